@@ -1,0 +1,16 @@
+# What the library links. Each is in Debian 12, Conan and vcpkg; HACKING.md says why it was chosen.
+find_package(Threads REQUIRED)
+find_package(CURL 7.86 REQUIRED)
+find_package(OpenSSL 3.0 REQUIRED)
+find_package(simdjson 3.0 REQUIRED)
+find_package(pugixml 1.11 REQUIRED)
+find_package(isal QUIET CONFIG)
+if(isal_FOUND)
+  set(DATAFLUX_ISAL ISAL::isal)
+else()
+  find_package(PkgConfig REQUIRED)
+  pkg_check_modules(ISAL REQUIRED IMPORTED_TARGET libisal>=2.30)
+  set(DATAFLUX_ISAL PkgConfig::ISAL)
+endif()
+set(DATAFLUX_DEPENDENCIES
+  Threads::Threads CURL::libcurl OpenSSL::Crypto simdjson::simdjson pugixml::pugixml ${DATAFLUX_ISAL})

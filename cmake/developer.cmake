@@ -1,0 +1,25 @@
+# Everything that only people who work on dataflux build: warnings, tests, benchmarks, examples.
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+add_library(dataflux_warnings INTERFACE)
+target_compile_options(dataflux_warnings INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor
+  -Wold-style-cast -Woverloaded-virtual -Wundef -Wmissing-declarations
+  $<$<BOOL:${DATAFLUX_WERROR}>:-Werror>)
+target_link_libraries(dataflux_compiled PRIVATE $<BUILD_INTERFACE:dataflux_warnings>)
+
+# What tests, benchmarks and examples link: the compiled target unless a preset asks for the other.
+add_library(dataflux_under_test INTERFACE)
+if(DATAFLUX_TESTS_HEADER_ONLY)
+  target_link_libraries(dataflux_under_test INTERFACE dataflux::dataflux dataflux_warnings)
+else()
+  target_link_libraries(dataflux_under_test INTERFACE dataflux::compiled dataflux_warnings)
+endif()
+
+enable_testing()
+add_subdirectory(tests)
+if(EXISTS ${PROJECT_SOURCE_DIR}/bench/CMakeLists.txt)
+  add_subdirectory(bench)
+endif()
+if(EXISTS ${PROJECT_SOURCE_DIR}/examples/CMakeLists.txt)
+  add_subdirectory(examples)
+endif()

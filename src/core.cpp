@@ -1,0 +1,2 @@
+#include <dataflux/error.hpp>
+#include <dataflux/impl/error.ipp>
