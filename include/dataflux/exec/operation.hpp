@@ -1,0 +1,136 @@
+#pragma once
+
+#include <dataflux/deadline.hpp>
+#include <dataflux/exec/completion_queue.hpp>
+#include <dataflux/result.hpp>
+
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+namespace dataflux::inline DATAFLUX_ABI {
+
+namespace detail {
+
+/// What an operation and its producer share: the result's place and the way to cancel.
+template <class T>
+struct operation_state {
+  std::stop_source stop{};
+  std::mutex mutex{};
+  std::condition_variable finished{};
+  std::optional<result<T>> outcome{};
+  bool done{false};  ///< stays true after the outcome was taken
+  completion_queue* queue{nullptr};
+  std::uint64_t tag{0};
+  /// Passes a stop requested on the caller's own token on to `stop`.
+  struct forward {
+    std::stop_source* target;
+    void operator()() const noexcept { target->request_stop(); }
+  };
+  std::optional<std::stop_callback<forward>> caller_stop{};
+
+  void complete(result<T> value) {
+    std::unique_lock lock(mutex);
+    const errc code = value ? errc::ok : value.error().code();
+    outcome.emplace(std::move(value));
+    done = true;
+    completion_queue* const target = std::exchange(queue, nullptr);
+    const std::uint64_t target_tag = tag;
+    finished.notify_all();
+    lock.unlock();
+    if (target != nullptr) target->push({target_tag, code});
+  }
+};
+
+}  // namespace detail
+
+/// A call under way: wait for it, poll it, cancel it, take its result.
+///
+/// Destroying an operation that has not finished cancels it and waits for its end, which comes
+/// soon, because it may be writing into the caller's memory until then.
+/// Thread safety: one thread at a time uses an operation; cancel() may come from any thread.
+template <class T>
+class [[nodiscard]] operation {
+ public:
+  operation() noexcept = default;
+  explicit operation(std::shared_ptr<detail::operation_state<T>> state) noexcept
+      : state_(std::move(state)) {}
+  operation(operation&&) noexcept = default;
+  operation& operator=(operation&& other) noexcept {
+    if (this != &other) {
+      finish();
+      state_ = std::move(other.state_);
+    }
+    return *this;
+  }
+  ~operation() { finish(); }
+
+  /// False for a default-constructed, moved-from or taken operation; only then no member below
+  /// may be called.
+  bool valid() const noexcept { return state_ != nullptr; }
+  /// True once the result is there.
+  bool poll() const {
+    std::scoped_lock lock(state_->mutex);
+    return state_->done;
+  }
+  void wait() const {
+    std::unique_lock lock(state_->mutex);
+    state_->finished.wait(lock, [this] { return state_->done; });
+  }
+  /// True if it finished within `limit`.
+  bool wait_for(duration limit) const {
+    std::unique_lock lock(state_->mutex);
+    return state_->finished.wait_for(lock, limit, [this] { return state_->done; });
+  }
+  /// Asks for an early end; the result is still to be waited for, usually errc::cancelled.
+  void cancel() const noexcept { state_->stop.request_stop(); }
+  /// Waits and gives the result away; valid() is false afterwards.
+  result<T> take() {
+    wait();
+    auto state = std::move(state_);
+    std::scoped_lock lock(state->mutex);
+    return std::move(*state->outcome);
+  }
+  /// Pushes {tag, code} into `queue` when the result is there, or now if it is already. Once per
+  /// operation; the queue outlives it.
+  void notify(completion_queue& queue, std::uint64_t tag) const {
+    std::unique_lock lock(state_->mutex);
+    if (!state_->done) {
+      state_->queue = &queue;
+      state_->tag = tag;
+      return;
+    }
+    const errc code = *state_->outcome ? errc::ok : state_->outcome->error().code();
+    lock.unlock();
+    queue.push({tag, code});
+  }
+
+ private:
+  void finish() noexcept {
+    if (state_ == nullptr) return;
+    cancel();
+    wait();
+    state_.reset();
+  }
+  std::shared_ptr<detail::operation_state<T>> state_{};
+};
+
+/// Makes an operation out of a call in callback form. `start` is called at once with a completion;
+/// `limits.stop` is replaced by a token that stops on operation::cancel as well as on the caller's
+/// own. Cost: one allocation, and a second one for the stop state.
+template <class T, class Start>
+operation<T> start_operation(call_limits& limits, Start&& start) {
+  auto state = std::make_shared<detail::operation_state<T>>();
+  if (limits.stop.stop_possible()) {
+    state->caller_stop.emplace(limits.stop,
+                               typename detail::operation_state<T>::forward{&state->stop});
+  }
+  limits.stop = state->stop.get_token();
+  start([state](result<T> outcome) { state->complete(std::move(outcome)); });
+  return operation<T>(std::move(state));
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI
