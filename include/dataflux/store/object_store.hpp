@@ -47,7 +47,7 @@ class object_store {
   /// The clock and thread for a coordinator that uses this store; calls spread over all threads.
   virtual scheduler& executor() noexcept = 0;
 
-  virtual void start_list_page(const list_page_request& request, completion<list_page> done) = 0;
+  virtual void start_list_page(const list_page_request& request, completion<dataflux::list_page> done) = 0;
   virtual void start_stat(const stat_request& request, completion<object_metadata> done) = 0;
   /// The sink is rewound at most to offset 0 when an attempt cannot be resumed where it broke off.
   /// A read of the whole object is checked against its CRC32C: errc::data_loss when it differs.
@@ -64,8 +64,8 @@ class object_store {
   virtual void start_multipart_abort(const multipart_abort_request& request,
                                      completion<void> done) = 0;
 
-  operation<list_page> submit_list_page(list_page_request request) {
-    return submit<list_page>(&object_store::start_list_page, std::move(request));
+  operation<dataflux::list_page> submit_list_page(list_page_request request) {
+    return submit<dataflux::list_page>(&object_store::start_list_page, std::move(request));
   }
   operation<object_metadata> submit_stat(stat_request request) {
     return submit<object_metadata>(&object_store::start_stat, std::move(request));
