@@ -1,2 +1,3 @@
-#include <dataflux/error.hpp>
+#include <dataflux/impl/buffer.ipp>
+#include <dataflux/impl/byte_sink.ipp>
 #include <dataflux/impl/error.ipp>

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <dataflux/deadline.hpp>
+#include <dataflux/error.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <string_view>
+
+namespace dataflux::inline DATAFLUX_ABI {
+
+enum class log_level : std::int32_t { debug = 0, info = 1, warning = 2, error = 3 };
+
+/// How the service bills a request (protocol.md 3.4).
+enum class request_class : std::uint8_t { a, b, free };
+
+/// One HTTP attempt that has ended. Views are valid during the call only.
+struct request_event {
+  std::string_view verb{};
+  std::string_view bucket{};
+  std::string_view object{};
+  /// Counted from 1.
+  int attempt{1};
+  /// 0 when no reply came.
+  int http_status{0};
+  request_class billed_as{request_class::b};
+  bool connection_reused{false};
+  std::uint64_t bytes_sent{0};
+  std::uint64_t bytes_received{0};
+  time_point started{never};
+  /// `never` when no byte came.
+  time_point first_byte{never};
+  time_point finished{never};
+};
+
+/// An attempt failed and another one will follow.
+struct retry_event {
+  std::string_view verb{};
+  std::string_view bucket{};
+  std::string_view object{};
+  /// The attempt that failed, counted from 1.
+  int attempt{1};
+  /// Wait before the next one.
+  duration delay{};
+  const dataflux::error* cause{nullptr};
+};
+
+/// Sees what the library does; the library itself never prints. All members do nothing by default.
+/// They are called on I/O threads, several at once, must be thread-safe, must not block and must not
+/// throw. Never receives a secret. The observer outlives every client that was given it.
+class observer {
+ public:
+  observer() = default;
+  observer(const observer&) = delete;
+  observer& operator=(const observer&) = delete;
+  virtual ~observer() = default;
+
+  virtual void on_log(log_level, std::string_view /*line*/) noexcept {}
+  virtual void on_request(const request_event&) noexcept {}
+  virtual void on_retry(const retry_event&) noexcept {}
+};
+
+/// Running totals of a client. Written by I/O threads, read from anywhere at any time; the numbers
+/// of one reading need not belong to one instant.
+struct counters {
+  std::atomic<std::uint64_t> requests_a{0};
+  std::atomic<std::uint64_t> requests_b{0};
+  std::atomic<std::uint64_t> requests_free{0};
+  /// Attempts beyond the first that followed a failure, without those below.
+  std::atomic<std::uint64_t> retries{0};
+  /// Requests the service refused for their rate (429) and that were queued again.
+  std::atomic<std::uint64_t> paced{0};
+  std::atomic<std::uint64_t> bytes_sent{0};
+  std::atomic<std::uint64_t> bytes_received{0};
+  /// Calls that ended with an error.
+  std::atomic<std::uint64_t> failed{0};
+
+  void count(request_class c) noexcept {
+    auto& counter = c == request_class::a   ? requests_a
+                    : c == request_class::b ? requests_b
+                                            : requests_free;
+    counter.fetch_add(1, std::memory_order_relaxed);
+  }
+};
+
+}  // namespace dataflux::inline DATAFLUX_ABI
