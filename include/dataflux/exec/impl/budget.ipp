@@ -17,8 +17,8 @@ struct budget_state : std::enable_shared_from_this<budget_state> {
     budget::granted then;
   };
 
-  budget_state(std::size_t bytes, std::size_t slots) noexcept
-      : max_bytes(bytes), max_slots(slots) {}
+  budget_state(std::size_t byte_cap, std::size_t slot_cap) noexcept
+      : max_bytes(byte_cap), max_slots(slot_cap) {}
 
   const std::size_t max_bytes;
   const std::size_t max_slots;
@@ -26,6 +26,8 @@ struct budget_state : std::enable_shared_from_this<budget_state> {
   std::size_t bytes{0};
   std::size_t slots{0};
   std::uint64_t last_id{0};
+  /// A thread is handing out shares already and will look at the line again.
+  bool serving{false};
   std::list<waiting> line{};
 
   bool fits(std::size_t wanted) const noexcept {
@@ -97,16 +99,21 @@ DATAFLUX_INLINE std::size_t budget::waiting() const noexcept {
 }
 
 DATAFLUX_INLINE void budget_share::serve_line(detail::budget_state& state) {
-  for (;;) {
+  const auto alive = state.shared_from_this();
+  std::unique_lock lock(state.mutex);
+  // One server at a time: a callback that gives its share back at once must not recurse.
+  if (state.serving) return;
+  state.serving = true;
+  while (!state.line.empty() && state.fits(state.line.front().bytes)) {
     std::list<detail::budget_state::waiting> served;
-    {
-      std::scoped_lock lock(state.mutex);
-      if (state.line.empty() || !state.fits(state.line.front().bytes)) return;
-      state.take(state.line.front().bytes);
-      served.splice(served.begin(), state.line, state.line.begin());
-    }
-    served.front().then(budget_share(state.shared_from_this(), served.front().bytes));
+    state.take(state.line.front().bytes);
+    served.splice(served.begin(), state.line, state.line.begin());
+    lock.unlock();
+    served.front().then(budget_share(alive, served.front().bytes));
+    served.clear();
+    lock.lock();
   }
+  state.serving = false;
 }
 
 DATAFLUX_INLINE void budget_share::shrink_to(std::size_t bytes) {
