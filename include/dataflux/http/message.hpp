@@ -23,8 +23,9 @@ std::string_view to_string(method m) noexcept;
 /// between requests. Order is kept; names may repeat. Not thread-safe.
 class header_list {
  public:
-  /// `name` must be a token and `value` free of CR, LF and NUL; otherwise invalid_argument is
-  /// remembered and valid() is false, so that builders need no check per field.
+  /// `name` must be a token other than the encoder's own (Host, Connection, Content-Length,
+  /// Transfer-Encoding) and `value` free of CR, LF and NUL; otherwise the field is left out and
+  /// valid() is false, so that builders need no check per field.
   void add(std::string_view name, std::string_view value);
   void add(std::string_view name, std::uint64_t value);
   void clear() noexcept;
@@ -47,9 +48,11 @@ class request_body {
 
   request_body() noexcept = default;
   request_body(bytes_view whole) noexcept { append(whole); }
-  /// At most max_parts pieces; empty ones are skipped.
+  /// At most max_parts pieces; empty ones are skipped. One too many is not taken and valid() is
+  /// false from then on: the encoder refuses the request.
   void append(bytes_view part) noexcept;
-  void clear() noexcept { count_ = 0, size_ = 0; }
+  void clear() noexcept { count_ = 0, size_ = 0, valid_ = true; }
+  bool valid() const noexcept { return valid_; }
   std::uint64_t size() const noexcept { return size_; }
   std::span<const bytes_view> parts() const noexcept { return {parts_, count_}; }
 
@@ -57,6 +60,7 @@ class request_body {
   bytes_view parts_[max_parts]{};
   std::size_t count_{0};
   std::uint64_t size_{0};
+  bool valid_{true};
 };
 
 /// One HTTP/1.1 request. `host` and framing fields (Host, Content-Length, Connection) are written

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <dataflux/config.hpp>
+
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string_view>
+#include <system_error>
+
+/// Private: the character classes of RFC 9110, a fast scan for control characters, numbers.
+namespace dataflux::inline DATAFLUX_ABI::http::detail {
+
+/// tchar of RFC 9110 5.6.2: what a field name consists of.
+inline constexpr std::array<bool, 256> token_characters = [] {
+  std::array<bool, 256> table{};
+  for (int c = 0; c < 256; ++c) {
+    const auto letter = static_cast<unsigned>(c | 0x20) - 'a';
+    const auto digit = static_cast<unsigned>(c) - '0';
+    table[static_cast<std::size_t>(c)] = letter < 26 || digit < 10;
+  }
+  for (const char c : std::string_view{"!#$%&'*+-.^_`|~"}) {
+    table[static_cast<unsigned char>(c)] = true;
+  }
+  return table;
+}();
+
+constexpr bool is_token_character(char c) noexcept {
+  return token_characters[static_cast<unsigned char>(c)];
+}
+constexpr bool is_token(std::string_view text) noexcept {
+  for (const char c : text) {
+    if (!is_token_character(c)) return false;
+  }
+  return !text.empty();
+}
+constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+constexpr bool is_blank(char c) noexcept { return c == ' ' || c == '\t'; }
+/// CTL of RFC 5234: 0x00-0x1f and 0x7f.
+constexpr bool is_control(char c) noexcept {
+  return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+}
+constexpr char to_lower(char c) noexcept {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
+}
+
+/// The first control character in [first, last), or last. Eight bytes a step: a byte below 0x20
+/// borrows into its top bit, and so does zero after the xor with 0x7f. Only bytes above a true hit
+/// can be flagged falsely, so the lowest flag is exact.
+inline const char* find_control(const char* first, const char* last) noexcept {
+  if constexpr (std::endian::native == std::endian::little) {
+    constexpr std::uint64_t ones = 0x0101010101010101U;
+    constexpr std::uint64_t tops = 0x8080808080808080U;
+    while (last - first >= 8) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, first, sizeof word);
+      const std::uint64_t del = word ^ (ones * 0x7f);
+      const std::uint64_t low = (word - ones * 0x20) & ~word;
+      const std::uint64_t hits = (low | ((del - ones) & ~del)) & tops;
+      if (hits != 0) return first + (std::countr_zero(hits) >> 3);
+      first += 8;
+    }
+  }
+  while (first != last && !is_control(*first)) ++first;
+  return first;
+}
+
+constexpr std::string_view trim_blanks(std::string_view text) noexcept {
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+/// ASCII case-insensitive equality.
+constexpr bool same_letters(std::string_view a, std::string_view b) noexcept {
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (to_lower(a[i]) != to_lower(b[i])) return false;
+  }
+  return true;
+}
+
+/// Decimal digits only: no sign, no blanks, no overflow.
+inline std::optional<std::uint64_t> parse_decimal(std::string_view text) noexcept {
+  std::uint64_t number = 0;
+  if (text.empty() || !is_digit(text.front())) return std::nullopt;
+  const char* const last = text.data() + text.size();
+  const auto [end, failure] = std::from_chars(text.data(), last, number);
+  if (failure != std::errc{} || end != last) return std::nullopt;
+  return number;
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI::http::detail
