@@ -15,6 +15,8 @@ struct origin {
   /// Lower-case name, IPv4 literal, or IPv6 literal without brackets.
   std::string host{};
   std::uint16_t port{443};
+  /// Reached without a proxy whatever the environment says: the metadata server (protocol.md 4.8).
+  bool direct{false};
 
   /// The Host field's value: brackets around IPv6, the port only when it is not the default.
   std::string authority() const;
