@@ -1,0 +1,24 @@
+#pragma once
+
+#include <dataflux/exec/scheduler.hpp>
+#include <dataflux/result.hpp>
+
+namespace dataflux::inline DATAFLUX_ABI {
+
+/// Runs `work` on the one thread of the process that may block: for credentials that read a file
+/// or run an executable, so rare and short that one thread serves all. Tasks run one at a time, in
+/// order, and must not throw.
+///
+/// The thread starts with the first task, blocks all signals, and is never joined: a task that
+/// hangs at exit does not keep the process. After a fork the child's first task starts a thread of
+/// its own; tasks that the parent had waiting are not run in the child.
+///
+/// Thread-safe. Errors: unavailable when no thread can be started; `work` is destroyed then.
+/// Cost: a lock, an allocation and a wake-up.
+result<void> run_blocking(task work);
+
+}  // namespace dataflux::inline DATAFLUX_ABI
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/exec/impl/blocking_worker.ipp>
+#endif
