@@ -22,15 +22,14 @@ class unique_function<R(Args...)> {
   unique_function() noexcept = default;
   unique_function(std::nullptr_t) noexcept {}
   template <class F>
-    requires(!std::is_same_v<std::remove_cvref_t<F>, unique_function> &&
-             std::is_invocable_r_v<R, F&, Args...>)
-  unique_function(F&& f) {
+  requires(!std::is_same_v<std::remove_cvref_t<F>, unique_function> &&
+           std::is_invocable_r_v<R, std::decay_t<F>&, Args...>) unique_function(F&& f) {
     using callable = std::decay_t<F>;
     if constexpr (fits<callable>) {
       ::new (static_cast<void*>(storage_)) callable(std::forward<F>(f));
       table_ = &inline_table<callable>;
     } else {
-      ::new (static_cast<void*>(storage_)) callable* (new callable(std::forward<F>(f)));
+      ::new (static_cast<void*>(storage_)) callable*(new callable(std::forward<F>(f)));
       table_ = &heap_table<callable>;
     }
   }
@@ -54,15 +53,25 @@ class unique_function<R(Args...)> {
     void (*destroy)(void*) noexcept;
   };
   template <class F>
-  static constexpr bool fits = sizeof(F) <= inline_size && alignof(F) <= alignof(std::max_align_t) &&
-                               std::is_nothrow_move_constructible_v<F>;
+  static constexpr bool fits =
+      sizeof(F) <= inline_size &&
+      alignof(F) <= alignof(std::max_align_t) && std::is_nothrow_move_constructible_v<F>;
   template <class F>
   static F& at(void* p) noexcept {
     return *std::launder(static_cast<F*>(p));
   }
+  /// A callable's result is dropped where R is void.
+  template <class F>
+  static R invoke(F& f, Args&&... args) {
+    if constexpr (std::is_void_v<R>) {
+      static_cast<void>(f(std::forward<Args>(args)...));
+    } else {
+      return f(std::forward<Args>(args)...);
+    }
+  }
   template <class F>
   static constexpr operations inline_table{
-      [](void* p, Args&&... args) -> R { return at<F>(p)(std::forward<Args>(args)...); },
+      [](void* p, Args&&... args) -> R { return invoke(at<F>(p), std::forward<Args>(args)...); },
       [](void* to, void* from) noexcept {
         ::new (to) F(std::move(at<F>(from)));
         at<F>(from).~F();
@@ -70,7 +79,7 @@ class unique_function<R(Args...)> {
       [](void* p) noexcept { at<F>(p).~F(); }};
   template <class F>
   static constexpr operations heap_table{
-      [](void* p, Args&&... args) -> R { return (*at<F*>(p))(std::forward<Args>(args)...); },
+      [](void* p, Args&&... args) -> R { return invoke(*at<F*>(p), std::forward<Args>(args)...); },
       [](void* to, void* from) noexcept { ::new (to) F*(at<F*>(from)); },
       [](void* p) noexcept { delete at<F*>(p); }};
 

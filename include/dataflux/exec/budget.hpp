@@ -59,8 +59,8 @@ class budget {
 
   /// A share of `bytes` and one slot, now or not at all. Never overtakes those who wait.
   std::optional<budget_share> try_acquire(std::size_t bytes) const;
-  /// Calls `then` with the share as soon as it is free: at once, inside the call, or later on the
-  /// thread that frees it. More than the cap is refused with resource_exhausted, naming the cap.
+  /// Calls `then` with the share as soon as it is free: at once, inside the call, or later on a
+  /// thread that frees some. More than the cap is refused with resource_exhausted, naming the cap.
   waiter acquire(std::size_t bytes, granted then) const;
   /// Takes a waiter out of the line; its callback is destroyed without being called. False if it
   /// has been served already.

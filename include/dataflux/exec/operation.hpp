@@ -28,20 +28,23 @@ struct operation_state {
   /// Passes a stop requested on the caller's own token on to `stop`.
   struct forward {
     std::stop_source* target;
-    void operator()() const noexcept { target->request_stop(); }
+    /// Works on a copy: the stop may complete the call, and so destroy the state, before it
+    /// returns.
+    void operator()() const noexcept {
+      const std::stop_source source = *target;
+      source.request_stop();
+    }
   };
   std::optional<std::stop_callback<forward>> caller_stop{};
 
   void complete(result<T> value) {
-    std::unique_lock lock(mutex);
+    std::scoped_lock lock(mutex);
     const errc code = value ? errc::ok : value.error().code();
     outcome.emplace(std::move(value));
     done = true;
-    completion_queue* const target = std::exchange(queue, nullptr);
-    const std::uint64_t target_tag = tag;
     finished.notify_all();
-    lock.unlock();
-    if (target != nullptr) target->push({target_tag, code});
+    // Under the lock: the operation cannot end, nor its queue then be destroyed, during the push.
+    if (queue != nullptr) queue->push({tag, code});
   }
 };
 
@@ -51,7 +54,8 @@ struct operation_state {
 ///
 /// Destroying an operation that has not finished cancels it and waits for its end, which comes
 /// soon, because it may be writing into the caller's memory until then.
-/// Thread safety: one thread at a time uses an operation; cancel() may come from any thread.
+/// Thread safety: one thread at a time uses an operation; cancel() may come from any thread as long
+/// as nobody moves, takes or destroys the operation at that moment (wait() first, then take()).
 template <class T>
 class [[nodiscard]] operation {
  public:
@@ -82,11 +86,16 @@ class [[nodiscard]] operation {
   }
   /// True if it finished within `limit`.
   bool wait_for(duration limit) const {
+    const time_point until = deadline_after(clock::now(), limit);
+    if (until == never) return wait(), true;
     std::unique_lock lock(state_->mutex);
-    return state_->finished.wait_for(lock, limit, [this] { return state_->done; });
+    return state_->finished.wait_until(lock, until, [this] { return state_->done; });
   }
   /// Asks for an early end; the result is still to be waited for, usually errc::cancelled.
-  void cancel() const noexcept { state_->stop.request_stop(); }
+  void cancel() const noexcept {
+    const std::stop_source source = state_->stop;  // outlives the operation's end during the call
+    source.request_stop();
+  }
   /// Waits and gives the result away; valid() is false afterwards.
   result<T> take() {
     wait();

@@ -1,0 +1,4 @@
+#include <dataflux/exec/impl/budget.ipp>
+#include <dataflux/exec/impl/completion_queue.ipp>
+#include <dataflux/exec/impl/timer_queue.ipp>
+#include <dataflux/exec/impl/virtual_scheduler.ipp>

@@ -1,0 +1,146 @@
+#include <dataflux/buffer.hpp>
+#include <dataflux/slab.hpp>
+
+#include <support/catch.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <thread>
+#include <utility>
+#include <vector>
+
+using dataflux::buffer;
+using dataflux::buffer_pool;
+
+namespace {
+
+bool aligned(const std::byte* p, std::uintptr_t to) {
+  return reinterpret_cast<std::uintptr_t>(p) % to == 0;
+}
+
+}  // namespace
+
+TEST_CASE("buffer_pool: a buffer is large enough, aligned and has spare bytes", "[core]") {
+  const buffer_pool pool;
+  for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{4096},
+                                 std::size_t{4097}, std::size_t{2} << 20U}) {
+    const buffer b = pool.acquire(size);
+    CHECK(b.capacity() >= size);
+    CHECK(aligned(b.data(), 64));
+    if (b.capacity() >= (std::size_t{2} << 20U)) CHECK(aligned(b.data(), std::size_t{2} << 20U));
+    std::memset(b.data(), 1, b.capacity() + dataflux::buffer_slack);  // checked under ASan
+  }
+}
+
+TEST_CASE("buffer_pool: memory that was given back is handed out again", "[core]") {
+  const buffer_pool pool;
+  buffer a = pool.acquire(5000);
+  const std::byte* const address = a.data();
+  CHECK(pool.used_bytes() == a.capacity());
+  a = buffer();
+  CHECK(pool.used_bytes() == 0);
+  CHECK(pool.idle_bytes() == 8192);
+  const buffer b = pool.acquire(8192);
+  CHECK(b.data() == address);
+  CHECK(pool.idle_bytes() == 0);
+}
+
+TEST_CASE("buffer_pool: idle memory stays below its limit and trim frees it", "[core]") {
+  const buffer_pool pool(10'000);
+  std::vector<buffer> all;
+  for (int i = 0; i < 8; ++i) all.push_back(pool.acquire(4096));
+  all.clear();
+  CHECK(pool.idle_bytes() == 8192);
+  pool.trim();
+  CHECK(pool.idle_bytes() == 0);
+  CHECK(pool.acquire(1).capacity() == 4096);
+}
+
+TEST_CASE("buffer_pool: an impossible size throws and leaves the count alone", "[core]") {
+  const buffer_pool pool;
+  CHECK_THROWS_AS(pool.acquire(std::numeric_limits<std::size_t>::max()), std::bad_alloc);
+  CHECK(pool.used_bytes() == 0);
+}
+
+TEST_CASE("buffer: it outlives the pool's handle, and moving leaves the source empty", "[core]") {
+  buffer kept;
+  {
+    const buffer_pool pool;
+    kept = pool.acquire(100);
+  }
+  kept.span()[99] = std::byte{1};
+  buffer moved = std::move(kept);
+  CHECK_FALSE(kept);
+  CHECK(kept.capacity() == 0);
+  CHECK(moved.span()[99] == std::byte{1});
+}
+
+TEST_CASE("buffer_pool: threads share it and lose nothing", "[core]") {
+  const buffer_pool pool;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([pool, t] {
+      for (int i = 0; i < 500; ++i) {
+        const buffer a = pool.acquire(4096);
+        const buffer b = pool.acquire(static_cast<std::size_t>(4096 << (i % 3)));
+        std::memset(a.data(), t, a.capacity());
+        std::memset(b.data(), t, b.capacity());
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  CHECK(pool.used_bytes() == 0);
+}
+
+TEST_CASE("slab_writer: small pieces share a slab, apart from each other and aligned", "[core]") {
+  const buffer_pool pool;
+  dataflux::slab_writer writer(pool, 8192);
+  std::vector<dataflux::shared_bytes> pieces;
+  for (std::size_t i = 0; i < 20; ++i) {
+    pieces.push_back(writer.allocate(100));
+    CHECK(pieces.back().size() == 100);
+    CHECK(aligned(pieces.back().data(), 64));
+    std::memset(pieces.back().data(), static_cast<int>(i), 100);
+  }
+  CHECK(pool.used_bytes() == 8192);
+  for (std::size_t i = 0; i < 20; ++i) {
+    const auto bytes = pieces[i].span();
+    CHECK(std::all_of(bytes.begin(), bytes.end(), [i](std::byte b) { return b == std::byte(i); }));
+  }
+}
+
+TEST_CASE("slab_writer: a slab goes back when its last piece is gone", "[core]") {
+  const buffer_pool pool;
+  dataflux::shared_bytes part;
+  {
+    dataflux::slab_writer writer(pool, 8192);
+    auto piece = writer.allocate(100);
+    piece.span()[10] = std::byte{9};
+    part = piece.part(10, 5);
+    static_cast<void>(writer.allocate(4000));
+    static_cast<void>(writer.allocate(4000));
+    static_cast<void>(writer.allocate(4000));
+  }
+  CHECK(pool.used_bytes() == 8192);
+  CHECK(part.size() == 5);
+  CHECK(part.span()[0] == std::byte{9});
+  part = {};
+  CHECK(pool.used_bytes() == 0);
+}
+
+TEST_CASE("slab_writer: a large piece has memory of its own and the spare bytes", "[core]") {
+  const buffer_pool pool;
+  dataflux::slab_writer writer(pool, 8192);
+  const auto small = writer.allocate(10);
+  auto large = writer.allocate(100'000);
+  REQUIRE(large.size() == 100'000);
+  std::memset(large.data(), 1, large.size() + dataflux::buffer_slack);
+  CHECK(pool.used_bytes() == 8192 + 131'072);
+  large = {};
+  CHECK(pool.used_bytes() == 8192);
+  const auto last = writer.allocate(4096);
+  CHECK(last.data() == small.data() + 64);
+}

@@ -1,0 +1,39 @@
+#include <dataflux/byte_range.hpp>
+
+#include <support/catch.hpp>
+
+#include <cstdint>
+#include <limits>
+
+using dataflux::byte_range;
+
+TEST_CASE("byte_range: the four forms say what they mean", "[core]") {
+  CHECK(byte_range{}.is_all());
+  CHECK(byte_range::all() == byte_range{});
+  CHECK(byte_range::from(0).is_all());
+  CHECK_FALSE(byte_range::from(1).is_all());
+  CHECK(byte_range::from(100).offset() == 100);
+  CHECK(byte_range::from(100).length() == byte_range::to_end);
+  CHECK(byte_range::span(100, 50).offset() == 100);
+  CHECK(byte_range::span(100, 50).length() == 50);
+  CHECK_FALSE(byte_range::span(0, 50).is_all());
+  CHECK(byte_range::last(50).is_suffix());
+  CHECK(byte_range::last(50).length() == 50);
+  CHECK_FALSE(byte_range::last(50).is_all());
+  CHECK_FALSE(byte_range::last(50) == byte_range::span(0, 50));
+}
+
+TEST_CASE("byte_range: empty and overflowing ranges are invalid", "[core]") {
+  constexpr auto limit = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  CHECK(byte_range::all().valid());
+  CHECK(byte_range::from(limit).valid());
+  CHECK(byte_range::span(limit - 1, 1).valid());
+  CHECK(byte_range::span(0, limit).valid());
+  CHECK(byte_range::last(1).valid());
+  CHECK_FALSE(byte_range::span(7, 0).valid());
+  CHECK_FALSE(byte_range::last(0).valid());
+  CHECK_FALSE(byte_range::from(limit + 1).valid());
+  CHECK_FALSE(byte_range::span(limit, 1).valid());
+  CHECK_FALSE(byte_range::span(1, limit).valid());
+  CHECK_FALSE(byte_range::span(1, byte_range::to_end - 1).valid());
+}

@@ -1,0 +1,167 @@
+#include <dataflux/exec/operation.hpp>
+#include <dataflux/unique_function.hpp>
+
+#include <support/catch.hpp>
+
+#include <array>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <utility>
+
+using dataflux::call_limits;
+using dataflux::completion_event;
+using dataflux::completion_queue;
+using dataflux::duration;
+using dataflux::errc;
+using dataflux::error;
+using dataflux::operation;
+using dataflux::result;
+using dataflux::start_operation;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// A call in callback form whose end the test decides.
+struct manual_call {
+  dataflux::unique_function<void(result<int>)> done{};
+  std::optional<std::stop_callback<dataflux::unique_function<void()>>> on_stop{};
+
+  operation<int> start(call_limits limits = {}) {
+    return start_operation<int>(limits, [&](auto completion) {
+      done = std::move(completion);
+      on_stop.emplace(limits.stop, dataflux::unique_function<void()>([this] {
+                        if (done) std::exchange(done, nullptr)(error(errc::cancelled, "stopped"));
+                      }));
+    });
+  }
+};
+
+}  // namespace
+
+TEST_CASE("operation: the result is there once the call completes", "[exec]") {
+  manual_call call;
+  auto op = call.start();
+  REQUIRE(op.valid());
+  CHECK_FALSE(op.poll());
+  CHECK_FALSE(op.wait_for(1ms));
+  std::exchange(call.done, nullptr)(42);
+  CHECK(op.poll());
+  CHECK(op.wait_for(duration::max()));
+  CHECK(op.take().value() == 42);
+  CHECK_FALSE(op.valid());
+}
+
+TEST_CASE("operation: one that completed inside its start is finished", "[exec]") {
+  call_limits limits;
+  auto op = start_operation<void>(limits, [](auto done) { done(error(errc::not_found, "none")); });
+  CHECK(op.poll());
+  CHECK(op.take().error().code() == errc::not_found);
+}
+
+TEST_CASE("operation: cancel asks the call to stop", "[exec]") {
+  manual_call call;
+  auto op = call.start();
+  op.cancel();
+  REQUIRE(op.poll());
+  op.cancel();
+  CHECK(op.take().error().code() == errc::cancelled);
+}
+
+TEST_CASE("operation: the caller's own stop token cancels, too", "[exec]") {
+  std::stop_source caller;
+  manual_call call;
+  auto op = call.start({.timeout = duration::zero(), .stop = caller.get_token()});
+  CHECK_FALSE(op.poll());
+  caller.request_stop();
+  REQUIRE(op.poll());
+  CHECK(op.take().error().code() == errc::cancelled);
+
+  manual_call late;
+  auto stopped = late.start({.timeout = duration::zero(), .stop = caller.get_token()});
+  CHECK(stopped.take().error().code() == errc::cancelled);
+}
+
+TEST_CASE("operation: its end cancels and waits", "[exec]") {
+  manual_call first;
+  manual_call second;
+  {
+    auto op = first.start();
+    op = second.start();
+    CHECK_FALSE(first.done);
+    CHECK(second.done);
+  }
+  CHECK_FALSE(second.done);
+}
+
+TEST_CASE("operation: the last holder may be the call that a stop completes", "[exec]") {
+  std::stop_source caller;
+  auto call = std::make_unique<manual_call>();
+  auto op = std::make_unique<operation<int>>(
+      call->start({.timeout = duration::zero(), .stop = caller.get_token()}));
+  call->done = [done = std::move(call->done), &op](result<int> outcome) mutable {
+    done(std::move(outcome));
+    CHECK(op->take().error().code() == errc::cancelled);
+    op.reset();
+    done = nullptr;  // the shared state goes here, inside request_stop
+  };
+  caller.request_stop();
+  CHECK(op == nullptr);
+}
+
+TEST_CASE("operation: a queue hears of the end, before or after it was named", "[exec]") {
+  completion_queue queue;
+  std::array<completion_event, 4> out;
+  manual_call call;
+  auto op = call.start();
+  op.notify(queue, 5);
+  CHECK(queue.next(out, duration::zero()) == 0);
+  std::exchange(call.done, nullptr)(error(errc::data_loss, "bytes"));
+  REQUIRE(queue.next(out, duration::zero()) == 1);
+  CHECK(out[0].tag == 5);
+  CHECK(out[0].code == errc::data_loss);
+
+  manual_call other;
+  auto finished = other.start();
+  std::exchange(other.done, nullptr)(1);
+  finished.notify(queue, 6);
+  REQUIRE(queue.next(out, duration::zero()) == 1);
+  CHECK(out[0].tag == 6);
+  CHECK(out[0].code == errc::ok);
+}
+
+TEST_CASE("operation: a queue may be destroyed right after its last operation", "[exec]") {
+  for (int i = 0; i < 300; ++i) {
+    std::thread producer;
+    {
+      completion_queue queue;
+      call_limits limits;
+      dataflux::unique_function<void(result<int>)> done;
+      auto op =
+          start_operation<int>(limits, [&](auto completion) { done = std::move(completion); });
+      op.notify(queue, 1);
+      producer = std::thread([done = std::move(done), i]() mutable { done(i); });
+      CHECK(op.take().value() == i);
+    }
+    producer.join();
+  }
+}
+
+TEST_CASE("operation: cancel from another thread while one waits", "[exec]") {
+  for (int i = 0; i < 300; ++i) {
+    call_limits limits;
+    std::thread producer;
+    auto op = start_operation<int>(limits, [&](auto completion) {
+      producer = std::thread([done = std::move(completion), stop = limits.stop]() mutable {
+        while (!stop.stop_requested()) std::this_thread::yield();
+        done(error(errc::cancelled, "stopped"));
+      });
+    });
+    std::thread canceller([&op] { op.cancel(); });
+    op.wait();
+    canceller.join();
+    CHECK(op.take().error().code() == errc::cancelled);
+    producer.join();
+  }
+}
