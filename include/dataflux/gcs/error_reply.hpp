@@ -1,0 +1,45 @@
+#pragma once
+
+#include <dataflux/bytes.hpp>
+#include <dataflux/error.hpp>
+#include <dataflux/gcs/reply_facts.hpp>
+#include <dataflux/gcs/verb.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace dataflux::inline DATAFLUX_ABI::gcs {
+
+/// The error of a reply that is no success, in words that say what to do.
+///
+/// Bodies come in every form (protocol.md 1.2, 1.10, 6.3): the JSON envelope, the same with a
+/// string as code and an object as message, the OAuth pair {error, error_description}, XML
+/// `<Error>`, plain text, a web page, or nothing. What can be read of it becomes reason()
+/// (verbatim) and message(): the service's own text, cut to 2 KiB, with control characters and
+/// broken UTF-8 replaced and anything that looks like a token blanked out, then advice for the
+/// common causes: 401 credentials, 403 the permission or the setting that is missing, 404 bucket,
+/// object, generation or upload, 412 the condition, 429 the rate, a web page the wrong endpoint.
+///
+/// code() is errc_from_http_status(), but for what the body tells more exactly: a rate limit sent
+/// as 403 is resource_exhausted, a checksum that the service refused is data_loss, and 412 on a
+/// create-only write is already_exists. retryable() is set for 408, 429 and 5xx except 501 and 505
+/// (protocol.md 3.1), and for rate limits sent as 403; never for 401, which calls for a fresh token
+/// first. A status of 2xx with an XML `<Error>` (protocol.md 2) is read by the body's code alone.
+///
+/// `body` may be a prefix of what was sent: 64 KiB is plenty. Pure, thread-safe, survives any
+/// bytes. Cost: some allocations.
+error parse_error(const call_identity& call, const reply_facts& facts, bytes_view body);
+
+/// As parse_error() does it: `text` made fit to be printed on one line, at most `limit` bytes, with
+/// bearer tokens blanked out.
+std::string printable_text(std::string_view text, std::size_t limit = 2048);
+
+/// True if the body is a web page: something that is not the service has answered, or the service's
+/// front end in an outage.
+bool is_web_page(const reply_facts& facts, bytes_view body) noexcept;
+
+}  // namespace dataflux::inline DATAFLUX_ABI::gcs
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/gcs/impl/error_reply.ipp>
+#endif

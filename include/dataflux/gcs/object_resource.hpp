@@ -1,0 +1,34 @@
+#pragma once
+
+#include <dataflux/bytes.hpp>
+#include <dataflux/gcs/reply_facts.hpp>
+#include <dataflux/result.hpp>
+#include <dataflux/store/object_metadata.hpp>
+
+#include <cstdint>
+#include <string_view>
+
+namespace dataflux::inline DATAFLUX_ABI::gcs {
+
+/// The metadata in a reply of the JSON API whose body is an object resource (protocol.md 1.2).
+///
+/// `bucket` and `object` are those asked for: the resource must be of that name, since some servers
+/// route names such as "x/acl" elsewhere (protocol.md 6.3). Name, generation and size must be
+/// there; all else may be missing and is then empty.
+///
+/// Errors: internal. A body that is no JSON object is retryable() (protocol.md 3.1: cut JSON), and
+/// a web page says that the endpoint is wrong; a resource of another name, and a member that is
+/// malformed, are not.
+result<object_metadata> parse_object_resource(const whole_reply& reply, std::string_view bucket,
+                                              std::string_view object);
+
+/// After a write: is what the service stored what was sent? Errors: data_loss with the generation
+/// of the damaged object, for a size or CRC32C that differs; internal when the metadata has no
+/// CRC32C to compare. Messages give both values.
+result<void> check_stored(const object_metadata& stored, std::uint64_t size, std::uint32_t crc32c);
+
+}  // namespace dataflux::inline DATAFLUX_ABI::gcs
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/gcs/impl/object_resource.ipp>
+#endif

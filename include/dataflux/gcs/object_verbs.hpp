@@ -1,0 +1,104 @@
+#pragma once
+
+#include <dataflux/gcs/verb.hpp>
+#include <dataflux/result.hpp>
+#include <dataflux/store/object_metadata.hpp>
+#include <dataflux/store/requests.hpp>
+
+#include <cstdint>
+#include <string>
+
+/// The verbs of the JSON API for one object: stat, insert, remove. Their common shape is in
+/// gcs/verb.hpp.
+namespace dataflux::inline DATAFLUX_ABI::gcs {
+
+/// objects.get: GET {json}{bucket}/o/{object} (protocol.md 1.2), all fields but the ACL.
+struct stat_verb {
+  using request = stat_request;
+  using value = object_metadata;
+  using state = no_state;
+
+  static constexpr verb_info info{"objects.get", pacing_class::metadata, billing_class::b};
+
+  static call_identity identity(const request& r) noexcept {
+    return {info.name, r.bucket, r.object, r.generation, false};
+  }
+  static bool idempotent(const request&) noexcept { return true; }
+  static repeat_meaning on_repeat(const request&, const error&) noexcept {
+    return repeat_meaning::failed;
+  }
+  static result<state> prepare(const request&, const call_id&) { return state{}; }
+  static void build(const call_context& context, const request& r, const state&,
+                    http::request& out);
+  /// Errors: as parse_object_resource().
+  static result<value> parse(const request& r, const state&, const whole_reply& reply);
+};
+
+/// The texts around an insert's data, and the data's checksum.
+struct insert_body {
+  std::uint32_t crc32c{0};
+  std::string content_type{};  ///< of the request: multipart/related and the boundary
+  std::string preamble{};      ///< the metadata part, and the head of the media part
+  std::string epilogue{};
+};
+
+/// objects.insert: POST {upload}{bucket}/o?uploadType=multipart (protocol.md 1.3). One request of
+/// metadata and data; the data's CRC32C goes in the metadata, so that the service refuses damaged
+/// bytes (400) before it stores them, and the reply's is compared again.
+struct insert_verb {
+  using request = insert_request;
+  using value = object_metadata;
+  using state = insert_body;
+
+  static constexpr verb_info info{"objects.insert", pacing_class::write, billing_class::a};
+
+  static call_identity identity(const request& r) noexcept {
+    return {info.name, r.bucket, r.object, 0, r.conditions.if_generation_match == 0};
+  }
+  static bool idempotent(const request& r) noexcept {
+    return r.conditions.if_generation_match.has_value();
+  }
+  /// 412 may come from our own first attempt.
+  static repeat_meaning on_repeat(const request& r, const error& e) noexcept {
+    return idempotent(r) && e.http_status() == 412 ? repeat_meaning::compare
+                                                   : repeat_meaning::failed;
+  }
+  /// Reads the data once for its CRC32C. The boundary is the call's 128 random bits: that they
+  /// occur in the data is less likely than any failure of the machine.
+  static result<state> prepare(const request& r, const call_id& id);
+  static void build(const call_context& context, const request& r, const state& body,
+                    http::request& out);
+  /// Errors: as parse_object_resource() and check_stored().
+  static result<value> parse(const request& r, const state& body, const whole_reply& reply);
+};
+
+/// objects.delete: DELETE {json}{bucket}/o/{object} (protocol.md 1.7).
+struct remove_verb {
+  using request = remove_request;
+  using value = void;
+  using state = no_state;
+
+  static constexpr verb_info info{"objects.delete", pacing_class::write, billing_class::free};
+
+  static call_identity identity(const request& r) noexcept {
+    return {info.name, r.bucket, r.object, r.generation, false};
+  }
+  static bool idempotent(const request& r) noexcept {
+    return r.generation != 0 || r.conditions.if_generation_match.has_value();
+  }
+  /// 404 may come from our own first attempt.
+  static repeat_meaning on_repeat(const request& r, const error& e) noexcept {
+    return idempotent(r) && e.http_status() == 404 ? repeat_meaning::done : repeat_meaning::failed;
+  }
+  static result<state> prepare(const request&, const call_id&) { return state{}; }
+  static void build(const call_context& context, const request& r, const state&,
+                    http::request& out);
+  /// Any 2xx is success, whatever the body: some servers answer 200 (protocol.md 6.3).
+  static result<value> parse(const request& r, const state&, const whole_reply& reply);
+};
+
+}  // namespace dataflux::inline DATAFLUX_ABI::gcs
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/gcs/impl/object_verbs.ipp>
+#endif

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <dataflux/error.hpp>
+#include <dataflux/gcs/endpoint.hpp>
+#include <dataflux/gcs/reply_facts.hpp>
+#include <dataflux/http/message.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+/// What every verb of the service has in common.
+///
+/// A verb is a struct of static functions: how its request is built, how its reply is read, when it
+/// may be sent again. It has no clock and no socket; the client's call machine owns both and treats
+/// all verbs alike:
+///
+///     struct X_verb {
+///       using request = X_request;            // what the caller asked for
+///       using value = ...;                    // what the caller gets
+///       using state = ...;                    // what is made once per call and used by each
+///       attempt static constexpr verb_info info; static call_identity identity(const request&)
+///       noexcept; static bool idempotent(const request&) noexcept; static repeat_meaning
+///       on_repeat(const request&, const error&) noexcept; static result<state> prepare(const
+///       request&, const call_id&); static void build(const call_context&, const request&, const
+///       state&, http::request& out); static result<value> parse(const request&, const state&,
+///       const whole_reply&);
+///     };
+///
+/// The request has passed validate() (store/validate.hpp); build() relies on it. `out` is reused:
+/// build() sets every member and keeps the capacity of its strings, so that a call's second attempt
+/// allocates nothing. It writes the verb's own header fields; those of every call (Authorization,
+/// User-Agent, x-goog-api-client) are added behind by the client. The User-Agent must not contain
+/// "gzip", which would make the service compress error bodies. `out.body` borrows from request and
+/// state: both stay where they are until the exchange is over.
+///
+/// parse() is for replies of 2xx; all others are read by parse_error(). Its errors carry no
+/// identity yet. An error that is retryable() comes from a reply that was cut or garbled
+/// (protocol.md 3.1); one of a write that carries a generation() (data_loss) names the object that
+/// was stored damaged and is to be removed (protocol.md 5.3).
+namespace dataflux::inline DATAFLUX_ABI::gcs {
+
+/// What the service counts together when it limits rates (protocol.md 3.3).
+enum class pacing_class : std::uint8_t {
+  read,      ///< object bytes
+  write,     ///< everything that changes an object
+  metadata,  ///< listings and metadata
+};
+
+/// What the service charges (protocol.md 3.4). Every attempt that is answered counts.
+enum class billing_class : std::uint8_t { a, b, free };
+
+struct verb_info {
+  /// For errors, logs and counters: "objects.get".
+  std::string_view name{};
+  pacing_class pacing{pacing_class::metadata};
+  billing_class billing{billing_class::b};
+  /// The service may think for minutes before the first byte (protocol.md 2).
+  bool slow_reply{false};
+  /// Longest body of a reply worth receiving, in bytes; a longer one is no reply of this verb.
+  /// Zero for a body that goes to a sink.
+  std::size_t reply_limit{std::size_t{1} << 20U};
+};
+
+/// 128 random bits of one logical call, the same for all its attempts.
+using call_id = std::array<std::uint64_t, 2>;
+
+/// What build() needs to know of the client. Borrowed for the duration of the call.
+struct call_context {
+  const gcs::endpoint& endpoint;
+  /// Who pays for a requester-pays bucket: `userProject` of the JSON API, x-goog-user-project of
+  /// the XML API.
+  std::string_view user_project{};
+  /// Whose quota is used: x-goog-user-project.
+  std::string_view quota_project{};
+};
+
+/// Names the thing that a call is about, for its errors. Borrowed from the request.
+struct call_identity {
+  std::string_view verb{};
+  std::string_view bucket{};
+  std::string_view object{};   ///< empty for a listing
+  std::int64_t generation{0};  ///< 0 = the live one
+  /// The write was to happen only if the object does not exist: 412 is errc::already_exists then.
+  bool create_only{false};
+};
+
+/// What the error of a repeated attempt says when the outcome of an earlier one is unknown: that
+/// earlier attempt may have succeeded, with its reply lost (protocol.md 3.1, 2).
+enum class repeat_meaning : std::uint8_t {
+  failed,   ///< what it says
+  done,     ///< the earlier attempt did it: success
+  compare,  ///< read the object's metadata: success if check_stored() is content with them
+};
+
+/// The state of a verb that has none.
+struct no_state {};
+
+}  // namespace dataflux::inline DATAFLUX_ABI::gcs

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <dataflux/result.hpp>
+#include <dataflux/store/requests.hpp>
+
+#include <string_view>
+
+/// Bad input, found before any network call. Every store calls these first, so that a mistake gives
+/// the same words whatever is behind the interface, costs no request, and is never sent in a form
+/// that a server might read as something else.
+///
+/// Errors: invalid_argument naming the thing, its value (shortened, control characters escaped) and
+/// the rule. Pure, thread-safe; no allocation on success, linear in the size of names and metadata.
+namespace dataflux::inline DATAFLUX_ABI {
+
+/// 3-63 characters of a-z 0-9 - _ . that begin and end with a letter or digit; with dots up to 222,
+/// each piece 1-63; not an IPv4 address.
+result<void> validate_bucket_name(std::string_view bucket);
+
+/// 1-1024 bytes of UTF-8 without CR, LF and NUL; not "." or ".."; not below
+/// ".well-known/acme-challenge/" (protocol.md 0.1).
+result<void> validate_object_name(std::string_view object);
+
+/// Names, and of each kind of request:
+/// - list: prefix, delimiter and offsets are UTF-8 of at most 1024 bytes, max_results <= 1000;
+/// - stat, read, remove: generation and conditions are not negative; a read's range is not empty
+///   and ends within 2^63 - 1;
+/// - insert, initiate: content_type is printable ASCII; custom metadata is UTF-8 without control
+///   characters, keys are not empty and not repeated, at most 8 KiB together (protocol.md 3.3);
+/// - initiate, too: custom metadata travels in header fields, where keys lose their case and values
+///   their outer blanks: keys are lower-case tokens, values printable ASCII without outer blanks;
+/// - parts: upload_id is printable ASCII, numbers are 1-10,000, data is at most 5 GiB;
+/// - complete: 1-10,000 parts, numbers strictly ascending, each with an etag, 5 TiB together.
+///
+/// Opposite conditions of one kind (match and not_match) are let through: the service refuses them
+/// only where no verb here goes (protocol.md 1.6).
+result<void> validate(const list_page_request& r);
+result<void> validate(const stat_request& r);
+result<void> validate(const read_request& r);
+result<void> validate(const insert_request& r);
+result<void> validate(const remove_request& r);
+result<void> validate(const multipart_initiate_request& r);
+result<void> validate(const upload_part_request& r);
+result<void> validate(const multipart_complete_request& r);
+result<void> validate(const multipart_abort_request& r);
+
+}  // namespace dataflux::inline DATAFLUX_ABI
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/store/impl/validate.ipp>
+#endif
