@@ -1,5 +1,7 @@
 # Everything that only people who work on dataflux build: warnings, tests, benchmarks, examples.
-set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+option(DATAFLUX_BENCH "Build the benchmarks (Google Benchmark)" ON)
+option(DATAFLUX_FUZZ "Build the libFuzzer programs; needs clang and the fuzz preset's flags" OFF)
+
 add_library(dataflux_warnings INTERFACE)
 target_compile_options(dataflux_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor
@@ -17,7 +19,7 @@ endif()
 
 enable_testing()
 add_subdirectory(tests)
-if(EXISTS ${PROJECT_SOURCE_DIR}/bench/CMakeLists.txt)
+if(DATAFLUX_BENCH AND EXISTS ${PROJECT_SOURCE_DIR}/bench/CMakeLists.txt)
   add_subdirectory(bench)
 endif()
 if(EXISTS ${PROJECT_SOURCE_DIR}/examples/CMakeLists.txt)

@@ -1,0 +1,220 @@
+#!/usr/bin/env python3
+"""Runs the tests that CTest knows in a build tree and counts test cases, not programs.
+
+    tests/run.py BUILD_DIR [--full] [--list] [FILTER]
+
+Programs labelled `catch2` are run with Catch2's XML reporter, whose form is the same in versions 2
+and 3; every other CTest entry counts as one case. FILTER is a regular expression over CTest names;
+when none matches, it is a part of a Catch2 test-case name. --full adds the cases tagged [.full] and
+sets DATAFLUX_TEST_FULL=1. Ends with a line "N passed, N failed"; exit status 1 if anything failed,
+or if nothing ran. --list names the entries that FILTER matches: they are build targets too.
+"""
+
+import argparse
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+SHOWN_OUTPUT = 8000  # characters of a failed program's own output that are shown
+
+
+def ctest_entries(build_dir):
+    shown = subprocess.run(["ctest", "--test-dir", str(build_dir), "--show-only=json-v1"],
+                           check=True, capture_output=True, text=True)
+    entries = []
+    for test in json.loads(shown.stdout)["tests"]:
+        properties = {p["name"]: p["value"] for p in test.get("properties", [])}
+        entries.append({"name": test["name"], "command": test.get("command", []), **properties})
+    return entries
+
+
+def run_program(command, cwd, environment, limit):
+    """(exit status or None when out of time, output). Leaves no child of the program behind."""
+    with tempfile.TemporaryFile() as output:
+        program = subprocess.Popen(command, cwd=cwd, env=environment, stdin=subprocess.DEVNULL,
+                                   stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
+        try:
+            status = program.wait(limit)
+        except subprocess.TimeoutExpired:
+            status = None
+        finally:
+            try:
+                os.killpg(program.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            program.wait()
+        output.seek(0)
+        return status, output.read().decode(errors="replace")
+
+
+def text_of(element, tag):
+    child = element.find(tag)
+    return " ".join((child.text or "").split()) if child is not None else ""
+
+
+def describe(element):
+    """One failed assertion or exception of a Catch2 report, in two or three lines."""
+    where = f"{element.get('filename', '?')}:{element.get('line', '?')}"
+    if element.tag == "Expression":
+        lines = [f"{where}: {element.get('type')}( {text_of(element, 'Original')} )"]
+        if element.find("Expanded") is not None:
+            lines.append(f"  with: {text_of(element, 'Expanded')}")
+        for inner in element:
+            if inner.tag in ("Exception", "FatalErrorCondition"):
+                lines.append(f"  threw: {' '.join((inner.text or '').split())}")
+        return lines
+    return [f"{where}: {element.tag}: {' '.join((element.text or '').split())}"]
+
+
+def read_report(path):
+    """(passed, skipped, [(case, lines)]) of a report, which a crash may have cut short."""
+    passed, skipped, failed = 0, 0, []
+    case, lines, notes, in_expression = None, [], [], False
+    parser = ET.XMLPullParser(["start", "end"])
+    try:
+        parser.feed(path.read_bytes())
+        parser.close()
+    except ET.ParseError:
+        pass  # cut short: what was complete has been taken in, see below
+    try:
+        for event, element in parser.read_events():
+            if event == "start":
+                if element.tag == "TestCase":
+                    case, lines, notes = element.get("name"), [], []
+                in_expression = in_expression or element.tag == "Expression"
+                continue
+            if element.tag in ("Info", "Warning"):
+                notes.append("  note: " + " ".join((element.text or "").split()))
+            elif element.tag == "Expression":
+                in_expression = False
+                if element.get("success") == "false":
+                    lines += describe(element) + notes
+                notes = []
+            elif element.tag in ("Failure", "Exception", "FatalErrorCondition") and not in_expression:
+                lines += describe(element) + notes
+                notes = []
+            elif element.tag == "OverallResult" and case is not None:
+                if element.get("success") != "true":
+                    failed.append((case, lines))
+                elif element.get("skips", "0") != "0":
+                    skipped += 1
+                else:
+                    passed += 1
+                case = None
+    except ET.ParseError:
+        pass
+    if case is not None:
+        failed.append((case, lines + ["the program ended inside this test case"]))
+    return passed, skipped, failed
+
+
+def escaped(name):
+    return re.sub(r'([\\,\[\]"])', r"\\\1", name)
+
+
+def run_catch2(entry, environment, limit, full, case_filter):
+    specification = []
+    if case_filter is not None:
+        specification = [f"*{escaped(case_filter)}*"]
+    elif full:
+        specification = ["~[.],[full]"]
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.xml"
+        command = entry["command"] + specification + ["-r", "xml", "-o", str(report)]
+        status, output = run_program(command, entry.get("WORKING_DIRECTORY"), environment, limit)
+        passed, skipped, failed = read_report(report) if report.exists() else (0, 0, [])
+    if case_filter is not None and not passed and not skipped and not failed:
+        return 0, 0, [], ""  # no case of this program has such a name
+    if status != 0 and not failed:
+        failed = [("(the program)", [])]
+    if not passed and not skipped and not failed:
+        failed = [("(the program)", ["it ran no test case"])]
+    if failed and status is None:
+        failed[-1][1].append(f"stopped after {limit:.0f} s")
+    elif failed and status not in (0, None) and (status < 0 or failed[0][0] == "(the program)"):
+        failed[-1][1].append(f"exit status {status}")
+    return passed, skipped, failed, output
+
+
+def run_other(entry, environment, limit):
+    status, output = run_program(entry["command"], entry.get("WORKING_DIRECTORY"), environment,
+                                 limit)
+    if status is not None and status == entry.get("SKIP_RETURN_CODE"):
+        return 0, 1, [], output
+    if status == 0:
+        return 1, 0, [], output
+    why = f"stopped after {limit:.0f} s" if status is None else f"exit status {status}"
+    return 0, 0, [("(the program)", [why])], output
+
+
+def select(entries, pattern):
+    """(entries to run, part of a case name or None)"""
+    if pattern is None:
+        return entries, None
+    try:
+        named = ([e for e in entries if e["name"] == pattern] or
+                 [e for e in entries if re.search(pattern, e["name"])])
+    except re.error:
+        named = []
+    if named:
+        return named, None
+    return [e for e in entries if "catch2" in e.get("LABELS", [])], pattern
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("build_dir", type=Path)
+    arguments.add_argument("filter", nargs="?")
+    arguments.add_argument("--full", action="store_true")
+    arguments.add_argument("--list", action="store_true")
+    options = arguments.parse_intermixed_args()
+
+    base = dict(os.environ)
+    if options.full:
+        base["DATAFLUX_TEST_FULL"] = "1"
+    entries, case_filter = select(ctest_entries(options.build_dir), options.filter)
+    if options.list:
+        print("\n".join(e["name"] for e in entries) if case_filter is None else "")
+        return
+    passed = failed = skipped = 0
+    for entry in entries:
+        if entry.get("DISABLED"):
+            continue
+        environment = base | dict(v.split("=", 1) for v in entry.get("ENVIRONMENT", []))
+        limit = float(entry.get("TIMEOUT", 600))
+        started = time.monotonic()
+        if "catch2" in entry.get("LABELS", []):
+            ok, omitted, bad, output = run_catch2(entry, environment, limit, options.full,
+                                                  case_filter)
+        else:
+            ok, omitted, bad, output = run_other(entry, environment, limit)
+        if not (ok or omitted or bad):
+            continue
+        passed, skipped, failed = passed + ok, skipped + omitted, failed + len(bad)
+        counts = f"{ok} passed" + (f", {omitted} skipped" if omitted else "")
+        counts += f", {len(bad)} FAILED" if bad else ""
+        print(f"{entry['name']:<28} {counts:<32} {time.monotonic() - started:7.2f} s", flush=True)
+        for case, lines in bad:
+            print(f"  FAILED {case}")
+            for line in lines:
+                print(f"    {line}")
+        if bad and output.strip():
+            shown = output if len(output) <= SHOWN_OUTPUT else "[...]\n" + output[-SHOWN_OUTPUT:]
+            print("  its output:\n" + "\n".join("    " + line for line in shown.splitlines()))
+    if passed + failed + skipped == 0:
+        sys.exit(f"no test matches '{options.filter}'" if options.filter else "there is no test")
+    if skipped:
+        print(f"{skipped} skipped")
+    print(f"{passed} passed, {failed} failed", flush=True)
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
