@@ -84,6 +84,7 @@ class Layers(unittest.TestCase):
         self.refused(self.with_line(header, "#include <curl/curl.h>"), header, "an .ipp only")
         ipp = "include/dataflux/codec/impl/json.ipp"
         self.refused(self.with_line(ipp, "#include <boost/asio.hpp>"), ipp, "no library")
+        self.refused(self.with_line(header, "#include <unistd.h>"), header, "detail/ only")
         second = {
             "include/dataflux/codec/xml.hpp": "#pragma once\n" + ENDING.format("dataflux/codec/impl/xml.ipp"),
             "include/dataflux/codec/impl/xml.ipp":

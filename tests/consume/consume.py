@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""Builds and runs a user's program in one of the ways in which dataflux can be used.
+
+    consume.py WAY --source DIR --build DIR --compiler CXX [--launcher CCACHE]
+
+WAY: find_package (an installed tree, moved after installing), pkg_config (the same, plain compiler
+calls), headers (only include/ copied), subdirectory (add_subdirectory), mixing (header-only and
+compiled objects in one program must not link). All in a folder outside the source tree.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+DEPENDENCIES = ["libcurl", "libcrypto", "simdjson", "pugixml", "libisal"]
+SAID = "consumed dataflux "
+
+
+class Consumer:
+    def __init__(self, options, folder):
+        self.source, self.build, self.folder = options.source, options.build, folder
+        self.compiler = ([options.launcher] if options.launcher else []) + [options.compiler]
+        self.environment = dict(os.environ, CXX=options.compiler)
+        if options.launcher:
+            self.environment["CMAKE_CXX_COMPILER_LAUNCHER"] = options.launcher
+
+    def call(self, *command, **more):
+        """Its standard output; prints everything and exits when it fails."""
+        done = subprocess.run([str(c) for c in command], cwd=self.folder, env=self.environment,
+                              text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **more)
+        if done.returncode != 0:
+            sys.exit(f"failed: {' '.join(map(str, command))}\n{done.stdout}")
+        return done.stdout
+
+    def run(self, program):
+        said = self.call(program)
+        if not said.startswith(SAID):
+            sys.exit(f"{program} printed: {said}")
+
+    def compile(self, *arguments):
+        self.call(*self.compiler, "-std=c++20", "-O0", *arguments)
+
+    def install(self):
+        """Installed in one place and used from another: nothing may remember where it was."""
+        self.call("cmake", "--install", self.build, "--prefix", self.folder / "staged")
+        prefix = self.folder / "prefix"
+        (self.folder / "staged").rename(prefix)
+        for file in prefix.rglob("*"):
+            if file.suffix in (".cmake", ".pc") and str(self.source) in file.read_text():
+                sys.exit(f"{file.name} names the source tree")
+        return prefix
+
+    def cmake(self, project, *options):
+        shutil.copytree(HERE / project, self.folder / "project")
+        shutil.copy(HERE / "program.cpp", self.folder / "project")
+        self.call("cmake", "-S", "project", "-B", "out", "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug",
+                  "-DCMAKE_CXX_FLAGS_DEBUG=-O0", *options)
+        self.call("cmake", "--build", "out", "-j", "2")
+        return self.folder / "out"
+
+    def find_package(self):
+        out = self.cmake("find_package", f"-DCMAKE_PREFIX_PATH={self.install()}")
+        self.run(out / "consumer_dataflux")
+        self.run(out / "consumer_compiled")
+
+    def subdirectory(self):
+        out = self.cmake("subdirectory", f"-DDATAFLUX_SOURCE={self.source}")
+        self.run(out / "consumer_dataflux")
+        if list(out.rglob("libdataflux_compiled.a")):
+            sys.exit("the compiled library was built, though nothing links it")
+
+    def pkg_config(self):
+        prefix = self.install()
+        folders = [str(p.parent) for p in prefix.rglob("*.pc")]
+        self.environment["PKG_CONFIG_PATH"] = ":".join(
+            folders + [self.environment.get("PKG_CONFIG_PATH", "")])
+        for package in ("dataflux", "dataflux-compiled"):
+            flags = self.call("pkg-config", "--cflags", "--libs", package).split()
+            self.compile(HERE / "program.cpp", "-o", package, *flags)
+            self.run(self.folder / package)
+
+    def headers(self):
+        shutil.copytree(self.source / "include", self.folder / "include")
+        flags = self.call("pkg-config", "--cflags", "--libs", *DEPENDENCIES).split()
+        self.compile(HERE / "program.cpp", "-o", "consumer", "-Iinclude", "-pthread", *flags)
+        self.run(self.folder / "consumer")
+
+    def mixing(self):
+        modes = {"headers": [], "compiled": ["-DDATAFLUX_COMPILED=1"]}
+        for mode, flags in modes.items():
+            for name in ("main", "library"):
+                self.compile("-c", HERE / f"mixing/{name}.cpp", f"-I{self.source}/include", *flags,
+                             "-o", f"{name}.{mode}.o")
+        archive = next(self.build.rglob("libdataflux_compiled.a"))
+        libraries = self.call("pkg-config", "--libs", *DEPENDENCIES).split() + ["-pthread"]
+        for main in modes:
+            for library in modes:
+                link = [*self.compiler[-1:], f"main.{main}.o", f"library.{library}.o", archive,
+                        *libraries, "-o", f"{main}.{library}"]
+                done = subprocess.run([str(c) for c in link], cwd=self.folder, text=True,
+                                      capture_output=True)
+                if main == library:
+                    if done.returncode != 0:
+                        sys.exit(f"{main} alone does not link:\n{done.stderr}")
+                    self.call(self.folder / f"{main}.{library}")
+                elif done.returncode == 0:
+                    sys.exit(f"main in mode {main} linked with a library in mode {library}")
+                elif "describe" not in done.stderr:
+                    sys.exit(f"the link failed for another reason:\n{done.stderr}")
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("way", choices=["find_package", "pkg_config", "headers", "subdirectory",
+                                           "mixing"])
+    arguments.add_argument("--source", type=Path, required=True)
+    arguments.add_argument("--build", type=Path, required=True)
+    arguments.add_argument("--compiler", required=True)
+    arguments.add_argument("--launcher", default="")
+    options = arguments.parse_args()
+    with tempfile.TemporaryDirectory(prefix="dataflux-consume-") as folder:
+        getattr(Consumer(options, Path(folder)), options.way)()
+
+
+if __name__ == "__main__":
+    main()
