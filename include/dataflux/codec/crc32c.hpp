@@ -33,12 +33,13 @@ std::uint32_t crc32c_combine(std::uint32_t a, std::uint32_t b, std::uint64_t b_l
 std::uint32_t crc32c_subtract_prefix(std::uint32_t whole, std::uint32_t prefix,
                                      std::uint64_t b_length) noexcept;
 
-/// Eight characters of the service's text form (big-endian, base64, ending in "==").
-using crc32c_text = std::array<char, 8>;
+/// The service's text form: big-endian, base64, eight characters of which the last are "==".
+struct crc32c_text {
+  std::array<char, 8> chars{};
+  /// Valid for as long as this object.
+  std::string_view view() const noexcept { return {chars.data(), chars.size()}; }
+};
 crc32c_text encode_crc32c(std::uint32_t crc) noexcept;
-inline std::string_view as_text(const crc32c_text& text) noexcept {
-  return {text.data(), text.size()};
-}
 
 /// Reads the text form; nullopt for anything that encode_crc32c() cannot give.
 std::optional<std::uint32_t> decode_crc32c(std::string_view text) noexcept;

@@ -90,5 +90,5 @@ result<object_list_end> parse_object_list(bytes_view bytes, std::size_t capacity
 }  // namespace dataflux::inline DATAFLUX_ABI::codec
 
 #if !defined(DATAFLUX_COMPILED)
-#include <dataflux/codec/impl/json.ipp>
+#include <dataflux/codec/impl/object_list.ipp>
 #endif

@@ -28,7 +28,7 @@ class xml_element {
 
   /// The name without its namespace prefix; lives as long as the document.
   std::string_view local_name() const noexcept;
-  /// The text directly inside: PCDATA and CDATA, white space at both ends removed.
+  /// The text directly inside, PCDATA and CDATA, to the byte; line ends as '\n', as XML has it.
   std::string text() const;
   /// The first child element of that local name; absent if there is none.
   xml_element child(std::string_view name) const noexcept;
@@ -48,13 +48,13 @@ class xml_element {
 class xml_document {
  public:
   /// Longest document accepted: a page of 1,000 parts or uploads is far below.
-  static constexpr std::size_t max_size = std::size_t{16} << 20;
+  static constexpr std::size_t max_size = std::size_t{8} << 20;
 
   /// Reads a whole document in UTF-8. `bytes` is copied and may go once the call returns. Neither
   /// reading nor destroying recurses, so that nesting is bounded by `max_size` alone.
   ///
-  /// Errors: invalid_argument, saying what is wrong and at which byte. Thread-safe. Cost: linear
-  /// time; memory of some ten times the document.
+  /// Errors: invalid_argument, saying what is wrong and mostly at which byte. Thread-safe. Cost:
+  /// linear time; memory of some ten times the document.
   static result<xml_document> parse(bytes_view bytes);
 
   xml_document(xml_document&& other) noexcept;

@@ -1,0 +1,113 @@
+#pragma once
+
+#include <dataflux/codec/crc32c.hpp>
+
+#include <isa-l/crc.h>
+
+#include <algorithm>
+#include <cstddef>
+
+namespace dataflux::inline DATAFLUX_ABI::codec {
+
+namespace detail {
+
+/// Polynomials over GF(2) of degree below 32 as the checksum holds them: reflected, x^0 in the top
+/// bit. The modulus is Castagnoli's, without its x^32.
+inline constexpr std::uint32_t castagnoli = 0x82F63B78U;
+
+constexpr std::uint32_t multiply_mod(std::uint32_t a, std::uint32_t b) noexcept {
+  std::uint32_t product = 0;
+  for (std::uint32_t bit = 0x80000000U; bit != 0; bit >>= 1) {
+    if ((a & bit) != 0) product ^= b;
+    b = (b >> 1) ^ ((b & 1U) != 0 ? castagnoli : 0U);
+  }
+  return product;
+}
+
+/// x^(2^k). 31 entries are all: x^(2^31) = x again (protocol.md 5.2).
+constexpr std::array<std::uint32_t, 31> make_powers() {
+  std::array<std::uint32_t, 31> powers{};
+  std::uint32_t power = 0x40000000U;
+  for (std::uint32_t& p : powers) {
+    p = power;
+    power = multiply_mod(power, power);
+  }
+  return powers;
+}
+inline constexpr std::array<std::uint32_t, 31> powers_of_x = make_powers();
+static_assert(multiply_mod(powers_of_x[30], powers_of_x[30]) == powers_of_x[0]);
+
+/// crc * x^(8 length): what `length` zero bytes make of a checksum, but for its init and xorout.
+inline std::uint32_t shift_crc(std::uint32_t crc, std::uint64_t length) noexcept {
+  for (std::size_t k = 3; length != 0; length >>= 1, k = k == 30 ? 0 : k + 1) {
+    if ((length & 1U) != 0) crc = multiply_mod(powers_of_x[k], crc);
+  }
+  return crc;
+}
+
+inline constexpr char base64_digits[] =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+inline constexpr std::uint8_t no_digit = 0xFF;
+
+constexpr std::array<std::uint8_t, 256> make_digit_values() {
+  std::array<std::uint8_t, 256> values{};
+  for (std::uint8_t& v : values) v = no_digit;
+  for (std::uint8_t i = 0; i < 64; ++i) values[static_cast<unsigned char>(base64_digits[i])] = i;
+  return values;
+}
+inline constexpr std::array<std::uint8_t, 256> base64_values = make_digit_values();
+
+}  // namespace detail
+
+DATAFLUX_INLINE std::uint32_t crc32c_extend(std::uint32_t crc, bytes_view bytes) noexcept {
+  // ISA-L leaves init and xorout to its caller, counts in int and takes a pointer to non-const
+  // that it only reads.
+  constexpr std::size_t piece_limit = std::size_t{1} << 30;
+  crc = ~crc;
+  while (!bytes.empty()) {
+    const bytes_view piece = bytes.first(std::min(bytes.size(), piece_limit));
+    const void* data = piece.data();
+    crc = ::crc32_iscsi(static_cast<unsigned char*>(const_cast<void*>(data)),
+                        static_cast<int>(piece.size()), crc);
+    bytes = bytes.subspan(piece.size());
+  }
+  return ~crc;
+}
+
+DATAFLUX_INLINE std::uint32_t crc32c(bytes_view bytes) noexcept { return crc32c_extend(0, bytes); }
+
+DATAFLUX_INLINE std::uint32_t crc32c_combine(std::uint32_t a, std::uint32_t b,
+                                             std::uint64_t b_length) noexcept {
+  return detail::shift_crc(a, b_length) ^ b;
+}
+
+DATAFLUX_INLINE std::uint32_t crc32c_subtract_prefix(std::uint32_t whole, std::uint32_t prefix,
+                                                     std::uint64_t b_length) noexcept {
+  return whole ^ detail::shift_crc(prefix, b_length);
+}
+
+DATAFLUX_INLINE crc32c_text encode_crc32c(std::uint32_t crc) noexcept {
+  crc32c_text text{};
+  const std::uint64_t bits = std::uint64_t{crc} << 4;
+  for (unsigned i = 0; i < 6; ++i)
+    text.chars[i] = detail::base64_digits[(bits >> (30 - 6 * i)) & 63];
+  text.chars[6] = '=';
+  text.chars[7] = '=';
+  return text;
+}
+
+DATAFLUX_INLINE std::optional<std::uint32_t> decode_crc32c(std::string_view text) noexcept {
+  if (text.size() != 8 || text[6] != '=' || text[7] != '=') return std::nullopt;
+  std::uint64_t bits = 0;
+  std::uint32_t seen = 0;
+  for (std::size_t i = 0; i < 6; ++i) {
+    const std::uint8_t value = detail::base64_values[static_cast<unsigned char>(text[i])];
+    seen |= value;
+    bits = bits << 6 | value;
+  }
+  // 36 bits came for 32: the last four must be zero. Only no_digit has its top bits set.
+  if (seen > 63 || (bits & 15U) != 0) return std::nullopt;
+  return static_cast<std::uint32_t>(bits >> 4);
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI::codec

@@ -1,0 +1,320 @@
+#pragma once
+
+#include <dataflux/codec/object_list.hpp>
+
+// Through json.ipp, the one file that sees simdjson.
+#include <dataflux/codec/crc32c.hpp>
+#include <dataflux/codec/impl/json.ipp>
+
+#include <cstring>
+#include <limits>
+
+namespace dataflux::inline DATAFLUX_ABI::codec::detail {
+
+enum class list_member : std::uint8_t {
+  name,
+  size,
+  generation,
+  crc32c,
+  required_end,  // those above are always read and counted
+  metageneration = required_end,
+  md5_hash,
+  etag,
+  content_type,
+  content_encoding,
+  storage_class,
+  time_created,
+  updated,
+  other,
+};
+
+/// How a member is spelled, which optional field asks for it, and where its text goes.
+struct list_member_facts {
+  std::string_view key;
+  object_fields field;
+  std::string_view object_list_item::*text;
+};
+inline constexpr list_member_facts list_members[] = {
+    {"name", object_fields::basic, &object_list_item::name},
+    {"size", object_fields::basic, nullptr},
+    {"generation", object_fields::basic, nullptr},
+    {"crc32c", object_fields::basic, nullptr},
+    {"metageneration", object_fields::metageneration, nullptr},
+    {"md5Hash", object_fields::md5_hash, &object_list_item::md5_hash},
+    {"etag", object_fields::etag, &object_list_item::etag},
+    {"contentType", object_fields::content_type, &object_list_item::content_type},
+    {"contentEncoding", object_fields::content_encoding, &object_list_item::content_encoding},
+    {"storageClass", object_fields::storage_class, &object_list_item::storage_class},
+    {"timeCreated", object_fields::time_created, &object_list_item::time_created},
+    {"updated", object_fields::updated, &object_list_item::updated},
+};
+
+/// True if the raw key at `p` is `Key`, closing quote included. May read past the document into its
+/// padding, which is longer than any key here.
+template <std::size_t N>
+bool is_key(const char* p, const char (&key)[N]) noexcept {
+  static_assert(N + 1 < buffer_slack);
+  return std::memcmp(p, key, N - 1) == 0 && p[N - 1] == '"';
+}
+
+inline list_member member_of(const char* key) noexcept {
+  switch (key[0]) {
+    case 'n':
+      if (is_key(key, "name")) return list_member::name;
+      break;
+    case 's':
+      if (is_key(key, "size")) return list_member::size;
+      if (is_key(key, "storageClass")) return list_member::storage_class;
+      break;
+    case 'g':
+      if (is_key(key, "generation")) return list_member::generation;
+      break;
+    case 'c':
+      if (is_key(key, "crc32c")) return list_member::crc32c;
+      if (is_key(key, "contentType")) return list_member::content_type;
+      if (is_key(key, "contentEncoding")) return list_member::content_encoding;
+      break;
+    case 'm':
+      if (is_key(key, "metageneration")) return list_member::metageneration;
+      if (is_key(key, "md5Hash")) return list_member::md5_hash;
+      break;
+    case 'e':
+      if (is_key(key, "etag")) return list_member::etag;
+      break;
+    case 't':
+      if (is_key(key, "timeCreated")) return list_member::time_created;
+      break;
+    case 'u':
+      if (is_key(key, "updated")) return list_member::updated;
+      break;
+    default:
+      break;
+  }
+  return list_member::other;
+}
+
+/// A scalar's token without the white space that simdjson leaves behind it.
+inline std::string_view scalar_token(simdjson::ondemand::value& value) noexcept {
+  std::string_view token = value.raw_json_token();
+  while (!token.empty() && static_cast<unsigned char>(token.back()) <= ' ') token.remove_suffix(1);
+  return token;
+}
+
+/// Decimal digits, quoted or not, as 0 .. 2^63 - 1. Nineteen digits cannot overflow 64 bits.
+inline bool read_count(std::string_view token, std::uint64_t& out) noexcept {
+  if (token.size() >= 2 && token.front() == '"' && token.back() == '"') {
+    token = token.substr(1, token.size() - 2);
+  }
+  if (token.empty() || token.size() > 19) return false;
+  std::uint64_t value = 0;
+  for (const char c : token) {
+    const auto digit = static_cast<unsigned char>(c - '0');
+    if (digit > 9) return false;
+    value = value * 10 + digit;
+  }
+  out = value;
+  return value <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+}
+
+/// A string's text: in place when nothing is escaped, else in the parser's string buffer.
+inline bool read_text(simdjson::ondemand::value& value, std::string_view& out) noexcept {
+  const std::string_view token = scalar_token(value);
+  if (token.size() < 2 || token.front() != '"' || token.back() != '"') return false;
+  const std::string_view content = token.substr(1, token.size() - 2);
+  if (std::memchr(content.data(), '\\', content.size()) != nullptr) {
+    return value.get_string().get(out) == simdjson::SUCCESS;
+  }
+  out = content;
+  return true;
+}
+
+/// One page on its way to a visitor. Functions give false after they have set `failure`.
+class list_reader {
+ public:
+  list_reader(std::string_view page, object_fields fields, object_list_visitor& visitor) noexcept
+      : page_(page), fields_(fields), visitor_(visitor) {}
+
+  result<object_list_end> read(simdjson::ondemand::parser& parser, std::size_t capacity) {
+    simdjson::ondemand::document document;
+    const simdjson::error_code code =
+        parser.iterate(page_.data(), page_.size(), capacity).get(document);
+    if (code != simdjson::SUCCESS) {
+      fail(simdjson::error_message(code), "", nullptr);
+      return std::move(*failure_);
+    }
+    if (!read_page(document)) return std::move(*failure_);
+    return std::move(end_);
+  }
+
+ private:
+  bool fail(std::string_view what, std::string_view member, const char* where) {
+    std::string message{"objects.list reply: "};
+    if (!member.empty()) message.append("\"").append(member).append("\": ");
+    message.append(what);
+    if (where != nullptr && where >= page_.data() && where <= page_.data() + page_.size()) {
+      message.append(" at byte ").append(std::to_string(where - page_.data()));
+    }
+    failure_.emplace(errc::internal, std::move(message));
+    return false;
+  }
+  bool fail(simdjson::error_code code, std::string_view member, const char* where = nullptr) {
+    return fail(simdjson::error_message(code), member, where);
+  }
+
+  bool read_page(simdjson::ondemand::document& document) {
+    simdjson::ondemand::object object;
+    if (const auto code = document.get_object().get(object)) return fail(code, "page");
+    unsigned seen = 0;
+    for (auto each : object) {
+      simdjson::ondemand::field field;
+      std::string_view key;
+      if (const auto code = std::move(each).get(field)) {
+        return fail(code, "page", location(document));
+      }
+      // Unescaped, unlike an item's: an escaped "items" must not vanish as an unknown key.
+      if (const auto code = field.unescaped_key().get(key)) return fail(code, "page");
+      const unsigned bit = key == "items"           ? 1
+                           : key == "prefixes"      ? 2
+                           : key == "nextPageToken" ? 4
+                                                    : 0;
+      if ((seen & bit) != 0) return fail("repeated", key, location(document));
+      seen |= bit;
+      const bool good = bit == 1   ? read_items(field.value(), document)
+                        : bit == 2 ? read_prefixes(field.value(), document)
+                        : bit == 4 ? read_token(field.value())
+                                   : true;
+      if (!good) return false;
+    }
+    // Once a document is read to its end, there is no location any more.
+    if (location(document) != nullptr)
+      return fail("text after the end", "page", location(document));
+    return true;
+  }
+
+  static const char* location(simdjson::ondemand::document& document) noexcept {
+    const char* where = nullptr;
+    return document.current_location().get(where) == simdjson::SUCCESS ? where : nullptr;
+  }
+
+  bool read_items(simdjson::ondemand::value& value, simdjson::ondemand::document& document) {
+    simdjson::ondemand::array array;
+    if (const auto code = value.get_array().get(array)) {
+      return fail(code, "items", location(document));
+    }
+    for (auto each : array) {
+      simdjson::ondemand::object object;
+      if (const auto code = each.get_object().get(object)) {
+        return fail(code, "items", location(document));
+      }
+      if (!read_item(object, document)) return false;
+    }
+    return true;
+  }
+
+  bool read_item(simdjson::ondemand::object& object, simdjson::ondemand::document& document) {
+    object_list_item item;
+    unsigned seen = 0;
+    for (auto each : object) {
+      simdjson::ondemand::field field;
+      if (const auto code = std::move(each).get(field)) {
+        return fail(code, "items", location(document));
+      }
+      const list_member member = member_of(field.key().raw());
+      if (member == list_member::other) continue;
+      const auto index = static_cast<unsigned>(member);
+      if (member >= list_member::required_end && !has(fields_, list_members[index].field)) continue;
+      if ((seen & 1U << index) != 0) {
+        return fail("repeated in an item", list_members[index].key, field.key().raw());
+      }
+      seen |= 1U << index;
+      if (!read_member(member, field.value(), item)) {
+        return fail("malformed or out of range", list_members[index].key, field.key().raw());
+      }
+    }
+    constexpr unsigned required = 0b111;
+    if ((seen & required) != required || item.name.empty()) {
+      const auto missing = static_cast<unsigned>(std::countr_one(seen & required));
+      return fail("missing or empty in an item", list_members[missing % 3].key, location(document));
+    }
+    ++end_.objects;
+    visitor_.on_object(item);
+    return true;
+  }
+
+  static bool read_member(list_member member, simdjson::ondemand::value& value,
+                          object_list_item& item) noexcept {
+    std::uint64_t count = 0;
+    switch (member) {
+      case list_member::size:
+        return read_count(scalar_token(value), item.size);
+      case list_member::generation:
+        if (!read_count(scalar_token(value), count)) return false;
+        item.generation = static_cast<std::int64_t>(count);
+        return true;
+      case list_member::metageneration:
+        if (!read_count(scalar_token(value), count)) return false;
+        item.metageneration = static_cast<std::int64_t>(count);
+        return true;
+      case list_member::crc32c: {
+        std::string_view text;
+        if (!read_text(value, text)) return false;
+        item.crc32c = decode_crc32c(text);
+        return item.crc32c.has_value();
+      }
+      default:
+        return read_text(value, item.*list_members[static_cast<unsigned>(member)].text);
+    }
+  }
+
+  bool read_prefixes(simdjson::ondemand::value& value, simdjson::ondemand::document& document) {
+    simdjson::ondemand::array array;
+    if (const auto code = value.get_array().get(array)) {
+      return fail(code, "prefixes", location(document));
+    }
+    for (auto each : array) {
+      simdjson::ondemand::value element;
+      std::string_view prefix;
+      if (const auto code = std::move(each).get(element)) {
+        return fail(code, "prefixes", location(document));
+      }
+      if (!read_text(element, prefix) || prefix.empty()) {
+        return fail("not a string of some length", "prefixes", location(document));
+      }
+      ++end_.prefixes;
+      visitor_.on_prefix(prefix);
+    }
+    return true;
+  }
+
+  bool read_token(simdjson::ondemand::value& value) {
+    std::string_view token;
+    if (!read_text(value, token)) return fail("not a string", "nextPageToken", nullptr);
+    end_.next_page_token = token;
+    return true;
+  }
+
+  std::string_view page_;
+  object_fields fields_;
+  object_list_visitor& visitor_;
+  object_list_end end_{};
+  std::optional<error> failure_{};
+};
+
+}  // namespace dataflux::inline DATAFLUX_ABI::codec::detail
+
+namespace dataflux::inline DATAFLUX_ABI::codec {
+
+DATAFLUX_INLINE result<object_list_end> parse_object_list(bytes_view bytes, std::size_t capacity,
+                                                          object_fields fields,
+                                                          object_list_visitor& visitor) {
+  static_assert(buffer_slack >= simdjson::SIMDJSON_PADDING);
+  detail::parser_lease<simdjson::ondemand::parser> parser;
+  const std::string_view page = as_text(bytes);
+  if (capacity >= page.size() && capacity - page.size() >= buffer_slack) {
+    return detail::list_reader{page, fields, visitor}.read(*parser, capacity);
+  }
+  const simdjson::padded_string copy{page};
+  return detail::list_reader{copy, fields, visitor}.read(*parser, copy.size() + buffer_slack);
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI::codec

@@ -1,0 +1,158 @@
+#pragma once
+
+#include <dataflux/codec/rfc3339.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+namespace dataflux::inline DATAFLUX_ABI::codec {
+
+namespace detail {
+
+inline constexpr std::int64_t nanos_per_second = 1'000'000'000;
+
+/// Takes text from the front, piece by piece; once a piece does not fit, all later ones fail too.
+class time_reader {
+ public:
+  explicit time_reader(std::string_view text) noexcept : rest_(text) {}
+
+  /// Exactly `digits` decimal digits with a value within [low, high].
+  int number(std::size_t digits, int low, int high) noexcept {
+    int value = 0;
+    if (rest_.size() < digits) return fail();
+    for (std::size_t i = 0; i < digits; ++i) {
+      if (!is_digit(rest_[i])) return fail();
+      value = value * 10 + (rest_[i] - '0');
+    }
+    if (value < low || value > high) return fail();
+    rest_.remove_prefix(digits);
+    return value;
+  }
+  /// One character out of `set`; gives it, or 0.
+  char one_of(std::string_view set) noexcept {
+    if (rest_.empty() || set.find(rest_.front()) == std::string_view::npos) {
+      fail();
+      return '\0';
+    }
+    const char c = rest_.front();
+    rest_.remove_prefix(1);
+    return c;
+  }
+  /// An optional '.' with one to nine digits, in nanoseconds.
+  std::int64_t fraction() noexcept {
+    if (rest_.empty() || rest_.front() != '.') return 0;
+    rest_.remove_prefix(1);
+    std::int64_t value = 0;
+    std::int64_t scale = nanos_per_second;
+    while (!rest_.empty() && is_digit(rest_.front()) && scale > 1) {
+      value = value * 10 + (rest_.front() - '0');
+      scale /= 10;
+      rest_.remove_prefix(1);
+    }
+    if (scale == nanos_per_second) return fail();
+    return value * scale;
+  }
+  bool finished() const noexcept { return good_ && rest_.empty(); }
+
+ private:
+  static bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+  int fail() noexcept {
+    good_ = false;
+    rest_ = {};
+    return 0;
+  }
+
+  std::string_view rest_;
+  bool good_{true};
+};
+
+inline void append_padded(std::string& out, std::int64_t value, std::size_t width) {
+  const std::string digits = std::to_string(value);
+  if (digits.size() < width) out.append(width - digits.size(), '0');
+  out += digits;
+}
+
+/// Seconds and a fraction within [0, 1 s) as one count; nullopt beyond the 64 bits.
+inline std::optional<timestamp> join_time(std::int64_t seconds, std::int64_t nanos) noexcept {
+  // Before 1970 the product alone may overflow where the sum does not.
+  if (seconds < 0) {
+    ++seconds;
+    nanos -= nanos_per_second;
+  }
+  std::int64_t count = 0;
+  if (__builtin_mul_overflow(seconds, nanos_per_second, &count)) return std::nullopt;
+  if (__builtin_add_overflow(count, nanos, &count)) return std::nullopt;
+  return timestamp{std::chrono::nanoseconds{count}};
+}
+
+}  // namespace detail
+
+DATAFLUX_INLINE std::optional<timestamp> parse_rfc3339(std::string_view text) {
+  namespace chrono = std::chrono;
+  detail::time_reader in{text};
+  const int year = in.number(4, 0, 9999);
+  in.one_of("-");
+  const int month = in.number(2, 1, 12);
+  in.one_of("-");
+  const int day = in.number(2, 1, 31);
+  in.one_of("Tt");
+  const int hour = in.number(2, 0, 23);
+  in.one_of(":");
+  const int minute = in.number(2, 0, 59);
+  in.one_of(":");
+  const int second = in.number(2, 0, 60);
+  const std::int64_t nanos = in.fraction();
+  int offset_minutes = 0;
+  const char zone = in.one_of("Zz+-");
+  if (zone == '+' || zone == '-') {
+    offset_minutes = in.number(2, 0, 23) * 60;
+    in.one_of(":");
+    offset_minutes += in.number(2, 0, 59);
+    if (zone == '-') offset_minutes = -offset_minutes;
+  }
+  if (!in.finished()) return std::nullopt;
+
+  const chrono::year_month_day date{chrono::year{year}, chrono::month{static_cast<unsigned>(month)},
+                                    chrono::day{static_cast<unsigned>(day)}};
+  if (!date.ok()) return std::nullopt;
+  const std::int64_t days = chrono::sys_days{date}.time_since_epoch().count();
+  const std::int64_t minutes = days * 1440 + hour * 60 + minute - offset_minutes;
+  if (second == 60 && (minutes % 1440 + 1440) % 1440 != 1439) return std::nullopt;
+  return detail::join_time(minutes * 60 + second, nanos);
+}
+
+DATAFLUX_INLINE std::string format_rfc3339(timestamp time) {
+  namespace chrono = std::chrono;
+  const auto day = chrono::floor<chrono::days>(time);
+  const auto seconds = chrono::floor<chrono::seconds>(time);
+  const chrono::year_month_day date{day};
+  const chrono::hh_mm_ss clock{seconds - day};
+  // Not `time - seconds`: near the lower end the seconds do not fit into nanoseconds.
+  std::int64_t nanos = time.time_since_epoch().count() % detail::nanos_per_second;
+  if (nanos < 0) nanos += detail::nanos_per_second;
+
+  std::string out;
+  out.reserve(30);
+  detail::append_padded(out, static_cast<int>(date.year()), 4);
+  out += '-';
+  detail::append_padded(out, static_cast<unsigned>(date.month()), 2);
+  out += '-';
+  detail::append_padded(out, static_cast<unsigned>(date.day()), 2);
+  out += 'T';
+  detail::append_padded(out, clock.hours().count(), 2);
+  out += ':';
+  detail::append_padded(out, clock.minutes().count(), 2);
+  out += ':';
+  detail::append_padded(out, clock.seconds().count(), 2);
+  if (nanos != 0) {
+    std::size_t width = 9;
+    for (; nanos % 1000 == 0; nanos /= 1000) width -= 3;
+    out += '.';
+    detail::append_padded(out, nanos, width);
+  }
+  out += 'Z';
+  return out;
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI::codec

@@ -1,0 +1,251 @@
+#pragma once
+
+#include <dataflux/codec/utf8.hpp>
+#include <dataflux/codec/xml.hpp>
+
+#include <pugixml.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+namespace dataflux::inline DATAFLUX_ABI::codec {
+
+namespace detail {
+
+inline pugi::xml_node node_of(void* node) noexcept {
+  return pugi::xml_node{static_cast<pugi::xml_node_struct*>(node)};
+}
+
+inline std::string_view local_name_of(const pugi::xml_node& node) noexcept {
+  const std::string_view name{node.name()};
+  const std::size_t colon = name.rfind(':');
+  return colon == std::string_view::npos ? name : name.substr(colon + 1);
+}
+
+inline bool is_element(const pugi::xml_node& node) noexcept {
+  return node.type() == pugi::node_element;
+}
+
+/// True if the number after "&#" at the front of `text` is one that XML lets a document name.
+/// pugixml takes any: a NUL would cut its strings short, a surrogate make them ill-formed.
+inline bool is_character_reference(std::string_view text) noexcept {
+  text.remove_prefix(2);
+  std::uint32_t base = 10;
+  if (!text.empty() && text.front() == 'x') {
+    base = 16;
+    text.remove_prefix(1);
+  }
+  std::uint32_t value = 0;
+  std::size_t digits = 0;
+  for (const char c : text) {
+    const auto lower = static_cast<unsigned char>(c | 0x20);
+    const std::uint32_t digit = c >= '0' && c <= '9' ? static_cast<std::uint32_t>(c - '0')
+                                : lower >= 'a' && lower <= 'f'
+                                    ? static_cast<std::uint32_t>(lower - 'a' + 10)
+                                    : 16;
+    if (digit >= base) return c == ';' && digits > 0 && value != 0 && (value >> 11) != 0x1B;
+    value = value * base + digit;
+    ++digits;
+    if (value > 0x10FFFF) return false;
+  }
+  return false;
+}
+
+inline error xml_parse_error(std::string_view what, std::size_t offset) {
+  std::string message{"malformed XML: "};
+  message.append(what).append(" at byte ").append(std::to_string(offset));
+  return {errc::invalid_argument, std::move(message)};
+}
+
+/// What pugixml takes on trust.
+inline result<void> check_xml_text(std::string_view text) {
+  if (text.size() > xml_document::max_size) {
+    return error{errc::invalid_argument, "XML document is longer than 8 MiB"};
+  }
+  if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos) {
+    return xml_parse_error("NUL character", nul);
+  }
+  if (!is_valid_utf8(text)) return error{errc::invalid_argument, "malformed XML: not UTF-8"};
+  for (std::size_t at = text.find("&#"); at != std::string_view::npos;
+       at = text.find("&#", at + 2)) {
+    if (!is_character_reference(text.substr(at))) return xml_parse_error("character reference", at);
+  }
+  return {};
+}
+
+}  // namespace detail
+
+struct xml_document::tree {
+  pugi::xml_document document{};
+};
+
+DATAFLUX_INLINE xml_document::xml_document(std::unique_ptr<tree> parsed) noexcept
+    : tree_(std::move(parsed)) {}
+DATAFLUX_INLINE xml_document::xml_document(xml_document&& other) noexcept = default;
+DATAFLUX_INLINE xml_document& xml_document::operator=(xml_document&& other) noexcept = default;
+DATAFLUX_INLINE xml_document::~xml_document() = default;
+
+DATAFLUX_INLINE result<xml_document> xml_document::parse(bytes_view bytes) {
+  const std::string_view text = as_text(bytes);
+  if (result<void> good = detail::check_xml_text(text); !good) return std::move(good).error();
+  auto parsed = std::make_unique<tree>();
+  // White space is kept, since it may be all of an object's name.
+  const pugi::xml_parse_result outcome = parsed->document.load_buffer(
+      text.data(), text.size(), pugi::parse_default | pugi::parse_ws_pcdata, pugi::encoding_utf8);
+  if (!outcome) {
+    return detail::xml_parse_error(
+        outcome.description(),
+        static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, outcome.offset)));
+  }
+  const auto top = parsed->document.children();
+  if (std::count_if(top.begin(), top.end(), detail::is_element) != 1) {
+    return error{errc::invalid_argument, "malformed XML: more than one root element"};
+  }
+  return xml_document{std::move(parsed)};
+}
+
+DATAFLUX_INLINE xml_element xml_document::root() const noexcept {
+  return xml_element{tree_->document.document_element().internal_object()};
+}
+
+DATAFLUX_INLINE std::string_view xml_element::local_name() const noexcept {
+  return detail::local_name_of(detail::node_of(node_));
+}
+
+DATAFLUX_INLINE std::string xml_element::text() const {
+  std::string out;
+  for (const pugi::xml_node& node : detail::node_of(node_).children()) {
+    if (node.type() == pugi::node_pcdata || node.type() == pugi::node_cdata) out += node.value();
+  }
+  return out;
+}
+
+DATAFLUX_INLINE xml_element xml_element::child(std::string_view name) const noexcept {
+  for (const pugi::xml_node& node : detail::node_of(node_).children()) {
+    if (detail::is_element(node) && detail::local_name_of(node) == name) {
+      return xml_element{node.internal_object()};
+    }
+  }
+  return {};
+}
+
+DATAFLUX_INLINE std::optional<std::string> xml_element::child_text(std::string_view name) const {
+  const xml_element found = child(name);
+  if (!found) return std::nullopt;
+  return found.text();
+}
+
+DATAFLUX_INLINE std::vector<xml_element> xml_element::children() const {
+  std::vector<xml_element> out;
+  for (const pugi::xml_node& node : detail::node_of(node_).children()) {
+    if (detail::is_element(node)) out.push_back(xml_element{node.internal_object()});
+  }
+  return out;
+}
+
+DATAFLUX_INLINE std::vector<xml_element> xml_element::children(std::string_view name) const {
+  std::vector<xml_element> out = children();
+  std::erase_if(out, [name](const xml_element& e) { return e.local_name() != name; });
+  return out;
+}
+
+namespace detail {
+
+inline xml_error read_xml_error(const xml_element& root) {
+  return {root.child_text("Code").value_or(""), root.child_text("Message").value_or(""),
+          root.child_text("Details").value_or("")};
+}
+
+/// The reply whose root must be `name`; `<Error>` and every other document become errors.
+inline result<xml_document> parse_xml_reply(bytes_view body, std::string_view name) {
+  result<xml_document> document = xml_document::parse(body);
+  if (!document) {
+    return error{errc::internal,
+                 std::string{name}.append(" expected: ").append(document.error().message())};
+  }
+  const xml_element root = document->root();
+  if (root.local_name() == name) return document;
+  if (root.local_name() != "Error") {
+    return error{
+        errc::internal,
+        std::string{name}.append(" expected, not ").append(root.local_name().substr(0, 64))};
+  }
+  xml_error reported = read_xml_error(root);
+  error failure{errc::unknown, reported.message.empty() ? reported.code : reported.message};
+  failure.with_reason(reported.code);
+  return failure;
+}
+
+inline void append_xml_text(std::string& out, std::string_view text) {
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      default:
+        out += c;
+    }
+  }
+}
+
+}  // namespace detail
+
+DATAFLUX_INLINE std::optional<xml_error> parse_xml_error(bytes_view body) {
+  const result<xml_document> document = xml_document::parse(body);
+  if (!document || document->root().local_name() != "Error") return std::nullopt;
+  return detail::read_xml_error(document->root());
+}
+
+DATAFLUX_INLINE result<std::string> parse_initiate_result(bytes_view body) {
+  result<xml_document> document = detail::parse_xml_reply(body, "InitiateMultipartUploadResult");
+  if (!document) return std::move(document).error();
+  std::string id = document->root().child_text("UploadId").value_or("");
+  if (id.empty()) {
+    return error{errc::internal, "InitiateMultipartUploadResult without an UploadId"};
+  }
+  return id;
+}
+
+DATAFLUX_INLINE result<complete_result> parse_complete_result(bytes_view body) {
+  result<xml_document> document = detail::parse_xml_reply(body, "CompleteMultipartUploadResult");
+  if (!document) return std::move(document).error();
+  const xml_element root = document->root();
+  return complete_result{root.child_text("Location").value_or(""),
+                         root.child_text("Bucket").value_or(""),
+                         root.child_text("Key").value_or(""), root.child_text("ETag").value_or("")};
+}
+
+DATAFLUX_INLINE result<std::string> write_complete_request(std::span<const completed_part> parts) {
+  if (parts.empty()) return error{errc::invalid_argument, "a multipart upload without parts"};
+  std::string out{"<CompleteMultipartUpload>"};
+  std::int32_t last = 0;
+  for (const completed_part& part : parts) {
+    if (part.number <= last || part.number > 10'000) {
+      return error{errc::invalid_argument, "part number " + std::to_string(part.number) +
+                                               " does not ascend within 1 to 10000"};
+    }
+    last = part.number;
+    const bool printable = std::none_of(part.etag.begin(), part.etag.end(), [](char c) {
+      return static_cast<unsigned char>(c) < 0x20;
+    });
+    if (part.etag.empty() || !printable) {
+      return error{errc::invalid_argument,
+                   "empty or unprintable ETag of part " + std::to_string(part.number)};
+    }
+    out.append("<Part><PartNumber>").append(std::to_string(part.number));
+    out.append("</PartNumber><ETag>");
+    detail::append_xml_text(out, part.etag);
+    out.append("</ETag></Part>");
+  }
+  out.append("</CompleteMultipartUpload>");
+  return out;
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI::codec

@@ -1,0 +1,1 @@
+#include <dataflux/store/impl/object_columns.ipp>
