@@ -1,4 +1,10 @@
+#include <dataflux/http/curl_transport.hpp>
+#include <dataflux/http/impl/connection.ipp>
+#include <dataflux/http/impl/connector.ipp>
+#include <dataflux/http/impl/curl_transport.ipp>
 #include <dataflux/http/impl/failure.ipp>
 #include <dataflux/http/impl/http1.ipp>
+#include <dataflux/http/impl/io_thread.ipp>
 #include <dataflux/http/impl/message.ipp>
+#include <dataflux/http/impl/resolver.ipp>
 #include <dataflux/http/impl/url.ipp>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/byte_range.hpp>
 #include <dataflux/exec/virtual_scheduler.hpp>
 #include <dataflux/http/transport.hpp>
 
@@ -42,6 +43,10 @@ struct memory_reply {
   /// how many bytes of the body come first.
   transport_failure failure{transport_failure::none};
   std::optional<std::size_t> fails_after{};
+
+  bool failure_before_head() const noexcept {
+    return failure != transport_failure::none && !fails_after;
+  }
 };
 
 /// A transport without sockets whose peer is a function: whatever stands on it is tested in virtual
@@ -87,6 +92,7 @@ class memory_transport final : public transport {
   handler peer_;
   std::vector<memory_request> log_{};
   std::vector<std::unique_ptr<flight>> flights_{};
+  bool closed_{false};
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI::http

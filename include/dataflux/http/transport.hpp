@@ -12,6 +12,12 @@
 
 namespace dataflux::inline DATAFLUX_ABI::http {
 
+namespace detail {
+class connection;
+class io_thread;
+class wait_line;
+}  // namespace detail
+
 /// How long each phase of one exchange may take. Zero = no limit of that kind.
 struct exchange_limits {
   /// Waiting for a connection to be established (TCP and TLS), once started.
@@ -64,9 +70,17 @@ class exchange : public ref_counted {
 
  private:
   friend class curl_transport;
-  friend class io_thread;
-  /// The transport's place for an exchange under way; null otherwise.
-  void* slot_{nullptr};
+  friend class detail::io_thread;
+  friend class detail::connection;
+  friend class detail::wait_line;
+  /// Where the transport holds it: nowhere, in a line, or on a connection.
+  enum class place : std::uint8_t { none, waiting, active };
+  place place_{place::none};
+  std::uint8_t stale_retries_{0};
+  detail::connection* connection_{nullptr};
+  exchange* next_{nullptr};
+  exchange* previous_{nullptr};
+  timer_id wait_timer_{timer_id::none};
 };
 
 /// Carries exchanges. Implementations: curl_transport (sockets) and memory_transport (scripted).

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <dataflux/config.hpp>
+
+#include <cstdint>
+
+namespace dataflux::inline DATAFLUX_ABI {
+
+/// fork() copies descriptors but not threads: what the parent made must not be used in the child.
+/// Whoever owns a thread or a socket remembers fork_generation() when it is made, compares it at
+/// each entry before any lock, and in the child refuses (errc::failed_precondition) and leaks its
+/// state instead of tearing it down, which would speak on the parent's connections.
+
+/// Counts the forks that led to this process since the library was first used. Registers the fork
+/// handlers on the first call. Thread-safe; one load afterwards.
+std::uint64_t fork_generation() noexcept;
+
+/// Descriptors that a forked child closes at once, so that the parent's peers see the parent's
+/// closes. Thread-safe. Cost: a lock and a tree node.
+void track_descriptor(int descriptor);
+void untrack_descriptor(int descriptor) noexcept;
+
+}  // namespace dataflux::inline DATAFLUX_ABI
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/exec/impl/fork.ipp>
+#endif

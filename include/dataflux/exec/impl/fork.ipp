@@ -1,0 +1,62 @@
+#pragma once
+
+#include <dataflux/exec/fork.hpp>
+
+#include <atomic>
+#include <mutex>
+#include <set>
+
+#include <pthread.h>
+#include <unistd.h>
+
+namespace dataflux::inline DATAFLUX_ABI {
+
+namespace detail {
+
+/// Leaked on purpose: fork handlers and late destructors may run after static destruction.
+struct fork_state {
+  std::atomic<std::uint64_t> generation{0};
+  std::mutex mutex{};
+  std::set<int> descriptors{};
+
+  static fork_state& get() {
+    static fork_state* const state = make();
+    return *state;
+  }
+
+ private:
+  static fork_state* make() {
+    auto* const state = new fork_state;
+    // Held across fork(), so that the child finds the set whole.
+    static_cast<void>(::pthread_atfork([] { get().mutex.lock(); }, [] { get().mutex.unlock(); },
+                                       [] { get().enter_child(); }));
+    return state;
+  }
+
+  void enter_child() noexcept {
+    for (const int descriptor : descriptors) ::close(descriptor);
+    descriptors.clear();
+    generation.fetch_add(1, std::memory_order_relaxed);
+    mutex.unlock();
+  }
+};
+
+}  // namespace detail
+
+DATAFLUX_INLINE std::uint64_t fork_generation() noexcept {
+  return detail::fork_state::get().generation.load(std::memory_order_relaxed);
+}
+
+DATAFLUX_INLINE void track_descriptor(int descriptor) {
+  detail::fork_state& state = detail::fork_state::get();
+  std::scoped_lock lock(state.mutex);
+  state.descriptors.insert(descriptor);
+}
+
+DATAFLUX_INLINE void untrack_descriptor(int descriptor) noexcept {
+  detail::fork_state& state = detail::fork_state::get();
+  std::scoped_lock lock(state.mutex);
+  state.descriptors.erase(descriptor);
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI

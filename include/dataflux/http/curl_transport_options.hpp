@@ -1,0 +1,30 @@
+#pragma once
+
+#include <dataflux/deadline.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+
+namespace dataflux::inline DATAFLUX_ABI::http {
+
+/// How curl_transport connects. Every default suits a training job on a cloud machine.
+struct curl_transport_options {
+  /// Threads that move bytes; 0 = one per four cores, at least one.
+  std::size_t io_threads{0};
+  /// Connections to one host, over all threads.
+  std::size_t max_connections_per_host{256};
+  /// Connections in all, over all threads; idle ones to other hosts make room.
+  std::size_t max_connections{512};
+  /// An idle connection is closed after this long; the service closes its end after some minutes.
+  duration idle_timeout{std::chrono::seconds(60)};
+  /// How long an answer of the resolver is used.
+  duration resolve_ttl{std::chrono::seconds(60)};
+  /// PEM file of trusted authorities; empty = the system's.
+  std::string ca_file{};
+  /// PEM files of a client certificate and its key, for mutual TLS; both or none.
+  std::string client_certificate_file{};
+  std::string client_key_file{};
+};
+
+}  // namespace dataflux::inline DATAFLUX_ABI::http

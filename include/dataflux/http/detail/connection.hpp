@@ -1,0 +1,104 @@
+#pragma once
+
+#include <dataflux/http/detail/connector.hpp>
+#include <dataflux/http/http1.hpp>
+#include <dataflux/http/transport.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace dataflux::inline DATAFLUX_ABI::http::detail {
+
+class io_thread;
+struct host_pool;
+
+/// One connection of an I/O thread and the exchange on it. All members run on that thread.
+///
+/// States: connecting -> idle <-> busy -> dead. A dead one is destroyed by its thread once no event
+/// of the current batch can mean it any more.
+class connection {
+ public:
+  connection(io_thread& owner, host_pool& pool) noexcept : owner_(owner), pool_(pool) {}
+  connection(const connection&) = delete;
+  connection& operator=(const connection&) = delete;
+
+  enum class state : std::uint8_t { connecting, idle, busy, dead };
+
+  connection::state state() const noexcept { return state_; }
+  host_pool& pool() const noexcept { return pool_; }
+  http::detail::stream& stream() noexcept { return stream_; }
+
+  /// The stream is connected: registers it with epoll and waits for work.
+  void established();
+  /// Encodes and begins to send; failures are reported from the event loop, not from here.
+  void begin(ref<exchange> e);
+  void on_events(std::uint32_t events);
+  /// Goes on with what a turn of the loop left unfinished.
+  void resume();
+  /// Ends the exchange under way and the connection.
+  void fail(transport_failure failure, std::string detail);
+  /// Closes a connection that has no exchange.
+  void close();
+
+ private:
+  friend class io_thread;
+
+  enum class step : std::uint8_t { again, more, ended };
+
+  void encode();
+  void send_some();
+  void send_broken();
+  void fail_soon();
+  void receive_some();
+  step receive_head();
+  step start_body(std::size_t consumed);
+  step receive_body();
+  step receive_in_place();
+  step receive_chunked();
+  step take_buffered();
+  step deliver(bytes_view bytes);
+  step refuse(const error& why);
+  step lost(stream::status how);
+  stream::outcome receive_into(bytes_span memory);
+  void reply_complete();
+  void idle_event(std::uint32_t events);
+  time_point next_limit() const noexcept;
+  void arm();
+  void on_timer();
+  std::string where() const;
+  std::string phase_text() const;
+
+  io_thread& owner_;
+  host_pool& pool_;
+  http::detail::stream stream_{};
+  enum state state_ { state::connecting };
+  bool reused_{false};
+  bool sending_{false};
+  bool head_done_{false};
+  bool resuming_{false};  ///< in the owner's list of connections to resume
+  transport_failure give_up_{transport_failure::none};  ///< what resume() ends the exchange with
+
+  ref<exchange> current_{};
+  exchange_report report_{};
+  byte_sink* sink_{nullptr};
+  reply_decoder decoder_{};
+
+  std::string out_{};  ///< head, and the body with it when that is small
+  std::size_t out_sent_{0};
+  std::size_t part_{0};  ///< body part being sent, and how far
+  std::size_t part_sent_{0};
+
+  std::unique_ptr<std::byte[]> in_{};
+  std::size_t in_capacity_{0};
+  std::size_t in_begin_{0};
+  std::size_t in_end_{0};
+
+  time_point last_activity_{};
+  time_point request_sent_{never};
+  timer_id timer_{timer_id::none};
+  time_point timer_at_{never};
+};
+
+}  // namespace dataflux::inline DATAFLUX_ABI::http::detail

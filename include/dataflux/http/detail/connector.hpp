@@ -1,0 +1,97 @@
+#pragma once
+
+#include <dataflux/bytes.hpp>
+#include <dataflux/deadline.hpp>
+#include <dataflux/http/curl_transport_options.hpp>
+#include <dataflux/http/failure.hpp>
+#include <dataflux/http/url.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+/// libcurl, used to connect only: DNS, happy eyeballs, proxies, TLS with verification and client
+/// certificates. What is said on the connection is ours. The one place that sees curl is
+/// impl/connector.ipp.
+namespace dataflux::inline DATAFLUX_ABI::http::detail {
+
+/// A connected byte stream, plain or TLS. Non-blocking. Belongs to one I/O thread.
+class stream {
+ public:
+  enum class status : std::uint8_t {
+    ok,      ///< `count` bytes moved, at least one
+    again,   ///< wait for the descriptor; a send is then repeated with the same bytes
+    closed,  ///< the peer closed its direction (receive only)
+    failed,  ///< broken; last_failure() says how
+  };
+  struct outcome {
+    stream::status status{status::failed};
+    std::size_t count{0};
+  };
+
+  int descriptor() const noexcept { return descriptor_; }
+  outcome send(bytes_view bytes) noexcept;
+  outcome receive(bytes_span memory) noexcept;
+  /// What broke, for a person.
+  std::string last_failure() const;
+
+ private:
+  friend class connector;
+  void* easy_{nullptr};
+  int descriptor_{-1};
+  int failure_{0};
+};
+
+/// Opens streams, many at once, driven by one I/O thread's epoll. Its sockets are registered there
+/// with data `tag(descriptor)` while they connect; after that the descriptor's new owner registers
+/// it itself. Not thread-safe.
+class connector {
+ public:
+  struct finished {
+    void* user{nullptr};
+    transport_failure failure{transport_failure::none};
+    std::string detail{};
+  };
+
+  connector(const curl_transport_options& options, int epoll, std::size_t max_streams);
+  connector(const connector&) = delete;
+  connector& operator=(const connector&) = delete;
+  /// All streams have been closed before.
+  ~connector();
+
+  /// Events of a connecting socket have odd data, so that they can be told from pointers.
+  static constexpr std::uint64_t tag(int descriptor) noexcept {
+    return (static_cast<std::uint64_t>(static_cast<std::uint32_t>(descriptor)) << 1U) | 1U;
+  }
+
+  /// Begins to connect; `user` comes back in next_finished(), never from inside this call.
+  /// `addresses` are tried in order; empty = curl resolves (a proxy is in use).
+  void open(stream& s, const origin& to, const std::vector<std::string>& addresses,
+            duration timeout, void* user);
+  /// Takes a stream that finished without failure away from curl's watch; gives its descriptor.
+  int adopt(stream& s) noexcept;
+  /// Ends a stream in any state. A connect under way is given up without a finished entry.
+  void close(stream& s) noexcept;
+
+  void handle_socket(int descriptor, std::uint32_t events);
+  /// To be called when next_timer() has passed.
+  void handle_timer();
+  time_point next_timer() const noexcept;
+  bool next_finished(finished& out);
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+/// True if the environment sends connections to `to` through a proxy, whose business resolving the
+/// name then is.
+bool proxy_configured(const origin& to);
+
+}  // namespace dataflux::inline DATAFLUX_ABI::http::detail
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/http/impl/connector.ipp>
+#endif

@@ -1,0 +1,390 @@
+#pragma once
+
+#include <dataflux/byte_range.hpp>
+#include <dataflux/http/detail/io_thread.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include <sys/epoll.h>
+
+namespace dataflux::inline DATAFLUX_ABI::http::detail {
+
+/// Bodies up to this size are sent with the head in one call.
+inline constexpr std::size_t joined_body_limit = std::size_t{16} << 10U;
+/// What one send or receive moves at most: small enough that a checksum finds it in the cache.
+inline constexpr std::size_t transfer_piece = std::size_t{256} << 10U;
+/// What one connection moves before the others get their turn.
+inline constexpr std::size_t turn_limit = std::size_t{4} << 20U;
+/// Room for a head and a small body in one receive; grows to max_head_size for a longer head.
+inline constexpr std::size_t input_size = std::size_t{32} << 10U;
+
+DATAFLUX_INLINE void connection::established() {
+  state_ = state::idle;
+  last_activity_ = owner_.now_;
+  owner_.watch(*this);
+}
+
+DATAFLUX_INLINE void connection::begin(ref<exchange> e) {
+  state_ = state::busy;
+  current_ = std::move(e);
+  current_->place_ = exchange::place::active;
+  current_->connection_ = this;
+  report_ = {};
+  report_.connection_reused = reused_;
+  report_.started = last_activity_ = owner_.now_;
+  sink_ = nullptr;
+  head_done_ = false;
+  give_up_ = transport_failure::none;
+  request_sent_ = never;
+  in_begin_ = in_end_ = 0;
+  out_.clear();
+  out_sent_ = part_ = part_sent_ = 0;
+  decoder_.start(current_->request.method);
+  sending_ = true;
+  encode();
+  if (sending_) send_some();
+  arm();
+}
+
+DATAFLUX_INLINE void connection::encode() {
+  const auto& body = current_->request.body;
+  if (auto encoded = encode_request_head(current_->request, out_); !encoded) {
+    give_up_ = transport_failure::refused;
+    report_.detail = encoded.error().message();
+    return fail_soon();
+  }
+  if (body.size() > joined_body_limit) return;
+  for (const bytes_view part : body.parts()) out_.append(as_text(part));
+  part_ = body.parts().size();
+}
+
+DATAFLUX_INLINE void connection::send_some() {
+  const auto parts = current_->request.body.parts();
+  while (sending_) {
+    const bool in_head = out_sent_ < out_.size();
+    if (!in_head && part_ == parts.size()) {
+      sending_ = false;
+      request_sent_ = owner_.now_;
+      return;
+    }
+    const bytes_view rest =
+        in_head ? as_bytes(out_).subspan(out_sent_) : parts[part_].subspan(part_sent_);
+    const auto sent = stream_.send(rest.first(std::min(rest.size(), transfer_piece)));
+    if (sent.status == stream::status::again) return;
+    if (sent.status != stream::status::ok) return send_broken();
+    report_.request_sent = true;
+    last_activity_ = owner_.now_;
+    if (in_head) {
+      out_sent_ += sent.count;
+      continue;
+    }
+    report_.bytes_sent += sent.count;
+    part_sent_ += sent.count;
+    if (part_sent_ == parts[part_].size()) {
+      ++part_;
+      part_sent_ = 0;
+    }
+  }
+}
+
+/// The peer may have answered (413, 401) and closed before it read everything: look for a reply
+/// before giving up. From the event loop, since begin() must not end an exchange.
+DATAFLUX_INLINE void connection::send_broken() {
+  give_up_ = transport_failure::reset;
+  report_.detail = stream_.last_failure() + " " + phase_text();
+  fail_soon();
+}
+
+DATAFLUX_INLINE void connection::fail_soon() {
+  sending_ = false;
+  request_sent_ = owner_.now_;
+  if (!std::exchange(resuming_, true)) owner_.resume_.push_back(this);
+}
+
+DATAFLUX_INLINE void connection::on_events(std::uint32_t events) {
+  if (state_ == state::idle) return idle_event(events);
+  if (state_ != state::busy) return;
+  last_activity_ = owner_.now_;
+  if (sending_ && (events & (EPOLLOUT | EPOLLERR | EPOLLHUP)) != 0) {
+    send_some();
+    arm();
+  }
+  if ((events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0) receive_some();
+}
+
+DATAFLUX_INLINE void connection::resume() {
+  resuming_ = false;
+  if (state_ != state::busy) return;
+  if (give_up_ != transport_failure::refused) receive_some();
+  if (state_ == state::busy && give_up_ != transport_failure::none) {
+    fail(give_up_, std::move(report_.detail));
+  }
+}
+
+/// Anything but a TLS ticket means that the connection is of no more use.
+DATAFLUX_INLINE void connection::idle_event(std::uint32_t events) {
+  if ((events & ~std::uint32_t{EPOLLOUT}) == 0) return;
+  if ((events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) == 0) {
+    std::byte probe[1];
+    if (stream_.receive(probe).status == stream::status::again) return;
+  }
+  close();
+}
+
+DATAFLUX_INLINE void connection::receive_some() {
+  if (in_ == nullptr) {
+    in_ = std::make_unique<std::byte[]>(input_size);
+    in_capacity_ = input_size;
+  }
+  step next = step::more;
+  const std::uint64_t turn_end = report_.bytes_received + turn_limit;
+  while (next == step::more) {
+    next = head_done_ ? receive_body() : receive_head();
+    if (next == step::more && report_.bytes_received >= turn_end) {
+      if (!std::exchange(resuming_, true)) owner_.resume_.push_back(this);
+      return;
+    }
+  }
+  if (next == step::again) arm();
+}
+
+DATAFLUX_INLINE stream::outcome connection::receive_into(bytes_span memory) {
+  const auto got = stream_.receive(memory);
+  if (got.status == stream::status::ok && report_.first_byte == never) {
+    report_.first_byte = owner_.now_;
+  }
+  return got;
+}
+
+DATAFLUX_INLINE connection::step connection::receive_head() {
+  if (in_end_ == in_capacity_) {
+    // parse_head() refuses a head that fills max_head_size, so that this ends.
+    auto larger = std::make_unique<std::byte[]>(in_capacity_ * 2);
+    std::memcpy(larger.get(), in_.get(), in_end_);
+    in_ = std::move(larger);
+    in_capacity_ *= 2;
+  }
+  const auto got = receive_into({in_.get() + in_end_, in_capacity_ - in_end_});
+  if (got.status == stream::status::again) return step::again;
+  if (got.status != stream::status::ok) return lost(got.status);
+  in_end_ += got.count;
+  const auto consumed = decoder_.parse_head(as_text(bytes_view{in_.get(), in_end_}));
+  if (!consumed) {
+    fail(transport_failure::protocol, consumed.error().message());
+    return step::ended;
+  }
+  return *consumed == 0 ? step::more : start_body(*consumed);
+}
+
+DATAFLUX_INLINE connection::step connection::start_body(std::size_t consumed) {
+  head_done_ = true;
+  report_.head_received = true;
+  in_begin_ = consumed;
+  auto sink = current_->on_head(decoder_.head());
+  if (!sink) return refuse(sink.error());
+  sink_ = *sink;
+  if (sink_ != nullptr) {
+    const bool known = decoder_.framing() != body_framing::chunked &&
+                       decoder_.framing() != body_framing::until_close;
+    const auto expected = sink_->expect(known ? decoder_.remaining() : byte_range::to_end);
+    if (!expected) return refuse(expected.error());
+  }
+  return decoder_.complete() ? (reply_complete(), step::ended) : take_buffered();
+}
+
+/// What came in one piece with the head, or with the framing of a chunk.
+DATAFLUX_INLINE connection::step connection::take_buffered() {
+  while (in_begin_ < in_end_ && !decoder_.complete()) {
+    const bytes_view here{in_.get() + in_begin_, in_end_ - in_begin_};
+    bytes_view data = here;
+    std::size_t consumed = 0;
+    if (decoder_.framing() == body_framing::chunked) {
+      const auto decoded = decoder_.decode_chunked(here);
+      if (!decoded) {
+        fail(transport_failure::protocol, decoded.error().message());
+        return step::ended;
+      }
+      consumed = decoded->consumed;
+      data = decoded->data;
+    } else {
+      if (decoder_.framing() == body_framing::length) {
+        data = here.first(std::min<std::uint64_t>(here.size(), decoder_.remaining()));
+      }
+      consumed = data.size();
+      decoder_.body_received(consumed);
+    }
+    in_begin_ += consumed;
+    if (!data.empty() && deliver(data) == step::ended) return step::ended;
+  }
+  if (decoder_.complete()) {
+    reply_complete();
+    return step::ended;
+  }
+  in_begin_ = in_end_ = 0;
+  return step::more;
+}
+
+DATAFLUX_INLINE connection::step connection::receive_body() {
+  const bool payload_next =
+      decoder_.framing() == body_framing::until_close || decoder_.remaining() > 0;
+  return sink_ != nullptr && payload_next ? receive_in_place() : receive_chunked();
+}
+
+/// Straight into the sink's memory: the bytes to come are nothing but payload.
+DATAFLUX_INLINE connection::step connection::receive_in_place() {
+  const std::uint64_t most =
+      decoder_.framing() == body_framing::until_close ? transfer_piece : decoder_.remaining();
+  const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(most, transfer_piece));
+  const bytes_span memory = sink_->prepare(wanted);
+  if (memory.empty()) return refuse(error(errc::out_of_range, "the reply is longer than its sink"));
+  const auto got = receive_into(memory.first(std::min(memory.size(), wanted)));
+  if (got.status == stream::status::again) return step::again;
+  if (got.status != stream::status::ok) return lost(got.status);
+  report_.bytes_received += got.count;
+  decoder_.body_received(got.count);
+  if (auto committed = sink_->commit(got.count); !committed) return refuse(committed.error());
+  if (!decoder_.complete()) return step::more;
+  reply_complete();
+  return step::ended;
+}
+
+/// Through our own buffer: framing of chunks, or a body that nobody wants.
+DATAFLUX_INLINE connection::step connection::receive_chunked() {
+  const auto got = receive_into({in_.get(), in_capacity_});
+  if (got.status == stream::status::again) return step::again;
+  if (got.status != stream::status::ok) return lost(got.status);
+  in_begin_ = 0;
+  in_end_ = got.count;
+  return take_buffered();
+}
+
+DATAFLUX_INLINE connection::step connection::deliver(bytes_view bytes) {
+  report_.bytes_received += bytes.size();
+  if (sink_ == nullptr) return step::more;
+  while (!bytes.empty()) {
+    const bytes_span memory = sink_->prepare(bytes.size());
+    if (memory.empty()) {
+      return refuse(error(errc::out_of_range, "the reply is longer than its sink"));
+    }
+    const std::size_t count = std::min(memory.size(), bytes.size());
+    std::memcpy(memory.data(), bytes.data(), count);
+    if (auto committed = sink_->commit(count); !committed) return refuse(committed.error());
+    bytes = bytes.subspan(count);
+  }
+  return step::more;
+}
+
+DATAFLUX_INLINE connection::step connection::refuse(const error& why) {
+  fail(transport_failure::refused, why.message());
+  return step::ended;
+}
+
+/// The stream ended before the reply did, unless the reply lasts until then.
+DATAFLUX_INLINE connection::step connection::lost(stream::status how) {
+  const bool nothing_came = !head_done_ && in_end_ == 0;
+  if (how == stream::status::closed) {
+    if (auto end = decoder_.closed(); end) {
+      reply_complete();
+    } else if (nothing_came && reused_) {
+      fail(transport_failure::reset, "the server closed the kept connection");
+    } else {
+      fail(transport_failure::closed_early, end.error().message());
+    }
+    return step::ended;
+  }
+  fail(transport_failure::reset, stream_.last_failure() + " " + phase_text());
+  return step::ended;
+}
+
+DATAFLUX_INLINE std::string connection::phase_text() const {
+  if (head_done_) return "in the body of the reply";
+  if (in_end_ > 0) return "in the head of the reply";
+  return sending_ ? "while the request was sent" : "before the first byte of the reply";
+}
+
+DATAFLUX_INLINE std::string connection::where() const { return " (" + pool_.to->to_string() + ")"; }
+
+DATAFLUX_INLINE void connection::reply_complete() {
+  // Bytes behind the reply, or a request that was not sent to its end: nobody knows what the next
+  // bytes mean.
+  const bool all_sent =
+      !sending_ && out_sent_ == out_.size() && part_ == current_->request.body.parts().size();
+  const bool clean = all_sent && in_begin_ == in_end_;
+  ref<exchange> e = std::move(current_);
+  exchange_report report = std::move(report_);
+  if (clean && decoder_.keep_alive()) {
+    reused_ = true;
+    state_ = state::idle;
+    last_activity_ = owner_.now_;
+    e->connection_ = nullptr;
+    owner_.released(*this);
+  } else {
+    close();
+  }
+  owner_.end_exchange(std::move(e), std::move(report));
+}
+
+DATAFLUX_INLINE void connection::fail(transport_failure failure, std::string detail) {
+  if (state_ != state::busy) return;
+  ref<exchange> e = std::move(current_);
+  exchange_report report = std::move(report_);
+  const bool nothing_came = !head_done_ && in_end_ == 0;
+  const bool stale = failure == transport_failure::reset && reused_ && nothing_came &&
+                     (e->idempotent || !report.request_sent);
+  report.failure = failure;
+  report.detail = std::move(detail) + where();
+  close();
+  if (stale && e->stale_retries_ < 3) {
+    ++e->stale_retries_;
+    owner_.retry_fresh(std::move(e));
+    return;
+  }
+  owner_.end_exchange(std::move(e), std::move(report));
+}
+
+DATAFLUX_INLINE void connection::close() {
+  if (state_ == state::dead) return;
+  owner_.closed(*this);
+}
+
+DATAFLUX_INLINE time_point connection::next_limit() const noexcept {
+  if (state_ == state::idle) {
+    return deadline_after(last_activity_, owner_.options_.idle_timeout);
+  }
+  if (state_ != state::busy) return never;
+  const exchange_limits& limits = current_->limits;
+  const bool waiting = !sending_ && report_.first_byte == never;
+  const duration allowed = waiting ? limits.first_byte : limits.stall;
+  const time_point phase_end =
+      allowed == duration::zero()
+          ? never
+          : deadline_after(waiting ? request_sent_ : last_activity_, allowed);
+  return std::min(phase_end, limits.deadline);
+}
+
+/// Timers are lazy: one that fires too early looks again, so that a steady stream of exchanges
+/// hardly ever touches the queue.
+DATAFLUX_INLINE void connection::arm() {
+  const time_point limit = next_limit();
+  if (limit >= timer_at_) return;
+  if (timer_ != timer_id::none) owner_.cancel(timer_);
+  timer_at_ = limit;
+  timer_ = owner_.at(limit, [this] { on_timer(); });
+}
+
+DATAFLUX_INLINE void connection::on_timer() {
+  timer_ = timer_id::none;
+  timer_at_ = never;
+  if (next_limit() > owner_.now_) return arm();
+  if (state_ == state::idle) return close();
+  if (current_->limits.deadline <= owner_.now_) {
+    return fail(transport_failure::deadline, "the deadline passed " + phase_text());
+  }
+  const bool waiting = !sending_ && report_.first_byte == never;
+  fail(waiting ? transport_failure::timeout_first_byte : transport_failure::stalled,
+       "no byte moved within the time allowed " + phase_text());
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI::http::detail

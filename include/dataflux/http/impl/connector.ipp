@@ -1,0 +1,298 @@
+#pragma once
+
+#include <dataflux/exec/fork.hpp>
+#include <dataflux/http/detail/connector.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdlib>
+#include <deque>
+#include <limits>
+#include <mutex>
+#include <unordered_set>
+
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <curl/curl.h>
+#include <openssl/crypto.h>
+
+namespace dataflux::inline DATAFLUX_ABI::http::detail {
+
+/// Once per process, before the first handle; never undone, since other users of curl may live on.
+inline void initialise_curl() {
+  static const bool done = [] {
+    // Threads may still be inside TLS while the process exits.
+    ::OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, nullptr);
+    return ::curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
+  }();
+  static_cast<void>(done);
+}
+
+inline stream::outcome stream_outcome(CURLcode code, std::size_t count, bool receiving) noexcept {
+  if (code == CURLE_OK && count > 0) return {stream::status::ok, count};
+  if (code == CURLE_OK) return {receiving ? stream::status::closed : stream::status::again, 0};
+  if (code == CURLE_AGAIN) return {stream::status::again, 0};
+  return {stream::status::failed, 0};
+}
+
+DATAFLUX_INLINE stream::outcome stream::send(bytes_view bytes) noexcept {
+  std::size_t count = 0;
+  const CURLcode code = ::curl_easy_send(easy_, bytes.data(), bytes.size(), &count);
+  failure_ = code;
+  return stream_outcome(code, count, false);
+}
+
+DATAFLUX_INLINE stream::outcome stream::receive(bytes_span memory) noexcept {
+  std::size_t count = 0;
+  const CURLcode code = ::curl_easy_recv(easy_, memory.data(), memory.size(), &count);
+  failure_ = code;
+  return stream_outcome(code, count, true);
+}
+
+DATAFLUX_INLINE std::string stream::last_failure() const {
+  return ::curl_easy_strerror(static_cast<CURLcode>(failure_));
+}
+
+inline transport_failure failure_of(CURLcode code) noexcept {
+  switch (code) {
+    case CURLE_OK:
+      return transport_failure::none;
+    case CURLE_COULDNT_RESOLVE_HOST:
+    case CURLE_COULDNT_RESOLVE_PROXY:
+      return transport_failure::resolve;
+    case CURLE_OPERATION_TIMEDOUT:
+      return transport_failure::timeout_connect;
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CACERT_BADFILE:
+    case CURLE_SSL_CERTPROBLEM:
+    case CURLE_SSL_CIPHER:
+    case CURLE_SSL_ISSUER_ERROR:
+    case CURLE_SSL_ENGINE_NOTFOUND:
+      return transport_failure::tls;
+    default:
+      return transport_failure::connect;
+  }
+}
+
+struct connector::state {
+  struct attempt {
+    void* user{nullptr};
+    ::curl_slist* addresses{nullptr};
+    std::array<char, CURL_ERROR_SIZE> text{};
+  };
+
+  state(const curl_transport_options& o, int epoll_descriptor)
+      : options(o), epoll(epoll_descriptor) {}
+  state(const state&) = delete;
+  state& operator=(const state&) = delete;
+  ~state() {
+    if (multi != nullptr) ::curl_multi_cleanup(multi);
+  }
+
+  curl_transport_options options;
+  int epoll;
+  ::CURLM* multi{nullptr};
+  time_point timer{never};
+  std::unordered_set<int> watched{};
+
+  static int on_socket(::CURL*, curl_socket_t s, int what, void* self, void*) noexcept {
+    return static_cast<state*>(self)->watch(s, what);
+  }
+  static int on_timer(::CURLM*, long milliseconds, void* self) noexcept {
+    auto& me = *static_cast<state*>(self);
+    me.timer = milliseconds < 0 ? never : clock::now() + std::chrono::milliseconds(milliseconds);
+    return 0;
+  }
+  /// The child of a fork must close what it inherits: every socket is made and closed here.
+  static curl_socket_t open_socket(void*, curlsocktype, ::curl_sockaddr* address) noexcept {
+    const int s = ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    if (s < 0) return CURL_SOCKET_BAD;
+    try {
+      track_descriptor(s);
+    } catch (...) {
+      ::close(s);
+      return CURL_SOCKET_BAD;
+    }
+    return s;
+  }
+  static int close_socket(void*, curl_socket_t s) noexcept {
+    untrack_descriptor(s);
+    return ::close(s);
+  }
+
+  int watch(int descriptor, int what) noexcept {
+    ::epoll_event event{};
+    event.data.u64 = tag(descriptor);
+    if (what == CURL_POLL_REMOVE) {
+      if (watched.erase(descriptor) != 0) ::epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, &event);
+      return 0;
+    }
+    if ((what & CURL_POLL_IN) != 0) event.events |= EPOLLIN;
+    if ((what & CURL_POLL_OUT) != 0) event.events |= EPOLLOUT;
+    try {
+      const bool fresh = watched.insert(descriptor).second;
+      ::epoll_ctl(epoll, fresh ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, descriptor, &event);
+    } catch (...) {
+      return -1;
+    }
+    return 0;
+  }
+
+  /// Everything that a connection to `to` needs; `a` outlives the handle's connect phase.
+  void configure(::CURL* easy, attempt& a, const origin& to,
+                 const std::vector<std::string>& addresses, duration timeout) const;
+};
+
+DATAFLUX_INLINE void connector::state::configure(::CURL* easy, attempt& a, const origin& to,
+                                                 const std::vector<std::string>& addresses,
+                                                 duration timeout) const {
+  const auto set = [easy](::CURLoption option, auto value) {
+    static_cast<void>(::curl_easy_setopt(easy, option, value));
+  };
+  set(CURLOPT_URL, to.to_string().c_str());
+  set(CURLOPT_CONNECT_ONLY, 1L);
+  set(CURLOPT_FRESH_CONNECT, 1L);
+  set(CURLOPT_NOSIGNAL, 1L);
+  set(CURLOPT_QUICK_EXIT, 1L);
+  set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
+  set(CURLOPT_SSL_ENABLE_ALPN, 0L);
+  set(CURLOPT_HTTPPROXYTUNNEL, 1L);
+  if (to.direct) set(CURLOPT_NOPROXY, "*");
+  set(CURLOPT_PROTOCOLS_STR, "http,https");
+  set(CURLOPT_PRIVATE, static_cast<void*>(&a));
+  set(CURLOPT_ERRORBUFFER, a.text.data());
+  set(CURLOPT_OPENSOCKETFUNCTION, &open_socket);
+  set(CURLOPT_CLOSESOCKETFUNCTION, &close_socket);
+  const auto limit = std::chrono::ceil<std::chrono::milliseconds>(timeout).count();
+  set(CURLOPT_CONNECTTIMEOUT_MS,
+      static_cast<long>(limit > 0 ? limit : std::numeric_limits<int>::max()));
+  if (!addresses.empty()) {
+    std::string entry = to.host + ":" + std::to_string(to.port) + ":";
+    for (std::size_t i = 0; i < addresses.size(); ++i) {
+      if (i != 0) entry += ',';
+      const bool v6 = addresses[i].find(':') != std::string::npos;
+      entry += v6 ? "[" + addresses[i] + "]" : addresses[i];
+    }
+    a.addresses = ::curl_slist_append(nullptr, entry.c_str());
+    set(CURLOPT_RESOLVE, a.addresses);
+  }
+  if (!to.tls) return;
+  set(CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
+  set(CURLOPT_SSL_VERIFYPEER, 1L);
+  set(CURLOPT_SSL_VERIFYHOST, 2L);
+  // A CA path switches curl's store cache off: the bundle would be parsed for each connection.
+  set(CURLOPT_CAPATH, static_cast<const char*>(nullptr));
+  if (!options.ca_file.empty()) set(CURLOPT_CAINFO, options.ca_file.c_str());
+  if (!options.client_certificate_file.empty()) {
+    set(CURLOPT_SSLCERT, options.client_certificate_file.c_str());
+    set(CURLOPT_SSLKEY, options.client_key_file.c_str());
+  }
+}
+
+DATAFLUX_INLINE connector::connector(const curl_transport_options& options, int epoll,
+                                     std::size_t max_streams) {
+  initialise_curl();
+  state_ = std::make_unique<state>(options, epoll);
+  state_->multi = ::curl_multi_init();
+  if (state_->multi == nullptr) throw std::bad_alloc();
+  const auto set = [this](::CURLMoption option, auto value) {
+    static_cast<void>(::curl_multi_setopt(state_->multi, option, value));
+  };
+  set(CURLMOPT_SOCKETFUNCTION, &state::on_socket);
+  set(CURLMOPT_SOCKETDATA, static_cast<void*>(state_.get()));
+  set(CURLMOPT_TIMERFUNCTION, &state::on_timer);
+  set(CURLMOPT_TIMERDATA, static_cast<void*>(state_.get()));
+  // The cache must never prune a connection that is ours.
+  set(CURLMOPT_MAXCONNECTS, static_cast<long>(max_streams + 64));
+}
+
+DATAFLUX_INLINE connector::~connector() = default;
+
+DATAFLUX_INLINE void connector::open(stream& s, const origin& to,
+                                     const std::vector<std::string>& addresses, duration timeout,
+                                     void* user) {
+  auto a = std::make_unique<state::attempt>();
+  a->user = user;
+  ::CURL* const easy = ::curl_easy_init();
+  if (easy == nullptr) throw std::bad_alloc();
+  s.easy_ = easy;
+  s.descriptor_ = -1;
+  state_->configure(easy, *a, to, addresses, timeout);
+  static_cast<void>(a.release());  // curl's private pointer owns it until close()
+  static_cast<void>(::curl_multi_add_handle(state_->multi, easy));
+}
+
+DATAFLUX_INLINE void connector::close(stream& s) noexcept {
+  if (s.easy_ == nullptr) return;
+  void* attempt = nullptr;
+  static_cast<void>(::curl_easy_getinfo(s.easy_, CURLINFO_PRIVATE, &attempt));
+  static_cast<void>(::curl_multi_remove_handle(state_->multi, s.easy_));
+  ::curl_easy_cleanup(s.easy_);
+  if (auto* a = static_cast<state::attempt*>(attempt)) {
+    ::curl_slist_free_all(a->addresses);
+    delete a;
+  }
+  s.easy_ = nullptr;
+  s.descriptor_ = -1;
+}
+
+DATAFLUX_INLINE void connector::handle_socket(int descriptor, std::uint32_t events) {
+  int mask = 0;
+  if ((events & EPOLLIN) != 0) mask |= CURL_CSELECT_IN;
+  if ((events & EPOLLOUT) != 0) mask |= CURL_CSELECT_OUT;
+  if ((events & (EPOLLERR | EPOLLHUP)) != 0) mask |= CURL_CSELECT_ERR;
+  int running = 0;
+  static_cast<void>(::curl_multi_socket_action(state_->multi, descriptor, mask, &running));
+}
+
+DATAFLUX_INLINE void connector::handle_timer() {
+  state_->timer = never;
+  int running = 0;
+  static_cast<void>(::curl_multi_socket_action(state_->multi, CURL_SOCKET_TIMEOUT, 0, &running));
+}
+
+DATAFLUX_INLINE time_point connector::next_timer() const noexcept { return state_->timer; }
+
+DATAFLUX_INLINE bool connector::next_finished(finished& out) {
+  int left = 0;
+  ::CURLMsg* message = nullptr;
+  while ((message = ::curl_multi_info_read(state_->multi, &left)) != nullptr) {
+    if (message->msg != CURLMSG_DONE) continue;
+    void* pointer = nullptr;
+    static_cast<void>(::curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &pointer));
+    const auto& a = *static_cast<state::attempt*>(pointer);
+    out.user = a.user;
+    out.failure = failure_of(message->data.result);
+    out.detail.clear();
+    if (out.failure != transport_failure::none) {
+      out.detail = a.text[0] != '\0' ? a.text.data() : ::curl_easy_strerror(message->data.result);
+    }
+    return true;
+  }
+  return false;
+}
+
+DATAFLUX_INLINE int connector::adopt(stream& s) noexcept {
+  curl_socket_t descriptor = CURL_SOCKET_BAD;
+  static_cast<void>(::curl_easy_getinfo(s.easy_, CURLINFO_ACTIVESOCKET, &descriptor));
+  s.descriptor_ = descriptor;
+  // curl's interest ended with the connect, whether it said so or not.
+  if (descriptor >= 0) static_cast<void>(state_->watch(descriptor, CURL_POLL_REMOVE));
+  return descriptor;
+}
+
+DATAFLUX_INLINE bool proxy_configured(const origin& to) {
+  if (to.direct) return false;
+  const auto set = [](const char* name) {
+    const char* value = std::getenv(name);
+    return value != nullptr && *value != '\0';
+  };
+  // curl ignores an upper-case HTTP_PROXY, which a CGI request header could set.
+  if (to.tls)
+    return set("https_proxy") || set("HTTPS_PROXY") || set("all_proxy") || set("ALL_PROXY");
+  return set("http_proxy") || set("all_proxy") || set("ALL_PROXY");
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI::http::detail

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <dataflux/exec/fork.hpp>
+#include <dataflux/http/curl_transport.hpp>
+#include <dataflux/http/detail/io_thread.hpp>
+#include <dataflux/http/detail/resolver.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <unistd.h>
+
+namespace dataflux::inline DATAFLUX_ABI::http {
+
+struct curl_transport::state {
+  explicit state(duration resolve_ttl) : names(resolve_ttl) {}
+
+  const std::uint64_t generation{fork_generation()};
+  detail::resolver names;
+  std::vector<std::unique_ptr<detail::io_thread>> threads{};
+  std::atomic<std::size_t> next{0};
+
+  bool forked() const noexcept { return fork_generation() != generation; }
+};
+
+namespace detail {
+
+inline result<void> check_readable(const std::string& file, std::string_view what) {
+  if (file.empty() || ::access(file.c_str(), R_OK) == 0) return {};
+  return error(errc::invalid_argument,
+               "cannot read the " + std::string(what) + " \"" + file + "\"");
+}
+
+}  // namespace detail
+
+DATAFLUX_INLINE curl_transport::curl_transport(std::unique_ptr<state> s) noexcept
+    : state_(std::move(s)) {}
+
+DATAFLUX_INLINE result<std::shared_ptr<curl_transport>> curl_transport::create(
+    const curl_transport_options& options) {
+  for (const auto& [file, what] :
+       {std::pair{options.ca_file, "file of trusted authorities"},
+        std::pair{options.client_certificate_file, "client certificate"},
+        std::pair{options.client_key_file, "key of the client certificate"}}) {
+    if (auto readable = detail::check_readable(file, what); !readable) return readable.error();
+  }
+  if (options.client_certificate_file.empty() != options.client_key_file.empty()) {
+    return error(errc::invalid_argument, "a client certificate needs its key file, and vice versa");
+  }
+  std::size_t count = options.io_threads;
+  if (count == 0) count = std::max<std::size_t>(1, std::thread::hardware_concurrency() / 4);
+  const detail::io_thread::limits share{
+      .connections_per_host = std::max<std::size_t>(1, options.max_connections_per_host / count),
+      .connections = std::max<std::size_t>(1, options.max_connections / count)};
+  try {
+    auto made = std::make_unique<state>(options.resolve_ttl);
+    for (std::size_t i = 0; i < count; ++i) {
+      made->threads.push_back(std::make_unique<detail::io_thread>(options, share, made->names));
+    }
+    std::shared_ptr<curl_transport> out(new curl_transport(std::move(made)));
+    for (auto& thread : out->state_->threads) thread->start();
+    return out;
+  } catch (const std::system_error& e) {
+    return error(errc::resource_exhausted, std::string("cannot start I/O threads: ") + e.what());
+  }
+}
+
+DATAFLUX_INLINE curl_transport::~curl_transport() {
+  if (state_->forked()) {
+    static_cast<void>(state_.release());  // the threads and locks are the parent's
+    return;
+  }
+  for (auto& thread : state_->threads) thread->stop();
+}
+
+DATAFLUX_INLINE void curl_transport::submit(ref<exchange> e) {
+  if (state_->forked()) {
+    exchange_report report;
+    report.failure = transport_failure::forked;
+    report.detail = "this client was made before fork(); make a new one in the child process";
+    e->on_done(report);
+    return;
+  }
+  if (e->executor == nullptr) e->executor = &next_executor();
+  static_cast<detail::io_thread*>(e->executor)->submit(std::move(e));
+}
+
+DATAFLUX_INLINE void curl_transport::cancel(ref<exchange> e) noexcept {
+  if (state_->forked() || e->executor == nullptr) return;
+  static_cast<detail::io_thread*>(e->executor)->cancel(std::move(e));
+}
+
+DATAFLUX_INLINE scheduler& curl_transport::next_executor() noexcept {
+  const std::size_t turn = state_->next.fetch_add(1, std::memory_order_relaxed);
+  return *state_->threads[turn % state_->threads.size()];
+}
+
+DATAFLUX_INLINE std::size_t curl_transport::connections() const noexcept {
+  std::size_t sum = 0;
+  for (const auto& thread : state_->threads) sum += thread->connections();
+  return sum;
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI::http
