@@ -1,0 +1,40 @@
+#pragma once
+// What the load server serves and every client of the macro benchmarks asks for. Server and clients
+// share only this file; peers in other languages repeat its few constants.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace bench {
+
+inline constexpr std::string_view bucket = "bench";
+/// Objects are told apart by the first letter of their names, so that the server need not look
+/// further.
+inline constexpr std::string_view small_object = "small";  ///< `small_size` bytes
+inline constexpr std::string_view large_object = "large";  ///< the block, repeated to `large_size`
+inline constexpr std::string_view hung_object = "hung";    ///< like large, but stops in mid-body
+
+inline constexpr std::size_t small_size = std::size_t{16} << 10;
+inline constexpr std::size_t block_size = std::size_t{8} << 20;
+inline constexpr std::uint64_t large_size = std::uint64_t{1} << 30;
+inline constexpr std::size_t part_size = std::size_t{32} << 20;
+/// A hung body stops after this many bytes.
+inline constexpr std::size_t hung_after = std::size_t{4} << 10;
+
+inline constexpr unsigned page_count = 100;
+inline constexpr unsigned page_items = 1000;
+
+/// The content of the block: xorshift64 from a fixed seed. The small object is its beginning.
+inline void fill_block(std::span<unsigned char> out) {
+  std::uint64_t state = 0x9E3779B97F4A7C15U;
+  for (auto& byte : out) {
+    state ^= state << 13U;
+    state ^= state >> 7U;
+    state ^= state << 17U;
+    byte = static_cast<unsigned char>(state);
+  }
+}
+
+}  // namespace bench
