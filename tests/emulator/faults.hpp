@@ -1,0 +1,119 @@
+#pragma once
+
+#include <emulator/route.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace emulator {
+
+/// What a fault rule does to the request that it hits.
+namespace fault {
+
+/// Where in the reply a connection breaks or stalls.
+enum class point {
+  before_reply,  ///< the request is read, not executed, and nothing is sent
+  in_head,       ///< executed; part of the status line and headers is sent
+  in_body,       ///< executed; `body_bytes` of the body are sent
+};
+
+/// Replies without executing the request. A status of 200 with an error document is legal.
+struct send {
+  int status{503};
+  std::string body{};
+  std::string content_type{"text/plain"};
+  std::vector<header_line> headers{};  ///< such as Retry-After
+};
+/// Ends the connection: by reset (RST), else by a clean close. With in_body and more `body_bytes`
+/// than the body has, the reply is whole and the connection closes unannounced after it.
+struct cut {
+  point where{point::before_reply};
+  std::uint64_t body_bytes{0};
+  bool reset{true};
+};
+/// Sends nothing for `duration`, then goes on; 0: until the peer leaves.
+struct stall {
+  point where{point::before_reply};
+  std::uint64_t body_bytes{0};
+  std::chrono::milliseconds duration{0};
+};
+/// Sends the body `bytes` at a time with `interval` between.
+struct drip {
+  std::size_t bytes{1};
+  std::chrono::milliseconds interval{10};
+};
+/// Inverts the body byte at `offset`; a shorter body stays as it is.
+struct flip_byte {
+  std::uint64_t offset{0};
+};
+/// Says a wrong CRC32C: in x-goog-hash, or in the `crc32c` member of a JSON reply.
+struct wrong_hash {};
+/// Executes the request, then ends the connection without a reply.
+struct lose_reply {
+  bool reset{true};
+};
+/// Waits before replying: the latency of a slow service.
+struct delay {
+  std::chrono::milliseconds duration{0};
+};
+/// Ends a listing page after `results` items and prefixes, also 0, with a token when more is left.
+struct short_page {
+  std::uint64_t results{0};
+};
+
+using action =
+    std::variant<send, cut, stall, drip, flip_byte, wrong_hash, lose_reply, delay, short_page>;
+
+}  // namespace fault
+
+/// Which requests a fault hits. Of the requests that verb, object and part describe, counted from 1
+/// in the order of arrival, it hits number `from` and the `count - 1` after it.
+struct fault_rule {
+  std::string verb{};    ///< of call::verb; empty: any
+  std::string object{};  ///< pattern of the whole name: '*' any run, '?' one byte; empty: any
+  int part{0};           ///< part number; 0: any
+  std::uint64_t from{1};
+  std::uint64_t count{1};  ///< 0: all from there on
+  /// Acts as soon as that many bytes of the request's body have arrived, reading no more (a
+  /// Content-Length is needed for more than 0); for send, cut and stall before the reply.
+  std::optional<std::uint64_t> request_bytes{};
+  fault::action action{fault::send{}};
+};
+
+/// The rules in force, in the order added; the first that hits a request decides, and a request
+/// hit by one is still counted by all that describe it. Thread safe.
+class fault_script {
+ public:
+  void add(fault_rule rule);
+  /// Forgets all rules. Requests being answered keep what hit them.
+  void clear();
+  /// How many requests have been hit since the last clear().
+  std::uint64_t hits() const;
+
+  /// False while there is no rule: one atomic load.
+  bool active() const noexcept { return any_.load(std::memory_order_acquire); }
+  /// Counts the request and gives the rule that hits it. `early` asks the rules with request_bytes,
+  /// else the others.
+  std::optional<fault_rule> match(const call& asked, bool early);
+
+ private:
+  struct counted_rule {
+    fault_rule rule;
+    std::uint64_t seen{0};
+  };
+  mutable std::mutex mutex_{};
+  std::vector<counted_rule> rules_{};
+  std::uint64_t hits_{0};
+  std::atomic<bool> any_{false};
+};
+
+/// True when `pattern` describes the whole of `text`.
+bool matches_pattern(std::string_view pattern, std::string_view text) noexcept;
+
+}  // namespace emulator

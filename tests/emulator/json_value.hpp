@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace emulator {
+
+/// A parsed JSON value, as far as requests need it: what is neither text, integer, boolean, object
+/// nor array (null, fractions) is std::monostate.
+struct json_value {
+  using object = std::map<std::string, json_value, std::less<>>;
+  using array = std::vector<json_value>;
+  std::variant<std::monostate, bool, std::int64_t, std::string, array, object> value{};
+
+  /// The member of that name, nullptr when this is no object or has none.
+  const json_value* find(std::string_view name) const noexcept;
+  /// The text of that member; empty optional when there is none or it is no text.
+  std::optional<std::string> text(std::string_view name) const;
+  /// The integer of that member, also when it is written as text.
+  std::optional<std::int64_t> integer(std::string_view name) const;
+};
+
+/// Empty optional when the text is not one well-formed document.
+std::optional<json_value> parse_json(std::string_view text);
+
+}  // namespace emulator

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <emulator/certificate.hpp>
+#include <emulator/service.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace emulator {
+
+/// Puts a `service` on sockets. listener.cpp is the one file that sees Boost.Beast and Asio, which
+/// take long to compile.
+class listener {
+ public:
+  /// Listens when it returns. `tls` is nullptr for plain HTTP. `behind` must outlive this.
+  listener(service& behind, const std::string& address, std::uint16_t port, int threads,
+           const certificate* tls);
+  /// Ends all connections and joins.
+  ~listener();
+  listener(const listener&) = delete;
+  listener& operator=(const listener&) = delete;
+
+  std::uint16_t port() const noexcept;
+
+ private:
+  struct impl;
+  std::unique_ptr<impl> impl_;
+};
+
+}  // namespace emulator

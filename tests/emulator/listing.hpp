@@ -1,0 +1,36 @@
+#pragma once
+
+#include <emulator/stored_object.hpp>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace emulator {
+
+/// The live objects of a bucket in UTF-8 byte order (std::string compares bytes as unsigned).
+using object_map = std::map<std::string, object_ptr, std::less<>>;
+
+/// The parameters of objects.list (protocol.md 1.1).
+struct listing_request {
+  std::string prefix{};
+  std::string delimiter{};
+  std::string start_offset{};  ///< inclusive
+  std::string end_offset{};    ///< exclusive; empty: no bound
+  bool include_trailing_delimiter{false};
+  std::uint64_t max_results{1000};  ///< of items and prefixes together; 0 gives an empty page
+  std::string page_token{};
+};
+
+struct listing_page {
+  std::vector<object_ptr> items{};
+  std::vector<std::string> prefixes{};
+  std::string next_page_token{};  ///< empty at the end
+};
+
+/// One page. The token names the place after the last result, so paging needs no state and goes on
+/// correctly when objects come and go meanwhile. Throws service_error 400 on a token not from here.
+listing_page list(const object_map& objects, const listing_request& request);
+
+}  // namespace emulator

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <emulator/field_mask.hpp>
+#include <emulator/json_value.hpp>
+#include <emulator/json_writer.hpp>
+#include <emulator/stored_object.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace emulator {
+
+/// Writes the Object resource (protocol.md 1.2), only the members that `wanted` names; digests are
+/// computed only when wanted. `base` is scheme and authority, for the links.
+void write_object(json_writer& out, const stored_object& object, const field_mask& wanted,
+                  std::string_view base);
+
+/// Throws service_error 400 when `wanted` names something that is no member of an Object.
+void require_object_fields(const field_mask& wanted);
+
+/// What the metadata part of an upload says.
+struct declared_object {
+  std::string name{};
+  object_metadata metadata{};
+  std::optional<std::string> crc32c{};
+  std::optional<std::string> md5{};
+};
+/// Throws service_error 400 on a value of the wrong type.
+declared_object read_declared_object(const json_value& document);
+
+}  // namespace emulator

@@ -1,0 +1,72 @@
+#include <emulator/preconditions.hpp>
+#include <emulator/service_error.hpp>
+
+namespace emulator {
+namespace {
+
+std::optional<std::int64_t> number(std::string_view text, std::string_view name) {
+  if (text.empty()) return std::nullopt;
+  const auto value = parse_integer(text);
+  if (!value) throw invalid_argument("Invalid value for " + std::string{name});
+  return value;
+}
+
+bool same_etag(std::string_view asked, const stored_object& live) {
+  if (asked == "*") return true;
+  if (asked.size() >= 2 && asked.front() == '"' && asked.back() == '"') {
+    asked = asked.substr(1, asked.size() - 2);
+  }
+  return asked == live.etag();
+}
+
+}  // namespace
+
+preconditions preconditions::of_query(const query_parameters& query, const http_request& request) {
+  const auto get = [&query](std::string_view name) { return number(query.get(name), name); };
+  preconditions out;
+  out.generation = get("generation");
+  out.if_generation_match = get("ifGenerationMatch");
+  out.if_generation_not_match = get("ifGenerationNotMatch");
+  out.if_metageneration_match = get("ifMetagenerationMatch");
+  out.if_metageneration_not_match = get("ifMetagenerationNotMatch");
+  out.if_match = request.header("If-Match");
+  out.if_none_match = request.header("If-None-Match");
+  return out;
+}
+
+preconditions preconditions::of_xml(const query_parameters& query, const http_request& request) {
+  const auto get = [&request](std::string_view name) { return number(request.header(name), name); };
+  preconditions out;
+  out.generation = number(query.get("generation"), "generation");
+  out.if_generation_match = get("x-goog-if-generation-match");
+  out.if_metageneration_match = get("x-goog-if-metageneration-match");
+  out.if_match = request.header("If-Match");
+  out.if_none_match = request.header("If-None-Match");
+  return out;
+}
+
+void preconditions::check_read(const stored_object& live) const {
+  if (if_generation_match && *if_generation_match != live.generation) throw condition_not_met();
+  if (if_metageneration_match && *if_metageneration_match != live.metageneration) {
+    throw condition_not_met();
+  }
+  if (!if_match.empty() && !same_etag(if_match, live)) throw condition_not_met();
+  if (if_generation_not_match && *if_generation_not_match == live.generation) throw not_modified();
+  if (if_metageneration_not_match && *if_metageneration_not_match == live.metageneration) {
+    throw not_modified();
+  }
+  if (!if_none_match.empty() && same_etag(if_none_match, live)) throw not_modified();
+}
+
+void preconditions::check_write(const stored_object* live) const {
+  const std::int64_t generation_now = live == nullptr ? 0 : live->generation;
+  const std::int64_t metageneration_now = live == nullptr ? 0 : live->metageneration;
+  const bool holds =
+      (!if_generation_match || *if_generation_match == generation_now) &&
+      (!if_generation_not_match || *if_generation_not_match != generation_now) &&
+      (!if_metageneration_match || *if_metageneration_match == metageneration_now) &&
+      (!if_metageneration_not_match || *if_metageneration_not_match != metageneration_now);
+  if (!holds) throw condition_not_met();
+}
+
+}  // namespace emulator

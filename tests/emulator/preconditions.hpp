@@ -1,0 +1,32 @@
+#pragma once
+
+#include <emulator/message.hpp>
+#include <emulator/stored_object.hpp>
+#include <emulator/uri.hpp>
+
+#include <cstdint>
+#include <optional>
+
+namespace emulator {
+
+/// The conditions of one call, of the query (JSON API) or of headers (XML API).
+struct preconditions {
+  std::optional<std::int64_t> generation{};  ///< which generation is meant, not a condition
+  std::optional<std::int64_t> if_generation_match{};
+  std::optional<std::int64_t> if_generation_not_match{};
+  std::optional<std::int64_t> if_metageneration_match{};
+  std::optional<std::int64_t> if_metageneration_not_match{};
+  std::string if_match{};       ///< ETag, for reads
+  std::string if_none_match{};  ///< ETag, for reads
+
+  /// Both throw service_error 400 on a value that is no number.
+  static preconditions of_query(const query_parameters& query, const http_request& request);
+  static preconditions of_xml(const query_parameters& query, const http_request& request);
+
+  /// For get and media: throws not_modified (304) or condition_not_met (412).
+  void check_read(const stored_object& live) const;
+  /// For insert and delete; `live` is nullptr when the name is free. Throws condition_not_met.
+  void check_write(const stored_object* live) const;
+};
+
+}  // namespace emulator

@@ -1,0 +1,80 @@
+#include <emulator/digest.hpp>
+#include <emulator/service_error.hpp>
+#include <emulator/stored_object.hpp>
+
+#include <array>
+#include <cstdio>
+#include <ctime>
+
+namespace emulator {
+namespace {
+
+service_error unreadable(const stored_object& object) {
+  return {500, "internalError", "InternalError",
+          "The seeded file of " + object.name + " changed or cannot be read"};
+}
+
+void append_varint(std::string& out, std::uint64_t value) {
+  for (; value >= 0x80; value >>= 7) out += static_cast<char>((value & 0x7f) | 0x80);
+  out += static_cast<char>(value);
+}
+
+std::tm utc(std::chrono::system_clock::time_point time) {
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(time);
+  std::tm parts{};
+  ::gmtime_r(&seconds, &parts);
+  return parts;
+}
+
+}  // namespace
+
+std::uint32_t stored_object::crc32c() const {
+  std::call_once(crc32c_once_, [this] {
+    const auto crc = emulator::crc32c(data);
+    if (!crc) throw unreadable(*this);
+    crc32c_ = *crc;
+  });
+  return crc32c_;
+}
+
+const std::string& stored_object::md5() const {
+  std::call_once(md5_once_, [this] {
+    auto digest = emulator::md5(data);
+    if (!digest) throw unreadable(*this);
+    md5_ = std::move(*digest);
+  });
+  return md5_;
+}
+
+std::string stored_object::etag() const {
+  std::string raw = "\x08";
+  append_varint(raw, static_cast<std::uint64_t>(generation));
+  raw += '\x10';
+  append_varint(raw, static_cast<std::uint64_t>(metageneration));
+  return base64_encode(raw);
+}
+
+std::string rfc3339(std::chrono::system_clock::time_point time) {
+  const std::tm t = utc(time);
+  const auto since = time.time_since_epoch();
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(since).count() % 1000;
+  std::array<char, 80> out{};
+  std::snprintf(out.data(), out.size(), "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", t.tm_year + 1900,
+                t.tm_mon + 1, t.tm_mday, t.tm_hour, t.tm_min, t.tm_sec, static_cast<int>(ms));
+  return out.data();
+}
+
+std::string http_date(std::chrono::system_clock::time_point time) {
+  static constexpr std::array<const char*, 7> days{"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+  static constexpr std::array<const char*, 12> months{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                                      "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+  const std::tm t = utc(time);
+  std::array<char, 80> out{};
+  std::snprintf(out.data(), out.size(), "%s, %02d %s %04d %02d:%02d:%02d GMT",
+                days.at(static_cast<std::size_t>(t.tm_wday)), t.tm_mday,
+                months.at(static_cast<std::size_t>(t.tm_mon)), t.tm_year + 1900, t.tm_hour,
+                t.tm_min, t.tm_sec);
+  return out.data();
+}
+
+}  // namespace emulator

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <emulator/content.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+namespace emulator {
+
+/// What a writer may say about an object (protocol.md 1.2); an empty text is an absent field.
+struct object_metadata {
+  std::string content_type{};
+  std::string content_encoding{};
+  std::string cache_control{};
+  std::string content_disposition{};
+  std::string content_language{};
+  std::string custom_time{};
+  std::string storage_class{"STANDARD"};
+  std::map<std::string, std::string, std::less<>> custom{};
+};
+
+/// One generation of an object. Immutable but for its digests, which are computed on first need and
+/// kept, since a seeded folder's files are not read before someone asks.
+/// Thread safety: all const members may be called at the same time.
+class stored_object {
+ public:
+  using time_point = std::chrono::system_clock::time_point;
+
+  std::string bucket{};
+  std::string name{};
+  object_metadata metadata{};
+  content data{};
+  std::int64_t generation{0};
+  std::int64_t metageneration{1};
+  time_point created{};
+  /// False for results of multipart uploads: the service keeps no MD5 of those (protocol.md 5.3).
+  bool has_md5{true};
+
+  /// Throw service_error 500 when a seeded file can no longer be read in full.
+  std::uint32_t crc32c() const;
+  /// 16 raw bytes; only when has_md5.
+  const std::string& md5() const;
+  /// The JSON API's etag: generation and metageneration, encoded.
+  std::string etag() const;
+
+ private:
+  mutable std::once_flag crc32c_once_{};
+  mutable std::once_flag md5_once_{};
+  mutable std::uint32_t crc32c_{0};
+  mutable std::string md5_{};
+};
+
+using object_ptr = std::shared_ptr<const stored_object>;
+
+/// RFC 3339 with milliseconds, in UTC: "2026-03-01T12:00:00.000Z".
+std::string rfc3339(std::chrono::system_clock::time_point time);
+/// The form of HTTP headers: "Sun, 01 Mar 2026 12:00:00 GMT".
+std::string http_date(std::chrono::system_clock::time_point time);
+
+}  // namespace emulator

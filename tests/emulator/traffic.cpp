@@ -1,0 +1,69 @@
+#include <emulator/traffic.hpp>
+
+namespace emulator {
+
+std::uint64_t traffic_counters::of(std::string_view verb) const {
+  std::uint64_t sum = 0;
+  for (const auto& [key, count] : requests) {
+    if (verb.empty() || key.first == verb) sum += count;
+  }
+  return sum;
+}
+
+std::uint64_t traffic_counters::of(std::string_view verb, int status) const {
+  const auto at = requests.find({std::string{verb}, status});
+  return at == requests.end() ? 0 : at->second;
+}
+
+std::string_view logged_request::header(std::string_view name) const noexcept {
+  for (const header_line& h : headers) {
+    if (same_name(h.name, name)) return h.value;
+  }
+  return {};
+}
+
+void traffic::record(std::string_view verb, const http_request& request, int status) {
+  logged_request line;
+  if (log_limit_ > 0) {
+    line = {.verb = std::string{verb},
+            .method = std::string{request.method},
+            .target = std::string{request.target},
+            .status = status,
+            .headers = {}};
+    for (const header_view& h : request.headers) {
+      line.headers.push_back({std::string{h.name}, std::string{h.value}});
+    }
+  }
+  const std::lock_guard lock{mutex_};
+  // Verbs are literals (call::verb), so the view outlives the map.
+  ++requests_[{verb, status}];
+  request_bytes_ += request.body.size();
+  if (log_limit_ == 0) return;
+  if (log_.size() == log_limit_) log_.pop_front();
+  log_.push_back(std::move(line));
+}
+
+void traffic::connection_opened() {
+  accepted_.fetch_add(1, std::memory_order_relaxed);
+  open_.fetch_add(1, std::memory_order_relaxed);
+}
+
+traffic_counters traffic::counters() const {
+  traffic_counters out;
+  out.reply_body_bytes = reply_bytes_.load(std::memory_order_relaxed);
+  out.connections_accepted = accepted_.load(std::memory_order_relaxed);
+  out.connections_open = open_.load(std::memory_order_relaxed);
+  const std::lock_guard lock{mutex_};
+  for (const auto& [key, count] : requests_) {
+    out.requests.emplace(std::pair{std::string{key.first}, key.second}, count);
+  }
+  out.request_body_bytes = request_bytes_;
+  return out;
+}
+
+std::vector<logged_request> traffic::log() const {
+  const std::lock_guard lock{mutex_};
+  return {log_.begin(), log_.end()};
+}
+
+}  // namespace emulator

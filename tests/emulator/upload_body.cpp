@@ -1,0 +1,132 @@
+#include <emulator/digest.hpp>
+#include <emulator/service_error.hpp>
+#include <emulator/upload_body.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+namespace emulator {
+namespace {
+
+std::string_view trim(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+void add_goog_hash(declared_digests& out, std::string_view list) {
+  while (!list.empty()) {
+    const std::size_t end = std::min(list.find(','), list.size());
+    const std::string_view item = trim(list.substr(0, end));
+    list.remove_prefix(std::min(end + 1, list.size()));
+    const std::size_t equals = item.find('=');
+    if (equals == std::string_view::npos) throw bad_request("InvalidDigest", "Bad x-goog-hash");
+    const std::string value{item.substr(equals + 1)};
+    if (same_name(item.substr(0, equals), "crc32c")) {
+      out.crc32c = value;
+    } else if (same_name(item.substr(0, equals), "md5")) {
+      out.md5 = value;
+    }
+  }
+}
+
+void check_one(const std::optional<std::string>& declared, std::size_t raw_size,
+               std::string_view kind, std::string_view xml_code, const auto& calculate) {
+  if (!declared) return;
+  const auto raw = base64_decode(*declared);
+  if (!raw || raw->size() != raw_size) {
+    throw bad_request("InvalidDigest", "Invalid " + std::string{kind} + " \"" + *declared + "\"");
+  }
+  const std::string calculated = calculate();
+  if (calculated == *declared) return;
+  throw bad_request(std::string{xml_code}, "Provided " + std::string{kind} + " \"" + *declared +
+                                               "\" doesn't match calculated " + std::string{kind} +
+                                               " \"" + calculated + "\".");
+}
+
+std::string boundary_of(const http_request& request) {
+  std::string_view type = request.header("Content-Type");
+  if (type.size() < 17 || !same_name(type.substr(0, 17), "multipart/related")) {
+    throw invalid_argument("multipart upload needs Content-Type multipart/related");
+  }
+  while (!type.empty()) {
+    const std::size_t end = std::min(type.find(';'), type.size());
+    std::string_view item = trim(type.substr(0, end));
+    type.remove_prefix(std::min(end + 1, type.size()));
+    if (item.size() <= 9 || !same_name(item.substr(0, 9), "boundary=")) continue;
+    item.remove_prefix(9);
+    if (item.size() >= 2 && item.front() == '"' && item.back() == '"') {
+      item = item.substr(1, item.size() - 2);
+    }
+    if (!item.empty() && item.size() <= 70) return std::string{item};
+  }
+  throw invalid_argument("multipart upload without a boundary");
+}
+
+/// The Content-Type among the header lines of a part; takes them and the blank line off `part`.
+std::string take_part_head(std::string_view& part) {
+  std::string type;
+  while (true) {
+    const std::size_t end = part.find("\r\n");
+    if (end == std::string_view::npos) throw invalid_argument("Malformed multipart body");
+    const std::string_view line = part.substr(0, end);
+    part.remove_prefix(end + 2);
+    if (line.empty()) return type;
+    const std::size_t colon = line.find(':');
+    if (colon == std::string_view::npos) throw invalid_argument("Malformed multipart body");
+    if (same_name(line.substr(0, colon), "Content-Type")) type = trim(line.substr(colon + 1));
+  }
+}
+
+}  // namespace
+
+declared_digests declared_digests::of_headers(const http_request& request) {
+  declared_digests out;
+  for (const header_view& h : request.headers) {
+    if (same_name(h.name, "x-goog-hash")) add_goog_hash(out, h.value);
+    if (same_name(h.name, "Content-MD5")) out.md5 = std::string{h.value};
+  }
+  return out;
+}
+
+void declared_digests::check(const content& data) const {
+  check_one(crc32c, 4, "CRC32C", "CrcMismatch",
+            [&data] { return crc32c_text(emulator::crc32c(data).value()); });
+  check_one(md5, 16, "MD5 hash", "BadDigest",
+            [&data] { return base64_encode(emulator::md5(data).value()); });
+}
+
+related_body parse_related(const http_request& request) {
+  const std::string dashes = "--" + boundary_of(request);
+  const std::string separator = "\r\n" + dashes;
+  std::vector<std::byte> scratch;
+  const std::string_view whole =
+      text_of(request.body.read(0, std::numeric_limits<std::size_t>::max(), scratch));
+  std::string_view rest = whole;
+  if (rest.starts_with(dashes + "\r\n")) {
+    rest.remove_prefix(dashes.size() + 2);
+  } else {
+    const std::size_t first = rest.find(separator + "\r\n");
+    if (first == std::string_view::npos) throw invalid_argument("Malformed multipart body");
+    rest.remove_prefix(first + separator.size() + 2);
+  }
+  related_body out;
+  take_part_head(rest);
+  const std::size_t metadata_end = rest.find(separator + "\r\n");
+  if (metadata_end == std::string_view::npos) throw invalid_argument("Malformed multipart body");
+  out.metadata = rest.substr(0, metadata_end);
+  rest.remove_prefix(metadata_end + separator.size() + 2);
+
+  out.media_type = take_part_head(rest);
+  const std::size_t media_end = rest.find(separator);
+  if (media_end == std::string_view::npos ||
+      !rest.substr(media_end + separator.size()).starts_with("--")) {
+    throw invalid_argument("Malformed multipart body: exactly two parts are expected");
+  }
+  const auto offset = static_cast<std::uint64_t>(rest.data() - whole.data());
+  out.media = request.body.slice(offset, media_end);
+  return out;
+}
+
+}  // namespace emulator
