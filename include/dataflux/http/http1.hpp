@@ -139,7 +139,7 @@ class reply_decoder {
   result<void> parse_field(std::string_view received, std::size_t end);
   result<void> note_field(std::string_view name, std::string_view value);
   result<void> note_length(std::string_view value);
-  void note_connection(std::string_view value) noexcept;
+  result<void> note_connection(std::string_view value);
   result<void> end_head(std::string_view received);
   void choose_framing() noexcept;
   const char* chunk_control(char c);

@@ -46,6 +46,7 @@ static constexpr sample all[] = {
     {"HTTP/1.0 until close", "HTTP/1.0 200 OK\r\n\r\nabc", 200, "abc"},
     {"close", OK "Connection: close\r\nContent-Length: 3\r\n\r\nabc", 200, "abc"},
     {"connection options", OK "Connection: a, Close ,b\r\nContent-Length: 0\r\n\r\n", 200, ""},
+    {"empty connection options", OK "Connection: ,, a ,\r\nContent-Length: 0\r\n\r\n", 200, ""},
     {"continue first", "HTTP/1.1 100 Continue\r\n\r\n" OK "Content-Length: 1\r\n\r\nx", 200, "x"},
     {"early hints, twice",
      "HTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: b\r\n\r\n" OK
@@ -94,6 +95,8 @@ static constexpr sample all[] = {
     {"NUL in a value", OK "a: b\0c\r\nContent-Length: 0\r\n\r\n"sv, 0, ""},
     {"NUL in a name", OK "a\0b: c\r\nContent-Length: 0\r\n\r\n"sv, 0, ""},
     {"DEL in a value", OK "a: b\x7f\r\nContent-Length: 0\r\n\r\n", 0, ""},
+    {"connection option that is no token", OK "Connection: clo;se\r\nContent-Length: 0\r\n\r\n", 0,
+     ""},
     // Refused: framing.
     {"different lengths", OK "Content-Length: 3\r\nContent-Length: 4\r\n\r\nabcd", 0, ""},
     {"list of lengths", OK "Content-Length: 3, 3\r\n\r\nabc", 0, ""},

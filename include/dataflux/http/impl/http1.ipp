@@ -167,7 +167,7 @@ DATAFLUX_INLINE result<void> reply_decoder::note_field(std::string_view name,
                                                        std::string_view value) {
   switch (name.size()) {
     case 10:
-      if (detail::same_letters(name, "connection")) note_connection(value);
+      if (detail::same_letters(name, "connection")) return note_connection(value);
       return {};
     case 14:
       if (detail::same_letters(name, "content-length")) return note_length(value);
@@ -196,14 +196,16 @@ DATAFLUX_INLINE result<void> reply_decoder::note_length(std::string_view value) 
   return {};
 }
 
-DATAFLUX_INLINE void reply_decoder::note_connection(std::string_view value) noexcept {
+DATAFLUX_INLINE result<void> reply_decoder::note_connection(std::string_view value) {
   while (!value.empty()) {
     const std::size_t comma = std::min(value.find(','), value.size());
     const std::string_view option = detail::trim_blanks(value.substr(0, comma));
+    if (!option.empty() && !detail::is_token(option)) return fail("malformed Connection");
     if (detail::same_letters(option, "close")) close_ = true;
     if (detail::same_letters(option, "keep-alive")) stay_open_ = true;
     value.remove_prefix(std::min(comma + 1, value.size()));
   }
+  return {};
 }
 
 DATAFLUX_INLINE result<void> reply_decoder::end_head(std::string_view received) {
