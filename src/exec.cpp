@@ -1,3 +1,4 @@
+#include <dataflux/exec/impl/blocking_worker.ipp>
 #include <dataflux/exec/impl/budget.ipp>
 #include <dataflux/exec/impl/completion_queue.ipp>
 #include <dataflux/exec/impl/timer_queue.ipp>

@@ -5,6 +5,7 @@
 #include <dataflux/http/impl/failure.ipp>
 #include <dataflux/http/impl/http1.ipp>
 #include <dataflux/http/impl/io_thread.ipp>
+#include <dataflux/http/impl/memory_transport.ipp>
 #include <dataflux/http/impl/message.ipp>
 #include <dataflux/http/impl/resolver.ipp>
 #include <dataflux/http/impl/url.ipp>

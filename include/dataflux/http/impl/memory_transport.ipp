@@ -37,8 +37,7 @@ DATAFLUX_INLINE void memory_transport::submit(ref<exchange> e) {
   f.report.started = time_.now();
   if (closed_) return finish(f, transport_failure::cancelled);
   f.reply = peer_(log_.back());
-  f.report.request_sent =
-      !f.reply.failure_before_head() || may_have_been_executed(f.reply.failure);
+  f.report.request_sent = !f.reply.failure_before_head() || may_have_been_executed(f.reply.failure);
   f.report.bytes_sent = f.report.request_sent ? log_.back().body.size() : 0;
   wait_for(f, f.reply.delay, f.what->limits.first_byte, transport_failure::timeout_first_byte,
            &memory_transport::deliver_head);

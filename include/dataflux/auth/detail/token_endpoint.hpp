@@ -1,0 +1,77 @@
+#pragma once
+
+#include <dataflux/auth/credentials.hpp>
+#include <dataflux/http/url.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// Private: what the flows share that ask an endpoint for a token.
+namespace dataflux::inline DATAFLUX_ABI::auth::detail {
+
+/// Counts the tries of one request: 1 s before the second, twice that before the third, and so on,
+/// 10 % jitter either way (protocol.md 4.9).
+class attempts {
+ public:
+  explicit attempts(int limit) noexcept : limit_(limit) {}
+  /// The wait before the next try; nullopt when none is left.
+  std::optional<wait_step> after_failure(double random) noexcept;
+  int made() const noexcept { return made_; }
+
+ private:
+  int limit_;
+  int made_{1};
+  duration wait_{std::chrono::seconds(1)};
+};
+
+/// 408, 429, 500, 502, 503, 504. protocol.md 4.9 lists them without 502, which a load balancer
+/// gives in front of the same endpoint (3.1).
+bool is_retryable_status(int status) noexcept;
+
+/// Reads {"access_token", "expires_in"} of a 200. Errors: internal, quoting nothing.
+result<access_token> read_token(const http_reply& reply, system_time now,
+                                const credentials_facts& facts);
+
+/// What a reply other than 200 means: unauthenticated, or retryable and errc_from_http_status.
+/// `reason` is the OAuth error code. The endpoint's description is quoted unless it holds one of
+/// `secrets`: an endpoint that echoes what it was sent must not bring it into a log.
+error refusal(const http_reply& reply, std::string_view endpoint, const credentials_facts& facts,
+              const std::vector<std::string_view>& secrets);
+
+/// The error of an exchange without a reply, naming the credentials.
+error without_reply(const error& cause, const credentials_facts& facts);
+
+/// Posts a form to a token endpoint, up to three times.
+class token_endpoint_flow : public token_flow {
+ public:
+  flow_step resume(flow_event event, const flow_moment& moment) final;
+
+ protected:
+  /// Both outlive the flow.
+  token_endpoint_flow(const credentials_facts& facts, const http::url& endpoint);
+
+ private:
+  /// The form, percent-encoded; asked for before each try, so that an assertion is fresh.
+  virtual result<std::string> form(const flow_moment& moment) = 0;
+  /// Texts that were sent and that no message may show.
+  virtual std::vector<std::string_view> secrets() const = 0;
+  /// What to do about an OAuth error code, appended to the message; empty for nothing.
+  virtual std::string_view advice(std::string_view oauth_error) const = 0;
+
+  flow_step post(const flow_moment& moment);
+  flow_step fail(error e, const flow_moment& moment);
+
+  const credentials_facts& facts_;
+  std::shared_ptr<const http::origin> origin_;
+  const std::string& target_;
+  attempts attempts_{3};
+};
+
+}  // namespace dataflux::inline DATAFLUX_ABI::auth::detail
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/auth/impl/token_endpoint.ipp>
+#endif

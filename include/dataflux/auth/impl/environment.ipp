@@ -1,0 +1,78 @@
+#pragma once
+
+#include <dataflux/auth/environment.hpp>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdlib>
+#include <system_error>
+
+namespace dataflux::inline DATAFLUX_ABI::auth {
+
+namespace detail {
+
+inline constexpr std::size_t longest_credentials_file = std::size_t{1} << 20;
+
+class open_file {
+ public:
+  explicit open_file(const char* path) noexcept
+      : descriptor_(::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
+  open_file(const open_file&) = delete;
+  open_file& operator=(const open_file&) = delete;
+  ~open_file() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  int get() const noexcept { return descriptor_; }
+
+ private:
+  int descriptor_;
+};
+
+inline error file_error(const std::string& path, int reason) {
+  errc code = errc::unavailable;
+  if (reason == ENOENT || reason == ENOTDIR) code = errc::not_found;
+  if (reason == EACCES || reason == EPERM) code = errc::permission_denied;
+  return {code, path + ": " + std::generic_category().message(reason)};
+}
+
+class process_environment_reader final : public environment {
+ public:
+  std::optional<std::string> variable(const char* name) const override {
+    const char* const value = std::getenv(name);
+    if (value == nullptr) return std::nullopt;
+    return std::string{value};
+  }
+
+  result<std::string> read_file(const std::string& path) const override {
+    const open_file file(path.c_str());
+    struct stat facts {};
+    if (file.get() < 0 || ::fstat(file.get(), &facts) != 0) return file_error(path, errno);
+    // Opened without waiting, so that a named pipe is found here instead of hanging the caller.
+    if (!S_ISREG(facts.st_mode)) return error{errc::invalid_argument, path + ": it is no file"};
+    std::string text;
+    for (;;) {
+      char piece[4096];
+      const ssize_t got = ::read(file.get(), piece, sizeof piece);
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) return file_error(path, errno);
+      if (got == 0) return text;
+      text.append(piece, static_cast<std::size_t>(got));
+      if (text.size() > longest_credentials_file) {
+        return error{errc::invalid_argument, path + ": it is longer than 1 MiB"};
+      }
+    }
+  }
+};
+
+}  // namespace detail
+
+DATAFLUX_INLINE const environment& process_environment() noexcept {
+  static const detail::process_environment_reader reader;
+  return reader;
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI::auth

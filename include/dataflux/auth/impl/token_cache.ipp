@@ -1,0 +1,381 @@
+#pragma once
+
+#include <dataflux/auth/detail/reply_sink.hpp>
+#include <dataflux/auth/token_cache.hpp>
+#include <dataflux/exec/blocking_worker.hpp>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <utility>
+#include <vector>
+
+namespace dataflux::inline DATAFLUX_ABI::auth {
+
+namespace detail {
+
+inline constexpr std::chrono::seconds stale_before{225};
+inline constexpr std::chrono::seconds gone_before{10};
+/// The metadata server hands out the same token until about 4 minutes before its end (protocol.md
+/// 4.9): jitter makes a refresh later, never earlier.
+inline constexpr std::chrono::seconds refresh_jitter{60};
+inline constexpr std::chrono::seconds first_backoff{10};
+inline constexpr std::chrono::seconds longest_backoff{60};
+inline constexpr std::chrono::seconds error_remembered{1};
+
+/// What the calls of one hour share; never changed once it is shared.
+struct authorization_value {
+  std::string text{};
+  time_point gone{never};
+};
+using authorization_ptr = std::shared_ptr<const authorization_value>;
+
+/// A thread's copy of the current value. `owner` and `version` say of which cache and which of its
+/// values it is; zero owns nothing.
+struct authorization_copy {
+  std::uint64_t owner{0};
+  std::uint64_t version{0};
+  authorization_ptr value{};
+};
+
+/// std::atomic<std::shared_ptr> takes a lock at every load, and a bare pointer could be freed under
+/// a reader: so each thread holds a share of its own, and compares one number per look.
+inline authorization_copy& this_threads_copy(std::uint64_t owner) noexcept {
+  thread_local std::array<authorization_copy, 8> copies;
+  return copies[owner % copies.size()];
+}
+
+inline std::uint64_t next_cache_number() noexcept {
+  static std::atomic<std::uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+}  // namespace detail
+
+/// Drives one flow at a time on one executor of the transport, and hands its outcome to all who
+/// wait. It outlives its cache by as long as an exchange or a blocking step is still under way; it
+/// touches neither transport nor executors then.
+class token_cache::refresher final : public http::exchange {
+ public:
+  refresher(credentials_ptr creds, http::transport& transport, token_cache_options options)
+      : credentials_(std::move(creds)),
+        transport_(transport),
+        wall_clock_(std::move(options.wall_clock)),
+        chance_(options.seed != 0 ? options.seed : std::random_device{}()) {
+    executor = &transport.next_executor();
+    if (credentials_ != nullptr && credentials_->anonymous()) {
+      current_ = std::make_shared<const detail::authorization_value>();
+      due_.store(never, std::memory_order_relaxed);
+    }
+  }
+
+  // Called from any thread.
+
+  const detail::authorization_value* look() {
+    detail::authorization_copy& copy = detail::this_threads_copy(number_);
+    if (copy.owner != number_ || copy.version != version_.load(std::memory_order_acquire)) {
+      std::scoped_lock lock(mutex_);
+      copy = {number_, version_.load(std::memory_order_relaxed), current_};
+    }
+    return copy.value.get();
+  }
+
+  void refresh_if_due(time_point now) {
+    if (now < due_.load(std::memory_order_relaxed)) return;
+    std::scoped_lock lock(mutex_);
+    if (now >= due_.load(std::memory_order_relaxed)) start();
+  }
+
+  authorization_wait await(scheduler& where, authorization_handler handler) {
+    std::scoped_lock lock(mutex_);
+    const time_point now = executor->now();
+    if (current_ != nullptr && now < current_->gone) {
+      deliver(where, std::move(handler), current_);
+    } else if (last_error_ && !running_ && now < error_until_) {
+      deliver(where, std::move(handler), *last_error_);
+    } else {
+      waiters_.push_back({++last_wait_, &where, std::move(handler)});
+      start();
+      return authorization_wait{last_wait_};
+    }
+    return authorization_wait::none;
+  }
+
+  bool cancel(authorization_wait wait) noexcept {
+    authorization_handler forgotten;  // destroyed without the lock: it may own anything
+    std::scoped_lock lock(mutex_);
+    const auto found = std::find_if(waiters_.begin(), waiters_.end(), [wait](const waiter& w) {
+      return w.number == static_cast<std::uint64_t>(wait);
+    });
+    if (found == waiters_.end()) return false;
+    forgotten = std::move(found->handler);
+    waiters_.erase(found);
+    return true;
+  }
+
+  void invalidate(std::string_view authorization) {
+    std::scoped_lock lock(mutex_);
+    if (current_ == nullptr || authorization.empty() || current_->text != authorization) return;
+    replace(nullptr);
+  }
+
+  result<void> set_token(access_token token) {
+    http::header_list check;
+    check.add("Authorization", token.value);
+    if (token.value.empty() || !check.valid()) {
+      return error{errc::invalid_argument, "the token is empty or has control characters"};
+    }
+    std::scoped_lock lock(mutex_);
+    if (token.expires <= wall_now()) {
+      return error{errc::invalid_argument, "the token has expired already"};
+    }
+    install(token);
+    return {};
+  }
+
+  void close() noexcept {
+    std::unique_lock lock(mutex_);
+    closed_ = true;
+    executor->cancel(timer_);
+    const bool under_way = in_flight_;
+    for (waiter& w : waiters_) {
+      deliver(*w.where, std::move(w.handler),
+              error{errc::cancelled, "the client was destroyed while it waited for a token"});
+    }
+    waiters_.clear();
+    lock.unlock();
+    if (under_way) transport_.cancel(ref<http::exchange>::share(this));
+  }
+
+  // Called by the transport, on the executor.
+
+  result<byte_sink*> on_head(const http::reply_head& head) override {
+    reply_.status = head.status();
+    reply_.headers.clear();
+    for (const auto& field : head.fields()) reply_.headers.add(field.name, field.value);
+    return &sink_;
+  }
+
+  void on_done(http::exchange_report& report) noexcept override {
+    {
+      std::scoped_lock lock(mutex_);
+      in_flight_ = false;
+      if (closed_) return;
+    }
+    reply_.body = sink_.take();
+    if (report.failure == http::transport_failure::none) {
+      return advance(result<http_reply>{std::move(reply_)});
+    }
+    // The deadline was this try's, not the caller's: another try may well be in time.
+    const bool late = report.failure == http::transport_failure::deadline;
+    error e{late ? errc::unavailable : http::errc_from_failure(report.failure), report.detail};
+    advance(result<http_reply>{e.with_retryable(late || http::may_be_retried(report.failure))});
+  }
+
+ private:
+  struct waiter {
+    std::uint64_t number{0};
+    scheduler* where{nullptr};
+    authorization_handler handler{};
+  };
+
+  // Call with the mutex held. Executors are alive then unless closed_.
+
+  void start() {
+    if (running_ || closed_) return;
+    running_ = true;
+    due_.store(never, std::memory_order_relaxed);
+    executor->post([self = ref<refresher>::share(this)] { self->advance(std::monostate{}); });
+  }
+
+  static void deliver(scheduler& where, authorization_handler handler,
+                      result<detail::authorization_ptr> outcome) {
+    where.post([handler = std::move(handler), outcome = std::move(outcome)]() mutable {
+      if (outcome) {
+        handler(std::string_view{(*outcome)->text});
+      } else {
+        handler(std::move(outcome).error());
+      }
+    });
+  }
+
+  void answer_all(const result<detail::authorization_ptr>& outcome) {
+    for (waiter& w : waiters_) deliver(*w.where, std::move(w.handler), outcome);
+    waiters_.clear();
+  }
+
+  void replace(detail::authorization_ptr value) {
+    current_ = std::move(value);
+    version_.fetch_add(1, std::memory_order_release);
+  }
+
+  void install(const access_token& token) {
+    const time_point now = executor->now();
+    const system_time today = wall_now();
+    // A token without an end, as an application may set one, must not overflow the sum.
+    const bool ends = token.expires < today + std::chrono::years(10);
+    const time_point end = ends ? now + (token.expires - today) : never;
+    auto value = std::make_shared<detail::authorization_value>();
+    value->text = "Bearer " + token.value;
+    value->gone = ends ? end - detail::gone_before : never;
+    const auto jitter = std::chrono::duration<double>(detail::refresh_jitter) * chance();
+    const time_point due =
+        end - detail::stale_before + std::chrono::duration_cast<duration>(jitter);
+    // A token that arrives stale must not be asked for again at once: it would be the same one.
+    set_due(ends ? std::max(due, now + detail::first_backoff) : never);
+    failures_ = 0;
+    last_error_.reset();
+    replace(std::move(value));
+    answer_all(current_);
+  }
+
+  void set_due(time_point when) {
+    due_.store(credentials_ == nullptr ? never : when, std::memory_order_relaxed);
+  }
+
+  system_time wall_now() { return wall_clock_ ? wall_clock_() : std::chrono::system_clock::now(); }
+  double chance() { return std::uniform_real_distribution<double>(0, 1)(chance_); }
+
+  // On the executor, without the mutex.
+
+  void advance(flow_event event) {
+    std::unique_lock lock(mutex_);
+    if (closed_) return;
+    const flow_moment moment{wall_now(), chance()};
+    lock.unlock();
+    if (flow_ == nullptr && credentials_ != nullptr) flow_ = credentials_->start();
+    if (flow_ == nullptr) {
+      return finish(error{errc::unauthenticated,
+                          "the application has set no token, or one that is no longer good"});
+    }
+    flow_step step = flow_->resume(std::move(event), moment);
+    if (auto* const send = std::get_if<http_step>(&step)) return submit(*send);
+    if (auto* const wait = std::get_if<wait_step>(&step)) return sleep(wait->wait);
+    if (auto* const block = std::get_if<blocking_step>(&step)) return block_on(std::move(*block));
+    if (auto* const token = std::get_if<access_token>(&step)) return finish(std::move(*token));
+    finish(std::move(std::get<error>(step)));
+  }
+
+  void submit(http_step& step) {
+    request = std::move(step.request);
+    body_ = std::move(step.body);
+    request.body = http::request_body(as_bytes(body_));
+    limits = {};
+    limits.deadline = deadline_after(executor->now(), step.timeout);
+    idempotent = step.idempotent;
+    reply_ = {};
+    {
+      std::scoped_lock lock(mutex_);
+      if (closed_) return;
+      in_flight_ = true;
+    }
+    transport_.submit(ref<http::exchange>::share(this));
+    // A close() between the lock and submit() found nothing to cancel.
+    std::unique_lock lock(mutex_);
+    const bool too_late = closed_;
+    lock.unlock();
+    if (too_late) transport_.cancel(ref<http::exchange>::share(this));
+  }
+
+  void sleep(duration wait) {
+    std::scoped_lock lock(mutex_);
+    if (closed_) return;
+    timer_ =
+        executor->at(deadline_after(executor->now(), wait),
+                     [self = ref<refresher>::share(this)] { self->advance(std::monostate{}); });
+  }
+
+  void block_on(blocking_step step) {
+    auto self = ref<refresher>::share(this);
+    auto begun =
+        run_blocking([self, work = std::move(step.work)]() mutable { self->come_back(work()); });
+    if (!begun) advance(result<std::string>{std::move(begun).error()});
+  }
+
+  /// On the helper thread: the executor is certain to be there only while the cache is.
+  void come_back(result<std::string> outcome) {
+    std::scoped_lock lock(mutex_);
+    if (closed_) return;
+    executor->post([self = ref<refresher>::share(this), outcome = std::move(outcome)]() mutable {
+      self->advance(std::move(outcome));
+    });
+  }
+
+  void finish(result<access_token> outcome) {
+    flow_.reset();
+    body_.clear();
+    std::scoped_lock lock(mutex_);
+    if (closed_) return;
+    running_ = false;
+    if (outcome) return install(*outcome);
+    const time_point now = executor->now();
+    const auto backoff = detail::first_backoff * (1 << std::min(failures_++, 3));
+    set_due(now + std::min<duration>(backoff, detail::longest_backoff));
+    last_error_ = outcome.error();
+    error_until_ = now + detail::error_remembered;
+    answer_all(outcome.error());
+  }
+
+  const credentials_ptr credentials_;
+  http::transport& transport_;
+  const std::uint64_t number_{detail::next_cache_number()};
+
+  std::atomic<std::uint64_t> version_{1};
+  /// When a look at the token starts a refresh; `never` while one is under way.
+  std::atomic<time_point> due_{never};
+
+  std::mutex mutex_{};
+  unique_function<system_time()> wall_clock_;
+  std::mt19937_64 chance_;
+  detail::authorization_ptr current_{};
+  std::vector<waiter> waiters_{};
+  std::uint64_t last_wait_{0};
+  std::optional<error> last_error_{};
+  time_point error_until_{};
+  int failures_{0};
+  timer_id timer_{timer_id::none};
+  bool running_{false};
+  bool in_flight_{false};
+  bool closed_{false};
+
+  // Touched on the executor only.
+  std::unique_ptr<token_flow> flow_{};
+  std::string body_{};
+  http_reply reply_{};
+  detail::reply_sink sink_{};
+};
+
+DATAFLUX_INLINE token_cache::token_cache(credentials_ptr creds, http::transport& transport,
+                                         token_cache_options options)
+    : refresher_(
+          ref<refresher>::adopt(new refresher(std::move(creds), transport, std::move(options)))) {}
+
+DATAFLUX_INLINE token_cache::~token_cache() { refresher_->close(); }
+
+DATAFLUX_INLINE std::optional<std::string_view> token_cache::try_get(time_point now) {
+  const detail::authorization_value* const value = refresher_->look();
+  if (value == nullptr || now >= value->gone) return std::nullopt;
+  refresher_->refresh_if_due(now);
+  return value->text;
+}
+
+DATAFLUX_INLINE authorization_wait token_cache::await(scheduler& executor,
+                                                      authorization_handler handler) {
+  return refresher_->await(executor, std::move(handler));
+}
+
+DATAFLUX_INLINE bool token_cache::cancel(authorization_wait wait) noexcept {
+  return refresher_->cancel(wait);
+}
+
+DATAFLUX_INLINE void token_cache::invalidate(std::string_view authorization) {
+  refresher_->invalidate(authorization);
+}
+
+DATAFLUX_INLINE result<void> token_cache::set_token(access_token token) {
+  return refresher_->set_token(std::move(token));
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI::auth

@@ -1,0 +1,11 @@
+#include <dataflux/auth/impl/adc.ipp>
+#include <dataflux/auth/impl/anonymous.ipp>
+#include <dataflux/auth/impl/authorized_user.ipp>
+#include <dataflux/auth/impl/compute_engine.ipp>
+#include <dataflux/auth/impl/credentials.ipp>
+#include <dataflux/auth/impl/credentials_file.ipp>
+#include <dataflux/auth/impl/environment.ipp>
+#include <dataflux/auth/impl/rsa_signer.ipp>
+#include <dataflux/auth/impl/service_account.ipp>
+#include <dataflux/auth/impl/token_cache.ipp>
+#include <dataflux/auth/impl/token_endpoint.ipp>
