@@ -17,7 +17,7 @@ namespace dataflux::inline DATAFLUX_ABI {
 /// each piece 1-63; not an IPv4 address.
 result<void> validate_bucket_name(std::string_view bucket);
 
-/// 1-1024 bytes of UTF-8 without CR, LF and NUL; not "." or ".."; not below
+/// 1-1024 bytes of UTF-8 without CR and LF; not "." or ".."; not below
 /// ".well-known/acme-challenge/" (protocol.md 0.1).
 result<void> validate_object_name(std::string_view object);
 

@@ -1,0 +1,112 @@
+#pragma once
+
+#include <dataflux/codec/percent.hpp>
+#include <dataflux/gcs/verb.hpp>
+#include <dataflux/store/preconditions.hpp>
+
+#include <charconv>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+/// Private: writes a request's target in place, without temporaries.
+namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
+
+template <class Integer>
+void append_number(std::string& out, Integer value) {
+  char digits[20];  // holds every 64-bit number, sign included
+  const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
+  out.append(digits, static_cast<std::size_t>(end - digits));
+}
+
+/// Sets every member of `out` but the target's and the headers' content.
+inline void begin(const call_context& context, http::method method, http::request& out) {
+  out.method = method;
+  if (out.origin != context.endpoint.origin()) out.origin = context.endpoint.origin();
+  out.target.clear();
+  out.headers.clear();
+  out.body.clear();
+}
+
+/// Writes one target from left to right: path, then query.
+class target_writer {
+ public:
+  explicit target_writer(http::request& out) noexcept : out_(out.target) {}
+
+  /// "{base}{bucket}/o/{object}"; without an object "{base}{bucket}/o". The name is one segment:
+  /// its '/' are encoded (protocol.md 0.1).
+  target_writer& json_path(std::string_view base, std::string_view bucket,
+                           std::string_view object = {}) {
+    out_.append(base);
+    codec::append_percent(out_, bucket);
+    out_.append("/o");
+    if (!object.empty()) {
+      out_.push_back('/');
+      codec::append_percent(out_, object);
+    }
+    return *this;
+  }
+  /// "{base}{bucket}/{object}". '/' is encoded here, too, although the XML API would not need it:
+  /// no proxy can then take a name's "/../" for a path to be shortened.
+  target_writer& xml_path(std::string_view base, std::string_view bucket, std::string_view object) {
+    out_.append(base);
+    codec::append_percent(out_, bucket);
+    out_.push_back('/');
+    codec::append_percent(out_, object);
+    return *this;
+  }
+
+  /// A piece of query that is encoded already.
+  target_writer& raw(std::string_view encoded) {
+    out_.push_back(mark_);
+    mark_ = '&';
+    out_.append(encoded);
+    return *this;
+  }
+  target_writer& text(std::string_view key, std::string_view value) {
+    raw(key).out_.push_back('=');
+    codec::append_percent(out_, value);
+    return *this;
+  }
+  /// Left out when empty.
+  target_writer& optional_text(std::string_view key, std::string_view value) {
+    return value.empty() ? *this : text(key, value);
+  }
+  target_writer& number(std::string_view key, std::int64_t value) {
+    raw(key).out_.push_back('=');
+    append_number(out_, value);
+    return *this;
+  }
+  /// 0 = the live one, which is what the service takes when the parameter is missing.
+  target_writer& generation(std::int64_t value) {
+    return value == 0 ? *this : number("generation", value);
+  }
+  target_writer& conditions(const preconditions& c) {
+    if (c.if_generation_match) number("ifGenerationMatch", *c.if_generation_match);
+    if (c.if_generation_not_match) number("ifGenerationNotMatch", *c.if_generation_not_match);
+    if (c.if_metageneration_match) number("ifMetagenerationMatch", *c.if_metageneration_match);
+    if (c.if_metageneration_not_match) {
+      number("ifMetagenerationNotMatch", *c.if_metageneration_not_match);
+    }
+    return *this;
+  }
+
+ private:
+  std::string& out_;
+  char mark_{'?'};
+};
+
+/// Who pays, in the JSON API's form; closes the target.
+inline void bill_json(const call_context& context, target_writer& target, http::request& out) {
+  target.optional_text("userProject", context.user_project);
+  if (!context.quota_project.empty()) out.headers.add("x-goog-user-project", context.quota_project);
+}
+
+/// The XML API has the header only; who pays for the bucket decides more than whose quota it is.
+inline void bill_xml(const call_context& context, http::request& out) {
+  const std::string_view project =
+      context.user_project.empty() ? context.quota_project : context.user_project;
+  if (!project.empty()) out.headers.add("x-goog-user-project", project);
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI::gcs::detail

@@ -1,0 +1,333 @@
+#pragma once
+
+#include <dataflux/codec/json.hpp>
+#include <dataflux/codec/utf8.hpp>
+#include <dataflux/codec/xml.hpp>
+#include <dataflux/gcs/detail/text.hpp>
+#include <dataflux/gcs/error_reply.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace dataflux::inline DATAFLUX_ABI::gcs {
+
+namespace detail {
+
+/// What a body says, whatever its form.
+struct service_words {
+  std::string reason{};   ///< for machines, verbatim
+  std::string message{};  ///< for a person, not cleaned yet
+  bool xml{false};
+  bool web_page{false};
+};
+
+inline bool is_word_character(char c) noexcept {
+  const char lower = static_cast<char>(c | 0x20);
+  return (lower >= 'a' && lower <= 'z') || (c >= '0' && c <= '9') ||
+         std::string_view{"-._~+/="}.find(c) != std::string_view::npos;
+}
+
+/// How many bytes of a word may be shown: all, unless it is a token by its form (OAuth access
+/// tokens, JWTs), by what is before it, or names an upload session, whose id is a bearer secret.
+inline std::size_t shown_part(std::string_view word, std::string_view before) noexcept {
+  constexpr std::string_view session{"upload_id="};
+  if (const std::size_t at = word.find(session); at != std::string_view::npos) {
+    return at + session.size();
+  }
+  const bool token = word.starts_with("ya29.") || (word.starts_with("eyJ") && word.size() >= 16);
+  const bool bearer = http::equals_ignoring_case(before, "bearer") && word.size() >= 16;
+  return token || bearer ? 0 : word.size();
+}
+
+inline std::string blank_out_tokens(std::string_view text) {
+  std::string out;
+  std::string_view before;
+  while (!text.empty()) {
+    std::size_t length = 0;
+    while (length < text.size() && is_word_character(text[length])) ++length;
+    if (length == 0) {
+      out.push_back(text.front());
+      text.remove_prefix(1);
+      continue;
+    }
+    const std::string_view word = text.substr(0, length);
+    const std::size_t shown = shown_part(word, before);
+    out.append(word.substr(0, shown)).append(shown == length ? "" : "[removed]");
+    before = word;
+    text.remove_prefix(length);
+  }
+  return out;
+}
+
+/// Bytes of the character at the front, 0 when it is broken.
+inline std::size_t character_length(std::string_view text) noexcept {
+  for (std::size_t length = 1; length <= std::min<std::size_t>(4, text.size()); ++length) {
+    if (codec::is_valid_utf8(text.substr(0, length))) return length;
+  }
+  return 0;
+}
+
+inline bool is_control_character(std::string_view character) noexcept {
+  const auto first = static_cast<unsigned char>(character.front());
+  if (character.size() == 1) return first < 0x20 || first == 0x7f;
+  // U+0080-U+009F
+  return first == 0xc2 && static_cast<unsigned char>(character[1]) < 0xa0;
+}
+
+inline service_words words_of_text(std::string_view text) {
+  service_words words;
+  words.message = text;
+  return words;
+}
+
+/// The JSON envelope and its relatives. `depth` bounds envelopes within envelopes, which test
+/// servers make (protocol.md 6.3).
+inline std::optional<service_words> words_of_json(bytes_view body, int depth) {
+  const auto document = codec::json_document::parse(body);
+  if (!document) return std::nullopt;
+  const codec::json_value envelope = document->root().find("error");
+  if (envelope.kind() == codec::json_kind::string) {  // OAuth: RFC 6749 5.2
+    return service_words{std::string{*envelope.text()},
+                         document->root().find("error_description").to_string()};
+  }
+  if (envelope.kind() != codec::json_kind::object) return std::nullopt;
+  service_words words;
+  const auto details = envelope.find("errors").elements();
+  const codec::json_value first = details.empty() ? codec::json_value{} : details.front();
+  words.reason = first.find("reason").text().value_or(
+      envelope.find("status").text().value_or(std::string_view{}));
+  const codec::json_value message = envelope.find("message");
+  words.message = (message ? message : first.find("message")).to_string();
+  if (depth > 0 && words.message.starts_with('{')) {
+    if (auto inner = words_of_json(as_bytes(words.message), depth - 1)) {
+      if (inner->reason.empty()) inner->reason = std::move(words.reason);
+      return inner;
+    }
+  }
+  return words;
+}
+
+inline std::optional<service_words> words_of_xml(bytes_view body) {
+  auto found = codec::parse_xml_error(body);
+  if (!found) return std::nullopt;
+  service_words words{std::move(found->code), std::move(found->message), true};
+  if (!found->details.empty() && found->details != words.message) {
+    words.message.append(words.message.empty() ? "" : ": ").append(found->details);
+  }
+  return words;
+}
+
+/// Of a page only the title is worth reading.
+inline service_words words_of_page(std::string_view page) {
+  service_words words;
+  words.web_page = true;
+  constexpr std::string_view open{"<title>"};
+  const std::size_t start = find_ignoring_case(page, open);
+  if (start != std::string_view::npos) {
+    const std::string_view title = page.substr(start + open.size());
+    const std::size_t end = find_ignoring_case(title, "</title>");
+    if (end != std::string_view::npos) words.message = trim(title.substr(0, end));
+  }
+  return words;
+}
+
+inline service_words read_words(const reply_facts& facts, bytes_view body) {
+  const std::string_view text = trim(as_text(body));
+  if (text.empty()) return {};
+  if (!facts.content_encoding.empty() &&
+      !http::equals_ignoring_case(facts.content_encoding, "identity")) {
+    return words_of_text("the reply's text is compressed (" + facts.content_encoding + ")");
+  }
+  if (is_web_page(facts, body)) return words_of_page(text);
+  if (text.front() == '{') {
+    if (auto words = words_of_json(as_bytes(text), 2)) return *std::move(words);
+  }
+  if (text.front() == '<') {
+    if (auto words = words_of_xml(as_bytes(text))) return *std::move(words);
+  }
+  return words_of_text(text);
+}
+
+inline bool contains(std::string_view text, std::string_view part) noexcept {
+  return find_ignoring_case(text, part) != std::string_view::npos;
+}
+
+/// The code that an XML reason stands for; errc::ok when it tells nothing.
+inline errc code_of_reason(std::string_view reason) noexcept {
+  struct entry {
+    std::string_view reason;
+    errc code;
+  };
+  static constexpr entry table[] = {
+      {"NoSuchBucket", errc::not_found},
+      {"NoSuchKey", errc::not_found},
+      {"NoSuchUpload", errc::not_found},
+      {"AccessDenied", errc::permission_denied},
+      {"AuthenticationRequired", errc::unauthenticated},
+      {"PreconditionFailed", errc::failed_precondition},
+      {"InvalidDigest", errc::data_loss},
+      {"BadDigest", errc::data_loss},
+      {"CrcMismatch", errc::data_loss},
+      {"InvalidPart", errc::invalid_argument},
+      {"InvalidPartOrder", errc::invalid_argument},
+      {"EntityTooSmall", errc::invalid_argument},
+      {"EntityTooLarge", errc::invalid_argument},
+      {"InvalidArgument", errc::invalid_argument},
+      {"InternalError", errc::unavailable},
+      {"ServiceUnavailable", errc::unavailable},
+      {"RequestTimeout", errc::unavailable},
+      {"SlowDown", errc::resource_exhausted},
+      {"TooManyRequests", errc::resource_exhausted},
+  };
+  for (const entry& e : table) {
+    if (e.reason == reason) return e.code;
+  }
+  return errc::ok;
+}
+
+/// JSON has no reason of its own for a checksum that the service refused.
+inline bool is_checksum_refusal(const reply_facts& facts, const service_words& words) noexcept {
+  if (facts.status != 400 && facts.status != 412) return false;
+  const bool names_one = contains(words.message, "crc32c") || contains(words.message, "md5");
+  return names_one && (contains(words.message, "match") || contains(words.message, "calculated"));
+}
+
+inline errc decide_code(const call_identity& call, const reply_facts& facts,
+                        const service_words& words) noexcept {
+  const errc by_reason = words.xml ? code_of_reason(words.reason) : errc::ok;
+  if (facts.ok()) return by_reason == errc::ok ? errc::unknown : by_reason;
+  if (by_reason == errc::data_loss || is_checksum_refusal(facts, words)) return errc::data_loss;
+  if (facts.status == 412 && call.create_only) return errc::already_exists;
+  return errc_from_http_status(facts.status);
+}
+
+inline bool may_succeed_later(const reply_facts& facts, errc code) noexcept {
+  if (facts.ok()) return code == errc::unavailable || code == errc::resource_exhausted;
+  if (facts.status == 408 || facts.status == 429) return true;
+  return facts.status >= 500 && facts.status <= 599 && facts.status != 501 && facts.status != 505;
+}
+
+/// "storage.objects.get" of "... does not have storage.objects.get access ...".
+inline std::string_view permission_in(std::string_view message) noexcept {
+  for (const std::string_view family : {"storage.objects.", "storage.buckets.",
+                                        "storage.multipartUploads.", "serviceusage.services."}) {
+    const std::size_t start = message.find(family);
+    if (start == std::string_view::npos) continue;
+    std::size_t end = start + family.size();
+    while (end < message.size() && (message[end] | 0x20) >= 'a' && (message[end] | 0x20) <= 'z') {
+      ++end;
+    }
+    return message.substr(start, end - start);
+  }
+  return {};
+}
+
+inline std::string advice_for_missing(const call_identity& call, const service_words& words) {
+  if (words.reason == "NoSuchUpload") return "the upload was completed or aborted, or never was";
+  if (words.reason == "NoSuchBucket" || call.object.empty() ||
+      contains(words.message, "bucket does not exist")) {
+    return "the bucket does not exist: check its name and the endpoint";
+  }
+  if (call.generation != 0) {
+    return "this generation is gone: the object was overwritten or deleted, or never was";
+  }
+  if (words.reason == "NoSuchKey" || contains(words.message, "no such object")) {
+    return "the object does not exist";
+  }
+  return "the object or its bucket does not exist";
+}
+
+inline std::string advice_for_forbidden(const service_words& words) {
+  const std::string_view permission = permission_in(words.message);
+  if (permission.empty()) return "the account may not do this here";
+  return "grant the account the permission " + std::string{permission};
+}
+
+inline std::string advice(const call_identity& call, const reply_facts& facts, errc code,
+                          const service_words& words) {
+  const int status = facts.status;
+  if (words.web_page && status < 500 && status != 429) {
+    return "a web page answered instead of the service: check the endpoint and any proxy";
+  }
+  if (status >= 300 && status <= 399 && status != 304) {
+    return "the endpoint points elsewhere, which the service never does: check it and any proxy";
+  }
+  if (words.reason == "userProjectMissing" || contains(words.message, "requester pays")) {
+    return "the bucket's requester pays: set user_project";
+  }
+  if (code == errc::data_loss) return "nothing was stored: the bytes changed on their way";
+  if (code == errc::already_exists) return "the object exists already, the call was to create it";
+  switch (status) {
+    case 304:
+    case 412:
+      return "a condition of the call does not hold: the object is not what was expected";
+    case 401:
+      return "credentials are missing, expired or of another service: check them";
+    case 403:
+      return advice_for_forbidden(words);
+    case 404:
+    case 410:
+      return advice_for_missing(call, words);
+    case 416:
+      return "the range begins beyond the end of the object";
+    case 429:
+      return "too many requests: at most one write a second to one name, and a bucket's rate grows "
+             "over minutes";
+    default:
+      return {};
+  }
+}
+
+}  // namespace detail
+
+DATAFLUX_INLINE bool is_web_page(const reply_facts& facts, bytes_view body) noexcept {
+  if (detail::starts_with_ignoring_case(facts.content_type, "text/html")) return true;
+  const std::string_view text = detail::trim(as_text(body).substr(0, 512));
+  return detail::starts_with_ignoring_case(text, "<!doctype html") ||
+         detail::starts_with_ignoring_case(text, "<html");
+}
+
+DATAFLUX_INLINE std::string printable_text(std::string_view text, std::size_t limit) {
+  // Tokens first: one that is cut in two would not be known by its form.
+  const std::string safe = detail::blank_out_tokens(detail::trim(text).substr(0, 4 * limit));
+  std::string_view rest = safe;
+  std::string out;
+  while (!rest.empty()) {
+    const std::size_t length = detail::character_length(rest);
+    std::string_view shown = rest.substr(0, std::max<std::size_t>(length, 1));
+    rest.remove_prefix(shown.size());
+    if (length == 0) {
+      shown = "?";
+    } else if (detail::is_control_character(shown)) {
+      shown = " ";
+    }
+    if (shown == " " && out.ends_with(' ')) continue;
+    if (out.size() + shown.size() > limit) {
+      while (out.size() + 3 > limit && !out.empty()) out.pop_back();
+      while (!codec::is_valid_utf8(out)) out.pop_back();
+      return limit < 3 ? out : out.append("...");
+    }
+    out.append(shown);
+  }
+  return out;
+}
+
+DATAFLUX_INLINE error parse_error(const call_identity& call, const reply_facts& facts,
+                                  bytes_view body) {
+  const detail::service_words words = detail::read_words(facts, body);
+  const errc code = detail::decide_code(call, facts, words);
+  std::string message = printable_text(words.message);
+  if (message.empty()) message = "HTTP " + std::to_string(facts.status) + " without a word";
+  const std::string advice = detail::advice(call, facts, code, words);
+  if (!advice.empty()) message.append(" (").append(advice).append(")");
+
+  error e{code, std::move(message)};
+  e.with_http_status(facts.status).with_verb(call.verb).with_bucket(call.bucket);
+  e.with_object(call.object).with_generation(call.generation);
+  e.with_reason(printable_text(words.reason, 200));
+  e.with_request_id(printable_text(facts.request_id, 200));
+  e.with_retryable(detail::may_succeed_later(facts, code)).with_retry_after(facts.retry_after);
+  return e;
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI::gcs

@@ -1,0 +1,110 @@
+#pragma once
+
+#include <dataflux/codec/object_list.hpp>
+#include <dataflux/gcs/detail/target.hpp>
+#include <dataflux/gcs/error_reply.hpp>
+#include <dataflux/gcs/list_verb.hpp>
+
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace dataflux::inline DATAFLUX_ABI::gcs {
+
+namespace detail {
+
+/// Takes a page into columns. Only the first fault is kept: a visitor cannot stop the pass, and
+/// what comes behind a fault does not matter.
+class page_reader final : public codec::object_list_visitor {
+ public:
+  page_reader(const list_page_request& asked, list_page& page) : asked_(asked), page_(page) {}
+
+  void on_object(const codec::object_list_item& item) override {
+    // Names ascend, so that the first and the last stand for all between.
+    if (page_.objects.empty()) {
+      check(item.name >= asked_.start_offset, "object", item.name, "is before start_offset");
+      check(item.name.starts_with(asked_.prefix), "object", item.name, "lacks the prefix");
+    } else {
+      check(item.name > last_object_, "object", item.name, "is not behind the one before");
+    }
+    last_object_ = item.name;
+    page_.objects.append(item.name, item.size, item.generation, item.crc32c);
+  }
+
+  void on_prefix(std::string_view prefix) override {
+    check(!asked_.delimiter.empty(), "prefix", prefix, "came without a delimiter");
+    check(prefix.starts_with(asked_.prefix), "prefix", prefix, "lacks the prefix asked for");
+    check(page_.prefixes.empty() || page_.prefixes.back() < prefix, "prefix", prefix,
+          "is not behind the one before");
+    page_.prefixes.emplace_back(prefix);
+  }
+
+  /// The first fault of the whole page, or nothing.
+  std::optional<error> finish() {
+    if (!page_.objects.empty()) {
+      const std::string_view last = last_object_;
+      check(last.starts_with(asked_.prefix), "object", last, "lacks the prefix");
+      check(asked_.end_offset.empty() || last < asked_.end_offset, "object", last,
+            "is not before end_offset");
+    }
+    if (!asked_.page_token.empty() && page_.next_page_token == asked_.page_token) {
+      fault_ = fault_.value_or(
+          error{errc::internal, "the listing does not advance: the page names itself as the next"});
+    }
+    return std::move(fault_);
+  }
+
+ private:
+  void check(bool holds, std::string_view what, std::string_view name, std::string_view rule) {
+    if (holds || fault_) return;
+    std::string message{"a page of the listing broke its contract: "};
+    message.append(what).append(" '").append(printable_text(name, 200)).append("' ").append(rule);
+    fault_ = error{errc::internal, std::move(message)};
+  }
+
+  const list_page_request& asked_;
+  list_page& page_;
+  std::string last_object_{};
+  std::optional<error> fault_{};
+};
+
+inline constexpr std::uint32_t greatest_page = 1000;
+
+}  // namespace detail
+
+DATAFLUX_INLINE void list_verb::build(const call_context& context, const request& r, const state&,
+                                      http::request& out) {
+  detail::begin(context, http::method::get, out);
+  detail::target_writer target{out};
+  // Without nextPageToken among the fields paging would silently stop after one page.
+  target.json_path(context.endpoint.json_buckets(), r.bucket)
+      .raw("prettyPrint=false")
+      .raw("fields=nextPageToken%2Cprefixes%2Citems%28name%2Csize%2Cgeneration%2Ccrc32c%29")
+      .number("maxResults", r.max_results == 0 ? detail::greatest_page : r.max_results)
+      .optional_text("prefix", r.prefix)
+      .optional_text("delimiter", r.delimiter)
+      .optional_text("startOffset", r.start_offset)
+      .optional_text("endOffset", r.end_offset);
+  if (r.include_trailing_delimiter) target.raw("includeTrailingDelimiter=true");
+  target.optional_text("pageToken", r.page_token);
+  detail::bill_json(context, target, out);
+}
+
+DATAFLUX_INLINE result<list_page> list_verb::parse(const request& r, const state&,
+                                                   const whole_reply& reply) {
+  list_page page;
+  detail::page_reader reader{r, page};
+  auto end =
+      codec::parse_object_list(reply.body, reply.capacity, codec::object_fields::basic, reader);
+  if (!end) {
+    if (is_web_page(reply.facts, reply.body)) {
+      return error{errc::internal, "a web page answered a listing: is the endpoint right?"};
+    }
+    return std::move(end.error().with_retryable(true));
+  }
+  page.next_page_token = std::move(end->next_page_token);
+  if (auto fault = reader.finish()) return *std::move(fault);
+  return page;
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI::gcs

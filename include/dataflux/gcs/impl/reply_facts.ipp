@@ -1,0 +1,36 @@
+#pragma once
+
+#include <dataflux/gcs/detail/text.hpp>
+#include <dataflux/gcs/goog_hash.hpp>
+#include <dataflux/gcs/reply_facts.hpp>
+
+#include <algorithm>
+
+namespace dataflux::inline DATAFLUX_ABI::gcs {
+
+namespace detail {
+
+inline std::int64_t number_field(const http::reply_head& head, std::string_view name) noexcept {
+  const auto value = head.find(name);
+  return value ? parse_digits<std::int64_t>(*value).value_or(0) : 0;
+}
+
+}  // namespace detail
+
+DATAFLUX_INLINE reply_facts gather_facts(const http::reply_head& head) {
+  reply_facts facts;
+  facts.status = head.status();
+  facts.content_type = head.find("content-type").value_or(std::string_view{});
+  facts.content_encoding = head.find("content-encoding").value_or(std::string_view{});
+  facts.request_id = head.find("x-guploader-uploadid").value_or(std::string_view{});
+  facts.etag = head.find("etag").value_or(std::string_view{});
+  if (const auto wait = head.find_number("retry-after")) {
+    facts.retry_after = std::chrono::seconds{std::min<std::uint64_t>(*wait, 3600)};
+  }
+  facts.generation = detail::number_field(head, "x-goog-generation");
+  facts.metageneration = detail::number_field(head, "x-goog-metageneration");
+  facts.crc32c = parse_goog_hash(head).transform([](goog_hash h) { return h.crc32c; });
+  return facts;
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI::gcs

@@ -1,0 +1,321 @@
+#pragma once
+
+#include <dataflux/codec/utf8.hpp>
+#include <dataflux/store/validate.hpp>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace dataflux::inline DATAFLUX_ABI {
+
+namespace detail {
+
+using metadata_list = std::vector<std::pair<std::string, std::string>>;
+
+inline constexpr std::size_t longest_object_name = 1024;
+inline constexpr std::size_t metadata_limit = std::size_t{8} << 10U;
+inline constexpr std::uint64_t largest_part = 5ULL << 30U;
+inline constexpr std::uint64_t largest_object = 5ULL << 40U;
+inline constexpr std::uint32_t most_parts = 10'000;
+
+/// `what` 'value': `rule`. The value is cut, and what is not printable ASCII shown as \xHH.
+inline error bad_input(std::string_view what, std::string_view value, std::string_view rule) {
+  constexpr std::string_view digits{"0123456789abcdef"};
+  std::string message{what};
+  message.append(" '");
+  for (const char c : value.substr(0, 80)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && byte < 0x7f) {
+      message.push_back(c);
+    } else {
+      message.append("\\x").append(1, digits[byte >> 4U]).append(1, digits[byte & 0xfU]);
+    }
+  }
+  message.append(value.size() > 80 ? "...': " : "': ").append(rule);
+  return error{errc::invalid_argument, std::move(message)};
+}
+inline error bad_number(std::string_view what, std::uint64_t value, std::string_view rule) {
+  return error{
+      errc::invalid_argument,
+      std::string{what}.append(" ").append(std::to_string(value)).append(": ").append(rule)};
+}
+
+inline bool is_letter_or_digit(char c) noexcept {
+  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+}
+inline bool is_bucket_character(char c) noexcept {
+  return is_letter_or_digit(c) || c == '-' || c == '_' || c == '.';
+}
+inline bool is_printable_ascii(std::string_view text) noexcept {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7f; });
+}
+inline bool has_control(std::string_view text) noexcept {
+  return std::any_of(text.begin(), text.end(),
+                     [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+}
+
+/// Four pieces of digits only.
+inline bool looks_like_ipv4(std::string_view bucket) noexcept {
+  return std::count(bucket.begin(), bucket.end(), '.') == 3 &&
+         std::all_of(bucket.begin(), bucket.end(),
+                     [](char c) { return (c >= '0' && c <= '9') || c == '.'; });
+}
+
+inline bool has_good_pieces(std::string_view bucket) noexcept {
+  while (true) {
+    const std::size_t dot = bucket.find('.');
+    const std::string_view piece = bucket.substr(0, dot);
+    if (piece.empty() || piece.size() > 63) return false;
+    if (dot == std::string_view::npos) return true;
+    bucket.remove_prefix(dot + 1);
+  }
+}
+
+/// lower-case tchar of RFC 9110 5.6.2
+inline bool is_lower_token(std::string_view text) noexcept {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return is_letter_or_digit(c) ||
+           std::string_view{"!#$%&'*+-.^_`|~"}.find(c) != std::string_view::npos;
+  });
+}
+
+inline result<void> check_names(std::string_view bucket, std::string_view object) {
+  if (auto good = validate_bucket_name(bucket); !good) return good;
+  return validate_object_name(object);
+}
+
+/// A bound of names: what no name can be need not be legal as a name, but must be text.
+inline result<void> check_bound(std::string_view what, std::string_view text) {
+  if (text.size() > longest_object_name) {
+    return bad_input(what, text, "is longer than 1024 bytes, as no object name is");
+  }
+  if (!codec::is_valid_utf8(text)) return bad_input(what, text, "is not valid UTF-8");
+  return {};
+}
+
+inline result<void> check_generation(std::int64_t generation) {
+  if (generation >= 0) return {};
+  return error{errc::invalid_argument,
+               "generation " + std::to_string(generation) + ": must not be negative"};
+}
+
+inline result<void> check_conditions(const preconditions& c) {
+  const std::pair<std::string_view, const std::optional<std::int64_t>&> all[] = {
+      {"if_generation_match", c.if_generation_match},
+      {"if_generation_not_match", c.if_generation_not_match},
+      {"if_metageneration_match", c.if_metageneration_match},
+      {"if_metageneration_not_match", c.if_metageneration_not_match}};
+  for (const auto& [name, value] : all) {
+    if (value.value_or(0) >= 0) continue;
+    return error{errc::invalid_argument,
+                 std::string{name} + " " + std::to_string(*value) + ": must not be negative"};
+  }
+  return {};
+}
+
+inline result<void> check_content_type(std::string_view type) {
+  if (is_printable_ascii(type)) return {};
+  return bad_input("content_type", type, "must be printable ASCII");
+}
+
+inline result<void> check_metadata(const metadata_list& metadata) {
+  std::size_t bytes = 0;
+  for (auto at = metadata.begin(); at != metadata.end(); ++at) {
+    const auto& [key, value] = *at;
+    bytes += key.size() + value.size();
+    if (key.empty()) return bad_input("custom metadata key", key, "must not be empty");
+    if (!codec::is_valid_utf8(key) || has_control(key)) {
+      return bad_input("custom metadata key", key, "must be UTF-8 without control characters");
+    }
+    if (!codec::is_valid_utf8(value) || has_control(value)) {
+      return bad_input("value of custom metadata key", key,
+                       "must be UTF-8 without control characters");
+    }
+    const auto same = [&](const auto& other) { return other.first == at->first; };
+    if (std::any_of(metadata.begin(), at, same)) {
+      return bad_input("custom metadata key", key, "is given twice");
+    }
+  }
+  if (bytes <= metadata_limit) return {};
+  return bad_number("custom metadata of bytes", bytes, "at most 8192 for keys and values together");
+}
+
+inline result<void> check_header_metadata(const metadata_list& metadata) {
+  for (const auto& [key, value] : metadata) {
+    if (!is_lower_token(key)) {
+      return bad_input("custom metadata key", key,
+                       "must be a lower-case HTTP token: a multipart upload sends it as the name "
+                       "of a header field");
+    }
+    if (!is_printable_ascii(value) || value.starts_with(' ') || value.ends_with(' ')) {
+      return bad_input("value of custom metadata key", key,
+                       "must be printable ASCII without outer blanks: a multipart upload sends it "
+                       "in a header field");
+    }
+  }
+  return {};
+}
+
+inline result<void> check_upload_id(std::string_view id) {
+  if (id.empty()) return bad_input("upload_id", id, "must not be empty");
+  if (!is_printable_ascii(id)) return bad_input("upload_id", id, "must be printable ASCII");
+  return {};
+}
+
+inline result<void> check_part_number(std::uint32_t number) {
+  if (number >= 1 && number <= most_parts) return {};
+  return bad_number("part number", number, "must be 1 to 10000");
+}
+
+inline result<void> check_part(const uploaded_part& part, std::uint32_t number_before) {
+  if (auto good = check_part_number(part.part_number); !good) return good;
+  if (part.part_number <= number_before) {
+    return bad_number("part number", part.part_number, "part numbers must strictly ascend");
+  }
+  if (part.size > largest_part) {
+    return bad_number("part size in bytes", part.size, "at most 5368709120 (5 GiB)");
+  }
+  if (part.etag.empty() || has_control(part.etag)) {
+    return bad_number("part", part.part_number, "needs the etag that upload_part gave");
+  }
+  return {};
+}
+
+/// The first error of several checks, which are all cheap.
+template <class... Results>
+result<void> first_error(const result<void>& check, const Results&... others) {
+  if constexpr (sizeof...(others) == 0) {
+    return check;
+  } else {
+    return check ? first_error(others...) : check;
+  }
+}
+
+}  // namespace detail
+
+DATAFLUX_INLINE result<void> validate_bucket_name(std::string_view bucket) {
+  const auto bad = [&](std::string_view rule) {
+    return detail::bad_input("bucket name", bucket, rule);
+  };
+  if (bucket.empty()) return bad("must not be empty");
+  if (bucket.starts_with("gs://")) return bad("is the bare name, without gs://");
+  if (!std::all_of(bucket.begin(), bucket.end(), detail::is_bucket_character)) {
+    return bad("has only a-z, 0-9, '-', '_' and '.'");
+  }
+  const bool dotted = bucket.find('.') != std::string_view::npos;
+  if (bucket.size() < 3 || bucket.size() > (dotted ? 222U : 63U)) {
+    return bad("has 3 to 63 characters, with dots up to 222");
+  }
+  if (!detail::is_letter_or_digit(bucket.front()) || !detail::is_letter_or_digit(bucket.back())) {
+    return bad("begins and ends with a letter or a digit");
+  }
+  if (!detail::has_good_pieces(bucket)) return bad("has 1 to 63 characters between dots");
+  if (detail::looks_like_ipv4(bucket)) return bad("must not be an IP address");
+  return {};
+}
+
+DATAFLUX_INLINE result<void> validate_object_name(std::string_view object) {
+  const auto bad = [&](std::string_view rule) {
+    return detail::bad_input("object name", object, rule);
+  };
+  if (object.empty()) return bad("must not be empty");
+  if (object.size() > detail::longest_object_name) {
+    return bad("has " + std::to_string(object.size()) + " bytes, at most 1024 are allowed");
+  }
+  if (!codec::is_valid_utf8(object)) return bad("is not valid UTF-8");
+  if (object.find_first_of("\r\n") != std::string_view::npos) return bad("must not have CR or LF");
+  if (object == "." || object == "..") return bad("must not be '.' or '..'");
+  if (object.starts_with(".well-known/acme-challenge/")) {
+    return bad("must not begin with .well-known/acme-challenge/");
+  }
+  return {};
+}
+
+DATAFLUX_INLINE result<void> validate(const list_page_request& r) {
+  if (r.max_results > 1000) {
+    return detail::bad_number("max_results", r.max_results, "at most 1000, or 0 for that");
+  }
+  return detail::first_error(validate_bucket_name(r.bucket),
+                             detail::check_bound("prefix", r.prefix),
+                             detail::check_bound("delimiter", r.delimiter),
+                             detail::check_bound("start_offset", r.start_offset),
+                             detail::check_bound("end_offset", r.end_offset));
+}
+
+DATAFLUX_INLINE result<void> validate(const stat_request& r) {
+  return detail::first_error(detail::check_names(r.bucket, r.object),
+                             detail::check_generation(r.generation),
+                             detail::check_conditions(r.conditions));
+}
+
+DATAFLUX_INLINE result<void> validate(const read_request& r) {
+  if (!r.range.valid()) {
+    return error{errc::invalid_argument,
+                 "range of " + std::to_string(r.range.length()) + " bytes from offset " +
+                     std::to_string(r.range.offset()) +
+                     ": must not be empty and must end within 9223372036854775807"};
+  }
+  return detail::first_error(detail::check_names(r.bucket, r.object),
+                             detail::check_generation(r.generation),
+                             detail::check_conditions(r.conditions));
+}
+
+DATAFLUX_INLINE result<void> validate(const insert_request& r) {
+  if (r.data.size() > detail::largest_object) {
+    return detail::bad_number("object size in bytes", r.data.size(),
+                              "at most 5497558138880 (5 TiB)");
+  }
+  return detail::first_error(
+      detail::check_names(r.bucket, r.object), detail::check_content_type(r.content_type),
+      detail::check_metadata(r.metadata), detail::check_conditions(r.conditions));
+}
+
+DATAFLUX_INLINE result<void> validate(const remove_request& r) {
+  return detail::first_error(detail::check_names(r.bucket, r.object),
+                             detail::check_generation(r.generation),
+                             detail::check_conditions(r.conditions));
+}
+
+DATAFLUX_INLINE result<void> validate(const multipart_initiate_request& r) {
+  return detail::first_error(
+      detail::check_names(r.bucket, r.object), detail::check_content_type(r.content_type),
+      detail::check_metadata(r.metadata), detail::check_header_metadata(r.metadata));
+}
+
+DATAFLUX_INLINE result<void> validate(const upload_part_request& r) {
+  if (r.data.size() > detail::largest_part) {
+    return detail::bad_number("part size in bytes", r.data.size(), "at most 5368709120 (5 GiB)");
+  }
+  return detail::first_error(detail::check_names(r.bucket, r.object),
+                             detail::check_upload_id(r.upload_id),
+                             detail::check_part_number(r.part_number));
+}
+
+DATAFLUX_INLINE result<void> validate(const multipart_complete_request& r) {
+  if (auto good = detail::first_error(detail::check_names(r.bucket, r.object),
+                                      detail::check_upload_id(r.upload_id));
+      !good) {
+    return good;
+  }
+  if (r.parts.empty()) {
+    return error{errc::invalid_argument,
+                 "parts: at least one; an empty object is written by insert"};
+  }
+  std::uint32_t number = 0;
+  std::uint64_t bytes = 0;
+  for (const uploaded_part& part : r.parts) {
+    if (auto good = detail::check_part(part, number); !good) return good;
+    number = part.part_number;
+    bytes += part.size;
+  }
+  if (bytes <= detail::largest_object) return {};
+  return detail::bad_number("object size in bytes", bytes, "at most 5497558138880 (5 TiB)");
+}
+
+DATAFLUX_INLINE result<void> validate(const multipart_abort_request& r) {
+  return detail::first_error(detail::check_names(r.bucket, r.object),
+                             detail::check_upload_id(r.upload_id));
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI

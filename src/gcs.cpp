@@ -1,0 +1,9 @@
+#include <dataflux/gcs/impl/endpoint.ipp>
+#include <dataflux/gcs/impl/error_reply.ipp>
+#include <dataflux/gcs/impl/goog_hash.ipp>
+#include <dataflux/gcs/impl/list_verb.ipp>
+#include <dataflux/gcs/impl/multipart_verbs.ipp>
+#include <dataflux/gcs/impl/object_resource.ipp>
+#include <dataflux/gcs/impl/object_verbs.ipp>
+#include <dataflux/gcs/impl/read_verb.ipp>
+#include <dataflux/gcs/impl/reply_facts.ipp>
