@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""clang-tidy over the compile commands of a build tree, several at a time.
+
+    tests/style/tidy.py BUILD_DIR [-j N] [--changed] [--minutes M]
+
+The library comes first (src/*.cpp include every .ipp), then what differs from the last commit but
+one, then the rest until M minutes have passed; sources left out are counted, not failed. --changed:
+only sources that differ, or all of the library when one of its headers does.
+"""
+
+import argparse
+import concurrent.futures
+import json
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+NOISE = re.compile(r"^\d+ warnings? (generated|treated)|^Suppressed \d+ warn|^Use -header-filter")
+
+
+def changed_files():
+    """Not committed yet, or part of the last commit; names relative to the root."""
+    base = subprocess.run(["git", "rev-parse", "-q", "--verify", "HEAD~1"], cwd=ROOT,
+                          capture_output=True, text=True).stdout.strip() or "HEAD"
+    names = subprocess.run(["git", "diff", "--name-only", base], cwd=ROOT, check=True,
+                           capture_output=True, text=True).stdout
+    names += subprocess.run(["git", "ls-files", "-o", "--exclude-standard"], cwd=ROOT, check=True,
+                            capture_output=True, text=True).stdout
+    return set(names.split("\n"))
+
+
+def sources(build_dir, only_changed):
+    commands = json.loads((build_dir / "compile_commands.json").read_text())
+    files = {Path(c["directory"], c["file"]).resolve() for c in commands}
+    files = {str(f.relative_to(ROOT)) for f in files
+             if f.is_relative_to(ROOT) and not f.is_relative_to(build_dir.resolve())}
+    changed = changed_files()
+    library = sorted(f for f in files if f.startswith("src/"))
+    if only_changed and not any(f.startswith(("include/", "src/", ".clang-tidy")) for f in changed):
+        library = []
+    first = sorted((files & changed) - set(library))
+    rest = [] if only_changed else sorted(files - changed - set(library))
+    return library + first + rest
+
+
+def check(build_dir, file):
+    started = time.monotonic()
+    done = subprocess.run(["clang-tidy", "-p", build_dir, "--quiet", file], cwd=ROOT, text=True,
+                          capture_output=True)
+    said = "\n".join(line for line in (done.stdout + done.stderr).splitlines()
+                     if line.strip() and not NOISE.match(line))
+    return file, done.returncode, said, time.monotonic() - started
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("build_dir", type=Path)
+    arguments.add_argument("-j", type=int, default=2)
+    arguments.add_argument("--changed", action="store_true")
+    arguments.add_argument("--minutes", type=float, default=10)
+    options = arguments.parse_args()
+    if shutil.which("clang-tidy") is None:
+        sys.exit("clang-tidy is not installed")
+    deadline = time.monotonic() + options.minutes * 60
+    left_out, findings, checked = [], 0, 0
+
+    def task(file):
+        return check(options.build_dir, file) if time.monotonic() < deadline else (file, None, "", 0)
+
+    with concurrent.futures.ThreadPoolExecutor(options.j) as pool:
+        for file, status, said, took in pool.map(task, sources(options.build_dir, options.changed)):
+            if status is None:
+                left_out.append(file)
+                continue
+            checked += 1
+            print(f"{took:6.1f} s  {file}", flush=True)
+            if status != 0:
+                findings += 1
+                print(said, flush=True)
+    print(f"clang-tidy: {checked} sources checked, {findings} with findings, "
+          f"{len(left_out)} left out for want of time")
+    sys.exit(1 if findings or any(f.startswith("src/") for f in left_out) else 0)
+
+
+if __name__ == "__main__":
+    main()
