@@ -43,7 +43,6 @@ struct reply {
   std::vector<std::pair<std::string, std::string>> fields{};
   std::string body{};
   bool keep_alive{false};
-  friend bool operator==(const reply&, const reply&) = default;
 };
 
 /// One reply, taken from the front of `bytes`; nothing when Beast refuses it.
