@@ -161,6 +161,9 @@ DATAFLUX_INLINE void connector::state::configure(::CURL* easy, attempt& a, const
   set(CURLOPT_HTTPPROXYTUNNEL, 1L);
   if (to.direct) set(CURLOPT_NOPROXY, "*");
   set(CURLOPT_PROTOCOLS_STR, "http,https");
+  // curl_easy_recv gives at most this much per call. Nothing but its size is used of that buffer,
+  // so its pages are never touched.
+  set(CURLOPT_BUFFERSIZE, 512L << 10U);
   set(CURLOPT_PRIVATE, static_cast<void*>(&a));
   set(CURLOPT_ERRORBUFFER, a.text.data());
   set(CURLOPT_OPENSOCKETFUNCTION, &open_socket);
