@@ -12,7 +12,6 @@
 #include <netinet/tcp.h>
 #include <openssl/err.h>
 #include <sys/epoll.h>
-#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -53,8 +52,7 @@ struct connection {
 class server {
  public:
   explicit server(const std::string& ca_file)
-      : block_file_(memfd_create("block", 0)),
-        block_(map_block(block_file_)),
+      : block_(bench::touched_memory(bench::block_size)),
         replies_(block_),
         tls_(bench::make_server_context(ca_file)),
         sealing_(make_sealing()),
@@ -85,13 +83,6 @@ class server {
   }
 
  private:
-  static std::span<unsigned char> map_block(int file) {
-    if (file < 0 || ftruncate(file, bench::block_size) != 0) fail("cannot make the block");
-    void* memory = mmap(nullptr, bench::block_size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    if (memory == MAP_FAILED) fail("cannot map the block");
-    return {static_cast<unsigned char*>(memory), bench::block_size};
-  }
-
   /// A BIO that gathers the records of one SSL_write, which are then sent by one call.
   static BIO_METHOD* make_sealing() {
     BIO_METHOD* method = BIO_meth_new(BIO_TYPE_SOURCE_SINK, "sealing");
@@ -326,9 +317,8 @@ class server {
       c->memory.remove_prefix(static_cast<std::size_t>(sent));
     }
     while (c->block_left > 0) {
-      auto at = static_cast<off_t>(c->block_at);
       const auto size = std::min(c->block_left, bench::block_size - c->block_at);
-      const ssize_t sent = sendfile(c->fd, block_file_, &at, size);
+      const ssize_t sent = send(c->fd, block_.data() + c->block_at, size, MSG_NOSIGNAL);
       if (sent < 0) return why_unsent();
       take_block(c, static_cast<std::uint64_t>(sent));
     }
@@ -365,7 +355,6 @@ class server {
     }
   }
 
-  int block_file_;
   std::span<unsigned char> block_;
   bench::served replies_;
   SSL_CTX* tls_;

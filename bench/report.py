@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""Tables of benchmark results: `bench/report.py [NAME...]` prints those saved in bench/out."""
+
+import json
+import pathlib
+import sys
+
+OUT = pathlib.Path(__file__).resolve().parent / "out"
+BAR_FULL = 2.0  # the ratio at which a bar is full
+BAR_WIDTH = 20
+
+
+def row(case, unit, ours, reference, value, ratios=()):
+    """A row of the result. `ratios` are ours / reference, round by round."""
+    has_ratio = ours is not None and value not in (None, 0)
+    return {"case": case, "unit": unit, "ours": ours, "reference": reference,
+            "reference_value": value, "ratio": ours / value if has_ratio else None,
+            "ratio_min": min(ratios) if ratios else None,
+            "ratio_max": max(ratios) if ratios else None, "rounds": len(ratios)}
+
+
+def number(value):
+    if value is None:
+        return "-"
+    if value == 0 or abs(value) >= 100:
+        return f"{value:.0f}"
+    return f"{value:.3g}"
+
+
+def bar(ratio):
+    """The ratio as a bar, with a mark where ours equals the reference."""
+    if ratio is None:
+        return ""
+    cells = list("." * BAR_WIDTH)
+    filled = min(BAR_WIDTH, round(ratio / BAR_FULL * BAR_WIDTH))
+    cells[:filled] = "#" * filled
+    cells[round(BAR_WIDTH / BAR_FULL)] = "|"
+    return "".join(cells)
+
+
+def table(result):
+    """The rows of one result as text lines."""
+    head = ("case", "unit", "ours", "reference", "", "ratio", "least", "most", "rounds", "")
+    lines = [head]
+    for row in result["rows"]:
+        lines.append((row["case"], row["unit"], number(row["ours"]), row["reference"],
+                      number(row["reference_value"]), number(row["ratio"]),
+                      number(row["ratio_min"]), number(row["ratio_max"]), str(row["rounds"]),
+                      bar(row["ratio"])))
+    widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
+    left = {0, 1, 3, 9}
+    versions = ", ".join(f"{name} {value}" for name, value in result["versions"].items())
+    return [f"{result['bench']}: {versions}"] + [
+        "  ".join(cell.ljust(width) if i in left else cell.rjust(width)
+                  for i, (cell, width) in enumerate(zip(line, widths))).rstrip()
+        for line in lines]
+
+
+def main():
+    names = sys.argv[1:] or sorted(path.stem for path in OUT.glob("*.json"))
+    for name in names:
+        result = json.loads((OUT / f"{name}.json").read_text())
+        if "rows" in result:
+            print("\n".join(table(result)), end="\n\n")
+
+
+if __name__ == "__main__":
+    main()

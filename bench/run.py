@@ -1,0 +1,213 @@
+#!/usr/bin/env python3
+"""Runs the benchmarks: `bench/run.py [NAME...] [--peers] [--rounds N] [--quick]`.
+
+Macro benchmarks pin the load server and the client under measurement to different cores and
+alternate our client with every reference, so that a change of the machine's mood meets all alike.
+What is compared is CPU time of all threads. NOTES.md says how to read the figures.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+import builds
+import report
+from report import row
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+GIB = float(1 << 30)
+SERVER_CORE, CLIENT_CORE = "0", "1"
+CLIENT_LIMIT_S = 300
+
+# count: requests of one round; per: what the cost is divided by; scale: to the unit; variants: a
+# program, another way in which it does the same, and what that is called.
+CASES = {
+    "get16k": {"count": 60000, "concurrency": 32, "unit": "us/GET", "per": "requests",
+               "scale": 1e6, "schemes": ["http", "https"]},
+    "range8m": {"count": 256, "concurrency": 4, "unit": "s/GiB", "per": "bytes",
+                "scale": GIB, "schemes": ["http", "https"],
+                "variants": [("object_store", "range8m-stream", "object_store, streamed")]},
+    "listpage": {"count": 4000, "concurrency": 4, "unit": "us/object", "per": "items",
+                 "scale": 1e6, "schemes": ["http"]},
+    "put32m": {"count": 64, "concurrency": 4, "unit": "s/GiB", "per": "bytes",
+               "scale": GIB, "schemes": ["http", "https"]},
+}
+SCHEME_WORDS = {"http": "plain", "https": "TLS 1.3"}
+CANCEL_AIMS = {"cancel to completion": ("cancel_ms", 5.0), "destroy to joined": ("destroy_ms", 50.0)}
+NAMES = [*CASES, "cancel", "build", "micro"]
+
+
+class LoadServer:
+    """The load server on its own core; it ends with its standard input."""
+
+    def __init__(self, program, folder):
+        self.ca = str(pathlib.Path(folder) / "ca.pem")
+        self.process = subprocess.Popen(
+            ["taskset", "-c", SERVER_CORE, program, "--ca", self.ca],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.ports = json.loads(self.process.stdout.readline())
+
+    def endpoint(self, scheme):
+        return f"{scheme}://localhost:{self.ports[scheme]}"
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        self.process.stdin.close()
+        self.process.wait(timeout=10)
+
+
+def measure(program, server, scheme, name, count, concurrency):
+    """One run of a client; its JSON line."""
+    command = ["taskset", "-c", CLIENT_CORE, *program, "--endpoint", server.endpoint(scheme),
+               "--ca", server.ca, "--case", name, "--count", str(count),
+               "--concurrency", str(concurrency)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=CLIENT_LIMIT_S,
+                          check=False)
+    if done.returncode != 0:
+        raise SystemExit(f"bench: failed: {' '.join(map(str, command))}")
+    return json.loads(done.stdout)
+
+
+def alternate(programs, server, scheme, name, rounds, count):
+    """Costs by program, one per round, and the last line of each. The order turns with the rounds."""
+    case = CASES[name]
+    asked = {program: name for program in programs}
+    for program, variant, label in case.get("variants", []):
+        if program in programs:
+            programs = {**programs, label: programs[program]}
+            asked[label] = variant
+    costs = {program: [] for program in programs}
+    lines = {}
+    order = list(programs)
+    for done in range(rounds):
+        show_progress(f"{name} {SCHEME_WORDS[scheme]}: round {done + 1} of {rounds}")
+        for program in order:
+            line = measure(programs[program], server, scheme, asked[program], count,
+                           case["concurrency"])
+            costs[program].append(line["cpu_s"] / line[case["per"]] * case["scale"])
+            lines[program] = line
+        order = order[1:] + order[:1]
+    show_progress("")
+    return costs, lines
+
+
+def show_progress(text):
+    if sys.stderr.isatty():
+        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+
+
+def run_case(name, programs, server, options):
+    case = CASES[name]
+    count = max(case["count"] // (8 if options.quick else 1), 2 * case["concurrency"])
+    rows = []
+    for scheme in case["schemes"]:
+        costs, lines = alternate(programs, server, scheme, name, options.rounds, count)
+        title = f"{name} {SCHEME_WORDS[scheme]}"
+        ours = costs.get("ours", [])
+        median = statistics.median(ours) if ours else None
+        for reference in costs:
+            if reference != "ours":
+                paired = [mine / other for mine, other in zip(ours, costs[reference])]
+                rows.append(row(title, case["unit"], median, reference,
+                                statistics.median(costs[reference]), paired))
+        if "ours" in lines:
+            rows += counted_rows(title, name, lines["ours"])
+    return rows
+
+
+def counted_rows(title, name, line):
+    """What our client counts besides CPU time: these do not vary from round to round."""
+    rows = []
+    if line["allocations"] >= 0:
+        rows.append(row(f"{title}, heap", "new/request", line["allocations"] / line["requests"],
+                        "aim", 0))
+    if name == "listpage" and "memory_per_item" in line:
+        rows.append(row(f"{title}, memory", "B/object", line["memory_per_item"], "24 B + name",
+                        24 + line["name_bytes_per_item"]))
+    return rows
+
+
+def run_cancel(programs, server, options):
+    if "ours" not in programs:
+        return []
+    count = 100 if options.quick else 1000
+    samples = {title: [] for title in CANCEL_AIMS}
+    for _ in range(options.rounds):
+        line = measure(programs["ours"], server, "http", "cancel", count, 32)
+        for title, (key, _) in CANCEL_AIMS.items():
+            samples[title].append(line[f"{key}_p99"])
+    return [row(f"{title}, p99", "ms", statistics.median(samples[title]), "aim", aim,
+                [sample / aim for sample in samples[title]])
+            for title, (_, aim) in CANCEL_AIMS.items()]
+
+
+def run_micro(folder):
+    """The Google Benchmark programs of bench/micro; their own tables and JSON."""
+    found = [path for path in sorted((folder / "bench/micro").glob("bench_*"))
+             if path.is_file() and os.access(path, os.X_OK)]
+    for program in found:
+        out = report.OUT / f"micro_{program.name.removeprefix('bench_')}.json"
+        subprocess.run(["taskset", "-c", CLIENT_CORE, program, f"--benchmark_out={out}",
+                        "--benchmark_out_format=json"], check=True)
+    if not found:
+        print("bench: no micro benchmarks were built")
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"any of {', '.join(NAMES)}; "
+                        "default: all but build and micro")
+    parser.add_argument("--peers", action="store_true",
+                        help="also measure clients in other languages, where their tools are there")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--quick", action="store_true", help="an eighth of the requests")
+    parser.add_argument("--build-dir", type=pathlib.Path,
+                        help="a configured build folder to use instead of the release preset's")
+    options = parser.parse_args()
+    unknown = set(options.names) - set(NAMES)
+    if unknown:
+        parser.error(f"unknown: {', '.join(sorted(unknown))}; known: {', '.join(NAMES)}")
+    options.names = options.names or [*CASES, "cancel"]
+    return options
+
+
+def main():
+    options = parse_arguments()
+    if os.cpu_count() < 2 or shutil.which("taskset") is None:
+        raise SystemExit("bench: needs two cores and taskset (package util-linux)")
+    report.OUT.mkdir(exist_ok=True)
+    folder = builds.programs_folder(options.build_dir)
+    programs = {name: [folder / f"bench/macro/bench_{name}"] for name in ("ours", "floor", "libcurl")}
+    programs = {name: command for name, command in programs.items() if command[0].exists()}
+    versions = builds.versions(folder)
+    if options.peers:
+        for name, command, version in builds.peers():
+            programs[name] = command
+            versions[name] = version
+    with tempfile.TemporaryDirectory() as scratch, \
+            LoadServer(folder / "bench/macro/bench_load_server", scratch) as server:
+        for name in options.names:
+            if name == "micro":
+                run_micro(folder)
+                continue
+            if name == "build":
+                rows = builds.measure(options)
+            elif name == "cancel":
+                rows = run_cancel(programs, server, options)
+            else:
+                rows = run_case(name, programs, server, options)
+            result = {"bench": name, "versions": versions, "rows": rows}
+            (report.OUT / f"{name}.json").write_text(json.dumps(result, indent=1) + "\n")
+            print("\n".join(report.table(result)), end="\n\n", flush=True)
+
+
+if __name__ == "__main__":
+    main()
