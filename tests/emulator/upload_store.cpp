@@ -55,13 +55,14 @@ upload_store::upload upload_store::complete(std::string_view bucket, std::string
   if (listed.empty()) {
     throw bad_request("MalformedXML", "The complete request names no part.");
   }
+  const auto not_rising = [](const listed_part& a, const listed_part& b) {
+    return a.number >= b.number;
+  };
+  if (std::ranges::adjacent_find(listed, not_rising) != listed.end()) {
+    throw bad_request("InvalidPartOrder", "The list of parts was not in ascending order.");
+  }
   std::map<int, part> chosen;
-  int before = 0;
   for (const listed_part& line : listed) {
-    if (line.number <= before) {
-      throw bad_request("InvalidPartOrder", "The list of parts was not in ascending order.");
-    }
-    before = line.number;
     const auto held = parts.find(line.number);
     const bool matches = held != parts.end() && (held->second.etag == line.etag ||
                                                  held->second.etag == "\"" + line.etag + "\"");
