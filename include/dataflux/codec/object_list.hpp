@@ -77,9 +77,10 @@ struct object_list_end {
 /// integers may be strings or numbers. But no object may vanish in silence, so that these are
 /// errors: a page that is not one whole JSON object in UTF-8; an item without name, size or
 /// generation; one of those, or a crc32c, that is malformed, out of range or repeated; a key of the
-/// page that is repeated or of the wrong kind. Errors are `internal` (the service broke its
-/// contract), not retryable, and name the member and the byte offset; what the visitor saw before
-/// is to be thrown away.
+/// page that is repeated or of the wrong kind; an item's key that is spelled with an escape. Errors
+/// are `internal` (the service broke its contract), not retryable, and name the member and the byte
+/// offset where known; what the visitor saw before is to be thrown away. What is skipped is checked
+/// for UTF-8 and balance only.
 ///
 /// Thread-safe; scratch memory (about six bytes for each of the longest page's) is kept per thread.
 /// A visitor may itself read a page. Cost: about a tenth of a microsecond an object; allocations

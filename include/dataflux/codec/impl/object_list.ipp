@@ -57,6 +57,13 @@ bool is_key(const char* p, const char (&key)[N]) noexcept {
   return std::memcmp(p, key, N - 1) == 0 && p[N - 1] == '"';
 }
 
+/// True if the raw key at `p` holds an escape: then it may be any member, and no member of an
+/// object resource is spelled so.
+inline bool is_escaped(const char* p) noexcept {
+  while (*p != '"' && *p != '\\') ++p;
+  return *p == '\\';
+}
+
 inline list_member member_of(const char* key) noexcept {
   switch (key[0]) {
     case 'n':
@@ -116,6 +123,15 @@ inline bool read_count(std::string_view token, std::uint64_t& out) noexcept {
   return value <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
 }
 
+// On-Demand skips a value that nobody took, but it takes `"x":` for a key then and runs on to the
+// end of the parent: in `{"kind":"x":1,"items":[...]}` the items would vanish. So strings are
+// always taken, and what is skipped must begin as a value.
+
+inline bool take_string(simdjson::ondemand::value& value) noexcept {
+  simdjson::ondemand::raw_json_string taken;
+  return value.get_raw_json_string().get(taken) == simdjson::SUCCESS;
+}
+
 /// A string's text: in place when nothing is escaped, else in the parser's string buffer.
 inline bool read_text(simdjson::ondemand::value& value, std::string_view& out) noexcept {
   const std::string_view token = scalar_token(value);
@@ -125,7 +141,20 @@ inline bool read_text(simdjson::ondemand::value& value, std::string_view& out) n
     return value.get_string().get(out) == simdjson::SUCCESS;
   }
   out = content;
-  return true;
+  return take_string(value);
+}
+
+/// A count as a string or as a number.
+inline bool read_number(simdjson::ondemand::value& value, std::uint64_t& out) noexcept {
+  const std::string_view token = scalar_token(value);
+  return read_count(token, out) && (token.front() != '"' || take_string(value));
+}
+
+inline bool skip(simdjson::ondemand::value& value) noexcept {
+  const std::string_view token = value.raw_json_token();
+  if (token.empty()) return false;
+  if (token.front() == '"') return take_string(value);
+  return std::string_view{"{[-0123456789tfn"}.find(token.front()) != std::string_view::npos;
 }
 
 /// One page on its way to a visitor. Functions give false after they have set `failure`.
@@ -181,8 +210,9 @@ class list_reader {
       seen |= bit;
       const bool good = bit == 1   ? read_items(field.value(), document)
                         : bit == 2 ? read_prefixes(field.value(), document)
-                        : bit == 4 ? read_token(field.value())
-                                   : true;
+                        : bit == 4
+                            ? read_token(field.value())
+                            : skip(field.value()) || fail("malformed", key, location(document));
       if (!good) return false;
     }
     // Once a document is read to its end, there is no location any more.
@@ -219,17 +249,7 @@ class list_reader {
       if (const auto code = std::move(each).get(field)) {
         return fail(code, "items", location(document));
       }
-      const list_member member = member_of(field.key().raw());
-      if (member == list_member::other) continue;
-      const auto index = static_cast<unsigned>(member);
-      if (member >= list_member::required_end && !has(fields_, list_members[index].field)) continue;
-      if ((seen & 1U << index) != 0) {
-        return fail("repeated in an item", list_members[index].key, field.key().raw());
-      }
-      seen |= 1U << index;
-      if (!read_member(member, field.value(), item)) {
-        return fail("malformed or out of range", list_members[index].key, field.key().raw());
-      }
+      if (!read_field(field, item, seen)) return false;
     }
     constexpr unsigned required = 0b111;
     if ((seen & required) != required || item.name.empty()) {
@@ -241,18 +261,36 @@ class list_reader {
     return true;
   }
 
+  bool read_field(simdjson::ondemand::field& field, object_list_item& item, unsigned& seen) {
+    const char* key = field.key().raw();
+    const list_member member = member_of(key);
+    if (member == list_member::other) {
+      if (is_escaped(key)) return fail("escaped key", "items", key);
+      return skip(field.value()) || fail("malformed value", "items", key);
+    }
+    const auto index = static_cast<unsigned>(member);
+    const list_member_facts& facts = list_members[index];
+    if (member >= list_member::required_end && !has(fields_, facts.field)) {
+      return skip(field.value()) || fail("malformed", facts.key, key);
+    }
+    if ((seen & 1U << index) != 0) return fail("repeated in an item", facts.key, key);
+    seen |= 1U << index;
+    return read_member(member, field.value(), item) ||
+           fail("malformed or out of range", facts.key, key);
+  }
+
   static bool read_member(list_member member, simdjson::ondemand::value& value,
                           object_list_item& item) noexcept {
     std::uint64_t count = 0;
     switch (member) {
       case list_member::size:
-        return read_count(scalar_token(value), item.size);
+        return read_number(value, item.size);
       case list_member::generation:
-        if (!read_count(scalar_token(value), count)) return false;
+        if (!read_number(value, count)) return false;
         item.generation = static_cast<std::int64_t>(count);
         return true;
       case list_member::metageneration:
-        if (!read_count(scalar_token(value), count)) return false;
+        if (!read_number(value, count)) return false;
         item.metageneration = static_cast<std::int64_t>(count);
         return true;
       case list_member::crc32c: {

@@ -1,0 +1,22 @@
+#include <dataflux/codec/base64.hpp>
+
+#include <fuzz/base64_fuzz.hpp>
+
+#include <cstdlib>
+
+namespace codec = dataflux::codec;
+
+void fuzz_base64(std::span<const std::byte> input) {
+  const auto require = [](bool ok) {
+    if (!ok) std::abort();
+  };
+  const std::string_view text = dataflux::as_text(input);
+  if (const auto bytes = codec::decode_base64(text)) {
+    require(codec::encode_base64(dataflux::as_bytes(*bytes)) == text);
+  }
+  if (const auto bytes = codec::decode_base64url(text)) {
+    require(codec::encode_base64url(dataflux::as_bytes(*bytes)) == text);
+  }
+  require(codec::decode_base64(codec::encode_base64(input)) == text);
+  require(codec::decode_base64url(codec::encode_base64url(input)) == text);
+}

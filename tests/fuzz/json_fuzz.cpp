@@ -1,0 +1,61 @@
+#include <dataflux/codec/json.hpp>
+#include <dataflux/codec/json_writer.hpp>
+#include <dataflux/codec/utf8.hpp>
+
+#include <fuzz/json_fuzz.hpp>
+
+#include <cstdlib>
+
+namespace codec = dataflux::codec;
+using codec::json_kind;
+
+namespace {
+
+void require(bool ok) {
+  if (!ok) std::abort();
+}
+
+void check_value(const codec::json_value& value) {
+  const json_kind kind = value.kind();
+  require(value && kind != json_kind::absent);
+  require(value.text().has_value() == (kind == json_kind::string));
+  require(value.boolean().has_value() == (kind == json_kind::boolean));
+  if (const auto text = value.text()) require(codec::is_valid_utf8(*text));
+  const auto number = value.int64();
+  if (number && *number >= 0) require(value.uint64() == static_cast<std::uint64_t>(*number));
+  require(kind == json_kind::object || value.members().empty());
+  require(kind == json_kind::array || value.elements().empty());
+}
+
+void walk(const codec::json_value& root) {
+  std::vector<codec::json_value> open{root};
+  while (!open.empty()) {
+    const codec::json_value value = open.back();
+    open.pop_back();
+    check_value(value);
+    for (const auto& element : value.elements()) open.push_back(element);
+    for (const auto& [key, member] : value.members()) {
+      require(static_cast<bool>(value.find(key)));
+      open.push_back(member);
+    }
+  }
+}
+
+}  // namespace
+
+void fuzz_json(std::span<const std::byte> input) {
+  if (const auto document = codec::json_document::parse(input)) {
+    walk(document->root());
+    if (document->root().kind() != json_kind::string) {
+      const std::string compact = document->root().to_string();
+      const auto again = codec::json_document::parse(dataflux::as_bytes(compact));
+      require(again && again->root().to_string() == compact);
+    }
+  }
+  const std::string_view text = dataflux::as_text(input);
+  codec::json_writer writer;
+  writer.begin_object().key(text).string(text).end_object();
+  const auto written = codec::json_document::parse(dataflux::as_bytes(writer.text()));
+  require(written.has_value() == codec::is_valid_utf8(text));
+  if (written) require(written->root().find(text).text() == text);
+}

@@ -1,0 +1,24 @@
+#include <dataflux/codec/json_writer.hpp>
+
+#include <support/catch.hpp>
+
+using namespace dataflux::codec;
+
+TEST_CASE("json_writer: commas stand between values and nowhere else", "[codec]") {
+  json_writer w;
+  w.begin_object().key("name").string("a/b").key("size").decimal_string(-5);
+  w.key("flags").begin_array().boolean(true).boolean(false).integer(7).end_array();
+  w.key("empty").begin_object().end_object();
+  w.key("list").begin_array().begin_object().end_object().begin_array().end_array().end_array();
+  w.key("last").string("").end_object();
+  CHECK(w.text() ==
+        R"({"name":"a/b","size":"-5","flags":[true,false,7],"empty":{},"list":[{},[]],"last":""})");
+  const std::string before = w.text();
+  CHECK(std::move(w).take() == before);
+}
+
+TEST_CASE("json_writer: quotes, backslashes and control characters are escaped", "[codec]") {
+  std::string out{"x="};
+  append_json_string(out, std::string_view{"\"\\/\b\f\n\r\t\0\x1f\x7f\xc3\xa9", 13});
+  CHECK(out == "x=\"\\\"\\\\/\\b\\f\\n\\r\\t\\u0000\\u001f\x7f\xc3\xa9\"");
+}

@@ -1,0 +1,59 @@
+#include <dataflux/codec/percent.hpp>
+
+#include <fuzz/percent_fuzz.hpp>
+#include <support/catch.hpp>
+#include <support/mutations.hpp>
+
+using namespace dataflux::codec;
+
+TEST_CASE("percent: only the unreserved set stays", "[codec]") {
+  const std::string_view unreserved{
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"};
+  for (int c = 0; c < 256; ++c) {
+    const char byte = static_cast<char>(c);
+    const std::string encoded = encode_percent({&byte, 1});
+    INFO(c);
+    if (unreserved.find(byte) != std::string_view::npos) {
+      CHECK(encoded == std::string(1, byte));
+    } else {
+      static constexpr char digits[] = "0123456789ABCDEF";
+      CHECK(encoded == std::string{'%', digits[c / 16], digits[c % 16]});
+    }
+  }
+}
+
+TEST_CASE("percent: names that differ encode differently", "[codec]") {
+  CHECK(encode_percent("a/b") == "a%2Fb");
+  CHECK(encode_percent("a%2Fb") == "a%252Fb");
+  CHECK(encode_percent("1+1 =2") == "1%2B1%20%3D2");
+  CHECK(encode_percent("\xc3\xa9") == "%C3%A9");
+}
+
+TEST_CASE("percent: the appending forms keep what is there", "[codec]") {
+  std::string out{"/b/"};
+  append_percent(out, "plain");
+  append_percent(out, "/?");
+  CHECK(out == "/b/plain%2F%3F");
+  out = "/b/";
+  append_percent_path(out, "a/../b c");
+  CHECK(out == "/b/a/../b%20c");
+}
+
+TEST_CASE("percent: decoding takes both cases of digits and leaves a plus alone", "[codec]") {
+  CHECK(decode_percent("a%2fb%2Fc+d") == "a/b/c+d");
+  CHECK(decode_percent("%00") == std::string(1, '\0'));
+  CHECK(decode_percent("") == "");
+}
+
+TEST_CASE("percent: a broken escape is refused", "[codec]") {
+  for (const std::string_view bad : {"%", "a%", "%2", "%2g", "%g2", "%%41", "%+1", "% 1"}) {
+    INFO(bad);
+    CHECK_FALSE(decode_percent(bad));
+  }
+}
+
+TEST_CASE("percent_fuzz: seeds and mutations keep the invariants", "[codec]") {
+  for_each_mutation({"a/b%2Fc d", "%41%2f%C3%A9", "train/shard-00001-of-01024.tar"}, 2000,
+                    fuzz_percent);
+  SUCCEED("no invariant broke");
+}
