@@ -1,0 +1,118 @@
+#pragma once
+
+#include <dataflux/deadline.hpp>
+#include <dataflux/store/name_source.hpp>
+#include <dataflux/store/object_store.hpp>
+#include <dataflux/store/synthetic_bytes.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace dataflux::inline DATAFLUX_ABI::detail {
+
+/// An error as the service's reply gives it.
+error refused(errc code, int status, std::string_view reason, std::string message);
+
+/// The bytes of one stored object, shared and never changed: pieces of memory one behind the other
+/// (a multipart upload's parts are not copied together), or computed ones.
+class memory_body {
+ public:
+  using piece = std::shared_ptr<const std::vector<std::byte>>;
+
+  explicit memory_body(synthetic_bytes bytes) noexcept : bytes_(bytes), size_(bytes.size()) {}
+  explicit memory_body(std::vector<piece> pieces);
+  static piece copy_of(bytes_view data);
+
+  std::uint64_t size() const noexcept { return size_; }
+  /// `offset + out.size()` must not exceed size().
+  void copy(std::uint64_t offset, bytes_span out) const noexcept;
+
+ private:
+  struct pieces_at {
+    std::vector<piece> pieces;
+    std::vector<std::uint64_t> ends;  ///< offset behind each piece
+  };
+  std::variant<pieces_at, synthetic_bytes> bytes_;
+  std::uint64_t size_{0};
+};
+
+struct stored_object {
+  object_metadata metadata;
+  memory_body body;
+};
+
+/// What the service does with a request that has arrived: buckets, objects and uploads, without
+/// time or network. Requests have been validated. Errors carry status, reason and message.
+class memory_service {
+ public:
+  using stored = std::shared_ptr<const stored_object>;
+
+  explicit memory_service(store_traits traits) noexcept : traits_(traits) {}
+
+  void create_bucket(std::string_view name, std::shared_ptr<const name_source> objects);
+  std::int64_t put(std::string_view bucket, std::string_view object, memory_body body,
+                   std::uint32_t crc32c);
+  /// What new objects are stamped with.
+  void set_time(time_point now) noexcept { now_ = now; }
+  std::size_t open_uploads() const noexcept { return uploads_.size(); }
+
+  result<list_page> list(const list_page_request& r) const;
+  result<object_metadata> stat(const stat_request& r) const;
+  result<stored> open(const read_request& r) const;
+  result<object_metadata> insert(const insert_request& r);
+  result<void> remove(const remove_request& r);
+  result<multipart_upload> initiate(const multipart_initiate_request& r);
+  result<uploaded_part> upload_part(const upload_part_request& r);
+  result<object_metadata> complete(const multipart_complete_request& r);
+  result<void> abort(const multipart_abort_request& r);
+
+ private:
+  struct bucket {
+    std::map<std::string, stored, std::less<>> objects{};
+    /// Instead of `objects`, for a read-only bucket.
+    std::shared_ptr<const name_source> source{};
+  };
+  struct part {
+    uploaded_part facts{};
+    memory_body::piece data{};
+  };
+  struct upload {
+    std::string bucket{};
+    std::string object{};
+    std::string content_type{};
+    std::vector<std::pair<std::string, std::string>> metadata{};
+    std::map<std::uint32_t, part> parts{};
+  };
+
+  result<const bucket*> find_bucket(std::string_view name) const;
+  result<bucket*> writable(std::string_view name);
+  result<upload*> find_upload(const std::string& id, std::string_view bucket,
+                              std::string_view object);
+  static stored find(const bucket& in, std::string_view bucket_name, std::string_view object);
+  result<stored> get(std::string_view bucket, std::string_view object, std::int64_t generation,
+                     const preconditions& conditions) const;
+  const object_metadata& store(bucket& in, object_metadata metadata, memory_body body);
+
+  store_traits traits_;
+  time_point now_{};
+  std::int64_t last_generation_{0};
+  std::uint64_t last_upload_{0};
+  std::uint64_t last_part_{0};
+  std::map<std::string, bucket, std::less<>> buckets_{};
+  std::map<std::string, upload, std::less<>> uploads_{};
+};
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/store/impl/memory_store_list.ipp>
+#include <dataflux/store/impl/memory_store_service.ipp>
+#endif

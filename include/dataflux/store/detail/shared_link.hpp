@@ -1,0 +1,54 @@
+#pragma once
+
+#include <dataflux/exec/scheduler.hpp>
+#include <dataflux/exec/timer_queue.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace dataflux::inline DATAFLUX_ABI::detail {
+
+/// One direction of a simulated network: all transfers under way get the same rate, the smaller of
+/// what one connection carries and of an equal share of the whole. No slow start, no loss.
+///
+/// Because all rates are equal, the bytes given to each transfer since the beginning are one number
+/// (the position), and a transfer ends when the position reaches that of its start plus its size.
+/// So an event costs O(log n) for n transfers under way, not O(n).
+/// Not thread-safe: everything happens on the scheduler's thread.
+class shared_link {
+ public:
+  /// Bytes per second; 0 = unlimited. The scheduler outlives the link.
+  shared_link(scheduler& clock, double per_transfer, double total) noexcept;
+  shared_link(const shared_link&) = delete;
+  shared_link& operator=(const shared_link&) = delete;
+  ~shared_link() { clock_.cancel(timer_); }
+
+  /// Runs `then` when `bytes` more have passed, never inside the call.
+  timer_id start(std::uint64_t bytes, task then);
+  /// Takes a transfer off the link. False if it has ended.
+  bool cancel(timer_id id);
+  std::size_t active() const noexcept { return ends_.size(); }
+
+ private:
+  double rate() const noexcept;
+  void advance() noexcept;
+  void arm();
+  void fire();
+
+  scheduler& clock_;
+  const double per_transfer_;
+  const double total_;
+  /// Ordered by position instead of by time.
+  timer_queue ends_{};
+  double position_{0};
+  time_point updated_{};
+  timer_id timer_{timer_id::none};
+  time_point armed_for_{never};
+  bool firing_{false};
+};
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/store/impl/memory_store_link.ipp>
+#endif

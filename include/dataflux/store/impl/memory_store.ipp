@@ -1,0 +1,149 @@
+#pragma once
+
+#include <dataflux/store/memory_store.hpp>
+
+#include <dataflux/codec/crc32c.hpp>
+#include <dataflux/store/detail/memory_call.hpp>
+#include <dataflux/store/validate.hpp>
+
+#include <utility>
+
+namespace dataflux::inline DATAFLUX_ABI {
+
+DATAFLUX_INLINE std::string_view to_string(store_verb verb) noexcept {
+  switch (verb) {
+    case store_verb::list_page:
+      return "objects.list";
+    case store_verb::stat:
+      return "objects.get";
+    case store_verb::read:
+      return "objects.media";
+    case store_verb::insert:
+      return "objects.insert";
+    case store_verb::remove:
+      return "objects.delete";
+    case store_verb::multipart_initiate:
+      return "multipart.initiate";
+    case store_verb::upload_part:
+      return "multipart.part";
+    case store_verb::multipart_complete:
+      return "multipart.complete";
+    case store_verb::multipart_abort:
+      return "multipart.abort";
+  }
+  return "unknown";
+}
+
+DATAFLUX_INLINE request_class billed_as(store_verb verb) noexcept {
+  switch (verb) {
+    case store_verb::stat:
+    case store_verb::read:
+      return request_class::b;
+    case store_verb::remove:
+    case store_verb::multipart_abort:
+      return request_class::free;
+    default:
+      return request_class::a;
+  }
+}
+
+DATAFLUX_INLINE std::uint64_t memory_store_counters::of(request_class billing) const noexcept {
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < store_verb_count; ++i) {
+    if (billed_as(store_verb(i)) == billing) sum += requests[i];
+  }
+  return sum;
+}
+
+DATAFLUX_INLINE memory_store::memory_store(dataflux::scheduler& executor,
+                                           memory_store_options options)
+    : state_(std::make_shared<detail::memory_store_state>(executor, options)) {}
+
+DATAFLUX_INLINE memory_store::~memory_store() { state_->close(); }
+
+DATAFLUX_INLINE void memory_store::create_bucket(std::string_view name) {
+  state_->service.create_bucket(name, nullptr);
+}
+DATAFLUX_INLINE void memory_store::create_bucket(std::string_view name,
+                                                 std::shared_ptr<const name_source> objects) {
+  state_->service.create_bucket(name, std::move(objects));
+}
+DATAFLUX_INLINE std::int64_t memory_store::put(std::string_view bucket, std::string_view object,
+                                               bytes_view data) {
+  state_->service.set_time(state_->clock.now());
+  return state_->service.put(bucket, object,
+                             detail::memory_body({detail::memory_body::copy_of(data)}),
+                             codec::crc32c(data));
+}
+DATAFLUX_INLINE std::int64_t memory_store::put(std::string_view bucket, std::string_view object,
+                                               synthetic_bytes data) {
+  state_->service.set_time(state_->clock.now());
+  return state_->service.put(bucket, object, detail::memory_body(data), data.crc32c());
+}
+
+DATAFLUX_INLINE void memory_store::set_faults(fault_script script) {
+  state_->faults = std::move(script);
+  state_->arrivals.clear();
+}
+DATAFLUX_INLINE const memory_store_counters& memory_store::counters() const noexcept {
+  return state_->totals;
+}
+DATAFLUX_INLINE void memory_store::reset_counters() noexcept { state_->totals = {}; }
+DATAFLUX_INLINE std::size_t memory_store::in_flight() const noexcept {
+  return state_->active.size();
+}
+DATAFLUX_INLINE std::size_t memory_store::open_uploads() const noexcept {
+  return state_->service.open_uploads();
+}
+DATAFLUX_INLINE store_traits memory_store::traits() const noexcept {
+  return state_->options.traits;
+}
+DATAFLUX_INLINE dataflux::scheduler& memory_store::executor() noexcept { return state_->clock; }
+
+DATAFLUX_INLINE void memory_store::start_list_page(const list_page_request& request,
+                                                   completion<dataflux::list_page> done) {
+  detail::start_call<&detail::memory_service::list>(state_, store_verb::list_page, request,
+                                                    std::move(done));
+}
+DATAFLUX_INLINE void memory_store::start_stat(const stat_request& request,
+                                              completion<object_metadata> done) {
+  detail::start_call<&detail::memory_service::stat>(state_, store_verb::stat, request,
+                                                    std::move(done));
+}
+DATAFLUX_INLINE void memory_store::start_read(const read_request& request, byte_sink& sink,
+                                              completion<read_summary> done) {
+  auto call = std::make_shared<detail::memory_read_call>(state_, request, sink, std::move(done));
+  call->start(validate(request));
+}
+DATAFLUX_INLINE void memory_store::start_insert(const insert_request& request,
+                                                completion<object_metadata> done) {
+  detail::start_call<&detail::memory_service::insert>(state_, store_verb::insert, request,
+                                                      std::move(done));
+}
+DATAFLUX_INLINE void memory_store::start_remove(const remove_request& request,
+                                                completion<void> done) {
+  detail::start_call<&detail::memory_service::remove>(state_, store_verb::remove, request,
+                                                      std::move(done));
+}
+DATAFLUX_INLINE void memory_store::start_multipart_initiate(
+    const multipart_initiate_request& request, completion<multipart_upload> done) {
+  detail::start_call<&detail::memory_service::initiate>(state_, store_verb::multipart_initiate,
+                                                        request, std::move(done));
+}
+DATAFLUX_INLINE void memory_store::start_upload_part(const upload_part_request& request,
+                                                     completion<uploaded_part> done) {
+  detail::start_call<&detail::memory_service::upload_part>(state_, store_verb::upload_part, request,
+                                                           std::move(done));
+}
+DATAFLUX_INLINE void memory_store::start_multipart_complete(
+    const multipart_complete_request& request, completion<object_metadata> done) {
+  detail::start_call<&detail::memory_service::complete>(state_, store_verb::multipart_complete,
+                                                        request, std::move(done));
+}
+DATAFLUX_INLINE void memory_store::start_multipart_abort(const multipart_abort_request& request,
+                                                         completion<void> done) {
+  detail::start_call<&detail::memory_service::abort>(state_, store_verb::multipart_abort, request,
+                                                     std::move(done));
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI

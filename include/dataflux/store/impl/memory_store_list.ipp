@@ -1,0 +1,144 @@
+#pragma once
+
+#include <dataflux/store/detail/memory_service.hpp>
+
+#include <algorithm>
+#include <optional>
+
+namespace dataflux::inline DATAFLUX_ABI::detail {
+
+/// The least string above all that begin with `prefix`; nothing when there is none.
+inline std::optional<std::string> after_all_with(std::string prefix) {
+  while (!prefix.empty() && static_cast<unsigned char>(prefix.back()) == 0xff) prefix.pop_back();
+  if (prefix.empty()) return std::nullopt;
+  prefix.back() = static_cast<char>(static_cast<unsigned char>(prefix.back()) + 1);
+  return prefix;
+}
+
+/// Fills one page. A page token is a letter and the entry that came last: 'n' an object, 'p' a
+/// prefix, 't' a prefix behind which the object of that very name is still to come.
+class page_filler {
+ public:
+  page_filler(const list_page_request& r, std::size_t limit) : request_(r), limit_(limit) {}
+
+  /// Where to begin, from the request; invalid_argument for a token that is none of ours.
+  result<void> begin();
+  /// Where to go on, nothing when the page is done.
+  const std::optional<std::string>& position() const noexcept { return position_; }
+  /// One object at or behind position(); false when another position() is wanted, or none.
+  bool visit(const object_row& row);
+  void no_more() noexcept { position_.reset(); }
+  list_page take() { return std::move(page_); }
+
+ private:
+  bool full(char kind, std::string_view last);
+  bool fold(const object_row& row, std::string_view prefix);
+  void add(const object_row& row) {
+    page_.objects.append(row.name, row.size, row.generation, row.crc32c);
+  }
+
+  const list_page_request& request_;
+  const std::size_t limit_;
+  list_page page_{};
+  std::optional<std::string> position_{};
+  /// The prefix that the page before has emitted, while its own object may still come.
+  std::optional<std::string> open_prefix_{};
+  char last_kind_{'n'};
+  std::string last_{};
+};
+
+DATAFLUX_INLINE result<void> page_filler::begin() {
+  position_ = std::max(request_.prefix, request_.start_offset);
+  if (request_.page_token.empty()) return {};
+  const char kind = request_.page_token[0];
+  last_ = request_.page_token.substr(1);
+  last_kind_ = kind;
+  std::optional<std::string> next;
+  if (kind == 'n') {
+    next = last_ + '\0';
+  } else if (kind == 'p') {
+    next = after_all_with(last_);
+  } else if (kind == 't') {
+    next = last_;
+    open_prefix_ = last_;
+  } else {
+    return refused(errc::invalid_argument, 400, "invalid", "the page token is not from this store");
+  }
+  if (!next) {
+    position_.reset();
+  } else {
+    position_ = std::max(*position_, *next);
+  }
+  return {};
+}
+
+/// Asked before an entry is added: if there is no room, the page ends behind the last one.
+DATAFLUX_INLINE bool page_filler::full(char kind, std::string_view last) {
+  if (page_.objects.size() + page_.prefixes.size() >= limit_) {
+    page_.next_page_token = last_kind_ + last_;
+    position_.reset();
+    return true;
+  }
+  last_kind_ = kind;
+  last_ = last;
+  return false;
+}
+
+DATAFLUX_INLINE bool page_filler::visit(const object_row& row) {
+  const bool inside = row.name.substr(0, request_.prefix.size()) == request_.prefix &&
+                      (request_.end_offset.empty() || row.name < request_.end_offset);
+  if (!inside) return no_more(), false;
+  if (!request_.delimiter.empty()) {
+    const auto at = row.name.find(request_.delimiter, request_.prefix.size());
+    if (at != std::string_view::npos) {
+      return fold(row, row.name.substr(0, at + request_.delimiter.size()));
+    }
+  }
+  if (full('n', row.name)) return false;
+  add(row);
+  return true;
+}
+
+DATAFLUX_INLINE bool page_filler::fold(const object_row& row, std::string_view prefix) {
+  const bool own_object = request_.include_trailing_delimiter && row.name == prefix;
+  if (open_prefix_ != prefix) {
+    if (full(own_object ? 't' : 'p', prefix)) return false;
+    page_.prefixes.emplace_back(prefix);
+  }
+  open_prefix_.reset();
+  if (own_object) {
+    if (full('p', prefix)) return false;
+    add(row);
+  }
+  position_ = after_all_with(std::string(prefix));  // the rest of it is skipped, not visited
+  return false;
+}
+
+DATAFLUX_INLINE result<list_page> memory_service::list(const list_page_request& r) const {
+  const auto in = find_bucket(r.bucket);
+  if (!in) return in.error();
+  const std::uint32_t wanted = r.max_results == 0 ? traits_.max_list_page : r.max_results;
+  page_filler filler(r, std::min(wanted, traits_.max_list_page));
+  if (auto ok = filler.begin(); !ok) return std::move(ok).error();
+  name_source::visitor visit = [&filler](const object_row& row) { return filler.visit(row); };
+  while (const auto from = filler.position()) {
+    bool stopped = false;
+    if ((*in)->source) {
+      name_source::visitor noting = [&](const object_row& row) {
+        stopped = !visit(row);
+        return !stopped;
+      };
+      (*in)->source->scan(*from, noting);
+    } else {
+      const auto& objects = (*in)->objects;
+      for (auto i = objects.lower_bound(*from); i != objects.end() && !stopped; ++i) {
+        const object_metadata& m = i->second->metadata;
+        stopped = !visit({m.name, m.size, m.generation, m.crc32c});
+      }
+    }
+    if (!stopped) filler.no_more();
+  }
+  return filler.take();
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail
