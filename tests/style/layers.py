@@ -35,7 +35,7 @@ FORBIDDEN = [
     (r"<(iostream|cstdio|stdio\.h|cassert|assert\.h|syslog\.h|print)>", "a library header that prints or aborts"),
     (r"\b(printf|fprintf|vprintf|vfprintf|puts|fputs|perror)\s*\(", "the library never prints"),
     (r"\bstd::(cout|cerr|clog)\b", "the library never prints"),
-    (r"\b(abort|_?[eE]xit|quick_exit|terminate)\s*\(", "the library never ends the process"),
+    (r"(std|(?<![\w>])):: *(abort|_?[eE]xit|quick_exit|terminate)\s*\(", "the library never ends the process"),
     (r"\bassert\s*\(", "a failed invariant is an error, not an abort"),
     (r"\b(TODO|FIXME|XXX|HACK)\b", "unfinished work belongs into the tracker"),
     (r"\busing namespace\b", "no using-directive in a header"),

@@ -97,12 +97,14 @@ class Layers(unittest.TestCase):
         name = "include/dataflux/download/plan.hpp"
         for line in ["#include <iostream>", "inline void f() { std::cerr << 1; }",
                      "inline void f() { std::abort(); }", "inline void f() { std::exit(1); }",
+                     "inline void f() { ::_exit(1); }",
                      "inline void f() { printf(\"x\"); }", "// TODO: finish", "using namespace std;",
                      "namespace {", "#ifdef NDEBUG", "#include \"plan.hpp\"", "//" + "x" * 100]:
             with self.subTest(line):
                 self.assertEqual(len(findings(self.with_line(name, line))), 1, line)
         for line in ["inline int f(char* p) { return std::snprintf(p, 1, \"\"); }",
-                     "inline void f() { on_exit_code(1); }", "// never calls abort()"]:
+                     "inline void f() { on_exit_code(1); }",
+                     "inline void f(upload& u) { u.abort(); }", "inline void upload::abort() {}", "// never calls abort()"]:
             with self.subTest(line):
                 self.assertEqual(findings(self.with_line(name, line)), [], line)
 
