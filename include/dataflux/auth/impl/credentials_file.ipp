@@ -76,6 +76,11 @@ DATAFLUX_INLINE result<credentials_facts> credentials_file::facts(std::string_vi
   if (!project) return std::move(project).error();
   auto universe = optional("universe_domain", default_universe);
   if (!universe) return std::move(universe).error();
+  // It is shown in messages, so nothing else may pass for one.
+  if (universe->size() > 253 ||
+      universe->find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-") != std::string::npos) {
+    return broken("field \"universe_domain\" is no domain name");
+  }
   if (!quota_project.empty()) quota = std::move(quota_project);
   return credentials_facts{std::string{kind}, path_, std::move(*quota), std::move(*project),
                            std::move(*universe)};

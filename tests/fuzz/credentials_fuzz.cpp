@@ -1,0 +1,70 @@
+#include <dataflux/auth/adc.hpp>
+#include <dataflux/auth/authorized_user.hpp>
+#include <dataflux/auth/environment.hpp>
+
+#include <fuzz/credentials_fuzz.hpp>
+
+#include <cstdlib>
+
+namespace auth = dataflux::auth;
+using dataflux::errc;
+
+namespace {
+
+void require(bool ok) {
+  if (!ok) std::abort();
+}
+
+/// A machine whose every file has the given content.
+class one_file_machine final : public auth::environment {
+ public:
+  explicit one_file_machine(std::string content) : content_(std::move(content)) {}
+  std::optional<std::string> variable(const char*) const override { return std::nullopt; }
+  dataflux::result<std::string> read_file(const std::string&) const override { return content_; }
+
+ private:
+  std::string content_;
+};
+
+void check_file(const std::string& text) {
+  const auto loaded = auth::load_credentials_file("/f", {}, one_file_machine{text});
+  if (loaded) {
+    const auto& facts = (*loaded)->facts();
+    require(facts.kind == "service_account" || facts.kind == "authorized_user");
+    require(facts.path == "/f" && facts.universe_domain == auth::default_universe);
+    return;
+  }
+  const errc code = loaded.error().code();
+  require(code == errc::invalid_argument || code == errc::unimplemented);
+  require(loaded.error().message().starts_with("credentials file /f: "));
+}
+
+void check_reply(const std::string& text) {
+  static const auto person = auth::parse_authorized_user(
+      R"({"type":"authorized_user","client_id":"i","client_secret":"s","refresh_token":"r"})", "");
+  for (const int status : {200, 400}) {
+    const auto flow = (*person)->start();
+    const auth::flow_moment moment{};
+    require(std::holds_alternative<auth::http_step>(flow->resume({}, moment)));
+    auth::http_reply reply;
+    reply.status = status;
+    reply.body = text;
+    const auto step = flow->resume(dataflux::result<auth::http_reply>{std::move(reply)}, moment);
+    if (const auto* token = std::get_if<auth::access_token>(&step)) {
+      require(status == 200 && !token->value.empty() && token->expires > moment.now);
+      for (const char c : token->value) require(c > 0x20 && c < 0x7f);
+    } else {
+      require(std::holds_alternative<dataflux::error>(step) ||
+              std::holds_alternative<auth::wait_step>(step));
+    }
+  }
+}
+
+}  // namespace
+
+void fuzz_credentials(std::span<const std::byte> input) {
+  const std::string text{dataflux::as_text(input)};
+  check_file(text);
+  check_reply(text);
+  if (const auto origin = auth::parse_emulator_host(text)) require(!origin->host.empty());
+}

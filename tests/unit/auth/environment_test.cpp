@@ -1,0 +1,66 @@
+#include <dataflux/auth/environment.hpp>
+
+#include <support/catch.hpp>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+using dataflux::errc;
+using dataflux::auth::process_environment;
+
+namespace {
+
+/// A fresh folder, removed at the end.
+class scratch_folder {
+ public:
+  scratch_folder() {
+    std::string name = (std::filesystem::temp_directory_path() / "dataflux-XXXXXX").string();
+    REQUIRE(::mkdtemp(name.data()) != nullptr);
+    path_ = name;
+  }
+  scratch_folder(const scratch_folder&) = delete;
+  scratch_folder& operator=(const scratch_folder&) = delete;
+  ~scratch_folder() { std::filesystem::remove_all(path_); }
+  std::string at(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_{};
+};
+
+}  // namespace
+
+TEST_CASE("environment: reads whole files and says what is wrong with others", "[auth]") {
+  const scratch_folder folder;
+  const auto code = [](const std::string& path) {
+    const auto text = process_environment().read_file(path);
+    if (text) return errc::ok;
+    CHECK(text.error().message().starts_with(path + ": "));
+    return text.error().code();
+  };
+  const std::string content(10'000, 'x');
+  std::ofstream(folder.at("good")) << content;
+  CHECK(process_environment().read_file(folder.at("good")).value() == content);
+  CHECK(code(folder.at("absent")) == errc::not_found);
+  CHECK(code(folder.at("good/below")) == errc::not_found);
+  CHECK(code(folder.at("")) == errc::invalid_argument);
+  REQUIRE(::mkfifo(folder.at("pipe").c_str(), 0600) == 0);
+  CHECK(code(folder.at("pipe")) == errc::invalid_argument);
+  std::ofstream(folder.at("long")) << std::string((1U << 20U) + 1, 'x');
+  CHECK(code(folder.at("long")) == errc::invalid_argument);
+  if (::geteuid() != 0) {
+    std::ofstream(folder.at("closed")) << "x";
+    REQUIRE(::chmod(folder.at("closed").c_str(), 0) == 0);
+    CHECK(code(folder.at("closed")) == errc::permission_denied);
+  }
+}
+
+TEST_CASE("environment: tells unset variables from empty ones", "[auth]") {
+  REQUIRE(::setenv("DATAFLUX_TEST_EMPTY", "", 1) == 0);
+  CHECK(process_environment().variable("DATAFLUX_TEST_EMPTY") == "");
+  REQUIRE(::unsetenv("DATAFLUX_TEST_EMPTY") == 0);
+  CHECK_FALSE(process_environment().variable("DATAFLUX_TEST_EMPTY"));
+}

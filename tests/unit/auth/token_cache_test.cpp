@@ -1,0 +1,330 @@
+#include <dataflux/auth/anonymous.hpp>
+#include <dataflux/auth/authorized_user.hpp>
+#include <dataflux/auth/token_cache.hpp>
+#include <dataflux/http/memory_transport.hpp>
+
+#include <support/catch.hpp>
+
+#include <functional>
+#include <optional>
+
+#include "test_key.hpp"
+
+using dataflux::errc;
+using dataflux::error;
+using dataflux::result;
+using namespace std::chrono_literals;
+namespace auth = dataflux::auth;
+namespace http = dataflux::http;
+
+namespace {
+
+/// One client's cache in virtual time; the token endpoint counts its answers: "t1", "t2", ...
+class world {
+ public:
+  explicit world(auth::credentials_ptr credentials = person()) {
+    auth::token_cache_options options;
+    options.wall_clock = [this] { return test::some_time() + (time.now() - begin_); };
+    options.seed = 1;
+    cache.emplace(std::move(credentials), net, std::move(options));
+  }
+
+  static auth::credentials_ptr person() {
+    return auth::parse_authorized_user(test::to_json(test::authorized_user_file()), "/f").value();
+  }
+
+  /// What a caller that waits is told, once it is told.
+  struct answer {
+    std::string value{};
+    std::optional<error> failure{};
+    int times{0};
+  };
+  auth::authorization_wait await(answer& into) {
+    return cache->await(time, [&into](result<std::string_view> outcome) {
+      ++into.times;
+      if (outcome) {
+        into.value = *outcome;
+      } else {
+        into.failure = outcome.error();
+      }
+    });
+  }
+  /// Waits for a token in virtual time, for at most the time that all retries take.
+  std::string fetch() {
+    answer told;
+    await(told);
+    time.run_for(20s);
+    REQUIRE(told.times == 1);
+    return told.failure ? "error: " + told.failure->message() : told.value;
+  }
+  std::string look() {
+    const auto value = cache->try_get(time.now());
+    return value ? std::string{*value} : "none";
+  }
+  std::size_t asked() const { return net.log().size(); }
+
+  std::function<http::memory_reply()> peer = [this] { return token(3600); };
+  http::memory_reply token(int seconds, dataflux::duration delay = 100ms) {
+    return {.body = "{\"access_token\":\"t" + std::to_string(++issued_) +
+                    "\",\"expires_in\":" + std::to_string(seconds) + "}",
+            .delay = delay};
+  }
+
+  dataflux::virtual_scheduler time{};
+  http::memory_transport net{time, [this](const http::memory_request&) { return peer(); }};
+  std::optional<auth::token_cache> cache{};
+
+ private:
+  dataflux::time_point begin_{time.now()};
+  int issued_{0};
+};
+
+}  // namespace
+
+TEST_CASE("token_cache: the first call waits, the others look", "[auth]") {
+  world w;
+  CHECK(w.look() == "none");
+  CHECK(w.asked() == 0);
+  CHECK(w.fetch() == "Bearer t1");
+  CHECK(w.look() == "Bearer t1");
+  CHECK(w.fetch() == "Bearer t1");
+  CHECK(w.asked() == 1);
+  CHECK(w.net.log()[0].body.starts_with("grant_type=refresh_token&"));
+}
+
+TEST_CASE("token_cache: a handler never runs inside await", "[auth]") {
+  world w;
+  CHECK(w.fetch() == "Bearer t1");
+  world::answer told;
+  CHECK(w.await(told) == auth::authorization_wait::none);
+  CHECK(told.times == 0);
+  w.time.run_for(0s);
+  CHECK(told.value == "Bearer t1");
+}
+
+TEST_CASE("token_cache: 64 calls that wait share one request", "[auth]") {
+  world w;
+  std::vector<world::answer> told(64);
+  for (std::size_t i = 0; i < told.size(); ++i) {
+    w.await(told[i]);
+    if (i % 8 == 0) w.time.run_for(1ms);
+  }
+  w.time.run_for(1s);
+  CHECK(w.asked() == 1);
+  for (const auto& one : told) {
+    CHECK(one.times == 1);
+    CHECK(one.value == "Bearer t1");
+  }
+}
+
+TEST_CASE("token_cache: stale 225 s before the end plus jitter, one refresh behind the scenes",
+          "[auth]") {
+  world w;
+  const auto got = w.time.now() + 100ms;
+  CHECK(w.fetch() == "Bearer t1");
+  w.time.run_until(got + 3600s - 226s);
+  CHECK(w.look() == "Bearer t1");
+  w.time.run_for(500ms);
+  CHECK(w.asked() == 1);
+  w.time.run_until(got + 3600s - 225s + 60s);
+  for (int i = 0; i < 10; ++i) CHECK(w.look() == "Bearer t1");
+  w.time.run_for(50ms);
+  for (int i = 0; i < 10; ++i) CHECK(w.look() == "Bearer t1");
+  CHECK(w.asked() == 2);
+  w.time.run_for(50ms);
+  CHECK(w.look() == "Bearer t2");
+  CHECK(w.asked() == 2);
+}
+
+TEST_CASE("token_cache: gone 10 s before the end, and calls wait", "[auth]") {
+  world w;
+  const auto end = w.time.now() + 100ms + 3600s;
+  CHECK(w.fetch() == "Bearer t1");
+  w.peer = [&w] { return w.token(3600, 5s); };
+  w.time.run_until(end - 10s - 1ns);
+  CHECK(w.look() == "Bearer t1");
+  w.time.run_until(end - 10s);
+  world::answer told;
+  CHECK(w.look() == "none");
+  CHECK(w.await(told) != auth::authorization_wait::none);
+  w.time.run_for(4s);
+  CHECK(told.times == 0);
+  w.time.run_for(1s);
+  CHECK(told.value == "Bearer t2");
+  CHECK(w.asked() == 2);
+}
+
+TEST_CASE("token_cache: a token that is stale on arrival is not asked for in a loop", "[auth]") {
+  world w;
+  w.peer = [&w] { return w.token(200, 0s); };
+  CHECK(w.fetch() == "Bearer t1");  // 20 s pass
+  for (int i = 0; i < 50; ++i) {
+    w.look();
+    w.time.run_for(1s);
+  }
+  CHECK(w.asked() <= 7);
+  CHECK(w.asked() >= 3);
+}
+
+TEST_CASE("token_cache: a failed refresh keeps the old token and backs off", "[auth]") {
+  world w;
+  const auto end = w.time.now() + 100ms + 3600s;
+  CHECK(w.fetch() == "Bearer t1");
+  std::vector<long> at;
+  w.peer = [&]() -> http::memory_reply {
+    at.push_back(static_cast<long>((w.time.now() - (end - 225s)) / 1s));
+    return {.status = 401, .body = R"({"error":"invalid_client"})"};
+  };
+  w.time.run_until(end - 225s + 60s);
+  at.clear();
+  while (w.time.now() < end - 10s - 100ms) {
+    CHECK(w.look() == "Bearer t1");
+    w.time.run_for(100ms);
+  }
+  CHECK(at == std::vector<long>{60, 70, 90, 130, 190});
+  w.time.run_until(end - 10s);
+  CHECK(w.look() == "none");
+  CHECK(w.fetch() ==
+        "error: authorized_user credentials from /f: refused by oauth2.googleapis.com: "
+        "invalid_client");
+}
+
+TEST_CASE("token_cache: waiting calls get the error, as does who asks within a second", "[auth]") {
+  world w;
+  w.peer = [] { return http::memory_reply{.status = 403, .body = "no"}; };
+  world::answer first;
+  world::answer second;
+  w.await(first);
+  w.await(second);
+  w.time.run_for(1ms);
+  REQUIRE(first.failure);
+  REQUIRE(second.failure);
+  CHECK(first.failure->code() == errc::unauthenticated);
+  CHECK(w.asked() == 1);
+  world::answer third;
+  w.await(third);
+  w.time.run_for(1ms);
+  REQUIRE(third.failure);
+  CHECK(w.asked() == 1);
+  w.time.run_for(1s);
+  w.peer = [&w] { return w.token(3600); };
+  CHECK(w.fetch() == "Bearer t1");
+}
+
+TEST_CASE("token_cache: a busy endpoint is retried by the flow", "[auth]") {
+  world w;
+  int tries = 0;
+  w.peer = [&]() -> http::memory_reply {
+    if (++tries == 1) return {.failure = http::transport_failure::reset};
+    if (tries == 2) return {.status = 503};
+    return w.token(3600);
+  };
+  CHECK(w.fetch() == "Bearer t1");
+  CHECK(w.asked() == 3);
+  CHECK(w.net.log()[1].submitted - w.net.log()[0].submitted >= 900ms);
+  CHECK(w.net.log()[1].submitted - w.net.log()[0].submitted <= 1100ms);
+  CHECK(w.net.log()[2].submitted - w.net.log()[1].submitted >= 1800ms);
+  CHECK(w.net.log()[2].submitted - w.net.log()[1].submitted <= 2200ms);
+}
+
+TEST_CASE("token_cache: an endpoint that does not answer in time is tried again", "[auth]") {
+  world w;
+  w.peer = [&] { return w.asked() == 1 ? w.token(3600, 1h) : w.token(3600); };
+  world::answer told;
+  w.await(told);
+  w.time.run_for(40s);
+  CHECK(told.value == "Bearer t2");
+  CHECK(w.net.log()[1].submitted - w.net.log()[0].submitted >= 30s);
+}
+
+TEST_CASE("token_cache: a reply without an end is cut off", "[auth]") {
+  world w;
+  w.peer = [] { return http::memory_reply{.body = std::string(2U << 20U, ' ')}; };
+  CHECK(w.fetch().find("is longer than 1 MiB") != std::string::npos);
+}
+
+TEST_CASE("token_cache: a refused token is forgotten only while it is the current one", "[auth]") {
+  world w;
+  CHECK(w.fetch() == "Bearer t1");
+  w.cache->invalidate("Bearer other");
+  w.cache->invalidate("");
+  CHECK(w.look() == "Bearer t1");
+  w.cache->invalidate("Bearer t1");
+  CHECK(w.look() == "none");
+  CHECK(w.fetch() == "Bearer t2");
+  w.cache->invalidate("Bearer t1");
+  CHECK(w.look() == "Bearer t2");
+  CHECK(w.asked() == 2);
+}
+
+TEST_CASE("token_cache: a wait can be given up", "[auth]") {
+  world w;
+  world::answer told;
+  world::answer other;
+  const auto wait = w.await(told);
+  w.await(other);
+  CHECK(w.cache->cancel(wait));
+  CHECK_FALSE(w.cache->cancel(wait));
+  CHECK_FALSE(w.cache->cancel(auth::authorization_wait::none));
+  w.time.run_for(1s);
+  CHECK(told.times == 0);
+  CHECK(other.value == "Bearer t1");
+}
+
+TEST_CASE("token_cache: destruction ends all waits, at any point of a refresh", "[auth]") {
+  // Before the request, while it is under way, and between two tries.
+  for (const auto when : {0ms, 50ms, 600ms}) {
+    world w;
+    w.peer = [] { return http::memory_reply{.status = 503, .delay = 100ms}; };
+    std::vector<world::answer> told(3);
+    for (auto& one : told) w.await(one);
+    if (when > 0ms) w.time.run_for(when);
+    w.cache.reset();
+    w.time.run();
+    for (const auto& one : told) {
+      CHECK(one.times == 1);
+      REQUIRE(one.failure);
+      CHECK(one.failure->code() == errc::cancelled);
+    }
+    CHECK(w.net.in_flight() == 0);
+    CHECK(w.asked() == (when > 0ms ? 1 : 0));
+    CHECK(w.time.pending() == 0);
+  }
+}
+
+TEST_CASE("token_cache: anonymous is always ready, and empty", "[auth]") {
+  world w{auth::make_anonymous_credentials()};
+  CHECK(w.look().empty());
+  CHECK(w.fetch().empty());
+  w.cache->invalidate("");
+  w.time.run_for(100h);
+  CHECK(w.look().empty());
+  CHECK(w.asked() == 0);
+}
+
+TEST_CASE("token_cache: the application may set tokens, with credentials or without", "[auth]") {
+  world w{nullptr};
+  CHECK(w.fetch() == "error: the application has set no token, or one that is no longer good");
+  world::answer told;
+  w.time.run_for(2s);
+  CHECK_FALSE(w.cache->set_token({"", auth::system_time::max()}));
+  CHECK_FALSE(w.cache->set_token({"a\r\nb", auth::system_time::max()}));
+  CHECK_FALSE(w.cache->set_token({"old", test::some_time()}));
+  CHECK(w.look() == "none");
+  REQUIRE(w.cache->set_token({"mine", auth::system_time::max()}));
+  w.time.run_for(1000h);
+  CHECK(w.look() == "Bearer mine");
+  REQUIRE(w.cache->set_token({"short", test::some_time() + 1001h}));
+  CHECK(w.look() == "Bearer short");
+  w.time.run_for(1h);
+  CHECK(w.look() == "none");
+  CHECK(w.fetch().starts_with("error: "));
+  CHECK(w.asked() == 0);
+
+  world full;
+  world::answer waiting;
+  full.await(waiting);
+  REQUIRE(full.cache->set_token({"mine", test::some_time() + 1h}));
+  full.time.run_for(0s);
+  CHECK(waiting.value == "Bearer mine");
+}

@@ -1,0 +1,86 @@
+#include <dataflux/exec/blocking_worker.hpp>
+
+#include <support/catch.hpp>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <semaphore>
+#include <thread>
+#include <vector>
+
+TEST_CASE("blocking_worker: one other thread, tasks in order, one at a time", "[exec]") {
+  std::vector<int> order;
+  std::thread::id first{};
+  std::thread::id last{};
+  std::counting_semaphore<> done{0};
+  REQUIRE(dataflux::run_blocking([&] { first = std::this_thread::get_id(); }));
+  for (int i = 0; i < 100; ++i) {
+    REQUIRE(dataflux::run_blocking([&, i] { order.push_back(i); }));
+  }
+  REQUIRE(dataflux::run_blocking([&] {
+    last = std::this_thread::get_id();
+    done.release();
+  }));
+  done.acquire();
+  CHECK(first == last);
+  CHECK(first != std::this_thread::get_id());
+  REQUIRE(order.size() == 100);
+  for (int i = 0; i < 100; ++i) CHECK(order[static_cast<std::size_t>(i)] == i);
+}
+
+TEST_CASE("blocking_worker: a task may ask for another one", "[exec]") {
+  std::binary_semaphore done{0};
+  REQUIRE(dataflux::run_blocking(
+      [&] { static_cast<void>(dataflux::run_blocking([&] { done.release(); })); }));
+  done.acquire();
+}
+
+TEST_CASE("blocking_worker: the thread takes no signals", "[exec]") {
+  bool blocked = false;
+  std::binary_semaphore done{0};
+  REQUIRE(dataflux::run_blocking([&] {
+    sigset_t mask;
+    blocked = ::pthread_sigmask(SIG_BLOCK, nullptr, &mask) == 0 &&
+              ::sigismember(&mask, SIGTERM) == 1 && ::sigismember(&mask, SIGCHLD) == 1;
+    done.release();
+  }));
+  done.acquire();
+  CHECK(blocked);
+}
+
+TEST_CASE("blocking_worker: a forked child has a thread of its own", "[exec][fork]") {
+  std::binary_semaphore done{0};
+  REQUIRE(dataflux::run_blocking([&] { done.release(); }));
+  done.acquire();
+  // The parent's thread holds a task while the child is made.
+  std::binary_semaphore begun{0};
+  std::binary_semaphore go{0};
+  REQUIRE(dataflux::run_blocking([&] {
+    begun.release();
+    go.acquire();
+  }));
+  begun.acquire();
+  int ends[2];
+  REQUIRE(::pipe(ends) == 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    static_cast<void>(dataflux::run_blocking([&] {
+      const char byte = 'x';
+      ::_exit(::write(ends[1], &byte, 1) == 1 ? 0 : 2);
+    }));
+    ::alarm(20);
+    for (;;) ::pause();
+  }
+  go.release();
+  char byte = 0;
+  CHECK(::read(ends[0], &byte, 1) == 1);
+  CHECK(byte == 'x');
+  int status = -1;
+  CHECK(::waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+  ::close(ends[0]);
+  ::close(ends[1]);
+}
