@@ -8,4 +8,5 @@
 #include <dataflux/http/impl/memory_transport.ipp>
 #include <dataflux/http/impl/message.ipp>
 #include <dataflux/http/impl/resolver.ipp>
+#include <dataflux/http/impl/retry.ipp>
 #include <dataflux/http/impl/url.ipp>
