@@ -33,7 +33,7 @@ DATAFLUX_INLINE void shared_link::advance() noexcept {
   const time_point now = clock_.now();
   if (ends_.size() > 0) {
     position_ += std::chrono::duration<double>(now - updated_).count() * rate();
-  } else {
+  } else if (!firing_) {
     position_ = 0;  // nobody counts from the old one: begin with full precision again
   }
   updated_ = now;
