@@ -27,16 +27,16 @@ inline bool is_word_character(char c) noexcept {
          std::string_view{"-._~+/="}.find(c) != std::string_view::npos;
 }
 
-/// How many bytes of a word may be shown: all, unless it is a token by its form (OAuth access
-/// tokens, JWTs), by what is before it, or names an upload session, whose id is a bearer secret.
+/// How many bytes of a word may be shown: up to where a token begins by its form (OAuth access
+/// tokens, JWTs), none of one that "Bearer" announces, and of an upload session only that it is
+/// named, since its id is a bearer secret.
 inline std::size_t shown_part(std::string_view word, std::string_view before) noexcept {
+  if (http::equals_ignoring_case(before, "bearer") && word.size() >= 16) return 0;
+  std::size_t shown = std::min(word.size(), word.find("ya29."));
+  if (const std::size_t jwt = word.find("eyJ"); jwt < shown && word.size() - jwt >= 16) shown = jwt;
   constexpr std::string_view session{"upload_id="};
-  if (const std::size_t at = word.find(session); at != std::string_view::npos) {
-    return at + session.size();
-  }
-  const bool token = word.starts_with("ya29.") || (word.starts_with("eyJ") && word.size() >= 16);
-  const bool bearer = http::equals_ignoring_case(before, "bearer") && word.size() >= 16;
-  return token || bearer ? 0 : word.size();
+  if (const std::size_t at = word.find(session); at < shown) shown = at + session.size();
+  return shown;
 }
 
 inline std::string blank_out_tokens(std::string_view text) {
@@ -255,7 +255,8 @@ inline std::string advice(const call_identity& call, const reply_facts& facts, e
   if (words.reason == "userProjectMissing" || contains(words.message, "requester pays")) {
     return "the bucket's requester pays: set user_project";
   }
-  if (code == errc::data_loss) return "nothing was stored: the bytes changed on their way";
+  if (code == errc::data_loss)
+    return "nothing was stored: the bytes changed on their way, or the checksum is not theirs";
   if (code == errc::already_exists) return "the object exists already, the call was to create it";
   switch (status) {
     case 304:
@@ -281,10 +282,14 @@ inline std::string advice(const call_identity& call, const reply_facts& facts, e
 }  // namespace detail
 
 DATAFLUX_INLINE bool is_web_page(const reply_facts& facts, bytes_view body) noexcept {
-  if (detail::starts_with_ignoring_case(facts.content_type, "text/html")) return true;
-  const std::string_view text = detail::trim(as_text(body).substr(0, 512));
-  return detail::starts_with_ignoring_case(text, "<!doctype html") ||
-         detail::starts_with_ignoring_case(text, "<html");
+  const std::string_view text = detail::trim(as_text(body));
+  if (detail::starts_with_ignoring_case(text, "<!doctype html") ||
+      detail::starts_with_ignoring_case(text, "<html")) {
+    return true;
+  }
+  // The service sends plain-text errors as text/html, too: the type alone says nothing.
+  return detail::starts_with_ignoring_case(facts.content_type, "text/html") &&
+         text.starts_with('<') && !text.starts_with("<?xml") && !text.starts_with("<Error");
 }
 
 DATAFLUX_INLINE std::string printable_text(std::string_view text, std::size_t limit) {

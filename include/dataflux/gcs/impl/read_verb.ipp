@@ -167,6 +167,10 @@ inline result<read_head> read_whole(const read_cursor& asked, const http::reply_
                        " bytes, but the reply of 200 announces " + std::to_string(size));
   }
   const resolved_range wanted = resolve(asked.range, size);
+  if (size == 0 && !asked.range.is_suffix() && wanted.offset != 0) {
+    return error{errc::out_of_range,
+                 "asked for " + describe(asked.range) + ", but the object is empty"};
+  }
   if (wanted.length != size) {
     return broken_head("asked for " + describe(asked.range) + ", but the reply of 200 is the " +
                        "whole object of " + std::to_string(size) + " bytes: the range was ignored");

@@ -1,0 +1,226 @@
+#include <dataflux/gcs/error_reply.hpp>
+
+#include <fuzz/error_reply_fuzz.hpp>
+#include <support/catch.hpp>
+#include <support/mutations.hpp>
+#include <unit/gcs/reply.hpp>
+
+#include <string>
+
+using dataflux::errc;
+using dataflux::error;
+using dataflux::gcs::call_identity;
+using dataflux::gcs::parse_error;
+using dataflux::gcs::printable_text;
+
+namespace {
+
+const call_identity get_object{"objects.get", "bkt", "dir/o", 0, false};
+const call_identity list_objects{"objects.list", "bkt", {}, 0, false};
+const call_identity get_generation{"objects.get", "bkt", "o", 7, false};
+const call_identity create{"objects.insert", "bkt", "o", 0, true};
+
+error reply(const call_identity& call, const scripted_reply& r) {
+  return parse_error(call, r.facts, dataflux::as_bytes(r.body));
+}
+bool says(const error& e, std::string_view words) {
+  return e.message().find(words) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("error_reply: the JSON envelope", "[gcs]") {
+  const error e = reply(
+      get_object,
+      {404,
+       R"({"error":{"code":404,"message":"No such object: bkt/dir/o","errors":[{"domain":"global",)"
+       R"("reason":"notFound","message":"No such object: bkt/dir/o"}]}})",
+       {{"Content-Type", "application/json"}, {"X-GUploader-UploadID", "AB-1"}}});
+  CHECK(e.code() == errc::not_found);
+  CHECK(e.http_status() == 404);
+  CHECK(e.verb() == "objects.get");
+  CHECK(e.bucket() == "bkt");
+  CHECK(e.object() == "dir/o");
+  CHECK(e.reason() == "notFound");
+  CHECK(e.request_id() == "AB-1");
+  CHECK(e.message() == "No such object: bkt/dir/o (the object does not exist)");
+  CHECK_FALSE(e.retryable());
+  CHECK(e.attempts() == 0);
+}
+
+TEST_CASE("error_reply: envelopes of other makes", "[gcs]") {
+  struct form {
+    const char* body;
+    const char* reason;
+    const char* message;
+  };
+  const form forms[] = {
+      // protocol.md 6.3: a string as code, an object or a string of JSON as message
+      {R"({"error":{"code":"503","message":{"error":{"message":"deep"}}}})", "", "deep"},
+      {R"({"error":{"message":"{\"error\":{\"message\":\"deep\",\"errors\":[{\"reason\":\"r\"}]}}"}})",
+       "r", "deep"},
+      {R"({"error":{"message":{"a":1}}})", "", R"({"a":1})"},
+      {R"({"error":{"status":"UNAVAILABLE","message":"later"}})", "UNAVAILABLE", "later"},
+      {R"({"error":{"errors":[{"reason":"backendError","message":"inner"}]}})", "backendError",
+       "inner"},
+      {R"({"error":"invalid_grant","error_description":"Bad"})", "invalid_grant", "Bad"},
+      {R"({"error":{}})", "", "HTTP 503 without a word"},
+      {R"({"other":1})", "", R"({"other":1})"},
+      {R"({"error":{"message":"cut)", "", R"({"error":{"message":"cut)"},
+      {"<?xml version='1.0'?><Error><Code>InternalError</Code><Message>m</Message><Details>d"
+       "</Details></Error>",
+       "InternalError", "m: d"},
+      {"<Error><Code>InternalError</Code></Error>", "InternalError", "HTTP 503 without a word"},
+      {"<Error><Code>Inter", "", "<Error><Code>Inter"},
+      {"  plain\r\n\ttext  ", "", "plain text"},
+      {"", "", "HTTP 503 without a word"},
+      {" \n ", "", "HTTP 503 without a word"},
+      {"<!DOCTYPE html><html><head><Title> Error 503 (Server Error)!!1</TITLE></head></html>", "",
+       "Error 503 (Server Error)!!1"},
+      {"<html>no title</html>", "", "HTTP 503 without a word"},
+  };
+  for (const form& f : forms) {
+    CAPTURE(f.body);
+    const error e = reply(get_object, {503, f.body});
+    CHECK(e.code() == errc::unavailable);
+    CHECK(e.retryable());
+    CHECK(e.reason() == f.reason);
+    CHECK(e.message() == f.message);
+  }
+}
+
+TEST_CASE("error_reply: codes and what may be tried again", "[gcs]") {
+  struct form {
+    int status;
+    errc code;
+    bool retryable;
+  };
+  const form forms[] = {
+      {304, errc::failed_precondition, false}, {307, errc::unknown, false},
+      {400, errc::invalid_argument, false},    {401, errc::unauthenticated, false},
+      {403, errc::permission_denied, false},   {404, errc::not_found, false},
+      {408, errc::unavailable, true},          {409, errc::aborted, false},
+      {410, errc::not_found, false},           {412, errc::failed_precondition, false},
+      {416, errc::out_of_range, false},        {429, errc::resource_exhausted, true},
+      {500, errc::unavailable, true},          {501, errc::unimplemented, false},
+      {502, errc::unavailable, true},          {503, errc::unavailable, true},
+      {504, errc::unavailable, true},          {505, errc::unavailable, false},
+  };
+  for (const form& f : forms) {
+    CAPTURE(f.status);
+    const error e = reply(get_object, {f.status, "x", {{"Retry-After", "3"}}});
+    CHECK(e.code() == f.code);
+    CHECK(e.retryable() == f.retryable);
+    CHECK(e.retry_after() == std::chrono::seconds{3});
+  }
+}
+
+TEST_CASE("error_reply: what is missing is told apart", "[gcs]") {
+  CHECK(says(reply(list_objects, {404, "Not Found"}), "the bucket does not exist"));
+  CHECK(says(
+      reply(get_object, {404, R"({"error":{"message":"The specified bucket does not exist."}})"}),
+      "(the bucket does not exist"));
+  CHECK(says(reply(get_object, {404, "<Error><Code>NoSuchBucket</Code></Error>"}),
+             "the bucket does not exist"));
+  CHECK(says(reply(get_object, {404, "<Error><Code>NoSuchKey</Code></Error>"}),
+             "(the object does not exist)"));
+  CHECK(says(reply(get_object, {404, "<Error><Code>NoSuchUpload</Code></Error>"}),
+             "completed or aborted"));
+  CHECK(says(reply(get_object, {404, "Not Found"}), "the object or its bucket"));
+  CHECK(says(reply(get_generation, {404, "No such object: bkt/o"}), "this generation is gone"));
+  CHECK(reply(get_generation, {404, ""}).generation() == 7);
+}
+
+TEST_CASE("error_reply: advice for the common causes", "[gcs]") {
+  CHECK(says(reply(get_object, {401, "Invalid Credentials"}), "credentials"));
+  CHECK(
+      says(reply(get_object,
+                 {403, R"({"error":{"message":"me@x does not have storage.objects.get access to )"
+                       R"(the Google Cloud Storage object.","errors":[{"reason":"forbidden"}]}})"}),
+           "grant the account the permission storage.objects.get)"));
+  CHECK(says(reply(get_object, {403, "no"}), "may not do this"));
+  CHECK(says(
+      reply(get_object, {400, R"({"error":{"message":"Bucket is requester pays bucket but no user )"
+                              R"(project provided.","errors":[{"reason":"required"}]}})"}),
+      "set user_project"));
+  CHECK(says(reply(get_object, {400, R"({"error":{"errors":[{"reason":"userProjectMissing"}]}})"}),
+             "set user_project"));
+  CHECK(says(reply(get_object, {429, ""}), "one write a second"));
+  CHECK(says(reply(get_object, {304, ""}), "condition"));
+  CHECK(says(reply(get_object, {412, "x"}), "condition"));
+  CHECK(says(reply(get_object, {302, ""}), "points elsewhere"));
+}
+
+TEST_CASE("error_reply: a create-only write that met an object", "[gcs]") {
+  const char* body =
+      R"({"error":{"message":"At least one of the pre-conditions you specified did not hold.",)"
+      R"("errors":[{"reason":"conditionNotMet"}]}})";
+  const error e = reply(create, {412, body});
+  CHECK(e.code() == errc::already_exists);
+  CHECK(e.reason() == "conditionNotMet");
+  CHECK(says(e, "the object exists already"));
+  CHECK(reply(get_object, {412, body}).code() == errc::failed_precondition);
+}
+
+TEST_CASE("error_reply: a checksum that the service refused is data_loss", "[gcs]") {
+  const char* json =
+      R"({"error":{"message":"Provided CRC32C \"AAAAAA==\" doesn't match calculated CRC32C )"
+      R"(\"4waSgw==\".","errors":[{"reason":"invalid"}]}})";
+  CHECK(reply(create, {400, json}).code() == errc::data_loss);
+  CHECK(reply(create, {412, json}).code() == errc::data_loss);  // protocol.md 5.3
+  for (const char* code : {"InvalidDigest", "BadDigest", "CrcMismatch"}) {
+    const std::string body = std::string{"<Error><Code>"} + code + "</Code></Error>";
+    const error e = reply(get_object, {400, body});
+    CHECK(e.code() == errc::data_loss);
+    CHECK_FALSE(e.retryable());
+  }
+  CHECK(reply(get_object, {400, "crc32c is not base64"}).code() == errc::invalid_argument);
+}
+
+TEST_CASE("error_reply: web pages mean a wrong endpoint, but for outages", "[gcs]") {
+  const char* page = "<!doctype HTML><html><title>Log in</title></html>";
+  CHECK(says(reply(get_object, {404, page}), "check the endpoint"));
+  CHECK(
+      says(reply(get_object, {403, page, {{"Content-Type", "text/html"}}}), "check the endpoint"));
+  CHECK(says(reply(get_object, {404, "<h1>x</h1>", {{"Content-Type", "text/html"}}}), "endpoint"));
+  CHECK_FALSE(says(reply(get_object, {502, page}), "endpoint"));
+  // The service itself calls its plain texts text/html.
+  const error plain =
+      reply(get_object,
+            {404, "No such object: bkt/dir/o", {{"Content-Type", "text/html; charset=UTF-8"}}});
+  CHECK(plain.message() == "No such object: bkt/dir/o (the object does not exist)");
+}
+
+TEST_CASE("error_reply: bodies are cleaned, cut, and never show a token", "[gcs]") {
+  const error e =
+      reply(get_object,
+            {400, "a\x01\x1b[31m\xc2\x85z \xff\xfe \xc3\xa4 Bearer abcdefghijklmnop.q-r_s= end"});
+  CHECK(e.message() == "a [31m z ?? \xc3\xa4 Bearer [removed] end");
+  CHECK(printable_text("token=ya29.a0AfH6SMB and {\"t\":\"eyJhbGciOiJSUzI1NiJ9.e30.x\"}") ==
+        "token=[removed] and {\"t\":\"[removed]\"}");
+  CHECK(printable_text("PUT https://h/o?uploadType=resumable&upload_id=ADPycdu more") ==
+        "PUT https://h/o?uploadType=resumable&upload_id=[removed] more");
+  CHECK(printable_text("Bearer token missing, eyJ short") == "Bearer token missing, eyJ short");
+
+  const error large = reply(get_object, {400, std::string(100'000, 'x')});
+  CHECK(large.message().size() == 2048);
+  CHECK(large.message().ends_with("xxx..."));
+  CHECK(printable_text("\xc3\xa4\xc3\xa4\xc3\xa4", 5) == "\xc3\xa4...");
+  CHECK(printable_text("\xc3\xa4\xc3\xa4\xc3\xa4", 4) == "...");
+  CHECK(printable_text("abc", 3) == "abc");
+  CHECK(printable_text("abcd", 2).size() <= 2);
+
+  const error zipped = reply(get_object, {403, "\x1f\x8b\x08", {{"Content-Encoding", "gzip"}}});
+  CHECK(says(zipped, "compressed (gzip)"));
+}
+
+TEST_CASE("error_reply_fuzz: seeds and mutations keep the invariants", "[gcs]") {
+  for_each_mutation(
+      {R"({"error":{"code":404,"message":"No such object","errors":[{"reason":"notFound"}]}})",
+       R"({"error":{"code":"503","message":{"error":{"message":"x"}}}})",
+       R"({"error":"invalid_grant","error_description":"Bearer abcdefghijklmnopq"})",
+       "<?xml version='1.0'?><Error><Code>NoSuchKey</Code><Message>m</Message></Error>",
+       "<!DOCTYPE html><title>t</title>",
+       "ya29.abc upload_id=x eyJhbGciOiJSUzI1NiJ9 \xf0\x9f\x98\x80"},
+      60, fuzz_error_reply);
+}

@@ -1,0 +1,81 @@
+#include <dataflux/gcs/goog_hash.hpp>
+
+#include <support/catch.hpp>
+#include <unit/gcs/reply.hpp>
+
+using dataflux::gcs::parse_goog_hash;
+
+// "123456789" has the CRC32C 0xE3069283, "4waSgw==" in the service's form (protocol.md 5.1).
+TEST_CASE("goog_hash: a list, several fields, and any case", "[gcs]") {
+  using fields = std::vector<dataflux::http::reply_head::field>;
+  const fields forms[] = {
+      {{"x-goog-hash", "crc32c=4waSgw==,md5=1B2M2Y8AsgTpgAmY7PhCfg=="}},
+      {{"X-Goog-Hash", "md5=1B2M2Y8AsgTpgAmY7PhCfg==, crc32c=4waSgw=="}},
+      {{"x-goog-hash", "crc32c=4waSgw=="},
+       {"x-other", "crc32c=AAAAAA=="},
+       {"x-goog-hash", "md5=1B2M2Y8AsgTpgAmY7PhCfg=="}},
+      {{"x-goog-hash", " CRC32C = 4waSgw== ,MD5=1B2M2Y8AsgTpgAmY7PhCfg==,sha=x,,None"}},
+      {{"x-goog-hash", "crc32c=4waSgw==,md5=1B2M2Y8AsgTpgAmY7PhCfg=="},
+       {"x-goog-hash", "crc32c=4waSgw=="}},
+  };
+  for (const auto& form : forms) {
+    CAPTURE(form[0].value);
+    const auto head = head_of(200, form);
+    const auto hash = parse_goog_hash(head);
+    REQUIRE(hash);
+    CHECK(hash->crc32c == 0xE3069283U);
+    CHECK(hash->md5 == "1B2M2Y8AsgTpgAmY7PhCfg==");
+  }
+}
+
+TEST_CASE("goog_hash: no field, no checksum; a broken one is an error", "[gcs]") {
+  for (const char* none : {"", "None", "md5=x", ","}) {
+    CAPTURE(none);
+    const auto head = head_of(200, {{"x-goog-hash", none}});
+    const auto hash = parse_goog_hash(head);
+    REQUIRE(hash);
+    CHECK_FALSE(hash->crc32c);
+  }
+  CHECK_FALSE(parse_goog_hash(head_of(200, {}))->crc32c);
+  for (const char* broken : {"crc32c=", "crc32c=4waSgw", "crc32c=4waSgw==x",
+                             "crc32c=!!!!!!==", "crc32c=4waSgw==,crc32c=AAAAAA=="}) {
+    CAPTURE(broken);
+    const auto hash = parse_goog_hash(head_of(200, {{"x-goog-hash", broken}}));
+    REQUIRE_FALSE(hash);
+    CHECK(hash.error().code() == dataflux::errc::internal);
+  }
+}
+
+TEST_CASE("reply_facts: what is kept of a head", "[gcs]") {
+  const auto facts =
+      dataflux::gcs::gather_facts(head_of(429, {{"Content-Type", "application/json"},
+                                                {"Retry-After", "7"},
+                                                {"ETag", "\"e\""},
+                                                {"X-GUploader-UploadID", "AB-12"},
+                                                {"x-goog-generation", "1700000000000001"},
+                                                {"x-goog-metageneration", "3"},
+                                                {"x-goog-hash", "crc32c=4waSgw=="}}));
+  CHECK(facts.status == 429);
+  CHECK_FALSE(facts.ok());
+  CHECK(facts.content_type == "application/json");
+  CHECK(facts.retry_after == std::chrono::seconds{7});
+  CHECK(facts.etag == "\"e\"");
+  CHECK(facts.request_id == "AB-12");
+  CHECK(facts.generation == 1700000000000001);
+  CHECK(facts.metageneration == 3);
+  REQUIRE(facts.crc32c);
+  CHECK(*facts.crc32c == 0xE3069283U);
+
+  const auto odd =
+      dataflux::gcs::gather_facts(head_of(200, {{"Retry-After", "Wed, 21 Oct 2026 07:28:00 GMT"},
+                                                {"x-goog-generation", "-1"},
+                                                {"x-goog-metageneration", "99999999999999999999"},
+                                                {"x-goog-hash", "crc32c=?"}}));
+  CHECK(odd.ok());
+  CHECK(odd.retry_after.count() == 0);
+  CHECK(odd.generation == 0);
+  CHECK(odd.metageneration == 0);
+  CHECK_FALSE(odd.crc32c);
+  CHECK(dataflux::gcs::gather_facts(head_of(503, {{"Retry-After", "18446744073709551615"}}))
+            .retry_after == std::chrono::hours{1});
+}

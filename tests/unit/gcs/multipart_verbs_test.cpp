@@ -1,0 +1,256 @@
+#include <dataflux/gcs/multipart_verbs.hpp>
+
+#include <fuzz/verb_reply_fuzz.hpp>
+#include <support/catch.hpp>
+#include <support/mutations.hpp>
+#include <unit/gcs/reply.hpp>
+
+#include <string>
+
+using dataflux::errc;
+using dataflux::error;
+using dataflux::gcs::call_context;
+using dataflux::gcs::endpoint;
+using dataflux::gcs::multipart_abort_verb;
+using dataflux::gcs::multipart_complete_verb;
+using dataflux::gcs::multipart_initiate_verb;
+using dataflux::gcs::repeat_meaning;
+using dataflux::gcs::upload_part_verb;
+namespace http = dataflux::http;
+
+namespace {
+
+template <class Verb>
+http::request build(const typename Verb::request& r, const typename Verb::state& state,
+                    std::string_view user_project = {}, std::string_view quota_project = {}) {
+  static const endpoint service = *endpoint::for_universe();
+  http::request out;
+  Verb::build({service, user_project, quota_project}, r, state, out);
+  CHECK(out.headers.valid());
+  return out;
+}
+
+template <class Verb>
+auto parse(const typename Verb::request& r, const typename Verb::state& state,
+           const scripted_reply& reply) {
+  return Verb::parse(r, state, reply.whole());
+}
+
+// The two halves of "123456789" are "1234" and "56789"; the whole has 0xE3069283 (protocol.md 5.1).
+const dataflux::multipart_complete_request two_parts() {
+  const std::uint32_t first = dataflux::codec::crc32c(dataflux::as_bytes("1234"));
+  const std::uint32_t second = dataflux::codec::crc32c(dataflux::as_bytes("56789"));
+  return {.bucket = "bkt",
+          .object = "o",
+          .upload_id = "U",
+          .parts = {{.part_number = 1, .size = 4, .crc32c = first, .etag = "\"a\""},
+                    {.part_number = 3, .size = 5, .crc32c = second, .etag = "\"b&\""}}};
+}
+
+constexpr std::string_view completed =
+    "<?xml version='1.0' encoding='UTF-8'?><CompleteMultipartUploadResult "
+    "xmlns='http://s3.amazonaws.com/doc/2006-03-01/'><Location>http://x</Location>"
+    "<Bucket>bkt</Bucket><Key>o</Key><ETag>\"e-2\"</ETag></CompleteMultipartUploadResult>";
+
+}  // namespace
+
+TEST_CASE("multipart_initiate_verb: the request", "[gcs]") {
+  const auto out = build<multipart_initiate_verb>({.bucket = "bkt",
+                                                   .object = "a/b+\xc3\xa4",
+                                                   .content_type = "text/plain",
+                                                   .metadata = {{"k-1", "some value"}}},
+                                                  {}, {}, "quota");
+  CHECK(out.method == http::method::post);
+  CHECK(out.target == "/bkt/a%2Fb%2B%C3%A4?uploads");
+  CHECK(out.headers.wire() ==
+        "x-goog-user-project: quota\r\nContent-Type: text/plain\r\nx-goog-meta-k-1: some "
+        "value\r\n");
+  CHECK(out.body.size() == 0);
+  CHECK(build<multipart_initiate_verb>({.bucket = "bkt", .object = "o"}, {}).headers.wire() ==
+        "Content-Type: application/octet-stream\r\n");
+  CHECK(build<multipart_initiate_verb>({.bucket = "bkt", .object = "o"}, {}, "payer", "quota")
+            .headers.find("x-goog-user-project") == "payer");
+  CHECK_FALSE(multipart_initiate_verb::idempotent({}));
+}
+
+TEST_CASE("multipart_initiate_verb: the reply", "[gcs]") {
+  const auto upload = parse<multipart_initiate_verb>(
+      {.bucket = "bkt", .object = "o"}, {},
+      {200,
+       "<InitiateMultipartUploadResult xmlns='http://s3.amazonaws.com/doc/2006-03-01/'>"
+       "<Bucket>bkt</Bucket><Key>o</Key><UploadId>VXBs</UploadId></"
+       "InitiateMultipartUploadResult>"});
+  REQUIRE(upload);
+  CHECK(upload->upload_id == "VXBs");
+  const auto fails_with = [](std::string_view body) {
+    const auto r =
+        parse<multipart_initiate_verb>({.bucket = "bkt", .object = "o"}, {}, {200, body});
+    return r ? errc::ok : r.error().code();
+  };
+  CHECK(fails_with("") == errc::internal);
+  CHECK(fails_with("{}") == errc::internal);
+  CHECK(fails_with("<InitiateMultipartUploadResult/>") == errc::internal);
+  CHECK(fails_with("<html></html>") == errc::internal);
+  CHECK(fails_with("<Error><Code>AccessDenied</Code></Error>") == errc::permission_denied);
+}
+
+TEST_CASE("upload_part_verb: the request", "[gcs]") {
+  dataflux::upload_part_request r{.bucket = "bkt",
+                                  .object = "x/../y",
+                                  .upload_id = "A+/=b",
+                                  .part_number = 10000,
+                                  .data = dataflux::as_bytes("123456789")};
+  const auto sum = upload_part_verb::prepare(r, {});
+  REQUIRE(sum);
+  const auto out = build<upload_part_verb>(r, *sum, "payer");
+  CHECK(out.method == http::method::put);
+  CHECK(out.target == "/bkt/x%2F..%2Fy?partNumber=10000&uploadId=A%2B%2F%3Db");
+  CHECK(out.headers.wire() == "x-goog-user-project: payer\r\nx-goog-hash: crc32c=4waSgw==\r\n");
+  REQUIRE(out.body.parts().size() == 1);
+  CHECK(out.body.parts()[0].data() == r.data.data());
+  // A checksum that the caller has already is believed, not taken again.
+  r.crc32c = 0;
+  CHECK(upload_part_verb::prepare(r, {})->crc32c == 0);
+  CHECK(upload_part_verb::idempotent(r));
+}
+
+TEST_CASE("upload_part_verb: the reply needs an ETag and the right checksum", "[gcs]") {
+  const dataflux::upload_part_request r{.bucket = "bkt",
+                                        .object = "o",
+                                        .upload_id = "U",
+                                        .part_number = 2,
+                                        .data = dataflux::as_bytes("123456789")};
+  const auto sum = upload_part_verb::prepare(r, {});
+  REQUIRE(sum);
+  const auto part = parse<upload_part_verb>(
+      r, *sum, {200, "", {{"ETag", "\"e\""}, {"x-goog-hash", "crc32c=4waSgw=="}}});
+  REQUIRE(part);
+  CHECK(part->part_number == 2);
+  CHECK(part->size == 9);
+  CHECK(part->crc32c == 0xE3069283U);
+  CHECK(part->etag == "\"e\"");
+  CHECK(parse<upload_part_verb>(r, *sum, {200, "", {{"etag", "e"}}}));
+
+  const auto no_etag = parse<upload_part_verb>(r, *sum, {200, "{}", {{"x-goog-hash", "None"}}});
+  REQUIRE_FALSE(no_etag);
+  CHECK(no_etag.error().code() == errc::internal);
+  CHECK(no_etag.error().message().find("multipart") != std::string::npos);
+  const auto damaged = parse<upload_part_verb>(
+      r, *sum, {200, "", {{"ETag", "\"e\""}, {"x-goog-hash", "crc32c=AAAAAA=="}}});
+  REQUIRE_FALSE(damaged);
+  CHECK(damaged.error().code() == errc::data_loss);
+  CHECK(parse<upload_part_verb>(r, *sum, {200, "", {{"ETag", "e"}, {"x-goog-hash", "crc32c=?"}}})
+            .error()
+            .code() == errc::internal);
+}
+
+TEST_CASE("multipart_complete_verb: the request", "[gcs]") {
+  const auto r = two_parts();
+  const auto state = multipart_complete_verb::prepare(r, {});
+  REQUIRE(state);
+  CHECK(state->whole.length() == 9);
+  CHECK(state->whole.crc() == 0xE3069283U);
+  const auto out = build<multipart_complete_verb>(r, *state);
+  CHECK(out.method == http::method::post);
+  CHECK(out.target == "/bkt/o?uploadId=U");
+  CHECK(out.headers.wire() == "Content-Type: application/xml\r\n");
+  REQUIRE(out.body.parts().size() == 1);
+  CHECK(dataflux::as_text(out.body.parts()[0]) ==
+        "<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>\"a\"</ETag></Part>"
+        "<Part><PartNumber>3</PartNumber><ETag>\"b&amp;\"</ETag></Part></CompleteMultipartUpload>");
+  CHECK(multipart_complete_verb::info.slow_reply);
+  auto reversed = r;
+  std::swap(reversed.parts[0], reversed.parts[1]);
+  CHECK_FALSE(multipart_complete_verb::prepare(reversed, {}));
+}
+
+TEST_CASE("multipart_complete_verb: the reply", "[gcs]") {
+  const auto r = two_parts();
+  const auto state = multipart_complete_verb::prepare(r, {});
+  REQUIRE(state);
+  const auto object = parse<multipart_complete_verb>(
+      r, *state,
+      {200,
+       completed,
+       {{"x-goog-hash", "crc32c=4waSgw=="}, {"x-goog-generation", "1700000000000001"}}});
+  REQUIRE(object);
+  CHECK(object->bucket == "bkt");
+  CHECK(object->name == "o");
+  CHECK(object->size == 9);
+  CHECK(object->generation == 1700000000000001);
+  CHECK(object->crc32c == 0xE3069283U);
+  CHECK(object->etag == "\"e-2\"");
+  const auto unchecked = parse<multipart_complete_verb>(r, *state, {200, completed});
+  REQUIRE(unchecked);
+  CHECK_FALSE(unchecked->crc32c);
+
+  const auto damaged = parse<multipart_complete_verb>(
+      r, *state,
+      {200, completed, {{"x-goog-hash", "crc32c=AAAAAA=="}, {"x-goog-generation", "8"}}});
+  REQUIRE_FALSE(damaged);
+  CHECK(damaged.error().code() == errc::data_loss);
+  CHECK(damaged.error().generation() == 8);
+  const auto unreadable = parse<multipart_complete_verb>(
+      r, *state, {200, completed, {{"x-goog-hash", "crc32c=?"}, {"x-goog-generation", "8"}}});
+  REQUIRE_FALSE(unreadable);
+  CHECK(unreadable.error().code() == errc::internal);
+  CHECK(unreadable.error().generation() == 8);
+}
+
+TEST_CASE("multipart_complete_verb: a status of 200 alone is not success", "[gcs]") {
+  const auto r = two_parts();
+  const auto state = multipart_complete_verb::prepare(r, {});
+  REQUIRE(state);
+  struct form {
+    const char* body;
+    errc code;
+    bool retryable;
+    const char* reason;
+  };
+  const form forms[] = {
+      {"<Error><Code>NoSuchUpload</Code><Message>gone</Message></Error>", errc::not_found, false,
+       "NoSuchUpload"},
+      {"<Error><Code>InternalError</Code></Error>", errc::unavailable, true, "InternalError"},
+      {"<Error><Code>SlowDown</Code></Error>", errc::resource_exhausted, true, "SlowDown"},
+      {"<Error><Code>InvalidPart</Code></Error>", errc::invalid_argument, false, "InvalidPart"},
+      {"<Error><Code>Odd</Code></Error>", errc::unknown, false, "Odd"},
+      {"", errc::internal, true, ""},
+      {"<CompleteMultipartUploadResult><ETag>", errc::internal, true, ""},
+      {"<Other/>", errc::internal, true, ""},
+      {"{}", errc::internal, true, ""},
+      {"<html><title>x</title></html>", errc::internal, false, ""},
+  };
+  for (const form& f : forms) {
+    CAPTURE(f.body);
+    const auto object = parse<multipart_complete_verb>(r, *state, {200, f.body});
+    REQUIRE_FALSE(object);
+    CHECK(object.error().code() == f.code);
+    CHECK(object.error().retryable() == f.retryable);
+    CHECK(object.error().reason() == f.reason);
+  }
+}
+
+TEST_CASE("multipart_abort_verb: request, reply, and a second attempt", "[gcs]") {
+  const dataflux::multipart_abort_request r{.bucket = "bkt", .object = "o", .upload_id = "U&"};
+  const auto out = build<multipart_abort_verb>(r, {});
+  CHECK(out.method == http::method::del);
+  CHECK(out.target == "/bkt/o?uploadId=U%26");
+  CHECK(out.headers.wire().empty());
+  CHECK(parse<multipart_abort_verb>(r, {}, {204, ""}));
+  error gone{errc::not_found, "x"};
+  gone.with_http_status(404);
+  CHECK(multipart_abort_verb::on_repeat(r, gone) == repeat_meaning::done);
+  CHECK(multipart_complete_verb::on_repeat(two_parts(), gone) == repeat_meaning::compare);
+  CHECK(upload_part_verb::on_repeat({}, gone) == repeat_meaning::failed);
+}
+
+TEST_CASE("verb_reply_fuzz: seeds and mutations keep the invariants", "[gcs]") {
+  for_each_mutation(
+      {R"({"nextPageToken":"t","prefixes":["a/"],"items":[{"name":"p/b","size":"9",)"
+       R"("generation":"5","crc32c":"4waSgw=="}]})",
+       R"({"name":"o","bucket":"bkt","generation":"5","size":"9","crc32c":"4waSgw==",)"
+       R"("updated":"2024-03-01T00:00:00Z","metadata":{"a":"b"}})",
+       "<InitiateMultipartUploadResult><UploadId>VXBs</UploadId></InitiateMultipartUploadResult>",
+       completed, "<Error><Code>NoSuchUpload</Code><Message>m</Message></Error>"},
+      500, fuzz_verb_reply);
+}

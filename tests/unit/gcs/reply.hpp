@@ -1,0 +1,33 @@
+#pragma once
+
+#include <dataflux/gcs/reply_facts.hpp>
+#include <dataflux/http/message.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+/// A reply written down by a test. Names and values must outlive it.
+inline dataflux::http::reply_head head_of(int status,
+                                          std::vector<dataflux::http::reply_head::field> fields,
+                                          std::optional<std::uint64_t> length = std::nullopt) {
+  dataflux::http::reply_head head;
+  head.assign(status, std::move(fields), length);
+  return head;
+}
+
+/// A whole reply that owns its facts; the body is borrowed.
+struct scripted_reply {
+  dataflux::gcs::reply_facts facts;
+  std::string_view body;
+
+  scripted_reply(int status, std::string_view text,
+                 std::vector<dataflux::http::reply_head::field> fields = {})
+      : facts(dataflux::gcs::gather_facts(head_of(status, std::move(fields), text.size()))),
+        body(text) {}
+  dataflux::gcs::whole_reply whole() const {
+    return {facts, dataflux::as_bytes(body), body.size()};
+  }
+};
