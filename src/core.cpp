@@ -1,3 +1,4 @@
 #include <dataflux/impl/buffer.ipp>
 #include <dataflux/impl/byte_sink.ipp>
+#include <dataflux/impl/collecting_sink.ipp>
 #include <dataflux/impl/error.ipp>

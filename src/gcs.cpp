@@ -1,3 +1,7 @@
+#include <dataflux/gcs/client.hpp>
+#include <dataflux/gcs/impl/call.ipp>
+#include <dataflux/gcs/impl/client.ipp>
+#include <dataflux/gcs/impl/client_core.ipp>
 #include <dataflux/gcs/impl/endpoint.ipp>
 #include <dataflux/gcs/impl/error_reply.ipp>
 #include <dataflux/gcs/impl/goog_hash.ipp>
@@ -5,5 +9,7 @@
 #include <dataflux/gcs/impl/multipart_verbs.ipp>
 #include <dataflux/gcs/impl/object_resource.ipp>
 #include <dataflux/gcs/impl/object_verbs.ipp>
+#include <dataflux/gcs/impl/pace_line.ipp>
+#include <dataflux/gcs/impl/read_call.ipp>
 #include <dataflux/gcs/impl/read_verb.ipp>
 #include <dataflux/gcs/impl/reply_facts.ipp>

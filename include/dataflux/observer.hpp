@@ -46,8 +46,8 @@ struct retry_event {
 };
 
 /// Sees what the library does; the library itself never prints. All members do nothing by default.
-/// They are called on I/O threads, several at once, must be thread-safe, must not block and must not
-/// throw. Never receives a secret. The observer outlives every client that was given it.
+/// They are called on I/O threads, several at once, must be thread-safe, must not block and must
+/// not throw. Never receives a secret. The observer outlives every client that was given it.
 class observer {
  public:
   observer() = default;

@@ -4,6 +4,8 @@
 #include <dataflux/gcs/endpoint.hpp>
 #include <dataflux/gcs/reply_facts.hpp>
 #include <dataflux/http/message.hpp>
+#include <dataflux/http/pacing.hpp>
+#include <dataflux/observer.hpp>
 
 #include <array>
 #include <cstddef>
@@ -41,15 +43,11 @@
 /// was stored damaged and is to be removed (protocol.md 5.3).
 namespace dataflux::inline DATAFLUX_ABI::gcs {
 
-/// What the service counts together when it limits rates (protocol.md 3.3).
-enum class pacing_class : std::uint8_t {
-  read,      ///< object bytes
-  write,     ///< everything that changes an object
-  metadata,  ///< listings and metadata
-};
+/// What the service counts together when it limits rates.
+using pacing_class = http::operation_class;
 
-/// What the service charges (protocol.md 3.4). Every attempt that is answered counts.
-enum class billing_class : std::uint8_t { a, b, free };
+/// What the service charges. Every attempt that is answered counts.
+using billing_class = request_class;
 
 struct verb_info {
   /// For errors, logs and counters: "objects.get".

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <dataflux/auth/credentials.hpp>
+#include <dataflux/gcs/client_options.hpp>
+#include <dataflux/gcs/endpoint.hpp>
+#include <dataflux/observer.hpp>
+#include <dataflux/ref.hpp>
+#include <dataflux/result.hpp>
+#include <dataflux/store/object_store.hpp>
+
+#include <memory>
+
+namespace dataflux::inline DATAFLUX_ABI::gcs {
+
+namespace detail {
+class client_core;
+}
+
+/// Google Cloud Storage as an object_store: the JSON API, and the XML API for multipart uploads.
+///
+///     auto client = gcs::client::create().value();
+///     auto page = client->list_page({.bucket = "data", .prefix = "train/"}).value();
+///
+/// What may be retried is retried (protocol.md 3.1): reads resume at the byte reached with the
+/// generation pinned, lost replies of writes are resolved by looking at the object, a refused token
+/// is refreshed once, refused rates (429) slow the whole client down instead of using up attempts.
+/// Whole objects read and everything written is compared by CRC32C.
+///
+/// Thread safety: all members from any thread; one client serves a whole process. Destruction
+/// cancels what is under way, waits for the completions (milliseconds) and must not happen inside
+/// one. After fork() the child makes a client of its own: every verb of the inherited one fails
+/// with failed_precondition there, its completion being called inside start_x.
+class client final : public object_store {
+ public:
+  /// Starts the I/O threads; sends nothing. Errors: what finding credentials says (auth/adc.hpp);
+  /// invalid_argument for a bad endpoint or file; resource_exhausted without threads or
+  /// descriptors.
+  static result<std::shared_ptr<client>> create(client_options options = {});
+  ~client() override;
+
+  const gcs::endpoint& endpoint() const noexcept;
+  /// What has been done so far; also valid to read while calls are under way.
+  const counters& totals() const noexcept;
+  /// An access token that the application acquired itself; replaces the current one.
+  result<void> set_token(auth::access_token token);
+
+  store_traits traits() const noexcept override;
+  scheduler& executor() noexcept override;
+
+  void start_list_page(const list_page_request& request,
+                       completion<dataflux::list_page> done) override;
+  void start_stat(const stat_request& request, completion<object_metadata> done) override;
+  void start_read(const read_request& request, byte_sink& sink,
+                  completion<read_summary> done) override;
+  void start_insert(const insert_request& request, completion<object_metadata> done) override;
+  void start_remove(const remove_request& request, completion<void> done) override;
+  void start_multipart_initiate(const multipart_initiate_request& request,
+                                completion<multipart_upload> done) override;
+  void start_upload_part(const upload_part_request& request,
+                         completion<uploaded_part> done) override;
+  void start_multipart_complete(const multipart_complete_request& request,
+                                completion<object_metadata> done) override;
+  void start_multipart_abort(const multipart_abort_request& request,
+                             completion<void> done) override;
+
+ private:
+  explicit client(ref<detail::client_core> core) noexcept;
+  ref<detail::client_core> core_;
+};
+
+}  // namespace dataflux::inline DATAFLUX_ABI::gcs
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/gcs/impl/client.ipp>
+#endif

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <dataflux/auth/credentials.hpp>
+#include <dataflux/deadline.hpp>
+#include <dataflux/http/curl_transport_options.hpp>
+#include <dataflux/http/retry.hpp>
+#include <dataflux/http/transport.hpp>
+#include <dataflux/observer.hpp>
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+namespace dataflux::inline DATAFLUX_ABI::gcs {
+
+/// How a client finds, authenticates to and treats the service. Every default suits a job on a
+/// cloud machine with Application Default Credentials.
+struct client_options {
+  /// Null = Application Default Credentials (auth/adc.hpp).
+  auth::credentials_ptr credentials{};
+  /// "https://host[:port][/base]"; empty = the emulator named by STORAGE_EMULATOR_HOST when that is
+  /// set, else the universe's endpoint.
+  std::string endpoint{};
+  /// `endpoint` names an emulator: plain HTTP is allowed, and no credentials are sent or looked
+  /// for.
+  bool emulator{false};
+  std::string universe_domain{auth::default_universe};
+  /// Who pays for requests to a requester-pays bucket; empty = the bucket's owner.
+  std::string user_project{};
+  /// Whose quota is used; empty = as the credentials say.
+  std::string quota_project{};
+  /// Put before the library's own User-Agent, such as "trainer/2.1".
+  std::string user_agent{};
+  http::retry_policy retry{};
+  /// Without any byte moving for this long, a transfer is broken off and resumed.
+  duration stall_timeout{std::chrono::seconds(30)};
+  /// From a request's last byte to its reply's first. Completing an upload may take 10 minutes.
+  duration first_byte_timeout{std::chrono::seconds(60)};
+  duration connect_timeout{std::chrono::seconds(10)};
+  http::curl_transport_options transport{};
+  /// Used instead of a curl_transport: for tests, or shared by several clients. Outlives no one:
+  /// the client holds it.
+  std::shared_ptr<http::transport> shared_transport{};
+  /// Told of every request, retry and log line; null = nobody. Outlives the client.
+  dataflux::observer* observer{nullptr};
+};
+
+}  // namespace dataflux::inline DATAFLUX_ABI::gcs

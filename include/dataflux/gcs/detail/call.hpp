@@ -1,0 +1,117 @@
+#pragma once
+
+#include <dataflux/collecting_sink.hpp>
+#include <dataflux/gcs/detail/client_core.hpp>
+#include <dataflux/gcs/error_reply.hpp>
+#include <dataflux/gcs/reply_facts.hpp>
+#include <dataflux/gcs/verb.hpp>
+#include <dataflux/http/transport.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <stop_token>
+
+namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
+
+/// One call of a verb with all its attempts: waits for a token and for its turn, sends, reads the
+/// reply, and decides what is next. What differs between verbs is in the virtual functions.
+///
+/// Made and launched on the caller's thread; from begin() on everything runs on one executor, so
+/// that nothing here needs a lock. It is kept alive by whatever will continue it: the transport, a
+/// timer, the token cache, or a posted task.
+class call : public http::exchange {
+ public:
+  explicit call(const buffer_pool& buffers) : body_(buffers) {}
+
+  /// Registers the call and posts its beginning. `bad` = why it must fail before any request.
+  void launch(const call_limits& allowed, std::optional<error> bad);
+  /// Asks for an early end; any thread.
+  void stop();
+
+ protected:
+  /// Makes a new call, or one out of a pool, belong to `core`; the count of references becomes 1.
+  void reuse(ref<client_core> core) noexcept;
+  /// What a call does before it goes back into the pool, lest it keep the core alive.
+  ref<client_core> leave_core() noexcept { return std::move(core_); }
+  client_core& core() noexcept { return *core_; }
+
+  virtual const verb_info& info() const noexcept = 0;
+  virtual call_identity identity() const noexcept = 0;
+  virtual bool repeatable() const noexcept = 0;
+  virtual void build() = 0;
+  /// A head that the verb takes for a success by its status alone.
+  virtual bool accepts(int status) const noexcept { return status >= 200 && status <= 299; }
+  /// Where the body of an accepted reply goes.
+  virtual result<byte_sink*> open_body(const http::reply_head& head) = 0;
+  /// The reply is complete: its value is taken, or an error (retryable or not) says what is wrong.
+  virtual result<void> take_reply() = 0;
+  /// Before another attempt. An error ends the call.
+  virtual result<void> prepare_retry() { return {}; }
+  /// The last word: calls the completion. Null = success.
+  virtual void conclude(std::optional<error> failure) noexcept = 0;
+  /// A chance to find out more before the call fails; true if finish() will be called later.
+  virtual bool investigate(const error&, bool /*outcome_unknown*/) { return false; }
+
+  void finish(std::optional<error> failure) noexcept;
+  time_point deadline() const noexcept { return deadline_; }
+  int attempts() const noexcept { return retry_.attempts; }
+  collecting_sink& reply_body() noexcept { return body_; }
+  const reply_facts& facts() const noexcept { return facts_; }
+  whole_reply reply() const noexcept { return {facts_, body_.bytes(), body_.readable()}; }
+  /// Ends a side call of investigate(): the call's own limits hold for it, too.
+  call_limits remaining_limits() const;
+  bool stopped() const noexcept { return stopped_.load(std::memory_order_relaxed); }
+
+ private:
+  enum class phase : std::uint8_t { idle, token, turn, wait, exchange, finished };
+  struct stopper {
+    call* self;
+    void operator()() const noexcept { self->stop(); }
+  };
+
+  void begin();
+  void attempt();
+  void with_token(std::string_view authorization);
+  void on_turn(time_point admitted);
+  void send(time_point admitted);
+  void watch_deadline();
+  void wait_until(time_point when, void (call::*then)());
+  void cancel_here();
+  void deadline_here();
+  result<byte_sink*> on_head(const http::reply_head& head) final;
+  void on_done(http::exchange_report& report) noexcept final;
+  void settle(const http::exchange_report& report);
+  void settle(error e);
+  void decide(const http::attempt_outcome& outcome, const error& e);
+  void fail_or_investigate(error e);
+  void report_attempt(const http::exchange_report& report);
+  error stopped_error() const;
+
+  ref<client_core> core_;
+  phase phase_{phase::idle};
+  std::atomic<bool> stopped_{false};
+  bool accepted_{false};
+  int status_{0};  ///< of the attempt's reply, 0 until there is one
+  http::retry_state retry_{};
+  pace_line* line_{nullptr};
+  time_point admitted_{};
+  time_point deadline_{never};
+  duration timeout_{0};
+  timer_id timer_{timer_id::none};
+  auth::authorization_wait token_wait_{auth::authorization_wait::none};
+  std::string authorization_{};
+  std::optional<error> bad_{};
+  std::optional<error> head_error_{};
+  reply_facts facts_{};
+  collecting_sink body_;
+  std::stop_token stop_token_{};
+  std::optional<std::stop_callback<stopper>> on_stop_{};
+
+  friend class pace_line;
+  friend class client_core;
+  call* next_{nullptr};
+  call* previous_{nullptr};
+};
+
+}  // namespace dataflux::inline DATAFLUX_ABI::gcs::detail

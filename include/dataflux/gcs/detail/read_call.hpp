@@ -1,0 +1,68 @@
+#pragma once
+
+#include <dataflux/gcs/detail/call.hpp>
+#include <dataflux/gcs/read_verb.hpp>
+#include <dataflux/store/object_store.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
+
+/// A read: its body goes to the caller's sink, checksummed on the way while it is in the cache, and
+/// an attempt that breaks off is resumed at the byte reached, of the same generation.
+class read_call final : public call, private byte_sink {
+ public:
+  using completion = object_store::completion<read_summary>;
+
+  static void start(ref<client_core> core, const read_request& request, byte_sink& sink,
+                    completion done);
+
+ private:
+  friend class client_core;
+  explicit read_call(const buffer_pool& buffers) : call(buffers) {}
+  void last_reference_gone() noexcept override;
+
+  const verb_info& info() const noexcept override { return read_verb::info; }
+  /// A read that has begun is about the generation that it is pinned to.
+  call_identity identity() const noexcept override {
+    call_identity about = read_verb::identity(request_);
+    if (begun_) about.generation = summary_.generation;
+    return about;
+  }
+  bool repeatable() const noexcept override { return true; }
+  void build() override { read_verb::build(core().context(), request_, cursor_, request); }
+  /// 416 may mean an empty object; parse_head() tells.
+  bool accepts(int status) const noexcept override {
+    return status == 200 || status == 206 || status == 416;
+  }
+  result<byte_sink*> open_body(const http::reply_head& head) override;
+  result<void> take_reply() override;
+  result<void> prepare_retry() override;
+  void conclude(std::optional<error> failure) noexcept override;
+
+  result<void> begin_body(const read_head& head);
+  result<void> start_over();
+
+  result<void> expect(std::uint64_t length) override;
+  bytes_span prepare(std::size_t wanted) override;
+  result<void> commit(std::size_t count) override;
+  result<void> rewind(std::uint64_t offset) override;
+
+  read_request request_{};
+  byte_sink* sink_{nullptr};
+  completion done_{};
+  read_cursor cursor_{};
+  /// Of the first reply; later ones continue it.
+  std::uint64_t first_offset_{0};
+  std::uint64_t expected_{0};
+  std::uint64_t received_{0};
+  std::uint32_t crc_{0};
+  std::byte* lent_{nullptr};
+  bool begun_{false};
+  bool mismatched_{false};
+  read_summary summary_{};
+};
+
+}  // namespace dataflux::inline DATAFLUX_ABI::gcs::detail

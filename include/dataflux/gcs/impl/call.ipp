@@ -1,0 +1,304 @@
+#pragma once
+
+#include <dataflux/gcs/detail/call.hpp>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
+
+/// What is kept of the body of an error reply.
+inline constexpr std::size_t error_body_limit = std::size_t{64} << 10U;
+/// Completing a large upload takes the service minutes (protocol.md 2).
+inline constexpr duration slow_reply_timeout = std::chrono::minutes(10);
+
+DATAFLUX_INLINE void call::reuse(ref<client_core> core) noexcept {
+  revive();
+  core_ = std::move(core);
+  executor = nullptr;
+  phase_ = phase::idle;
+  stopped_.store(false, std::memory_order_relaxed);
+  accepted_ = false;
+  status_ = 0;
+  retry_ = {};
+  line_ = nullptr;
+  deadline_ = never;
+  bad_.reset();
+}
+
+DATAFLUX_INLINE void call::launch(const call_limits& allowed, std::optional<error> bad) {
+  timeout_ = allowed.timeout;
+  stop_token_ = allowed.stop;
+  bad_ = std::move(bad);
+  if (core_->forked()) {
+    error inherited(errc::failed_precondition,
+                    "this client was made before fork(); make a new one in the child process");
+    inherited.with_verb(identity().verb)
+        .with_bucket(identity().bucket)
+        .with_object(identity().object);
+    return conclude(std::move(inherited));
+  }
+  executor = &core_->transport->next_executor();
+  if (!core_->enter(*this)) stop();
+  executor->post([self = ref<call>::share(this)] { self->begin(); });
+}
+
+DATAFLUX_INLINE void call::stop() {
+  stopped_.store(true, std::memory_order_relaxed);
+  executor->post([self = ref<call>::share(this)] { self->cancel_here(); });
+}
+
+DATAFLUX_INLINE void call::begin() {
+  retry_.started = executor->now();
+  if (timeout_ > duration::zero()) deadline_ = deadline_after(retry_.started, timeout_);
+  retry_.deadline = deadline_;
+  retry_.idempotent = repeatable();
+  if (bad_) return finish(std::move(bad_));
+  if (stop_token_.stop_possible()) on_stop_.emplace(stop_token_, stopper{this});
+  line_ = &core_->line_of(identity().bucket, info().pacing);
+  attempt();
+}
+
+/// Everything that has to be there before a connection is asked for: a token, and our turn.
+DATAFLUX_INLINE void call::attempt() {
+  if (stopped()) return finish(stopped_error());
+  if (deadline_ <= executor->now()) return deadline_here();
+  if (auto authorization = core_->tokens->try_get(executor->now())) {
+    return with_token(*authorization);
+  }
+  phase_ = phase::token;
+  token_wait_ = core_->tokens->await(
+      *executor, [self = ref<call>::share(this)](result<std::string_view> authorization) {
+        self->token_wait_ = auth::authorization_wait::none;
+        if (self->phase_ != phase::token) return;
+        self->phase_ = phase::idle;
+        if (!authorization) return self->finish(std::move(authorization).error());
+        self->with_token(*authorization);
+      });
+  watch_deadline();
+}
+
+/// While somebody else decides when the call goes on.
+DATAFLUX_INLINE void call::watch_deadline() {
+  if (deadline_ == never || timer_ != timer_id::none) return;
+  timer_ = executor->at(deadline_, [self = ref<call>::share(this)] {
+    self->timer_ = timer_id::none;
+    if (self->phase_ == phase::token || self->phase_ == phase::turn) self->deadline_here();
+  });
+}
+
+DATAFLUX_INLINE void call::with_token(std::string_view authorization) {
+  authorization_.assign(authorization);
+  line_->enter(*this);
+  if (phase_ == phase::turn) watch_deadline();
+}
+
+DATAFLUX_INLINE void call::on_turn(time_point admitted) {
+  if (phase_ != phase::turn || stopped() || deadline_ <= executor->now()) {
+    line_->report(admitted, executor->now(), http::pace_outcome::unknown);
+    if (phase_ != phase::turn) return;
+    phase_ = phase::idle;
+    return stopped() ? finish(stopped_error()) : deadline_here();
+  }
+  send(admitted);
+}
+
+DATAFLUX_INLINE void call::wait_until(time_point when, void (call::*then)()) {
+  if (when >= deadline_) {
+    // Waiting any longer makes no sense: the deadline comes first.
+    when = deadline_;
+    then = &call::deadline_here;
+  }
+  phase_ = phase::wait;
+  if (timer_ != timer_id::none) executor->cancel(timer_);
+  timer_ = executor->at(when, [self = ref<call>::share(this), then] {
+    self->timer_ = timer_id::none;
+    self->phase_ = phase::idle;
+    if (self->stopped()) return self->finish(self->stopped_error());
+    (self.get()->*then)();
+  });
+}
+
+DATAFLUX_INLINE void call::send(time_point admitted) {
+  admitted_ = admitted;
+  build();
+  if (!authorization_.empty()) request.headers.add("Authorization", authorization_);
+  request.headers.add("User-Agent", core_->user_agent);
+  const client_options& o = core_->options;
+  limits = {.connect = o.connect_timeout,
+            .first_byte = info().slow_reply ? std::max(o.first_byte_timeout, slow_reply_timeout)
+                                            : o.first_byte_timeout,
+            .stall = o.stall_timeout,
+            .deadline = deadline_};
+  idempotent = retry_.idempotent;
+  status_ = 0;
+  accepted_ = false;
+  head_error_.reset();
+  phase_ = phase::exchange;
+  core_->transport->submit(ref<http::exchange>::share(this));
+}
+
+DATAFLUX_INLINE result<byte_sink*> call::on_head(const http::reply_head& head) {
+  status_ = head.status();
+  if (!accepts(status_)) {
+    facts_ = gather_facts(head);
+    body_.reset(error_body_limit, collecting_sink::excess::drop);
+    return &body_;
+  }
+  accepted_ = true;
+  if (info().reply_limit != 0) facts_ = gather_facts(head);
+  auto sink = open_body(head);
+  if (!sink) head_error_ = sink.error();
+  return sink;
+}
+
+DATAFLUX_INLINE void call::on_done(http::exchange_report& report) noexcept {
+  phase_ = phase::idle;
+  report_attempt(report);
+  if (report.failure != http::transport_failure::none || !accepted_) return settle(report);
+  line_->report(admitted_, executor->now(), http::pace_outcome::accepted);
+  if (auto taken = take_reply(); !taken) return settle(std::move(taken).error());
+  core_->retry_budget.succeeded();
+  finish(std::nullopt);
+}
+
+/// No reply, or one that is no success.
+DATAFLUX_INLINE void call::settle(const http::exchange_report& report) {
+  const bool broke_off = report.failure != http::transport_failure::none;
+  if (report.failure == http::transport_failure::refused && head_error_) {
+    line_->report(admitted_, executor->now(), http::pace_outcome::accepted);
+    return settle(std::move(*head_error_));
+  }
+  error e = broke_off ? error(http::errc_from_failure(report.failure), report.detail)
+                            .with_retryable(http::may_be_retried(report.failure))
+                            .with_http_status(status_)
+                      : parse_error(identity(), facts_, body_.bytes());
+  const bool rejected =
+      !broke_off && http::classify(status_, e.reason()) == http::reply_class::throttled;
+  line_->report(admitted_, executor->now(),
+                rejected       ? http::pace_outcome::rejected
+                : status_ == 0 ? http::pace_outcome::unknown
+                               : http::pace_outcome::accepted);
+  if (broke_off && report.bytes_received > 0) retry_.progressed();
+  decide({.http_status = broke_off ? 0 : status_,
+          .failure = report.failure,
+          .request_sent = report.request_sent,
+          .reason = e.reason(),
+          .retry_after = broke_off ? duration::zero() : duration(facts_.retry_after)},
+         e);
+}
+
+/// A reply of success that is not what it should be: cut or damaged on the way (retryable), or not
+/// the service's.
+DATAFLUX_INLINE void call::settle(error e) {
+  if (!e.retryable()) return fail_or_investigate(std::move(e));
+  decide({.http_status = 0, .failure = http::transport_failure::closed_early}, e);
+}
+
+DATAFLUX_INLINE void call::decide(const http::attempt_outcome& outcome, const error& e) {
+  const auto now = executor->now();
+  const auto next = http::decide(core_->options.retry, retry_, outcome, now, client_core::random(),
+                                 &core_->retry_budget);
+  const bool throttled = next.action == http::retry_action::pace;
+  if (next.action == http::retry_action::stop) return fail_or_investigate(e);
+  if (next.action == http::retry_action::refresh_token) core_->tokens->invalidate(authorization_);
+  (throttled ? core_->totals.paced : core_->totals.retries).fetch_add(1, std::memory_order_relaxed);
+  if (observer* const watcher = core_->options.observer; watcher != nullptr) {
+    const call_identity about = identity();
+    watcher->on_retry({about.verb, about.bucket, about.object, retry_.attempts, next.delay, &e});
+  }
+  if (auto ready = prepare_retry(); !ready) return finish(std::move(ready).error());
+  if (next.delay == duration::zero()) return attempt();
+  wait_until(now + next.delay, &call::attempt);
+}
+
+DATAFLUX_INLINE void call::fail_or_investigate(error e) {
+  if (!stopped() && investigate(e, retry_.may_have_been_executed)) return;
+  finish(std::move(e));
+}
+
+DATAFLUX_INLINE void call::report_attempt(const http::exchange_report& report) {
+  counters& totals = core_->totals;
+  if (status_ != 0) totals.count(info().billing);
+  totals.bytes_sent.fetch_add(report.bytes_sent, std::memory_order_relaxed);
+  totals.bytes_received.fetch_add(report.bytes_received, std::memory_order_relaxed);
+  observer* const watcher = core_->options.observer;
+  if (watcher == nullptr) return;
+  const call_identity about = identity();
+  watcher->on_request({.verb = about.verb,
+                       .bucket = about.bucket,
+                       .object = about.object,
+                       .attempt = retry_.attempts + 1,
+                       .http_status = status_,
+                       .billed_as = info().billing,
+                       .connection_reused = report.connection_reused,
+                       .bytes_sent = report.bytes_sent,
+                       .bytes_received = report.bytes_received,
+                       .started = report.started,
+                       .first_byte = report.first_byte,
+                       .finished = executor->now()});
+}
+
+/// Whatever the call is waiting for, it waits no more.
+DATAFLUX_INLINE void call::cancel_here() {
+  switch (phase_) {
+    case phase::token:
+      // If the handler is about to run it finds the phase changed and does nothing.
+      core_->tokens->cancel(std::exchange(token_wait_, auth::authorization_wait::none));
+      return finish(stopped_error());
+    case phase::turn:
+      return line_->leave(*this) ? finish(stopped_error()) : void();  // or on_turn() looks
+    case phase::wait:
+      if (!executor->cancel(std::exchange(timer_, timer_id::none))) return;  // it looks itself
+      return finish(stopped_error());
+    case phase::exchange:
+      return core_->transport->cancel(ref<http::exchange>::share(this));
+    case phase::idle:
+    case phase::finished:
+      return;  // attempt() looks; a side call is cancelled by the same token
+  }
+}
+
+DATAFLUX_INLINE void call::deadline_here() {
+  if (phase_ == phase::token) {
+    core_->tokens->cancel(std::exchange(token_wait_, auth::authorization_wait::none));
+  } else if (phase_ == phase::turn && !line_->leave(*this)) {
+    return;  // its turn has come: on_turn() looks
+  }
+  finish(error(errc::deadline_exceeded, "the call's time limit passed"));
+}
+
+DATAFLUX_INLINE error call::stopped_error() const {
+  return error(errc::cancelled, "cancelled by the caller");
+}
+
+DATAFLUX_INLINE call_limits call::remaining_limits() const {
+  call_limits left;
+  left.stop = stop_token_;
+  if (deadline_ != never) {
+    left.timeout = std::max<duration>(deadline_ - executor->now(), std::chrono::milliseconds(1));
+  }
+  return left;
+}
+
+DATAFLUX_INLINE void call::finish(std::optional<error> failure) noexcept {
+  const ref<call> alive = ref<call>::share(this);
+  const ref<client_core> core = core_;
+  phase_ = phase::finished;
+  on_stop_.reset();
+  stop_token_ = {};
+  if (timer_ != timer_id::none) executor->cancel(std::exchange(timer_, timer_id::none));
+  body_.release_if_larger(error_body_limit);
+  if (failure) {
+    const call_identity about = identity();
+    failure->with_verb(about.verb).with_bucket(about.bucket).with_object(about.object);
+    failure->with_attempts(retry_.attempts);
+    if (about.generation != 0) failure->with_generation(about.generation);
+    core->totals.failed.fetch_add(1, std::memory_order_relaxed);
+  }
+  conclude(std::move(failure));
+  core->leave(*this);
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI::gcs::detail

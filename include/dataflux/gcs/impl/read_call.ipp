@@ -1,0 +1,134 @@
+#pragma once
+
+#include <dataflux/codec/crc32c.hpp>
+#include <dataflux/gcs/detail/read_call.hpp>
+#include <dataflux/store/validate.hpp>
+
+#include <string>
+
+namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
+
+DATAFLUX_INLINE void read_call::start(ref<client_core> core, const read_request& request,
+                                      byte_sink& sink, completion done) {
+  const ref<read_call> c = core->take_read_call();
+  c->request_ = request;
+  c->sink_ = &sink;
+  c->done_ = std::move(done);
+  c->cursor_ = {request.range, request.generation, false};
+  c->first_offset_ = c->expected_ = c->received_ = 0;
+  c->crc_ = 0;
+  c->begun_ = c->mismatched_ = false;
+  c->summary_ = {};
+  std::optional<error> bad;
+  if (auto valid = validate(c->request_); !valid) bad = std::move(valid).error();
+  c->launch(c->request_.limits, std::move(bad));
+}
+
+DATAFLUX_INLINE void read_call::last_reference_gone() noexcept {
+  const ref<client_core> core = leave_core();
+  if (!core->put_back(*this)) delete this;
+}
+
+DATAFLUX_INLINE result<byte_sink*> read_call::open_body(const http::reply_head& head) {
+  auto parsed = read_verb::parse_head(cursor_, head);
+  if (!parsed) return std::move(parsed).error();
+  if (parsed->transcoded) {
+    return error(errc::failed_precondition,
+                 "the service decompressed the object although asked not to; its stored bytes "
+                 "cannot be read here");
+  }
+  if (auto begun = begin_body(*parsed); !begun) return std::move(begun).error();
+  return parsed->discard_body ? nullptr : static_cast<byte_sink*>(this);
+}
+
+DATAFLUX_INLINE result<void> read_call::begin_body(const read_head& head) {
+  if (begun_) {
+    // A continuation must carry on where the first reply stopped, of the same object.
+    if (head.offset != first_offset_ + received_ || head.generation != summary_.generation) {
+      return error(errc::internal, "a continued read got other bytes than it asked for");
+    }
+    return {};
+  }
+  begun_ = true;
+  first_offset_ = head.offset;
+  expected_ = head.length;
+  summary_.generation = head.generation;
+  summary_.metageneration = head.metageneration;
+  summary_.object_size = head.object_size;
+  summary_.object_crc32c = head.crc32c;
+  return {};
+}
+
+DATAFLUX_INLINE result<void> read_call::expect(std::uint64_t length) {
+  return sink_->expect(length);
+}
+
+DATAFLUX_INLINE bytes_span read_call::prepare(std::size_t wanted) {
+  const bytes_span memory = sink_->prepare(wanted);
+  lent_ = memory.data();
+  return memory;
+}
+
+DATAFLUX_INLINE result<void> read_call::commit(std::size_t count) {
+  crc_ = codec::crc32c_extend(crc_, {lent_, count});
+  received_ += count;
+  return sink_->commit(count);
+}
+
+DATAFLUX_INLINE result<void> read_call::rewind(std::uint64_t offset) {
+  return sink_->rewind(offset);
+}
+
+DATAFLUX_INLINE result<void> read_call::take_reply() {
+  if (received_ != expected_) {
+    return error(errc::unavailable, "the reply ended after " + std::to_string(received_) + " of " +
+                                        std::to_string(expected_) + " bytes")
+        .with_retryable(true);
+  }
+  const bool whole = first_offset_ == 0 && received_ == summary_.object_size;
+  if (!whole || !summary_.object_crc32c) return {};
+  if (crc_ == *summary_.object_crc32c) {
+    summary_.verified = true;
+    return {};
+  }
+  // Once more from the start: the damage may have happened on the way.
+  const bool again = !std::exchange(mismatched_, true);
+  return error(errc::data_loss, "the bytes received do not match the object's CRC32C")
+      .with_generation(summary_.generation)
+      .with_retryable(again);
+}
+
+DATAFLUX_INLINE result<void> read_call::prepare_retry() {
+  const bool complete = begun_ && received_ == expected_;
+  if (!begun_ || received_ == 0) {
+    begun_ = false;
+    return {};
+  }
+  if (complete || summary_.generation == 0) return start_over();
+  cursor_ = read_cursor::resume(first_offset_ + received_, first_offset_ + expected_,
+                                summary_.generation);
+  return {};
+}
+
+DATAFLUX_INLINE result<void> read_call::start_over() {
+  if (auto rewound = sink_->rewind(0); !rewound) return rewound;
+  cursor_ = {request_.range, summary_.generation, false};
+  received_ = 0;
+  crc_ = 0;
+  begun_ = false;
+  return {};
+}
+
+DATAFLUX_INLINE void read_call::conclude(std::optional<error> failure) noexcept {
+  auto done = std::exchange(done_, {});
+  if (failure) {
+    done(std::move(*failure));
+    return;
+  }
+  summary_.bytes = received_;
+  summary_.crc32c = crc_;
+  summary_.attempts = attempts();
+  done(summary_);
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI::gcs::detail

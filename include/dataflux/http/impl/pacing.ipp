@@ -1,0 +1,192 @@
+#pragma once
+
+#include <dataflux/http/pacing.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <tuple>
+
+namespace dataflux::inline DATAFLUX_ABI::http {
+
+namespace detail::pace {
+
+inline constexpr duration tenth = std::chrono::milliseconds(100);
+inline constexpr duration shortest_between_cuts = std::chrono::milliseconds(100);
+/// Starts that were due while nobody asked are made up for at once, up to this much: timers wake
+/// late, but a burst would be rejected.
+inline constexpr duration slack = std::chrono::milliseconds(10);
+/// How long to wait when too many are in flight: nothing tells the asker when one ends.
+inline constexpr duration in_flight_poll = std::chrono::milliseconds(10);
+inline constexpr double recover_seconds = 0.5;
+inline constexpr double recover_to = 0.98;
+inline constexpr double probe_per_second = 0.02;
+/// Each probe costs some rejections: at low rates wait longer, to keep their share small.
+inline constexpr double requests_before_doubling = 30;
+inline constexpr double doubling_after_at_least = 3.0;
+inline constexpr double doubling_after_at_most = 6.0;
+/// Before a limit has been met from below, there is no level to return to: look for it sooner.
+inline constexpr double doubling_after_first = 1.0;
+inline constexpr double unlimited_after = 10.0;
+inline constexpr double cut_to = 0.9;
+inline constexpr double cut_at_most_to = 0.5;
+inline constexpr double lowest_rate = 0.5;
+/// A shorter activity says too little about a rate.
+inline constexpr double shortest_activity = 0.5;
+
+inline double seconds(duration d) noexcept { return std::chrono::duration<double>(d).count(); }
+inline duration from_seconds(double s) noexcept {
+  return std::chrono::duration_cast<duration>(std::chrono::duration<double>(s));
+}
+inline std::int64_t tenth_of(time_point t) noexcept { return t.time_since_epoch() / tenth; }
+
+}  // namespace detail::pace
+
+DATAFLUX_INLINE std::string_view to_string(operation_class c) noexcept {
+  switch (c) {
+    case operation_class::read:
+      return "read";
+    case operation_class::write:
+      return "write";
+    case operation_class::metadata:
+      return "metadata";
+  }
+  return "read";
+}
+
+DATAFLUX_INLINE time_point pace_controller::admit(time_point now) noexcept {
+  namespace pace = detail::pace;
+  if (limited_) {
+    grow(now);
+  }
+  if (limited_) {
+    if (in_flight_ + 1 > concurrency_) return now + pace::in_flight_poll;
+    if (next_start_ > now) return next_start_;
+    next_start_ = std::max(next_start_, now - pace::slack) + pace::from_seconds(1.0 / rate_);
+  }
+  const std::int64_t tenth = pace::tenth_of(now);
+  tally& t = tallies_[static_cast<std::size_t>(tenth) % tallies_.size()];
+  if (t.tenth != tenth) t = {tenth, 0, 0};
+  ++t.started;
+  if (now - last_start_ > std::chrono::seconds(1)) busy_since_ = now;
+  last_start_ = now;
+  ++started_;
+  ++in_flight_;
+  return now;
+}
+
+DATAFLUX_INLINE void pace_controller::report(time_point started, time_point now,
+                                             pace_outcome outcome) noexcept {
+  --in_flight_;
+  if (outcome != pace_outcome::rejected) return;
+  ++rejected_;
+  const std::int64_t tenth = detail::pace::tenth_of(started);
+  tally& t = tallies_[static_cast<std::size_t>(tenth) % tallies_.size()];
+  if (t.tenth == tenth) ++t.rejected;
+  if (limited_) grow(now);
+  cut(started, now);
+}
+
+/// What was started in the last second and not rejected so far.
+DATAFLUX_INLINE double pace_controller::accepted_per_second(time_point now) const noexcept {
+  namespace pace = detail::pace;
+  const std::int64_t newest = pace::tenth_of(now);
+  double accepted = 0;
+  for (const tally& t : tallies_) {
+    if (newest - t.tenth < static_cast<std::int64_t>(tallies_.size())) {
+      accepted += static_cast<double>(t.started) - static_cast<double>(t.rejected);
+    }
+  }
+  return accepted / std::clamp(pace::seconds(now - busy_since_), pace::shortest_activity, 1.0);
+}
+
+DATAFLUX_INLINE void pace_controller::cut(time_point started, time_point now) noexcept {
+  namespace pace = detail::pace;
+  last_rejection_ = now;
+  // A request started before the last cut tells nothing about the rate since, but more about what
+  // was accepted before: the cut is made anew.
+  const bool again = limited_ && started < last_cut_;
+  if (limited_ && !again) {
+    if (now - last_cut_ < pace::shortest_between_cuts) return;
+    found_ = true;
+    before_ = rate_;
+  } else if (!limited_) {
+    limited_ = true;
+    found_ = false;
+    before_ = std::numeric_limits<double>::infinity();
+  }
+  double rate = pace::cut_to * accepted_per_second(now);
+  if (found_) rate = std::clamp(rate, pace::cut_at_most_to * before_, pace::cut_to * before_);
+  if (again) rate = std::min(rate, rate_);
+  rate_ = std::max(rate, pace::lowest_rate);
+  level_ = rate_ / pace::cut_to;
+  concurrency_ = std::max({1.0, rate_, pace::cut_to * in_flight_});
+  if (again) return;
+  next_start_ = now;
+  grown_ = last_cut_ = now;
+}
+
+DATAFLUX_INLINE void pace_controller::grow(time_point now) noexcept {
+  namespace pace = detail::pace;
+  if (now <= grown_) return;
+  const double quiet = pace::seconds(now - last_rejection_);
+  if (quiet >= pace::unlimited_after) {
+    limited_ = false;
+    return;
+  }
+  const double dt = pace::seconds(now - grown_);
+  grown_ = now;
+  double rate = rate_;
+  const double hold = found_
+                          ? std::clamp(pace::requests_before_doubling / level_,
+                                       pace::doubling_after_at_least, pace::doubling_after_at_most)
+                          : pace::doubling_after_first;
+  if (found_ && rate < pace::recover_to * level_) {
+    const double slope = (pace::recover_to - pace::cut_to) * level_ / pace::recover_seconds;
+    rate = std::min(rate + slope * dt, pace::recover_to * level_);
+  } else if (quiet < hold) {
+    rate += pace::probe_per_second * level_ * dt;
+  }
+  if (quiet > hold) rate *= std::exp2(std::min(dt, quiet - hold));
+  concurrency_ *= rate / rate_;
+  rate_ = rate;
+}
+
+DATAFLUX_INLINE pace_snapshot pace_controller::snapshot(time_point now) const noexcept {
+  pace_controller then = *this;
+  if (limited_) then.grow(now);
+  return {then.limited_,
+          then.limited_ ? then.rate_ : 0,
+          then.limited_ ? then.concurrency_ : 0,
+          in_flight_,
+          started_,
+          rejected_};
+}
+
+DATAFLUX_INLINE time_point pacing::lane::admit(time_point now) noexcept {
+  const std::lock_guard lock{mutex_};
+  return controller_.admit(now);
+}
+DATAFLUX_INLINE void pacing::lane::report(time_point started, time_point now,
+                                          pace_outcome outcome) noexcept {
+  const std::lock_guard lock{mutex_};
+  controller_.report(started, now, outcome);
+}
+DATAFLUX_INLINE pace_snapshot pacing::lane::snapshot(time_point now) const noexcept {
+  const std::lock_guard lock{mutex_};
+  return controller_.snapshot(now);
+}
+
+DATAFLUX_INLINE pacing::lane& pacing::of(std::string_view bucket, operation_class c) {
+  const std::lock_guard lock{mutex_};
+  auto it = buckets_.find(bucket);
+  if (it == buckets_.end()) {
+    it = buckets_
+             .emplace(std::piecewise_construct, std::forward_as_tuple(bucket),
+                      std::forward_as_tuple())
+             .first;
+  }
+  return it->second.classes[static_cast<std::size_t>(c)];
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI::http

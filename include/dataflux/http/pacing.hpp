@@ -1,0 +1,137 @@
+#pragma once
+
+#include <dataflux/deadline.hpp>
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+
+/// How fast requests may start, learned from the service's 429 replies. Pure arithmetic over times
+/// that are passed in: no clock, no timer, no queue.
+///
+/// Nothing is held back until the service rejects something. Then the rate is set to 0.9 of what it
+/// has accepted in the last second, and from there on found by trial: down by a factor of 0.9 (0.5
+/// at worst, when far more was sent than accepted) at each rejection of a request that was started
+/// after the last cut, at most once per 100 ms; back in half a second to just below the rate that
+/// was rejected, then up by 2 % of it a second, then, when 3 s have passed without a rejection,
+/// doubling each second; after 10 s without one nothing is held back any more. The number of
+/// requests in flight is limited in the same steps, never below what the rate starts in a second:
+/// it is what protects a service whose limit is on concurrency while requests take many seconds.
+///
+/// The service's own advice, to double a bucket's load every 20 minutes at most (protocol.md 3.3),
+/// is the caller's to follow; here it shows as 429s, and those are obeyed.
+namespace dataflux::inline DATAFLUX_ABI::http {
+
+/// What the service has separate limits for (protocol.md 3.3).
+enum class operation_class : std::uint8_t { read, write, metadata };  // metadata: list, stat, ...
+/// "read", "write", "metadata".
+std::string_view to_string(operation_class c) noexcept;
+
+enum class pace_outcome : std::uint8_t {
+  accepted,  ///< a reply that is not a rejection, failures included: the service took the request
+  rejected,  ///< 429, or classify() == throttled
+  unknown,   ///< no reply: cancelled, or the connection failed; tells nothing about limits
+};
+
+/// For observers and logs.
+struct pace_snapshot {
+  bool limited{false};
+  double rate{0};         ///< starts per second allowed now; 0 when not limited
+  double concurrency{0};  ///< requests in flight allowed now; 0 when not limited
+  int in_flight{0};
+  std::uint64_t started{0};
+  std::uint64_t rejected{0};
+};
+
+/// The decisions for one kind of request. Not thread-safe. Times must not be far apart from each
+/// other's order: those of different threads may differ by some milliseconds either way.
+class pace_controller {
+ public:
+  /// Asks to start one request. `now` in return = it may start; it is in flight now and must be
+  /// followed by one report(). A later time = not yet, ask again then; nothing is remembered of the
+  /// question. When several wait, let only the oldest ask: answers go to whoever asks first.
+  time_point admit(time_point now) noexcept;
+
+  /// The end of a request that was started at `started` (the `now` of its admit()).
+  void report(time_point started, time_point now, pace_outcome outcome) noexcept;
+
+  pace_snapshot snapshot(time_point now) const noexcept;
+
+ private:
+  /// Starts, and how many of them were rejected later, in one tenth of the last second.
+  struct tally {
+    std::int64_t tenth{-1};
+    std::uint32_t started{0};
+    std::uint32_t rejected{0};
+  };
+
+  void grow(time_point now) noexcept;
+  void cut(time_point started, time_point now) noexcept;
+  double accepted_per_second(time_point now) const noexcept;
+
+  bool limited_{false};
+  bool found_{false};  ///< a limit was met while limited: `level_` is worth returning to
+  double rate_{0};
+  double concurrency_{0};
+  double before_{0};  ///< the rate until the last cut
+  double level_{0};   ///< the rate that the service seemed to accept then
+  int in_flight_{0};
+  time_point next_start_{};  ///< when the next request is due at rate_
+  time_point grown_{};       ///< up to when rate_ has been grown
+  time_point last_cut_{};
+  time_point last_rejection_{};
+  time_point busy_since_{};  ///< start of the activity that the tallies show
+  time_point last_start_{};
+  std::array<tally, 10> tallies_{};
+  std::uint64_t started_{0};
+  std::uint64_t rejected_{0};
+};
+
+/// The controllers of one client, by bucket and class of operation. Thread-safe. The lanes live as
+/// long as the pacing object; there is one for each bucket that was ever used.
+class pacing {
+ public:
+  /// One controller with its lock. All members are thread-safe. Cost: a short lock, no allocation;
+  /// some 30 ns without contention.
+  class lane {
+   public:
+    lane() noexcept = default;
+    lane(const lane&) = delete;
+    lane& operator=(const lane&) = delete;
+
+    /// As for pace_controller.
+    time_point admit(time_point now) noexcept;
+    void report(time_point started, time_point now, pace_outcome outcome) noexcept;
+    pace_snapshot snapshot(time_point now) const noexcept;
+
+   private:
+    mutable std::mutex mutex_{};
+    pace_controller controller_{};
+  };
+
+  pacing() = default;
+  pacing(const pacing&) = delete;
+  pacing& operator=(const pacing&) = delete;
+
+  /// The lane of that key, made on first use. Look it up once per operation or bucket and keep the
+  /// reference: it stays valid. Cost: a lock and a tree search.
+  lane& of(std::string_view bucket, operation_class c);
+
+ private:
+  struct entry {
+    std::array<lane, 3> classes{};
+  };
+  std::mutex mutex_{};
+  std::map<std::string, entry, std::less<>> buckets_{};
+};
+
+}  // namespace dataflux::inline DATAFLUX_ABI::http
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/http/impl/pacing.ipp>
+#endif
