@@ -7,6 +7,7 @@
 #include <dataflux/http/impl/io_thread.ipp>
 #include <dataflux/http/impl/memory_transport.ipp>
 #include <dataflux/http/impl/message.ipp>
+#include <dataflux/http/impl/pacing.ipp>
 #include <dataflux/http/impl/resolver.ipp>
 #include <dataflux/http/impl/retry.ipp>
 #include <dataflux/http/impl/url.ipp>
