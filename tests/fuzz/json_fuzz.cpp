@@ -22,7 +22,8 @@ void check_value(const codec::json_value& value) {
   require(value.boolean().has_value() == (kind == json_kind::boolean));
   if (const auto text = value.text()) require(codec::is_valid_utf8(*text));
   const auto number = value.int64();
-  if (number && *number >= 0) require(value.uint64() == static_cast<std::uint64_t>(*number));
+  // A string may hold "-0", which no unsigned integer is spelled as.
+  if (number && *number > 0) require(value.uint64() == static_cast<std::uint64_t>(*number));
   require(kind == json_kind::object || value.members().empty());
   require(kind == json_kind::array || value.elements().empty());
 }

@@ -2,8 +2,8 @@
 
 #include <dataflux/codec/object_list.hpp>
 
-// Through json.ipp, the one file that sees simdjson.
-#include <dataflux/codec/crc32c.hpp>
+// json.ipp is the one file that sees simdjson, crc32c.ipp has the text form's inline reader.
+#include <dataflux/codec/impl/crc32c.ipp>
 #include <dataflux/codec/impl/json.ipp>
 
 #include <cstring>
@@ -16,8 +16,7 @@ enum class list_member : std::uint8_t {
   size,
   generation,
   crc32c,
-  required_end,  // those above are always read and counted
-  metageneration = required_end,
+  metageneration,
   md5_hash,
   etag,
   content_type,
@@ -64,70 +63,73 @@ inline bool is_escaped(const char* p) noexcept {
   return *p == '\\';
 }
 
-inline list_member member_of(const char* key) noexcept {
-  switch (key[0]) {
-    case 'n':
-      if (is_key(key, "name")) return list_member::name;
-      break;
-    case 's':
-      if (is_key(key, "size")) return list_member::size;
-      if (is_key(key, "storageClass")) return list_member::storage_class;
-      break;
-    case 'g':
-      if (is_key(key, "generation")) return list_member::generation;
-      break;
-    case 'c':
-      if (is_key(key, "crc32c")) return list_member::crc32c;
-      if (is_key(key, "contentType")) return list_member::content_type;
-      if (is_key(key, "contentEncoding")) return list_member::content_encoding;
-      break;
-    case 'm':
-      if (is_key(key, "metageneration")) return list_member::metageneration;
-      if (is_key(key, "md5Hash")) return list_member::md5_hash;
-      break;
-    case 'e':
-      if (is_key(key, "etag")) return list_member::etag;
-      break;
-    case 't':
-      if (is_key(key, "timeCreated")) return list_member::time_created;
-      break;
-    case 'u':
-      if (is_key(key, "updated")) return list_member::updated;
-      break;
-    default:
-      break;
-  }
+inline list_member optional_member(const char* key) noexcept {
+  if (is_key(key, "metageneration")) return list_member::metageneration;
+  if (is_key(key, "md5Hash")) return list_member::md5_hash;
+  if (is_key(key, "etag")) return list_member::etag;
+  if (is_key(key, "contentType")) return list_member::content_type;
+  if (is_key(key, "contentEncoding")) return list_member::content_encoding;
+  if (is_key(key, "storageClass")) return list_member::storage_class;
+  if (is_key(key, "timeCreated")) return list_member::time_created;
+  if (is_key(key, "updated")) return list_member::updated;
   return list_member::other;
 }
 
 /// A scalar's token without the white space that simdjson leaves behind it.
-inline std::string_view scalar_token(simdjson::ondemand::value& value) noexcept {
+[[gnu::always_inline]] inline std::string_view scalar_token(
+    simdjson::ondemand::value& value) noexcept {
   std::string_view token = value.raw_json_token();
   while (!token.empty() && static_cast<unsigned char>(token.back()) <= ' ') token.remove_suffix(1);
   return token;
 }
 
-/// Decimal digits, quoted or not, as 0 .. 2^63 - 1. Nineteen digits cannot overflow 64 bits.
-inline bool read_count(std::string_view token, std::uint64_t& out) noexcept {
-  if (token.size() >= 2 && token.front() == '"' && token.back() == '"') {
-    token = token.substr(1, token.size() - 2);
+/// What the readers of integers give for anything that is not one.
+inline constexpr std::uint64_t no_count = ~std::uint64_t{0};
+
+/// Eight bytes of text, the first of them lowest, as the number they spell.
+inline std::uint64_t read_eight_digits(std::uint64_t digits) noexcept {
+  // A digit keeps the high half of '0', with and without 6 on top.
+  if (((digits & 0xF0F0F0F0F0F0F0F0U) |
+       (((digits + 0x0606060606060606U) & 0xF0F0F0F0F0F0F0F0U) >> 4)) != 0x3333333333333333U) {
+    return no_count;
   }
-  if (token.empty() || token.size() > 19) return false;
-  std::uint64_t value = 0;
-  for (const char c : token) {
-    const auto digit = static_cast<unsigned char>(c - '0');
-    if (digit > 9) return false;
-    value = value * 10 + digit;
+  digits -= 0x3030303030303030U;
+  digits = digits * 10 + (digits >> 8);
+  return (((digits & 0x000000FF000000FFU) * 0x000F424000000064U) +
+          (((digits >> 16) & 0x000000FF000000FFU) * 0x0000271000000001U)) >>
+         32;
+}
+
+inline std::uint64_t load_eight(const char* p) noexcept {
+  std::uint64_t bytes = 0;
+  std::memcpy(&bytes, p, sizeof bytes);
+  if constexpr (std::endian::native == std::endian::big) bytes = __builtin_bswap64(bytes);
+  return bytes;
+}
+
+/// Decimal digits as 0 .. 2^63 - 1, else no_count. Nineteen digits cannot overflow 64 bits. May
+/// read past the text into the page or its padding, but uses nothing of it.
+inline std::uint64_t read_count(std::string_view text) noexcept {
+  if (text.empty() || text.size() > 19) return no_count;
+  // The odd digits first, moved up behind zeros, then eights.
+  const std::size_t odd = (text.size() - 1) % 8 + 1;
+  std::uint64_t first = load_eight(text.data());
+  if (odd < 8) first = first << (64 - 8 * odd) | std::uint64_t{0x3030303030303030U} >> (8 * odd);
+  std::uint64_t value = read_eight_digits(first);
+  if (value == no_count) return no_count;
+  for (std::size_t at = odd; at < text.size(); at += 8) {
+    const std::uint64_t eight = read_eight_digits(load_eight(text.data() + at));
+    if (eight == no_count) return no_count;
+    value = value * 100'000'000 + eight;
   }
-  out = value;
-  return value <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  return value <= std::uint64_t{std::numeric_limits<std::int64_t>::max()} ? value : no_count;
 }
 
 // On-Demand skips a value that nobody took, but it takes `"x":` for a key then and runs on to the
 // end of the parent: in `{"kind":"x":1,"items":[...]}` the items would vanish. So strings are
 // always taken, and what is skipped must begin as a value.
 
-inline bool take_string(simdjson::ondemand::value& value) noexcept {
+[[gnu::always_inline]] inline bool take_string(simdjson::ondemand::value& value) noexcept {
   simdjson::ondemand::raw_json_string taken;
   return value.get_raw_json_string().get(taken) == simdjson::SUCCESS;
 }
@@ -144,10 +146,39 @@ inline bool read_text(simdjson::ondemand::value& value, std::string_view& out) n
   return take_string(value);
 }
 
-/// A count as a string or as a number.
-inline bool read_number(simdjson::ondemand::value& value, std::uint64_t& out) noexcept {
+/// A count as a string or as a number; no_count for all else.
+inline std::uint64_t read_number(simdjson::ondemand::value& value) noexcept {
+  std::string_view token = scalar_token(value);
+  if (token.size() > 2 && token.front() == '"' && token.back() == '"') {
+    if (!take_string(value)) return no_count;
+    token = token.substr(1, token.size() - 2);
+  }
+  return read_count(token);
+}
+
+inline bool read_size(simdjson::ondemand::value& value, std::uint64_t& out) noexcept {
+  out = read_number(value);
+  return out != no_count;
+}
+
+inline bool read_generation(simdjson::ondemand::value& value, std::int64_t& out) noexcept {
+  const std::uint64_t count = read_number(value);
+  out = static_cast<std::int64_t>(count);
+  return count != no_count;
+}
+
+inline bool read_crc32c(simdjson::ondemand::value& value,
+                        std::optional<std::uint32_t>& out) noexcept {
   const std::string_view token = scalar_token(value);
-  return read_count(token, out) && (token.front() != '"' || take_string(value));
+  if (token.size() == 10 && token.front() == '"' && token.back() == '"') {
+    const std::uint64_t crc = read_crc32c_text(token.data() + 1);
+    out = static_cast<std::uint32_t>(crc);
+    return crc <= 0xFFFFFFFFU && take_string(value);
+  }
+  std::string_view text;  // perhaps with an escaped '/'
+  if (!read_text(value, text)) return false;
+  out = decode_crc32c(text);
+  return out.has_value();
 }
 
 inline bool skip(simdjson::ondemand::value& value) noexcept {
@@ -176,7 +207,7 @@ class list_reader {
   }
 
  private:
-  bool fail(std::string_view what, std::string_view member, const char* where) {
+  [[gnu::cold]] bool fail(std::string_view what, std::string_view member, const char* where) {
     std::string message{"objects.list reply: "};
     if (!member.empty()) message.append("\"").append(member).append("\": ");
     message.append(what);
@@ -186,7 +217,8 @@ class list_reader {
     failure_.emplace(errc::internal, std::move(message));
     return false;
   }
-  bool fail(simdjson::error_code code, std::string_view member, const char* where = nullptr) {
+  [[gnu::cold]] bool fail(simdjson::error_code code, std::string_view member,
+                          const char* where = nullptr) {
     return fail(simdjson::error_message(code), member, where);
   }
 
@@ -242,66 +274,73 @@ class list_reader {
   }
 
   bool read_item(simdjson::ondemand::object& object, simdjson::ondemand::document& document) {
-    object_list_item item;
+    if (fields_ == object_fields::basic) {
+      item_.crc32c.reset();  // the others are required
+    } else {
+      item_ = {};
+    }
     unsigned seen = 0;
     for (auto each : object) {
-      simdjson::ondemand::field field;
-      if (const auto code = std::move(each).get(field)) {
-        return fail(code, "items", location(document));
-      }
-      if (!read_field(field, item, seen)) return false;
+      if (const auto code = each.error()) return fail(code, "items", location(document));
+      // By reference: to copy a field that was just written piece by piece stalls the loads.
+      auto&& field = std::move(each).value_unsafe();
+      if (!read_field(field, seen)) return false;
     }
     constexpr unsigned required = 0b111;
-    if ((seen & required) != required || item.name.empty()) {
+    if ((seen & required) != required || item_.name.empty()) {
       const auto missing = static_cast<unsigned>(std::countr_one(seen & required));
       return fail("missing or empty in an item", list_members[missing % 3].key, location(document));
     }
     ++end_.objects;
-    visitor_.on_object(item);
+    visitor_.on_object(item_);
     return true;
   }
 
-  bool read_field(simdjson::ondemand::field& field, object_list_item& item, unsigned& seen) {
+  /// The four members of a projected page by branches that follow its pattern; all else apart.
+  bool read_field(simdjson::ondemand::field& field, unsigned& seen) {
     const char* key = field.key().raw();
-    const list_member member = member_of(key);
+    bool good = false;
+    list_member member = list_member::name;
+    if (is_key(key, "name")) {
+      good = read_text(field.value(), item_.name);
+    } else if (is_key(key, "size")) {
+      member = list_member::size;
+      good = read_size(field.value(), item_.size);
+    } else if (is_key(key, "generation")) {
+      member = list_member::generation;
+      good = read_generation(field.value(), item_.generation);
+    } else if (is_key(key, "crc32c")) {
+      member = list_member::crc32c;
+      good = read_crc32c(field.value(), item_.crc32c);
+    } else {
+      return read_other_field(field, seen);
+    }
+    const unsigned bit = 1U << static_cast<unsigned>(member);
+    if (!good || (seen & bit) != 0) return fail_member(good, member, key);
+    seen |= bit;
+    return true;
+  }
+
+  [[gnu::noinline]] bool read_other_field(simdjson::ondemand::field& field, unsigned& seen) {
+    const char* key = field.key().raw();
+    const list_member member = optional_member(key);
     if (member == list_member::other) {
       if (is_escaped(key)) return fail("escaped key", "items", key);
       return skip(field.value()) || fail("malformed value", "items", key);
     }
-    const auto index = static_cast<unsigned>(member);
-    const list_member_facts& facts = list_members[index];
-    if (member >= list_member::required_end && !has(fields_, facts.field)) {
-      return skip(field.value()) || fail("malformed", facts.key, key);
-    }
-    if ((seen & 1U << index) != 0) return fail("repeated in an item", facts.key, key);
-    seen |= 1U << index;
-    return read_member(member, field.value(), item) ||
-           fail("malformed or out of range", facts.key, key);
+    const list_member_facts& facts = list_members[static_cast<unsigned>(member)];
+    if (!has(fields_, facts.field)) return skip(field.value()) || fail("malformed", facts.key, key);
+    const bool good = facts.text == nullptr ? read_generation(field.value(), item_.metageneration)
+                                            : read_text(field.value(), item_.*facts.text);
+    const unsigned bit = 1U << static_cast<unsigned>(member);
+    if (!good || (seen & bit) != 0) return fail_member(good, member, key);
+    seen |= bit;
+    return true;
   }
 
-  static bool read_member(list_member member, simdjson::ondemand::value& value,
-                          object_list_item& item) noexcept {
-    std::uint64_t count = 0;
-    switch (member) {
-      case list_member::size:
-        return read_number(value, item.size);
-      case list_member::generation:
-        if (!read_number(value, count)) return false;
-        item.generation = static_cast<std::int64_t>(count);
-        return true;
-      case list_member::metageneration:
-        if (!read_number(value, count)) return false;
-        item.metageneration = static_cast<std::int64_t>(count);
-        return true;
-      case list_member::crc32c: {
-        std::string_view text;
-        if (!read_text(value, text)) return false;
-        item.crc32c = decode_crc32c(text);
-        return item.crc32c.has_value();
-      }
-      default:
-        return read_text(value, item.*list_members[static_cast<unsigned>(member)].text);
-    }
+  [[gnu::cold]] bool fail_member(bool repeated, list_member member, const char* where) {
+    return fail(repeated ? "repeated in an item" : "malformed or out of range",
+                list_members[static_cast<unsigned>(member)].key, where);
   }
 
   bool read_prefixes(simdjson::ondemand::value& value, simdjson::ondemand::document& document) {
@@ -334,6 +373,7 @@ class list_reader {
   std::string_view page_;
   object_fields fields_;
   object_list_visitor& visitor_;
+  object_list_item item_{};
   object_list_end end_{};
   std::optional<error> failure_{};
 };
