@@ -212,7 +212,8 @@ class checker {
                        data.begin() + static_cast<std::ptrdiff_t>(e.offset),
                        data.begin() + static_cast<std::ptrdiff_t>(e.offset + e.length)));
       CHECK(got.summary->crc32c == dataflux::codec::crc32c(got.bytes));
-      CHECK(got.summary->object_crc32c == dataflux::codec::crc32c(data));
+      // The reply that says that nothing is left (416) carries no checksum.
+      if (e.length > 0) CHECK(got.summary->object_crc32c == dataflux::codec::crc32c(data));
       CHECK(got.summary->verified == (e.length == 1000));
     }
     check_fails(read({.object = object, .range = byte_range::from(1001)}).summary,

@@ -54,6 +54,11 @@ class call : public http::exchange {
   virtual bool investigate(const error&, bool /*outcome_unknown*/) { return false; }
 
   void finish(std::optional<error> failure) noexcept;
+  /// Remembers why the body's sink ends the exchange, which carries a text only.
+  error refuse(const error& why) {
+    refusal_ = why;
+    return why;
+  }
   time_point deadline() const noexcept { return deadline_; }
   int attempts() const noexcept { return retry_.attempts; }
   collecting_sink& reply_body() noexcept { return body_; }
@@ -102,7 +107,7 @@ class call : public http::exchange {
   auth::authorization_wait token_wait_{auth::authorization_wait::none};
   std::string authorization_{};
   std::optional<error> bad_{};
-  std::optional<error> head_error_{};
+  std::optional<error> refusal_{};  ///< why the head or the body was not taken
   reply_facts facts_{};
   collecting_sink body_;
   std::stop_token stop_token_{};

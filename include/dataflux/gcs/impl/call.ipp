@@ -134,7 +134,7 @@ DATAFLUX_INLINE void call::send(time_point admitted) {
   idempotent = retry_.idempotent;
   status_ = 0;
   accepted_ = false;
-  head_error_.reset();
+  refusal_.reset();
   phase_ = phase::exchange;
   core_->transport->submit(ref<http::exchange>::share(this));
 }
@@ -149,7 +149,7 @@ DATAFLUX_INLINE result<byte_sink*> call::on_head(const http::reply_head& head) {
   accepted_ = true;
   if (info().reply_limit != 0) facts_ = gather_facts(head);
   auto sink = open_body(head);
-  if (!sink) head_error_ = sink.error();
+  if (!sink) refusal_ = sink.error();
   return sink;
 }
 
@@ -159,6 +159,7 @@ DATAFLUX_INLINE void call::on_done(http::exchange_report& report) noexcept {
   if (report.failure != http::transport_failure::none || !accepted_) return settle(report);
   line_->report(admitted_, executor->now(), http::pace_outcome::accepted);
   if (auto taken = take_reply(); !taken) return settle(std::move(taken).error());
+  ++retry_.attempts;
   core_->retry_budget.succeeded();
   finish(std::nullopt);
 }
@@ -166,9 +167,9 @@ DATAFLUX_INLINE void call::on_done(http::exchange_report& report) noexcept {
 /// No reply, or one that is no success.
 DATAFLUX_INLINE void call::settle(const http::exchange_report& report) {
   const bool broke_off = report.failure != http::transport_failure::none;
-  if (report.failure == http::transport_failure::refused && head_error_) {
+  if (report.failure == http::transport_failure::refused && refusal_) {
     line_->report(admitted_, executor->now(), http::pace_outcome::accepted);
-    return settle(std::move(*head_error_));
+    return settle(std::move(*refusal_));
   }
   error e = broke_off ? error(http::errc_from_failure(report.failure), report.detail)
                             .with_retryable(http::may_be_retried(report.failure))
@@ -192,7 +193,10 @@ DATAFLUX_INLINE void call::settle(const http::exchange_report& report) {
 /// A reply of success that is not what it should be: cut or damaged on the way (retryable), or not
 /// the service's.
 DATAFLUX_INLINE void call::settle(error e) {
-  if (!e.retryable()) return fail_or_investigate(std::move(e));
+  if (!e.retryable()) {
+    ++retry_.attempts;
+    return fail_or_investigate(std::move(e));
+  }
   decide({.http_status = 0, .failure = http::transport_failure::closed_early}, e);
 }
 

@@ -60,19 +60,24 @@ DATAFLUX_INLINE result<void> read_call::begin_body(const read_head& head) {
 }
 
 DATAFLUX_INLINE result<void> read_call::expect(std::uint64_t length) {
-  return sink_->expect(length);
+  auto expected = sink_->expect(length);
+  if (!expected) return refuse(expected.error());
+  return expected;
 }
 
 DATAFLUX_INLINE bytes_span read_call::prepare(std::size_t wanted) {
   const bytes_span memory = sink_->prepare(wanted);
   lent_ = memory.data();
+  if (memory.empty()) refuse(error(errc::out_of_range, "the object is longer than its sink"));
   return memory;
 }
 
 DATAFLUX_INLINE result<void> read_call::commit(std::size_t count) {
   crc_ = codec::crc32c_extend(crc_, {lent_, count});
   received_ += count;
-  return sink_->commit(count);
+  auto committed = sink_->commit(count);
+  if (!committed) return refuse(committed.error());
+  return committed;
 }
 
 DATAFLUX_INLINE result<void> read_call::rewind(std::uint64_t offset) {
