@@ -20,11 +20,11 @@ namespace dataflux::inline DATAFLUX_ABI::gcs {
 /// common causes: 401 credentials, 403 the permission or the setting that is missing, 404 bucket,
 /// object, generation or upload, 412 the condition, 429 the rate, a web page the wrong endpoint.
 ///
-/// code() is errc_from_http_status(), but for what the body tells more exactly: a rate limit sent
-/// as 403 is resource_exhausted, a checksum that the service refused is data_loss, and 412 on a
-/// create-only write is already_exists. retryable() is set for 408, 429 and 5xx except 501 and 505
-/// (protocol.md 3.1), and for rate limits sent as 403; never for 401, which calls for a fresh token
-/// first. A status of 2xx with an XML `<Error>` (protocol.md 2) is read by the body's code alone.
+/// code() is errc_from_http_status(), but for what the body tells more exactly: a checksum that the
+/// service refused is data_loss, 412 on a create-only write is already_exists, and a rate limit
+/// sent as 403 or 503 is resource_exhausted. retryable() follows http::classify(): true for what is
+/// transient or throttled; never for 401, which calls for a fresh token first. A status of 2xx with
+/// an XML `<Error>` (protocol.md 2) is read by the body's code alone.
 ///
 /// `body` may be a prefix of what was sent: 64 KiB is plenty. Pure, thread-safe, survives any
 /// bytes. Cost: some allocations.

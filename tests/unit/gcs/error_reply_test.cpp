@@ -115,6 +115,17 @@ TEST_CASE("error_reply: codes and what may be tried again", "[gcs]") {
   }
 }
 
+TEST_CASE("error_reply: a rate limit under another status", "[gcs]") {
+  const error forbidden =
+      reply(get_object, {403, R"({"error":{"errors":[{"reason":"rateLimitExceeded"}]}})"});
+  CHECK(forbidden.code() == errc::resource_exhausted);
+  CHECK(forbidden.retryable());
+  CHECK(says(forbidden, "too many requests"));
+  const error slow = reply(get_object, {503, "<Error><Code>SlowDown</Code></Error>"});
+  CHECK(slow.code() == errc::resource_exhausted);
+  CHECK(slow.retryable());
+}
+
 TEST_CASE("error_reply: what is missing is told apart", "[gcs]") {
   CHECK(says(reply(list_objects, {404, "Not Found"}), "the bucket does not exist"));
   CHECK(says(

@@ -5,6 +5,7 @@
 #include <dataflux/codec/xml.hpp>
 #include <dataflux/gcs/detail/text.hpp>
 #include <dataflux/gcs/error_reply.hpp>
+#include <dataflux/http/retry.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -198,13 +199,17 @@ inline errc decide_code(const call_identity& call, const reply_facts& facts,
   if (facts.ok()) return by_reason == errc::ok ? errc::unknown : by_reason;
   if (by_reason == errc::data_loss || is_checksum_refusal(facts, words)) return errc::data_loss;
   if (facts.status == 412 && call.create_only) return errc::already_exists;
+  if (http::classify(facts.status, words.reason) == http::reply_class::throttled) {
+    return errc::resource_exhausted;
+  }
   return errc_from_http_status(facts.status);
 }
 
-inline bool may_succeed_later(const reply_facts& facts, errc code) noexcept {
+inline bool may_succeed_later(const reply_facts& facts, std::string_view reason,
+                              errc code) noexcept {
   if (facts.ok()) return code == errc::unavailable || code == errc::resource_exhausted;
-  if (facts.status == 408 || facts.status == 429) return true;
-  return facts.status >= 500 && facts.status <= 599 && facts.status != 501 && facts.status != 505;
+  const http::reply_class kind = http::classify(facts.status, reason);
+  return kind == http::reply_class::transient || kind == http::reply_class::throttled;
 }
 
 /// "storage.objects.get" of "... does not have storage.objects.get access ...".
@@ -258,6 +263,10 @@ inline std::string advice(const call_identity& call, const reply_facts& facts, e
   if (code == errc::data_loss)
     return "nothing was stored: the bytes changed on their way, or the checksum is not theirs";
   if (code == errc::already_exists) return "the object exists already, the call was to create it";
+  if (code == errc::resource_exhausted) {
+    return "too many requests: at most one write a second to one name, and a bucket's rate grows "
+           "over minutes";
+  }
   switch (status) {
     case 304:
     case 412:
@@ -271,9 +280,6 @@ inline std::string advice(const call_identity& call, const reply_facts& facts, e
       return advice_for_missing(call, words);
     case 416:
       return "the range begins beyond the end of the object";
-    case 429:
-      return "too many requests: at most one write a second to one name, and a bucket's rate grows "
-             "over minutes";
     default:
       return {};
   }
@@ -331,7 +337,8 @@ DATAFLUX_INLINE error parse_error(const call_identity& call, const reply_facts& 
   e.with_object(call.object).with_generation(call.generation);
   e.with_reason(printable_text(words.reason, 200));
   e.with_request_id(printable_text(facts.request_id, 200));
-  e.with_retryable(detail::may_succeed_later(facts, code)).with_retry_after(facts.retry_after);
+  e.with_retryable(detail::may_succeed_later(facts, words.reason, code))
+      .with_retry_after(facts.retry_after);
   return e;
 }
 
