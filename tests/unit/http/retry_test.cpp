@@ -241,6 +241,15 @@ TEST_CASE("retry_budget: an outage empties it, retries are postponed, success re
   CHECK(failed(0.0).delay == 4s);
 }
 
+TEST_CASE("retry_budget: a retry that is not made costs nothing", "[http]") {
+  http::retry_budget budget;
+  retry_state late{.started = start, .deadline = start + 1ms};
+  CHECK(decide({}, late, status(503), start, 0.5, &budget).reason == stop_reason::elapsed);
+  retry_state unsafe{.started = start, .idempotent = false};
+  CHECK(decide({}, unsafe, status(503), start, 0.5, &budget).action == retry_action::stop);
+  CHECK(budget.available() == http::retry_budget::capacity);
+}
+
 TEST_CASE("retry_budget: never exceeds its capacity, from any number of threads", "[http]") {
   http::retry_budget budget;
   std::vector<std::thread> threads;

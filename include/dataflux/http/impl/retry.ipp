@@ -159,10 +159,14 @@ DATAFLUX_INLINE retry_decision decide(const retry_policy& policy, retry_state& s
     return detail::stop_because(stop_reason::attempts);
   }
   state.throttles = 0;
-  const bool postponed = budget != nullptr && !budget->spend();
-  const duration wait = detail::jittered_backoff(policy, state.failures, uniform, postponed);
-  return detail::within_limits(policy, state, {retry_action::retry, wait}, outcome.retry_after,
-                               now);
+  const auto after = [&](bool postponed) {
+    const duration wait = detail::jittered_backoff(policy, state.failures, uniform, postponed);
+    return detail::within_limits(policy, state, {retry_action::retry, wait}, outcome.retry_after,
+                                 now);
+  };
+  const retry_decision paid = after(false);
+  if (paid.action == retry_action::stop || budget == nullptr || budget->spend()) return paid;
+  return after(true);
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::http
