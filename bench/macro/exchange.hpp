@@ -23,7 +23,9 @@ inline shape parse_shape(std::string_view name) {
 }
 
 inline std::string object_path(std::string_view name) {
-  return "/storage/v1/b/bench/o/" + std::string(name) + "?alt=media";
+  std::string out = "/storage/v1/b/bench/o/";
+  for (const char c : name) c == '/' ? out += "%2F" : out += c;
+  return out + "?alt=media";
 }
 
 inline std::string list_path(std::string_view token) {
@@ -35,7 +37,9 @@ inline std::string list_path(std::string_view token) {
 }
 
 inline std::string part_path(std::uint64_t number) {
-  return "/bench/key?partNumber=" + std::to_string(number % 10000 + 1) + "&uploadId=VXBsb2FkIElE";
+  return "/bench/" + std::string(upload_object) +
+         "?partNumber=" + std::to_string(number % 10000 + 1) +
+         "&uploadId=" + std::string(upload_id);
 }
 
 /// The first byte of range number `index`; ranges wrap around at the object's end.

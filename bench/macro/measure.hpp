@@ -84,18 +84,19 @@ class stopwatch {
  public:
   stopwatch() : wall_(std::chrono::steady_clock::now()), cpu_(cpu_now()) {}
 
-  void print(const tally& done) const {
+  /// `more` is put into the line as it is: ", \"key\": value".
+  void print(const tally& done, const std::string& more = {}) const {
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - wall_;
     const double cpu = cpu_now() - cpu_;
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
     std::printf(
         "{\"requests\": %llu, \"bytes\": %llu, \"items\": %llu, \"wall_s\": %.6f, \"cpu_s\": %.6f, "
-        "\"allocations\": %lld, \"max_rss\": %llu}\n",
+        "\"allocations\": %lld, \"max_rss\": %llu%s}\n",
         static_cast<unsigned long long>(done.requests), static_cast<unsigned long long>(done.bytes),
         static_cast<unsigned long long>(done.items), wall.count(), cpu,
         static_cast<long long>(done.allocations),
-        static_cast<unsigned long long>(usage.ru_maxrss) * 1024U);
+        static_cast<unsigned long long>(usage.ru_maxrss) * 1024U, more.c_str());
   }
 
  private:

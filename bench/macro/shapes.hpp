@@ -11,10 +11,13 @@ namespace bench {
 
 inline constexpr std::string_view bucket = "bench";
 /// Objects are told apart by the first letter of their names, so that the server need not look
-/// further.
-inline constexpr std::string_view small_object = "small";  ///< `small_size` bytes
-inline constexpr std::string_view large_object = "large";  ///< the block, repeated to `large_size`
-inline constexpr std::string_view hung_object = "hung";    ///< like large, but stops in mid-body
+/// further. As names in training sets, they are longer than a small string.
+inline constexpr std::string_view small_object = "small/n01440764/n01440764_10026.JPEG";
+inline constexpr std::string_view large_object = "large/checkpoint/step-00001000/model.bin";
+/// Like large, but its body stops in the middle.
+inline constexpr std::string_view hung_object = "hung/checkpoint/step-00001000/model.bin";
+inline constexpr std::string_view upload_object = "upload/checkpoint/step-00001000/model.bin";
+inline constexpr std::string_view upload_id = "VXBsb2FkIElE";
 
 inline constexpr std::size_t small_size = std::size_t{16} << 10;
 inline constexpr std::size_t block_size = std::size_t{8} << 20;

@@ -12,6 +12,9 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::time::Instant;
 
+const SMALL: &str = "small/n01440764/n01440764_10026.JPEG";
+const LARGE: &str = "large/checkpoint/step-00001000/model.bin";
+const UPLOAD: &str = "upload/checkpoint/step-00001000/model.bin";
 const SMALL_SIZE: u64 = 16 << 10;
 const BLOCK_SIZE: u64 = 8 << 20;
 const LARGE_SIZE: u64 = 1 << 30;
@@ -82,7 +85,7 @@ impl Client {
     async fn one(&self, index: u64, tally: &Tally) -> Result<(), Failure> {
         match self.case.as_str() {
             "get16k" => {
-                let body = self.store.get(&Path::from("small")).await?.bytes().await?;
+                let body = self.store.get(&Path::from(SMALL)).await?.bytes().await?;
                 if body.len() as u64 != SMALL_SIZE {
                     return Err("a short object".into());
                 }
@@ -91,7 +94,7 @@ impl Client {
             "range8m" => {
                 let first = range_start(index);
                 let range = first..first + BLOCK_SIZE;
-                let body = self.store.get_range(&Path::from("large"), range).await?;
+                let body = self.store.get_range(&Path::from(LARGE), range).await?;
                 if body.len() as u64 != BLOCK_SIZE {
                     return Err("a short range".into());
                 }
@@ -102,7 +105,7 @@ impl Client {
                 let range = Some(GetRange::Bounded(first..first + BLOCK_SIZE));
                 let options = GetOptions { range, ..Default::default() };
                 let mut body =
-                    self.store.get_opts(&Path::from("large"), options).await?.into_stream();
+                    self.store.get_opts(&Path::from(LARGE), options).await?.into_stream();
                 let mut buffer = self.buffers.borrow_mut().pop().expect("a buffer per lane");
                 let mut have = 0;
                 while let Some(chunk) = body.next().await {
@@ -126,7 +129,7 @@ impl Client {
                 tally.add(PAGES, 0, items);
             }
             "put32m" => {
-                let (key, id) = (Path::from("key"), "VXBsb2FkIElE".to_string());
+                let (key, id) = (Path::from(UPLOAD), "VXBsb2FkIElE".to_string());
                 let part = (index % 10000) as usize;
                 self.store.put_part(&key, &id, part, self.part.clone().into()).await?;
                 tally.add(1, PART_SIZE as u64, 0);

@@ -1,0 +1,298 @@
+// Our client, as a feature of the library uses it: verbs in callback form, the next one started by
+// the completion of the one before. Checksums, retries, time limits and pacing are on, as always.
+
+#include <dataflux/auth/anonymous.hpp>
+#include <dataflux/gcs/client.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <semaphore>
+#include <stop_token>
+#include <utility>
+#include <vector>
+
+#include "exchange.hpp"
+
+namespace {
+
+std::atomic<std::int64_t> allocations{0};
+
+void* counted(std::size_t size, std::size_t alignment) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  void* memory =
+      alignment <= alignof(std::max_align_t)
+          ? std::malloc(size)
+          : std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+}  // namespace
+
+void* operator new(std::size_t size) { return counted(size, 1); }
+void* operator new(std::size_t size, std::align_val_t alignment) {
+  return counted(size, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+
+namespace {
+
+using bench::fail;
+using bench::shape;
+using client_ptr = std::shared_ptr<dataflux::gcs::client>;
+
+std::string text_of(const dataflux::error& error) { return std::string(error.message()); }
+
+client_ptr make_client(const bench::options& given) {
+  dataflux::gcs::client_options options;
+  options.endpoint = given.endpoint;
+  options.emulator = true;
+  options.transport.ca_file = given.tls ? given.ca : "";
+  auto made = dataflux::gcs::client::create(std::move(options));
+  if (!made) fail("cannot make a client", text_of(made.error()));
+  return std::move(*made);
+}
+
+/// What one of the calls in flight needs between its start and its completion.
+struct lane {
+  std::span<std::byte> buffer;
+  std::optional<dataflux::span_sink> sink;
+};
+
+class our_client {
+ public:
+  explicit our_client(const bench::options& given)
+      : shape_(bench::parse_shape(given.name)),
+        lanes_(given.concurrency),
+        client_(make_client(given)) {
+    if (shape_ == shape::put32m) part_ = std::as_bytes(bench::touched_memory(bench::part_size));
+    const bool ranges = shape_ == shape::range8m;
+    for (auto& each : lanes_)
+      each.buffer = std::as_writable_bytes(
+          bench::touched_memory(ranges ? bench::block_size : bench::small_size));
+    read_.bucket = bench::bucket;
+    read_.object = ranges ? bench::large_object : bench::small_object;
+    list_.bucket = bench::bucket;
+    upload_.bucket = bench::bucket;
+    upload_.object = bench::upload_object;
+    upload_.upload_id = bench::upload_id;
+    upload_.data = part_;
+  }
+
+  bench::tally run(std::uint64_t count, bool check) {
+    started_ = finished_ = bytes_ = items_ = 0;
+    count_ = count;
+    check_ = check;
+    const std::int64_t before = allocations.load();
+    for (auto& each : lanes_) begin(each, {});
+    all_done_.acquire();
+    return {count, bytes_, items_, allocations.load() - before};
+  }
+
+  /// One whole listing kept in memory: what it costs for each object, and the names' part of that.
+  std::string listing_memory() {
+    dataflux::object_columns all;
+    dataflux::list_page_request request = list_;
+    do {
+      auto page = client_->list_page(request);
+      if (!page) fail("a page", text_of(page.error()));
+      all.append(std::move(page->objects));
+      request.page_token = page->next_page_token;
+    } while (!request.page_token.empty());
+    std::size_t names = 0;
+    for (const auto row : all) names += row.name.size();
+    const auto each = [&](std::size_t bytes) {
+      return std::to_string(static_cast<double>(bytes) / static_cast<double>(all.size()));
+    };
+    return ", \"memory_per_item\": " + each(all.memory_bytes()) +
+           ", \"name_bytes_per_item\": " + each(names);
+  }
+
+ private:
+  void begin(lane& l, std::string_view token) {
+    const std::uint64_t index = started_.fetch_add(1);
+    if (index >= count_) return;
+    if (shape_ == shape::listpage) return begin_page(l, token);
+    if (shape_ == shape::put32m) return begin_part(l, index);
+    dataflux::read_request request = read_;
+    if (shape_ == shape::range8m)
+      request.range = dataflux::byte_range::span(bench::range_start(index), bench::block_size);
+    l.sink.emplace(l.buffer);
+    client_->start_read(
+        request, *l.sink, [this, &l](dataflux::result<dataflux::read_summary> done) {
+          if (!done) fail("a read", text_of(done.error()));
+          if (done->bytes != l.buffer.size()) fail("a short read");
+          if (shape_ == shape::get16k && !done->verified) fail("an object was not verified");
+          const auto body = l.sink->filled();
+          if (check_) bench::check_body({reinterpret_cast<const char*>(body.data()), body.size()});
+          finish(l, done->bytes, {});
+        });
+  }
+
+  void begin_page(lane& l, std::string_view token) {
+    dataflux::list_page_request request = list_;
+    request.page_token = token;
+    client_->start_list_page(request, [this, &l](dataflux::result<dataflux::list_page> done) {
+      if (!done) fail("a page", text_of(done.error()));
+      items_ += done->objects.size();
+      finish(l, 0, done->next_page_token);
+    });
+  }
+
+  void begin_part(lane& l, std::uint64_t index) {
+    dataflux::upload_part_request request = upload_;
+    request.part_number = static_cast<std::uint32_t>(index % 10000 + 1);
+    client_->start_upload_part(request, [this, &l](dataflux::result<dataflux::uploaded_part> done) {
+      if (!done) fail("a part", text_of(done.error()));
+      finish(l, done->size, {});
+    });
+  }
+
+  void finish(lane& l, std::uint64_t bytes, std::string_view token) {
+    bytes_ += bytes;
+    begin(l, token);
+    if (finished_.fetch_add(1) + 1 == count_) all_done_.release();
+  }
+
+  shape shape_;
+  std::vector<lane> lanes_;
+  std::span<const std::byte> part_;
+  dataflux::read_request read_;
+  dataflux::list_page_request list_;
+  dataflux::upload_part_request upload_;
+  std::atomic<std::uint64_t> started_{0}, finished_{0}, bytes_{0}, items_{0};
+  std::uint64_t count_ = 0;
+  bool check_ = false;
+  std::binary_semaphore all_done_{0};
+  client_ptr client_;  // last: its end waits for completions, which use all of the above
+};
+
+using clock_type = std::chrono::steady_clock;
+
+double milliseconds(clock_type::duration d) {
+  return std::chrono::duration<double, std::milli>(d).count();
+}
+
+double percentile(std::vector<double> samples, double share) {
+  std::sort(samples.begin(), samples.end());
+  return samples.at(static_cast<std::size_t>(share * static_cast<double>(samples.size() - 1)));
+}
+
+/// Counts down to zero, which one thread waits for.
+class countdown {
+ public:
+  explicit countdown(unsigned left) : left_(left) {}
+  void step() {
+    const std::scoped_lock lock(mutex_);
+    if (--left_ == 0) reached_.notify_all();
+  }
+  void wait() {
+    std::unique_lock lock(mutex_);
+    reached_.wait(lock, [this] { return left_ == 0; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable reached_;
+  unsigned left_;
+};
+
+/// Takes bytes and forgets them; says when the first have come.
+class watching_sink final : public dataflux::byte_sink {
+ public:
+  explicit watching_sink(countdown& arrived) : arrived_(arrived) {}
+  dataflux::result<void> expect(std::uint64_t) override { return {}; }
+  dataflux::bytes_span prepare(std::size_t wanted) override {
+    return dataflux::bytes_span(memory_).first(std::min(wanted, memory_.size()));
+  }
+  dataflux::result<void> commit(std::size_t) override {
+    if (!std::exchange(seen_, true)) arrived_.step();
+    return {};
+  }
+  dataflux::result<void> rewind(std::uint64_t) override { return {}; }
+
+ private:
+  countdown& arrived_;
+  std::vector<std::byte> memory_ = std::vector<std::byte>(65536);
+  bool seen_ = false;
+};
+
+/// Reads of an object whose body stops: once made, the first bytes of each are here.
+class hung_reads {
+ public:
+  hung_reads(dataflux::gcs::client& client, unsigned count)
+      : arrived_(count), ended_(count), ended_at_(count) {
+    dataflux::read_request request;
+    request.bucket = bench::bucket;
+    request.object = bench::hung_object;
+    request.limits.stop = stop_.get_token();
+    for (unsigned i = 0; i < count; ++i) {
+      sinks_.push_back(std::make_unique<watching_sink>(arrived_));
+      client.start_read(request, *sinks_.back(), [this, i](const auto& done) {
+        if (done) fail("a hung read ended well");
+        ended_at_[i] = clock_type::now();
+        ended_.step();
+      });
+    }
+    arrived_.wait();
+  }
+
+  void cancel() { stop_.request_stop(); }
+  void wait_ended() { ended_.wait(); }
+  const std::vector<clock_type::time_point>& ended_at() const { return ended_at_; }
+
+ private:
+  countdown arrived_, ended_;
+  std::stop_source stop_;
+  std::vector<std::unique_ptr<watching_sink>> sinks_;
+  std::vector<clock_type::time_point> ended_at_;
+};
+
+/// Cancels reads in flight, and destroys clients with reads in flight; prints both times.
+void run_cancel(const bench::options& given) {
+  std::vector<double> cancels, destroys;
+  const bench::stopwatch watch;
+  while (cancels.size() < given.count) {
+    client_ptr client = make_client(given);
+    {
+      hung_reads reads(*client, given.concurrency);
+      const auto start = clock_type::now();
+      reads.cancel();
+      reads.wait_ended();
+      for (const auto end : reads.ended_at()) cancels.push_back(milliseconds(end - start));
+    }
+    hung_reads reads(*client, given.concurrency);
+    const auto start = clock_type::now();
+    client.reset();
+    destroys.push_back(milliseconds(clock_type::now() - start));
+    reads.wait_ended();
+  }
+  watch.print({cancels.size() + destroys.size(), 0, 0, -1},
+              ", \"cancel_ms_p50\": " + std::to_string(percentile(cancels, 0.5)) +
+                  ", \"cancel_ms_p99\": " + std::to_string(percentile(cancels, 0.99)) +
+                  ", \"destroy_ms_p50\": " + std::to_string(percentile(destroys, 0.5)) +
+                  ", \"destroy_ms_p99\": " + std::to_string(percentile(destroys, 0.99)));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bench::options given = bench::parse_options(argc, argv);
+  if (given.name == "cancel") {
+    run_cancel(given);
+    return 0;
+  }
+  our_client client(given);
+  client.run(given.warmup, true);
+  const std::string memory = given.name == "listpage" ? client.listing_memory() : std::string();
+  const bench::stopwatch watch;
+  watch.print(client.run(given.count, false), memory);
+}
