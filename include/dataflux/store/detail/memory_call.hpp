@@ -3,7 +3,7 @@
 #include <dataflux/byte_sink.hpp>
 #include <dataflux/store/detail/memory_service.hpp>
 #include <dataflux/store/detail/shared_link.hpp>
-#include <dataflux/store/memory_store.hpp>
+#include <dataflux/store/memory_store_options.hpp>
 #include <dataflux/store/validate.hpp>
 
 #include <deque>
@@ -43,7 +43,7 @@ struct memory_store_state {
   memory_service service;
   shared_link up;
   shared_link down;
-  memory_store::fault_script faults{};
+  fault_script faults{};
   std::map<std::string, std::uint64_t, std::less<>> arrivals{};
   memory_store_counters totals{};
   std::map<std::uint64_t, std::shared_ptr<memory_call>> active{};

@@ -1,8 +1,7 @@
 #pragma once
 
-#include <dataflux/store/detail/memory_call.hpp>
-
 #include <dataflux/codec/crc32c.hpp>
+#include <dataflux/store/detail/memory_call.hpp>
 #include <dataflux/store/detail/random.hpp>
 
 #include <algorithm>
