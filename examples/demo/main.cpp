@@ -1,0 +1,162 @@
+/// The main job, from end to end: list a bucket, read every object with its bytes checked, write a
+/// checkpoint in parallel parts, read it back in parallel ranges. By default on an emulator over a
+/// real folder; with gs:// on a real bucket, where it writes only below a name of its own that it
+/// removes.
+
+#include <dataflux/gcs/client.hpp>
+
+#include <pthread.h>
+#include <sys/resource.h>
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstdio>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include <emulator/emulator.hpp>
+
+#include "main_job.hpp"
+
+namespace {
+
+/// Turns SIGINT and SIGTERM into a stop request, so that an interrupted run cleans up. Blocks them
+/// in every thread made later.
+class interrupt {
+ public:
+  interrupt() {
+    ::sigemptyset(&signals_);
+    ::sigaddset(&signals_, SIGINT);
+    ::sigaddset(&signals_, SIGTERM);
+    ::pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
+    watcher_ = std::jthread([this](const std::stop_token& end) {
+      const ::timespec tick{0, 100'000'000};
+      while (!end.stop_requested()) {
+        if (::sigtimedwait(&signals_, nullptr, &tick) > 0) stop_.request_stop();
+      }
+    });
+  }
+  std::stop_token token() const { return stop_.get_token(); }
+
+ private:
+  ::sigset_t signals_{};
+  std::stop_source stop_{};
+  std::jthread watcher_{};
+};
+
+std::string random_name() {
+  std::random_device device;
+  char text[32];
+  std::snprintf(text, sizeof text, "dataflux-demo-%08x%08x", device(), device());
+  return text;
+}
+
+std::vector<std::byte> pattern(std::uint64_t size) {
+  std::vector<std::byte> out(size);
+  std::uint64_t state = 88172645463325252U;
+  for (auto& byte : out) {
+    state ^= state << 13U;
+    state ^= state >> 7U;
+    state ^= state << 17U;
+    byte = static_cast<std::byte>(state);
+  }
+  return out;
+}
+
+void print_row(const char* step, const step_report& r) {
+  const double mib = static_cast<double>(r.bytes) / 1048576;
+  std::printf("  %-20s %10llu %12.1f %9.2f %11.1f %11.0f\n", step,
+              static_cast<unsigned long long>(r.objects), mib, r.seconds,
+              mib / std::max(r.seconds, 1e-6),
+              static_cast<double>(r.objects) / std::max(r.seconds, 1e-6));
+}
+
+int fail(const dataflux::error& e) {
+  std::fprintf(stderr, "demo: %s\n", e.to_string().c_str());
+  return e.code() == dataflux::errc::cancelled ? 130 : 1;
+}
+
+int run(dataflux::gcs::client& client, const main_job_options& job) {
+  step_report listed;
+  const auto objects = list_all(client, job, listed);
+  if (!objects) return fail(objects.error());
+  const auto read = read_all(client, job, *objects);
+  if (!read) return fail(read.error());
+  const auto data = pattern(job.checkpoint_size);
+  const auto written = write_checkpoint(client, job, data);
+  if (!written) return fail(written.error());
+  const auto restored = read_checkpoint(client, job, data);
+  const auto removed = client.remove({.bucket = job.bucket, .object = job.checkpoint});
+  if (!restored) return fail(restored.error());
+  if (!removed) return fail(removed.error());
+
+  std::printf("\n  %-20s %10s %12s %9s %11s %11s\n", "step", "objects", "MiB", "seconds", "MiB/s",
+              "objects/s");
+  print_row("list", {.objects = listed.objects, .bytes = 0, .seconds = listed.seconds});
+  print_row("read, all checked", *read);
+  print_row("write checkpoint", *written);
+  print_row("read checkpoint", *restored);
+  const dataflux::counters& totals = client.totals();
+  ::rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  std::printf("\n  requests: class A %llu, class B %llu, free %llu; retries %llu, paced %llu\n",
+              static_cast<unsigned long long>(totals.requests_a),
+              static_cast<unsigned long long>(totals.requests_b),
+              static_cast<unsigned long long>(totals.requests_free),
+              static_cast<unsigned long long>(totals.retries),
+              static_cast<unsigned long long>(totals.paced));
+  std::printf("  peak memory: %ld MiB%s\n", usage.ru_maxrss / 1024,
+              job.original ? ", the emulator with the checkpoint included" : "");
+  std::printf("  every byte read was compared%s\n",
+              job.original ? " with the files and by CRC32C" : " by CRC32C");
+  return 0;
+}
+
+int run_on_bucket(const std::string& location, main_job_options job) {
+  const std::string rest = location.substr(5);
+  const auto slash = rest.find('/');
+  job.bucket = rest.substr(0, slash);
+  if (slash != std::string::npos) job.prefix = rest.substr(slash + 1);
+  job.checkpoint = job.prefix + random_name() + "/checkpoint";
+  auto client = dataflux::gcs::client::create();
+  if (!client) return fail(client.error());
+  std::printf("bucket %s, prefix \"%s\"\n", job.bucket.c_str(), job.prefix.c_str());
+  return run(**client, job);
+}
+
+int run_on_folder(const std::string& folder, main_job_options job) {
+  std::error_code broken;
+  job.original = std::filesystem::canonical(folder, broken);
+  if (broken || !std::filesystem::is_directory(*job.original)) {
+    std::fprintf(stderr, "demo: no such folder: %s\n", folder.c_str());
+    return 2;
+  }
+  emulator::server server;
+  job.bucket = "demo";
+  job.checkpoint = random_name() + "/checkpoint";
+  const std::size_t seeded = server.seed(job.bucket, job.original->string());
+  std::printf("emulator over %s: %zu files\n", job.original->c_str(), seeded);
+  auto client = dataflux::gcs::client::create({.endpoint = server.endpoint(), .emulator = true});
+  if (!client) return fail(client.error());
+  return run(**client, job);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("dataflux demo: list, read all, write a checkpoint and read it back");
+  std::string location = "/usr/include";
+  main_job_options job;
+  std::uint64_t checkpoint_mib = 512;
+  app.add_option("location", location, "a folder (served by an emulator) or gs://BUCKET/PREFIX");
+  app.add_option("--checkpoint-mib", checkpoint_mib, "size of the checkpoint")
+      ->check(CLI::Range(1, 1 << 20));
+  app.add_option("--width", job.width, "requests in flight")->check(CLI::Range(1, 4096));
+  CLI11_PARSE(app, argc, argv);
+  job.checkpoint_size = checkpoint_mib << 20U;
+  const interrupt stop;
+  job.stop = stop.token();
+  return location.starts_with("gs://") ? run_on_bucket(location, job)
+                                       : run_on_folder(location, job);
+}

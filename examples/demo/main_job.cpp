@@ -1,0 +1,176 @@
+#include "main_job.hpp"
+
+#include <dataflux/buffer.hpp>
+#include <dataflux/byte_sink.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <vector>
+
+#include "parallel.hpp"
+#include "progress.hpp"
+
+using dataflux::byte_range;
+using dataflux::bytes_view;
+using dataflux::errc;
+using dataflux::error;
+using dataflux::object_columns;
+using dataflux::result;
+
+namespace {
+
+constexpr std::uint64_t part_size = std::uint64_t{32} << 20U;
+constexpr std::uint64_t range_size = std::uint64_t{8} << 20U;
+constexpr std::size_t parts_in_flight = 8;
+constexpr std::size_t ranges_in_flight = 16;
+
+/// One object on its way into memory.
+struct object_read {
+  dataflux::buffer memory;
+  dataflux::span_sink sink;
+  object_read(const dataflux::buffer_pool& pool, std::size_t size)
+      : memory(pool.acquire(size)), sink(memory.span().first(size)) {}
+};
+
+result<void> compare_with_file(const std::filesystem::path& file, bytes_view bytes) {
+  std::ifstream in(file, std::ios::binary);
+  std::vector<char> original(bytes.size());
+  in.read(original.data(), static_cast<std::streamsize>(original.size()));
+  const bool same = in.gcount() == static_cast<std::streamsize>(bytes.size()) &&
+                    std::memcmp(original.data(), bytes.data(), bytes.size()) == 0;
+  if (same || (bytes.empty() && !in.bad())) return {};
+  return error(errc::data_loss, "object and file differ: " + file.string());
+}
+
+}  // namespace
+
+result<object_columns> list_all(dataflux::object_store& store, const main_job_options& job,
+                                step_report& report) {
+  progress bar("listing", 0);
+  object_columns all;
+  dataflux::list_page_request request{
+      .bucket = job.bucket, .prefix = job.prefix, .limits = {.stop = job.stop}};
+  do {
+    auto page = store.list_page(request);
+    if (!page) return std::move(page).error();
+    for (std::size_t i = 0; i < page->objects.size(); ++i)
+      report.bytes += page->objects.object_size(i);
+    bar.add(page->objects.size(), 0);
+    request.page_token = std::move(page->next_page_token);
+    all.append(std::move(page->objects));
+  } while (!request.page_token.empty());
+  report.objects = all.size();
+  report.seconds = bar.seconds();
+  return all;
+}
+
+result<step_report> read_all(dataflux::object_store& store, const main_job_options& job,
+                             const object_columns& objects) {
+  step_report report{.objects = objects.size()};
+  for (std::size_t i = 0; i < objects.size(); ++i) report.bytes += objects.object_size(i);
+  progress bar("reading objects", report.bytes);
+  const dataflux::buffer_pool pool;
+  const auto read = run_parallel(objects.size(), job.width, [&](std::size_t i, auto done) {
+    const std::string name(objects.name(i));
+    auto target = std::make_shared<object_read>(pool, objects.object_size(i));
+    const dataflux::read_request request{.bucket = job.bucket,
+                                         .object = name,
+                                         .generation = objects.generation(i),
+                                         .limits = {.stop = job.stop}};
+    store.start_read(request, target->sink, [&, i, done, target, name](auto got) {
+      if (!got) return done(std::move(got).error());
+      if (!got->verified) return done(error(errc::data_loss, "no checksum to compare: " + name));
+      bar.add(1, got->bytes);
+      if (!job.original) return done(result<void>{});
+      const auto file = *job.original / name;
+      done(compare_with_file(file, target->sink.filled()));
+    });
+  });
+  if (!read) return read.error();
+  report.seconds = bar.seconds();
+  return report;
+}
+
+result<step_report> write_checkpoint(dataflux::object_store& store, const main_job_options& job,
+                                     bytes_view data) {
+  progress bar("writing checkpoint", data.size());
+  const dataflux::call_limits limits{.stop = job.stop};
+  auto upload = store.multipart_initiate({.bucket = job.bucket,
+                                          .object = job.checkpoint,
+                                          .content_type = "application/octet-stream",
+                                          .limits = limits});
+  if (!upload) return std::move(upload).error();
+  std::vector<dataflux::uploaded_part> parts((data.size() + part_size - 1) / part_size);
+  auto written = run_parallel(parts.size(), parts_in_flight, [&](std::size_t i, auto done) {
+    const std::uint64_t offset = i * part_size;
+    const bytes_view piece = data.subspan(offset, std::min(part_size, data.size() - offset));
+    store.start_upload_part({.bucket = job.bucket,
+                             .object = job.checkpoint,
+                             .upload_id = upload->upload_id,
+                             .part_number = static_cast<std::uint32_t>(i + 1),
+                             .data = piece,
+                             .limits = limits},
+                            [&, i, done, piece](auto part) {
+                              if (!part) return done(std::move(part).error());
+                              bar.add(0, piece.size());
+                              parts[i] = std::move(*part);
+                              done(result<void>{});
+                            });
+  });
+  if (written) {
+    const auto object = store.multipart_complete({.bucket = job.bucket,
+                                                  .object = job.checkpoint,
+                                                  .upload_id = upload->upload_id,
+                                                  .parts = std::move(parts),
+                                                  .limits = limits});
+    if (object) return step_report{1, data.size(), bar.seconds()};
+    written = object.error();
+  }
+  // Unfinished uploads are billed for ever: not even an interrupted run leaves one.
+  const auto aborted = store.multipart_abort({.bucket = job.bucket,
+                                              .object = job.checkpoint,
+                                              .upload_id = upload->upload_id,
+                                              .limits = {.timeout = std::chrono::seconds(30)}});
+  error failure = written.error();
+  if (!aborted && aborted.error().code() != errc::not_found) {
+    failure.with_message(failure.message() +
+                         "; the upload could not be aborted: " + aborted.error().message());
+  }
+  return failure;
+}
+
+result<step_report> read_checkpoint(dataflux::object_store& store, const main_job_options& job,
+                                    bytes_view data) {
+  const auto object =
+      store.stat({.bucket = job.bucket, .object = job.checkpoint, .limits = {.stop = job.stop}});
+  if (!object) return object.error();
+  if (object->size != data.size()) return error(errc::data_loss, "the checkpoint's size changed");
+  const dataflux::buffer_pool pool;
+  const dataflux::buffer memory = pool.acquire(data.size());
+  std::memset(memory.data(), 0, data.size());  // the bytes below are then the ones received
+  progress bar("reading checkpoint", data.size());
+  const std::size_t count = (data.size() + range_size - 1) / range_size;
+  const auto read = run_parallel(count, ranges_in_flight, [&](std::size_t i, auto done) {
+    const std::uint64_t offset = i * range_size;
+    const std::uint64_t length = std::min(range_size, data.size() - offset);
+    auto sink = std::make_shared<dataflux::span_sink>(memory.span().subspan(offset, length));
+    store.start_read({.bucket = job.bucket,
+                      .object = job.checkpoint,
+                      .range = byte_range::span(offset, length),
+                      .generation = object->generation,
+                      .limits = {.stop = job.stop}},
+                     *sink, [&, done, sink](auto got) {
+                       if (!got) return done(std::move(got).error());
+                       bar.add(0, got->bytes);
+                       done(result<void>{});
+                     });
+  });
+  if (!read) return read.error();
+  const step_report report{1, data.size(), bar.seconds()};
+  if (std::memcmp(memory.data(), data.data(), data.size()) != 0) {
+    return error(errc::data_loss, "the checkpoint read back differs from the one written");
+  }
+  return report;
+}
