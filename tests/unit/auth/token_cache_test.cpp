@@ -240,7 +240,7 @@ TEST_CASE("token_cache: an endpoint that does not answer in time is tried again"
 TEST_CASE("token_cache: a reply without an end is cut off", "[auth]") {
   world w;
   w.peer = [] { return http::memory_reply{.body = std::string(2U << 20U, ' ')}; };
-  CHECK(w.fetch().find("is longer than 1 MiB") != std::string::npos);
+  CHECK(w.fetch().find("is longer than the limit of 1048576") != std::string::npos);
 }
 
 TEST_CASE("token_cache: a refused token is forgotten only while it is the current one", "[auth]") {

@@ -1,12 +1,12 @@
 #include <dataflux/auth/token_cache.hpp>
 
 #include <support/catch.hpp>
+#include <support/flag.hpp>
 
 #include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
-#include <semaphore>
 #include <thread>
 #include <vector>
 
@@ -99,12 +99,12 @@ class counting_credentials final : public auth::credentials {
 
 std::string fetch(auth::token_cache& cache, dataflux::scheduler& executor) {
   std::string value;
-  std::binary_semaphore told{0};
+  flag told;
   cache.await(executor, [&](result<std::string_view> outcome) {
     value = outcome ? std::string{*outcome} : outcome.error().message();
-    told.release();
+    told.raise();
   });
-  told.acquire();
+  told.wait();
   return value;
 }
 
@@ -147,36 +147,36 @@ TEST_CASE("token_cache: many threads look, wait and invalidate at once", "[auth]
 TEST_CASE("token_cache: destruction while a blocking step runs", "[auth][thread]") {
   class slow_credentials final : public auth::credentials {
    public:
-    slow_credentials(std::binary_semaphore& begun, std::binary_semaphore& go)
+    slow_credentials(flag& begun, flag& go)
         : credentials({.kind = "slow"}), begun_(begun), go_(go) {}
     std::unique_ptr<auth::token_flow> start() const override {
       class flow final : public auth::token_flow {
        public:
-        flow(std::binary_semaphore& begun, std::binary_semaphore& go) : begun_(begun), go_(go) {}
+        flow(flag& begun, flag& go) : begun_(begun), go_(go) {}
         auth::flow_step resume(auth::flow_event, const auth::flow_moment&) override {
           return auth::blocking_step{
               [this_begun = &begun_, this_go = &go_]() -> result<std::string> {
-                this_begun->release();
-                this_go->acquire();
+                this_begun->raise();
+                this_go->wait();
                 return std::string{"late"};
               }};
         }
 
        private:
-        std::binary_semaphore& begun_;
-        std::binary_semaphore& go_;
+        flag& begun_;
+        flag& go_;
       };
       return std::make_unique<flow>(begun_, go_);
     }
 
    private:
-    std::binary_semaphore& begun_;
-    std::binary_semaphore& go_;
+    flag& begun_;
+    flag& go_;
   };
 
-  std::binary_semaphore begun{0};
-  std::binary_semaphore go{0};
-  std::binary_semaphore told{0};
+  flag begun;
+  flag go;
+  flag told;
   dataflux::errc code{};
   thread_scheduler callers;
   {
@@ -184,13 +184,13 @@ TEST_CASE("token_cache: destruction while a blocking step runs", "[auth][thread]
     auth::token_cache cache(std::make_shared<slow_credentials>(begun, go), net);
     cache.await(callers, [&](result<std::string_view> outcome) {
       code = outcome ? dataflux::errc::ok : outcome.error().code();
-      told.release();
+      told.raise();
     });
-    begun.acquire();
+    begun.wait();
   }
-  told.acquire();
+  told.wait();
   CHECK(code == dataflux::errc::cancelled);
-  go.release();
+  go.raise();
   // The helper thread is free again, and has touched nothing that is gone.
   silent_transport net;
   auth::token_cache next(std::make_shared<counting_credentials>(), net);

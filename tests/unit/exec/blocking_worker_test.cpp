@@ -1,12 +1,12 @@
 #include <dataflux/exec/blocking_worker.hpp>
 
 #include <support/catch.hpp>
+#include <support/flag.hpp>
 
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
-#include <semaphore>
 #include <thread>
 #include <vector>
 
@@ -14,16 +14,16 @@ TEST_CASE("blocking_worker: one other thread, tasks in order, one at a time", "[
   std::vector<int> order;
   std::thread::id first{};
   std::thread::id last{};
-  std::counting_semaphore<> done{0};
+  flag done;
   REQUIRE(dataflux::run_blocking([&] { first = std::this_thread::get_id(); }));
   for (int i = 0; i < 100; ++i) {
     REQUIRE(dataflux::run_blocking([&, i] { order.push_back(i); }));
   }
   REQUIRE(dataflux::run_blocking([&] {
     last = std::this_thread::get_id();
-    done.release();
+    done.raise();
   }));
-  done.acquire();
+  done.wait();
   CHECK(first == last);
   CHECK(first != std::this_thread::get_id());
   REQUIRE(order.size() == 100);
@@ -31,37 +31,37 @@ TEST_CASE("blocking_worker: one other thread, tasks in order, one at a time", "[
 }
 
 TEST_CASE("blocking_worker: a task may ask for another one", "[exec]") {
-  std::binary_semaphore done{0};
+  flag done;
   REQUIRE(dataflux::run_blocking(
-      [&] { static_cast<void>(dataflux::run_blocking([&] { done.release(); })); }));
-  done.acquire();
+      [&] { static_cast<void>(dataflux::run_blocking([&] { done.raise(); })); }));
+  done.wait();
 }
 
 TEST_CASE("blocking_worker: the thread takes no signals", "[exec]") {
   bool blocked = false;
-  std::binary_semaphore done{0};
+  flag done;
   REQUIRE(dataflux::run_blocking([&] {
     sigset_t mask;
     blocked = ::pthread_sigmask(SIG_BLOCK, nullptr, &mask) == 0 &&
               ::sigismember(&mask, SIGTERM) == 1 && ::sigismember(&mask, SIGCHLD) == 1;
-    done.release();
+    done.raise();
   }));
-  done.acquire();
+  done.wait();
   CHECK(blocked);
 }
 
 TEST_CASE("blocking_worker: a forked child has a thread of its own", "[exec][fork]") {
-  std::binary_semaphore done{0};
-  REQUIRE(dataflux::run_blocking([&] { done.release(); }));
-  done.acquire();
+  flag done;
+  REQUIRE(dataflux::run_blocking([&] { done.raise(); }));
+  done.wait();
   // The parent's thread holds a task while the child is made.
-  std::binary_semaphore begun{0};
-  std::binary_semaphore go{0};
+  flag begun;
+  flag go;
   REQUIRE(dataflux::run_blocking([&] {
-    begun.release();
-    go.acquire();
+    begun.raise();
+    go.wait();
   }));
-  begun.acquire();
+  begun.wait();
   int ends[2];
   REQUIRE(::pipe(ends) == 0);
   const pid_t child = ::fork();
@@ -73,7 +73,7 @@ TEST_CASE("blocking_worker: a forked child has a thread of its own", "[exec][for
     ::alarm(20);
     for (;;) ::pause();
   }
-  go.release();
+  go.raise();
   char byte = 0;
   CHECK(::read(ends[0], &byte, 1) == 1);
   CHECK(byte == 'x');

@@ -100,7 +100,7 @@ TEST_CASE("memory_transport: failures before the head and inside the body", "[ht
   CHECK(w.one->report.failure == transport_failure::connect);
   CHECK_FALSE(w.one->report.request_sent);
   CHECK_FALSE(w.one->report.head_received);
-  CHECK(w.one->report.detail == "http://peer:80: connect");
+  CHECK(w.one->report.detail == "connect (http://peer:80)");
   w.reply = {.body = "hello", .failure = transport_failure::reset, .fails_after = 3};
   w.net.submit(w.one);
   w.time.run();
@@ -155,7 +155,7 @@ TEST_CASE("memory_transport: the receiver may refuse or ignore a reply", "[http]
     w.net.submit(w.one);
     w.time.run();
     CHECK(w.one->report.failure == transport_failure::refused);
-    CHECK(w.one->report.detail == "http://peer:80: not wanted");
+    CHECK(w.one->report.detail == "not wanted (http://peer:80)");
   }
   SECTION("a sink that is too small, told by the length") {
     w.net.submit(w.one);

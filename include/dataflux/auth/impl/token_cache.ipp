@@ -1,7 +1,7 @@
 #pragma once
 
-#include <dataflux/auth/detail/reply_sink.hpp>
 #include <dataflux/auth/token_cache.hpp>
+#include <dataflux/collecting_sink.hpp>
 #include <dataflux/exec/blocking_worker.hpp>
 
 #include <algorithm>
@@ -24,6 +24,7 @@ inline constexpr std::chrono::seconds refresh_jitter{60};
 inline constexpr std::chrono::seconds first_backoff{10};
 inline constexpr std::chrono::seconds longest_backoff{60};
 inline constexpr std::chrono::seconds error_remembered{1};
+inline constexpr std::size_t longest_reply = std::size_t{1} << 20;
 
 /// What the calls of one hour share; never changed once it is shared.
 struct authorization_value {
@@ -155,6 +156,7 @@ class token_cache::refresher final : public http::exchange {
     reply_.status = head.status();
     reply_.headers.clear();
     for (const auto& field : head.fields()) reply_.headers.add(field.name, field.value);
+    sink_.reset(detail::longest_reply, collecting_sink::excess::refuse);
     return &sink_;
   }
 
@@ -164,7 +166,9 @@ class token_cache::refresher final : public http::exchange {
       in_flight_ = false;
       if (closed_) return;
     }
-    reply_.body = sink_.take();
+    reply_.body = as_text(sink_.bytes());
+    sink_.reset(0, collecting_sink::excess::refuse);
+    sink_.release_if_larger(0);
     if (report.failure == http::transport_failure::none) {
       return advance(result<http_reply>{std::move(reply_)});
     }
@@ -344,7 +348,7 @@ class token_cache::refresher final : public http::exchange {
   std::unique_ptr<token_flow> flow_{};
   std::string body_{};
   http_reply reply_{};
-  detail::reply_sink sink_{};
+  collecting_sink sink_{buffer_pool(0)};
 };
 
 DATAFLUX_INLINE token_cache::token_cache(credentials_ptr creds, http::transport& transport,

@@ -135,8 +135,8 @@ DATAFLUX_INLINE void memory_transport::finish(flight& f, transport_failure failu
   flights_.erase(found);
   ended->report.failure = failure;
   if (failure != transport_failure::none) {
-    ended->report.detail = ended->what->request.origin->to_string();
-    ended->report.detail.append(": ").append(detail.empty() ? to_string(failure) : detail);
+    ended->report.detail = detail.empty() ? std::string{to_string(failure)} : std::move(detail);
+    ended->report.detail.append(" (").append(ended->what->request.origin->to_string()).append(")");
   }
   ended->what->on_done(ended->report);
 }
