@@ -9,8 +9,8 @@
 
 namespace emulator {
 
-/// Puts a `service` on sockets. listener.cpp is the one file that sees Boost.Beast and Asio, which
-/// take long to compile.
+/// Puts a `service` on sockets. Boost.Beast and Asio stay behind it: they take long to
+/// compile.
 class listener {
  public:
   /// Listens when it returns. `tls` is nullptr for plain HTTP. `behind` must outlive this.
