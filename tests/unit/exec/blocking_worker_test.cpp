@@ -57,9 +57,11 @@ TEST_CASE("blocking_worker: a forked child has a thread of its own", "[exec][for
   // The parent's thread holds a task while the child is made.
   flag begun;
   flag go;
+  flag gone;
   REQUIRE(dataflux::run_blocking([&] {
     begun.raise();
     go.wait();
+    gone.raise();
   }));
   begun.wait();
   int ends[2];
@@ -74,6 +76,7 @@ TEST_CASE("blocking_worker: a forked child has a thread of its own", "[exec][for
     for (;;) ::pause();
   }
   go.raise();
+  gone.wait();
   char byte = 0;
   CHECK(::read(ends[0], &byte, 1) == 1);
   CHECK(byte == 'x');
