@@ -74,6 +74,15 @@ def peers():
         lock = (PEERS / "object_store/Cargo.lock").read_text()
         found.append(("object_store", [target / "release/bench-object-store"],
                       first_match(r'name = "object_store"\nversion = "([^"]+)"', lock)))
+    if shutil.which("go") is None:
+        print("bench: no go, so google-cloud-go is not measured")
+    else:
+        program = ROOT / "build/peers/bench-google-cloud-go"
+        subprocess.run(["go", "build", "-o", program, "."], cwd=PEERS / "google-cloud-go",
+                       check=True)
+        modules = (PEERS / "google-cloud-go/go.mod").read_text()
+        found.append(("google-cloud-go", [program],
+                      first_match(r"cloud.google.com/go/storage v(\S+)", modules)))
     return found
 
 
