@@ -14,6 +14,7 @@ import argparse
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -190,7 +191,9 @@ def main():
         environment = base | dict(v.split("=", 1) for v in entry.get("ENVIRONMENT", []))
         limit = float(entry.get("TIMEOUT", 600))
         started = time.monotonic()
-        if "catch2" in entry.get("LABELS", []):
+        if not entry["command"] or shutil.which(entry["command"][0]) is None:
+            ok, omitted, bad, output = 0, 0, [("(the program)", ["it was not built"])], ""
+        elif "catch2" in entry.get("LABELS", []):
             ok, omitted, bad, output = run_catch2(entry, environment, limit, options.full,
                                                   case_filter)
         else:

@@ -7,6 +7,7 @@
 #include <dataflux/byte_range.hpp>
 #include <dataflux/byte_sink.hpp>
 #include <dataflux/bytes.hpp>
+#include <dataflux/collecting_sink.hpp>
 #include <dataflux/config.hpp>
 #include <dataflux/deadline.hpp>
 #include <dataflux/error.hpp>
@@ -39,6 +40,8 @@
 #include <dataflux/http/http1.hpp>
 #include <dataflux/http/memory_transport.hpp>
 #include <dataflux/http/message.hpp>
+#include <dataflux/http/pacing.hpp>
+#include <dataflux/http/retry.hpp>
 #include <dataflux/http/transport.hpp>
 #include <dataflux/http/url.hpp>
 #include <dataflux/auth/adc.hpp>
@@ -51,6 +54,7 @@
 #include <dataflux/auth/service_account.hpp>
 #include <dataflux/auth/token_cache.hpp>
 #include <dataflux/store/memory_store.hpp>
+#include <dataflux/store/memory_store_options.hpp>
 #include <dataflux/store/name_source.hpp>
 #include <dataflux/store/object_columns.hpp>
 #include <dataflux/store/object_metadata.hpp>
@@ -59,6 +63,8 @@
 #include <dataflux/store/requests.hpp>
 #include <dataflux/store/synthetic_bytes.hpp>
 #include <dataflux/store/validate.hpp>
+#include <dataflux/gcs/client.hpp>
+#include <dataflux/gcs/client_options.hpp>
 #include <dataflux/gcs/endpoint.hpp>
 #include <dataflux/gcs/error_reply.hpp>
 #include <dataflux/gcs/goog_hash.hpp>
