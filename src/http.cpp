@@ -1,5 +1,6 @@
 #include <dataflux/http/curl_transport.hpp>
 #include <dataflux/http/impl/connection.ipp>
+#include <dataflux/http/impl/connection_pool.ipp>
 #include <dataflux/http/impl/connector.ipp>
 #include <dataflux/http/impl/curl_transport.ipp>
 #include <dataflux/http/impl/failure.ipp>

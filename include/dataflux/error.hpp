@@ -21,7 +21,7 @@ enum class errc : std::int32_t {
   already_exists = 6,       ///< a create-only write met an existing object
   permission_denied = 7,    ///< authenticated, but not allowed (403)
   resource_exhausted = 8,   ///< rate limit or quota (429), or a local memory budget
-  failed_precondition = 9,  ///< an if-* condition did not hold (412, 304), or a handle used after fork
+  failed_precondition = 9,  ///< a condition did not hold (412, 304), or a handle used after fork
   aborted = 10,             ///< a conflict with a concurrent change (409)
   out_of_range = 11,        ///< a range outside the object (416)
   unimplemented = 12,       ///< recognised, not supported; the message says what to use
@@ -55,7 +55,8 @@ class error {
   ~error();
 
   errc code() const noexcept;
-  /// What happened and what to do, for a person; without bucket, object or attempts (see to_string).
+  /// What happened and what to do, for a person; without bucket, object or attempts (see
+  /// to_string).
   const std::string& message() const noexcept;
   /// The HTTP status of the last reply, 0 when none arrived.
   int http_status() const noexcept;

@@ -71,5 +71,9 @@ class client final : public object_store {
 }  // namespace dataflux::inline DATAFLUX_ABI::gcs
 
 #if !defined(DATAFLUX_COMPILED)
+#include <dataflux/gcs/impl/call.ipp>
 #include <dataflux/gcs/impl/client.ipp>
+#include <dataflux/gcs/impl/client_core.ipp>
+#include <dataflux/gcs/impl/pace_line.ipp>
+#include <dataflux/gcs/impl/read_call.ipp>
 #endif

@@ -14,7 +14,7 @@ namespace dataflux::inline DATAFLUX_ABI::http {
 
 namespace detail {
 class connection;
-class io_thread;
+class connection_pool;
 class wait_line;
 }  // namespace detail
 
@@ -70,7 +70,7 @@ class exchange : public ref_counted {
 
  private:
   friend class curl_transport;
-  friend class detail::io_thread;
+  friend class detail::connection_pool;
   friend class detail::connection;
   friend class detail::wait_line;
   /// Where the transport holds it: nowhere, in a line, or on a connection.

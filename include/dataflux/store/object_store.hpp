@@ -47,7 +47,8 @@ class object_store {
   /// The clock and thread for a coordinator that uses this store; calls spread over all threads.
   virtual scheduler& executor() noexcept = 0;
 
-  virtual void start_list_page(const list_page_request& request, completion<dataflux::list_page> done) = 0;
+  virtual void start_list_page(const list_page_request& request,
+                               completion<dataflux::list_page> done) = 0;
   virtual void start_stat(const stat_request& request, completion<object_metadata> done) = 0;
   /// The sink is rewound at most to offset 0 when an attempt cannot be resumed where it broke off.
   /// A read of the whole object is checked against its CRC32C: errc::data_loss when it differs.
@@ -71,9 +72,8 @@ class object_store {
     return submit<object_metadata>(&object_store::start_stat, std::move(request));
   }
   operation<read_summary> submit_read(read_request request, byte_sink& sink) {
-    return start_operation<read_summary>(request.limits, [&](auto done) {
-      start_read(request, sink, std::move(done));
-    });
+    return start_operation<read_summary>(
+        request.limits, [&](auto done) { start_read(request, sink, std::move(done)); });
   }
   operation<object_metadata> submit_insert(insert_request request) {
     return submit<object_metadata>(&object_store::start_insert, std::move(request));
@@ -123,9 +123,8 @@ class object_store {
  private:
   template <class T, class Request>
   operation<T> submit(void (object_store::*start)(const Request&, completion<T>), Request request) {
-    return start_operation<T>(request.limits, [&](auto done) {
-      (this->*start)(request, std::move(done));
-    });
+    return start_operation<T>(request.limits,
+                              [&](auto done) { (this->*start)(request, std::move(done)); });
   }
 };
 

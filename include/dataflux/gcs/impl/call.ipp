@@ -193,6 +193,7 @@ DATAFLUX_INLINE void call::settle(const http::exchange_report& report) {
 /// A reply of success that is not what it should be: cut or damaged on the way (retryable), or not
 /// the service's.
 DATAFLUX_INLINE void call::settle(error e) {
+  if (e.http_status() == 0) e.with_http_status(status_);
   if (!e.retryable()) {
     ++retry_.attempts;
     return fail_or_investigate(std::move(e));

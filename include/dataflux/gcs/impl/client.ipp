@@ -7,10 +7,6 @@
 #include <dataflux/gcs/detail/client_core.hpp>
 #include <dataflux/gcs/detail/read_call.hpp>
 #include <dataflux/gcs/detail/verb_call.hpp>
-#include <dataflux/gcs/impl/call.ipp>
-#include <dataflux/gcs/impl/client_core.ipp>
-#include <dataflux/gcs/impl/pace_line.ipp>
-#include <dataflux/gcs/impl/read_call.ipp>
 #include <dataflux/gcs/list_verb.hpp>
 #include <dataflux/http/curl_transport.hpp>
 

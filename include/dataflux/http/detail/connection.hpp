@@ -11,7 +11,7 @@
 
 namespace dataflux::inline DATAFLUX_ABI::http::detail {
 
-class io_thread;
+class connection_pool;
 struct host_pool;
 
 /// One connection of an I/O thread and the exchange on it. All members run on that thread.
@@ -20,7 +20,7 @@ struct host_pool;
 /// of the current batch can mean it any more.
 class connection {
  public:
-  connection(io_thread& owner, host_pool& pool) noexcept : owner_(owner), pool_(pool) {}
+  connection(connection_pool& owner, host_pool& pool) noexcept : owner_(owner), pool_(pool) {}
   connection(const connection&) = delete;
   connection& operator=(const connection&) = delete;
 
@@ -43,7 +43,7 @@ class connection {
   void close();
 
  private:
-  friend class io_thread;
+  friend class connection_pool;
 
   enum class step : std::uint8_t { again, more, ended };
 
@@ -64,13 +64,14 @@ class connection {
   stream::outcome receive_into(bytes_span memory);
   void reply_complete();
   void idle_event(std::uint32_t events);
+  time_point now() const noexcept;
   time_point next_limit() const noexcept;
   void arm();
   void on_timer();
   std::string where() const;
   std::string phase_text() const;
 
-  io_thread& owner_;
+  connection_pool& owner_;
   host_pool& pool_;
   http::detail::stream stream_{};
   enum state state_ { state::connecting };

@@ -20,9 +20,11 @@ inline constexpr std::size_t turn_limit = std::size_t{4} << 20U;
 /// Room for a head and a small body in one receive; grows to max_head_size for a longer head.
 inline constexpr std::size_t input_size = std::size_t{32} << 10U;
 
+DATAFLUX_INLINE time_point connection::now() const noexcept { return owner_.loop_.now(); }
+
 DATAFLUX_INLINE void connection::established() {
   state_ = state::idle;
-  last_activity_ = owner_.now_;
+  last_activity_ = now();
   owner_.watch(*this);
 }
 
@@ -33,7 +35,7 @@ DATAFLUX_INLINE void connection::begin(ref<exchange> e) {
   current_->connection_ = this;
   report_ = {};
   report_.connection_reused = reused_;
-  report_.started = last_activity_ = owner_.now_;
+  report_.started = last_activity_ = now();
   sink_ = nullptr;
   head_done_ = false;
   give_up_ = transport_failure::none;
@@ -66,7 +68,7 @@ DATAFLUX_INLINE void connection::send_some() {
     const bool in_head = out_sent_ < out_.size();
     if (!in_head && part_ == parts.size()) {
       sending_ = false;
-      request_sent_ = owner_.now_;
+      request_sent_ = now();
       return;
     }
     const bytes_view rest =
@@ -75,7 +77,7 @@ DATAFLUX_INLINE void connection::send_some() {
     if (sent.status == stream::status::again) return;
     if (sent.status != stream::status::ok) return send_broken();
     report_.request_sent = true;
-    last_activity_ = owner_.now_;
+    last_activity_ = now();
     if (in_head) {
       out_sent_ += sent.count;
       continue;
@@ -99,14 +101,14 @@ DATAFLUX_INLINE void connection::send_broken() {
 
 DATAFLUX_INLINE void connection::fail_soon() {
   sending_ = false;
-  request_sent_ = owner_.now_;
+  request_sent_ = now();
   if (!std::exchange(resuming_, true)) owner_.resume_.push_back(this);
 }
 
 DATAFLUX_INLINE void connection::on_events(std::uint32_t events) {
   if (state_ == state::idle) return idle_event(events);
   if (state_ != state::busy) return;
-  last_activity_ = owner_.now_;
+  last_activity_ = now();
   if (sending_ && (events & (EPOLLOUT | EPOLLERR | EPOLLHUP)) != 0) {
     send_some();
     arm();
@@ -153,7 +155,7 @@ DATAFLUX_INLINE void connection::receive_some() {
 DATAFLUX_INLINE stream::outcome connection::receive_into(bytes_span memory) {
   const auto got = stream_.receive(memory);
   if (got.status == stream::status::ok && report_.first_byte == never) {
-    report_.first_byte = owner_.now_;
+    report_.first_byte = now();
   }
   return got;
 }
@@ -317,7 +319,7 @@ DATAFLUX_INLINE void connection::reply_complete() {
   if (clean && decoder_.keep_alive()) {
     reused_ = true;
     state_ = state::idle;
-    last_activity_ = owner_.now_;
+    last_activity_ = now();
     e->connection_ = nullptr;
     owner_.released(*this);
   } else {
@@ -369,17 +371,17 @@ DATAFLUX_INLINE time_point connection::next_limit() const noexcept {
 DATAFLUX_INLINE void connection::arm() {
   const time_point limit = next_limit();
   if (limit >= timer_at_) return;
-  if (timer_ != timer_id::none) owner_.cancel(timer_);
+  if (timer_ != timer_id::none) owner_.loop_.cancel(timer_);
   timer_at_ = limit;
-  timer_ = owner_.at(limit, [this] { on_timer(); });
+  timer_ = owner_.loop_.at(limit, [this] { on_timer(); });
 }
 
 DATAFLUX_INLINE void connection::on_timer() {
   timer_ = timer_id::none;
   timer_at_ = never;
-  if (next_limit() > owner_.now_) return arm();
+  if (next_limit() > now()) return arm();
   if (state_ == state::idle) return close();
-  if (current_->limits.deadline <= owner_.now_) {
+  if (current_->limits.deadline <= now()) {
     return fail(transport_failure::deadline, "the deadline passed " + phase_text());
   }
   const bool waiting = !sending_ && report_.first_byte == never;

@@ -53,7 +53,7 @@ DATAFLUX_INLINE result<std::shared_ptr<curl_transport>> curl_transport::create(
   }
   std::size_t count = options.io_threads;
   if (count == 0) count = std::max<std::size_t>(1, std::thread::hardware_concurrency() / 4);
-  const detail::io_thread::limits share{
+  const detail::connection_pool::limits share{
       .connections_per_host = std::max<std::size_t>(1, options.max_connections_per_host / count),
       .connections = std::max<std::size_t>(1, options.max_connections / count)};
   try {

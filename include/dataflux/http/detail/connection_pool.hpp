@@ -1,0 +1,112 @@
+#pragma once
+
+#include <dataflux/http/detail/connection.hpp>
+#include <dataflux/http/detail/connector.hpp>
+#include <dataflux/http/detail/resolver.hpp>
+#include <dataflux/http/transport.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace dataflux::inline DATAFLUX_ABI::http::detail {
+
+class io_thread;
+
+/// Exchanges that wait for a connection, first come first served; linked through the exchanges.
+class wait_line {
+ public:
+  bool empty() const noexcept { return first_ == nullptr; }
+  exchange& front() const noexcept { return *first_; }
+  std::size_t size() const noexcept { return size_; }
+  void push_back(ref<exchange> e) noexcept;
+  void push_front(ref<exchange> e) noexcept;
+  ref<exchange> remove(exchange& e) noexcept;
+
+ private:
+  exchange* first_{nullptr};
+  exchange* last_{nullptr};
+  std::size_t size_{0};
+};
+
+/// The connections of one I/O thread to one origin, and who waits for them.
+struct host_pool {
+  std::shared_ptr<const origin> to{};
+  wait_line waiting{};
+  std::vector<connection*> idle{};  ///< most recently used last, and taken first
+  std::size_t connecting{0};
+  std::size_t established{0};
+  resolver::addresses addresses{};
+  time_point addresses_until{};
+  std::size_t next_address{0};
+  bool resolving{false};
+  time_point no_connect_before{};  ///< after a failed connect, while other connections live
+};
+
+/// Brings exchanges and connections of one I/O thread together: who waits, what is idle, when one
+/// more connection is opened. All members run on that thread, connections() apart.
+class connection_pool {
+ public:
+  struct limits {
+    std::size_t connections_per_host{1};
+    std::size_t connections{1};
+  };
+
+  connection_pool(io_thread& loop, int epoll, const curl_transport_options& options, limits share,
+                  resolver& names);
+  connection_pool(const connection_pool&) = delete;
+  connection_pool& operator=(const connection_pool&) = delete;
+  ~connection_pool() = default;
+
+  void start(ref<exchange> e);
+  void cancel(exchange& e);
+  /// Ends everything with `cancelled`; from here on start() refuses.
+  void shut_down();
+  std::size_t connections() const noexcept { return open_.load(std::memory_order_relaxed); }
+
+  /// For the event loop: what became ready, and what each of its turns does.
+  detail::connector& connector() noexcept { return connector_; }
+  void finish_connects();
+  void resume_connections();
+  bool has_unfinished() const noexcept { return !resume_.empty(); }
+  /// No event of this turn can mean a closed connection any more.
+  void forget_closed() { graveyard_.clear(); }
+
+ private:
+  friend class connection;
+  void end_exchange(ref<exchange> e, exchange_report report) noexcept;
+  void end_unsent(ref<exchange> e, transport_failure failure, std::string detail);
+  void retry_fresh(ref<exchange> e);
+  void wait_in_line(host_pool& pool, ref<exchange> e, bool first);
+  ref<exchange> leave_line(host_pool& pool, exchange& e) noexcept;
+  void serve_line(host_pool& pool);
+  void open_connections(host_pool& pool);
+  bool make_room();
+  void resolve(host_pool& pool);
+  void open_one(host_pool& pool);
+  void connect_failed(connection& c, transport_failure failure, const std::string& detail);
+  void released(connection& c);
+  void closed(connection& c);
+  void close_idle(host_pool& pool);
+  host_pool& pool_of(const std::shared_ptr<const origin>& to);
+  void watch(connection& c);
+
+  io_thread& loop_;
+  const int epoll_;
+  const curl_transport_options options_;
+  const limits limits_;
+  resolver& resolver_;
+  detail::connector connector_;
+  bool stopping_{false};
+  std::vector<std::unique_ptr<host_pool>> pools_{};
+  std::vector<std::unique_ptr<connection>> all_{};
+  std::vector<std::unique_ptr<connection>> graveyard_{};
+  std::vector<connection*> resume_{};
+  std::vector<connection*> resuming_{};
+  std::atomic<std::size_t> open_{0};
+};
+
+}  // namespace dataflux::inline DATAFLUX_ABI::http::detail

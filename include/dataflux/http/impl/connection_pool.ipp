@@ -1,0 +1,304 @@
+#pragma once
+
+#include <dataflux/http/detail/connection_pool.hpp>
+#include <dataflux/http/detail/io_thread.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include <sys/epoll.h>
+
+namespace dataflux::inline DATAFLUX_ABI::http::detail {
+
+DATAFLUX_INLINE connection_pool::connection_pool(io_thread& loop, int epoll,
+                                                 const curl_transport_options& options,
+                                                 limits share, resolver& names)
+    : loop_(loop),
+      epoll_(epoll),
+      options_(options),
+      limits_(share),
+      resolver_(names),
+      connector_(options_, epoll, share.connections) {}
+
+DATAFLUX_INLINE void wait_line::push_back(ref<exchange> owned) noexcept {
+  exchange* const e = owned.leak();
+  e->previous_ = last_;
+  e->next_ = nullptr;
+  (last_ != nullptr ? last_->next_ : first_) = e;
+  last_ = e;
+  ++size_;
+}
+
+DATAFLUX_INLINE void wait_line::push_front(ref<exchange> owned) noexcept {
+  exchange* const e = owned.leak();
+  e->next_ = first_;
+  e->previous_ = nullptr;
+  (first_ != nullptr ? first_->previous_ : last_) = e;
+  first_ = e;
+  ++size_;
+}
+
+DATAFLUX_INLINE ref<exchange> wait_line::remove(exchange& e) noexcept {
+  (e.previous_ != nullptr ? e.previous_->next_ : first_) = e.next_;
+  (e.next_ != nullptr ? e.next_->previous_ : last_) = e.previous_;
+  e.next_ = e.previous_ = nullptr;
+  --size_;
+  return ref<exchange>::adopt(&e);
+}
+
+DATAFLUX_INLINE void connection_pool::finish_connects() {
+  detail::connector::finished end;
+  while (connector_.next_finished(end)) {
+    auto& c = *static_cast<connection*>(end.user);
+    if (c.state() != connection::state::connecting) continue;
+    if (end.failure != transport_failure::none) {
+      connect_failed(c, end.failure, end.detail);
+      continue;
+    }
+    if (connector_.adopt(c.stream()) < 0) {
+      connect_failed(c, transport_failure::connect, "no usable socket");
+      continue;
+    }
+    --c.pool().connecting;
+    ++c.pool().established;
+    c.established();
+    released(c);
+  }
+}
+
+DATAFLUX_INLINE void connection_pool::resume_connections() {
+  resuming_.swap(resume_);
+  for (connection* c : resuming_) c->resume();
+  resuming_.clear();
+}
+
+DATAFLUX_INLINE void connection_pool::shut_down() {
+  stopping_ = true;
+  for (auto& pool : pools_) {
+    while (!pool->waiting.empty()) {
+      end_unsent(leave_line(*pool, pool->waiting.front()), transport_failure::cancelled,
+                 "the client was closed");
+    }
+  }
+  // A completion may submit again; stopping_ refuses that at once.
+  for (std::size_t i = 0; i < all_.size(); ++i) {
+    connection& c = *all_[i];
+    if (c.state() == connection::state::busy) {
+      c.fail(transport_failure::cancelled, "the client was closed");
+      i = static_cast<std::size_t>(-1);
+    }
+  }
+  while (!all_.empty()) all_.back()->close();
+}
+
+DATAFLUX_INLINE void connection_pool::start(ref<exchange> e) {
+  if (stopping_) {
+    return end_unsent(std::move(e), transport_failure::cancelled, "the client was closed");
+  }
+  e->stale_retries_ = 0;
+  host_pool& pool = pool_of(e->request.origin);
+  if (!pool.idle.empty() && pool.waiting.empty()) {
+    connection* const c = pool.idle.back();
+    pool.idle.pop_back();
+    return c->begin(std::move(e));
+  }
+  wait_in_line(pool, std::move(e), false);
+}
+
+DATAFLUX_INLINE void connection_pool::wait_in_line(host_pool& pool, ref<exchange> e, bool first) {
+  e->place_ = exchange::place::waiting;
+  if (e->limits.deadline != never) {
+    e->wait_timer_ = loop_.at(e->limits.deadline, [this, &pool, &late = *e] {
+      late.wait_timer_ = timer_id::none;
+      end_unsent(leave_line(pool, late), transport_failure::deadline,
+                 "the deadline passed while waiting for a connection");
+    });
+  }
+  first ? pool.waiting.push_front(std::move(e)) : pool.waiting.push_back(std::move(e));
+  open_connections(pool);
+}
+
+DATAFLUX_INLINE ref<exchange> connection_pool::leave_line(host_pool& pool, exchange& e) noexcept {
+  if (e.wait_timer_ != timer_id::none) loop_.cancel(std::exchange(e.wait_timer_, timer_id::none));
+  return pool.waiting.remove(e);
+}
+
+DATAFLUX_INLINE void connection_pool::end_exchange(ref<exchange> e,
+                                                   exchange_report report) noexcept {
+  e->place_ = exchange::place::none;
+  e->connection_ = nullptr;
+  e->on_done(report);
+}
+
+/// The exchange is in no line and on no connection.
+DATAFLUX_INLINE void connection_pool::end_unsent(ref<exchange> e, transport_failure failure,
+                                                 std::string detail) {
+  exchange_report report;
+  report.failure = failure;
+  report.detail = std::move(detail) + " (" + e->request.origin->to_string() + ")";
+  end_exchange(std::move(e), std::move(report));
+}
+
+DATAFLUX_INLINE void connection_pool::cancel(exchange& e) {
+  if (e.place_ == exchange::place::active) {
+    e.connection_->fail(transport_failure::cancelled, "cancelled by the caller");
+  } else if (e.place_ == exchange::place::waiting) {
+    end_unsent(leave_line(pool_of(e.request.origin), e), transport_failure::cancelled,
+               "cancelled by the caller");
+  }
+}
+
+/// The kept connection was dead, so the other kept ones may be, too.
+DATAFLUX_INLINE void connection_pool::retry_fresh(ref<exchange> e) {
+  host_pool& pool = pool_of(e->request.origin);
+  close_idle(pool);
+  e->connection_ = nullptr;
+  wait_in_line(pool, std::move(e), true);
+}
+
+/// Gives idle connections to those who wait.
+DATAFLUX_INLINE void connection_pool::serve_line(host_pool& pool) {
+  while (!pool.waiting.empty() && !pool.idle.empty()) {
+    ref<exchange> e = leave_line(pool, pool.waiting.front());
+    connection* const c = pool.idle.back();
+    pool.idle.pop_back();
+    c->begin(std::move(e));
+  }
+}
+
+DATAFLUX_INLINE host_pool& connection_pool::pool_of(const std::shared_ptr<const origin>& to) {
+  for (const auto& pool : pools_) {
+    if (pool->to == to || *pool->to == *to) return *pool;
+  }
+  pools_.push_back(std::make_unique<host_pool>());
+  pools_.back()->to = to;
+  return *pools_.back();
+}
+
+DATAFLUX_INLINE void connection_pool::open_connections(host_pool& pool) {
+  if (loop_.now() < pool.no_connect_before && pool.established > 0) return;
+  while (pool.waiting.size() > pool.connecting &&
+         pool.connecting + pool.established < limits_.connections_per_host) {
+    const bool proxied = proxy_configured(*pool.to);
+    if (!proxied && (pool.addresses == nullptr || pool.addresses_until <= loop_.now())) {
+      return resolve(pool);
+    }
+    if (!make_room()) return;
+    open_one(pool);
+  }
+}
+
+DATAFLUX_INLINE void connection_pool::resolve(host_pool& pool) {
+  if (std::exchange(pool.resolving, true)) return;
+  resolver_.resolve(pool.to->host, loop_, [this, &pool](result<resolver::addresses> answer) {
+    pool.resolving = false;
+    if (stopping_) return;
+    if (answer) {
+      pool.addresses = std::move(*answer);
+      pool.addresses_until = deadline_after(loop_.now(), options_.resolve_ttl);
+    } else if (pool.addresses != nullptr) {
+      pool.addresses_until = loop_.now() + std::chrono::seconds(5);  // better old ones than none
+    } else {
+      // Those who joined the line in the completions ask the resolver again.
+      for (std::size_t n = pool.waiting.size(); n > 0 && !pool.waiting.empty(); --n) {
+        end_unsent(leave_line(pool, pool.waiting.front()), transport_failure::resolve,
+                   answer.error().message());
+      }
+    }
+    open_connections(pool);
+  });
+}
+
+/// True if one more connection is allowed, perhaps because an idle one to another host was closed.
+DATAFLUX_INLINE bool connection_pool::make_room() {
+  if (all_.size() < limits_.connections) return true;
+  for (const auto& pool : pools_) {
+    if (pool->idle.empty()) continue;
+    pool->idle.front()->close();
+    return true;
+  }
+  return false;
+}
+
+DATAFLUX_INLINE void connection_pool::open_one(host_pool& pool) {
+  all_.push_back(std::make_unique<connection>(*this, pool));
+  connection& c = *all_.back();
+  ++pool.connecting;
+  open_.store(all_.size(), std::memory_order_relaxed);
+  std::vector<std::string> addresses;
+  if (pool.addresses != nullptr) {
+    // Each connection begins at another address, so that all of the host's front ends are used.
+    addresses = *pool.addresses;
+    std::rotate(
+        addresses.begin(),
+        addresses.begin() + static_cast<std::ptrdiff_t>(pool.next_address++ % addresses.size()),
+        addresses.end());
+  }
+  connector_.open(c.stream(), *pool.to, addresses, pool.waiting.front().limits.connect, &c);
+}
+
+DATAFLUX_INLINE void connection_pool::connect_failed(connection& c, transport_failure failure,
+                                                     const std::string& detail) {
+  host_pool& pool = c.pool();
+  c.close();
+  // While other connections live the line is served by them; else each failure ends one waiter.
+  if (pool.established > 0) {
+    pool.no_connect_before = loop_.now() + std::chrono::seconds(1);
+    loop_.at(pool.no_connect_before, [this, &pool] { open_connections(pool); });
+  } else if (!pool.waiting.empty()) {
+    end_unsent(leave_line(pool, pool.waiting.front()), failure, "cannot connect: " + detail);
+    open_connections(pool);
+  }
+}
+
+/// A connection has nothing to do now.
+DATAFLUX_INLINE void connection_pool::released(connection& c) {
+  host_pool& pool = c.pool();
+  pool.idle.push_back(&c);
+  serve_line(pool);
+  if (c.state() != connection::state::idle) return;
+  c.arm();
+  if (all_.size() < limits_.connections) return;
+  for (const auto& other : pools_) {
+    if (!other->waiting.empty()) return open_connections(*other);
+  }
+}
+
+/// Takes a connection out of everything; the object lives until the end of the loop's turn.
+DATAFLUX_INLINE void connection_pool::closed(connection& c) {
+  host_pool& pool = c.pool();
+  if (c.state_ == connection::state::connecting) {
+    --pool.connecting;
+  } else {
+    --pool.established;
+    std::erase(pool.idle, &c);
+  }
+  c.state_ = connection::state::dead;
+  if (c.timer_ != timer_id::none) loop_.cancel(std::exchange(c.timer_, timer_id::none));
+  std::erase(resume_, &c);
+  connector_.close(c.stream_);
+  const auto found = std::find_if(all_.begin(), all_.end(), [&](auto& p) { return p.get() == &c; });
+  graveyard_.push_back(std::move(*found));
+  *found = std::move(all_.back());
+  all_.pop_back();
+  open_.store(all_.size(), std::memory_order_relaxed);
+  // Whoever waits for a connection, here or to another host, may have one now.
+  if (!stopping_)
+    loop_.post([this] {
+      for (std::size_t i = 0; i < pools_.size(); ++i) open_connections(*pools_[i]);
+    });
+}
+
+DATAFLUX_INLINE void connection_pool::close_idle(host_pool& pool) {
+  while (!pool.idle.empty()) pool.idle.back()->close();
+}
+
+/// Edge-triggered, once for the connection's life: no epoll_ctl per request.
+DATAFLUX_INLINE void connection_pool::watch(connection& c) {
+  ::epoll_event event{};
+  event.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
+  event.data.ptr = &c;
+  ::epoll_ctl(epoll_, EPOLL_CTL_ADD, c.stream().descriptor(), &event);
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI::http::detail
