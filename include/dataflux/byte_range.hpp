@@ -19,7 +19,9 @@ class byte_range {
 
   constexpr byte_range() noexcept = default;
   static constexpr byte_range all() noexcept { return {}; }
-  static constexpr byte_range from(std::uint64_t offset) noexcept { return {offset, to_end, false}; }
+  static constexpr byte_range from(std::uint64_t offset) noexcept {
+    return {offset, to_end, false};
+  }
   static constexpr byte_range span(std::uint64_t offset, std::uint64_t length) noexcept {
     return {offset, length, false};
   }

@@ -1,8 +1,8 @@
 #pragma once
 
+#include <dataflux/codec/rfc3339.hpp>
 #include <dataflux/config.hpp>
 
-#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,7 +12,7 @@
 namespace dataflux::inline DATAFLUX_ABI {
 
 /// Time stamps as the service gives them: UTC, up to nanoseconds.
-using timestamp = std::chrono::sys_time<std::chrono::nanoseconds>;
+using timestamp = codec::timestamp;
 
 /// What a store knows of one generation of one object (protocol.md 1.2). Fields that a reply did
 /// not carry are empty, zero or nothing.
