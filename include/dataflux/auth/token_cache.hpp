@@ -2,6 +2,7 @@
 
 #include <dataflux/auth/credentials.hpp>
 #include <dataflux/http/transport.hpp>
+#include <dataflux/observer.hpp>
 #include <dataflux/ref.hpp>
 
 #include <atomic>
@@ -17,6 +18,9 @@ struct token_cache_options {
   unique_function<system_time()> wall_clock{};
   /// Of the jitter; zero = by chance.
   std::uint64_t seed{0};
+  /// Told in a warning when a refresh fails, also when no call notices because the old token is
+  /// still good. Outlives the transport.
+  dataflux::observer* observer{nullptr};
 };
 
 /// Called once with the value of the Authorization field, valid during the call and empty for

@@ -26,6 +26,7 @@ class world {
     auth::token_cache_options options;
     options.wall_clock = [this] { return test::some_time() + (time.now() - begin_); };
     options.seed = 1;
+    options.observer = &log;
     cache.emplace(std::move(credentials), net, std::move(options));
   }
 
@@ -70,6 +71,14 @@ class world {
             .delay = delay};
   }
 
+  struct listener final : dataflux::observer {
+    void on_log(dataflux::log_level level, std::string_view line) noexcept override {
+      if (level == dataflux::log_level::warning) lines.emplace_back(line);
+    }
+    std::vector<std::string> lines{};
+  };
+
+  listener log{};
   dataflux::virtual_scheduler time{};
   http::memory_transport net{time, [this](const http::memory_request&) { return peer(); }};
   std::optional<auth::token_cache> cache{};
@@ -182,6 +191,10 @@ TEST_CASE("token_cache: a failed refresh keeps the old token and backs off", "[a
     w.time.run_for(100ms);
   }
   CHECK(at == std::vector<long>{60, 70, 90, 130, 190});
+  CHECK(w.log.lines.size() == 5);
+  CHECK(w.log.lines[0] ==
+        "no fresh token: unauthenticated: authorized_user credentials from /f: refused by "
+        "oauth2.googleapis.com: invalid_client (HTTP 401, reason invalid_client, attempts 1)");
   w.time.run_until(end - 10s);
   CHECK(w.look() == "none");
   CHECK(w.fetch() ==

@@ -3,6 +3,7 @@
 #include <dataflux/auth/rsa_signer.hpp>
 
 #include <openssl/bio.h>
+#include <openssl/crypto.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
@@ -46,6 +47,9 @@ DATAFLUX_INLINE result<rsa_signer> rsa_signer::from_pem(std::string_view pem) {
   if (pem.size() > std::numeric_limits<std::uint16_t>::max()) {
     return error{errc::invalid_argument, "the private key is too long to be one"};
   }
+  // This may be the first use of OpenSSL in the process: threads of this library may still use it
+  // when the process exits.
+  OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, nullptr);
   const detail::bio_ptr text(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
   EVP_PKEY* const raw =
       text ? PEM_read_bio_PrivateKey(text.get(), nullptr, detail::no_password, nullptr) : nullptr;

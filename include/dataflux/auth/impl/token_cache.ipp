@@ -63,6 +63,7 @@ class token_cache::refresher final : public http::exchange {
   refresher(credentials_ptr creds, http::transport& transport, token_cache_options options)
       : credentials_(std::move(creds)),
         transport_(transport),
+        observer_(options.observer),
         wall_clock_(std::move(options.wall_clock)),
         chance_(options.seed != 0 ? options.seed : std::random_device{}()) {
     executor = &transport.next_executor();
@@ -310,7 +311,7 @@ class token_cache::refresher final : public http::exchange {
   void finish(result<access_token> outcome) {
     flow_.reset();
     body_.clear();
-    std::scoped_lock lock(mutex_);
+    std::unique_lock lock(mutex_);
     if (closed_) return;
     running_ = false;
     if (outcome) return install(*outcome);
@@ -320,10 +321,14 @@ class token_cache::refresher final : public http::exchange {
     last_error_ = outcome.error();
     error_until_ = now + detail::error_remembered;
     answer_all(outcome.error());
+    lock.unlock();
+    if (observer_ == nullptr) return;
+    observer_->on_log(log_level::warning, "no fresh token: " + outcome.error().to_string());
   }
 
   const credentials_ptr credentials_;
   http::transport& transport_;
+  dataflux::observer* const observer_;
   const std::uint64_t number_{detail::next_cache_number()};
 
   std::atomic<std::uint64_t> version_{1};
