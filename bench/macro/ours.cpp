@@ -63,6 +63,7 @@ client_ptr make_client(const bench::options& given) {
 
 /// What one of the calls in flight needs between its start and its completion.
 struct lane {
+  dataflux::read_request read;
   std::span<std::byte> buffer;
   std::optional<dataflux::span_sink> sink;
 };
@@ -75,11 +76,12 @@ class our_client {
         client_(make_client(given)) {
     if (shape_ == shape::put32m) part_ = std::as_bytes(bench::touched_memory(bench::part_size));
     const bool ranges = shape_ == shape::range8m;
-    for (auto& each : lanes_)
+    for (auto& each : lanes_) {
+      each.read.bucket = bench::bucket;
+      each.read.object = ranges ? bench::large_object : bench::small_object;
       each.buffer = std::as_writable_bytes(
           bench::touched_memory(ranges ? bench::block_size : bench::small_size));
-    read_.bucket = bench::bucket;
-    read_.object = ranges ? bench::large_object : bench::small_object;
+    }
     list_.bucket = bench::bucket;
     upload_.bucket = bench::bucket;
     upload_.object = bench::upload_object;
@@ -122,19 +124,17 @@ class our_client {
     if (index >= count_) return;
     if (shape_ == shape::listpage) return begin_page(l, token);
     if (shape_ == shape::put32m) return begin_part(l, index);
-    dataflux::read_request request = read_;
     if (shape_ == shape::range8m)
-      request.range = dataflux::byte_range::span(bench::range_start(index), bench::block_size);
+      l.read.range = dataflux::byte_range::span(bench::range_start(index), bench::block_size);
     l.sink.emplace(l.buffer);
-    client_->start_read(
-        request, *l.sink, [this, &l](dataflux::result<dataflux::read_summary> done) {
-          if (!done) fail("a read", text_of(done.error()));
-          if (done->bytes != l.buffer.size()) fail("a short read");
-          if (shape_ == shape::get16k && !done->verified) fail("an object was not verified");
-          const auto body = l.sink->filled();
-          if (check_) bench::check_body({reinterpret_cast<const char*>(body.data()), body.size()});
-          finish(l, done->bytes, {});
-        });
+    client_->start_read(l.read, *l.sink, [this, &l](dataflux::result<dataflux::read_summary> done) {
+      if (!done) fail("a read", text_of(done.error()));
+      if (done->bytes != l.buffer.size()) fail("a short read");
+      if (shape_ == shape::get16k && !done->verified) fail("an object was not verified");
+      const auto body = l.sink->filled();
+      if (check_) bench::check_body({reinterpret_cast<const char*>(body.data()), body.size()});
+      finish(l, done->bytes, {});
+    });
   }
 
   void begin_page(lane& l, std::string_view token) {
@@ -165,7 +165,6 @@ class our_client {
   shape shape_;
   std::vector<lane> lanes_;
   std::span<const std::byte> part_;
-  dataflux::read_request read_;
   dataflux::list_page_request list_;
   dataflux::upload_part_request upload_;
   std::atomic<std::uint64_t> started_{0}, finished_{0}, bytes_{0}, items_{0};
