@@ -77,7 +77,7 @@ class token_cache {
 
   /// A token that the application acquired. Ends all waits; replaced by a refresh in time if there
   /// are credentials. Errors: invalid_argument for an empty value or one that is no field value.
-  result<void> set_token(access_token token);
+  result<void> set_token(const access_token& token);
 
  private:
   class refresher;

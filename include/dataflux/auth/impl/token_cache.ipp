@@ -123,7 +123,7 @@ class token_cache::refresher final : public http::exchange {
     replace(nullptr);
   }
 
-  result<void> set_token(access_token token) {
+  result<void> set_token(const access_token& token) {
     http::header_list check;
     check.add("Authorization", token.value);
     if (token.value.empty() || !check.valid()) {
@@ -383,8 +383,8 @@ DATAFLUX_INLINE void token_cache::invalidate(std::string_view authorization) {
   refresher_->invalidate(authorization);
 }
 
-DATAFLUX_INLINE result<void> token_cache::set_token(access_token token) {
-  return refresher_->set_token(std::move(token));
+DATAFLUX_INLINE result<void> token_cache::set_token(const access_token& token) {
+  return refresher_->set_token(token);
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::auth
