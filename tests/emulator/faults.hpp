@@ -18,9 +18,9 @@ namespace fault {
 
 /// Where in the reply a connection breaks or stalls.
 enum class point {
-  before_reply,  ///< the request is read, not executed, and nothing is sent
-  in_head,       ///< executed; part of the status line and headers is sent
-  in_body,       ///< executed; `body_bytes` of the body are sent
+  before_reply,  ///< nothing is sent; a cut here keeps the request from being executed
+  in_head,       ///< part of the status line and headers is sent
+  in_body,       ///< `body_bytes` of the body are sent
 };
 
 /// Replies without executing the request. A status of 200 with an error document is legal.

@@ -10,6 +10,8 @@ namespace emulator {
 namespace {
 
 constexpr std::size_t write_step = std::size_t{1} << 20;
+/// Small enough that chunk boundaries fall inside the members of a listing.
+constexpr std::size_t chunk_step = std::size_t{16} << 10;
 
 const std::string& date_now() {
   thread_local std::pair<std::time_t, std::string> date;
@@ -62,7 +64,8 @@ reply_writer::step reply_writer::next() {
   const std::uint64_t size = has_body_ ? what_.reply.body.size() : 0;
   const std::uint64_t body_end = std::min(size, wire.body_limit);
   if (head_whole && body_sent_ < body_end) {
-    std::uint64_t count = std::min<std::uint64_t>(write_step, body_end - body_sent_);
+    const std::size_t most = what_.reply.chunked ? chunk_step : write_step;
+    std::uint64_t count = std::min<std::uint64_t>(most, body_end - body_sent_);
     if (wire.drip_bytes > 0) count = std::min<std::uint64_t>(count, wire.drip_bytes);
     const auto data = what_.reply.body.read(body_sent_, static_cast<std::size_t>(count), scratch_);
     if (data.empty()) return step::unreadable;

@@ -34,7 +34,10 @@ class client {
   };
 
   client() : easy_(curl_easy_init()) {}
-  ~client() { curl_easy_cleanup(easy_); }
+  ~client() {
+    curl_easy_cleanup(easy_);
+    curl_slist_free_all(headers_);
+  }
   client(const client&) = delete;
   client& operator=(const client&) = delete;
 
