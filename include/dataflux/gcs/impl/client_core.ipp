@@ -29,7 +29,9 @@ DATAFLUX_INLINE client_core::client_core(client_options o, gcs::endpoint e,
       user_agent(user_agent_of(options)),
       quota_project(quota_project_of(options, credentials)),
       transport(std::move(t)),
-      tokens(std::make_unique<auth::token_cache>(std::move(credentials), *transport)),
+      tokens(std::make_unique<auth::token_cache>(
+          std::move(credentials), *transport,
+          auth::token_cache_options{.observer = options.observer})),
       generation(fork_generation()) {}
 
 DATAFLUX_INLINE client_core::~client_core() {

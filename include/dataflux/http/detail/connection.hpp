@@ -53,15 +53,16 @@ class connection {
   void fail_soon();
   void receive_some();
   step receive_head();
-  step start_body(std::size_t consumed);
+  step start_body();
   step receive_body();
   step receive_in_place();
-  step receive_chunked();
-  step take_buffered();
+  step receive_through_input();
+  step take_input();
   step deliver(bytes_view bytes);
   step refuse(const error& why);
   step lost(stream::status how);
   stream::outcome receive_into(bytes_span memory);
+  bool nothing_came() const noexcept { return report_.first_byte == never; }
   void reply_complete();
   void idle_event(std::uint32_t events);
   time_point now() const noexcept;
@@ -91,10 +92,8 @@ class connection {
   std::size_t part_{0};  ///< body part being sent, and how far
   std::size_t part_sent_{0};
 
-  std::unique_ptr<std::byte[]> in_{};
-  std::size_t in_capacity_{0};
-  std::size_t in_begin_{0};
-  std::size_t in_end_{0};
+  std::string begun_head_{};  ///< what has come of a head that is not complete
+  bytes_view input_{};        ///< received and not decoded yet; empty between turns
 
   time_point last_activity_{};
   time_point request_sent_{never};

@@ -93,6 +93,11 @@ class connection_pool {
   void close_idle(host_pool& pool);
   host_pool& pool_of(const std::shared_ptr<const origin>& to);
   void watch(connection& c);
+  /// Memory for what one connection receives before it is decoded, in the same turn: shared by all,
+  /// so that it stays in the cache.
+  bytes_span input() noexcept { return {input_.get(), input_size}; }
+
+  static constexpr std::size_t input_size = std::size_t{32} << 10U;
 
   io_thread& loop_;
   const int epoll_;
@@ -100,6 +105,7 @@ class connection_pool {
   const limits limits_;
   resolver& resolver_;
   detail::connector connector_;
+  std::unique_ptr<std::byte[]> input_{std::make_unique<std::byte[]>(input_size)};
   bool stopping_{false};
   std::vector<std::unique_ptr<host_pool>> pools_{};
   std::vector<std::unique_ptr<connection>> all_{};

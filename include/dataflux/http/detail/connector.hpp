@@ -55,7 +55,7 @@ class connector {
     std::string detail{};
   };
 
-  connector(const curl_transport_options& options, int epoll, std::size_t max_streams);
+  connector(const curl_transport_options& options, int epoll);
   connector(const connector&) = delete;
   connector& operator=(const connector&) = delete;
   /// All streams have been closed before.
@@ -77,7 +77,7 @@ class connector {
 
   void handle_socket(int descriptor, std::uint32_t events);
   /// To be called when next_timer() has passed.
-  void handle_timer();
+  void handle_timers(time_point now);
   time_point next_timer() const noexcept;
   bool next_finished(finished& out);
 

@@ -17,8 +17,6 @@ inline constexpr std::size_t joined_body_limit = std::size_t{16} << 10U;
 inline constexpr std::size_t transfer_piece = std::size_t{256} << 10U;
 /// What one connection moves before the others get their turn.
 inline constexpr std::size_t turn_limit = std::size_t{4} << 20U;
-/// Room for a head and a small body in one receive; grows to max_head_size for a longer head.
-inline constexpr std::size_t input_size = std::size_t{32} << 10U;
 
 DATAFLUX_INLINE time_point connection::now() const noexcept { return owner_.loop_.now(); }
 
@@ -40,7 +38,8 @@ DATAFLUX_INLINE void connection::begin(ref<exchange> e) {
   head_done_ = false;
   give_up_ = transport_failure::none;
   request_sent_ = never;
-  in_begin_ = in_end_ = 0;
+  begun_head_.clear();
+  input_ = {};
   out_.clear();
   out_sent_ = part_ = part_sent_ = 0;
   decoder_.start(current_->request.method);
@@ -136,10 +135,6 @@ DATAFLUX_INLINE void connection::idle_event(std::uint32_t events) {
 }
 
 DATAFLUX_INLINE void connection::receive_some() {
-  if (in_ == nullptr) {
-    in_ = std::make_unique<std::byte[]>(input_size);
-    in_capacity_ = input_size;
-  }
   step next = step::more;
   const std::uint64_t turn_end = report_.bytes_received + turn_limit;
   while (next == step::more) {
@@ -161,29 +156,31 @@ DATAFLUX_INLINE stream::outcome connection::receive_into(bytes_span memory) {
 }
 
 DATAFLUX_INLINE connection::step connection::receive_head() {
-  if (in_end_ == in_capacity_) {
-    // parse_head() refuses a head that fills max_head_size, so that this ends.
-    auto larger = std::make_unique<std::byte[]>(in_capacity_ * 2);
-    std::memcpy(larger.get(), in_.get(), in_end_);
-    in_ = std::move(larger);
-    in_capacity_ *= 2;
-  }
-  const auto got = receive_into({in_.get() + in_end_, in_capacity_ - in_end_});
+  const bytes_span memory = owner_.input();
+  const auto got = receive_into(memory);
   if (got.status == stream::status::again) return step::again;
   if (got.status != stream::status::ok) return lost(got.status);
-  in_end_ += got.count;
-  const auto consumed = decoder_.parse_head(as_text(bytes_view{in_.get(), in_end_}));
+  input_ = memory.first(got.count);
+  // Nearly always the head comes in one piece; else it is put together apart.
+  std::string_view received = as_text(input_);
+  const std::size_t before = begun_head_.size();
+  if (before > 0) received = begun_head_.append(received);
+  const auto consumed = decoder_.parse_head(received);
   if (!consumed) {
     fail(transport_failure::protocol, consumed.error().message());
     return step::ended;
   }
-  return *consumed == 0 ? step::more : start_body(*consumed);
+  if (*consumed == 0) {
+    if (before == 0) begun_head_.assign(received);
+    return step::more;
+  }
+  input_ = input_.subspan(*consumed - before);
+  return start_body();
 }
 
-DATAFLUX_INLINE connection::step connection::start_body(std::size_t consumed) {
+DATAFLUX_INLINE connection::step connection::start_body() {
   head_done_ = true;
   report_.head_received = true;
-  in_begin_ = consumed;
   auto sink = current_->on_head(decoder_.head());
   if (!sink) return refuse(sink.error());
   sink_ = *sink;
@@ -193,17 +190,16 @@ DATAFLUX_INLINE connection::step connection::start_body(std::size_t consumed) {
     const auto expected = sink_->expect(known ? decoder_.remaining() : byte_range::to_end);
     if (!expected) return refuse(expected.error());
   }
-  return decoder_.complete() ? (reply_complete(), step::ended) : take_buffered();
+  return decoder_.complete() ? (reply_complete(), step::ended) : take_input();
 }
 
 /// What came in one piece with the head, or with the framing of a chunk.
-DATAFLUX_INLINE connection::step connection::take_buffered() {
-  while (in_begin_ < in_end_ && !decoder_.complete()) {
-    const bytes_view here{in_.get() + in_begin_, in_end_ - in_begin_};
-    bytes_view data = here;
+DATAFLUX_INLINE connection::step connection::take_input() {
+  while (!input_.empty() && !decoder_.complete()) {
+    bytes_view data = input_;
     std::size_t consumed = 0;
     if (decoder_.framing() == body_framing::chunked) {
-      const auto decoded = decoder_.decode_chunked(here);
+      const auto decoded = decoder_.decode_chunked(input_);
       if (!decoded) {
         fail(transport_failure::protocol, decoded.error().message());
         return step::ended;
@@ -212,26 +208,23 @@ DATAFLUX_INLINE connection::step connection::take_buffered() {
       data = decoded->data;
     } else {
       if (decoder_.framing() == body_framing::length) {
-        data = here.first(std::min<std::uint64_t>(here.size(), decoder_.remaining()));
+        data = input_.first(std::min<std::uint64_t>(input_.size(), decoder_.remaining()));
       }
       consumed = data.size();
       decoder_.body_received(consumed);
     }
-    in_begin_ += consumed;
+    input_ = input_.subspan(consumed);
     if (!data.empty() && deliver(data) == step::ended) return step::ended;
   }
-  if (decoder_.complete()) {
-    reply_complete();
-    return step::ended;
-  }
-  in_begin_ = in_end_ = 0;
-  return step::more;
+  if (!decoder_.complete()) return step::more;
+  reply_complete();
+  return step::ended;
 }
 
 DATAFLUX_INLINE connection::step connection::receive_body() {
   const bool payload_next =
       decoder_.framing() == body_framing::until_close || decoder_.remaining() > 0;
-  return sink_ != nullptr && payload_next ? receive_in_place() : receive_chunked();
+  return sink_ != nullptr && payload_next ? receive_in_place() : receive_through_input();
 }
 
 /// Straight into the sink's memory: the bytes to come are nothing but payload.
@@ -252,14 +245,14 @@ DATAFLUX_INLINE connection::step connection::receive_in_place() {
   return step::ended;
 }
 
-/// Through our own buffer: framing of chunks, or a body that nobody wants.
-DATAFLUX_INLINE connection::step connection::receive_chunked() {
-  const auto got = receive_into({in_.get(), in_capacity_});
+/// By way of the shared memory: framing of chunks, or a body that nobody wants.
+DATAFLUX_INLINE connection::step connection::receive_through_input() {
+  const bytes_span memory = owner_.input();
+  const auto got = receive_into(memory);
   if (got.status == stream::status::again) return step::again;
   if (got.status != stream::status::ok) return lost(got.status);
-  in_begin_ = 0;
-  in_end_ = got.count;
-  return take_buffered();
+  input_ = memory.first(got.count);
+  return take_input();
 }
 
 DATAFLUX_INLINE connection::step connection::deliver(bytes_view bytes) {
@@ -285,11 +278,10 @@ DATAFLUX_INLINE connection::step connection::refuse(const error& why) {
 
 /// The stream ended before the reply did, unless the reply lasts until then.
 DATAFLUX_INLINE connection::step connection::lost(stream::status how) {
-  const bool nothing_came = !head_done_ && in_end_ == 0;
   if (how == stream::status::closed) {
     if (auto end = decoder_.closed(); end) {
       reply_complete();
-    } else if (nothing_came && reused_) {
+    } else if (nothing_came() && reused_) {
       fail(transport_failure::reset, "the server closed the kept connection");
     } else {
       fail(transport_failure::closed_early, end.error().message());
@@ -302,7 +294,7 @@ DATAFLUX_INLINE connection::step connection::lost(stream::status how) {
 
 DATAFLUX_INLINE std::string connection::phase_text() const {
   if (head_done_) return "in the body of the reply";
-  if (in_end_ > 0) return "in the head of the reply";
+  if (!nothing_came()) return "in the head of the reply";
   return sending_ ? "while the request was sent" : "before the first byte of the reply";
 }
 
@@ -313,7 +305,7 @@ DATAFLUX_INLINE void connection::reply_complete() {
   // bytes mean.
   const bool all_sent =
       !sending_ && out_sent_ == out_.size() && part_ == current_->request.body.parts().size();
-  const bool clean = all_sent && in_begin_ == in_end_;
+  const bool clean = all_sent && input_.empty();
   ref<exchange> e = std::move(current_);
   exchange_report report = std::move(report_);
   if (clean && decoder_.keep_alive()) {
@@ -332,8 +324,7 @@ DATAFLUX_INLINE void connection::fail(transport_failure failure, std::string det
   if (state_ != state::busy) return;
   ref<exchange> e = std::move(current_);
   exchange_report report = std::move(report_);
-  const bool nothing_came = !head_done_ && in_end_ == 0;
-  const bool stale = failure == transport_failure::reset && reused_ && nothing_came &&
+  const bool stale = failure == transport_failure::reset && reused_ && report.first_byte == never &&
                      (e->idempotent || !report.request_sent);
   report.failure = failure;
   report.detail = std::move(detail) + where();

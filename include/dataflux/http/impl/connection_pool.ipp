@@ -18,7 +18,7 @@ DATAFLUX_INLINE connection_pool::connection_pool(io_thread& loop, int epoll,
       options_(options),
       limits_(share),
       resolver_(names),
-      connector_(options_, epoll, share.connections) {}
+      connector_(options_, epoll) {}
 
 DATAFLUX_INLINE void wait_line::push_back(ref<exchange> owned) noexcept {
   exchange* const e = owned.leak();

@@ -10,7 +10,8 @@
 #include <deque>
 #include <limits>
 #include <mutex>
-#include <unordered_set>
+#include <unordered_map>
+#include <utility>
 
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -77,32 +78,58 @@ inline transport_failure failure_of(CURLcode code) noexcept {
 }
 
 struct connector::state {
+  /// curl finds a handle's connection by a walk over all connections of its multi, at every send
+  /// and receive. So a multi gets a few streams only, and there are as many as it takes.
+  struct group {
+    group(state& s, ::CURLM* handle) noexcept : owner(s), multi(handle) {}
+    group(const group&) = delete;
+    group& operator=(const group&) = delete;
+    ~group() { ::curl_multi_cleanup(multi); }
+
+    state& owner;
+    ::CURLM* const multi;
+    std::size_t streams{0};
+    time_point timer{never};
+  };
+  static constexpr std::size_t group_size = 8;
+
   struct attempt {
+    group* in{nullptr};
+    bool connecting{true};
     void* user{nullptr};
     ::curl_slist* addresses{nullptr};
     std::array<char, CURL_ERROR_SIZE> text{};
   };
 
   state(const curl_transport_options& o, int epoll_descriptor)
-      : options(o), epoll(epoll_descriptor) {}
+      : options(o), epoll(epoll_descriptor), sessions(::curl_share_init()) {
+    if (sessions == nullptr) throw std::bad_alloc();
+    // One thread uses it: no lock functions.
+    static_cast<void>(::curl_share_setopt(sessions, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION));
+  }
   state(const state&) = delete;
   state& operator=(const state&) = delete;
   ~state() {
-    if (multi != nullptr) ::curl_multi_cleanup(multi);
+    groups.clear();
+    static_cast<void>(::curl_share_cleanup(sessions));
   }
 
   curl_transport_options options;
   int epoll;
-  ::CURLM* multi{nullptr};
-  time_point timer{never};
-  std::unordered_set<int> watched{};
+  /// TLS sessions, so that reconnects resume whatever group they land in.
+  ::CURLSH* sessions;
+  std::vector<std::unique_ptr<group>> groups{};
+  std::unordered_map<int, group*> watched{};
+  std::size_t connecting{0};
 
+  group& group_with_room();
   static int on_socket(::CURL*, curl_socket_t s, int what, void* self, void*) noexcept {
-    return static_cast<state*>(self)->watch(s, what);
+    auto& here = *static_cast<group*>(self);
+    return here.owner.watch(here, s, what);
   }
   static int on_timer(::CURLM*, long milliseconds, void* self) noexcept {
-    auto& me = *static_cast<state*>(self);
-    me.timer = milliseconds < 0 ? never : clock::now() + std::chrono::milliseconds(milliseconds);
+    auto& here = *static_cast<group*>(self);
+    here.timer = milliseconds < 0 ? never : clock::now() + std::chrono::milliseconds(milliseconds);
     return 0;
   }
   /// The child of a fork must close what it inherits: every socket is made and closed here.
@@ -122,17 +149,29 @@ struct connector::state {
     return ::close(s);
   }
 
-  int watch(int descriptor, int what) noexcept {
+  static attempt& attempt_of(::CURL* easy) noexcept {
+    void* pointer = nullptr;
+    static_cast<void>(::curl_easy_getinfo(easy, CURLINFO_PRIVATE, &pointer));
+    return *static_cast<attempt*>(pointer);
+  }
+  void end_connecting(attempt& a) noexcept {
+    if (std::exchange(a.connecting, false)) --connecting;
+  }
+  void unwatch(int descriptor) noexcept {
     ::epoll_event event{};
-    event.data.u64 = tag(descriptor);
+    if (watched.erase(descriptor) != 0) ::epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, &event);
+  }
+  int watch(group& from, int descriptor, int what) noexcept {
     if (what == CURL_POLL_REMOVE) {
-      if (watched.erase(descriptor) != 0) ::epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, &event);
+      unwatch(descriptor);
       return 0;
     }
+    ::epoll_event event{};
+    event.data.u64 = tag(descriptor);
     if ((what & CURL_POLL_IN) != 0) event.events |= EPOLLIN;
     if ((what & CURL_POLL_OUT) != 0) event.events |= EPOLLOUT;
     try {
-      const bool fresh = watched.insert(descriptor).second;
+      const bool fresh = watched.try_emplace(descriptor, &from).second;
       ::epoll_ctl(epoll, fresh ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, descriptor, &event);
     } catch (...) {
       return -1;
@@ -154,6 +193,7 @@ DATAFLUX_INLINE void connector::state::configure(::CURL* easy, attempt& a, const
   set(CURLOPT_URL, to.to_string().c_str());
   set(CURLOPT_CONNECT_ONLY, 1L);
   set(CURLOPT_FRESH_CONNECT, 1L);
+  set(CURLOPT_SHARE, sessions);
   set(CURLOPT_NOSIGNAL, 1L);
   set(CURLOPT_QUICK_EXIT, 1L);
   set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
@@ -194,21 +234,28 @@ DATAFLUX_INLINE void connector::state::configure(::CURL* easy, attempt& a, const
   }
 }
 
-DATAFLUX_INLINE connector::connector(const curl_transport_options& options, int epoll,
-                                     std::size_t max_streams) {
+DATAFLUX_INLINE connector::state::group& connector::state::group_with_room() {
+  for (const auto& g : groups) {
+    if (g->streams < group_size) return *g;
+  }
+  ::CURLM* const multi = ::curl_multi_init();
+  if (multi == nullptr) throw std::bad_alloc();
+  groups.push_back(std::make_unique<group>(*this, multi));
+  const auto set = [multi](::CURLMoption option, auto value) {
+    static_cast<void>(::curl_multi_setopt(multi, option, value));
+  };
+  set(CURLMOPT_SOCKETFUNCTION, &on_socket);
+  set(CURLMOPT_SOCKETDATA, static_cast<void*>(groups.back().get()));
+  set(CURLMOPT_TIMERFUNCTION, &on_timer);
+  set(CURLMOPT_TIMERDATA, static_cast<void*>(groups.back().get()));
+  // The cache must never prune a connection that is ours.
+  set(CURLMOPT_MAXCONNECTS, static_cast<long>(4 * group_size));
+  return *groups.back();
+}
+
+DATAFLUX_INLINE connector::connector(const curl_transport_options& options, int epoll) {
   initialise_curl();
   state_ = std::make_unique<state>(options, epoll);
-  state_->multi = ::curl_multi_init();
-  if (state_->multi == nullptr) throw std::bad_alloc();
-  const auto set = [this](::CURLMoption option, auto value) {
-    static_cast<void>(::curl_multi_setopt(state_->multi, option, value));
-  };
-  set(CURLMOPT_SOCKETFUNCTION, &state::on_socket);
-  set(CURLMOPT_SOCKETDATA, static_cast<void*>(state_.get()));
-  set(CURLMOPT_TIMERFUNCTION, &state::on_timer);
-  set(CURLMOPT_TIMERDATA, static_cast<void*>(state_.get()));
-  // The cache must never prune a connection that is ours.
-  set(CURLMOPT_MAXCONNECTS, static_cast<long>(max_streams + 64));
 }
 
 DATAFLUX_INLINE connector::~connector() = default;
@@ -223,20 +270,21 @@ DATAFLUX_INLINE void connector::open(stream& s, const origin& to,
   s.easy_ = easy;
   s.descriptor_ = -1;
   state_->configure(easy, *a, to, addresses, timeout);
+  a->in = &state_->group_with_room();
+  ++a->in->streams;
+  ++state_->connecting;
+  static_cast<void>(::curl_multi_add_handle(a->in->multi, easy));
   static_cast<void>(a.release());  // curl's private pointer owns it until close()
-  static_cast<void>(::curl_multi_add_handle(state_->multi, easy));
 }
 
 DATAFLUX_INLINE void connector::close(stream& s) noexcept {
   if (s.easy_ == nullptr) return;
-  void* attempt = nullptr;
-  static_cast<void>(::curl_easy_getinfo(s.easy_, CURLINFO_PRIVATE, &attempt));
-  static_cast<void>(::curl_multi_remove_handle(state_->multi, s.easy_));
+  const std::unique_ptr<state::attempt> a(&state::attempt_of(s.easy_));
+  state_->end_connecting(*a);
+  static_cast<void>(::curl_multi_remove_handle(a->in->multi, s.easy_));
   ::curl_easy_cleanup(s.easy_);
-  if (auto* a = static_cast<state::attempt*>(attempt)) {
-    ::curl_slist_free_all(a->addresses);
-    delete a;
-  }
+  ::curl_slist_free_all(a->addresses);
+  --a->in->streams;
   s.easy_ = nullptr;
   s.descriptor_ = -1;
 }
@@ -246,33 +294,44 @@ DATAFLUX_INLINE void connector::handle_socket(int descriptor, std::uint32_t even
   if ((events & EPOLLIN) != 0) mask |= CURL_CSELECT_IN;
   if ((events & EPOLLOUT) != 0) mask |= CURL_CSELECT_OUT;
   if ((events & (EPOLLERR | EPOLLHUP)) != 0) mask |= CURL_CSELECT_ERR;
+  // curl may have let go of it while the event was on its way.
+  const auto found = state_->watched.find(descriptor);
+  if (found == state_->watched.end()) return;
   int running = 0;
-  static_cast<void>(::curl_multi_socket_action(state_->multi, descriptor, mask, &running));
+  static_cast<void>(::curl_multi_socket_action(found->second->multi, descriptor, mask, &running));
 }
 
-DATAFLUX_INLINE void connector::handle_timer() {
-  state_->timer = never;
-  int running = 0;
-  static_cast<void>(::curl_multi_socket_action(state_->multi, CURL_SOCKET_TIMEOUT, 0, &running));
+DATAFLUX_INLINE void connector::handle_timers(time_point now) {
+  for (const auto& g : state_->groups) {
+    if (g->timer > now) continue;
+    g->timer = never;
+    int running = 0;
+    static_cast<void>(::curl_multi_socket_action(g->multi, CURL_SOCKET_TIMEOUT, 0, &running));
+  }
 }
 
-DATAFLUX_INLINE time_point connector::next_timer() const noexcept { return state_->timer; }
+DATAFLUX_INLINE time_point connector::next_timer() const noexcept {
+  time_point next = never;
+  for (const auto& g : state_->groups) next = std::min(next, g->timer);
+  return next;
+}
 
 DATAFLUX_INLINE bool connector::next_finished(finished& out) {
-  int left = 0;
-  ::CURLMsg* message = nullptr;
-  while ((message = ::curl_multi_info_read(state_->multi, &left)) != nullptr) {
-    if (message->msg != CURLMSG_DONE) continue;
-    void* pointer = nullptr;
-    static_cast<void>(::curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &pointer));
-    const auto& a = *static_cast<state::attempt*>(pointer);
-    out.user = a.user;
-    out.failure = failure_of(message->data.result);
-    out.detail.clear();
-    if (out.failure != transport_failure::none) {
-      out.detail = a.text[0] != '\0' ? a.text.data() : ::curl_easy_strerror(message->data.result);
+  if (state_->connecting == 0) return false;
+  for (const auto& g : state_->groups) {
+    int left = 0;
+    while (const ::CURLMsg* message = ::curl_multi_info_read(g->multi, &left)) {
+      if (message->msg != CURLMSG_DONE) continue;
+      auto& a = state::attempt_of(message->easy_handle);
+      state_->end_connecting(a);
+      out.user = a.user;
+      out.failure = failure_of(message->data.result);
+      out.detail.clear();
+      if (out.failure != transport_failure::none) {
+        out.detail = a.text[0] != '\0' ? a.text.data() : ::curl_easy_strerror(message->data.result);
+      }
+      return true;
     }
-    return true;
   }
   return false;
 }
@@ -282,7 +341,7 @@ DATAFLUX_INLINE int connector::adopt(stream& s) noexcept {
   static_cast<void>(::curl_easy_getinfo(s.easy_, CURLINFO_ACTIVESOCKET, &descriptor));
   s.descriptor_ = descriptor;
   // curl's interest ended with the connect, whether it said so or not.
-  if (descriptor >= 0) static_cast<void>(state_->watch(descriptor, CURL_POLL_REMOVE));
+  if (descriptor >= 0) state_->unwatch(descriptor);
   return descriptor;
 }
 

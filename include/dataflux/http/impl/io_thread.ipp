@@ -59,7 +59,8 @@ DATAFLUX_INLINE void io_thread::send(message m) {
   {
     std::scoped_lock lock(inbox_mutex_);
     inbox_.push_back(std::move(m));
-    wake = !std::exchange(awake_, true);
+    // The loop empties the inbox after the events of its turn: no need to wake itself.
+    wake = !std::exchange(awake_, true) && !is_current();
   }
   const std::uint64_t one = 1;
   if (wake) static_cast<void>(::write(descriptors_.wake, &one, sizeof(one)) == sizeof(one));
@@ -142,7 +143,7 @@ DATAFLUX_INLINE void io_thread::wait_for_events() {
       pool_.connector().handle_socket(static_cast<int>(event.data.u64 >> 1U), event.events);
     }
   }
-  if (pool_.connector().next_timer() <= now_) pool_.connector().handle_timer();
+  if (pool_.connector().next_timer() <= now_) pool_.connector().handle_timers(now_);
 }
 
 DATAFLUX_INLINE void io_thread::drain_inbox() {
