@@ -18,7 +18,8 @@ class call;
 /// Thread-safe; calls of all executors share it.
 class pace_line {
  public:
-  explicit pace_line(http::pacing::lane& lane) noexcept : lane_(lane) {}
+  explicit pace_line(http::pacing::lane& lane);
+  ~pace_line();
   pace_line(const pace_line&) = delete;
   pace_line& operator=(const pace_line&) = delete;
 

@@ -8,6 +8,9 @@
 
 namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
 
+DATAFLUX_INLINE pace_line::pace_line(http::pacing::lane& lane) : lane_(lane) {}
+DATAFLUX_INLINE pace_line::~pace_line() = default;
+
 DATAFLUX_INLINE void pace_line::enter(call& c) {
   const time_point now = c.executor->now();
   time_point turn = now;
