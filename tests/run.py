@@ -11,6 +11,7 @@ or if nothing ran. --list names the entries that FILTER matches: they are build 
 """
 
 import argparse
+import concurrent.futures
 import json
 import os
 import re
@@ -155,6 +156,47 @@ def run_other(entry, environment, limit):
     return 0, 0, [("(the program)", [why])], output
 
 
+def run_entry(entry, base, full, case_filter):
+    """(entry, seconds, (passed, skipped, failed cases, output))"""
+    environment = base | dict(v.split("=", 1) for v in entry.get("ENVIRONMENT", []))
+    limit = float(entry.get("TIMEOUT", 600))
+    started = time.monotonic()
+    if not entry["command"] or shutil.which(entry["command"][0]) is None:
+        outcome = 0, 0, [("(the program)", ["it was not built"])], ""
+    elif is_catch2(entry):
+        outcome = run_catch2(entry, environment, limit, full, case_filter)
+    else:
+        outcome = run_other(entry, environment, limit)
+    return entry, time.monotonic() - started, outcome
+
+
+def run_all(entries, *how):
+    """Test programs one at a time, so that none disturbs another; scripts, mostly compilers, on all
+    cores."""
+    for entry in filter(is_catch2, entries):
+        yield run_entry(entry, *how)
+    scripts = [e for e in entries if not is_catch2(e)]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        yield from pool.map(lambda entry: run_entry(entry, *how), scripts)
+
+
+def report(name, took, ok, omitted, bad, output):
+    counts = f"{ok} passed" + (f", {omitted} skipped" if omitted else "")
+    counts += f", {len(bad)} FAILED" if bad else ""
+    print(f"{name:<28} {counts:<32} {took:7.2f} s", flush=True)
+    for case, lines in bad:
+        print(f"  FAILED {case}")
+        for line in lines:
+            print(f"    {line}")
+    if bad and output.strip():
+        shown = output if len(output) <= SHOWN_OUTPUT else "[...]\n" + output[-SHOWN_OUTPUT:]
+        print("  its output:\n" + "\n".join("    " + line for line in shown.splitlines()))
+
+
+def is_catch2(entry):
+    return "catch2" in entry.get("LABELS", [])
+
+
 def select(entries, pattern):
     """(entries to run, part of a case name or None)"""
     if pattern is None:
@@ -166,7 +208,7 @@ def select(entries, pattern):
         named = []
     if named:
         return named, None
-    return [e for e in entries if "catch2" in e.get("LABELS", [])], pattern
+    return list(filter(is_catch2, entries)), pattern
 
 
 def main():
@@ -184,33 +226,13 @@ def main():
     if options.list:
         print("\n".join(e["name"] for e in entries) if case_filter is None else "")
         return
+    entries = [e for e in entries if not e.get("DISABLED")]
     passed = failed = skipped = 0
-    for entry in entries:
-        if entry.get("DISABLED"):
-            continue
-        environment = base | dict(v.split("=", 1) for v in entry.get("ENVIRONMENT", []))
-        limit = float(entry.get("TIMEOUT", 600))
-        started = time.monotonic()
-        if not entry["command"] or shutil.which(entry["command"][0]) is None:
-            ok, omitted, bad, output = 0, 0, [("(the program)", ["it was not built"])], ""
-        elif "catch2" in entry.get("LABELS", []):
-            ok, omitted, bad, output = run_catch2(entry, environment, limit, options.full,
-                                                  case_filter)
-        else:
-            ok, omitted, bad, output = run_other(entry, environment, limit)
+    for entry, took, (ok, omitted, bad, output) in run_all(entries, base, options.full, case_filter):
         if not (ok or omitted or bad):
             continue
         passed, skipped, failed = passed + ok, skipped + omitted, failed + len(bad)
-        counts = f"{ok} passed" + (f", {omitted} skipped" if omitted else "")
-        counts += f", {len(bad)} FAILED" if bad else ""
-        print(f"{entry['name']:<28} {counts:<32} {time.monotonic() - started:7.2f} s", flush=True)
-        for case, lines in bad:
-            print(f"  FAILED {case}")
-            for line in lines:
-                print(f"    {line}")
-        if bad and output.strip():
-            shown = output if len(output) <= SHOWN_OUTPUT else "[...]\n" + output[-SHOWN_OUTPUT:]
-            print("  its output:\n" + "\n".join("    " + line for line in shown.splitlines()))
+        report(entry["name"], took, ok, omitted, bad, output)
     if passed + failed + skipped == 0:
         sys.exit(f"no test matches '{options.filter}'" if options.filter else "there is no test")
     if skipped:
