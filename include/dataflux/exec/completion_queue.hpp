@@ -34,6 +34,7 @@ class completion_queue {
   void push(completion_event event);
   /// Waits up to `limit` for the first event, then fills `out` with all that are there, oldest
   /// first; gives their number, 0 after the time. Zero `limit` = do not wait.
+  /// In the child of a fork an inherited queue gives nothing.
   std::size_t next(std::span<completion_event> out, duration limit);
   /// Readable (poll, epoll) while events wait. Do not read from it.
   int descriptor() const noexcept { return descriptor_; }
@@ -43,6 +44,7 @@ class completion_queue {
   std::condition_variable arrived_{};
   std::vector<completion_event> events_{};
   std::size_t head_{0};
+  std::uint64_t born_;  ///< the fork_generation() it belongs to
   int descriptor_{-1};
 };
 

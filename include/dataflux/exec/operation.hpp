@@ -2,12 +2,14 @@
 
 #include <dataflux/deadline.hpp>
 #include <dataflux/exec/completion_queue.hpp>
+#include <dataflux/exec/fork.hpp>
 #include <dataflux/result.hpp>
 
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -22,6 +24,7 @@ struct operation_state {
   std::mutex mutex{};
   std::condition_variable finished{};
   std::optional<result<T>> outcome{};
+  const std::uint64_t born{fork_generation()};
   bool done{false};  ///< stays true after the outcome was taken
   completion_queue* queue{nullptr};
   std::uint64_t tag{0};
@@ -56,6 +59,8 @@ struct operation_state {
 /// soon, because it may be writing into the caller's memory until then.
 /// Thread safety: one thread at a time uses an operation; cancel() may come from any thread as long
 /// as nobody moves, takes or destroys the operation at that moment (wait() first, then take()).
+/// In the child of a fork an inherited operation counts as finished with failed_precondition; its
+/// state, whose producer is in the parent, is leaked.
 template <class T>
 class [[nodiscard]] operation {
  public:
@@ -77,27 +82,35 @@ class [[nodiscard]] operation {
   bool valid() const noexcept { return state_ != nullptr; }
   /// True once the result is there.
   bool poll() const {
+    if (inherited()) return true;
     std::scoped_lock lock(state_->mutex);
     return state_->done;
   }
   void wait() const {
+    if (inherited()) return;
     std::unique_lock lock(state_->mutex);
     state_->finished.wait(lock, [this] { return state_->done; });
   }
   /// True if it finished within `limit`.
   bool wait_for(duration limit) const {
     const time_point until = deadline_after(clock::now(), limit);
+    if (inherited()) return true;
     if (until == never) return wait(), true;
     std::unique_lock lock(state_->mutex);
     return state_->finished.wait_until(lock, until, [this] { return state_->done; });
   }
   /// Asks for an early end; the result is still to be waited for, usually errc::cancelled.
   void cancel() const noexcept {
+    if (inherited()) return;
     const std::stop_source source = state_->stop;  // outlives the operation's end during the call
     source.request_stop();
   }
   /// Waits and gives the result away; valid() is false afterwards.
   result<T> take() {
+    if (inherited()) {
+      leak();
+      return error(errc::failed_precondition, "this operation belongs to the parent process");
+    }
     wait();
     auto state = std::move(state_);
     std::scoped_lock lock(state->mutex);
@@ -120,8 +133,14 @@ class [[nodiscard]] operation {
  private:
   void finish() noexcept {
     if (state_ == nullptr) return;
+    if (inherited()) return leak();
     cancel();
     wait();
+    state_.reset();
+  }
+  bool inherited() const noexcept { return state_->born != fork_generation(); }
+  void leak() noexcept {
+    static_cast<void>(new (std::nothrow) std::shared_ptr<detail::operation_state<T>>(state_));
     state_.reset();
   }
   std::shared_ptr<detail::operation_state<T>> state_{};

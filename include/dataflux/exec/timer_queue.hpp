@@ -14,7 +14,9 @@ class timer_queue {
  public:
   timer_id add(time_point when, task work);
   /// Destroys the task. False if the id is not waiting any more.
-  bool cancel(timer_id id) noexcept;
+  bool cancel(timer_id id) noexcept { return static_cast<bool>(take(id)); }
+  /// Takes a timer out and gives its task, or an empty one if the id is not waiting any more.
+  task take(timer_id id) noexcept;
   /// The time of the earliest timer, `never` when there is none.
   time_point next() const noexcept { return heap_.empty() ? never : slots_[heap_[0]].when; }
   /// The earliest task that is due at `now`, or an empty one.

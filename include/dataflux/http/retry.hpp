@@ -92,7 +92,8 @@ struct retry_state {
   bool may_have_been_executed{false};
 
   /// Bytes arrived or were stored before the attempt broke off: the next one continues after them,
-  /// so the count of failures and the backoff begin anew. max_elapsed goes on.
+  /// so the count of failures and the backoff begin anew. max_elapsed goes on; a caller whose
+  /// bytes are kept sets `started`, too.
   void progressed() noexcept { failures = throttles = 0; }
 };
 

@@ -37,6 +37,8 @@ struct exchange_report {
   std::string detail{};
   /// Any byte of the request may have reached the peer.
   bool request_sent{false};
+  /// An earlier copy of it may have reached the peer, on a kept connection that broke.
+  bool resent{false};
   /// on_head() has been called.
   bool head_received{false};
   bool connection_reused{false};
@@ -77,6 +79,7 @@ class exchange : public ref_counted {
   enum class place : std::uint8_t { none, waiting, active };
   place place_{place::none};
   std::uint8_t stale_retries_{0};
+  bool resent_{false};
   detail::connection* connection_{nullptr};
   exchange* next_{nullptr};
   exchange* previous_{nullptr};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/exec/completion_queue.hpp>
+#include <dataflux/exec/fork.hpp>
 
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -12,7 +13,7 @@
 namespace dataflux::inline DATAFLUX_ABI {
 
 DATAFLUX_INLINE completion_queue::completion_queue()
-    : descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    : born_(fork_generation()), descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (descriptor_ < 0) {
     throw std::system_error(errno, std::generic_category(), "completion_queue: eventfd");
   }
@@ -32,7 +33,8 @@ DATAFLUX_INLINE void completion_queue::push(completion_event event) {
 
 DATAFLUX_INLINE std::size_t completion_queue::next(std::span<completion_event> out,
                                                    duration limit) {
-  if (out.empty()) return 0;
+  // The descriptor is shared with the parent: a child must not take the parent's signal away.
+  if (out.empty() || born_ != fork_generation()) return 0;
   std::unique_lock lock(mutex_);
   const auto some = [this] { return head_ != events_.size(); };
   if (!some() && limit > duration::zero()) {

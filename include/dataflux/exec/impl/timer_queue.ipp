@@ -27,14 +27,13 @@ DATAFLUX_INLINE timer_id timer_queue::add(time_point when, task work) {
   return timer_id{(std::uint64_t{s.use} << 32U) | index};
 }
 
-DATAFLUX_INLINE bool timer_queue::cancel(timer_id id) noexcept {
+DATAFLUX_INLINE task timer_queue::take(timer_id id) noexcept {
   const auto value = static_cast<std::uint64_t>(id);
   const auto index = static_cast<std::uint32_t>(value);
-  if (value == 0 || index >= slots_.size()) return false;
+  if (value == 0 || index >= slots_.size()) return {};
   const slot& s = slots_[index];
-  if (s.use != static_cast<std::uint32_t>(value >> 32U) || s.heap_index == unused) return false;
-  remove(index);
-  return true;
+  if (s.use != static_cast<std::uint32_t>(value >> 32U) || s.heap_index == unused) return {};
+  return remove(index);
 }
 
 DATAFLUX_INLINE task timer_queue::take_due(time_point now) {

@@ -7,6 +7,7 @@
 #include <dataflux/store/object_store.hpp>
 #include <dataflux/store/validate.hpp>
 
+#include <algorithm>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -26,6 +27,18 @@ inline expected_object expected_of(const multipart_complete_request&,
   return {body.whole.length(), body.whole.crc()};
 }
 
+/// The object may have been there before with the same bytes; then it is not what was written.
+inline bool is_ours(const insert_request& r, const object_metadata& found) {
+  if (r.conditions.if_generation_match == found.generation) return false;
+  auto sent = r.metadata;
+  auto stored = found.metadata;
+  std::sort(sent.begin(), sent.end());
+  std::sort(stored.begin(), stored.end());
+  return sent == stored;
+}
+/// A multipart upload knows no precondition, so that nothing tells an older object of equal bytes.
+inline bool is_ours(const multipart_complete_request&, const object_metadata&) { return true; }
+
 /// A call whose reply is read as a whole: every verb but the read.
 template <class Verb>
 class verb_call final : public call {
@@ -34,9 +47,12 @@ class verb_call final : public call {
   using request_type = typename Verb::request;
   using completion = object_store::completion<value>;
 
-  static void start(ref<client_core> core, const request_type& what, completion done) {
+  /// A side call of another call runs on that one's executor, `home`.
+  static void start(ref<client_core> core, const request_type& what, completion done,
+                    scheduler* home = nullptr) {
     auto made = ref<verb_call>::adopt(new verb_call(core->buffers, what, std::move(done)));
     made->reuse(std::move(core));
+    made->executor = home;
     auto valid = validate(made->request_);
     std::optional<error> bad;
     if (!valid) {
@@ -83,8 +99,9 @@ class verb_call final : public call {
       if (e.code() == errc::data_loss && e.generation() != 0) return remove_damaged(e);
       const bool repeated =
           outcome_unknown && Verb::on_repeat(request_, e) == repeat_meaning::compare;
-      // No reply at all, or one without a checksum: the object itself is the only witness.
-      const bool silent = (outcome_unknown && e.http_status() == 0) || value_.has_value();
+      // No reply, a success that broke off, or one without a checksum: the object itself is the
+      // only witness.
+      const bool silent = (outcome_unknown && e.http_status() < 300) || value_.has_value();
       if (!repeated && !silent) return false;
       return look(e);
     } else {
@@ -104,7 +121,8 @@ class verb_call final : public call {
                                    e = error(e)](result<object_metadata> found) mutable {
                                     const expected_object sent =
                                         expected_of(self->request_, self->state_);
-                                    if (found && check_stored(*found, sent.size, sent.crc32c)) {
+                                    if (found && is_ours(self->request_, *found) &&
+                                        check_stored(*found, sent.size, sent.crc32c)) {
                                       self->value_ = std::move(*found);
                                       self->finish(std::nullopt);
                                     } else {
@@ -129,18 +147,20 @@ class verb_call final : public call {
                            (removed ? "; the damaged object was removed"
                                     : "; it could not be removed: " + removed.error().message()));
             self->finish(std::move(e));
-          });
+          },
+          executor);
     }
     return true;
   }
 
   void conclude(std::optional<error> failure) noexcept override {
+    auto done = std::exchange(done_, {});
     if (failure) {
-      done_(std::move(*failure));
+      done(std::move(*failure));
     } else if constexpr (std::is_void_v<value>) {
-      done_(result<void>{});
+      done(result<void>{});
     } else {
-      done_(std::move(*value_));
+      done(std::move(*value_));
     }
   }
 

@@ -32,14 +32,13 @@ DATAFLUX_INLINE void call::launch(const call_limits& allowed, std::optional<erro
   stop_token_ = allowed.stop;
   bad_ = std::move(bad);
   if (core_->forked()) {
-    error inherited(errc::failed_precondition,
-                    "this client was made before fork(); make a new one in the child process");
+    error inherited = forked_error();
     inherited.with_verb(identity().verb)
         .with_bucket(identity().bucket)
         .with_object(identity().object);
     return conclude(std::move(inherited));
   }
-  executor = &core_->transport->next_executor();
+  if (executor == nullptr) executor = &core_->transport->next_executor();
   if (!core_->enter(*this)) stop();
   executor->post([self = ref<call>::share(this)] { self->begin(); });
 }
@@ -156,6 +155,7 @@ DATAFLUX_INLINE result<byte_sink*> call::on_head(const http::reply_head& head) {
 DATAFLUX_INLINE void call::on_done(http::exchange_report& report) noexcept {
   phase_ = phase::idle;
   report_attempt(report);
+  if (report.resent) retry_.may_have_been_executed = true;
   if (report.failure != http::transport_failure::none || !accepted_) return settle(report);
   line_->report(admitted_, executor->now(), http::pace_outcome::accepted);
   if (auto taken = take_reply(); !taken) return settle(std::move(taken).error());
@@ -181,10 +181,14 @@ DATAFLUX_INLINE void call::settle(const http::exchange_report& report) {
                 rejected       ? http::pace_outcome::rejected
                 : status_ == 0 ? http::pace_outcome::unknown
                                : http::pace_outcome::accepted);
-  if (broke_off && report.bytes_received > 0) retry_.progressed();
+  if (broke_off && accepted_ && info().reply_limit == 0 && report.bytes_received > 0) {
+    // A read goes on behind the bytes that it got: however long it is, its breaks are separate.
+    retry_.progressed();
+    retry_.started = executor->now();
+  }
   decide({.http_status = broke_off ? 0 : status_,
           .failure = report.failure,
-          .request_sent = report.request_sent,
+          .request_sent = report.request_sent || report.resent,
           .reason = e.reason(),
           .retry_after = broke_off ? duration::zero() : duration(facts_.retry_after)},
          e);

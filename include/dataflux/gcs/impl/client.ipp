@@ -53,7 +53,8 @@ DATAFLUX_INLINE client::client(ref<detail::client_core> core) noexcept : core_(s
 DATAFLUX_INLINE result<std::shared_ptr<client>> client::create(client_options options) {
   auto where = detail::find_destination(options);
   if (!where) return std::move(where).error();
-  std::shared_ptr<http::transport> transport = options.shared_transport;
+  // The core's copy of the options must not keep the transport: see ~client.
+  std::shared_ptr<http::transport> transport = std::exchange(options.shared_transport, nullptr);
   if (transport == nullptr) {
     auto made = http::curl_transport::create(options.transport);
     if (!made) return std::move(made).error();
@@ -80,6 +81,7 @@ DATAFLUX_INLINE client::~client() {
 DATAFLUX_INLINE const gcs::endpoint& client::endpoint() const noexcept { return core_->where; }
 DATAFLUX_INLINE const counters& client::totals() const noexcept { return core_->totals; }
 DATAFLUX_INLINE result<void> client::set_token(auth::access_token token) {
+  if (core_->forked()) return detail::forked_error();
   return core_->tokens->set_token(std::move(token));
 }
 DATAFLUX_INLINE store_traits client::traits() const noexcept { return {}; }

@@ -38,6 +38,11 @@ DATAFLUX_INLINE client_core::~client_core() {
   for (read_call* c : spare_reads_) delete c;
 }
 
+DATAFLUX_INLINE error forked_error() {
+  return error(errc::failed_precondition,
+               "this client was made before fork(); make a new one in the child process");
+}
+
 DATAFLUX_INLINE bool client_core::forked() const noexcept {
   return fork_generation() != generation;
 }
@@ -90,7 +95,7 @@ DATAFLUX_INLINE void client_core::close() {
 
 DATAFLUX_INLINE ref<read_call> client_core::take_read_call() {
   read_call* spare = nullptr;
-  {
+  if (!forked()) {
     std::scoped_lock lock(mutex_);
     if (!spare_reads_.empty()) {
       spare = spare_reads_.back();
@@ -104,6 +109,7 @@ DATAFLUX_INLINE ref<read_call> client_core::take_read_call() {
 
 DATAFLUX_INLINE bool client_core::put_back(read_call& c) noexcept {
   static constexpr std::size_t most = 1024;
+  if (forked()) return false;
   std::scoped_lock lock(mutex_);
   if (closing_ || spare_reads_.size() >= most) return false;
   try {

@@ -4,6 +4,7 @@
 #include <dataflux/gcs/detail/read_call.hpp>
 #include <dataflux/store/validate.hpp>
 
+#include <algorithm>
 #include <string>
 
 namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
@@ -60,13 +61,21 @@ DATAFLUX_INLINE result<void> read_call::begin_body(const read_head& head) {
 }
 
 DATAFLUX_INLINE result<void> read_call::expect(std::uint64_t length) {
-  auto expected = sink_->expect(length);
+  static_cast<void>(length);  // the head has said more exactly how much is to come
+  auto expected = sink_->expect(expected_ - received_);
   if (!expected) return refuse(expected.error());
   return expected;
 }
 
 DATAFLUX_INLINE bytes_span read_call::prepare(std::size_t wanted) {
-  const bytes_span memory = sink_->prepare(wanted);
+  const std::uint64_t left = expected_ - received_;
+  if (left == 0) {
+    refuse(error(errc::internal, "the reply is longer than its head said"));
+    return {};
+  }
+  const auto most = static_cast<std::size_t>(std::min<std::uint64_t>(wanted, left));
+  bytes_span memory = sink_->prepare(most);
+  if (memory.size() > most) memory = memory.first(most);
   lent_ = memory.data();
   if (memory.empty()) refuse(error(errc::out_of_range, "the object is longer than its sink"));
   return memory;

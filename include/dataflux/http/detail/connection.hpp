@@ -51,6 +51,7 @@ class connection {
   void send_some();
   void send_broken();
   void fail_soon();
+  void resume_soon();
   void receive_some();
   step receive_head();
   step start_body();
@@ -79,7 +80,8 @@ class connection {
   bool reused_{false};
   bool sending_{false};
   bool head_done_{false};
-  bool resuming_{false};  ///< in the owner's list of connections to resume
+  bool peer_done_{false};  ///< it closed, or sent what nobody asked for: not to be used again
+  bool resuming_{false};   ///< in the owner's list of connections to resume
   transport_failure give_up_{transport_failure::none};  ///< what resume() ends the exchange with
 
   ref<exchange> current_{};

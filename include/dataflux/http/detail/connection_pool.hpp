@@ -92,7 +92,7 @@ class connection_pool {
   void closed(connection& c);
   void close_idle(host_pool& pool);
   host_pool& pool_of(const std::shared_ptr<const origin>& to);
-  void watch(connection& c);
+  bool watch(connection& c);
   /// Memory for what one connection receives before it is decoded, in the same turn: shared by all,
   /// so that it stays in the cache.
   bytes_span input() noexcept { return {input_.get(), input_size}; }

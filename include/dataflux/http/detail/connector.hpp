@@ -68,7 +68,8 @@ class connector {
 
   /// Begins to connect; `user` comes back in next_finished(), never from inside this call.
   /// `addresses` are tried in order; empty = curl resolves (a proxy is in use).
-  void open(stream& s, const origin& to, const std::vector<std::string>& addresses,
+  /// False when there is no memory; the stream is to be closed all the same.
+  bool open(stream& s, const origin& to, const std::vector<std::string>& addresses,
             duration timeout, void* user);
   /// Takes a stream that finished without failure away from curl's watch; gives its descriptor.
   int adopt(stream& s) noexcept;

@@ -35,6 +35,8 @@ class io_thread final : public scheduler {
   void start();
   /// Cancels everything and ends the thread; what was waiting completes with `cancelled`.
   void stop() noexcept;
+  /// After stop(): ends exchanges that were submitted too late, on the caller's thread.
+  void refuse_late();
 
   time_point now() const noexcept override { return is_current() ? now_ : clock::now(); }
   void post(task work) override;

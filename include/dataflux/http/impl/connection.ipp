@@ -23,7 +23,6 @@ DATAFLUX_INLINE time_point connection::now() const noexcept { return owner_.loop
 DATAFLUX_INLINE void connection::established() {
   state_ = state::idle;
   last_activity_ = now();
-  owner_.watch(*this);
 }
 
 DATAFLUX_INLINE void connection::begin(ref<exchange> e) {
@@ -32,6 +31,7 @@ DATAFLUX_INLINE void connection::begin(ref<exchange> e) {
   current_->place_ = exchange::place::active;
   current_->connection_ = this;
   report_ = {};
+  report_.resent = current_->resent_;
   report_.connection_reused = reused_;
   report_.started = last_activity_ = now();
   sink_ = nullptr;
@@ -63,10 +63,13 @@ DATAFLUX_INLINE void connection::encode() {
 
 DATAFLUX_INLINE void connection::send_some() {
   const auto parts = current_->request.body.parts();
+  std::size_t turn = 0;
   while (sending_) {
+    if (turn >= turn_limit) return resume_soon();
     const bool in_head = out_sent_ < out_.size();
     if (!in_head && part_ == parts.size()) {
       sending_ = false;
+      report_.bytes_sent = current_->request.body.size();
       request_sent_ = now();
       return;
     }
@@ -83,6 +86,7 @@ DATAFLUX_INLINE void connection::send_some() {
     }
     report_.bytes_sent += sent.count;
     part_sent_ += sent.count;
+    turn += sent.count;
     if (part_sent_ == parts[part_].size()) {
       ++part_;
       part_sent_ = 0;
@@ -101,6 +105,10 @@ DATAFLUX_INLINE void connection::send_broken() {
 DATAFLUX_INLINE void connection::fail_soon() {
   sending_ = false;
   request_sent_ = now();
+  resume_soon();
+}
+
+DATAFLUX_INLINE void connection::resume_soon() {
   if (!std::exchange(resuming_, true)) owner_.resume_.push_back(this);
 }
 
@@ -108,6 +116,7 @@ DATAFLUX_INLINE void connection::on_events(std::uint32_t events) {
   if (state_ == state::idle) return idle_event(events);
   if (state_ != state::busy) return;
   last_activity_ = now();
+  if ((events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0) peer_done_ = true;
   if (sending_ && (events & (EPOLLOUT | EPOLLERR | EPOLLHUP)) != 0) {
     send_some();
     arm();
@@ -118,6 +127,10 @@ DATAFLUX_INLINE void connection::on_events(std::uint32_t events) {
 DATAFLUX_INLINE void connection::resume() {
   resuming_ = false;
   if (state_ != state::busy) return;
+  if (sending_) {
+    send_some();
+    arm();
+  }
   if (give_up_ != transport_failure::refused) receive_some();
   if (state_ == state::busy && give_up_ != transport_failure::none) {
     fail(give_up_, std::move(report_.detail));
@@ -140,8 +153,7 @@ DATAFLUX_INLINE void connection::receive_some() {
   while (next == step::more) {
     next = head_done_ ? receive_body() : receive_head();
     if (next == step::more && report_.bytes_received >= turn_end) {
-      if (!std::exchange(resuming_, true)) owner_.resume_.push_back(this);
-      return;
+      return resume_soon();
     }
   }
   if (next == step::again) arm();
@@ -241,6 +253,10 @@ DATAFLUX_INLINE connection::step connection::receive_in_place() {
   decoder_.body_received(got.count);
   if (auto committed = sink_->commit(got.count); !committed) return refuse(committed.error());
   if (!decoder_.complete()) return step::more;
+  // The memory was filled to its end, so that more may have come: a reply nobody asked for, or a
+  // close whose event this was.
+  std::byte probe[1];
+  if (stream_.receive(probe).status != stream::status::again) peer_done_ = true;
   reply_complete();
   return step::ended;
 }
@@ -305,7 +321,7 @@ DATAFLUX_INLINE void connection::reply_complete() {
   // bytes mean.
   const bool all_sent =
       !sending_ && out_sent_ == out_.size() && part_ == current_->request.body.parts().size();
-  const bool clean = all_sent && input_.empty();
+  const bool clean = all_sent && input_.empty() && !peer_done_;
   ref<exchange> e = std::move(current_);
   exchange_report report = std::move(report_);
   if (clean && decoder_.keep_alive()) {
@@ -331,6 +347,7 @@ DATAFLUX_INLINE void connection::fail(transport_failure failure, std::string det
   close();
   if (stale && e->stale_retries_ < 3) {
     ++e->stale_retries_;
+    e->resent_ = e->resent_ || report.request_sent;
     owner_.retry_fresh(std::move(e));
     return;
   }

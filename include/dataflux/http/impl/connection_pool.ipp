@@ -55,7 +55,7 @@ DATAFLUX_INLINE void connection_pool::finish_connects() {
       connect_failed(c, end.failure, end.detail);
       continue;
     }
-    if (connector_.adopt(c.stream()) < 0) {
+    if (connector_.adopt(c.stream()) < 0 || !watch(c)) {
       connect_failed(c, transport_failure::connect, "no usable socket");
       continue;
     }
@@ -96,6 +96,7 @@ DATAFLUX_INLINE void connection_pool::start(ref<exchange> e) {
     return end_unsent(std::move(e), transport_failure::cancelled, "the client was closed");
   }
   e->stale_retries_ = 0;
+  e->resent_ = false;
   host_pool& pool = pool_of(e->request.origin);
   if (!pool.idle.empty() && pool.waiting.empty()) {
     connection* const c = pool.idle.back();
@@ -135,6 +136,7 @@ DATAFLUX_INLINE void connection_pool::end_unsent(ref<exchange> e, transport_fail
                                                  std::string detail) {
   exchange_report report;
   report.failure = failure;
+  report.resent = e->resent_;
   report.detail = std::move(detail) + " (" + e->request.origin->to_string() + ")";
   end_exchange(std::move(e), std::move(report));
 }
@@ -181,7 +183,8 @@ DATAFLUX_INLINE void connection_pool::open_connections(host_pool& pool) {
          pool.connecting + pool.established < limits_.connections_per_host) {
     const bool proxied = proxy_configured(*pool.to);
     if (!proxied && (pool.addresses == nullptr || pool.addresses_until <= loop_.now())) {
-      return resolve(pool);
+      resolve(pool);
+      if (pool.addresses == nullptr) return;  // old ones are better than none
     }
     if (!make_room()) return;
     open_one(pool);
@@ -234,7 +237,9 @@ DATAFLUX_INLINE void connection_pool::open_one(host_pool& pool) {
         addresses.begin() + static_cast<std::ptrdiff_t>(pool.next_address++ % addresses.size()),
         addresses.end());
   }
-  connector_.open(c.stream(), *pool.to, addresses, pool.waiting.front().limits.connect, &c);
+  if (!connector_.open(c.stream(), *pool.to, addresses, pool.waiting.front().limits.connect, &c)) {
+    connect_failed(c, transport_failure::connect, "no memory for a connection");
+  }
 }
 
 DATAFLUX_INLINE void connection_pool::connect_failed(connection& c, transport_failure failure,
@@ -276,6 +281,10 @@ DATAFLUX_INLINE void connection_pool::closed(connection& c) {
   c.state_ = connection::state::dead;
   if (c.timer_ != timer_id::none) loop_.cancel(std::exchange(c.timer_, timer_id::none));
   std::erase(resume_, &c);
+  // close() alone leaves the registration while a forked child still holds the descriptor.
+  if (c.stream_.descriptor() >= 0) {
+    static_cast<void>(::epoll_ctl(epoll_, EPOLL_CTL_DEL, c.stream_.descriptor(), nullptr));
+  }
   connector_.close(c.stream_);
   const auto found = std::find_if(all_.begin(), all_.end(), [&](auto& p) { return p.get() == &c; });
   graveyard_.push_back(std::move(*found));
@@ -294,11 +303,11 @@ DATAFLUX_INLINE void connection_pool::close_idle(host_pool& pool) {
 }
 
 /// Edge-triggered, once for the connection's life: no epoll_ctl per request.
-DATAFLUX_INLINE void connection_pool::watch(connection& c) {
+DATAFLUX_INLINE bool connection_pool::watch(connection& c) {
   ::epoll_event event{};
   event.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
   event.data.ptr = &c;
-  ::epoll_ctl(epoll_, EPOLL_CTL_ADD, c.stream().descriptor(), &event);
+  return ::epoll_ctl(epoll_, EPOLL_CTL_ADD, c.stream().descriptor(), &event) == 0;
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::http::detail

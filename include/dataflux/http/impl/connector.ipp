@@ -211,7 +211,7 @@ DATAFLUX_INLINE void connector::state::configure(::CURL* easy, attempt& a, const
   const auto limit = std::chrono::ceil<std::chrono::milliseconds>(timeout).count();
   set(CURLOPT_CONNECTTIMEOUT_MS,
       static_cast<long>(limit > 0 ? limit : std::numeric_limits<int>::max()));
-  if (!addresses.empty()) {
+  if (!addresses.empty() && to.host.find(':') == std::string::npos) {  // a literal needs no entry
     std::string entry = to.host + ":" + std::to_string(to.port) + ":";
     for (std::size_t i = 0; i < addresses.size(); ++i) {
       if (i != 0) entry += ',';
@@ -260,7 +260,7 @@ DATAFLUX_INLINE connector::connector(const curl_transport_options& options, int 
 
 DATAFLUX_INLINE connector::~connector() = default;
 
-DATAFLUX_INLINE void connector::open(stream& s, const origin& to,
+DATAFLUX_INLINE bool connector::open(stream& s, const origin& to,
                                      const std::vector<std::string>& addresses, duration timeout,
                                      void* user) {
   auto a = std::make_unique<state::attempt>();
@@ -273,8 +273,8 @@ DATAFLUX_INLINE void connector::open(stream& s, const origin& to,
   a->in = &state_->group_with_room();
   ++a->in->streams;
   ++state_->connecting;
-  static_cast<void>(::curl_multi_add_handle(a->in->multi, easy));
-  static_cast<void>(a.release());  // curl's private pointer owns it until close()
+  // curl's private pointer owns it until close().
+  return ::curl_multi_add_handle(a.release()->in->multi, easy) == CURLM_OK;
 }
 
 DATAFLUX_INLINE void connector::close(stream& s) noexcept {

@@ -20,8 +20,8 @@ struct curl_transport::state {
   explicit state(duration resolve_ttl) : names(resolve_ttl) {}
 
   const std::uint64_t generation{fork_generation()};
-  detail::resolver names;
   std::vector<std::unique_ptr<detail::io_thread>> threads{};
+  detail::resolver names;  // closed before the threads that it answers to are gone
   std::atomic<std::size_t> next{0};
 
   bool forked() const noexcept { return fork_generation() != generation; }
@@ -53,6 +53,9 @@ DATAFLUX_INLINE result<std::shared_ptr<curl_transport>> curl_transport::create(
   }
   std::size_t count = options.io_threads;
   if (count == 0) count = std::max<std::size_t>(1, std::thread::hardware_concurrency() / 4);
+  // Each thread has connections of its own, at least one.
+  const std::size_t most = std::min(options.max_connections_per_host, options.max_connections);
+  count = std::clamp<std::size_t>(count, 1, std::max<std::size_t>(1, most));
   const detail::connection_pool::limits share{
       .connections_per_host = std::max<std::size_t>(1, options.max_connections_per_host / count),
       .connections = std::max<std::size_t>(1, options.max_connections / count)};
@@ -75,6 +78,8 @@ DATAFLUX_INLINE curl_transport::~curl_transport() {
     return;
   }
   for (auto& thread : state_->threads) thread->stop();
+  // The last completions of one thread may have submitted to another that had ended before.
+  for (auto& thread : state_->threads) thread->refuse_late();
 }
 
 DATAFLUX_INLINE void curl_transport::submit(ref<exchange> e) {

@@ -54,6 +54,13 @@ DATAFLUX_INLINE void io_thread::stop() noexcept {
   thread_.join();
 }
 
+DATAFLUX_INLINE void io_thread::refuse_late() {
+  for (message& m : inbox_) {
+    if (m.subject && !m.is_cancel) pool_.start(std::move(m.subject));
+  }
+  inbox_.clear();
+}
+
 DATAFLUX_INLINE void io_thread::send(message m) {
   bool wake = false;
   {
@@ -80,8 +87,10 @@ DATAFLUX_INLINE timer_id io_thread::at(time_point when, task work) {
 }
 
 DATAFLUX_INLINE bool io_thread::cancel(timer_id id) noexcept {
+  task cancelled;  // destroyed outside the lock: its captures may come back here
   std::scoped_lock lock(timers_mutex_);
-  return timers_.cancel(id);
+  cancelled = timers_.take(id);
+  return static_cast<bool>(cancelled);
 }
 
 DATAFLUX_INLINE void io_thread::submit(ref<exchange> e) {
@@ -90,7 +99,7 @@ DATAFLUX_INLINE void io_thread::submit(ref<exchange> e) {
 }
 
 DATAFLUX_INLINE void io_thread::cancel(ref<exchange> e) {
-  if (is_current()) return pool_.cancel(*e);
+  // Never at once, not even here: the exchange may be inside one of its own callbacks.
   send({.subject = std::move(e), .is_cancel = true, .work = {}});
 }
 

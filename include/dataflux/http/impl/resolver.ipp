@@ -7,6 +7,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include <arpa/inet.h>
@@ -100,9 +101,16 @@ DATAFLUX_INLINE void resolver::resolve(const std::string& host, scheduler& where
   }
   state_->questions.push_back(std::move(q));
   if (!state_->running) {
-    state_->running = true;
     const all_signals_blocked guard;
-    std::thread(&resolver::serve, state_).detach();
+    try {
+      std::thread(&resolver::serve, state_).detach();
+    } catch (const std::system_error&) {
+      state::reply(state_->questions.back(),
+                   error(errc::unavailable, "no thread can be started to resolve names"));
+      state_->questions.pop_back();
+      return;
+    }
+    state_->running = true;
   }
   state_->asked.notify_one();
 }
