@@ -49,8 +49,8 @@ class ref {
   }
   ref(ref&& other) noexcept : p_(std::exchange(other.p_, nullptr)) {}
   template <class U>
-    requires std::is_convertible_v<U*, T*>
-  ref(ref<U> other) noexcept : p_(other.leak()) {}
+  requires std::is_convertible_v<U*, T*> ref(ref<U> other)
+  noexcept : p_(other.leak()) {}
   ref& operator=(ref other) noexcept {
     std::swap(p_, other.p_);
     return *this;

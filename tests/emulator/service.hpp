@@ -41,7 +41,7 @@ struct exchange {
 struct service_options {
   bool require_token{false};
   std::chrono::seconds token_lifetime{3600};
-  std::uint64_t least_part_size{5 * 1024 * 1024};
+  std::uint64_t least_part_size{std::uint64_t{5} << 20U};
   std::size_t log_limit{10'000};
   identity known{};
 };

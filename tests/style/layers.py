@@ -206,7 +206,7 @@ class Check:
 
     def umbrella_text(self):
         public = [s.name for s in self.sources.values() if s.public and s.layer in RANK]
-        public.sort(key=lambda name: (RANK[self.sources[name].layer], name))
+        public.sort()
         return UMBRELLA_HEAD + "\n" + "".join(f"#include <{name}>\n" for name in public)
 
     def check_umbrella(self):

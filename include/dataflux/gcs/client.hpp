@@ -42,7 +42,7 @@ class client final : public object_store {
   /// What has been done so far; also valid to read while calls are under way.
   const counters& totals() const noexcept;
   /// An access token that the application acquired itself; replaces the current one.
-  result<void> set_token(auth::access_token token);
+  result<void> set_token(const auth::access_token& token);
 
   store_traits traits() const noexcept override;
   scheduler& executor() noexcept override;

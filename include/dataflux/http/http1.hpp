@@ -18,7 +18,7 @@ namespace dataflux::inline DATAFLUX_ABI::http {
 
 /// Status line and fields of a reply, interim (1xx) ones before it included: at most 64 KiB. The
 /// trailer section of a chunked body has the same limit.
-inline constexpr std::size_t max_head_size = 64 * 1024;
+inline constexpr std::size_t max_head_size = std::size_t{64} * 1024;
 
 /// The longest line with the size of a chunk, extensions included.
 inline constexpr std::size_t max_chunk_line = 4096;

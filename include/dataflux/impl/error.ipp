@@ -45,43 +45,73 @@ struct error::rep {
 
 DATAFLUX_INLINE std::string_view to_string(errc code) noexcept {
   switch (code) {
-    case errc::ok: return "ok";
-    case errc::cancelled: return "cancelled";
-    case errc::unknown: return "unknown";
-    case errc::invalid_argument: return "invalid_argument";
-    case errc::deadline_exceeded: return "deadline_exceeded";
-    case errc::not_found: return "not_found";
-    case errc::already_exists: return "already_exists";
-    case errc::permission_denied: return "permission_denied";
-    case errc::resource_exhausted: return "resource_exhausted";
-    case errc::failed_precondition: return "failed_precondition";
-    case errc::aborted: return "aborted";
-    case errc::out_of_range: return "out_of_range";
-    case errc::unimplemented: return "unimplemented";
-    case errc::internal: return "internal";
-    case errc::unavailable: return "unavailable";
-    case errc::data_loss: return "data_loss";
-    case errc::unauthenticated: return "unauthenticated";
+    case errc::ok:
+      return "ok";
+    case errc::cancelled:
+      return "cancelled";
+    case errc::unknown:
+      return "unknown";
+    case errc::invalid_argument:
+      return "invalid_argument";
+    case errc::deadline_exceeded:
+      return "deadline_exceeded";
+    case errc::not_found:
+      return "not_found";
+    case errc::already_exists:
+      return "already_exists";
+    case errc::permission_denied:
+      return "permission_denied";
+    case errc::resource_exhausted:
+      return "resource_exhausted";
+    case errc::failed_precondition:
+      return "failed_precondition";
+    case errc::aborted:
+      return "aborted";
+    case errc::out_of_range:
+      return "out_of_range";
+    case errc::unimplemented:
+      return "unimplemented";
+    case errc::internal:
+      return "internal";
+    case errc::unavailable:
+      return "unavailable";
+    case errc::data_loss:
+      return "data_loss";
+    case errc::unauthenticated:
+      return "unauthenticated";
   }
   return "unknown";
 }
 
 DATAFLUX_INLINE errc errc_from_http_status(int status) noexcept {
   switch (status) {
-    case 304: return errc::failed_precondition;
-    case 400: return errc::invalid_argument;
-    case 401: return errc::unauthenticated;
-    case 403: return errc::permission_denied;
+    case 304:
+      return errc::failed_precondition;
+    case 400:
+      return errc::invalid_argument;
+    case 401:
+      return errc::unauthenticated;
+    case 403:
+      return errc::permission_denied;
     case 404:
-    case 410: return errc::not_found;
-    case 408: return errc::unavailable;
-    case 409: return errc::aborted;
-    case 412: return errc::failed_precondition;
-    case 416: return errc::out_of_range;
-    case 429: return errc::resource_exhausted;
-    case 499: return errc::cancelled;
-    case 501: return errc::unimplemented;
-    default: break;
+    case 410:
+      return errc::not_found;
+    case 408:
+      return errc::unavailable;
+    case 409:
+      return errc::aborted;
+    case 412:
+      return errc::failed_precondition;
+    case 416:
+      return errc::out_of_range;
+    case 429:
+      return errc::resource_exhausted;
+    case 499:
+      return errc::cancelled;
+    case 501:
+      return errc::unimplemented;
+    default:
+      break;
   }
   if (status >= 500 && status <= 599) return errc::unavailable;
   if (status >= 400 && status <= 499) return errc::invalid_argument;

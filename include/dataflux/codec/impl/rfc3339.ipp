@@ -117,7 +117,7 @@ DATAFLUX_INLINE std::optional<timestamp> parse_rfc3339(std::string_view text) {
                                     chrono::day{static_cast<unsigned>(day)}};
   if (!date.ok()) return std::nullopt;
   const std::int64_t days = chrono::sys_days{date}.time_since_epoch().count();
-  const std::int64_t minutes = days * 1440 + hour * 60 + minute - offset_minutes;
+  const std::int64_t minutes = days * 1440 + std::int64_t{hour} * 60 + minute - offset_minutes;
   if (second == 60 && (minutes % 1440 + 1440) % 1440 != 1439) return std::nullopt;
   return detail::join_time(minutes * 60 + second, nanos);
 }

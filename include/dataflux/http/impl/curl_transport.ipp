@@ -91,12 +91,14 @@ DATAFLUX_INLINE void curl_transport::submit(ref<exchange> e) {
     return;
   }
   if (e->executor == nullptr) e->executor = &next_executor();
-  static_cast<detail::io_thread*>(e->executor)->submit(std::move(e));
+  auto* const thread = static_cast<detail::io_thread*>(e->executor);
+  thread->submit(std::move(e));
 }
 
 DATAFLUX_INLINE void curl_transport::cancel(ref<exchange> e) noexcept {
   if (state_->forked() || e->executor == nullptr) return;
-  static_cast<detail::io_thread*>(e->executor)->cancel(std::move(e));
+  auto* const thread = static_cast<detail::io_thread*>(e->executor);
+  thread->cancel(std::move(e));
 }
 
 DATAFLUX_INLINE scheduler& curl_transport::next_executor() noexcept {

@@ -167,7 +167,7 @@ DATAFLUX_INLINE result<memory_service::stored> memory_service::get(
 }
 
 DATAFLUX_INLINE result<object_metadata> memory_service::stat(const stat_request& r) const {
-  return get(r.bucket, r.object, r.generation, r.conditions).transform([](stored o) {
+  return get(r.bucket, r.object, r.generation, r.conditions).transform([](const stored& o) {
     return o->metadata;
   });
 }

@@ -116,8 +116,7 @@ DATAFLUX_INLINE void object_columns::append(std::string_view name, std::uint64_t
 DATAFLUX_INLINE void object_columns::append(object_columns&& other) {
   if (&other == this || other.chunks_.empty()) return;
   if (chunks_.empty()) {
-    *this = std::move(other);
-    other.chunks_.clear();
+    chunks_.swap(other.chunks_);
     return;
   }
   // Not reserve(): that would grow by exactly so many, and many small joins would be quadratic.
