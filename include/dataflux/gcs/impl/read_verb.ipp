@@ -83,6 +83,7 @@ inline void take_field(const http::reply_head::field& field, read_fields& into) 
       {"content-type", &read_fields::content_type},
   };
   for (const known& k : table) {
+    if (field.name.size() != k.name.size()) continue;  // nearly always settled without a call
     if (!http::equals_ignoring_case(field.name, k.name)) continue;
     auto& slot = into.*k.slot;
     if (slot && *slot != field.value) into.conflict = k.name;
@@ -90,8 +91,10 @@ inline void take_field(const http::reply_head::field& field, read_fields& into) 
     return;
   }
   // Two ways of saying that the body was decompressed on its way (protocol.md 0.3).
-  if (http::equals_ignoring_case(field.name, "x-guploader-response-body-transformations") ||
-      http::equals_ignoring_case(field.name, "warning")) {
+  constexpr std::string_view transformations = "x-guploader-response-body-transformations";
+  constexpr std::string_view warning = "warning";
+  const std::string_view about = field.name.size() == warning.size() ? warning : transformations;
+  if (field.name.size() == about.size() && http::equals_ignoring_case(field.name, about)) {
     into.gunzipped =
         into.gunzipped || find_ignoring_case(field.value, "gunzipped") != std::string_view::npos;
   }

@@ -76,12 +76,12 @@ constexpr std::string_view trim_blanks(std::string_view text) noexcept {
   return text;
 }
 
-/// Up to eight characters, the capitals among them in lower case.
-inline std::uint64_t lower_word(const char* text, std::size_t count) noexcept {
+/// Eight characters, the capitals among them in lower case.
+inline std::uint64_t lower_word(const char* text) noexcept {
   constexpr std::uint64_t ones = 0x0101010101010101U;
   constexpr std::uint64_t tops = 0x8080808080808080U;
   std::uint64_t word = 0;
-  std::memcpy(&word, text, count);
+  std::memcpy(&word, text, sizeof word);
   // The top bit of each byte says: at least 'A', beyond 'Z'. Bytes above 0x7f are no letters.
   const std::uint64_t low = word & ~tops;
   const std::uint64_t from_a = low + ones * (0x80 - 'A');
@@ -89,13 +89,20 @@ inline std::uint64_t lower_word(const char* text, std::size_t count) noexcept {
   return word | ((from_a & ~beyond_z & ~word & tops) >> 2U);
 }
 
-/// ASCII case-insensitive equality, eight characters a step: every field of every reply is compared
-/// with the names that matter.
+/// ASCII case-insensitive equality. Every field of every reply is compared with the names that
+/// matter: eight characters a step, the last step overlapping the one before.
 inline bool same_letters(std::string_view a, std::string_view b) noexcept {
-  if (a.size() != b.size()) return false;
-  for (std::size_t i = 0; i < a.size(); i += 8) {
-    const std::size_t count = std::min<std::size_t>(8, a.size() - i);
-    if (lower_word(a.data() + i, count) != lower_word(b.data() + i, count)) return false;
+  const std::size_t size = a.size();
+  if (size != b.size()) return false;
+  if (size < 8) {
+    for (std::size_t i = 0; i < size; ++i) {
+      if (to_lower(a[i]) != to_lower(b[i])) return false;
+    }
+    return true;
+  }
+  if (lower_word(a.data() + size - 8) != lower_word(b.data() + size - 8)) return false;
+  for (std::size_t i = 0; i + 8 < size; i += 8) {
+    if (lower_word(a.data() + i) != lower_word(b.data() + i)) return false;
   }
   return true;
 }

@@ -15,6 +15,9 @@
 /// libcurl, used to connect only: DNS, happy eyeballs, proxies, TLS with verification and client
 /// certificates. What is said on the connection is ours. The one place that sees curl is
 /// impl/connector.ipp.
+///
+/// Over TLS, or through a proxy, bytes move by curl_easy_send and curl_easy_recv. On a bare TCP
+/// connection they would only add a search for the connection to each system call.
 namespace dataflux::inline DATAFLUX_ABI::http::detail {
 
 /// A connected byte stream, plain or TLS. Non-blocking. Belongs to one I/O thread.
@@ -41,6 +44,7 @@ class stream {
   friend class connector;
   void* easy_{nullptr};
   int descriptor_{-1};
+  bool plain_{false};  ///< nothing but a TCP connection: no use in going through curl
   int failure_{0};
 };
 

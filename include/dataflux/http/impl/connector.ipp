@@ -5,15 +5,15 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
+#include <cerrno>
 #include <cstdlib>
-#include <deque>
 #include <limits>
-#include <mutex>
+#include <system_error>
 #include <unordered_map>
 #include <utility>
 
 #include <sys/epoll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <curl/curl.h>
@@ -38,7 +38,18 @@ inline stream::outcome stream_outcome(CURLcode code, std::size_t count, bool rec
   return {stream::status::failed, 0};
 }
 
+inline stream::outcome socket_outcome(::ssize_t moved, int& failure) noexcept {
+  if (moved > 0) return {stream::status::ok, static_cast<std::size_t>(moved)};
+  if (moved == 0) return {stream::status::closed, 0};
+  if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) return {stream::status::again, 0};
+  failure = errno;
+  return {stream::status::failed, 0};
+}
+
 DATAFLUX_INLINE stream::outcome stream::send(bytes_view bytes) noexcept {
+  if (plain_) {
+    return socket_outcome(::send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL), failure_);
+  }
   std::size_t count = 0;
   const CURLcode code = ::curl_easy_send(easy_, bytes.data(), bytes.size(), &count);
   failure_ = code;
@@ -46,6 +57,9 @@ DATAFLUX_INLINE stream::outcome stream::send(bytes_view bytes) noexcept {
 }
 
 DATAFLUX_INLINE stream::outcome stream::receive(bytes_span memory) noexcept {
+  if (plain_) {
+    return socket_outcome(::recv(descriptor_, memory.data(), memory.size(), 0), failure_);
+  }
   std::size_t count = 0;
   const CURLcode code = ::curl_easy_recv(easy_, memory.data(), memory.size(), &count);
   failure_ = code;
@@ -53,6 +67,7 @@ DATAFLUX_INLINE stream::outcome stream::receive(bytes_span memory) noexcept {
 }
 
 DATAFLUX_INLINE std::string stream::last_failure() const {
+  if (plain_) return std::generic_category().message(failure_);
   return ::curl_easy_strerror(static_cast<CURLcode>(failure_));
 }
 
@@ -269,6 +284,7 @@ DATAFLUX_INLINE bool connector::open(stream& s, const origin& to,
   if (easy == nullptr) throw std::bad_alloc();
   s.easy_ = easy;
   s.descriptor_ = -1;
+  s.plain_ = !to.tls && !proxy_configured(to);
   state_->configure(easy, *a, to, addresses, timeout);
   a->in = &state_->group_with_room();
   ++a->in->streams;

@@ -115,7 +115,7 @@ DATAFLUX_INLINE void request::clear() noexcept {
 DATAFLUX_INLINE std::optional<std::string_view> reply_head::find(
     std::string_view name) const noexcept {
   for (const field& f : fields_) {
-    if (equals_ignoring_case(f.name, name)) return f.value;
+    if (f.name.size() == name.size() && detail::same_letters(f.name, name)) return f.value;
   }
   return std::nullopt;
 }
