@@ -18,4 +18,4 @@ else()
   set(DATAFLUX_ISAL PkgConfig::ISAL)
 endif()
 set(DATAFLUX_DEPENDENCIES
-  Threads::Threads CURL::libcurl OpenSSL::Crypto simdjson::simdjson pugixml::pugixml ${DATAFLUX_ISAL})
+  Threads::Threads CURL::libcurl OpenSSL::SSL OpenSSL::Crypto simdjson::simdjson pugixml::pugixml ${DATAFLUX_ISAL})

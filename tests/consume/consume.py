@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-DEPENDENCIES = ["libcurl", "libcrypto", "simdjson", "pugixml", "libisal"]
+DEPENDENCIES = ["libcurl", "libssl", "libcrypto", "simdjson", "pugixml", "libisal"]
 SAID = "consumed dataflux "
 
 

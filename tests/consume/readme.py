@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-LIBRARIES = ["libcurl", "libcrypto", "simdjson", "pugixml", "libisal"]
+LIBRARIES = ["libcurl", "libssl", "libcrypto", "simdjson", "pugixml", "libisal"]
 OBJECTS = {"train/a.bin": b"first", "train/b.bin": b"the second one", "other": b"not listed"}
 
 

@@ -61,7 +61,7 @@ def main():
     arguments.add_argument("build_dir", type=Path)
     arguments.add_argument("-j", type=int, default=2)
     arguments.add_argument("--changed", action="store_true")
-    arguments.add_argument("--minutes", type=float, default=10)
+    arguments.add_argument("--minutes", type=float, default=6)
     options = arguments.parse_args()
     if shutil.which("clang-tidy") is None:
         sys.exit("clang-tidy is not installed")

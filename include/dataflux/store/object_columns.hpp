@@ -69,7 +69,10 @@ struct column_chunk {
   column_buffer<std::uint32_t> crcs{};
   column_buffer<std::uint8_t> validity{};
 
-  std::string_view name(std::size_t row) const noexcept;
+  std::string_view name(std::size_t row) const noexcept {
+    const std::int32_t from = offsets.data()[row];
+    return {names.data() + from, static_cast<std::size_t>(offsets.data()[row + 1] - from)};
+  }
   std::optional<std::uint32_t> crc32c(std::size_t row) const noexcept;
   object_row row(std::size_t row) const noexcept;
   std::size_t name_bytes() const noexcept { return static_cast<std::size_t>(offsets.data()[rows]); }
@@ -108,6 +111,10 @@ class object_columns {
   void append(std::string_view name, std::uint64_t size, std::int64_t generation,
               std::optional<std::uint32_t> crc32c);
 
+  /// Says that so many rows are to come: the next chunk is made for them. For a page of a listing,
+  /// which is one chunk then.
+  void reserve(std::size_t rows) noexcept { expected_rows_ = rows; }
+
   /// Adds all rows of `other`, which becomes empty. Chunks move, rows are not touched: O(chunks of
   /// other). On std::bad_alloc nothing is changed.
   void append(object_columns&& other);
@@ -118,6 +125,10 @@ class object_columns {
   /// Row `i` and its columns; undefined for i >= size(). Cost: a binary search over the chunks;
   /// iterate to read all.
   object_row operator[](std::size_t i) const noexcept;
+  /// The last row's name; undefined when empty(). Constant time.
+  std::string_view last_name() const noexcept {
+    return chunks_.back().name(chunks_.back().rows - 1);
+  }
   std::string_view name(std::size_t i) const noexcept;
   std::uint64_t object_size(std::size_t i) const noexcept;
   std::int64_t generation(std::size_t i) const noexcept;
@@ -139,6 +150,7 @@ class object_columns {
   static void seal(detail::column_chunk& chunk) noexcept;
 
   std::vector<detail::column_chunk> chunks_{};  // none is empty
+  std::size_t expected_rows_{0};
 };
 
 /// Forward iterator whose reference is an object_row by value.

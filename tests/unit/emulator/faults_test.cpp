@@ -4,7 +4,6 @@
 #include "ask.hpp"
 
 using namespace emulator_test;
-using emulator::fault_rule;
 using emulator::service;
 using emulator::wire_script;
 namespace fault = emulator::fault;

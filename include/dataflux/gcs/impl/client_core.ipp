@@ -48,11 +48,15 @@ DATAFLUX_INLINE bool client_core::forked() const noexcept {
 }
 
 inline std::mt19937_64& random_engine() {
-  static thread_local std::mt19937_64 engine = [] {
+  static thread_local std::uint64_t seeded_in = 0;
+  static thread_local std::mt19937_64 engine;
+  // Also anew in the child of a fork, which would repeat its parent's numbers.
+  if (const std::uint64_t now_in = fork_generation() + 1; seeded_in != now_in) {
     std::random_device device;
     std::seed_seq seed{device(), device(), device(), device()};
-    return std::mt19937_64(seed);
-  }();
+    engine.seed(seed);
+    seeded_in = now_in;
+  }
   return engine;
 }
 

@@ -25,9 +25,9 @@ class page_reader final : public codec::object_list_visitor {
       check(item.name >= asked_.start_offset, "object", item.name, "is before start_offset");
       check(item.name.starts_with(asked_.prefix), "object", item.name, "lacks the prefix");
     } else {
-      check(item.name > last_object_, "object", item.name, "is not behind the one before");
+      check(item.name > page_.objects.last_name(), "object", item.name,
+            "is not behind the one before");
     }
-    last_object_ = item.name;
     page_.objects.append(item.name, item.size, item.generation, item.crc32c);
   }
 
@@ -42,7 +42,7 @@ class page_reader final : public codec::object_list_visitor {
   /// The first fault of the whole page, or nothing.
   std::optional<error> finish() {
     if (!page_.objects.empty()) {
-      const std::string_view last = last_object_;
+      const std::string_view last = page_.objects.last_name();
       check(last.starts_with(asked_.prefix), "object", last, "lacks the prefix");
       check(asked_.end_offset.empty() || last < asked_.end_offset, "object", last,
             "is not before end_offset");
@@ -64,7 +64,6 @@ class page_reader final : public codec::object_list_visitor {
 
   const list_page_request& asked_;
   list_page& page_;
-  std::string last_object_{};
   std::optional<error> fault_{};
 };
 
@@ -93,6 +92,7 @@ DATAFLUX_INLINE void list_verb::build(const call_context& context, const request
 DATAFLUX_INLINE result<list_page> list_verb::parse(const request& r, const state&,
                                                    const whole_reply& reply) {
   list_page page;
+  page.objects.reserve(r.max_results == 0 ? detail::greatest_page : r.max_results);
   detail::page_reader reader{r, page};
   auto end =
       codec::parse_object_list(reply.body, reply.capacity, codec::object_fields::basic, reader);
@@ -103,6 +103,7 @@ DATAFLUX_INLINE result<list_page> list_verb::parse(const request& r, const state
     return std::move(end.error().with_retryable(true));
   }
   page.next_page_token = std::move(end->next_page_token);
+  if (page.objects.size() < detail::greatest_page / 2) page.objects.shrink_to_fit();
   if (auto fault = reader.finish()) return *std::move(fault);
   return page;
 }

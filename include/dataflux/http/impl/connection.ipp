@@ -13,10 +13,12 @@ namespace dataflux::inline DATAFLUX_ABI::http::detail {
 
 /// Bodies up to this size are sent with the head in one call.
 inline constexpr std::size_t joined_body_limit = std::size_t{16} << 10U;
-/// What one send or receive moves at most: small enough that a checksum finds it in the cache.
-inline constexpr std::size_t transfer_piece = std::size_t{256} << 10U;
+/// What one receive moves at most: small enough that a checksum finds it in the cache.
+inline constexpr std::size_t receive_piece = std::size_t{256} << 10U;
 /// What one connection moves before the others get their turn.
 inline constexpr std::size_t turn_limit = std::size_t{4} << 20U;
+/// What one send offers: the kernel takes what fits, and small offers cost a fifth more.
+inline constexpr std::size_t send_piece = turn_limit;
 
 DATAFLUX_INLINE time_point connection::now() const noexcept { return owner_.loop_.now(); }
 
@@ -75,7 +77,7 @@ DATAFLUX_INLINE void connection::send_some() {
     }
     const bytes_view rest =
         in_head ? as_bytes(out_).subspan(out_sent_) : parts[part_].subspan(part_sent_);
-    const auto sent = stream_.send(rest.first(std::min(rest.size(), transfer_piece)));
+    const auto sent = stream_.send(rest.first(std::min(rest.size(), send_piece)));
     if (sent.status == stream::status::again) return;
     if (sent.status != stream::status::ok) return send_broken();
     report_.request_sent = true;
@@ -242,8 +244,8 @@ DATAFLUX_INLINE connection::step connection::receive_body() {
 /// Straight into the sink's memory: the bytes to come are nothing but payload.
 DATAFLUX_INLINE connection::step connection::receive_in_place() {
   const std::uint64_t most =
-      decoder_.framing() == body_framing::until_close ? transfer_piece : decoder_.remaining();
-  const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(most, transfer_piece));
+      decoder_.framing() == body_framing::until_close ? receive_piece : decoder_.remaining();
+  const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(most, receive_piece));
   const bytes_span memory = sink_->prepare(wanted);
   if (memory.empty()) return refuse(error(errc::out_of_range, "the reply is longer than its sink"));
   const auto got = receive_into(memory.first(std::min(memory.size(), wanted)));

@@ -251,7 +251,9 @@ DATAFLUX_INLINE void connection_pool::connect_failed(connection& c, transport_fa
     pool.no_connect_before = loop_.now() + std::chrono::seconds(1);
     loop_.at(pool.no_connect_before, [this, &pool] { open_connections(pool); });
   } else if (!pool.waiting.empty()) {
-    end_unsent(leave_line(pool, pool.waiting.front()), failure, "cannot connect: " + detail);
+    end_unsent(
+        leave_line(pool, pool.waiting.front()), failure,
+        "cannot connect: " + detail + "; check the endpoint, the network and proxy settings");
     open_connections(pool);
   }
 }
@@ -265,7 +267,7 @@ DATAFLUX_INLINE void connection_pool::released(connection& c) {
   c.arm();
   if (all_.size() < limits_.connections) return;
   for (const auto& other : pools_) {
-    if (!other->waiting.empty()) return open_connections(*other);
+    if (!other->waiting.empty()) open_connections(*other);
   }
 }
 

@@ -18,6 +18,7 @@
 
 #include <curl/curl.h>
 #include <openssl/crypto.h>
+#include <openssl/ssl.h>
 
 namespace dataflux::inline DATAFLUX_ABI::http::detail {
 
@@ -69,6 +70,25 @@ DATAFLUX_INLINE stream::outcome stream::receive(bytes_span memory) noexcept {
 DATAFLUX_INLINE std::string stream::last_failure() const {
   if (plain_) return std::generic_category().message(failure_);
   return ::curl_easy_strerror(static_cast<CURLcode>(failure_));
+}
+
+/// The context that curl hands out is OpenSSL's only then.
+inline bool curl_speaks_openssl() {
+  static const bool it_does = [] {
+    const ::curl_version_info_data* const info = ::curl_version_info(CURLVERSION_NOW);
+    return info->ssl_version != nullptr &&
+           std::string_view(info->ssl_version).starts_with("OpenSSL/3");
+  }();
+  return it_does;
+}
+
+/// One system call for several TLS records instead of two for each: a seventh of the cost of a
+/// small read. The buffer lives with the connection.
+inline CURLcode read_ahead(::CURL*, void* context, void*) noexcept {
+  auto* const tls = static_cast<::SSL_CTX*>(context);
+  static_cast<void>(SSL_CTX_set_read_ahead(tls, 1));
+  ::SSL_CTX_set_default_read_buffer_len(tls, std::size_t{64} << 10U);
+  return CURLE_OK;
 }
 
 inline transport_failure failure_of(CURLcode code) noexcept {
@@ -238,6 +258,7 @@ DATAFLUX_INLINE void connector::state::configure(::CURL* easy, attempt& a, const
   }
   if (!to.tls) return;
   set(CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
+  if (curl_speaks_openssl()) set(CURLOPT_SSL_CTX_FUNCTION, &read_ahead);
   set(CURLOPT_SSL_VERIFYPEER, 1L);
   set(CURLOPT_SSL_VERIFYHOST, 2L);
   // A CA path switches curl's store cache off: the bundle would be parsed for each connection.

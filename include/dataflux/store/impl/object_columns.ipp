@@ -36,11 +36,6 @@ inline column_buffer<std::uint8_t> make_validity(std::size_t rows) {
   return bits;
 }
 
-DATAFLUX_INLINE std::string_view column_chunk::name(std::size_t row) const noexcept {
-  const std::int32_t from = offsets.data()[row];
-  return {names.data() + from, static_cast<std::size_t>(offsets.data()[row + 1] - from)};
-}
-
 DATAFLUX_INLINE std::optional<std::uint32_t> column_chunk::crc32c(std::size_t row) const noexcept {
   if (validity.capacity() != 0 && (validity.data()[row / 8] >> (row % 8) & 1) == 0) {
     return std::nullopt;
@@ -60,7 +55,8 @@ inline constexpr std::size_t longest_name = std::size_t{1} << 30;
 
 DATAFLUX_INLINE detail::column_chunk object_columns::open_chunk(std::size_t name_size) const {
   const std::size_t rows =
-      std::clamp(size() / 16, detail::smallest_chunk_rows, detail::largest_chunk_rows);
+      std::clamp(std::max(size() / 16, expected_rows_ - std::min(expected_rows_, size())),
+                 detail::smallest_chunk_rows, detail::largest_chunk_rows);
   // Names to come are as long as the last chunk's, within a fourth; a chunk whose guess fails is
   // sealed early and costs nothing but its header.
   std::size_t mean = 48;
