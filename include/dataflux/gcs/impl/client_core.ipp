@@ -47,15 +47,19 @@ DATAFLUX_INLINE bool client_core::forked() const noexcept {
   return fork_generation() != generation;
 }
 
+inline std::mt19937_64 make_random_engine() {
+  std::random_device device;
+  std::seed_seq seed{device(), device(), device(), device()};
+  return std::mt19937_64(seed);
+}
+
 inline std::mt19937_64& random_engine() {
-  static thread_local std::uint64_t seeded_in = 0;
-  static thread_local std::mt19937_64 engine;
+  static thread_local std::mt19937_64 engine = make_random_engine();
+  static thread_local std::uint64_t made_in = fork_generation();
   // Also anew in the child of a fork, which would repeat its parent's numbers.
-  if (const std::uint64_t now_in = fork_generation() + 1; seeded_in != now_in) {
-    std::random_device device;
-    std::seed_seq seed{device(), device(), device(), device()};
-    engine.seed(seed);
-    seeded_in = now_in;
+  if (made_in != fork_generation()) {
+    engine = make_random_engine();
+    made_in = fork_generation();
   }
   return engine;
 }
