@@ -362,9 +362,7 @@ DATAFLUX_INLINE void connection::close() {
 }
 
 DATAFLUX_INLINE time_point connection::next_limit() const noexcept {
-  if (state_ == state::idle) {
-    return deadline_after(last_activity_, owner_.options_.idle_timeout);
-  }
+  if (state_ == state::idle) return deadline_after(last_activity_, owner_.options_.idle_timeout);
   if (state_ != state::busy) return never;
   const exchange_limits& limits = current_->limits;
   const bool waiting = !sending_ && report_.first_byte == never;
