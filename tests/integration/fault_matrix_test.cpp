@@ -232,6 +232,7 @@ gcs::client_options quick(const emulator::server& server, dataflux::observer* wa
   o.retry = {.max_attempts = 4, .first = 1ms, .cap = 5ms};
   o.stall_timeout = 150ms;
   o.first_byte_timeout = 150ms;
+  o.complete_timeout = 150ms;
   o.transport.io_threads = 1;
   return o;
 }

@@ -34,8 +34,10 @@ struct client_options {
   http::retry_policy retry{};
   /// Without any byte moving for this long, a transfer is broken off and resumed.
   duration stall_timeout{std::chrono::seconds(30)};
-  /// From a request's last byte to its reply's first. Completing an upload may take 10 minutes.
+  /// From a request's last byte to its reply's first.
   duration first_byte_timeout{std::chrono::seconds(60)};
+  /// The same for completing an upload, over which the service may think for minutes.
+  duration complete_timeout{std::chrono::minutes(10)};
   duration connect_timeout{std::chrono::seconds(10)};
   http::curl_transport_options transport{};
   /// Used instead of a curl_transport: for tests, or shared by several clients. Outlives no one:

@@ -10,8 +10,6 @@ namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
 
 /// What is kept of the body of an error reply.
 inline constexpr std::size_t error_body_limit = std::size_t{64} << 10U;
-/// Completing a large upload takes the service minutes (protocol.md 2).
-inline constexpr duration slow_reply_timeout = std::chrono::minutes(10);
 
 DATAFLUX_INLINE void call::reuse(ref<client_core> core) noexcept {
   revive();
@@ -126,8 +124,7 @@ DATAFLUX_INLINE void call::send(time_point admitted) {
   request.headers.add("User-Agent", core_->user_agent);
   const client_options& o = core_->options;
   limits = {.connect = o.connect_timeout,
-            .first_byte = info().slow_reply ? std::max(o.first_byte_timeout, slow_reply_timeout)
-                                            : o.first_byte_timeout,
+            .first_byte = info().slow_reply ? o.complete_timeout : o.first_byte_timeout,
             .stall = o.stall_timeout,
             .deadline = deadline_};
   idempotent = retry_.idempotent;

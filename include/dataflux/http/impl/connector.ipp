@@ -179,7 +179,10 @@ struct connector::state {
     }
     return s;
   }
-  static int close_socket(void*, curl_socket_t s) noexcept {
+  /// curl may say only afterwards that a socket is to be watched no more, when another thread may
+  /// have a descriptor of the same number.
+  static int close_socket(void* self, curl_socket_t s) noexcept {
+    static_cast<group*>(self)->owner.unwatch(s);
     untrack_descriptor(s);
     return ::close(s);
   }
@@ -243,6 +246,7 @@ DATAFLUX_INLINE void connector::state::configure(::CURL* easy, attempt& a, const
   set(CURLOPT_ERRORBUFFER, a.text.data());
   set(CURLOPT_OPENSOCKETFUNCTION, &open_socket);
   set(CURLOPT_CLOSESOCKETFUNCTION, &close_socket);
+  set(CURLOPT_CLOSESOCKETDATA, static_cast<void*>(a.in));
   const auto limit = std::chrono::ceil<std::chrono::milliseconds>(timeout).count();
   set(CURLOPT_CONNECTTIMEOUT_MS,
       static_cast<long>(limit > 0 ? limit : std::numeric_limits<int>::max()));
