@@ -179,8 +179,7 @@ struct connector::state {
     }
     return s;
   }
-  /// curl may say only afterwards that a socket is to be watched no more, when another thread may
-  /// have a descriptor of the same number.
+  /// curl may say REMOVE only afterwards, when another thread may have that descriptor.
   static int close_socket(void* self, curl_socket_t s) noexcept {
     static_cast<group*>(self)->owner.unwatch(s);
     untrack_descriptor(s);
@@ -310,8 +309,8 @@ DATAFLUX_INLINE bool connector::open(stream& s, const origin& to,
   s.easy_ = easy;
   s.descriptor_ = -1;
   s.plain_ = !to.tls && !proxy_configured(to);
-  state_->configure(easy, *a, to, addresses, timeout);
   a->in = &state_->group_with_room();
+  state_->configure(easy, *a, to, addresses, timeout);
   ++a->in->streams;
   ++state_->connecting;
   // curl's private pointer owns it until close().
