@@ -14,7 +14,6 @@ namespace {
 
 using namespace std::chrono_literals;
 namespace http = dataflux::http;
-using http::transport_failure;
 using peer = raw_server::peer;
 using exchange = dataflux::ref<test_exchange>;
 
