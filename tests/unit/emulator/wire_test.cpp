@@ -17,7 +17,6 @@
 
 using emulator::server;
 using emulator::server_options;
-using emulator::service_options;
 using emulator::tls_mode;
 namespace fault = emulator::fault;
 

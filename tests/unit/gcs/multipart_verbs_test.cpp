@@ -9,7 +9,6 @@
 
 using dataflux::errc;
 using dataflux::error;
-using dataflux::gcs::call_context;
 using dataflux::gcs::endpoint;
 using dataflux::gcs::multipart_abort_verb;
 using dataflux::gcs::multipart_complete_verb;
