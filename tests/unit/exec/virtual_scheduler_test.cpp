@@ -95,15 +95,17 @@ TEST_CASE("virtual_scheduler: what waits at its end is destroyed without being r
       virtual_scheduler& s;
       timer_id timer;
       int& dropped;
+      reenter(virtual_scheduler& on, timer_id other, int& count)
+          : s(on), timer(other), dropped(count) {}
       ~reenter() {
         ++dropped;
         s.cancel(timer);
       }
     };
     const timer_id timer = s.at(s.now() + 1s, [&ran] { ran = true; });
-    s.post([r = std::unique_ptr<reenter>(new reenter{s, timer, dropped}), &ran] { ran = true; });
+    s.post([r = std::make_unique<reenter>(s, timer, dropped), &ran] { ran = true; });
     s.at(s.now() + 2s,
-         [r = std::unique_ptr<reenter>(new reenter{s, timer, dropped}), &ran] { ran = true; });
+         [r = std::make_unique<reenter>(s, timer, dropped), &ran] { ran = true; });
   }
   CHECK_FALSE(ran);
   CHECK(dropped == 2);

@@ -245,10 +245,10 @@ TEST_CASE("multipart_abort_verb: request, reply, and a second attempt", "[gcs]")
 
 TEST_CASE("verb_reply_fuzz: seeds and mutations keep the invariants", "[gcs]") {
   for_each_mutation(
-      {R"({"nextPageToken":"t","prefixes":["a/"],"items":[{"name":"p/b","size":"9",)"
-       R"("generation":"5","crc32c":"4waSgw=="}]})",
-       R"({"name":"o","bucket":"bkt","generation":"5","size":"9","crc32c":"4waSgw==",)"
-       R"("updated":"2024-03-01T00:00:00Z","metadata":{"a":"b"}})",
+      {R"({"nextPageToken":"t","prefixes":["a/"],
+           "items":[{"name":"p/b","size":"9","generation":"5","crc32c":"4waSgw=="}]})",
+       R"({"name":"o","bucket":"bkt","generation":"5","size":"9","crc32c":"4waSgw==",
+           "updated":"2024-03-01T00:00:00Z","metadata":{"a":"b"}})",
        "<InitiateMultipartUploadResult><UploadId>VXBs</UploadId></InitiateMultipartUploadResult>",
        completed, "<Error><Code>NoSuchUpload</Code><Message>m</Message></Error>"},
       500, fuzz_verb_reply);

@@ -209,7 +209,7 @@ TEST_CASE("curl_transport: a close reaches the peer although a child lives", "[h
     ::close(ends[1]);
     char byte = 0;
     // Lives until the parent lets go.
-    ::_exit(::read(ends[0], &byte, 1) > 0 ? 1 : 0);
+    ::_exit(::read(ends[0], &byte, 1) == 0 ? 0 : 1);
   }
   t.reset();
   closed.wait();  // hangs if the child holds the connection open

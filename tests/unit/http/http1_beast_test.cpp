@@ -22,12 +22,14 @@ namespace {
 struct assertion_failure {};
 }  // namespace
 
+// NOLINTBEGIN(readability-redundant-declaration): Boost declares them, a program defines them.
 namespace boost {
 void assertion_failed(const char*, const char*, const char*, long) { throw assertion_failure{}; }
 void assertion_failed_msg(const char*, const char*, const char*, const char*, long) {
   throw assertion_failure{};
 }
 }  // namespace boost
+// NOLINTEND(readability-redundant-declaration)
 
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/http/parser.hpp>

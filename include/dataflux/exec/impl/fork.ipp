@@ -3,10 +3,11 @@
 #include <dataflux/exec/fork.hpp>
 
 #include <atomic>
+#include <map>
 #include <mutex>
-#include <set>
 
 #include <pthread.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace dataflux::inline DATAFLUX_ABI {
@@ -17,7 +18,14 @@ namespace detail {
 struct fork_state {
   std::atomic<std::uint64_t> generation{0};
   std::mutex mutex{};
-  std::set<int> descriptors{};
+  /// With their inodes: libcurl closes some of its sockets without a word, and the number may be
+  /// another file's by now.
+  std::map<int, ::ino_t> descriptors{};
+
+  static ::ino_t inode_of(int descriptor) noexcept {
+    struct ::stat found {};
+    return ::fstat(descriptor, &found) == 0 ? found.st_ino : 0;
+  }
 
   static fork_state& get() {
     static fork_state* const state = make();
@@ -34,7 +42,9 @@ struct fork_state {
   }
 
   void enter_child() noexcept {
-    for (const int descriptor : descriptors) ::close(descriptor);
+    for (const auto& [descriptor, inode] : descriptors) {
+      if (inode_of(descriptor) == inode) ::close(descriptor);
+    }
     descriptors.clear();
     generation.fetch_add(1, std::memory_order_relaxed);
     mutex.unlock();
@@ -50,7 +60,7 @@ DATAFLUX_INLINE std::uint64_t fork_generation() noexcept {
 DATAFLUX_INLINE void track_descriptor(int descriptor) {
   detail::fork_state& state = detail::fork_state::get();
   std::scoped_lock lock(state.mutex);
-  state.descriptors.insert(descriptor);
+  state.descriptors.insert_or_assign(descriptor, state.inode_of(descriptor));
 }
 
 DATAFLUX_INLINE void untrack_descriptor(int descriptor) noexcept {

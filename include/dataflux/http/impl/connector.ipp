@@ -179,7 +179,6 @@ struct connector::state {
     }
     return s;
   }
-  /// curl may say REMOVE only afterwards, when another thread may have that descriptor.
   static int close_socket(void* self, curl_socket_t s) noexcept {
     static_cast<group*>(self)->owner.unwatch(s);
     untrack_descriptor(s);
@@ -196,11 +195,14 @@ struct connector::state {
   }
   void unwatch(int descriptor) noexcept {
     ::epoll_event event{};
-    if (watched.erase(descriptor) != 0) ::epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, &event);
+    watched.erase(descriptor);
+    ::epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, &event);
   }
+  /// curl 7 closes a socket that did not get to connect without close_socket(), and says REMOVE
+  /// only then, when another thread may have that descriptor: forget it, without touching it.
   int watch(group& from, int descriptor, int what) noexcept {
     if (what == CURL_POLL_REMOVE) {
-      unwatch(descriptor);
+      watched.erase(descriptor);
       return 0;
     }
     ::epoll_event event{};
@@ -208,8 +210,10 @@ struct connector::state {
     if ((what & CURL_POLL_IN) != 0) event.events |= EPOLLIN;
     if ((what & CURL_POLL_OUT) != 0) event.events |= EPOLLOUT;
     try {
-      const bool fresh = watched.try_emplace(descriptor, &from).second;
-      ::epoll_ctl(epoll, fresh ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, descriptor, &event);
+      watched.insert_or_assign(descriptor, &from);
+      if (::epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event) != 0) {
+        ::epoll_ctl(epoll, EPOLL_CTL_MOD, descriptor, &event);
+      }
     } catch (...) {
       return -1;
     }
@@ -334,9 +338,8 @@ DATAFLUX_INLINE void connector::handle_socket(int descriptor, std::uint32_t even
   if ((events & EPOLLIN) != 0) mask |= CURL_CSELECT_IN;
   if ((events & EPOLLOUT) != 0) mask |= CURL_CSELECT_OUT;
   if ((events & (EPOLLERR | EPOLLHUP)) != 0) mask |= CURL_CSELECT_ERR;
-  // curl may have let go of it while the event was on its way.
   const auto found = state_->watched.find(descriptor);
-  if (found == state_->watched.end()) return;
+  if (found == state_->watched.end()) return state_->unwatch(descriptor);
   int running = 0;
   static_cast<void>(::curl_multi_socket_action(found->second->multi, descriptor, mask, &running));
 }
