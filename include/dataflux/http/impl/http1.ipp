@@ -13,12 +13,13 @@ namespace detail {
 
 inline bool is_sendable_target(std::string_view target) noexcept {
   const char* const last = target.data() + target.size();
-  return !target.empty() && target.front() == '/' && find_below<0x21>(target.data(), last) == last;
+  return !target.empty() && target.front() == '/' &&
+         find_control_or_space(target.data(), last) == last;
 }
 
 inline bool is_sendable_host(std::string_view host) noexcept {
   const char* const last = host.data() + host.size();
-  return !host.empty() && find_below<0x21>(host.data(), last) == last &&
+  return !host.empty() && find_control_or_space(host.data(), last) == last &&
          std::none_of(host.begin(), host.end(), [](char c) {
            return c == '/' || c == '?' || c == '#' || c == '@' || c == '[' || c == ']';
          });
