@@ -18,17 +18,20 @@
 /// may be sent again. It has no clock and no socket; the client's call machine owns both and treats
 /// all verbs alike:
 ///
+// clang-format off
 ///     struct X_verb {
-///       using request = X_request;            // what the caller asked for
-///       using value = ...;                    // what the caller gets
-///       using state = ...;                    // what is made once per call and used by each
-///       attempt static constexpr verb_info info; static call_identity identity(const request&)
-///       noexcept; static bool idempotent(const request&) noexcept; static repeat_meaning
-///       on_repeat(const request&, const error&) noexcept; static result<state> prepare(const
-///       request&, const call_id&); static void build(const call_context&, const request&, const
-///       state&, http::request& out); static result<value> parse(const request&, const state&,
-///       const whole_reply&);
+///       using request = X_request;  // what the caller asked for
+///       using value = ...;          // what the caller gets
+///       using state = ...;          // what is made once per call and used by each attempt
+///       static constexpr verb_info info;
+///       static call_identity identity(const request&) noexcept;
+///       static bool idempotent(const request&) noexcept;
+///       static repeat_meaning on_repeat(const request&, const error&) noexcept;
+///       static result<state> prepare(const request&, const call_id&);
+///       static void build(const call_context&, const request&, const state&, http::request& out);
+///       static result<value> parse(const request&, const state&, const whole_reply&);
 ///     };
+// clang-format on
 ///
 /// The request has passed validate() (store/validate.hpp); build() relies on it. `out` is reused:
 /// build() sets every member and keeps the capacity of its strings, so that a call's second attempt
