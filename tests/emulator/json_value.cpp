@@ -56,6 +56,12 @@ std::optional<std::int64_t> json_value::integer(std::string_view name) const {
   return std::nullopt;
 }
 
+std::optional<bool> json_value::flag(std::string_view name) const {
+  const json_value* member = find(name);
+  const auto* held = member == nullptr ? nullptr : std::get_if<bool>(&member->value);
+  return held == nullptr ? std::nullopt : std::optional{*held};
+}
+
 std::optional<json_value> parse_json(std::string_view text) {
   simdjson::dom::parser parser;
   simdjson::dom::element root;

@@ -23,6 +23,8 @@ struct json_value {
   std::optional<std::string> text(std::string_view name) const;
   /// The integer of that member, also when it is written as text.
   std::optional<std::int64_t> integer(std::string_view name) const;
+  /// The boolean of that member.
+  std::optional<bool> flag(std::string_view name) const;
 };
 
 /// Empty optional when the text is not one well-formed document.

@@ -45,25 +45,6 @@ void check_one(const std::optional<std::string>& declared, std::size_t raw_size,
                                                " \"" + calculated + "\".");
 }
 
-std::string boundary_of(const http_request& request) {
-  std::string_view type = request.header("Content-Type");
-  if (type.size() < 17 || !same_name(type.substr(0, 17), "multipart/related")) {
-    throw invalid_argument("multipart upload needs Content-Type multipart/related");
-  }
-  while (!type.empty()) {
-    const std::size_t end = std::min(type.find(';'), type.size());
-    std::string_view item = trim(type.substr(0, end));
-    type.remove_prefix(std::min(end + 1, type.size()));
-    if (item.size() <= 9 || !same_name(item.substr(0, 9), "boundary=")) continue;
-    item.remove_prefix(9);
-    if (item.size() >= 2 && item.front() == '"' && item.back() == '"') {
-      item = item.substr(1, item.size() - 2);
-    }
-    if (!item.empty() && item.size() <= 70) return std::string{item};
-  }
-  throw invalid_argument("multipart upload without a boundary");
-}
-
 /// The Content-Type among the header lines of a part; takes them and the blank line off `part`.
 std::string take_part_head(std::string_view& part) {
   std::string type;
@@ -80,6 +61,27 @@ std::string take_part_head(std::string_view& part) {
 }
 
 }  // namespace
+
+std::string boundary_of(const http_request& request, std::string_view media_type) {
+  std::string_view type = request.header("Content-Type");
+  if (!same_name(type.substr(0, media_type.size()), media_type)) {
+    throw invalid_argument("The Content-Type must be " + std::string{media_type});
+  }
+  while (!type.empty()) {
+    const std::size_t end = std::min(type.find(';'), type.size());
+    std::string_view item = trim(type.substr(0, end));
+    type.remove_prefix(std::min(end + 1, type.size()));
+    if (item.size() <= 9 || !same_name(item.substr(0, 9), "boundary=")) continue;
+    item.remove_prefix(9);
+    const bool quoted = item.size() >= 2 && (item.front() == '"' || item.front() == '\'') &&
+                        item.back() == item.front();
+    if (quoted) {
+      item = item.substr(1, item.size() - 2);
+    }
+    if (!item.empty() && item.size() <= 70) return std::string{item};
+  }
+  throw invalid_argument("The Content-Type names no boundary");
+}
 
 declared_digests declared_digests::of_headers(const http_request& request) {
   declared_digests out;
@@ -98,7 +100,7 @@ void declared_digests::check(const content& data) const {
 }
 
 related_body parse_related(const http_request& request) {
-  const std::string dashes = "--" + boundary_of(request);
+  const std::string dashes = "--" + boundary_of(request, "multipart/related");
   const std::string separator = "\r\n" + dashes;
   std::vector<std::byte> scratch;
   const std::string_view whole =
