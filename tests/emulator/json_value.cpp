@@ -12,6 +12,9 @@ json_value convert(simdjson::dom::element element) {
       return {bool{element}};
     case simdjson::dom::element_type::INT64:
       return {std::int64_t{element}};
+    case simdjson::dom::element_type::UINT64:
+    case simdjson::dom::element_type::DOUBLE:
+      return {double{element}};
     case simdjson::dom::element_type::STRING:
       return {std::string{static_cast<std::string_view>(element)}};
     case simdjson::dom::element_type::ARRAY: {

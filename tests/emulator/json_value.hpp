@@ -10,12 +10,11 @@
 
 namespace emulator {
 
-/// A parsed JSON value, as far as requests need it: what is neither text, integer, boolean, object
-/// nor array (null, fractions) is std::monostate.
+/// A parsed JSON value; null is std::monostate.
 struct json_value {
   using object = std::map<std::string, json_value, std::less<>>;
   using array = std::vector<json_value>;
-  std::variant<std::monostate, bool, std::int64_t, std::string, array, object> value{};
+  std::variant<std::monostate, bool, std::int64_t, double, std::string, array, object> value{};
 
   /// The member of that name, nullptr when this is no object or has none.
   const json_value* find(std::string_view name) const noexcept;

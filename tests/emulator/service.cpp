@@ -25,7 +25,8 @@ service::service(const service_options& options)
       buckets_(store_),
       edits_(store_, options.rewrite_bytes_per_call),
       resumable_(store_, sessions_),
-      xml_(store_, uploads_, options.least_part_size) {}
+      xml_(store_, uploads_, options.least_part_size),
+      control_(store_, faults_, traffic_, tokens_, uploads_, sessions_) {}
 
 void service::require_token(const http_request& request) const {
   const std::string_view header = request.header("Authorization");
@@ -110,6 +111,7 @@ http_reply service::batch(const http_request& request) {
 http_reply service::dispatch(const call& asked, const http_request& request) {
   const std::string_view verb = asked.verb;
   if (verb == "token") return tokens_.token(request);
+  if (verb == "control") return control_.answer(asked, request);
   if (verb == "metadata") return tokens_.metadata(request);
   if (verb == "batch") return batch(request);
   // A session's address is a secret of its own and needs no token (protocol.md 1.4).
@@ -138,6 +140,7 @@ http_reply service::execute(const call& asked, const http_request& request) {
 std::optional<service::early_exchange> service::early(const http_request& head) {
   if (!faults_.active()) return std::nullopt;
   const call asked = route(head);
+  if (asked.verb == "control") return std::nullopt;
   const auto rule = faults_.match(asked, true);
   if (!rule) return std::nullopt;
   early_exchange out{.request_bytes = *rule->request_bytes, .what = {}};

@@ -2,6 +2,7 @@
 
 #include <emulator/bucket_api.hpp>
 #include <emulator/bucket_store.hpp>
+#include <emulator/control_api.hpp>
 #include <emulator/faults.hpp>
 #include <emulator/inflict.hpp>
 #include <emulator/json_api.hpp>
@@ -77,6 +78,7 @@ class service {
   object_edits edits_;
   resumable_api resumable_;
   xml_api xml_;
+  control_api control_;
   std::atomic<std::uint64_t> next_id_{1};
 };
 

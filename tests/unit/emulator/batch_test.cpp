@@ -26,13 +26,14 @@ TEST_CASE("batch: calls are carried out in order, each with its own status", "[e
     put(s, "bucket", "a", "x");
     put(s, "bucket", "b", "x");
     const auto reply = batch(
-        s, part("x+1", "DELETE /storage/v1/b/bucket/o/a HTTP/1.1\r\n\r\n", end) +
-               part("x+2", "DELETE http://host:1/storage/v1/b/bucket/o/none HTTP/1.1\r\n\r\n", end) +
-               part("x+3",
-                    "PATCH /storage/v1/b/bucket/o/b HTTP/1.1\r\nContent-Type: application/json\r\n"
-                    "Content-Length: 24\r\n\r\n{\"contentType\":\"text/z\"}",
-                    end) +
-               "--==B==--");
+        s,
+        part("x+1", "DELETE /storage/v1/b/bucket/o/a HTTP/1.1\r\n\r\n", end) +
+            part("x+2", "DELETE http://host:1/storage/v1/b/bucket/o/none HTTP/1.1\r\n\r\n", end) +
+            part("x+3",
+                 "PATCH /storage/v1/b/bucket/o/b HTTP/1.1\r\nContent-Type: application/json\r\n"
+                 "Content-Length: 24\r\n\r\n{\"contentType\":\"text/z\"}",
+                 end) +
+            "--==B==--");
     REQUIRE(reply.status == 200);
     CHECK(reply.header("Content-Type").starts_with("multipart/mixed; boundary="));
     const std::string text = body_of(reply);

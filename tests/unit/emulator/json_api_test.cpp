@@ -318,3 +318,24 @@ TEST_CASE("json_api: unknown paths and methods answer 404", "[emulator]") {
   CHECK(ask(s, {.method = "GET", .target = "*"}).status == 404);
   CHECK(ask(s, {.method = "GET", .target = ""}).status == 404);
 }
+
+TEST_CASE("json_api: multipart bodies as clients write them", "[emulator]") {
+  service s{{}};
+  s.store().create_bucket("bucket");
+  const auto insert = [&s](std::string_view type, std::string body) {
+    return ask(s, {.method = "POST",
+                   .target = "/upload/storage/v1/b/bucket/o?uploadType=multipart",
+                   .headers = {{"Content-Type", type}},
+                   .body = std::move(body)});
+  };
+  // LF alone, and an apostrophe-quoted boundary; the media keeps its own CR.
+  CHECK(insert("multipart/related; boundary='==0=='",
+               "--==0==\nContent-Type: application/json\n\n{\"name\":\"a\"}\n--==0==\n"
+               "Content-Type: text/x\n\ndata\r\n--==0==--")
+            .status == 200);
+  CHECK(body_of(ask(s, {.target = "/bucket/a"})) == "data\r");
+  CHECK(insert("Multipart/Related; charset=x; Boundary=\"a b\"",
+               "--a b\r\n\r\n{\"name\":\"b\"}\r\n--a b\r\n\r\n--a\r\n--a b--\r\n")
+            .status == 200);
+  CHECK(body_of(ask(s, {.target = "/bucket/b"})) == "--a");
+}
