@@ -21,6 +21,8 @@ service::service(const service_options& options)
     : options_(options),
       tokens_(options.known, options.token_lifetime),
       traffic_(options.log_limit),
+      rates_(options.rates),
+      pace_(options.network.total_bytes_per_second),
       json_(store_),
       buckets_(store_),
       edits_(store_, options.rewrite_bytes_per_call),
@@ -117,6 +119,7 @@ http_reply service::dispatch(const call& asked, const http_request& request) {
   // A session's address is a secret of its own and needs no token (protocol.md 1.4).
   const bool bearer_address = asked.query.has("upload_id");
   if (options_.require_token && !bearer_address) require_token(request);
+  rates_.check(asked, std::chrono::steady_clock::now());
   if (store_.restricted()) check_access(store_, asked, request);
   if (verb.starts_with("objects.")) return dispatch_object(asked, request);
   if (verb.starts_with("multipart.") || verb.starts_with("resumable.")) {

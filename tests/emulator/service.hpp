@@ -6,6 +6,7 @@
 #include <emulator/faults.hpp>
 #include <emulator/inflict.hpp>
 #include <emulator/json_api.hpp>
+#include <emulator/limits.hpp>
 #include <emulator/message.hpp>
 #include <emulator/oauth.hpp>
 #include <emulator/object_edits.hpp>
@@ -30,6 +31,8 @@ struct service_options {
   /// A rewrite call takes so many bytes, then gives a token; 0: all in one call.
   std::uint64_t rewrite_bytes_per_call{0};
   identity known{};
+  rate_options rates{};
+  network_options network{};
 };
 
 /// The whole emulator without a socket: one request in, one exchange out. Thread safe.
@@ -55,6 +58,9 @@ class service {
   token_authority& tokens() noexcept { return tokens_; }
   fault_script& faults() noexcept { return faults_; }
   traffic& seen() noexcept { return traffic_; }
+  const network_options& network() const noexcept { return options_.network; }
+  /// What all connections share of the network.
+  pacer& shared_pace() noexcept { return pace_; }
 
  private:
   exchange answer(call& asked, const http_request& request);
@@ -73,6 +79,8 @@ class service {
   token_authority tokens_;
   fault_script faults_{};
   traffic traffic_;
+  rate_limits rates_;
+  pacer pace_;
   json_api json_;
   bucket_api buckets_;
   object_edits edits_;
