@@ -73,7 +73,9 @@ bool bucket_store::create_bucket(std::string_view bucket, const bucket_settings&
   if (settings.restricts()) restricted_.store(true, std::memory_order_release);
   const bucket_facts fresh{
       .name = std::string{bucket}, .settings = settings, .created = now, .updated = now};
-  return buckets_.try_emplace(std::string{bucket}, bucket_entry{.facts = fresh}).second;
+  const bool made = buckets_.try_emplace(std::string{bucket}, bucket_entry{.facts = fresh}).second;
+  if (made && journal_ != nullptr) journal_->bucket_saved(fresh);
+  return made;
 }
 
 void bucket_store::remove_bucket(std::string_view bucket, const preconditions& when) {
@@ -85,6 +87,7 @@ void bucket_store::remove_bucket(std::string_view bucket, const preconditions& w
                         "The bucket you tried to delete is not empty."};
   }
   buckets_.erase(buckets_.find(bucket));
+  if (journal_ != nullptr) journal_->bucket_removed(bucket);
 }
 
 void bucket_store::require_bucket(std::string_view bucket) const {
@@ -108,6 +111,7 @@ bucket_facts bucket_store::configure(std::string_view bucket, const precondition
   if (held.settings.restricts()) restricted_.store(true, std::memory_order_release);
   held.updated = std::chrono::system_clock::now();
   ++held.metageneration;
+  if (journal_ != nullptr) journal_->bucket_saved(held);
   return held;
 }
 
@@ -151,14 +155,90 @@ object_ptr bucket_store::get(std::string_view bucket, std::string_view name,
   return *held;
 }
 
+/// Puts an object in its place, live or noncurrent, instead of what had the same generation.
+void bucket_store::settle(bucket_entry& in, const object_ptr& object) {
+  if (object->deleted) {
+    in.noncurrent[object->name].insert_or_assign(object->generation, object);
+  } else {
+    in.live.insert_or_assign(object->name, object);
+  }
+}
+
+void bucket_store::erase(bucket_entry& in, const object_ptr& object) {
+  if (!object->deleted) {
+    in.live.erase(object->name);
+    return;
+  }
+  const auto others = in.noncurrent.find(object->name);
+  others->second.erase(object->generation);
+  if (others->second.empty()) in.noncurrent.erase(others);
+}
+
+/// A generation that only changes is one event, so that its bytes are referred to all the time.
+void bucket_store::tell(const object_ptr& saved, const object_ptr& removed) {
+  if (journal_ == nullptr) return;
+  if (removed) journal_->removed(*removed, saved.get());
+  if (saved) journal_->saved(*saved);
+}
+
+// ---- what outlasts the program ----
+
+void bucket_store::restore_bucket(const bucket_facts& bucket) {
+  const std::unique_lock lock{mutex_};
+  if (bucket.settings.restricts()) restricted_.store(true, std::memory_order_release);
+  buckets_[bucket.name].facts = bucket;
+}
+
+void bucket_store::restore(object_ptr object) {
+  const std::unique_lock lock{mutex_};
+  const auto at = buckets_.find(object->bucket);
+  if (at == buckets_.end()) return;
+  last_generation_ = std::max(last_generation_, object->generation);
+  settle(at->second, object);
+}
+
+void bucket_store::restore_without(std::string_view bucket) {
+  const std::unique_lock lock{mutex_};
+  const auto at = buckets_.find(bucket);
+  if (at != buckets_.end()) buckets_.erase(at);
+}
+
+void bucket_store::restore_without(std::string_view bucket, std::string_view name,
+                                   std::int64_t generation) {
+  const std::unique_lock lock{mutex_};
+  const auto at = buckets_.find(bucket);
+  if (at == buckets_.end()) return;
+  preconditions exactly;
+  exactly.generation = generation;
+  if (const object_ptr* found = find(at->second, name, exactly)) {
+    erase(at->second, object_ptr{*found});
+  }
+}
+
+void bucket_store::attach(store_journal& journal) {
+  const std::unique_lock lock{mutex_};
+  journal_ = &journal;
+  for (const auto& [name, held] : buckets_) {
+    journal.bucket_saved(held.facts);
+    for (const auto& [object_name, object] : held.live) journal.saved(*object);
+    for (const auto& [object_name, generations] : held.noncurrent) {
+      for (const auto& [generation, object] : generations) journal.saved(*object);
+    }
+  }
+}
+
 /// The live object leaves its place; a bucket with versions keeps it.
 void bucket_store::retire(bucket_entry& in, object_map::iterator live) {
-  if (in.facts.settings.versioning) {
-    auto kept = std::make_shared<stored_object>(*live->second);
-    kept->deleted = std::chrono::system_clock::now();
-    in.noncurrent[live->first].emplace(kept->generation, kept);
-  }
+  const object_ptr leaving = live->second;
   in.live.erase(live);
+  object_ptr kept;
+  if (in.facts.settings.versioning) {
+    auto noncurrent = std::make_shared<stored_object>(*leaving);
+    noncurrent->deleted = std::chrono::system_clock::now();
+    kept = noncurrent;
+    settle(in, kept);
+  }
+  tell(kept, leaving);
 }
 
 object_ptr bucket_store::insert(bucket_entry& into, std::shared_ptr<stored_object> fresh) {
@@ -173,6 +253,7 @@ object_ptr bucket_store::insert(bucket_entry& into, std::shared_ptr<stored_objec
     retire(into, at);
   }
   into.live.emplace(fresh->name, fresh);
+  tell(fresh);
   return fresh;
 }
 
@@ -180,6 +261,8 @@ object_ptr bucket_store::put(std::string_view bucket, new_object object,
                              const preconditions& when) {
   check_object_name(object.name);
   auto fresh = object_of(bucket, object);
+  // Written before the lock; for nothing when the conditions do not hold.
+  if (journal_ != nullptr) fresh->data = journal_->keep(fresh->data);
   const std::unique_lock lock{mutex_};
   bucket_entry& held = entry(bucket);
   const auto at = held.live.find(fresh->name);
@@ -199,11 +282,9 @@ object_ptr bucket_store::change(std::string_view bucket, std::string_view name,
   change(fresh->metadata);
   ++fresh->metageneration;
   fresh->updated = std::chrono::system_clock::now();
-  if (fresh->deleted) {
-    held.noncurrent.find(name)->second.insert_or_assign(fresh->generation, fresh);
-  } else {
-    held.live.insert_or_assign(fresh->name, fresh);
-  }
+  const object_ptr before = *at;
+  settle(held, fresh);
+  tell(fresh, before);
   return fresh;
 }
 
@@ -215,15 +296,9 @@ void bucket_store::remove(std::string_view bucket, std::string_view name,
   if (found == nullptr) throw no_such_object(bucket, name);
   when.check_write(found->get());
   const object_ptr object = *found;
-  if (object->deleted) {
-    const auto others = held.noncurrent.find(name);
-    others->second.erase(object->generation);
-    if (others->second.empty()) held.noncurrent.erase(others);
-  } else if (when.generation) {
-    held.live.erase(object->name);
-  } else {
-    retire(held, held.live.find(name));
-  }
+  if (!object->deleted && !when.generation) return retire(held, held.live.find(name));
+  erase(held, object);
+  tell(nullptr, object);
 }
 
 object_ptr bucket_store::move(std::string_view bucket, std::string_view from, std::string to,

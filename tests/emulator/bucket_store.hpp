@@ -36,6 +36,20 @@ struct bucket_facts {
   std::int64_t metageneration{1};
 };
 
+/// Told of every change while it is made, in its order; what must outlast the program is kept so.
+class store_journal {
+ public:
+  virtual ~store_journal() = default;
+  /// The same bytes, kept; called before the change that they belong to.
+  virtual content keep(const content& bytes) = 0;
+  /// A generation of an object is there, or has changed.
+  virtual void saved(const stored_object& object) = 0;
+  /// With `successor`, the same bytes are saved() next.
+  virtual void removed(const stored_object& object, const stored_object* successor) = 0;
+  virtual void bucket_saved(const bucket_facts& bucket) = 0;
+  virtual void bucket_removed(std::string_view bucket) = 0;
+};
+
 /// All buckets and their objects. Thread safe; every write is one step, its preconditions included.
 /// Digests are never computed under the lock.
 class bucket_store {
@@ -75,7 +89,16 @@ class bucket_store {
                   const preconditions& source, const preconditions& when);
   listing_page list(std::string_view bucket, const listing_request& request) const;
 
-  /// Adds an object with the time given, for seeding.
+  /// What a journal said earlier, in its order. Objects of unknown buckets are left out.
+  void restore_bucket(const bucket_facts& bucket);
+  void restore(object_ptr object);
+  void restore_without(std::string_view bucket);
+  void restore_without(std::string_view bucket, std::string_view name, std::int64_t generation);
+  /// Tells it of all that is there, then of every change. It must outlive this. Before any use by
+  /// several threads.
+  void attach(store_journal& journal);
+
+  /// Adds an object with the time given, for seeding. It is not kept in a journal.
   void seed(std::string_view bucket, new_object object, stored_object::time_point created);
 
  private:
@@ -88,14 +111,18 @@ class bucket_store {
   bucket_entry& entry(std::string_view bucket);
   static const object_ptr* find(const bucket_entry& in, std::string_view name,
                                 const preconditions& when);
+  static void settle(bucket_entry& in, const object_ptr& object);
+  static void erase(bucket_entry& in, const object_ptr& object);
+  void tell(const object_ptr& saved, const object_ptr& removed = nullptr);
   object_ptr insert(bucket_entry& into, std::shared_ptr<stored_object> fresh);
-  static void retire(bucket_entry& in, object_map::iterator live);
+  void retire(bucket_entry& in, object_map::iterator live);
   std::int64_t next_generation();
 
   mutable std::shared_mutex mutex_{};
   std::map<std::string, bucket_entry, std::less<>> buckets_{};
   std::int64_t last_generation_{0};
   std::atomic<bool> restricted_{false};
+  store_journal* journal_{nullptr};
 };
 
 /// Throws service_error 400 when a name breaks the service's rules (protocol.md 0.1).

@@ -135,6 +135,9 @@ http_reply service::execute(const call& asked, const http_request& request) {
     reply = dispatch(asked, request);
   } catch (const service_error& refused) {
     reply = render(refused, asked.form);
+  } catch (const std::runtime_error& failed) {
+    // Such as a full disk below the data folder.
+    reply = render({500, "internalError", "InternalError", failed.what()}, asked.form);
   }
   if (request.method == "HEAD") reply.head_only = true;
   return reply;
