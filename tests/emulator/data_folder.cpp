@@ -105,7 +105,7 @@ std::string object_line(const stored_object& object) {
 
 }  // namespace
 
-/// A file that is unlinked when the last reader leaves it, if by then no object refers to it.
+/// A file that is unlinked when the last reader leaves it, unless an object refers to it.
 class data_folder::kept_file {
  public:
   explicit kept_file(std::string path) : path_(std::move(path)) {}
@@ -115,8 +115,7 @@ class data_folder::kept_file {
   kept_file(const kept_file&) = delete;
   kept_file& operator=(const kept_file&) = delete;
 
-  const std::string& path() const noexcept { return path_; }
-  std::atomic<bool> unwanted{false};
+  std::atomic<bool> unwanted{true};
 
  private:
   std::string path_;
@@ -173,7 +172,8 @@ void data_folder::restore_object(bucket_store& store, const json_value& line) {
   object->has_md5 = line.flag("hasMd5").value_or(true);
   const auto size = static_cast<std::uint64_t>(resource->integer("size").value_or(0));
   const std::string file = line.text("file").value_or("");
-  if (size > 0) object->data = content_of(file, size);
+  // A later line may take the object away and give it back: files go when all lines are read.
+  if (size > 0) object->data = content_of(file, size, false);
   const auto number = parse_integer(file);
   if (number && *number > 0) {
     next_file_ = std::max(next_file_, static_cast<std::uint64_t>(*number) + 1);
@@ -181,11 +181,16 @@ void data_folder::restore_object(bucket_store& store, const json_value& line) {
   store.restore(std::move(object));
 }
 
-content data_folder::content_of(const std::string& name, std::uint64_t size) {
+content data_folder::content_of(const std::string& name, std::uint64_t size, bool unwanted) {
   const std::string path = path_ + "/bytes/" + name;
-  auto& held = files_[name];
-  if (!held.first) held = {std::make_shared<kept_file>(path), 0};
-  return content::of_file(path, size, held.first);
+  reference& held = files_[path];
+  auto file = held.file.lock();
+  if (!file) {
+    file = std::make_shared<kept_file>(path);
+    file->unwanted.store(unwanted, std::memory_order_release);
+    held.file = file;
+  }
+  return content::of_file(path, size, file);
 }
 
 content data_folder::keep(const content& bytes) {
@@ -193,7 +198,7 @@ content data_folder::keep(const content& bytes) {
   content out;
   {
     const std::lock_guard lock{mutex_};
-    out = content_of(std::to_string(next_file_++), bytes.size());
+    out = content_of(std::to_string(next_file_++), bytes.size(), true);
   }
   std::ofstream file{out.file_path(), std::ios::binary | std::ios::trunc};
   std::vector<std::byte> scratch;
@@ -215,8 +220,14 @@ void data_folder::append(const std::string& line) {
 
 void data_folder::saved(const stored_object& object) {
   const std::lock_guard lock{mutex_};
-  const auto at = files_.find(fs::path{object.data.file_path()}.filename().string());
-  if (at != files_.end()) ++at->second.second;
+  if (!object.data.empty()) {
+    const auto at = files_.find(object.data.file_path());
+    if (at == files_.end()) return;  // seeded: its bytes are not ours to keep
+    ++at->second.objects;
+    if (const auto file = at->second.file.lock()) {
+      file->unwanted.store(false, std::memory_order_release);
+    }
+  }
   append(object_line(object));
 }
 
@@ -230,9 +241,11 @@ void data_folder::removed(const stored_object& object, const stored_object* succ
   number(out, "generation", object.generation);
   out.end_object();
   append(out.take());
-  const auto at = files_.find(fs::path{object.data.file_path()}.filename().string());
-  if (at == files_.end() || --at->second.second > 0 || successor != nullptr) return;
-  at->second.first->unwanted.store(true, std::memory_order_release);
+  const auto at = files_.find(object.data.file_path());
+  if (at == files_.end() || --at->second.objects > 0 || successor != nullptr) return;
+  if (const auto file = at->second.file.lock()) {
+    file->unwanted.store(true, std::memory_order_release);
+  }
   files_.erase(at);
 }
 
@@ -255,8 +268,8 @@ void data_folder::bucket_removed(std::string_view bucket) {
 void data_folder::remove_strangers() const {
   std::error_code failed;
   for (const auto& entry : fs::directory_iterator{path_ + "/bytes", failed}) {
-    const auto at = files_.find(entry.path().filename().string());
-    if (at == files_.end() || at->second.second == 0) fs::remove(entry.path(), failed);
+    const auto at = files_.find(entry.path().string());
+    if (at == files_.end() || at->second.objects == 0) fs::remove(entry.path(), failed);
   }
 }
 

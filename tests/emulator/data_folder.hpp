@@ -36,14 +36,18 @@ class data_folder final : public store_journal {
   void restore_object(bucket_store& store, const json_value& line);
   void append(const std::string& line);
   void remove_strangers() const;
-  content content_of(const std::string& name, std::uint64_t size);
+  content content_of(const std::string& name, std::uint64_t size, bool unwanted);
 
   const std::string path_;
   std::mutex mutex_{};
   std::ofstream journal_{};
   std::uint64_t next_file_{1};
-  /// By name, each file that an object refers to, and by how many.
-  std::map<std::string, std::pair<std::shared_ptr<kept_file>, std::size_t>, std::less<>> files_{};
+  struct reference {
+    std::weak_ptr<kept_file> file{};
+    std::size_t objects{0};
+  };
+  /// By path, the files made here and how many generations of objects refer to each.
+  std::map<std::string, reference, std::less<>> files_{};
 };
 
 }  // namespace emulator

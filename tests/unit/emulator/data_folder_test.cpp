@@ -1,4 +1,5 @@
 #include <emulator/data_folder.hpp>
+#include <emulator/service_error.hpp>
 #include <support/catch.hpp>
 
 #include <stdlib.h>
@@ -127,6 +128,14 @@ TEST_CASE("data_folder: a reader keeps the bytes of a removed object", "[emulato
   here.store.remove("bucket", "a", {});
   CHECK(held->data.to_string() == "bytes");
   CHECK(at.files() == 1);
+  // A refused write leaves nothing behind.
+  here.put("b", "x");
+  emulator::preconditions fresh;
+  fresh.if_generation_match = 0;
+  CHECK_THROWS_AS(here.store.put("bucket", {.name = "b", .data = content{"y"}}, fresh),
+                  emulator::service_error);
+  CHECK(at.files() == 2);
+  here.store.remove("bucket", "b", {});
   held.reset();
   CHECK(at.files() == 0);
 }
