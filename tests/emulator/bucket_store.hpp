@@ -3,14 +3,55 @@
 #include <emulator/listing.hpp>
 #include <emulator/preconditions.hpp>
 
+#include <atomic>
+#include <functional>
 #include <shared_mutex>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace emulator {
 
-/// All buckets and their live objects. Thread safe; every write is one step, its preconditions
-/// included. Digests are never computed under the lock.
+/// What a bucket is and what it lets be done.
+struct bucket_settings {
+  enum class layout { flat, hierarchical, zonal };
+  layout kind{layout::flat};
+  std::string location{"US"};
+  std::string storage_class{"STANDARD"};
+  std::map<std::string, std::string, std::less<>> labels{};
+  bool versioning{false};
+  bool requester_pays{false};
+  bool read_only{false};  ///< writes are refused with 403
+  bool no_delete{false};  ///< deletes and overwrites are refused with 403
+
+  bool restricts() const noexcept { return requester_pays || read_only || no_delete; }
+};
+
+/// A bucket without its objects.
+struct bucket_facts {
+  std::string name{};
+  bucket_settings settings{};
+  stored_object::time_point created{};
+  stored_object::time_point updated{};
+  std::int64_t metageneration{1};
+};
+
+/// Told of every change while it is made, in its order; what must outlast the program is kept so.
+class store_journal {
+ public:
+  virtual ~store_journal() = default;
+  /// The same bytes, kept; called before the change that they belong to.
+  virtual content keep(const content& bytes) = 0;
+  /// A generation of an object is there, or has changed.
+  virtual void saved(const stored_object& object) = 0;
+  /// With `successor`, the same bytes are saved() next.
+  virtual void removed(const stored_object& object, const stored_object* successor) = 0;
+  virtual void bucket_saved(const bucket_facts& bucket) = 0;
+  virtual void bucket_removed(std::string_view bucket) = 0;
+};
+
+/// All buckets and their objects. Thread safe; every write is one step, its preconditions included.
+/// Digests are never computed under the lock.
 class bucket_store {
  public:
   struct new_object {
@@ -18,36 +59,70 @@ class bucket_store {
     object_metadata metadata{};
     content data{};
     bool has_md5{true};
+    std::int32_t component_count{0};
   };
 
   /// False when it is there already.
-  bool create_bucket(std::string_view bucket);
+  bool create_bucket(std::string_view bucket, const bucket_settings& settings = {});
+  /// Throws 409 while it holds an object, live or noncurrent.
+  void remove_bucket(std::string_view bucket, const preconditions& when);
   /// Throws no_such_bucket, as all below.
   void require_bucket(std::string_view bucket) const;
-  stored_object::time_point bucket_created(std::string_view bucket) const;
+  bucket_facts facts(std::string_view bucket) const;
+  bucket_facts configure(std::string_view bucket, const preconditions& when,
+                         const std::function<void(bucket_settings&)>& change);
+  std::vector<bucket_facts> buckets() const;
+  /// False while no bucket was ever made to refuse anything: one atomic load.
+  bool restricted() const noexcept { return restricted_.load(std::memory_order_acquire); }
 
-  /// The live object. Throws no_such_object when it, or the generation asked for, is not there, and
+  /// The live object, or the generation asked for. Throws no_such_object when it is not there, and
   /// what preconditions::check_read throws.
   object_ptr get(std::string_view bucket, std::string_view name, const preconditions& when) const;
   /// Replaces any live object of that name; gives the new one.
   object_ptr put(std::string_view bucket, new_object object, const preconditions& when);
+  /// A new metageneration of the live object or of the generation asked for.
+  object_ptr change(std::string_view bucket, std::string_view name, const preconditions& when,
+                    const std::function<void(object_metadata&)>& change);
+  /// With a generation: that one, for good.
   void remove(std::string_view bucket, std::string_view name, const preconditions& when);
+  object_ptr move(std::string_view bucket, std::string_view from, std::string to,
+                  const preconditions& source, const preconditions& when);
   listing_page list(std::string_view bucket, const listing_request& request) const;
 
-  /// Adds an object with the time given, for seeding.
+  /// What a journal said earlier, in its order. Objects of unknown buckets are left out.
+  void restore_bucket(const bucket_facts& bucket);
+  void restore(object_ptr object);
+  void restore_without(std::string_view bucket);
+  void restore_without(std::string_view bucket, std::string_view name, std::int64_t generation);
+  /// Tells it of all that is there, then of every change. It must outlive this. Before any use by
+  /// several threads.
+  void attach(store_journal& journal);
+
+  /// Adds an object with the time given, for seeding. It is not kept in a journal.
   void seed(std::string_view bucket, new_object object, stored_object::time_point created);
 
  private:
   struct bucket_entry {
-    stored_object::time_point created{};
-    object_map objects{};
+    bucket_facts facts{};
+    object_map live{};
+    generation_map noncurrent{};
   };
   const bucket_entry& entry(std::string_view bucket) const;
+  bucket_entry& entry(std::string_view bucket);
+  static const object_ptr* find(const bucket_entry& in, std::string_view name,
+                                const preconditions& when);
+  static void settle(bucket_entry& in, const object_ptr& object);
+  static void erase(bucket_entry& in, const object_ptr& object);
+  void tell(const object_ptr& saved, const object_ptr& removed = nullptr);
+  object_ptr insert(bucket_entry& into, std::shared_ptr<stored_object> fresh);
+  void retire(bucket_entry& in, object_map::iterator live);
   std::int64_t next_generation();
 
   mutable std::shared_mutex mutex_{};
   std::map<std::string, bucket_entry, std::less<>> buckets_{};
   std::int64_t last_generation_{0};
+  std::atomic<bool> restricted_{false};
+  store_journal* journal_{nullptr};
 };
 
 /// Throws service_error 400 when a name breaks the service's rules (protocol.md 0.1).

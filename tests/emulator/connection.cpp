@@ -13,13 +13,15 @@ constexpr std::size_t read_step = std::size_t{16} << 10;
 constexpr std::uint32_t head_limit = 64U << 10;
 /// Above the service's largest part, 5 GiB (protocol.md 2).
 constexpr std::uint64_t most_body = (std::uint64_t{5} << 30) + (std::uint64_t{1} << 20);
+/// What is moved at once on a narrow network.
+constexpr std::size_t narrow_step = std::size_t{16} << 10;
 /// How long a closing connection waits for the peer.
 constexpr std::chrono::seconds farewell{2};
 
 }  // namespace
 
 template <typename Then>
-void connection::wait(std::chrono::milliseconds duration, Then then) {
+void connection::wait(std::chrono::nanoseconds duration, Then then) {
   timer_.expires_after(duration);
   timer_.async_wait([self = shared_from_this(), then](error_code failed) {
     if (!failed) then(*self);
@@ -43,10 +45,24 @@ void connection::read_head() {
   }
 }
 
+/// On a narrow network, how long to move no more after those bytes.
+std::chrono::nanoseconds connection::pause_after(std::uint64_t bytes) {
+  if (!service_.network().narrow()) return std::chrono::nanoseconds{0};
+  const auto now = std::chrono::steady_clock::now();
+  return std::max(pace_.after(bytes, now), service_.shared_pace().after(bytes, now));
+}
+
 void connection::read_more() {
+  if (debt_.count() == 0) return read_now();
+  const auto pause = std::exchange(debt_, std::chrono::nanoseconds{0});
+  wait(pause, [](connection& self) { self.read_now(); });
+}
+
+void connection::read_now() {
   if (reading_ == reading::body) {
-    read_some(
-        net::buffer(body_.get() + body_have_, static_cast<std::size_t>(body_goal_ - body_have_)));
+    auto most = static_cast<std::size_t>(body_goal_ - body_have_);
+    if (service_.network().narrow()) most = std::min(most, narrow_step);
+    read_some(net::buffer(body_.get() + body_have_, most));
   } else {
     read_some(in_.prepare(read_step));
   }
@@ -54,6 +70,9 @@ void connection::read_more() {
 
 void connection::on_read(error_code failed, std::size_t n) {
   if (failed) {
+    if (reading_ == reading::body) {
+      service_.broken(request_, content{std::move(body_), body_have_});
+    }
     if (reading_ == reading::drain && secure_) {
       say_farewell();
     } else {
@@ -61,6 +80,7 @@ void connection::on_read(error_code failed, std::size_t n) {
     }
     return;
   }
+  if (reading_ == reading::body || reading_ == reading::chunks) debt_ = pause_after(n);
   switch (reading_) {
     case reading::head:
       in_.commit(n);
@@ -142,7 +162,11 @@ void connection::begin_body() {
 void connection::on_body_bytes() {
   if (body_have_ < body_goal_) return read_more();
   unread_body_ = body_have_ < body_size_;
-  if (!early_) request_.body = content{std::move(body_), body_size_};
+  if (early_) {
+    service_.broken(request_, content{std::move(body_), body_have_});
+  } else {
+    request_.body = content{std::move(body_), body_size_};
+  }
   execute();
 }
 
@@ -164,7 +188,11 @@ void connection::parse_chunks() {
 
 void connection::execute() {
   exchange what = early_ ? std::move(early_->what) : service_.handle(request_);
-  const auto delay = what.wire.delay;
+  const network_options& network = service_.network();
+  auto delay = what.wire.delay + network.round_trip;
+  // Connecting took a round trip too, which a socket on this machine did not.
+  if (std::exchange(first_reply_, false)) delay += network.round_trip;
+  if (network.narrow() && what.wire.drip_bytes == 0) what.wire.drip_bytes = narrow_step;
   if (unread_body_) keep_alive_ = false;
   writer_.start(std::move(what), keep_alive_);
   if (delay.count() > 0) {
@@ -212,9 +240,14 @@ void connection::on_written(error_code failed, std::size_t n) {
   }
   if (continuing_) {
     continuing_ = false;
-    begin_body();
-  } else if (writer_.dripping()) {
-    wait(writer_.wire().drip_interval, [](connection& self) { self.send_more(); });
+    return begin_body();
+  }
+  std::chrono::nanoseconds pause = pause_after(writer_.body_bytes());
+  if (writer_.dripping()) {
+    pause = std::max<std::chrono::nanoseconds>(pause, writer_.wire().drip_interval);
+  }
+  if (pause.count() > 0) {
+    wait(pause, [](connection& self) { self.send_more(); });
   } else {
     send_more();
   }

@@ -33,7 +33,10 @@ class connection : public std::enable_shared_from_this<connection> {
   using buffers = std::array<net::const_buffer, 4>;
 
   connection(service& behind, const executor& on, bool secure)
-      : service_(behind), timer_(on), secure_(secure) {
+      : service_(behind),
+        timer_(on),
+        secure_(secure),
+        pace_(behind.network().connection_bytes_per_second) {
     service_.seen().connection_opened();
   }
   virtual ~connection() { service_.seen().connection_closed(); }
@@ -74,7 +77,9 @@ class connection : public std::enable_shared_from_this<connection> {
   void reset();
   void close();
   template <typename Then>
-  void wait(std::chrono::milliseconds duration, Then then);
+  void wait(std::chrono::nanoseconds duration, Then then);
+  std::chrono::nanoseconds pause_after(std::uint64_t bytes);
+  void read_now();
 
   service& service_;
   timer_type timer_;
@@ -94,6 +99,9 @@ class connection : public std::enable_shared_from_this<connection> {
   bool continuing_{false};  ///< "100 Continue" is being written
 
   reply_writer writer_{};
+  pacer pace_;
+  std::chrono::nanoseconds debt_{0};  ///< to wait before reading on
+  bool first_reply_{true};
   buffers pending_{};  ///< what of the writer's step is still to be sent
 };
 

@@ -36,13 +36,13 @@ content::content(std::shared_ptr<const std::byte> buffer, std::uint64_t size) : 
   pieces_.push_back({.start = 0, .size = size, .owner = std::move(buffer), .data = data});
 }
 
-content content::of_file(std::string path, std::uint64_t size) {
+content content::of_file(std::string path, std::uint64_t size, std::shared_ptr<const void> owner) {
   content out;
   out.size_ = size;
   if (size == 0) return out;
   out.pieces_.push_back({.start = 0,
                          .size = size,
-                         .owner = nullptr,
+                         .owner = std::move(owner),
                          .data = nullptr,
                          .path = std::make_shared<const std::string>(std::move(path))});
   return out;
@@ -97,6 +97,11 @@ std::span<const std::byte> content::read(std::uint64_t offset, std::size_t limit
   }
   ::close(file);
   return {scratch.data(), have};
+}
+
+std::string content::file_path() const {
+  if (pieces_.size() != 1 || !pieces_.front().path) return {};
+  return *pieces_.front().path;
 }
 
 std::string content::to_string() const {

@@ -26,8 +26,9 @@ class content {
   explicit content(std::string bytes);
   /// `size` bytes of `buffer`, which nobody may change afterwards.
   content(std::shared_ptr<const std::byte> buffer, std::uint64_t size);
-  /// The first `size` bytes of a file, read when asked for.
-  static content of_file(std::string path, std::uint64_t size);
+  /// The first `size` bytes of a file, read when asked for; `owner` lives as long as they do.
+  static content of_file(std::string path, std::uint64_t size,
+                         std::shared_ptr<const void> owner = nullptr);
 
   std::uint64_t size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
@@ -41,6 +42,8 @@ class content {
   std::span<const std::byte> read(std::uint64_t offset, std::size_t limit,
                                   std::vector<std::byte>& scratch) const;
 
+  /// The file that all of it is in; empty when it is in memory or in several.
+  std::string file_path() const;
   /// All of it in one string; for small bodies. Shorter than size() when a file became unreadable.
   std::string to_string() const;
 

@@ -1,3 +1,4 @@
+#include <emulator/data_folder.hpp>
 #include <emulator/emulator.hpp>
 #include <emulator/listener.hpp>
 #include <emulator/seed.hpp>
@@ -7,6 +8,8 @@ namespace emulator {
 struct server::impl {
   explicit impl(const server_options& options)
       : service(options.service),
+        data(options.data.empty() ? nullptr
+                                  : std::make_unique<data_folder>(options.data, service.store())),
         tls(options.tls == tls_mode::off ? certificate{} : make_certificate(options.tls)),
         sockets(service, options.address, options.port, options.threads,
                 options.tls == tls_mode::off ? nullptr : &tls),
@@ -14,6 +17,7 @@ struct server::impl {
                  std::to_string(sockets.port())) {}
 
   emulator::service service;
+  std::unique_ptr<data_folder> data;
   certificate tls;
   listener sockets;
   std::string endpoint;
@@ -31,7 +35,7 @@ service& server::service() noexcept { return impl_->service; }
 
 traffic_counters server::counters() const {
   traffic_counters out = impl_->service.seen().counters();
-  out.uploads_open = impl_->service.uploads().open();
+  out.uploads_open = impl_->service.uploads().open() + impl_->service.sessions().open();
   return out;
 }
 std::vector<logged_request> server::log() const { return impl_->service.seen().log(); }

@@ -19,9 +19,12 @@
 /// what is to go wrong and what happened; `service` joins them without a socket; `server` puts a
 /// `service` on HTTP/1.1 (Boost.Beast parses, Boost.Asio moves the bytes).
 ///
-/// Knowing deviations: no ACLs, one live generation of each object, matchGlob and resumable uploads
-/// answer 501, a part's ETag is not its MD5, and buckets are called neither "storage", "upload",
-/// "download" nor "computeMetadata".
+/// `control_api` scripts faults and tells counters over HTTP, for tests in any language.
+///
+/// Knowing deviations: no ACLs, folders, soft delete or holds (softDeleted and filter of a listing
+/// answer 501), a part's ETag is not its MD5, customer-supplied keys are ignored, and buckets are
+/// called neither "storage", "upload", "resumable", "download", "batch", "token" nor
+/// "computeMetadata".
 namespace emulator {
 
 struct server_options {
@@ -30,6 +33,7 @@ struct server_options {
   int threads{1};         ///< each serves its own connections
   tls_mode tls{tls_mode::off};
   service_options service{};
+  std::string data{};  ///< folder that keeps buckets and objects, see data_folder; empty: none
 };
 
 /// A running emulator. It listens when the constructor returns and has ended all connections and

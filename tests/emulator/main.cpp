@@ -21,7 +21,68 @@ struct command_line {
   std::string service_account_file{};
   std::string authorized_user_file{};
   std::int64_t token_lifetime_s{3600};
+  std::int64_t round_trip_ms{0};
+  emulator::bucket_settings settings{};
 };
+
+constexpr const char* footer = R"(
+Use it as a local Google Cloud Storage: the line STORAGE_EMULATOR_HOST=... that it prints is what
+clients for Python, Go and dataflux look for; others take the address as their endpoint. It serves the JSON
+API, the XML API (path style), resumable and multipart uploads, batches, tokens at /token and a
+metadata server (GCE_METADATA_HOST).
+
+Control, for tests in any language (answers are JSON):
+  POST   /_emulator/faults          add a rule or an array of rules:
+           {"verb": "objects.media", "bucket": "*", "object": "data/*", "part": 0,
+            "from": 1, "count": 1, "probability": 1, "seed": 1, "requestBytes": N,
+            "action": "refuse", "status": 503}
+         All but action may be left out; count 0 is for ever. The actions:
+           send {status, body, contentType, headers}   refuse {status}   execute_twice
+           cut {where, bodyBytes, reset}   stall {where, bodyBytes, ms}   drip {bytes, ms}
+           flip_byte {offset}   wrong_hash   lose_reply {reset}   delay {ms}
+           short_page {results}   keep_less {bytes}   expire_tokens
+         where: before_reply, in_head, in_body. Verbs: objects.{list,get,media,insert,delete,
+         patch,update,compose,rewrite,copy,move}, resumable.{start,chunk,status,cancel},
+         multipart.{initiate,part,complete,abort,list_parts,list}, buckets.{list,get,insert,
+         delete,patch,storageLayout,testPermissions}, batch, token, metadata.
+  GET    /_emulator/faults          the rules and how often each has hit
+  DELETE /_emulator/faults          forget them
+  GET    /_emulator/counters        requests by verb and class, bytes, connections, open uploads
+  GET    /_emulator/log             the last requests (see --log)
+  PATCH  /_emulator/buckets/NAME    {"readOnly", "noDelete", "requesterPays", "versioning": bool,
+                                     "layout": "flat" | "hierarchical" | "zonal"}
+  POST   /_emulator/tokens/revoke   refuse all tokens given out
+  POST   /_emulator/uploads/expire  end all open resumable uploads)";
+
+void declare_bucket(CLI::App& app, emulator::bucket_settings& to) {
+  using layout = emulator::bucket_settings::layout;
+  static const std::map<std::string, layout> layouts{
+      {"flat", layout::flat}, {"hierarchical", layout::hierarchical}, {"zonal", layout::zonal}};
+  app.add_option("--layout", to.kind, "The bucket is flat (default), hierarchical or zonal")
+      ->transform(CLI::CheckedTransformer(layouts));
+  app.add_flag("--versioning", to.versioning, "The bucket keeps noncurrent versions");
+  app.add_flag("--requester-pays", to.requester_pays,
+               "The bucket refuses calls that name no project to bill");
+  app.add_flag("--read-only", to.read_only, "The bucket refuses writes with 403");
+  app.add_flag("--no-delete", to.no_delete, "The bucket refuses deletes and overwrites with 403");
+}
+
+void declare_limits(CLI::App& app, command_line& to) {
+  emulator::service_options& service = to.server.service;
+  app.add_option("--requests-per-second", service.rates.requests_per_second,
+                 "Above that rate a bucket answers 429 (default: no limit)");
+  app.add_option("--writes-per-name", service.rates.writes_per_name_second,
+                 "Above that rate of writes an object answers 429; the service has 1 a second "
+                 "(default: no limit)");
+  app.add_option("--rtt", to.round_trip_ms, "Milliseconds that a round trip takes");
+  app.add_option("--connection-bandwidth", service.network.connection_bytes_per_second,
+                 "Bytes a second of one connection (default: no limit)");
+  app.add_option("--bandwidth", service.network.total_bytes_per_second,
+                 "Bytes a second of all connections (default: no limit)");
+  app.add_option("--rewrite-step", service.rewrite_bytes_per_call,
+                 "Bytes that one rewrite call copies (default: all)");
+  app.add_option("--log", service.log_limit, "Requests that /_emulator/log keeps (default 0)");
+}
 
 void declare(CLI::App& app, command_line& to) {
   static const std::map<std::string, emulator::tls_mode> certificates{
@@ -35,6 +96,8 @@ void declare(CLI::App& app, command_line& to) {
   app.add_option("--bucket", to.bucket, "Bucket to create (default \"emulator\")");
   app.add_option("--seed", to.seed, "Folder whose files become the bucket's objects")
       ->check(CLI::ExistingDirectory);
+  app.add_option("--data", to.server.data,
+                 "Folder that keeps buckets and objects over restarts (default: in memory)");
   app.add_flag("--https", to.https, "Speak TLS with a certificate made at start");
   app.add_option("--certificate", to.server.tls,
                  "TLS with a certificate: valid, wrong-host, expired")
@@ -67,7 +130,7 @@ int run(const command_line& asked) {
   ::pthread_sigmask(SIG_BLOCK, &ends, nullptr);
 
   emulator::server server{asked.server};
-  server.create_bucket(asked.bucket);
+  server.service().store().create_bucket(asked.bucket, asked.settings);
   if (!asked.seed.empty()) {
     const std::size_t count = server.seed(asked.bucket, asked.seed);
     std::printf("gs://%s: %zu objects from %s\n", asked.bucket.c_str(), count, asked.seed.c_str());
@@ -91,11 +154,15 @@ int main(int argc, char** argv) {
   command_line asked;
   asked.server.service.log_limit = 0;
   declare(app, asked);
+  declare_bucket(app, asked.settings);
+  declare_limits(app, asked);
+  app.footer(footer);
   CLI11_PARSE(app, argc, argv);
   if (asked.https && asked.server.tls == emulator::tls_mode::off) {
     asked.server.tls = emulator::tls_mode::valid;
   }
   asked.server.service.token_lifetime = std::chrono::seconds{asked.token_lifetime_s};
+  asked.server.service.network.round_trip = std::chrono::milliseconds{asked.round_trip_ms};
   try {
     return run(asked);
   } catch (const std::exception& failed) {

@@ -385,3 +385,17 @@ TEST_CASE("server: a taken port and a bad address are errors", "[emulator]") {
   CHECK_THROWS_AS((server{{.address = "300.0.0.1"}}), std::exception);
   CHECK_THROWS_AS((server{{.address = "192.0.2.1"}}), std::exception);
 }
+
+TEST_CASE("server: a narrow and far network changes no byte", "[emulator]") {
+  server_options options;
+  options.service.network = {.round_trip = std::chrono::milliseconds{1},
+                             .connection_bytes_per_second = 50'000'000,
+                             .total_bytes_per_second = 80'000'000};
+  server s{options};
+  s.create_bucket("bucket");
+  std::string body(1'000'003, 'x');
+  for (std::size_t i = 0; i < body.size(); i += 7) body[i] = static_cast<char>(i);
+  client c;
+  CHECK(c.put(s.endpoint() + "/bucket/k", body).status == 200);
+  CHECK(c.get(s.endpoint() + "/bucket/k").body == body);
+}
