@@ -13,7 +13,6 @@ using dataflux::gcs::endpoint;
 using dataflux::gcs::multipart_abort_verb;
 using dataflux::gcs::multipart_complete_verb;
 using dataflux::gcs::multipart_initiate_verb;
-using dataflux::gcs::repeat_meaning;
 using dataflux::gcs::upload_part_verb;
 namespace http = dataflux::http;
 
@@ -69,7 +68,6 @@ TEST_CASE("multipart_initiate_verb: the request", "[gcs]") {
         "Content-Type: application/octet-stream\r\n");
   CHECK(build<multipart_initiate_verb>({.bucket = "bkt", .object = "o"}, {}, "payer", "quota")
             .headers.find("x-goog-user-project") == "payer");
-  CHECK_FALSE(multipart_initiate_verb::idempotent({}));
 }
 
 TEST_CASE("multipart_initiate_verb: the reply", "[gcs]") {
@@ -110,7 +108,6 @@ TEST_CASE("upload_part_verb: the request", "[gcs]") {
   // A checksum that the caller has already is believed, not taken again.
   r.crc32c = 0;
   CHECK(upload_part_verb::prepare(r, {})->crc32c == 0);
-  CHECK(upload_part_verb::idempotent(r));
 }
 
 TEST_CASE("upload_part_verb: the reply needs an ETag and the right checksum", "[gcs]") {
@@ -236,11 +233,6 @@ TEST_CASE("multipart_abort_verb: request, reply, and a second attempt", "[gcs]")
   CHECK(out.target == "/bkt/o?uploadId=U%26");
   CHECK(out.headers.wire().empty());
   CHECK(parse<multipart_abort_verb>(r, {}, {204, ""}));
-  error gone{errc::not_found, "x"};
-  gone.with_http_status(404);
-  CHECK(multipart_abort_verb::on_repeat(r, gone) == repeat_meaning::done);
-  CHECK(multipart_complete_verb::on_repeat(two_parts(), gone) == repeat_meaning::compare);
-  CHECK(upload_part_verb::on_repeat({}, gone) == repeat_meaning::failed);
 }
 
 TEST_CASE("verb_reply_fuzz: seeds and mutations keep the invariants", "[gcs]") {
