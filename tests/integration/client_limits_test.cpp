@@ -396,6 +396,7 @@ TEST_CASE("client: destroyed with calls in every phase", "[integration]") {
   }
 }
 
+#if !defined(__SANITIZE_THREAD__)  // it loses count of threads that a forked child makes
 TEST_CASE("client: in the child of a fork every call is refused", "[integration]") {
   emulator::server server;
   server.put("forked", "o", "bytes");
@@ -420,3 +421,4 @@ TEST_CASE("client: in the child of a fork every call is refused", "[integration]
   CHECK(status == 0);
   CHECK(client->stat({.bucket = "forked", .object = "o"}));
 }
+#endif

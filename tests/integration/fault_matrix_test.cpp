@@ -278,14 +278,14 @@ void check_error(const world& w, const verb_row& verb, const dataflux::error& e)
   CHECK(e.attempts() >= 1);
 }
 
-/// What a fault cannot say to a verb: any 200 is an object to a read and a success to a delete, no
-/// checksum covers a range, and a stall behind a reply without a body hits the next request.
+/// What a fault cannot say to a verb: any 200 is a success to a delete, no checksum covers a range,
+/// and a stall behind a reply without a body hits the next request.
 bool applies(const verb_row& verb, const fault_row& f) {
   const std::string_view v = verb.emulator_verb;
   const std::string_view what = f.name;
   const bool empty_reply = v == "objects.delete" || v == "multipart.part" || v == "multipart.abort";
   if (what == "stall in body") return !empty_reply;
-  if (f.kind == means::damaged && f.status == 200) return !empty_reply && v != "objects.media";
+  if (f.kind == means::damaged && f.status == 200) return !empty_reply;
   return what != "wrong byte" || std::string_view(verb.name) != "read range";
 }
 

@@ -18,6 +18,7 @@
 /// no clock and no socket; the client's call machine owns both and treats all verbs alike. When it
 /// may be sent again is a row of the table in gcs/repeat_rules.hpp.
 ///
+// clang-format off
 ///     struct X_verb {
 ///       using request = X_request;  // what the caller asked for
 ///       using value = ...;          // what the caller gets
@@ -46,6 +47,7 @@
 ///                           const result<object_metadata>& source]);
 ///       static stat_request witness(const request&);
 ///       static value resolved(object_metadata found);  // for a value that is another type
+// clang-format on
 ///
 /// The request has passed validate() (store/validate.hpp); build() relies on it. `out` is reused:
 /// build() sets every member and keeps the capacity of its strings, so that a call's second attempt

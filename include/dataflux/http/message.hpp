@@ -107,8 +107,14 @@ class reply_head {
   std::optional<std::uint64_t> content_length_{};
 };
 
-/// ASCII case-insensitive equality, as header names compare.
-bool equals_ignoring_case(std::string_view a, std::string_view b) noexcept;
+namespace detail {
+bool same_letters_of_same_size(std::string_view a, std::string_view b) noexcept;
+}  // namespace detail
+
+/// ASCII case-insensitive equality, as header names compare. Most pairs differ in size already.
+inline bool equals_ignoring_case(std::string_view a, std::string_view b) noexcept {
+  return a.size() == b.size() && detail::same_letters_of_same_size(a, b);
+}
 
 }  // namespace dataflux::inline DATAFLUX_ABI::http
 

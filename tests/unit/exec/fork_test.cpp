@@ -1,9 +1,9 @@
 #include <dataflux/exec/fork.hpp>
 
+#include <support/catch.hpp>
+
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <catch2/catch.hpp>
 
 namespace {
 

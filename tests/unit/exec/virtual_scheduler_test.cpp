@@ -104,8 +104,7 @@ TEST_CASE("virtual_scheduler: what waits at its end is destroyed without being r
     };
     const timer_id timer = s.at(s.now() + 1s, [&ran] { ran = true; });
     s.post([r = std::make_unique<reenter>(s, timer, dropped), &ran] { ran = true; });
-    s.at(s.now() + 2s,
-         [r = std::make_unique<reenter>(s, timer, dropped), &ran] { ran = true; });
+    s.at(s.now() + 2s, [r = std::make_unique<reenter>(s, timer, dropped), &ran] { ran = true; });
   }
   CHECK_FALSE(ran);
   CHECK(dropped == 2);

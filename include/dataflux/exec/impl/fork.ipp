@@ -60,7 +60,7 @@ DATAFLUX_INLINE std::uint64_t fork_generation() noexcept {
 DATAFLUX_INLINE void track_descriptor(int descriptor) {
   detail::fork_state& state = detail::fork_state::get();
   std::scoped_lock lock(state.mutex);
-  state.descriptors.insert_or_assign(descriptor, state.inode_of(descriptor));
+  state.descriptors.insert_or_assign(descriptor, detail::fork_state::inode_of(descriptor));
 }
 
 DATAFLUX_INLINE void untrack_descriptor(int descriptor) noexcept {

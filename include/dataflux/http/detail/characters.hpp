@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
@@ -33,12 +32,6 @@ inline constexpr std::array<bool, 256> token_characters = [] {
 constexpr bool is_token_character(char c) noexcept {
   return token_characters[static_cast<unsigned char>(c)];
 }
-constexpr bool is_token(std::string_view text) noexcept {
-  for (const char c : text) {
-    if (!is_token_character(c)) return false;
-  }
-  return !text.empty();
-}
 constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 constexpr bool is_blank(char c) noexcept { return c == ' ' || c == '\t'; }
 /// CTL of RFC 5234: 0x00-0x1f and 0x7f.
@@ -49,25 +42,16 @@ constexpr char to_lower(char c) noexcept {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
 }
 
-/// The first control character in [first, last), or last. Eight bytes a step: a byte below 0x20
-/// borrows into its top bit, and so does zero after the xor with 0x7f. Only bytes above a true hit
-/// can be flagged falsely, so the lowest flag is exact.
-inline const char* find_control(const char* first, const char* last) noexcept {
-  if constexpr (std::endian::native == std::endian::little) {
-    constexpr std::uint64_t ones = 0x0101010101010101U;
-    constexpr std::uint64_t tops = 0x8080808080808080U;
-    while (last - first >= 8) {
-      std::uint64_t word = 0;
-      std::memcpy(&word, first, sizeof word);
-      const std::uint64_t del = word ^ (ones * 0x7f);
-      const std::uint64_t low = (word - ones * 0x20) & ~word;
-      const std::uint64_t hits = (low | ((del - ones) & ~del)) & tops;
-      if (hits != 0) return first + (std::countr_zero(hits) >> 3);
-      first += 8;
-    }
-  }
-  while (first != last && !is_control(*first)) ++first;
-  return first;
+/// The first control character in [first, last), or last.
+const char* find_control(const char* first, const char* last) noexcept;
+/// The first control character or space in [first, last), or last.
+const char* find_control_or_space(const char* first, const char* last) noexcept;
+/// The first byte in [first, last) that no token has, or last.
+const char* find_non_token(const char* first, const char* last) noexcept;
+
+inline bool is_token(std::string_view text) noexcept {
+  const char* const last = text.data() + text.size();
+  return !text.empty() && find_non_token(text.data(), last) == last;
 }
 
 constexpr std::string_view trim_blanks(std::string_view text) noexcept {
@@ -118,3 +102,7 @@ inline std::optional<std::uint64_t> parse_decimal(std::string_view text) noexcep
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::http::detail
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/http/impl/characters.ipp>
+#endif

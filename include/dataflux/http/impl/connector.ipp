@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <cstdlib>
-#include <limits>
 #include <system_error>
 #include <unordered_map>
 #include <utility>
@@ -198,8 +198,8 @@ struct connector::state {
     watched.erase(descriptor);
     ::epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, &event);
   }
-  /// curl 7 closes a socket that did not get to connect without close_socket(), and says REMOVE
-  /// only then, when another thread may have that descriptor: forget it, without touching it.
+  /// curl 7 closes an unconnected socket without close_socket() and says REMOVE only then, when
+  /// another thread may have that descriptor: it is forgotten, not touched.
   int watch(group& from, int descriptor, int what) noexcept {
     if (what == CURL_POLL_REMOVE) {
       watched.erase(descriptor);
@@ -242,8 +242,7 @@ DATAFLUX_INLINE void connector::state::configure(::CURL* easy, attempt& a, const
   set(CURLOPT_HTTPPROXYTUNNEL, 1L);
   if (to.direct) set(CURLOPT_NOPROXY, "*");
   set(CURLOPT_PROTOCOLS_STR, "http,https");
-  // curl_easy_recv gives at most this much per call. Nothing but its size is used of that buffer,
-  // so its pages are never touched.
+  // What curl_easy_recv gives at most. Only its size is used, so its pages are never touched.
   set(CURLOPT_BUFFERSIZE, 512L << 10U);
   set(CURLOPT_PRIVATE, static_cast<void*>(&a));
   set(CURLOPT_ERRORBUFFER, a.text.data());
@@ -251,8 +250,7 @@ DATAFLUX_INLINE void connector::state::configure(::CURL* easy, attempt& a, const
   set(CURLOPT_CLOSESOCKETFUNCTION, &close_socket);
   set(CURLOPT_CLOSESOCKETDATA, static_cast<void*>(a.in));
   const auto limit = std::chrono::ceil<std::chrono::milliseconds>(timeout).count();
-  set(CURLOPT_CONNECTTIMEOUT_MS,
-      static_cast<long>(limit > 0 ? limit : std::numeric_limits<int>::max()));
+  set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(limit > 0 ? limit : INT_MAX));
   if (!addresses.empty() && to.host.find(':') == std::string::npos) {  // a literal needs no entry
     std::string entry = to.host + ":" + std::to_string(to.port) + ":";
     for (std::size_t i = 0; i < addresses.size(); ++i) {
@@ -383,7 +381,6 @@ DATAFLUX_INLINE int connector::adopt(stream& s) noexcept {
   curl_socket_t descriptor = CURL_SOCKET_BAD;
   static_cast<void>(::curl_easy_getinfo(s.easy_, CURLINFO_ACTIVESOCKET, &descriptor));
   s.descriptor_ = descriptor;
-  // curl's interest ended with the connect, whether it said so or not.
   if (descriptor >= 0) state_->unwatch(descriptor);
   return descriptor;
 }

@@ -13,14 +13,16 @@ namespace detail {
 
 inline bool is_sendable_target(std::string_view target) noexcept {
   const char* const last = target.data() + target.size();
-  return !target.empty() && target.front() == '/' && find_control(target.data(), last) == last &&
-         target.find(' ') == std::string_view::npos;
+  return !target.empty() && target.front() == '/' &&
+         find_control_or_space(target.data(), last) == last;
 }
 
 inline bool is_sendable_host(std::string_view host) noexcept {
   const char* const last = host.data() + host.size();
-  return !host.empty() && find_control(host.data(), last) == last &&
-         host.find_first_of(" /?#@[]") == std::string_view::npos;
+  return !host.empty() && find_control_or_space(host.data(), last) == last &&
+         std::none_of(host.begin(), host.end(), [](char c) {
+           return c == '/' || c == '?' || c == '#' || c == '@' || c == '[' || c == ']';
+         });
 }
 
 inline void append_authority(const origin& to, std::string& out) {
@@ -146,8 +148,9 @@ DATAFLUX_INLINE result<void> reply_decoder::parse_status_line(std::string_view l
 DATAFLUX_INLINE result<void> reply_decoder::parse_field(std::string_view received,
                                                         std::size_t end) {
   const char* const first = received.data();
-  std::size_t colon = line_;
-  while (detail::is_token_character(first[colon])) ++colon;  // stops at the CR at the latest
+  // Stops at the CR at the latest.
+  const auto colon = static_cast<std::size_t>(
+      detail::find_non_token(first + line_, first + received.size()) - first);
   if (first[colon] != ':' || colon == line_) {
     if (detail::is_blank(first[line_])) return fail("folded header line");
     return fail("header line without a valid name and a colon");

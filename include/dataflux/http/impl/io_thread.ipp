@@ -54,11 +54,19 @@ DATAFLUX_INLINE void io_thread::stop() noexcept {
   thread_.join();
 }
 
+/// The resolver may still answer meanwhile, and what is refused may submit again.
 DATAFLUX_INLINE void io_thread::refuse_late() {
-  for (message& m : inbox_) {
-    if (m.subject && !m.is_cancel) pool_.start(std::move(m.subject));
+  for (;;) {
+    std::vector<message> late;
+    {
+      std::scoped_lock lock(inbox_mutex_);
+      late.swap(inbox_);
+    }
+    if (late.empty()) return;
+    for (message& m : late) {
+      if (m.subject && !m.is_cancel) pool_.start(std::move(m.subject));
+    }
   }
-  inbox_.clear();
 }
 
 DATAFLUX_INLINE void io_thread::send(message m) {

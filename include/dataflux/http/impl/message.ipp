@@ -56,8 +56,9 @@ DATAFLUX_INLINE std::string_view to_string(method m) noexcept {
   return "GET";
 }
 
-DATAFLUX_INLINE bool equals_ignoring_case(std::string_view a, std::string_view b) noexcept {
-  return detail::same_letters(a, b);
+DATAFLUX_INLINE bool detail::same_letters_of_same_size(std::string_view a,
+                                                       std::string_view b) noexcept {
+  return same_letters(a, b);
 }
 
 DATAFLUX_INLINE void header_list::add(std::string_view name, std::string_view value) {
