@@ -3,14 +3,41 @@
 #include <emulator/listing.hpp>
 #include <emulator/preconditions.hpp>
 
+#include <atomic>
+#include <functional>
 #include <shared_mutex>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace emulator {
 
-/// All buckets and their live objects. Thread safe; every write is one step, its preconditions
-/// included. Digests are never computed under the lock.
+/// What a bucket is and what it lets be done.
+struct bucket_settings {
+  enum class layout { flat, hierarchical, zonal };
+  layout kind{layout::flat};
+  std::string location{"US"};
+  std::string storage_class{"STANDARD"};
+  std::map<std::string, std::string, std::less<>> labels{};
+  bool versioning{false};
+  bool requester_pays{false};
+  bool read_only{false};  ///< writes are refused with 403
+  bool no_delete{false};  ///< deletes and overwrites are refused with 403
+
+  bool restricts() const noexcept { return requester_pays || read_only || no_delete; }
+};
+
+/// A bucket without its objects.
+struct bucket_facts {
+  std::string name{};
+  bucket_settings settings{};
+  stored_object::time_point created{};
+  stored_object::time_point updated{};
+  std::int64_t metageneration{1};
+};
+
+/// All buckets and their objects. Thread safe; every write is one step, its preconditions included.
+/// Digests are never computed under the lock.
 class bucket_store {
  public:
   struct new_object {
@@ -18,20 +45,34 @@ class bucket_store {
     object_metadata metadata{};
     content data{};
     bool has_md5{true};
+    std::int32_t component_count{0};
   };
 
   /// False when it is there already.
-  bool create_bucket(std::string_view bucket);
+  bool create_bucket(std::string_view bucket, const bucket_settings& settings = {});
+  /// Throws 409 while it holds an object, live or noncurrent.
+  void remove_bucket(std::string_view bucket, const preconditions& when);
   /// Throws no_such_bucket, as all below.
   void require_bucket(std::string_view bucket) const;
-  stored_object::time_point bucket_created(std::string_view bucket) const;
+  bucket_facts facts(std::string_view bucket) const;
+  bucket_facts configure(std::string_view bucket, const preconditions& when,
+                         const std::function<void(bucket_settings&)>& change);
+  std::vector<bucket_facts> buckets() const;
+  /// False while no bucket was ever made to refuse anything: one atomic load.
+  bool restricted() const noexcept { return restricted_.load(std::memory_order_acquire); }
 
-  /// The live object. Throws no_such_object when it, or the generation asked for, is not there, and
+  /// The live object, or the generation asked for. Throws no_such_object when it is not there, and
   /// what preconditions::check_read throws.
   object_ptr get(std::string_view bucket, std::string_view name, const preconditions& when) const;
   /// Replaces any live object of that name; gives the new one.
   object_ptr put(std::string_view bucket, new_object object, const preconditions& when);
+  /// A new metageneration of the live object or of the generation asked for.
+  object_ptr change(std::string_view bucket, std::string_view name, const preconditions& when,
+                    const std::function<void(object_metadata&)>& change);
+  /// With a generation: that one, for good.
   void remove(std::string_view bucket, std::string_view name, const preconditions& when);
+  object_ptr move(std::string_view bucket, std::string_view from, std::string to,
+                  const preconditions& source, const preconditions& when);
   listing_page list(std::string_view bucket, const listing_request& request) const;
 
   /// Adds an object with the time given, for seeding.
@@ -39,15 +80,22 @@ class bucket_store {
 
  private:
   struct bucket_entry {
-    stored_object::time_point created{};
-    object_map objects{};
+    bucket_facts facts{};
+    object_map live{};
+    generation_map noncurrent{};
   };
   const bucket_entry& entry(std::string_view bucket) const;
+  bucket_entry& entry(std::string_view bucket);
+  static const object_ptr* find(const bucket_entry& in, std::string_view name,
+                                const preconditions& when);
+  object_ptr insert(bucket_entry& into, std::shared_ptr<stored_object> fresh);
+  static void retire(bucket_entry& in, object_map::iterator live);
   std::int64_t next_generation();
 
   mutable std::shared_mutex mutex_{};
   std::map<std::string, bucket_entry, std::less<>> buckets_{};
   std::int64_t last_generation_{0};
+  std::atomic<bool> restricted_{false};
 };
 
 /// Throws service_error 400 when a name breaks the service's rules (protocol.md 0.1).

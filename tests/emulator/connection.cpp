@@ -54,6 +54,9 @@ void connection::read_more() {
 
 void connection::on_read(error_code failed, std::size_t n) {
   if (failed) {
+    if (reading_ == reading::body) {
+      service_.broken(request_, content{std::move(body_), body_have_});
+    }
     if (reading_ == reading::drain && secure_) {
       say_farewell();
     } else {
@@ -142,7 +145,11 @@ void connection::begin_body() {
 void connection::on_body_bytes() {
   if (body_have_ < body_goal_) return read_more();
   unread_body_ = body_have_ < body_size_;
-  if (!early_) request_.body = content{std::move(body_), body_size_};
+  if (early_) {
+    service_.broken(request_, content{std::move(body_), body_have_});
+  } else {
+    request_.body = content{std::move(body_), body_size_};
+  }
   execute();
 }
 

@@ -31,7 +31,7 @@ service& server::service() noexcept { return impl_->service; }
 
 traffic_counters server::counters() const {
   traffic_counters out = impl_->service.seen().counters();
-  out.uploads_open = impl_->service.uploads().open();
+  out.uploads_open = impl_->service.uploads().open() + impl_->service.sessions().open();
   return out;
 }
 std::vector<logged_request> server::log() const { return impl_->service.seen().log(); }

@@ -26,9 +26,24 @@ bool matches_pattern(std::string_view pattern, std::string_view text) noexcept {
   return p == pattern.size();
 }
 
+namespace {
+
+/// Of a copy, either end will do.
+bool describes(const std::string& pattern, const std::string& name, const std::string& other) {
+  if (pattern.empty() || matches_pattern(pattern, name)) return true;
+  return !other.empty() && matches_pattern(pattern, other);
+}
+
+double draw(std::mt19937_64& chance) {
+  return std::uniform_real_distribution<double>{0.0, 1.0}(chance);
+}
+
+}  // namespace
+
 void fault_script::add(fault_rule rule) {
   const std::lock_guard lock{mutex_};
-  rules_.push_back({std::move(rule)});
+  std::mt19937_64 chance{rule.seed};
+  rules_.push_back({.rule = std::move(rule), .chance = chance});
   any_.store(true, std::memory_order_release);
 }
 
@@ -44,6 +59,13 @@ std::uint64_t fault_script::hits() const {
   return hits_;
 }
 
+std::vector<std::pair<fault_rule, std::uint64_t>> fault_script::rules() const {
+  const std::lock_guard lock{mutex_};
+  std::vector<std::pair<fault_rule, std::uint64_t>> out;
+  for (const counted_rule& entry : rules_) out.emplace_back(entry.rule, entry.hits);
+  return out;
+}
+
 std::optional<fault_rule> fault_script::match(const call& asked, bool early) {
   const std::lock_guard lock{mutex_};
   std::optional<fault_rule> hit;
@@ -52,11 +74,15 @@ std::optional<fault_rule> fault_script::match(const call& asked, bool early) {
     if (rule.request_bytes.has_value() != early) continue;
     if (!rule.verb.empty() && rule.verb != asked.verb) continue;
     if (rule.part != 0 && rule.part != asked.part) continue;
-    if (!rule.object.empty() && !matches_pattern(rule.object, asked.object)) continue;
+    if (!describes(rule.object, asked.object, asked.to_object)) continue;
+    if (!describes(rule.bucket, asked.bucket, asked.to_bucket)) continue;
     ++entry.seen;
     const bool due =
         entry.seen >= rule.from && (rule.count == 0 || entry.seen - rule.from < rule.count);
-    if (due && !hit) hit = rule;
+    if (!due || hit) continue;
+    if (rule.probability < 1.0 && draw(entry.chance) >= rule.probability) continue;
+    ++entry.hits;
+    hit = rule;
   }
   if (hit) ++hits_;
   return hit;

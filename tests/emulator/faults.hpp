@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <random>
 #include <string>
 #include <variant>
 #include <vector>
@@ -66,9 +67,21 @@ struct delay {
 struct short_page {
   std::uint64_t results{0};
 };
+/// Of a resumable upload's chunk keeps at most `bytes`, as the service may.
+struct keep_less {
+  std::uint64_t bytes{0};
+};
+/// Executes the request a second time and replies what came of that.
+struct execute_twice {};
+/// Refuses in the service's own words and in the form of the API that was called.
+struct refuse {
+  int status{503};
+};
+/// Revokes all tokens given out, and answers 401.
+struct expire_tokens {};
 
-using action =
-    std::variant<send, cut, stall, drip, flip_byte, wrong_hash, lose_reply, delay, short_page>;
+using action = std::variant<send, cut, stall, drip, flip_byte, wrong_hash, lose_reply, delay,
+                            short_page, keep_less, execute_twice, refuse, expire_tokens>;
 
 }  // namespace fault
 
@@ -78,8 +91,12 @@ struct fault_rule {
   std::string verb{};    ///< of call::verb; empty: any
   std::string object{};  ///< pattern of the whole name: '*' any run, '?' one byte; empty: any
   int part{0};           ///< part number; 0: any
+  std::string bucket{};  ///< pattern, as of object
   std::uint64_t from{1};
   std::uint64_t count{1};  ///< 0: all from there on
+  /// Of those counted, the share that is hit, drawn from a generator that `seed` starts.
+  double probability{1.0};
+  std::uint64_t seed{1};
   /// Acts as soon as that many bytes of the request's body have arrived, reading no more (a
   /// Content-Length is needed for more than 0); for send, cut and stall before the reply.
   std::optional<std::uint64_t> request_bytes{};
@@ -95,6 +112,8 @@ class fault_script {
   void clear();
   /// How many requests have been hit since the last clear().
   std::uint64_t hits() const;
+  /// The rules in force and how often each has hit.
+  std::vector<std::pair<fault_rule, std::uint64_t>> rules() const;
 
   /// False while there is no rule: one atomic load.
   bool active() const noexcept { return any_.load(std::memory_order_acquire); }
@@ -106,6 +125,8 @@ class fault_script {
   struct counted_rule {
     fault_rule rule;
     std::uint64_t seen{0};
+    std::uint64_t hits{0};
+    std::mt19937_64 chance{};
   };
   mutable std::mutex mutex_{};
   std::vector<counted_rule> rules_{};

@@ -1,6 +1,7 @@
 #include <emulator/digest.hpp>
 #include <emulator/gzip.hpp>
 #include <emulator/json_api.hpp>
+#include <emulator/json_reply.hpp>
 #include <emulator/media.hpp>
 #include <emulator/object_json.hpp>
 #include <emulator/upload_body.hpp>
@@ -10,18 +11,6 @@
 
 namespace emulator {
 namespace {
-
-field_mask wanted_fields(const call& asked) {
-  const std::string_view text = asked.query.get("fields");
-  return text.empty() ? field_mask{} : field_mask::parse(text);
-}
-
-http_reply json_reply(std::string text) {
-  http_reply reply;
-  reply.set("Content-Type", "application/json; charset=UTF-8");
-  reply.body = content{std::move(text)};
-  return reply;
-}
 
 /// The service compresses when both headers speak of gzip (protocol.md 0.3).
 void compress_if_asked(http_reply& reply, const http_request& request) {
@@ -33,21 +22,20 @@ void compress_if_asked(http_reply& reply, const http_request& request) {
   reply.set("Content-Encoding", "gzip");
 }
 
-bool flag(const call& asked, std::string_view name) { return asked.query.get(name) == "true"; }
-
 listing_request listing_parameters(const call& asked) {
-  for (const std::string_view name : {"versions", "softDeleted", "includeFoldersAsPrefixes"}) {
-    if (flag(asked, name)) throw not_modelled(std::string{name});
-  }
-  for (const std::string_view name : {"matchGlob", "filter"}) {
-    if (asked.query.has(name)) throw not_modelled(std::string{name});
-  }
+  if (asked.query.flag("softDeleted")) throw not_modelled("softDeleted");
+  if (asked.query.has("filter")) throw not_modelled("filter");
   listing_request out;
   out.prefix = asked.query.get("prefix");
   out.delimiter = asked.query.get("delimiter");
   out.start_offset = asked.query.get("startOffset");
   out.end_offset = asked.query.get("endOffset");
-  out.include_trailing_delimiter = flag(asked, "includeTrailingDelimiter");
+  out.include_trailing_delimiter = asked.query.flag("includeTrailingDelimiter");
+  out.versions = asked.query.flag("versions");
+  out.match_glob = asked.query.get("matchGlob");
+  if (!out.match_glob.empty() && !out.delimiter.empty() && out.delimiter != "/") {
+    throw invalid_argument("Only '/' is a valid delimiter with matchGlob");
+  }
   out.page_token = asked.query.get("pageToken");
   if (const std::string_view text = asked.query.get("maxResults"); !text.empty()) {
     const auto value = parse_integer(text);
@@ -97,17 +85,6 @@ http_reply json_api::list(const call& asked, const http_request& request) const 
   return reply;
 }
 
-http_reply json_api::object_reply(const call& asked, const http_request& request,
-                                  const stored_object& object) const {
-  const field_mask wanted = wanted_fields(asked);
-  require_object_fields(wanted);
-  json_writer out{asked.pretty()};
-  write_object(out, object, wanted, request.base());
-  http_reply reply = json_reply(out.take());
-  reply.set("ETag", object.etag());
-  return reply;
-}
-
 http_reply json_api::get(const call& asked, const http_request& request) const {
   const auto when = preconditions::of_query(asked.query, request);
   return object_reply(asked, request, *store_.get(asked.bucket, asked.object, when));
@@ -136,8 +113,6 @@ http_reply json_api::insert(const call& asked, const http_request& request) cons
     if (fresh.metadata.content_type.empty()) fresh.metadata.content_type = body.media_type;
     fresh.data = std::move(body.media);
     declared_digests{declared.crc32c, declared.md5}.check(fresh.data);
-  } else if (type == "resumable") {
-    throw not_modelled("resumable uploads");
   } else {
     throw invalid_argument("Invalid upload type: '" + std::string{type} + "'");
   }
@@ -146,6 +121,7 @@ http_reply json_api::insert(const call& asked, const http_request& request) cons
   if (asked.query.has("contentEncoding")) {
     fresh.metadata.content_encoding = asked.query.get("contentEncoding");
   }
+  if (asked.query.has("kmsKeyName")) fresh.metadata.kms_key = asked.query.get("kmsKeyName");
   const auto when = preconditions::of_query(asked.query, request);
   return object_reply(asked, request, *store_.put(asked.bucket, std::move(fresh), when));
 }
@@ -156,41 +132,6 @@ http_reply json_api::remove(const call& asked, const http_request& request) cons
   http_reply reply;
   reply.status = 204;
   return reply;
-}
-
-http_reply json_api::get_bucket(const call& asked) const {
-  const auto created = store_.bucket_created(asked.bucket);
-  json_writer out{asked.pretty()};
-  out.begin_object();
-  out.member("kind", "storage#bucket");
-  out.member("id", asked.bucket);
-  out.member("name", asked.bucket);
-  out.member("projectNumber", "1");
-  out.member("generation", "1");
-  out.member("metageneration", "1");
-  out.member("location", "US");
-  out.member("locationType", "multi-region");
-  out.member("storageClass", "STANDARD");
-  out.member("etag", "CAE=");
-  out.member("timeCreated", rfc3339(created));
-  out.member("updated", rfc3339(created));
-  out.end_object();
-  return json_reply(out.take());
-}
-
-http_reply json_api::insert_bucket(const call& asked, const http_request& request) const {
-  if (asked.query.get("project").empty()) throw required_parameter("project");
-  const auto document = parse_json(request.body.to_string());
-  const auto name = document ? document->text("name") : std::nullopt;
-  if (!name) throw required_parameter("name");
-  if (!store_.create_bucket(*name)) {
-    throw service_error{409, "conflict", "BucketAlreadyOwnedByYou",
-                        "Your previous request to create the named bucket succeeded and you "
-                        "already own it."};
-  }
-  call created = asked;
-  created.bucket = *name;
-  return get_bucket(created);
 }
 
 std::string name_in_body(const http_request& request) {

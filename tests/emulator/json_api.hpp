@@ -18,12 +18,8 @@ class json_api {
   http_reply media(const call& asked, const http_request& request) const;
   http_reply insert(const call& asked, const http_request& request) const;
   http_reply remove(const call& asked, const http_request& request) const;
-  http_reply get_bucket(const call& asked) const;
-  http_reply insert_bucket(const call& asked, const http_request& request) const;
 
  private:
-  http_reply object_reply(const call& asked, const http_request& request,
-                          const stored_object& object) const;
   bucket_store& store_;
 };
 

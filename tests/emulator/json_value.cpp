@@ -12,6 +12,9 @@ json_value convert(simdjson::dom::element element) {
       return {bool{element}};
     case simdjson::dom::element_type::INT64:
       return {std::int64_t{element}};
+    case simdjson::dom::element_type::UINT64:
+    case simdjson::dom::element_type::DOUBLE:
+      return {double{element}};
     case simdjson::dom::element_type::STRING:
       return {std::string{static_cast<std::string_view>(element)}};
     case simdjson::dom::element_type::ARRAY: {
@@ -54,6 +57,12 @@ std::optional<std::int64_t> json_value::integer(std::string_view name) const {
   if (const auto* held = std::get_if<std::int64_t>(&member->value)) return *held;
   if (const auto* held = std::get_if<std::string>(&member->value)) return parse_integer(*held);
   return std::nullopt;
+}
+
+std::optional<bool> json_value::flag(std::string_view name) const {
+  const json_value* member = find(name);
+  const auto* held = member == nullptr ? nullptr : std::get_if<bool>(&member->value);
+  return held == nullptr ? std::nullopt : std::optional{*held};
 }
 
 std::optional<json_value> parse_json(std::string_view text) {

@@ -10,12 +10,11 @@
 
 namespace emulator {
 
-/// A parsed JSON value, as far as requests need it: what is neither text, integer, boolean, object
-/// nor array (null, fractions) is std::monostate.
+/// A parsed JSON value; null is std::monostate.
 struct json_value {
   using object = std::map<std::string, json_value, std::less<>>;
   using array = std::vector<json_value>;
-  std::variant<std::monostate, bool, std::int64_t, std::string, array, object> value{};
+  std::variant<std::monostate, bool, std::int64_t, double, std::string, array, object> value{};
 
   /// The member of that name, nullptr when this is no object or has none.
   const json_value* find(std::string_view name) const noexcept;
@@ -23,6 +22,8 @@ struct json_value {
   std::optional<std::string> text(std::string_view name) const;
   /// The integer of that member, also when it is written as text.
   std::optional<std::int64_t> integer(std::string_view name) const;
+  /// The boolean of that member.
+  std::optional<bool> flag(std::string_view name) const;
 };
 
 /// Empty optional when the text is not one well-formed document.

@@ -1,6 +1,7 @@
 #include <emulator/digest.hpp>
 #include <emulator/listing.hpp>
 #include <emulator/service_error.hpp>
+#include <emulator/uri.hpp>
 
 #include <algorithm>
 
@@ -10,90 +11,161 @@ namespace {
 /// Where a page begins.
 struct resume_point {
   enum class place : char {
-    after_name = 'n',     ///< after the object of that name
+    after_item = 'n',     ///< after that generation of the object of that name
     after_prefix = 'p',   ///< after all names that begin with it
     trailing_item = 't',  ///< prefix given, the object of exactly that name is still due
   };
-  place where{place::after_name};
+  place where{place::after_item};
   std::string name{};
+  std::int64_t generation{0};
 };
 
 std::string encode(const resume_point& point) {
-  return base64url_encode(std::string{static_cast<char>(point.where)} + point.name);
+  std::string raw{static_cast<char>(point.where)};
+  if (point.where == resume_point::place::after_item) raw += std::to_string(point.generation);
+  return base64url_encode(raw + ":" + point.name);
 }
 
 resume_point decode(const std::string& token) {
   const auto raw = base64url_decode(token);
-  if (!raw || raw->empty() || std::string_view{"npt"}.find((*raw)[0]) == std::string_view::npos) {
+  const std::size_t colon = raw ? raw->find(':') : std::string::npos;
+  if (colon == std::string::npos || colon == 0 ||
+      std::string_view{"npt"}.find((*raw)[0]) == std::string_view::npos) {
     throw invalid_argument("Invalid page token");
   }
-  return {static_cast<resume_point::place>((*raw)[0]), raw->substr(1)};
+  const auto generation = parse_integer(std::string_view{*raw}.substr(1, colon - 1));
+  return {static_cast<resume_point::place>((*raw)[0]), raw->substr(colon + 1),
+          generation.value_or(0)};
 }
 
-/// The first name that does not begin with `prefix` and sorts after those that do.
-object_map::const_iterator past_prefix(const object_map& objects, std::string prefix) {
+/// The first name that sorts after all that begin with `prefix`; empty when there can be none.
+std::string past_prefix(std::string prefix) {
   while (!prefix.empty() && static_cast<unsigned char>(prefix.back()) == 0xff) prefix.pop_back();
-  if (prefix.empty()) return objects.end();
+  if (prefix.empty()) return {};
   prefix.back() = static_cast<char>(static_cast<unsigned char>(prefix.back()) + 1);
-  return objects.lower_bound(prefix);
+  return prefix;
 }
+
+/// Walks the names of both maps in order.
+class name_cursor {
+ public:
+  name_cursor(const object_map& live, const generation_map* noncurrent)
+      : live_(live), others_(noncurrent == nullptr ? nothing() : *noncurrent) {}
+
+  /// To the first name that is not below `least`.
+  void seek(const std::string& least) {
+    at_ = live_.lower_bound(least);
+    other_ = others_.lower_bound(least);
+  }
+  /// Past all names that begin with `prefix`.
+  void skip(const std::string& prefix) {
+    const std::string next = past_prefix(prefix);
+    if (!next.empty()) return seek(next);
+    at_ = live_.end();
+    other_ = others_.end();
+  }
+  void step() {
+    const std::string here = name();
+    if (at_ != live_.end() && at_->first == here) ++at_;
+    if (other_ != others_.end() && other_->first == here) ++other_;
+  }
+  bool done() const { return at_ == live_.end() && other_ == others_.end(); }
+  const std::string& name() const {
+    if (other_ == others_.end()) return at_->first;
+    if (at_ == live_.end()) return other_->first;
+    return std::min(at_->first, other_->first);
+  }
+  /// What is listed under the present name, oldest first.
+  std::vector<object_ptr> objects() const {
+    std::vector<object_ptr> out;
+    const std::string& here = name();
+    if (other_ != others_.end() && other_->first == here) {
+      for (const auto& [generation, object] : other_->second) out.push_back(object);
+    }
+    if (at_ != live_.end() && at_->first == here) out.push_back(at_->second);
+    return out;
+  }
+
+ private:
+  static const generation_map& nothing() {
+    static const generation_map none{};
+    return none;
+  }
+  const object_map& live_;
+  const generation_map& others_;
+  object_map::const_iterator at_{};
+  generation_map::const_iterator other_{};
+};
 
 class pager {
  public:
-  pager(const object_map& objects, const listing_request& request)
-      : objects_(objects), request_(request) {}
+  pager(const object_map& live, const generation_map& noncurrent, const listing_request& request)
+      : cursor_(live, request.versions ? &noncurrent : nullptr), request_(request) {}
 
   listing_page run() {
-    auto at = first();
-    while (at != objects_.end() && in_bounds(at->first)) {
-      const std::string folded = fold(at->first);
+    for (begin(); !cursor_.done() && in_bounds(cursor_.name());) {
+      const std::string name = cursor_.name();
+      const std::string folded = fold(name);
+      if (!(folded.empty() ? add_items(name) : add_prefix(folded, name))) {
+        page_.next_page_token = encode(last_);
+        break;
+      }
       if (folded.empty()) {
-        if (!room()) return finish();
-        page_.items.push_back(at->second);
-        last_ = {resume_point::place::after_name, at->first};
-        ++at;
-        continue;
+        cursor_.step();
+      } else {
+        cursor_.skip(folded);
       }
-      if (!trailing_due_) {
-        if (!room()) return finish();
-        page_.prefixes.push_back(folded);
-        last_ = {resume_point::place::after_prefix, folded};
-      }
-      trailing_due_ = false;
-      if (request_.include_trailing_delimiter && at->first == folded) {
-        last_ = {resume_point::place::trailing_item, folded};
-        if (!room()) return finish();
-        page_.items.push_back(at->second);
-        last_ = {resume_point::place::after_prefix, folded};
-      }
-      at = past_prefix(objects_, folded);
     }
     return std::move(page_);
   }
 
  private:
-  object_map::const_iterator first() {
+  void begin() {
     const std::string& least = std::max(request_.prefix, request_.start_offset);
-    auto at = objects_.lower_bound(least);
-    if (request_.page_token.empty()) return at;
+    if (request_.page_token.empty()) return cursor_.seek(least);
     last_ = decode(request_.page_token);
-    object_map::const_iterator resumed;
-    switch (last_.where) {
-      case resume_point::place::after_name:
-        resumed = objects_.upper_bound(last_.name);
-        break;
-      case resume_point::place::after_prefix:
-        resumed = past_prefix(objects_, last_.name);
-        break;
-      case resume_point::place::trailing_item:
-        resumed = objects_.find(last_.name);
-        trailing_due_ = resumed != objects_.end();
-        if (!trailing_due_) resumed = past_prefix(objects_, last_.name);
-        break;
+    resumed_ = true;
+    if (last_.where == resume_point::place::after_prefix) {
+      cursor_.skip(last_.name);
+    } else {
+      cursor_.seek(last_.name);
     }
-    const bool later =
-        at == objects_.end() || (resumed != objects_.end() && resumed->first < least);
-    return later ? at : resumed;
+    if (!cursor_.done() && cursor_.name() < least) cursor_.seek(least);
+  }
+
+  /// False when the page is full.
+  bool add_items(const std::string& name) {
+    if (!request_.match_glob.empty() && !matches_glob(request_.match_glob, name)) return true;
+    for (const object_ptr& object : cursor_.objects()) {
+      if (resumed_ && last_.where == resume_point::place::after_item && last_.name == name &&
+          (!request_.versions || object->generation <= last_.generation)) {
+        continue;
+      }
+      if (!room()) return false;
+      page_.items.push_back(object);
+      last_ = {resume_point::place::after_item, name, object->generation};
+    }
+    return true;
+  }
+
+  bool add_prefix(const std::string& folded, const std::string& name) {
+    const bool trailing = request_.include_trailing_delimiter && name == folded;
+    const bool item_due =
+        resumed_ && last_.where == resume_point::place::trailing_item && last_.name == folded;
+    const bool wanted = request_.match_glob.empty() || matches_glob(request_.match_glob, folded);
+    if (!wanted) return true;
+    if (!item_due) {
+      if (!room()) return false;
+      page_.prefixes.push_back(folded);
+      last_ = {resume_point::place::after_prefix, folded};
+    }
+    if (!trailing) return true;
+    const auto objects = cursor_.objects();
+    last_ = {resume_point::place::trailing_item, folded};
+    if (!room()) return false;
+    page_.items.insert(page_.items.end(), objects.begin(), objects.end());
+    last_ = {resume_point::place::after_prefix, folded};
+    return true;
   }
 
   bool in_bounds(const std::string& name) const {
@@ -111,22 +183,18 @@ class pager {
 
   bool room() const { return page_.items.size() + page_.prefixes.size() < request_.max_results; }
 
-  listing_page finish() {
-    page_.next_page_token = encode(last_);
-    return std::move(page_);
-  }
-
-  const object_map& objects_;
+  name_cursor cursor_;
   const listing_request& request_;
   listing_page page_{};
   resume_point last_{};
-  bool trailing_due_{false};
+  bool resumed_{false};
 };
 
 }  // namespace
 
-listing_page list(const object_map& objects, const listing_request& request) {
-  return pager{objects, request}.run();
+listing_page list(const object_map& live, const generation_map& noncurrent,
+                  const listing_request& request) {
+  return pager{live, noncurrent, request}.run();
 }
 
 }  // namespace emulator

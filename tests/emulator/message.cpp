@@ -36,6 +36,8 @@ std::string_view reason_phrase(int status) noexcept {
   switch (status) {
     case 200:
       return "OK";
+    case 201:
+      return "Created";
     case 204:
       return "No Content";
     case 206:
@@ -70,6 +72,8 @@ std::string_view reason_phrase(int status) noexcept {
       return "Requested Range Not Satisfiable";
     case 429:
       return "Too Many Requests";
+    case 499:
+      return "Client Closed Request";
     case 500:
       return "Internal Server Error";
     case 501:

@@ -110,7 +110,7 @@ http_reply token_authority::token(const http_request& request) {
   if (!request.header("Content-Type").starts_with("application/x-www-form-urlencoded")) {
     return oauth_error(400, "invalid_request", "Content-Type must be a form");
   }
-  const query_parameters form{request.body.to_string(), true};
+  const query_parameters form{request.body.to_string()};
   const std::string_view type = form.get("grant_type");
   if (type == "urn:ietf:params:oauth:grant-type:jwt-bearer") {
     const std::string refusal = refusal_of(form.get("assertion"), true, request.base());

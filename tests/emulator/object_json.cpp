@@ -8,7 +8,7 @@
 namespace emulator {
 namespace {
 
-constexpr std::array<std::string_view, 26> object_fields{"kind",
+constexpr std::array<std::string_view, 29> object_fields{"kind",
                                                          "id",
                                                          "selfLink",
                                                          "mediaLink",
@@ -33,7 +33,10 @@ constexpr std::array<std::string_view, 26> object_fields{"kind",
                                                          "metadata",
                                                          "timeStorageClassUpdated",
                                                          "componentCount",
-                                                         "acl"};
+                                                         "acl",
+                                                         "owner",
+                                                         "kmsKeyName",
+                                                         "timeDeleted"};
 
 std::string path_of(const stored_object& object) {
   return "/b/" + object.bucket + "/o/" + percent_encode(object.name);
@@ -90,10 +93,18 @@ void write_object(json_writer& out, const stored_object& object, const field_mas
   if (object.has_md5 && wanted.has("md5Hash")) out.member("md5Hash", base64_encode(object.md5()));
   if (wanted.has("crc32c")) out.member("crc32c", crc32c_text(object.crc32c()));
   if (wanted.has("etag")) out.member("etag", object.etag());
-  for (const std::string_view time :
-       {"timeCreated", "updated", "timeStorageClassUpdated", "timeFinalized"}) {
+  for (const std::string_view time : {"timeCreated", "timeStorageClassUpdated", "timeFinalized"}) {
     if (wanted.has(time)) out.member(time, rfc3339(object.created));
   }
+  if (wanted.has("updated")) out.member("updated", rfc3339(object.updated));
+  if (object.deleted && wanted.has("timeDeleted")) {
+    out.member("timeDeleted", rfc3339(*object.deleted));
+  }
+  if (object.component_count > 0 && wanted.has("componentCount")) {
+    out.key("componentCount");
+    out.number(object.component_count);
+  }
+  member("kmsKeyName", metadata.kms_key);
   member("contentEncoding", metadata.content_encoding);
   member("cacheControl", metadata.cache_control);
   member("contentDisposition", metadata.content_disposition);
@@ -103,38 +114,67 @@ void write_object(json_writer& out, const stored_object& object, const field_mas
   out.end_object();
 }
 
-declared_object read_declared_object(const json_value& document) {
-  if (!std::holds_alternative<json_value::object>(document.value)) {
-    throw invalid_argument("Metadata part is not a JSON object");
-  }
-  declared_object out;
-  const auto text = [&document](std::string_view name, std::string& into) {
-    if (const json_value* member = document.find(name)) {
-      if (std::holds_alternative<std::monostate>(member->value)) return;
-      const auto* value = std::get_if<std::string>(&member->value);
-      if (value == nullptr) throw invalid_argument("Invalid value for " + std::string{name});
-      into = *value;
+namespace {
+
+struct text_field {
+  std::string_view name;
+  std::string object_metadata::*member;
+};
+constexpr std::array<text_field, 8> text_fields{
+    {{"contentType", &object_metadata::content_type},
+     {"contentEncoding", &object_metadata::content_encoding},
+     {"cacheControl", &object_metadata::cache_control},
+     {"contentDisposition", &object_metadata::content_disposition},
+     {"contentLanguage", &object_metadata::content_language},
+     {"customTime", &object_metadata::custom_time},
+     {"storageClass", &object_metadata::storage_class},
+     {"kmsKeyName", &object_metadata::kms_key}}};
+
+bool is_null(const json_value& value) {
+  return std::holds_alternative<std::monostate>(value.value);
+}
+
+void patch_custom(object_metadata& metadata, const json_value& given) {
+  if (is_null(given)) return metadata.custom.clear();
+  const auto* members = std::get_if<json_value::object>(&given.value);
+  if (members == nullptr) throw invalid_argument("Invalid value for metadata");
+  for (const auto& [key, value] : *members) {
+    const auto* text = std::get_if<std::string>(&value.value);
+    if (is_null(value)) {
+      metadata.custom.erase(key);
+    } else if (text != nullptr) {
+      metadata.custom.insert_or_assign(key, *text);
+    } else {
+      throw invalid_argument("Invalid value for metadata");
     }
-  };
-  text("name", out.name);
-  text("contentType", out.metadata.content_type);
-  text("contentEncoding", out.metadata.content_encoding);
-  text("cacheControl", out.metadata.cache_control);
-  text("contentDisposition", out.metadata.content_disposition);
-  text("contentLanguage", out.metadata.content_language);
-  text("customTime", out.metadata.custom_time);
-  text("storageClass", out.metadata.storage_class);
+  }
+}
+
+}  // namespace
+
+void patch_metadata(object_metadata& metadata, const json_value& document) {
+  if (!std::holds_alternative<json_value::object>(document.value)) {
+    throw invalid_argument("Parse Error: the metadata is not a JSON object");
+  }
+  for (const text_field& field : text_fields) {
+    const json_value* given = document.find(field.name);
+    if (given == nullptr) continue;
+    const auto* text = std::get_if<std::string>(&given->value);
+    if (text == nullptr && !is_null(*given)) {
+      throw invalid_argument("Invalid value for " + std::string{field.name});
+    }
+    metadata.*field.member = text == nullptr ? std::string{} : *text;
+  }
+  if (metadata.storage_class.empty()) metadata.storage_class = "STANDARD";
+  if (const json_value* custom = document.find("metadata")) patch_custom(metadata, *custom);
+}
+
+declared_object read_declared_object(const json_value& document) {
+  declared_object out;
+  patch_metadata(out.metadata, document);
+  out.name = document.text("name").value_or("");
   out.crc32c = document.text("crc32c");
   out.md5 = document.text("md5Hash");
-  if (const json_value* custom = document.find("metadata")) {
-    const auto* members = std::get_if<json_value::object>(&custom->value);
-    if (members == nullptr) throw invalid_argument("Invalid value for metadata");
-    for (const auto& [key, value] : *members) {
-      const auto* held = std::get_if<std::string>(&value.value);
-      if (held == nullptr) throw invalid_argument("Invalid value for metadata");
-      out.metadata.custom.emplace(key, *held);
-    }
-  }
   return out;
 }
 

@@ -19,7 +19,7 @@ void write_object(json_writer& out, const stored_object& object, const field_mas
 /// Throws service_error 400 when `wanted` names something that is no member of an Object.
 void require_object_fields(const field_mask& wanted);
 
-/// What the metadata part of an upload says.
+/// What the metadata part of an upload, or the body that begins a resumable one, says.
 struct declared_object {
   std::string name{};
   object_metadata metadata{};
@@ -28,5 +28,9 @@ struct declared_object {
 };
 /// Throws service_error 400 on a value of the wrong type.
 declared_object read_declared_object(const json_value& document);
+
+/// Applies a JSON merge patch: members given replace, null removes, those left out stay. Members
+/// that only the service sets are ignored, as it does. Throws as above.
+void patch_metadata(object_metadata& metadata, const json_value& document);
 
 }  // namespace emulator

@@ -34,6 +34,17 @@ preconditions preconditions::of_query(const query_parameters& query, const http_
   return out;
 }
 
+preconditions preconditions::of_source(const query_parameters& query) {
+  const auto get = [&query](std::string_view name) { return number(query.get(name), name); };
+  preconditions out;
+  out.generation = get("sourceGeneration");
+  out.if_generation_match = get("ifSourceGenerationMatch");
+  out.if_generation_not_match = get("ifSourceGenerationNotMatch");
+  out.if_metageneration_match = get("ifSourceMetagenerationMatch");
+  out.if_metageneration_not_match = get("ifSourceMetagenerationNotMatch");
+  return out;
+}
+
 preconditions preconditions::of_xml(const query_parameters& query, const http_request& request) {
   const auto get = [&request](std::string_view name) { return number(request.header(name), name); };
   preconditions out;

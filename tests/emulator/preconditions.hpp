@@ -21,6 +21,8 @@ struct preconditions {
 
   /// Both throw service_error 400 on a value that is no number.
   static preconditions of_query(const query_parameters& query, const http_request& request);
+  /// sourceGeneration and ifSource*, of the source of a copy.
+  static preconditions of_source(const query_parameters& query);
   static preconditions of_xml(const query_parameters& query, const http_request& request);
 
   /// For get and media: throws not_modified (304) or condition_not_met (412).

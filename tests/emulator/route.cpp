@@ -7,123 +7,219 @@
 namespace emulator {
 namespace {
 
-std::vector<std::string_view> segments(std::string_view path) {
-  std::vector<std::string_view> out;
+using path_segments = std::vector<std::string_view>;
+
+path_segments segments(std::string_view path) {
+  path_segments out;
   while (path.starts_with('/')) {
     path.remove_prefix(1);
     const std::size_t end = std::min(path.find('/'), path.size());
     out.push_back(path.substr(0, end));
     path.remove_prefix(end);
   }
+  if (!out.empty() && out.back().empty()) out.pop_back();
   return out;
 }
 
-/// After "/storage/v1/b": [bucket [, "o" [, object]]], each one raw segment.
+struct method_verb {
+  std::string_view method;
+  std::string_view verb;
+};
+
+template <std::size_t Count>
+std::string_view verb_of(const std::array<method_verb, Count>& table, std::string_view method) {
+  const auto at = std::ranges::find(table, method, &method_verb::method);
+  return at == table.end() ? std::string_view{"unknown"} : at->verb;
+}
+
+constexpr std::array<method_verb, 2> bucket_collection{
+    {{"GET", "buckets.list"}, {"POST", "buckets.insert"}}};
+constexpr std::array<method_verb, 4> one_bucket{{{"GET", "buckets.get"},
+                                                 {"DELETE", "buckets.delete"},
+                                                 {"PATCH", "buckets.patch"},
+                                                 {"PUT", "buckets.patch"}}};
+constexpr std::array<method_verb, 4> one_object{{{"GET", "objects.get"},
+                                                 {"DELETE", "objects.delete"},
+                                                 {"PATCH", "objects.patch"},
+                                                 {"PUT", "objects.update"}}};
+
+/// parts: bucket "o" object action ...
+void route_object_action(call& out, std::string_view method, const path_segments& parts) {
+  if (method != "POST") return;
+  const std::string_view action = parts[3];
+  if (parts.size() == 4 && action == "compose") {
+    out.verb = "objects.compose";
+  } else if (parts.size() == 6 && action == "moveTo" && parts[4] == "o") {
+    out.verb = "objects.move";
+    out.to_bucket = out.bucket;
+    out.to_object = percent_decode(parts[5]);
+  } else if (parts.size() == 8 && parts[4] == "b" && parts[6] == "o" &&
+             (action == "rewriteTo" || action == "copyTo")) {
+    out.verb = action == "copyTo" ? "objects.copy" : "objects.rewrite";
+    out.to_bucket = percent_decode(parts[5]);
+    out.to_object = percent_decode(parts[7]);
+  }
+}
+
+/// After "/storage/v1/b": [bucket [, "o" [, object [, action ...]]]], each one raw segment.
 void route_json(call& out, std::string_view method, std::string_view path, bool download) {
-  const auto parts = segments(path);
+  const path_segments parts = segments(path);
   if (parts.empty()) {
-    if (method == "POST") out.verb = "buckets.insert";
+    out.verb = verb_of(bucket_collection, method);
     return;
   }
   out.bucket = percent_decode(parts[0]);
   if (parts.size() == 1) {
-    if (method == "GET") out.verb = "buckets.get";
+    out.verb = verb_of(one_bucket, method);
     return;
   }
-  if (parts[1] != "o" || parts.size() > 3) return;
+  if (method == "GET" && parts.size() == 2 && parts[1] == "storageLayout") {
+    out.verb = "buckets.storageLayout";
+  } else if (method == "GET" && parts.size() == 3 && parts[1] == "iam" &&
+             parts[2] == "testPermissions") {
+    out.verb = "buckets.testPermissions";
+  }
+  if (parts[1] != "o") return;
   if (parts.size() == 2) {
     if (method == "GET") out.verb = "objects.list";
     return;
   }
   out.object = percent_decode(parts[2]);
-  const bool media = download || out.query.get("alt") == "media";
-  if (method == "GET" && media) {
+  if (parts.size() > 3) return route_object_action(out, method, parts);
+  if (method == "GET" && (download || out.query.get("alt") == "media")) {
     out.verb = "objects.media";
     out.form = error_form::text;
-  } else if (method == "GET") {
-    out.verb = "objects.get";
-  } else if (method == "DELETE") {
-    out.verb = "objects.delete";
+  } else {
+    out.verb = verb_of(one_object, method);
   }
 }
 
-void route_upload(call& out, std::string_view method, std::string_view path) {
-  const auto parts = segments(path);
-  if (parts.size() != 2 || parts[1] != "o" || method != "POST") return;
-  out.bucket = percent_decode(parts[0]);
-  out.object = out.query.get("name");
-  out.verb = "objects.insert";
+/// The verbs on a session's address, which the JSON and the XML API share.
+void route_session(call& out, const http_request& request, std::string_view method) {
+  if (method == "DELETE") {
+    out.verb = "resumable.cancel";
+  } else if (method == "PUT" || method == "POST") {
+    const bool query = request.header("Content-Range").starts_with("bytes */");
+    out.verb = query ? "resumable.status" : "resumable.chunk";
+  }
 }
 
-void route_xml(call& out, std::string_view method, std::string_view path) {
+void route_upload(call& out, const http_request& request, std::string_view method,
+                  std::string_view path) {
+  const path_segments parts = segments(path);
+  if (parts.size() != 2 || parts[1] != "o") return;
+  out.bucket = percent_decode(parts[0]);
+  out.object = out.query.get("name");
+  if (out.query.has("upload_id")) return route_session(out, request, method);
+  if (method != "POST" && method != "PUT") return;
+  out.verb = out.query.get("uploadType") == "resumable" ? "resumable.start" : "objects.insert";
+}
+
+void route_multipart(call& out, std::string_view method) {
+  if (out.query.has("uploads")) {
+    if (method == "POST") out.verb = "multipart.initiate";
+    return;
+  }
+  static constexpr std::array<method_verb, 4> verbs{{{"POST", "multipart.complete"},
+                                                     {"PUT", "multipart.part"},
+                                                     {"DELETE", "multipart.abort"},
+                                                     {"GET", "multipart.list_parts"}}};
+  out.verb = verb_of(verbs, method);
+  if (method == "PUT") {
+    out.part = static_cast<int>(std::clamp<std::int64_t>(
+        parse_integer(out.query.get("partNumber")).value_or(0), 0, 100000));
+  }
+}
+
+/// A copy by the XML API names its source in a header: "/bucket/object", maybe encoded.
+void route_xml_copy(call& out, std::string_view source) {
+  if (source.starts_with('/')) source.remove_prefix(1);
+  const std::size_t slash = std::min(source.find('/'), source.size());
+  out.verb = "objects.copy";
+  out.to_bucket = std::move(out.bucket);
+  out.to_object = std::move(out.object);
+  out.bucket = percent_decode(source.substr(0, slash));
+  out.object = percent_decode(source.substr(std::min(slash + 1, source.size())));
+}
+
+void route_xml(call& out, const http_request& request, std::string_view method) {
   out.xml = true;
   out.form = error_form::xml;
-  path.remove_prefix(1);
+  const std::string_view path = out.path.substr(1);
   const std::size_t slash = std::min(path.find('/'), path.size());
   out.bucket = percent_decode(path.substr(0, slash));
   out.object = percent_decode(path.substr(std::min(slash + 1, path.size())));
-  const bool uploads = out.query.has("uploads");
-  const bool upload_id = out.query.has("uploadId");
   if (out.object.empty()) {
-    if (method == "GET" && uploads) out.verb = "multipart.list";
+    if (method == "GET") out.verb = out.query.has("uploads") ? "multipart.list" : "objects.list";
+    if (method == "HEAD") out.verb = "buckets.get";
     return;
   }
-  if (method == "POST" && uploads) {
-    out.verb = "multipart.initiate";
-  } else if (method == "POST" && upload_id) {
-    out.verb = "multipart.complete";
-  } else if (method == "PUT" && (upload_id || out.query.has("partNumber"))) {
-    out.verb = "multipart.part";
-    out.part = static_cast<int>(std::clamp<std::int64_t>(
-        parse_integer(out.query.get("partNumber")).value_or(0), 0, 100000));
-  } else if (method == "DELETE" && upload_id) {
-    out.verb = "multipart.abort";
-  } else if (method == "GET" && upload_id) {
-    out.verb = "multipart.list_parts";
-  } else if (method == "GET") {
-    out.verb = "objects.media";
-  } else if (method == "HEAD") {
-    out.verb = "objects.get";
-  } else if (method == "PUT") {
-    out.verb = "objects.insert";
-  } else if (method == "DELETE") {
-    out.verb = "objects.delete";
+  if (out.query.has("upload_id")) return route_session(out, request, method);
+  const bool part = method == "PUT" && out.query.has("partNumber");
+  if (part || out.query.has("uploads") || out.query.has("uploadId")) {
+    return route_multipart(out, method);
   }
+  if (method == "POST" && same_name(request.header("x-goog-resumable"), "start")) {
+    out.verb = "resumable.start";
+    return;
+  }
+  static constexpr std::array<method_verb, 4> verbs{{{"GET", "objects.media"},
+                                                     {"HEAD", "objects.get"},
+                                                     {"PUT", "objects.insert"},
+                                                     {"DELETE", "objects.delete"}}};
+  out.verb = verb_of(verbs, method);
+  const std::string_view source = request.header("x-goog-copy-source");
+  if (out.verb == "objects.insert" && !source.empty()) route_xml_copy(out, source);
 }
+
+struct prefix_route {
+  enum class api { json, download, upload };
+  std::string_view prefix;
+  api which;
+};
+constexpr std::array<prefix_route, 4> prefixes{
+    {{"/storage/v1/b", prefix_route::api::json},
+     {"/download/storage/v1/b", prefix_route::api::download},
+     {"/upload/storage/v1/b", prefix_route::api::upload},
+     {"/resumable/upload/storage/v1/b", prefix_route::api::upload}}};
 
 }  // namespace
 
 call route(const http_request& request) {
   call out;
   const std::size_t question = std::min(request.target.find('?'), request.target.size());
-  const std::string_view path = request.target.substr(0, question);
+  out.path = request.target.substr(0, question);
   out.query =
       query_parameters{request.target.substr(std::min(question + 1, request.target.size()))};
-
-  struct prefix_route {
-    std::string_view prefix;
-    bool download;
-  };
-  static constexpr std::array<prefix_route, 2> json{
-      {{"/storage/v1/b", false}, {"/download/storage/v1/b", true}}};
-  static constexpr std::string_view upload = "/upload/storage/v1/b";
-  const auto under = [&path](std::string_view prefix) {
+  std::string_view method = request.method;
+  if (method == "POST") {
+    const std::string_view other = request.header("X-HTTP-Method-Override");
+    if (!other.empty()) method = other;
+  }
+  const auto under = [path = out.path](std::string_view prefix) {
     return path.starts_with(prefix) && (path.size() == prefix.size() || path[prefix.size()] == '/');
   };
-  for (const auto& candidate : json) {
+  for (const prefix_route& candidate : prefixes) {
     if (!under(candidate.prefix)) continue;
-    route_json(out, request.method, path.substr(candidate.prefix.size()), candidate.download);
+    const std::string_view rest = out.path.substr(candidate.prefix.size());
+    if (candidate.which == prefix_route::api::upload) {
+      route_upload(out, request, method, rest);
+    } else {
+      route_json(out, method, rest, candidate.which == prefix_route::api::download);
+    }
     return out;
   }
-  if (under(upload)) {
-    route_upload(out, request.method, path.substr(upload.size()));
-  } else if (path == "/token" && request.method == "POST") {
+  if (out.path == "/token" && method == "POST") {
     out.verb = "token";
-  } else if (under("/computeMetadata") || path == "/") {
+  } else if (under("/batch") && method == "POST") {
+    out.verb = "batch";
+  } else if (under("/_emulator")) {
+    out.verb = "control";
+  } else if (under("/computeMetadata") || out.path == "/") {
     out.verb = "metadata";
     out.form = error_form::text;
-  } else if (path.starts_with('/')) {
-    route_xml(out, request.method, path);
+  } else if (out.path.starts_with('/')) {
+    route_xml(out, request, method);
   }
   return out;
 }

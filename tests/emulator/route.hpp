@@ -13,19 +13,25 @@ namespace emulator {
 
 /// What a request asks for, read from its method, target and headers alone.
 struct call {
-  /// "objects.list", "objects.get" (also XML HEAD), "objects.media" (also XML GET),
-  /// "objects.insert" (also XML PUT), "objects.delete", "buckets.get", "buckets.insert",
-  /// "multipart.initiate", ".part", ".complete", ".abort", ".list_parts", ".list", "token",
-  /// "metadata" (the metadata server), "unknown".
+  /// objects.{list,get,media,insert,delete,patch,update,compose,rewrite,copy,move},
+  /// resumable.{start,chunk,status,cancel}, buckets.{list,get,insert,delete,patch,storageLayout,
+  /// testPermissions}, multipart.{initiate,part,complete,abort,list_parts,list}, "batch", "token",
+  /// "metadata" (the metadata server), "control" (the emulator's own), "unknown". The XML API's
+  /// HEAD, GET, PUT, copying PUT and bucket GET are objects.get, .media, .insert, .copy and .list.
   std::string_view verb{"unknown"};
   error_form form{error_form::json};
   std::string bucket{};
-  std::string object{};  ///< decoded; empty when the call names none
-  int part{0};           ///< of multipart.part
+  std::string object{};     ///< decoded; empty when the call names none; of a copy, the source
+  std::string to_bucket{};  ///< of rewrite, copy and move
+  std::string to_object{};  ///< of rewrite, copy and move
+  int part{0};              ///< of multipart.part
   query_parameters query{};
-  bool xml{false};  ///< of the XML API
+  std::string_view path{};  ///< as sent; borrowed from the request
+  bool xml{false};          ///< of the XML API
   /// Set by a fault: a listing page ends after that many results.
   std::optional<std::uint64_t> page_limit{};
+  /// Set by a fault: of a chunk no more than so many bytes are kept.
+  std::optional<std::uint64_t> persist_limit{};
 
   bool pretty() const noexcept { return query.get("prettyPrint") != "false"; }
 };

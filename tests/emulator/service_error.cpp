@@ -43,6 +43,16 @@ service_error required_parameter(const std::string& name) {
 service_error bad_request(std::string xml_code, const std::string& message) {
   return {400, "invalid", std::move(xml_code), message};
 }
+service_error forbidden(std::string_view permission, std::string_view object) {
+  const std::string_view kind = object.empty() ? "bucket" : "object";
+  std::string text = "emulator@example.iam.gserviceaccount.com does not have ";
+  text.append(permission).append(" access to the Google Cloud Storage ").append(kind);
+  text.append(". Permission '").append(permission);
+  text.append("' denied on resource (or it may not exist).");
+  service_error e{403, "forbidden", "AccessDenied", text};
+  e.xml_message = "Access denied.";
+  return e;
+}
 service_error not_modelled(const std::string& what) {
   return {501, "notImplemented", "NotImplemented", "The emulator does not model " + what};
 }

@@ -38,6 +38,8 @@ service_error invalid_argument(const std::string& message);
 service_error required_parameter(const std::string& name);
 /// 400 of the XML API with a code of its own.
 service_error bad_request(std::string xml_code, const std::string& message);
+/// 403 for lack of that permission.
+service_error forbidden(std::string_view permission, std::string_view object);
 service_error not_modelled(const std::string& what);
 service_error unauthorized(bool token_sent);
 

@@ -29,21 +29,21 @@ std::tm utc(std::chrono::system_clock::time_point time) {
 }  // namespace
 
 std::uint32_t stored_object::crc32c() const {
-  std::call_once(crc32c_once_, [this] {
+  std::call_once(digests_->crc32c_once, [this] {
     const auto crc = emulator::crc32c(data);
     if (!crc) throw unreadable(*this);
-    crc32c_ = *crc;
+    digests_->crc32c = *crc;
   });
-  return crc32c_;
+  return digests_->crc32c;
 }
 
 const std::string& stored_object::md5() const {
-  std::call_once(md5_once_, [this] {
+  std::call_once(digests_->md5_once, [this] {
     auto digest = emulator::md5(data);
     if (!digest) throw unreadable(*this);
-    md5_ = std::move(*digest);
+    digests_->md5 = std::move(*digest);
   });
-  return md5_;
+  return digests_->md5;
 }
 
 std::string stored_object::etag() const {

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 namespace emulator {
@@ -20,11 +21,12 @@ struct object_metadata {
   std::string content_language{};
   std::string custom_time{};
   std::string storage_class{"STANDARD"};
+  std::string kms_key{};
   std::map<std::string, std::string, std::less<>> custom{};
 };
 
-/// One generation of an object. Immutable but for its digests, which are computed on first need and
-/// kept, since a seeded folder's files are not read before someone asks.
+/// One state of one generation of an object. Immutable but for its digests, which are computed on
+/// first need and kept, since a seeded folder's files are not read before someone asks.
 /// Thread safety: all const members may be called at the same time.
 class stored_object {
  public:
@@ -37,7 +39,12 @@ class stored_object {
   std::int64_t generation{0};
   std::int64_t metageneration{1};
   time_point created{};
-  /// False for results of multipart uploads: the service keeps no MD5 of those (protocol.md 5.3).
+  time_point updated{};
+  /// When it stopped being the live one; of noncurrent generations in versioned buckets.
+  std::optional<time_point> deleted{};
+  std::int32_t component_count{0};  ///< of composites, else 0
+  /// False for composites and results of multipart uploads: the service keeps no MD5 of those
+  /// (protocol.md 5.3).
   bool has_md5{true};
 
   /// Throw service_error 500 when a seeded file can no longer be read in full.
@@ -48,10 +55,13 @@ class stored_object {
   std::string etag() const;
 
  private:
-  mutable std::once_flag crc32c_once_{};
-  mutable std::once_flag md5_once_{};
-  mutable std::uint32_t crc32c_{0};
-  mutable std::string md5_{};
+  struct digests {
+    std::once_flag crc32c_once{};
+    std::once_flag md5_once{};
+    std::uint32_t crc32c{0};
+    std::string md5{};
+  };
+  std::shared_ptr<digests> digests_{std::make_shared<digests>()};  ///< copies share it
 };
 
 using object_ptr = std::shared_ptr<const stored_object>;

@@ -15,6 +15,30 @@ std::uint64_t traffic_counters::of(std::string_view verb, int status) const {
   return at == requests.end() ? 0 : at->second;
 }
 
+std::uint64_t traffic_counters::of_class(operation_class wanted) const {
+  std::uint64_t sum = 0;
+  for (const auto& [key, count] : requests) {
+    // A whole resumable upload is one operation: its end alone answers 200.
+    const bool chunk = key.first.starts_with("resumable.") && key.second == 308;
+    const bool done = key.second < 400 && !chunk;
+    if (done && class_of(key.first) == wanted) sum += count;
+  }
+  return sum;
+}
+
+operation_class class_of(std::string_view verb) noexcept {
+  const auto is = [verb](std::string_view name) { return verb == name; };
+  if (is("objects.get") || is("objects.media") || is("buckets.get") ||
+      is("buckets.storageLayout") || is("buckets.testPermissions")) {
+    return operation_class::b;
+  }
+  const bool storage = verb.starts_with("objects.") || verb.starts_with("buckets.") ||
+                       verb.starts_with("multipart.") || is("resumable.chunk") ||
+                       is("resumable.status");
+  const bool ends = verb.ends_with(".delete") || verb.ends_with(".abort");
+  return storage && !ends ? operation_class::a : operation_class::free;
+}
+
 std::string_view logged_request::header(std::string_view name) const noexcept {
   for (const header_line& h : headers) {
     if (same_name(h.name, name)) return h.value;

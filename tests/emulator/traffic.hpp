@@ -14,6 +14,10 @@
 
 namespace emulator {
 
+/// What a call is billed as (protocol.md 3.4).
+enum class operation_class { a, b, free };
+operation_class class_of(std::string_view verb) noexcept;
+
 /// What has happened so far.
 struct traffic_counters {
   /// (verb, status) -> requests; status 0: no reply was sent.
@@ -27,6 +31,8 @@ struct traffic_counters {
   /// All requests of that verb, whatever their status; empty verb: of all.
   std::uint64_t of(std::string_view verb = {}) const;
   std::uint64_t of(std::string_view verb, int status) const;
+  /// All requests of that class which were carried out (status below 400).
+  std::uint64_t of_class(operation_class wanted) const;
 };
 
 /// One request as it came.

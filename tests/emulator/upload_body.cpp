@@ -45,33 +45,14 @@ void check_one(const std::optional<std::string>& declared, std::size_t raw_size,
                                                " \"" + calculated + "\".");
 }
 
-std::string boundary_of(const http_request& request) {
-  std::string_view type = request.header("Content-Type");
-  if (type.size() < 17 || !same_name(type.substr(0, 17), "multipart/related")) {
-    throw invalid_argument("multipart upload needs Content-Type multipart/related");
-  }
-  while (!type.empty()) {
-    const std::size_t end = std::min(type.find(';'), type.size());
-    std::string_view item = trim(type.substr(0, end));
-    type.remove_prefix(std::min(end + 1, type.size()));
-    if (item.size() <= 9 || !same_name(item.substr(0, 9), "boundary=")) continue;
-    item.remove_prefix(9);
-    if (item.size() >= 2 && item.front() == '"' && item.back() == '"') {
-      item = item.substr(1, item.size() - 2);
-    }
-    if (!item.empty() && item.size() <= 70) return std::string{item};
-  }
-  throw invalid_argument("multipart upload without a boundary");
-}
-
 /// The Content-Type among the header lines of a part; takes them and the blank line off `part`.
-std::string take_part_head(std::string_view& part) {
+std::string take_part_head(std::string_view& part, std::string_view line_end) {
   std::string type;
   while (true) {
-    const std::size_t end = part.find("\r\n");
+    const std::size_t end = part.find(line_end);
     if (end == std::string_view::npos) throw invalid_argument("Malformed multipart body");
     const std::string_view line = part.substr(0, end);
-    part.remove_prefix(end + 2);
+    part.remove_prefix(end + line_end.size());
     if (line.empty()) return type;
     const std::size_t colon = line.find(':');
     if (colon == std::string_view::npos) throw invalid_argument("Malformed multipart body");
@@ -79,7 +60,37 @@ std::string take_part_head(std::string_view& part) {
   }
 }
 
+/// Takes all up to and with the next `mark`; gives what stood before it.
+std::string_view take_until(std::string_view& rest, const std::string& mark) {
+  const std::size_t at = rest.find(mark);
+  if (at == std::string_view::npos) throw invalid_argument("Malformed multipart body");
+  const std::string_view before = rest.substr(0, at);
+  rest.remove_prefix(at + mark.size());
+  return before;
+}
+
 }  // namespace
+
+std::string boundary_of(const http_request& request, std::string_view media_type) {
+  std::string_view type = request.header("Content-Type");
+  if (!same_name(type.substr(0, media_type.size()), media_type)) {
+    throw invalid_argument("The Content-Type must be " + std::string{media_type});
+  }
+  while (!type.empty()) {
+    const std::size_t end = std::min(type.find(';'), type.size());
+    std::string_view item = trim(type.substr(0, end));
+    type.remove_prefix(std::min(end + 1, type.size()));
+    if (item.size() <= 9 || !same_name(item.substr(0, 9), "boundary=")) continue;
+    item.remove_prefix(9);
+    const bool quoted = item.size() >= 2 && (item.front() == '"' || item.front() == '\'') &&
+                        item.back() == item.front();
+    if (quoted) {
+      item = item.substr(1, item.size() - 2);
+    }
+    if (!item.empty() && item.size() <= 70) return std::string{item};
+  }
+  throw invalid_argument("The Content-Type names no boundary");
+}
 
 declared_digests declared_digests::of_headers(const http_request& request) {
   declared_digests out;
@@ -98,34 +109,29 @@ void declared_digests::check(const content& data) const {
 }
 
 related_body parse_related(const http_request& request) {
-  const std::string dashes = "--" + boundary_of(request);
-  const std::string separator = "\r\n" + dashes;
+  const std::string dashes = "--" + boundary_of(request, "multipart/related");
   std::vector<std::byte> scratch;
   const std::string_view whole =
       text_of(request.body.read(0, std::numeric_limits<std::size_t>::max(), scratch));
   std::string_view rest = whole;
-  if (rest.starts_with(dashes + "\r\n")) {
-    rest.remove_prefix(dashes.size() + 2);
-  } else {
-    const std::size_t first = rest.find(separator + "\r\n");
-    if (first == std::string_view::npos) throw invalid_argument("Malformed multipart body");
-    rest.remove_prefix(first + separator.size() + 2);
+  // The first line says how lines end: some clients write LF alone.
+  const std::string_view before = take_until(rest, dashes);
+  const std::string line_end = rest.starts_with('\n') ? "\n" : "\r\n";
+  if (!rest.starts_with(line_end) || !(before.empty() || before.ends_with(line_end))) {
+    throw invalid_argument("Malformed multipart body");
   }
-  related_body out;
-  take_part_head(rest);
-  const std::size_t metadata_end = rest.find(separator + "\r\n");
-  if (metadata_end == std::string_view::npos) throw invalid_argument("Malformed multipart body");
-  out.metadata = rest.substr(0, metadata_end);
-  rest.remove_prefix(metadata_end + separator.size() + 2);
+  rest.remove_prefix(line_end.size());
 
-  out.media_type = take_part_head(rest);
-  const std::size_t media_end = rest.find(separator);
-  if (media_end == std::string_view::npos ||
-      !rest.substr(media_end + separator.size()).starts_with("--")) {
+  related_body out;
+  take_part_head(rest, line_end);
+  out.metadata = take_until(rest, line_end + dashes + line_end);
+  out.media_type = take_part_head(rest, line_end);
+  const auto offset = static_cast<std::uint64_t>(rest.data() - whole.data());
+  const std::uint64_t size = take_until(rest, line_end + dashes).size();
+  if (!rest.starts_with("--")) {
     throw invalid_argument("Malformed multipart body: exactly two parts are expected");
   }
-  const auto offset = static_cast<std::uint64_t>(rest.data() - whole.data());
-  out.media = request.body.slice(offset, media_end);
+  out.media = request.body.slice(offset, size);
   return out;
 }
 

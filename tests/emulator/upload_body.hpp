@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace emulator {
 
@@ -19,6 +20,10 @@ struct declared_digests {
   /// BadDigest and InvalidDigest.
   void check(const content& data) const;
 };
+
+/// The boundary of a multipart body, quoted (also by apostrophes, as a client does) or not. Throws
+/// service_error 400 when the Content-Type is not `media_type` or names none.
+std::string boundary_of(const http_request& request, std::string_view media_type);
 
 /// The two parts of a `multipart/related` upload (protocol.md 1.3).
 struct related_body {

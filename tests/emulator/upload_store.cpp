@@ -20,9 +20,9 @@ upload_store::upload_map::const_iterator upload_store::find(std::string_view buc
 std::string upload_store::initiate(std::string_view bucket, std::string_view key,
                                    object_metadata metadata) {
   const std::lock_guard lock{mutex_};
-  // Opaque and in need of percent-encoding, as the service's ids are.
+  // URL-safe, as the service's ids are: a client sends them as they came.
   const std::string number = std::to_string(next_++);
-  const std::string id = "VXBsb2Fk" + base64_encode(md5("upload " + number)) + "-" + number;
+  const std::string id = "VXBsb2Fk" + base64url_encode(md5("upload " + number)) + "-" + number;
   uploads_.emplace(id, upload{.id = id,
                               .bucket = std::string{bucket},
                               .key = std::string{key},

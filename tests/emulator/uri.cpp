@@ -52,7 +52,7 @@ std::string percent_encode(std::string_view text) {
   return out;
 }
 
-query_parameters::query_parameters(std::string_view text, bool form) {
+query_parameters::query_parameters(std::string_view text) {
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('&'), text.size());
     const std::string_view field = text.substr(0, end);
@@ -60,8 +60,8 @@ query_parameters::query_parameters(std::string_view text, bool form) {
     if (field.empty()) continue;
     const std::size_t equals = std::min(field.find('='), field.size());
     const std::string_view value = field.substr(std::min(equals + 1, field.size()));
-    values_.emplace_back(percent_decode(field.substr(0, equals), form),
-                         percent_decode(value, form));
+    values_.emplace_back(percent_decode(field.substr(0, equals), true),
+                         percent_decode(value, true));
   }
 }
 
@@ -75,6 +75,19 @@ const std::string* query_parameters::find(std::string_view name) const noexcept 
 std::string_view query_parameters::get(std::string_view name) const noexcept {
   const std::string* value = find(name);
   return value == nullptr ? std::string_view{} : std::string_view{*value};
+}
+
+std::vector<std::string_view> query_parameters::all(std::string_view name) const {
+  std::vector<std::string_view> out;
+  for (const auto& [key, value] : values_) {
+    if (key == name) out.push_back(value);
+  }
+  return out;
+}
+
+bool query_parameters::flag(std::string_view name) const noexcept {
+  const std::string_view value = get(name);
+  return value == "true" || value == "True" || value == "TRUE";
 }
 
 std::optional<std::int64_t> parse_integer(std::string_view text) noexcept {

@@ -9,8 +9,8 @@
 
 namespace emulator {
 
-/// Undoes percent-encoding; a stray '%' is kept as it is. '+' stays '+': the service takes it so in
-/// paths, and `plus_is_space` says otherwise for form bodies.
+/// Undoes percent-encoding; a stray '%' is kept as it is. '+' stays '+', as in paths, unless
+/// `plus_is_space`, as in queries and forms.
 std::string percent_decode(std::string_view text, bool plus_is_space = false);
 /// Encodes every byte but A-Z a-z 0-9 - . _ ~ (protocol.md 0.1).
 std::string percent_encode(std::string_view text);
@@ -19,11 +19,15 @@ std::string percent_encode(std::string_view text);
 class query_parameters {
  public:
   query_parameters() = default;
-  explicit query_parameters(std::string_view text, bool form = false);
+  explicit query_parameters(std::string_view text);
 
   bool has(std::string_view name) const noexcept { return find(name) != nullptr; }
   /// The first value of that name, empty when there is none.
   std::string_view get(std::string_view name) const noexcept;
+  /// All values of that name.
+  std::vector<std::string_view> all(std::string_view name) const;
+  /// True for "true" in any case: clients write booleans as their language prints them.
+  bool flag(std::string_view name) const noexcept;
 
  private:
   const std::string* find(std::string_view name) const noexcept;

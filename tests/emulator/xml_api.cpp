@@ -2,43 +2,13 @@
 #include <emulator/media.hpp>
 #include <emulator/upload_body.hpp>
 #include <emulator/xml_api.hpp>
+#include <emulator/xml_writer.hpp>
 
 #include <algorithm>
 
 namespace emulator {
-namespace {
 
-constexpr std::string_view document_namespace = "http://s3.amazonaws.com/doc/2006-03-01/";
-
-/// Builds one flat-ish document; names are ours, texts are escaped.
-class xml_writer {
- public:
-  explicit xml_writer(std::string_view root) : root_(root) {
-    out_ = "<?xml version='1.0' encoding='UTF-8'?><" + root_ + " xmlns='";
-    out_.append(document_namespace).append("'>");
-  }
-  void open(std::string_view name) { out_.append("<").append(name).append(">"); }
-  void close(std::string_view name) { out_.append("</").append(name).append(">"); }
-  void leaf(std::string_view name, std::string_view text) {
-    open(name);
-    out_ += xml_escape(text);
-    close(name);
-  }
-  void leaf(std::string_view name, std::int64_t value) { leaf(name, std::to_string(value)); }
-  http_reply reply() {
-    close(root_);
-    http_reply out;
-    out.set("Content-Type", "application/xml; charset=UTF-8");
-    out.body = content{std::move(out_)};
-    return out;
-  }
-
- private:
-  std::string root_;
-  std::string out_{};
-};
-
-object_metadata metadata_of(const http_request& request) {
+object_metadata metadata_of_headers(const http_request& request) {
   object_metadata out;
   out.content_type = request.header("Content-Type");
   out.content_encoding = request.header("Content-Encoding");
@@ -49,6 +19,7 @@ object_metadata metadata_of(const http_request& request) {
   if (const auto storage_class = request.header("x-goog-storage-class"); !storage_class.empty()) {
     out.storage_class = storage_class;
   }
+  out.kms_key = request.header("x-goog-encryption-kms-key-name");
   static constexpr std::string_view meta = "x-goog-meta-";
   for (const header_view& h : request.headers) {
     if (h.name.size() > meta.size() && same_name(h.name.substr(0, meta.size()), meta)) {
@@ -57,17 +28,6 @@ object_metadata metadata_of(const http_request& request) {
   }
   return out;
 }
-
-/// max-parts and max-uploads: 1..1000, 1000 when absent.
-std::size_t page_size(const call& asked, std::string_view name) {
-  const std::string_view text = asked.query.get(name);
-  if (text.empty()) return 1000;
-  const auto value = parse_integer(text);
-  if (!value || *value < 1) throw invalid_argument("Invalid " + std::string{name});
-  return static_cast<std::size_t>(std::min<std::int64_t>(*value, 1000));
-}
-
-}  // namespace
 
 http_reply xml_api::get(const call& asked, const http_request& request, bool head_only) const {
   const auto when = preconditions::of_xml(asked.query, request);
@@ -81,8 +41,8 @@ http_reply xml_api::put(const call& asked, const http_request& request) const {
   declared_digests::of_headers(request).check(request.body);
   const auto when = preconditions::of_xml(asked.query, request);
   const object_ptr stored = store_.put(
-      asked.bucket, {.name = asked.object, .metadata = metadata_of(request), .data = request.body},
-      when);
+      asked.bucket,
+      {.name = asked.object, .metadata = metadata_of_headers(request), .data = request.body}, when);
   http_reply reply;
   reply.set("Content-Type", "text/html; charset=UTF-8");
   set_object_headers(reply, *stored, true);
@@ -93,6 +53,30 @@ http_reply xml_api::remove(const call& asked, const http_request& request) const
   store_.remove(asked.bucket, asked.object, preconditions::of_xml(asked.query, request));
   http_reply reply;
   reply.status = 204;
+  return reply;
+}
+
+http_reply xml_api::copy(const call& asked, const http_request& request) const {
+  preconditions source;
+  if (const auto text = request.header("x-goog-copy-source-generation"); !text.empty()) {
+    source.generation = parse_integer(text);
+    if (!source.generation) throw invalid_argument("Invalid x-goog-copy-source-generation");
+  }
+  const object_ptr from = store_.get(asked.bucket, asked.object, source);
+  const bool replace = same_name(request.header("x-goog-metadata-directive"), "REPLACE");
+  const object_ptr stored =
+      store_.put(asked.to_bucket,
+                 {.name = asked.to_object,
+                  .metadata = replace ? metadata_of_headers(request) : from->metadata,
+                  .data = from->data,
+                  .has_md5 = from->has_md5,
+                  .component_count = from->component_count},
+                 preconditions::of_xml(asked.query, request));
+  xml_writer out{"CopyObjectResult"};
+  out.leaf("LastModified", rfc3339(stored->updated));
+  out.leaf("ETag", "\"" + stored->etag() + "\"");
+  http_reply reply = out.reply();
+  set_object_headers(reply, *stored, true);
   return reply;
 }
 
@@ -108,7 +92,7 @@ http_reply xml_api::initiate(const call& asked, const http_request& request) con
   xml_writer out{"InitiateMultipartUploadResult"};
   out.leaf("Bucket", asked.bucket);
   out.leaf("Key", asked.object);
-  out.leaf("UploadId", uploads_.initiate(asked.bucket, asked.object, metadata_of(request)));
+  out.leaf("UploadId", uploads_.initiate(asked.bucket, asked.object, metadata_of_headers(request)));
   return out.reply();
 }
 
@@ -159,74 +143,6 @@ http_reply xml_api::abort(const call& asked) const {
   http_reply reply;
   reply.status = 204;
   return reply;
-}
-
-http_reply xml_api::list_parts(const call& asked) const {
-  store_.require_bucket(asked.bucket);
-  const auto upload = uploads_.get(asked.bucket, asked.object, asked.query.get("uploadId"));
-  const std::size_t most = page_size(asked, "max-parts");
-  const auto marker = parse_integer(asked.query.get("part-number-marker")).value_or(0);
-  auto at = upload.parts.upper_bound(static_cast<int>(std::clamp<std::int64_t>(marker, 0, 10000)));
-  xml_writer out{"ListPartsResult"};
-  out.leaf("Bucket", asked.bucket);
-  out.leaf("Key", asked.object);
-  out.leaf("UploadId", upload.id);
-  out.leaf("StorageClass", upload.metadata.storage_class);
-  out.leaf("PartNumberMarker", marker);
-  out.leaf("MaxParts", static_cast<std::int64_t>(most));
-  std::int64_t last = 0;
-  for (std::size_t n = 0; n < most && at != upload.parts.end(); ++n, ++at) {
-    last = at->first;
-    out.open("Part");
-    out.leaf("PartNumber", last);
-    out.leaf("LastModified", rfc3339(at->second.received));
-    out.leaf("ETag", at->second.etag);
-    out.leaf("Size", static_cast<std::int64_t>(at->second.data.size()));
-    out.close("Part");
-  }
-  const bool truncated = at != upload.parts.end();
-  if (truncated) out.leaf("NextPartNumberMarker", last);
-  out.leaf("IsTruncated", truncated ? "true" : "false");
-  return out.reply();
-}
-
-http_reply xml_api::list_uploads(const call& asked) const {
-  store_.require_bucket(asked.bucket);
-  if (asked.query.has("delimiter")) throw not_modelled("delimiter in a listing of uploads");
-  const std::size_t most = page_size(asked, "max-uploads");
-  const std::string_view prefix = asked.query.get("prefix");
-  const std::pair<std::string_view, std::string_view> marker{asked.query.get("key-marker"),
-                                                             asked.query.get("upload-id-marker")};
-  auto uploads = uploads_.list(asked.bucket);
-  std::erase_if(uploads, [&](const upload_store::upload& u) {
-    // Without an id in the marker, all uploads of the marker's key have been seen.
-    const bool seen = marker.second.empty()
-                          ? std::string_view{u.key} <= marker.first
-                          : std::pair<std::string_view, std::string_view>{u.key, u.id} <= marker;
-    return seen || !u.key.starts_with(prefix);
-  });
-  const bool truncated = uploads.size() > most;
-  if (truncated) uploads.resize(most);
-  xml_writer out{"ListMultipartUploadsResult"};
-  out.leaf("Bucket", asked.bucket);
-  out.leaf("KeyMarker", marker.first);
-  out.leaf("UploadIdMarker", marker.second);
-  if (truncated) {
-    out.leaf("NextKeyMarker", uploads.back().key);
-    out.leaf("NextUploadIdMarker", uploads.back().id);
-  }
-  out.leaf("MaxUploads", static_cast<std::int64_t>(most));
-  if (!prefix.empty()) out.leaf("Prefix", prefix);
-  out.leaf("IsTruncated", truncated ? "true" : "false");
-  for (const auto& upload : uploads) {
-    out.open("Upload");
-    out.leaf("Key", upload.key);
-    out.leaf("UploadId", upload.id);
-    out.leaf("StorageClass", upload.metadata.storage_class);
-    out.leaf("Initiated", rfc3339(upload.initiated));
-    out.close("Upload");
-  }
-  return out.reply();
 }
 
 }  // namespace emulator

@@ -20,6 +20,10 @@ class xml_api {
   http_reply get(const call& asked, const http_request& request, bool head_only) const;
   http_reply put(const call& asked, const http_request& request) const;
   http_reply remove(const call& asked, const http_request& request) const;
+  /// A PUT with x-goog-copy-source.
+  http_reply copy(const call& asked, const http_request& request) const;
+  /// Both versions of it, list-type 1 and 2.
+  http_reply list_objects(const call& asked) const;
 
   http_reply initiate(const call& asked, const http_request& request) const;
   http_reply part(const call& asked, const http_request& request) const;
@@ -33,6 +37,9 @@ class xml_api {
   upload_store& uploads_;
   std::uint64_t least_part_size_;
 };
+
+/// What an upload by the XML API says of the object, in its headers.
+object_metadata metadata_of_headers(const http_request& request);
 
 /// The parts that a CompleteMultipartUpload document lists, in its order. Throws service_error 400
 /// MalformedXML.

@@ -96,6 +96,10 @@ TEST_CASE("uri: percent-encoding and queries", "[emulator]") {
   CHECK(query.get("b").empty());
   CHECK(query.get("c") == "&=");
   CHECK_FALSE(query.has("d"));
+  CHECK(query.all("a") == std::vector<std::string_view>{"1", "2"});
+  CHECK(emulator::query_parameters{"a=x+y%2B"}.get("a") == "x y+");
+  CHECK(emulator::query_parameters{"a=True"}.flag("a"));
+  CHECK_FALSE(query.flag("a"));
 }
 
 TEST_CASE("uri: UTF-8 is judged as the standard does", "[emulator]") {

@@ -162,3 +162,18 @@ TEST_CASE("listing: a token from elsewhere is refused", "[emulator]") {
     CHECK_THROWS_AS(emulator::list(objects, {.page_token = bad}), emulator::service_error);
   }
 }
+
+TEST_CASE("listing: globs", "[emulator]") {
+  using emulator::matches_glob;
+  CHECK(matches_glob("a/*.txt", "a/b.txt"));
+  CHECK_FALSE(matches_glob("a/*.txt", "a/b/c.txt"));
+  CHECK(matches_glob("a/**.txt", "a/b/c.txt"));
+  CHECK(matches_glob("**/c.txt", "a/b/c.txt"));
+  CHECK(matches_glob("**/c.txt", "c.txt"));
+  CHECK(matches_glob("?[a-c][!x].{bin,t?t}", "zby.txt"));
+  CHECK_FALSE(matches_glob("?[a-c][!x].{bin,t?t}", "zbx.txt"));
+  CHECK_FALSE(matches_glob("a?b", "a/b"));
+  CHECK(matches_glob("a\\*", "a*"));
+  CHECK_FALSE(matches_glob("a\\*", "ab"));
+  CHECK(matches_glob("{a,b{c,d}}e", "bde"));
+}

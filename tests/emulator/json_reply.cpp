@@ -1,0 +1,40 @@
+#include <emulator/json_reply.hpp>
+#include <emulator/object_json.hpp>
+
+#include <utility>
+
+namespace emulator {
+
+field_mask wanted_fields(const call& asked) {
+  const std::string_view text = asked.query.get("fields");
+  return text.empty() ? field_mask{} : field_mask::parse(text);
+}
+
+http_reply json_reply(std::string text) {
+  http_reply reply;
+  reply.set("Content-Type", "application/json; charset=UTF-8");
+  reply.body = content{std::move(text)};
+  return reply;
+}
+
+http_reply object_reply(const call& asked, const http_request& request,
+                        const stored_object& object) {
+  const field_mask wanted = wanted_fields(asked);
+  require_object_fields(wanted);
+  json_writer out{asked.pretty()};
+  write_object(out, object, wanted, request.base());
+  http_reply reply = json_reply(out.take());
+  reply.set("ETag", object.etag());
+  return reply;
+}
+
+json_value body_document(const http_request& request) {
+  if (request.body.empty()) return {json_value::object{}};
+  auto parsed = parse_json(request.body.to_string());
+  if (!parsed || !std::holds_alternative<json_value::object>(parsed->value)) {
+    throw invalid_argument("Parse Error: the body is not a JSON object");
+  }
+  return std::move(*parsed);
+}
+
+}  // namespace emulator

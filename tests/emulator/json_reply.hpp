@@ -1,0 +1,26 @@
+#pragma once
+
+#include <emulator/field_mask.hpp>
+#include <emulator/json_value.hpp>
+#include <emulator/message.hpp>
+#include <emulator/route.hpp>
+#include <emulator/stored_object.hpp>
+
+#include <string>
+
+namespace emulator {
+
+/// What `fields` asks for; everything without it. Throws service_error 400 outside its grammar.
+field_mask wanted_fields(const call& asked);
+
+http_reply json_reply(std::string text);
+
+/// The Object resource, with only the fields asked for.
+http_reply object_reply(const call& asked, const http_request& request,
+                        const stored_object& object);
+
+/// The request's document; an empty body is an empty object. Throws service_error 400 when it is
+/// none.
+json_value body_document(const http_request& request);
+
+}  // namespace emulator
