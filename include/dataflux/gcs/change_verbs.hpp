@@ -41,6 +41,12 @@ struct compose_verb {
   static bool is_ours(const request& r, const state& body, const object_metadata& found);
 };
 
+/// A failed condition can only be that the object exists already.
+template <class Request>
+bool creates_only(const Request& r) noexcept {
+  return r.conditions.if_generation_match == 0 && !r.source_conditions.any();
+}
+
 /// objects.move: POST {json}{bucket}/o/{source}/moveTo/o/{object} (protocol.md 1.6).
 struct move_verb {
   using request = move_request;
@@ -50,7 +56,7 @@ struct move_verb {
   static constexpr verb_info info{"objects.move", pacing_class::write, billing_class::a};
 
   static call_identity identity(const request& r) noexcept {
-    return {info.name, r.bucket, r.object, 0, r.conditions.if_generation_match == 0};
+    return {info.name, r.bucket, r.object, 0, creates_only(r)};
   }
   static result<state> prepare(const request&, const call_id&) { return state{}; }
   static void build(const call_context& context, const request& r, const state&,
@@ -84,7 +90,7 @@ struct rewrite_verb {
   static constexpr verb_info info{"objects.rewrite", pacing_class::write, billing_class::a, true};
 
   static call_identity identity(const request& r) noexcept {
-    return {info.name, r.bucket, r.object, 0, r.conditions.if_generation_match == 0};
+    return {info.name, r.bucket, r.object, 0, creates_only(r)};
   }
   static result<state> prepare(const request& r, const call_id&);
   static void build(const call_context& context, const request& r, const state& at,
