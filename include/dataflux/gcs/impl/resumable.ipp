@@ -44,7 +44,9 @@ DATAFLUX_INLINE result<resumable_session> resumable_session::from_url(std::strin
 }
 
 DATAFLUX_INLINE std::string resumable_session::url() const {
-  return facts_ == nullptr ? std::string{} : facts_->origin->to_string() + facts_->target;
+  if (facts_ == nullptr) return {};
+  return (facts_->origin->tls ? "https://" : "http://") + facts_->origin->authority() +
+         facts_->target;
 }
 
 /// What makes the URL a secret; without a part of that name, all of it.
