@@ -1,10 +1,16 @@
+#include <dataflux/gcs/bucket_verbs.hpp>
+#include <dataflux/gcs/change_verbs.hpp>
 #include <dataflux/gcs/list_verb.hpp>
 #include <dataflux/gcs/multipart_verbs.hpp>
 #include <dataflux/gcs/object_verbs.hpp>
+#include <dataflux/gcs/resumable_verbs.hpp>
 
 #include <fuzz/verb_reply_fuzz.hpp>
 
 #include <cstdlib>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace {
 
@@ -44,6 +50,79 @@ void check_object(const gcs::whole_reply& reply) {
   require(stored->crc32c == 0xE3069283U && stored->generation >= 0);
 }
 
+void check_changes(const gcs::whole_reply& reply) {
+  const auto made =
+      gcs::compose_verb::parse({.bucket = "bkt", .object = "o", .crc32c = 0xE3069283U}, {}, reply);
+  if (!made) require_error(made);
+  require(!made || (made->name == "o" && made->crc32c == 0xE3069283U));
+
+  gcs::rewrite_progress at{.token = "t", .copied = 3};
+  const auto copied = gcs::rewrite_verb::parse({.bucket = "bkt", .object = "o"}, at, reply);
+  if (!copied) return require_error(copied);
+  // It either ends, with the object asked for, or comes further.
+  require(*copied ? (**copied).name == "o" : at.copied > 3 && !at.token.empty());
+}
+
+void check_lists(const gcs::whole_reply& reply) {
+  const auto parts = gcs::list_parts_verb::parse({.marker = 1}, {}, reply);
+  if (!parts) require_error(parts);
+  std::uint32_t last = 1;
+  for (const auto& part : parts ? parts->parts : std::vector<dataflux::listed_part>{}) {
+    require(part.part_number > last && !part.etag.empty());
+    last = part.part_number;
+  }
+  require(!parts || parts->next_marker == 0 || parts->next_marker > 1);
+
+  const auto uploads = gcs::list_uploads_verb::parse({.prefix = "p/"}, {}, reply);
+  if (!uploads) return require_error(uploads);
+  for (const auto& upload : uploads->uploads) {
+    require(upload.object.starts_with("p/") && !upload.upload_id.empty());
+  }
+  require(uploads->next_upload_marker.empty() || !uploads->next_object_marker.empty());
+}
+
+void check_buckets(const gcs::whole_reply& reply) {
+  const auto bucket = gcs::bucket_verb::parse({.bucket = "bkt"}, {}, reply);
+  if (!bucket) require_error(bucket);
+  require(!bucket || bucket->name == "bkt");
+  const auto layout = gcs::storage_layout_verb::parse({.bucket = "bkt"}, {}, reply);
+  if (!layout) require_error(layout);
+  require(!layout || layout->location_type != "zone");
+  const auto granted =
+      gcs::test_permissions_verb::parse({.bucket = "bkt", .permissions = {"a.b"}}, {}, reply);
+  if (!granted) return require_error(granted);
+  require(granted->size() <= 1);
+}
+
+void check_sessions(const gcs::whole_reply& reply) {
+  static const auto session =
+      gcs::resumable_session::from_url("https://h/x?upload_id=SECRET-42", "bkt", "o").value();
+  // The reply's body as the Range of a reply of 308, too.
+  dataflux::http::reply_head head;
+  head.assign(308, {{"Range", dataflux::as_text(reply.body)}}, std::nullopt);
+  gcs::chunk_cursor at{.from = 4};
+  gcs::resumable_chunk_verb::read_head({}, head, at);
+  const gcs::resumable_chunk_request sent{
+      .session = session, .offset = 4, .data = dataflux::as_bytes("56789"), .last = true};
+  for (const int status : {308, 200}) {
+    gcs::reply_facts facts;
+    facts.status = status;
+    const auto done = gcs::resumable_chunk_verb::parse(sent, at, {facts, reply.body, 0});
+    if (!done) {
+      require_error(done);
+      require(done.error().to_string().find("SECRET") == std::string::npos);
+    } else if (*done) {
+      require((*done)->persisted == 9 && (*done)->object && (*done)->object->size == 9);
+    }
+    require(at.from >= 4 && at.from <= 9);
+  }
+  gcs::session_start start{.location = std::string(dataflux::as_text(reply.body))};
+  const auto begun =
+      gcs::resumable_start_verb::parse({.bucket = "bkt", .object = "o"}, start, reply);
+  if (!begun) return require_error(begun);
+  require(begun->valid() && begun->object() == "o");
+}
+
 }  // namespace
 
 void fuzz_verb_reply(std::span<const std::byte> input) {
@@ -62,4 +141,8 @@ void fuzz_verb_reply(std::span<const std::byte> input) {
   const auto object = gcs::multipart_complete_verb::parse({}, {}, reply);
   if (!object) require_error(object);
   require(!upload || !object);  // no document is both
+  check_changes(reply);
+  check_lists(reply);
+  check_buckets(reply);
+  check_sessions(reply);
 }

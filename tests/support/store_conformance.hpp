@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/codec/crc32c.hpp>
+#include <dataflux/codec/rfc3339.hpp>
 #include <dataflux/store/object_store.hpp>
 #include <dataflux/store/synthetic_bytes.hpp>
 
@@ -35,6 +36,10 @@ class checker {
     delimiters();
     multipart();
     multipart_refusals();
+    multipart_lists();
+    attributes();
+    composing();
+    moving();
     bad_arguments();
     missing_things();
     cancelled();
@@ -431,6 +436,196 @@ class checker {
     check_fails(part(object, id, 1, data), errc::not_found, object);
     check_fails(complete(object, id, {first}), errc::not_found, object);
     check_fails(stat(object), errc::not_found, object);
+  }
+
+  dataflux::result<dataflux::part_page> parts_of(const std::string& object, const std::string& id,
+                                                 std::uint32_t marker, std::uint32_t most) {
+    return finish(store.submit(dataflux::list_parts_request{.bucket = bucket,
+                                                            .object = object,
+                                                            .upload_id = id,
+                                                            .marker = marker,
+                                                            .max_results = most}));
+  }
+
+  void multipart_lists() {
+    INFO("open uploads and their parts are listed, page by page");
+    const auto object = name("uploads/a");
+    const auto id = initiate(object);
+    const auto data = content(1000, 1);
+    for (const std::uint32_t number : {7U, 2U, 300U}) REQUIRE(part(object, id, number, data));
+    const auto all = parts_of(object, id, 0, 0);
+    INFO((all ? "" : all.error().to_string()));
+    REQUIRE(all);
+    REQUIRE(all->parts.size() == 3);
+    CHECK(all->next_marker == 0);
+    CHECK(all->parts[0].part_number == 2);
+    CHECK(all->parts[2].part_number == 300);
+    CHECK(all->parts[1].size == 1000);
+    CHECK_FALSE(all->parts[1].etag.empty());
+    const auto first = parts_of(object, id, 0, 2);
+    REQUIRE(first);
+    CHECK(first->parts.size() == 2);
+    CHECK(first->next_marker == 7);
+    const auto rest = parts_of(object, id, first->next_marker, 2);
+    REQUIRE(rest);
+    REQUIRE(rest->parts.size() == 1);
+    CHECK(rest->parts[0].part_number == 300);
+    CHECK(rest->next_marker == 0);
+    check_fails(parts_of(object, "no-such-upload", 0, 0), errc::not_found, object);
+    upload_pages(object, id);
+    CHECK(abort(object, id));
+    check_fails(parts_of(object, id, 0, 0), errc::not_found, object);
+  }
+
+  void upload_pages(const std::string& object, const std::string& id) {
+    const auto other = name("uploads/b");
+    std::set<std::pair<std::string, std::string>> expected{
+        {object, id}, {object, initiate(object)}, {other, initiate(other)}};
+    const auto elsewhere = name("elsewhere");
+    const auto apart = initiate(elsewhere);
+    for (const std::uint32_t most : {0U, 1U, 2U}) {
+      INFO("pages of " << most);
+      std::set<std::pair<std::string, std::string>> seen;
+      dataflux::list_uploads_request request{
+          .bucket = bucket, .prefix = name("uploads/"), .max_results = most};
+      for (int pages = 0; pages < 5; ++pages) {
+        const auto page = finish(store.submit(request));
+        INFO((page ? "" : page.error().to_string()));
+        REQUIRE(page);
+        for (const auto& upload : page->uploads) {
+          CHECK(seen.emplace(upload.object, upload.upload_id).second);
+          CHECK(upload.initiated);
+        }
+        request.object_marker = page->next_object_marker;
+        request.upload_marker = page->next_upload_marker;
+        if (request.object_marker.empty()) break;
+      }
+      CHECK(seen == expected);
+    }
+    expected.erase({object, id});
+    for (const auto& [of, upload] : expected) CHECK(abort(of, upload));
+    CHECK(abort(elsewhere, apart));
+  }
+
+  void attributes() {
+    INFO("what a write says of its object is kept");
+    const auto object = name("attributes");
+    const auto time = dataflux::codec::parse_rfc3339("2024-02-29T12:00:00.5Z");
+    REQUIRE(finish(store.submit_insert({.bucket = bucket,
+                                        .object = object,
+                                        .data = content(10, 1),
+                                        .metadata = {{"Key", "\xc3\xa4"}},
+                                        .content_encoding = "gzip",
+                                        .storage_class = "NEARLINE",
+                                        .custom_time = time})));
+    const auto inserted = stat(object).value();
+    CHECK(inserted.content_type == "application/octet-stream");
+    CHECK(inserted.content_encoding == "gzip");
+    CHECK(inserted.storage_class == "NEARLINE");
+    CHECK(inserted.custom_time == time);
+    CHECK(inserted.metadata == decltype(inserted.metadata){{"Key", "\xc3\xa4"}});
+    const auto upload = finish(store.submit_multipart_initiate({.bucket = bucket,
+                                                                .object = object,
+                                                                .metadata = {{"key", "v"}},
+                                                                .content_encoding = "br",
+                                                                .storage_class = "COLDLINE",
+                                                                .custom_time = time}));
+    REQUIRE(upload);
+    const auto one = part(object, upload->upload_id, 1, content(10, 1)).value();
+    REQUIRE(complete(object, upload->upload_id, {one}));
+    const auto uploaded = stat(object).value();
+    CHECK(uploaded.content_encoding == "br");
+    CHECK(uploaded.storage_class == "COLDLINE");
+    CHECK(uploaded.custom_time == time);
+    CHECK(uploaded.metadata == decltype(uploaded.metadata){{"key", "v"}});
+    CHECK(remove(object));
+  }
+
+  void composing() {
+    INFO("objects are joined in the order named; they themselves stay");
+    const auto whole = name("composed");
+    const auto one = content(1000, 1);
+    const auto two = content(500, 2);
+    const auto g1 = put(name("piece 1"), one).value().generation;
+    REQUIRE(put(name("piece 2"), two));
+    const std::vector<dataflux::compose_source> sources{
+        {name("piece 2")}, {name("piece 1"), g1}, {name("piece 2")}};
+    std::vector<std::byte> expected(two);
+    expected.insert(expected.end(), one.begin(), one.end());
+    expected.insert(expected.end(), two.begin(), two.end());
+    dataflux::compose_request request{.bucket = bucket,
+                                      .object = whole,
+                                      .sources = sources,
+                                      .content_type = "text/x-whole",
+                                      .metadata = {{"key", "value"}},
+                                      .crc32c = dataflux::codec::crc32c(expected),
+                                      .conditions = {.if_generation_match = 0}};
+    const auto made = finish(store.submit(request));
+    INFO((made ? "" : made.error().to_string()));
+    REQUIRE(made);
+    CHECK(made->size == expected.size());
+    CHECK(made->crc32c == dataflux::codec::crc32c(expected));
+    CHECK(made->component_count == 3);
+    CHECK(made->md5_hash.empty());
+    CHECK(made->content_type == "text/x-whole");
+    CHECK(made->metadata == decltype(made->metadata){{"key", "value"}});
+    const auto got = read({.object = whole});
+    REQUIRE(got.summary);
+    CHECK((got.bytes == expected));
+    CHECK(read({.object = whole, .range = dataflux::byte_range::span(499, 1002)}).bytes ==
+          std::vector<std::byte>(expected.begin() + 499, expected.begin() + 1501));
+    check_fails(finish(store.submit(request)), errc::already_exists, whole);
+    request.conditions = {};
+    request.crc32c = 1;
+    check_fails(finish(store.submit(request)), errc::data_loss, whole);
+    request.crc32c.reset();
+    request.sources = {{name("piece 1"), g1 + 1}};
+    check_fails(finish(store.submit(request)), errc::not_found, whole);
+    request.sources = {};
+    check_fails(finish(store.submit(request)), errc::invalid_argument);
+    request.sources.assign(33, {name("piece 1")});
+    check_fails(finish(store.submit(request)), errc::invalid_argument);
+    for (const auto* left : {"piece 1", "piece 2"}) CHECK(remove(name(left)));
+    if (stat(whole)) CHECK(remove(whole));
+  }
+
+  void moving() {
+    INFO("a moved object has its new name alone, and its old bytes and metadata");
+    const auto from = name("moved from");
+    const auto to = name("moved to/\xc3\xa4");
+    const auto data = content(1000, 9);
+    const auto before = finish(store.submit_insert(
+        {.bucket = bucket, .object = from, .data = data, .metadata = {{"key", "value"}}}));
+    REQUIRE(before);
+    dataflux::move_request request{
+        .bucket = bucket,
+        .source = from,
+        .object = to,
+        .source_conditions = {.if_generation_match = before->generation + 1},
+        .conditions = {.if_generation_match = 0}};
+    check_fails(finish(store.submit(request)), errc::failed_precondition, to);
+    CHECK(stat(from));
+    request.source_conditions = {.if_generation_match = before->generation};
+    const auto moved = finish(store.submit(request));
+    INFO((moved ? "" : moved.error().to_string()));
+    REQUIRE(moved);
+    CHECK(moved->name == to);
+    CHECK(moved->generation > before->generation);
+    CHECK(moved->metageneration == 1);
+    CHECK(moved->crc32c == before->crc32c);
+    CHECK(moved->metadata == before->metadata);
+    check_fails(stat(from), errc::not_found, from);
+    CHECK((read({.object = to}).bytes == data));
+    check_fails(finish(store.submit(request)), errc::not_found, to);
+    REQUIRE(put(from, data));
+    request.source_conditions = {};
+    check_fails(finish(store.submit(request)), errc::already_exists, to);
+    CHECK(stat(from));
+    request.conditions = {};
+    CHECK(finish(store.submit(request)));
+    request.source = to;
+    check_fails(finish(store.submit(request)), errc::invalid_argument);
+    CHECK(remove(to));
   }
 
   void bad_arguments() {

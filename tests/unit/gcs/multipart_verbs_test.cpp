@@ -8,12 +8,12 @@
 #include <string>
 
 using dataflux::errc;
-using dataflux::error;
 using dataflux::gcs::endpoint;
+using dataflux::gcs::list_parts_verb;
+using dataflux::gcs::list_uploads_verb;
 using dataflux::gcs::multipart_abort_verb;
 using dataflux::gcs::multipart_complete_verb;
 using dataflux::gcs::multipart_initiate_verb;
-using dataflux::gcs::repeat_meaning;
 using dataflux::gcs::upload_part_verb;
 namespace http = dataflux::http;
 
@@ -36,7 +36,7 @@ auto parse(const typename Verb::request& r, const typename Verb::state& state,
 }
 
 // The two halves of "123456789" are "1234" and "56789"; the whole has 0xE3069283 (protocol.md 5.1).
-const dataflux::multipart_complete_request two_parts() {
+dataflux::multipart_complete_request two_parts() {
   const std::uint32_t first = dataflux::codec::crc32c(dataflux::as_bytes("1234"));
   const std::uint32_t second = dataflux::codec::crc32c(dataflux::as_bytes("56789"));
   return {.bucket = "bkt",
@@ -51,7 +51,137 @@ constexpr std::string_view completed =
     "xmlns='http://s3.amazonaws.com/doc/2006-03-01/'><Location>http://x</Location>"
     "<Bucket>bkt</Bucket><Key>o</Key><ETag>\"e-2\"</ETag></CompleteMultipartUploadResult>";
 
+constexpr std::string_view parts_page =
+    "<ListPartsResult xmlns='http://s3.amazonaws.com/doc/2006-03-01/'><Bucket>bkt</Bucket>"
+    "<NextPartNumberMarker>7</NextPartNumberMarker><IsTruncated>true</IsTruncated>"
+    "<Part><PartNumber>2</PartNumber><LastModified>2024-02-29T12:00:00Z</LastModified>"
+    "<ETag>\"a\"</ETag><Size>9</Size></Part>"
+    "<Part><PartNumber>7</PartNumber><ETag>\"b\"</ETag><Size>5368709120</Size></Part>"
+    "</ListPartsResult>";
+constexpr std::string_view uploads_page =
+    "<ListMultipartUploadsResult><Bucket>bkt</Bucket><NextKeyMarker>p/b</NextKeyMarker>"
+    "<NextUploadIdMarker>U2</NextUploadIdMarker><IsTruncated>true</IsTruncated>"
+    "<Upload><Key>p/a</Key><UploadId>U1</UploadId><StorageClass>STANDARD</StorageClass>"
+    "<Initiated>2024-02-29T12:00:00.123Z</Initiated></Upload>"
+    "<Upload><Key>p/b</Key><UploadId>U2</UploadId></Upload></ListMultipartUploadsResult>";
+
 }  // namespace
+
+TEST_CASE("list_parts_verb: the request and a page", "[gcs]") {
+  dataflux::list_parts_request r{.bucket = "bkt", .object = "a/b", .upload_id = "U&"};
+  auto out = build<list_parts_verb>(r, {});
+  CHECK(out.method == http::method::get);
+  CHECK(out.target == "/bkt/a%2Fb?uploadId=U%26&max-parts=1000");
+  r.marker = 1;
+  r.max_results = 5;
+  out = build<list_parts_verb>(r, {}, "payer");
+  CHECK(out.target == "/bkt/a%2Fb?uploadId=U%26&max-parts=5&part-number-marker=1");
+  CHECK(out.headers.wire() == "x-goog-user-project: payer\r\n");
+  const auto page = parse<list_parts_verb>(r, {}, {200, parts_page});
+  REQUIRE(page);
+  REQUIRE(page->parts.size() == 2);
+  CHECK(page->parts[0].part_number == 2);
+  CHECK(page->parts[0].size == 9);
+  CHECK(page->parts[0].etag == "\"a\"");
+  CHECK(page->parts[0].modified);
+  CHECK(page->parts[1].size == 5368709120U);
+  CHECK_FALSE(page->parts[1].modified);
+  CHECK(page->next_marker == 7);
+  const auto last = parse<list_parts_verb>(r, {}, {200, "<ListPartsResult/>"});
+  REQUIRE(last);
+  CHECK(last->parts.empty());
+  CHECK(last->next_marker == 0);
+}
+
+TEST_CASE("list_parts_verb: pages that cannot be", "[gcs]") {
+  dataflux::list_parts_request r{.bucket = "bkt", .object = "o", .upload_id = "U", .marker = 2};
+  CHECK_FALSE(parse<list_parts_verb>(r, {}, {200, parts_page}));  // part 2 is behind us
+  r.marker = 0;
+  const auto with = [&](std::string_view inner) {
+    const std::string text =
+        std::string("<ListPartsResult>").append(inner).append("</ListPartsResult>");
+    return parse<list_parts_verb>(r, {}, {200, text}).has_value();
+  };
+  CHECK(with(""));
+  CHECK_FALSE(with("<IsTruncated>true</IsTruncated>"));  // it would never end
+  CHECK_FALSE(with("<IsTruncated>1</IsTruncated>"));
+  CHECK_FALSE(with("<Part/>"));
+  CHECK_FALSE(with("<Part><PartNumber>0</PartNumber><ETag>e</ETag><Size>1</Size></Part>"));
+  CHECK_FALSE(with("<Part><PartNumber>1</PartNumber><ETag>e</ETag><Size>-1</Size></Part>"));
+  CHECK_FALSE(with("<Part><PartNumber>1</PartNumber><Size>1</Size></Part>"));
+  CHECK(with("<Part><PartNumber>1</PartNumber><ETag>e</ETag><Size>1</Size></Part>"));
+  const auto gone = parse<list_parts_verb>(
+      r, {}, {200, "<Error><Code>NoSuchUpload</Code><Message>m</Message></Error>"});
+  CHECK(gone.error().code() == errc::not_found);
+  CHECK(parse<list_parts_verb>(r, {}, {200, "<ListPartsRes"}).error().retryable());
+}
+
+TEST_CASE("list_uploads_verb: the request and a page", "[gcs]") {
+  dataflux::list_uploads_request r{.bucket = "bkt", .prefix = "p/"};
+  CHECK(build<list_uploads_verb>(r, {}).target == "/bkt?uploads&max-uploads=1000&prefix=p%2F");
+  r.object_marker = "p/ ";
+  r.upload_marker = "U0";
+  r.max_results = 2;
+  CHECK(build<list_uploads_verb>(r, {}).target ==
+        "/bkt?uploads&max-uploads=2&prefix=p%2F&key-marker=p%2F%20&upload-id-marker=U0");
+  const auto page = parse<list_uploads_verb>(r, {}, {200, uploads_page});
+  REQUIRE(page);
+  REQUIRE(page->uploads.size() == 2);
+  CHECK(page->uploads[0].object == "p/a");
+  CHECK(page->uploads[0].upload_id == "U1");
+  CHECK(page->uploads[0].storage_class == "STANDARD");
+  CHECK(page->uploads[0].initiated);
+  CHECK(page->next_object_marker == "p/b");
+  CHECK(page->next_upload_marker == "U2");
+  r.object_marker = "p/b";
+  r.upload_marker = "U2";
+  CHECK_FALSE(parse<list_uploads_verb>(r, {}, {200, uploads_page}));  // it names itself as the next
+  r.prefix = "q/";
+  r.object_marker = r.upload_marker = {};
+  CHECK_FALSE(parse<list_uploads_verb>(r, {}, {200, uploads_page}));
+  CHECK_FALSE(parse<list_uploads_verb>({.bucket = "bkt"}, {},
+                                       {200,
+                                        "<ListMultipartUploadsResult><Upload><Key>a</Key></Upload>"
+                                        "</ListMultipartUploadsResult>"}));
+}
+
+TEST_CASE("multipart verbs: attributes and the mark travel as headers", "[gcs]") {
+  const dataflux::multipart_initiate_request r{
+      .bucket = "bkt",
+      .object = "o",
+      .content_encoding = "gzip",
+      .storage_class = "NEARLINE",
+      .custom_time = dataflux::codec::parse_rfc3339("2024-02-29T12:00:00Z"),
+      .kms_key_name = "p/k"};
+  const auto mark = multipart_initiate_verb::prepare(r, {1, 2});
+  REQUIRE(mark);
+  CHECK(*mark == "00000000000000010000000000000002");
+  CHECK(build<multipart_initiate_verb>(r, *mark).headers.wire() ==
+        "Content-Type: application/octet-stream\r\nContent-Encoding: gzip\r\n"
+        "x-goog-storage-class: NEARLINE\r\nx-goog-custom-time: 2024-02-29T12:00:00Z\r\n"
+        "x-goog-encryption-kms-key-name: p/k\r\n"
+        "x-goog-meta-dataflux-upload: 00000000000000010000000000000002\r\n");
+  // Metadata that fill the service's 8 KiB leave no room for it.
+  CHECK(
+      multipart_initiate_verb::prepare({.metadata = {{"k", std::string(8190, 'x')}}}, {})->empty());
+}
+
+TEST_CASE("multipart_complete_verb: whose object is found after a lost reply", "[gcs]") {
+  auto r = two_parts();
+  const auto body = multipart_complete_verb::prepare(r, {});
+  REQUIRE(body);
+  dataflux::object_metadata found;
+  found.size = 9;
+  found.crc32c = 0xE3069283U;
+  CHECK(multipart_complete_verb::is_ours(r, *body, found));
+  auto marked = r;
+  marked.mark = "m";
+  CHECK_FALSE(multipart_complete_verb::is_ours(marked, *body, found));
+  found.upload_mark = "m";
+  CHECK(multipart_complete_verb::is_ours(marked, *body, found));
+  found.size = 8;
+  CHECK_FALSE(multipart_complete_verb::is_ours(marked, *body, found));
+}
 
 TEST_CASE("multipart_initiate_verb: the request", "[gcs]") {
   const auto out = build<multipart_initiate_verb>({.bucket = "bkt",
@@ -69,7 +199,6 @@ TEST_CASE("multipart_initiate_verb: the request", "[gcs]") {
         "Content-Type: application/octet-stream\r\n");
   CHECK(build<multipart_initiate_verb>({.bucket = "bkt", .object = "o"}, {}, "payer", "quota")
             .headers.find("x-goog-user-project") == "payer");
-  CHECK_FALSE(multipart_initiate_verb::idempotent({}));
 }
 
 TEST_CASE("multipart_initiate_verb: the reply", "[gcs]") {
@@ -110,7 +239,6 @@ TEST_CASE("upload_part_verb: the request", "[gcs]") {
   // A checksum that the caller has already is believed, not taken again.
   r.crc32c = 0;
   CHECK(upload_part_verb::prepare(r, {})->crc32c == 0);
-  CHECK(upload_part_verb::idempotent(r));
 }
 
 TEST_CASE("upload_part_verb: the reply needs an ETag and the right checksum", "[gcs]") {
@@ -236,11 +364,6 @@ TEST_CASE("multipart_abort_verb: request, reply, and a second attempt", "[gcs]")
   CHECK(out.target == "/bkt/o?uploadId=U%26");
   CHECK(out.headers.wire().empty());
   CHECK(parse<multipart_abort_verb>(r, {}, {204, ""}));
-  error gone{errc::not_found, "x"};
-  gone.with_http_status(404);
-  CHECK(multipart_abort_verb::on_repeat(r, gone) == repeat_meaning::done);
-  CHECK(multipart_complete_verb::on_repeat(two_parts(), gone) == repeat_meaning::compare);
-  CHECK(upload_part_verb::on_repeat({}, gone) == repeat_meaning::failed);
 }
 
 TEST_CASE("verb_reply_fuzz: seeds and mutations keep the invariants", "[gcs]") {
@@ -250,6 +373,11 @@ TEST_CASE("verb_reply_fuzz: seeds and mutations keep the invariants", "[gcs]") {
        R"({"name":"o","bucket":"bkt","generation":"5","size":"9","crc32c":"4waSgw==",
            "updated":"2024-03-01T00:00:00Z","metadata":{"a":"b"}})",
        "<InitiateMultipartUploadResult><UploadId>VXBs</UploadId></InitiateMultipartUploadResult>",
-       completed, "<Error><Code>NoSuchUpload</Code><Message>m</Message></Error>"},
+       completed, parts_page, uploads_page, "bytes=0-6",
+       "https://storage.googleapis.com/upload/x?upload_id=SECRET-42",
+       R"({"done":false,"totalBytesRewritten":"4","rewriteToken":"t1"})",
+       R"({"done":true,"resource":{"name":"o","generation":"5","size":"9"}})",
+       R"({"name":"bkt","location":"US","locationType":"zone","permissions":["a.b"]})",
+       "<Error><Code>NoSuchUpload</Code><Message>m</Message></Error>"},
       500, fuzz_verb_reply);
 }

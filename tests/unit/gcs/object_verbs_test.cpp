@@ -1,5 +1,6 @@
 #include <dataflux/gcs/object_resource.hpp>
 #include <dataflux/gcs/object_verbs.hpp>
+#include <dataflux/gcs/repeat_rules.hpp>
 
 #include <support/catch.hpp>
 #include <unit/gcs/reply.hpp>
@@ -7,7 +8,6 @@
 #include <string>
 
 using dataflux::errc;
-using dataflux::error;
 using dataflux::gcs::call_context;
 using dataflux::gcs::call_id;
 using dataflux::gcs::endpoint;
@@ -49,8 +49,13 @@ std::string body_of(const http::request& r) {
   return text;
 }
 
-error with_status(int status) {
-  return std::move(error{errc::unknown, "x"}.with_http_status(status));
+template <class Verb>
+bool repeats(const typename Verb::request& r) {
+  return dataflux::gcs::may_be_repeated(dataflux::gcs::repeat_rule_of<Verb>, r);
+}
+template <class Verb>
+repeat_meaning meaning(int status) {
+  return dataflux::gcs::meaning_of(dataflux::gcs::repeat_rule_of<Verb>, status);
 }
 
 }  // namespace
@@ -185,7 +190,8 @@ TEST_CASE("insert_verb: the request, to the byte", "[gcs]") {
         "Content-Type: application/json; charset=UTF-8\r\n"
         "\r\n"
         "{\"name\":\"dir/\xf0\x9f\x98\x80\\\"1\",\"contentType\":\"text/plain\","
-        "\"crc32c\":\"4waSgw==\",\"metadata\":{\"k\":\"v\",\"\xc3\xa4\":\"\\\\\"}}\r\n"
+        "\"crc32c\":\"4waSgw==\",\"metadata\":{\"k\":\"v\",\"\xc3\xa4\":\"\\\\\","
+        "\"dataflux-upload\":\"0123456789abcdeffedcba9876543210\"}}\r\n"
         "--0123456789abcdeffedcba9876543210\r\n"
         "Content-Type: text/plain\r\n"
         "\r\n"
@@ -202,7 +208,8 @@ TEST_CASE("insert_verb: an empty object of no type", "[gcs]") {
   const auto out = build<insert_verb>(r, *state);
   CHECK(out.target == "/upload/storage/v1/b/bkt/o?uploadType=multipart&prettyPrint=false");
   CHECK(body_of(out).find("{\"name\":\"o\",\"contentType\":\"application/octet-stream\","
-                          "\"crc32c\":\"AAAAAA==\"}\r\n") != std::string::npos);
+                          "\"crc32c\":\"AAAAAA==\",\"metadata\":{\"dataflux-upload\":"
+                          "\"0123456789abcdeffedcba9876543210\"}}\r\n") != std::string::npos);
   CHECK(body_of(out).find("\r\n\r\n\r\n--0123456789abcdeffedcba9876543210--\r\n") !=
         std::string::npos);
 }
@@ -233,19 +240,18 @@ TEST_CASE("insert_verb: what was stored is held against what was sent", "[gcs]")
 
 TEST_CASE("insert_verb: sent again only with a generation to match", "[gcs]") {
   dataflux::insert_request r{.bucket = "bkt", .object = "o"};
-  CHECK_FALSE(insert_verb::idempotent(r));
-  CHECK(insert_verb::on_repeat(r, with_status(412)) == repeat_meaning::failed);
+  CHECK_FALSE(repeats<insert_verb>(r));
   CHECK_FALSE(insert_verb::identity(r).create_only);
   r.conditions.if_metageneration_match = 1;
   r.conditions.if_generation_not_match = 1;
-  CHECK_FALSE(insert_verb::idempotent(r));
+  CHECK_FALSE(repeats<insert_verb>(r));
   r.conditions.if_generation_match = 7;
-  CHECK(insert_verb::idempotent(r));
+  CHECK(repeats<insert_verb>(r));
   CHECK_FALSE(insert_verb::identity(r).create_only);
-  CHECK(insert_verb::on_repeat(r, with_status(412)) == repeat_meaning::compare);
-  CHECK(insert_verb::on_repeat(r, with_status(404)) == repeat_meaning::failed);
+  CHECK(meaning<insert_verb>(412) == repeat_meaning::compare);
+  CHECK(meaning<insert_verb>(404) == repeat_meaning::failed);
   r.conditions.if_generation_match = 0;
-  CHECK(insert_verb::idempotent(r));
+  CHECK(repeats<insert_verb>(r));
   CHECK(insert_verb::identity(r).create_only);
 }
 
@@ -265,15 +271,14 @@ TEST_CASE("remove_verb: the request and its reply", "[gcs]") {
 
 TEST_CASE("remove_verb: sent again only when it names what it removes", "[gcs]") {
   dataflux::remove_request r{.bucket = "bkt", .object = "o"};
-  CHECK_FALSE(remove_verb::idempotent(r));
-  CHECK(remove_verb::on_repeat(r, with_status(404)) == repeat_meaning::failed);
+  CHECK_FALSE(repeats<remove_verb>(r));
   r.conditions.if_metageneration_match = 3;
-  CHECK_FALSE(remove_verb::idempotent(r));
+  CHECK_FALSE(repeats<remove_verb>(r));
   r.conditions.if_generation_match = 3;
-  CHECK(remove_verb::idempotent(r));
+  CHECK(repeats<remove_verb>(r));
   r.conditions = {};
   r.generation = 3;
-  CHECK(remove_verb::idempotent(r));
-  CHECK(remove_verb::on_repeat(r, with_status(404)) == repeat_meaning::done);
-  CHECK(remove_verb::on_repeat(r, with_status(412)) == repeat_meaning::failed);
+  CHECK(repeats<remove_verb>(r));
+  CHECK(meaning<remove_verb>(404) == repeat_meaning::done);
+  CHECK(meaning<remove_verb>(412) == repeat_meaning::failed);
 }

@@ -335,7 +335,6 @@ TEST_CASE("read_verb: a transcoded body is recognised in all its forms", "[gcs]"
 
 TEST_CASE("read_verb: retry, cost and pace are data", "[gcs]") {
   const read_request r{.bucket = "bkt", .object = "o", .generation = 4};
-  CHECK(read_verb::idempotent(r));
   CHECK(read_verb::info.name == "objects.media");
   CHECK(read_verb::info.pacing == dataflux::gcs::pacing_class::read);
   CHECK(read_verb::info.billing == dataflux::gcs::billing_class::b);
