@@ -6,11 +6,15 @@
 #include <terminal/interrupt.hpp>
 
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <cstdio>
 
 #include "commands.hpp"
 
 namespace {
+
+/// Attempts of one request: half a minute on the average where nothing answers, a person waiting.
+constexpr int patience = 6;
 
 struct command_line {
   std::string endpoint{};
@@ -58,7 +62,8 @@ void declare_writing(CLI::App& app, command_line& to) {
 
 dataflux::result<std::shared_ptr<dataflux::gcs::client>> connect(const command_line& asked) {
   dataflux::gcs::client_options options{.endpoint = asked.endpoint,
-                                        .user_agent = "dataflux-cli/" DATAFLUX_VERSION};
+                                        .user_agent = "dataflux-cli/" DATAFLUX_VERSION,
+                                        .retry = {.max_attempts = patience}};
   // Plain HTTP is what emulators speak; no credentials go there.
   options.emulator = asked.endpoint.starts_with("http://");
   if (asked.anonymous) options.credentials = dataflux::auth::make_anonymous_credentials();
@@ -99,6 +104,8 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? 0 : static_cast<int>(cli::exit_status::usage);
   }
+  // A file beyond the limit of sizes is a failed write, after which we clean up, not our end.
+  std::signal(SIGXFSZ, SIG_IGN);
   const interrupt signals;
   const auto status = run(app, asked, signals);
   if (signals.token().stop_requested()) {

@@ -35,8 +35,7 @@ errc code_of(int number) noexcept {
 std::string_view advice(const error& e) noexcept {
   switch (e.code()) {
     case errc::unauthenticated:
-      return "log in by `gcloud auth application-default login`, set "
-             "GOOGLE_APPLICATION_CREDENTIALS to a key file, or give --anonymous for public data";
+      return "for public data give --anonymous";
     case errc::permission_denied:
       return "ask the bucket's owner for the permission, or use other credentials";
     case errc::not_found:
