@@ -14,10 +14,10 @@ import urllib.request
 class Emulator:
     """The program dataflux-emulator with one bucket, until close()."""
 
-    def __init__(self, program, bucket):
+    def __init__(self, program, bucket, *more):
         self.bucket = bucket
-        self.process = subprocess.Popen([program, "--bucket", bucket], stdout=subprocess.PIPE,
-                                        text=True)
+        self.process = subprocess.Popen([program, "--bucket", bucket, *more],
+                                        stdout=subprocess.PIPE, text=True)
         line = next(l for l in self.process.stdout if l.startswith("STORAGE_EMULATOR_HOST="))
         self.endpoint = line.strip().split("=", 1)[1]
 

@@ -36,9 +36,10 @@ TEST_CASE("content_type: by extension, whatever its case", "[cli]") {
 }
 
 TEST_CASE("upload: parts suffice for every size, and are large enough", "[cli]") {
-  constexpr std::uint64_t mib = 1U << 20U;
-  for (const std::uint64_t size : {std::uint64_t{1}, 17 * mib, 160'000 * mib, 160'000 * mib + 1,
-                                   (5ULL << 40U) - 1, 5ULL << 40U}) {
+  using u64 = std::uint64_t;
+  constexpr u64 mib = 1U << 20U;
+  for (const u64 size :
+       {u64{1}, 17 * mib, 160'000 * mib, 160'000 * mib + 1, (u64{5} << 40U) - 1, u64{5} << 40U}) {
     const std::uint64_t part = cli::part_size_for(size);
     CHECK((size + part - 1) / part <= 10'000);
     CHECK(part >= 16 * mib);
