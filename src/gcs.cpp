@@ -1,5 +1,7 @@
 #include <dataflux/gcs/client.hpp>
+#include <dataflux/gcs/impl/bucket_verbs.ipp>
 #include <dataflux/gcs/impl/call.ipp>
+#include <dataflux/gcs/impl/change_verbs.ipp>
 #include <dataflux/gcs/impl/client.ipp>
 #include <dataflux/gcs/impl/client_core.ipp>
 #include <dataflux/gcs/impl/endpoint.ipp>
@@ -13,3 +15,6 @@
 #include <dataflux/gcs/impl/read_call.ipp>
 #include <dataflux/gcs/impl/read_verb.ipp>
 #include <dataflux/gcs/impl/reply_facts.ipp>
+#include <dataflux/gcs/impl/requests.ipp>
+#include <dataflux/gcs/impl/resumable.ipp>
+#include <dataflux/gcs/impl/resumable_verbs.ipp>

@@ -2,6 +2,7 @@
 #include <dataflux/store/impl/memory_store_call.ipp>
 #include <dataflux/store/impl/memory_store_link.ipp>
 #include <dataflux/store/impl/memory_store_list.ipp>
+#include <dataflux/store/impl/memory_store_multipart.ipp>
 #include <dataflux/store/impl/memory_store_options.ipp>
 #include <dataflux/store/impl/memory_store_service.ipp>
 #include <dataflux/store/impl/object_columns.ipp>

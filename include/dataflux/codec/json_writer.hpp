@@ -32,6 +32,7 @@ class json_writer {
   json_writer& key(std::string_view name);
   json_writer& string(std::string_view text);
   json_writer& boolean(bool value);
+  json_writer& null();
   json_writer& integer(std::int64_t value);
   /// A 64-bit integer as a string, which is how the service writes them (protocol.md 0).
   json_writer& decimal_string(std::int64_t value);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/bytes.hpp>
+#include <dataflux/codec/rfc3339.hpp>
 #include <dataflux/result.hpp>
 
 #include <cstdint>
@@ -93,6 +94,36 @@ struct complete_result {
 /// Never trust the status of a complete call alone: an `<Error>` in a reply of 200 is an error.
 /// Errors: `unknown` with the reason set for an `<Error>`; `internal` for any other document.
 result<complete_result> parse_complete_result(bytes_view body);
+
+struct listed_part {
+  std::uint32_t number{0};  ///< never 0
+  std::uint64_t size{0};
+  std::string etag{};  ///< with its quotes
+  std::optional<timestamp> modified{};
+};
+/// `<ListPartsResult>`. Errors, here and below: as parse_complete_result(), and `internal` for a
+/// page whose members are missing or malformed.
+struct list_parts_result {
+  std::vector<listed_part> parts{};
+  bool truncated{false};
+  std::uint32_t next_marker{0};  ///< 0 when the page gives none
+};
+result<list_parts_result> parse_list_parts_result(bytes_view body);
+
+struct listed_upload {
+  std::string key{};  ///< neither this nor upload_id is empty
+  std::string upload_id{};
+  std::string storage_class{};
+  std::optional<timestamp> initiated{};
+};
+/// `<ListMultipartUploadsResult>`.
+struct list_uploads_result {
+  std::vector<listed_upload> uploads{};
+  bool truncated{false};
+  std::string next_key_marker{};
+  std::string next_upload_id_marker{};
+};
+result<list_uploads_result> parse_list_uploads_result(bytes_view body);
 
 /// A part that was uploaded: its number and its ETag as the header gave it, quotes included.
 struct completed_part {

@@ -3,12 +3,17 @@
 #include <dataflux/auth/credentials.hpp>
 #include <dataflux/gcs/client_options.hpp>
 #include <dataflux/gcs/endpoint.hpp>
+#include <dataflux/gcs/requests.hpp>
+#include <dataflux/gcs/resumable.hpp>
 #include <dataflux/observer.hpp>
 #include <dataflux/ref.hpp>
 #include <dataflux/result.hpp>
 #include <dataflux/store/object_store.hpp>
 
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace dataflux::inline DATAFLUX_ABI::gcs {
 
@@ -21,7 +26,7 @@ class client_core;
 ///     auto client = gcs::client::create().value();
 ///     auto page = client->list_page({.bucket = "data", .prefix = "train/"}).value();
 ///
-/// What may be retried is retried (protocol.md 3.1): reads resume at the byte reached with the
+/// What may be retried is retried (gcs/repeat_rules.hpp): reads resume at the byte reached with the
 /// generation pinned, lost replies of writes are resolved by looking at the object, a refused token
 /// is refreshed once, refused rates (429) slow the whole client down instead of using up attempts.
 /// Whole objects read and everything written is compared by CRC32C.
@@ -47,21 +52,42 @@ class client final : public object_store {
   store_traits traits() const noexcept override;
   scheduler& executor() noexcept override;
 
-  void start_list_page(const list_page_request& request,
-                       completion<dataflux::list_page> done) override;
-  void start_stat(const stat_request& request, completion<object_metadata> done) override;
-  void start_read(const read_request& request, byte_sink& sink,
-                  completion<read_summary> done) override;
-  void start_insert(const insert_request& request, completion<object_metadata> done) override;
-  void start_remove(const remove_request& request, completion<void> done) override;
-  void start_multipart_initiate(const multipart_initiate_request& request,
-                                completion<multipart_upload> done) override;
-  void start_upload_part(const upload_part_request& request,
-                         completion<uploaded_part> done) override;
-  void start_multipart_complete(const multipart_complete_request& request,
-                                completion<object_metadata> done) override;
-  void start_multipart_abort(const multipart_abort_request& request,
-                             completion<void> done) override;
+  void start(const read_request& request, byte_sink& sink, completion<read_summary> done) override;
+  void start(const list_page_request& request, completion<dataflux::list_page> done) override;
+  void start(const stat_request& request, completion<object_metadata> done) override;
+  void start(const insert_request& request, completion<object_metadata> done) override;
+  void start(const remove_request& request, completion<void> done) override;
+  void start(const compose_request& request, completion<object_metadata> done) override;
+  void start(const move_request& request, completion<object_metadata> done) override;
+  void start(const multipart_initiate_request& request, completion<multipart_upload> done) override;
+  void start(const upload_part_request& request, completion<uploaded_part> done) override;
+  void start(const multipart_complete_request& request, completion<object_metadata> done) override;
+  void start(const multipart_abort_request& request, completion<void> done) override;
+  void start(const list_parts_request& request, completion<part_page> done) override;
+  void start(const list_uploads_request& request, completion<upload_page> done) override;
+
+  // What other stores do not have: gcs/requests.hpp, gcs/resumable.hpp.
+  void start(const patch_request& request, completion<object_metadata> done);
+  void start(const rewrite_request& request, completion<object_metadata> done);
+  void start(const bucket_request& request, completion<bucket_metadata> done);
+  void start(const storage_layout_request& request, completion<storage_layout> done);
+  void start(const test_permissions_request& request, completion<std::vector<std::string>> done);
+  void start(const resumable_start_request& request, completion<resumable_session> done);
+  void start(const resumable_chunk_request& request, completion<resumable_progress> done);
+  void start(const resumable_status_request& request, completion<resumable_progress> done);
+  void start(const resumable_cancel_request& request, completion<void> done);
+
+  /// As of object_store, for all of the above.
+  using object_store::run;
+  using object_store::submit;
+  template <class Request>
+  operation<typename Request::value> submit(Request request) {
+    return submit_to(*this, std::move(request));
+  }
+  template <class Request>
+  result<typename Request::value> run(Request request) {
+    return submit(std::move(request)).take();
+  }
 
  private:
   explicit client(ref<detail::client_core> core) noexcept;

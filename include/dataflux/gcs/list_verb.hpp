@@ -20,10 +20,6 @@ struct list_verb {
   static call_identity identity(const request& r) noexcept {
     return {info.name, r.bucket, {}, 0, false};
   }
-  static bool idempotent(const request&) noexcept { return true; }
-  static repeat_meaning on_repeat(const request&, const error&) noexcept {
-    return repeat_meaning::failed;
-  }
   static result<state> prepare(const request&, const call_id&) { return state{}; }
 
   /// GET {json}{bucket}/o?prettyPrint=false&fields=..., maxResults always given.

@@ -3,8 +3,8 @@
 #include <dataflux/codec/crc32c.hpp>
 #include <dataflux/gcs/verb.hpp>
 #include <dataflux/result.hpp>
+#include <dataflux/store/multipart_requests.hpp>
 #include <dataflux/store/object_metadata.hpp>
-#include <dataflux/store/requests.hpp>
 
 #include <cstdint>
 #include <span>
@@ -19,23 +19,19 @@ namespace dataflux::inline DATAFLUX_ABI::gcs {
 struct multipart_initiate_verb {
   using request = multipart_initiate_request;
   using value = multipart_upload;
-  using state = no_state;
+  using state = std::string;  ///< the mark that the object will have
 
   static constexpr verb_info info{"multipart.initiate", pacing_class::write, billing_class::a};
 
   static call_identity identity(const request& r) noexcept {
     return {info.name, r.bucket, r.object, 0, false};
   }
-  static bool idempotent(const request&) noexcept { return false; }
-  static repeat_meaning on_repeat(const request&, const error&) noexcept {
-    return repeat_meaning::failed;
-  }
-  static result<state> prepare(const request&, const call_id&) { return state{}; }
-  static void build(const call_context& context, const request& r, const state&,
+  static result<state> prepare(const request& r, const call_id& id);
+  static void build(const call_context& context, const request& r, const state& mark,
                     http::request& out);
   /// Errors: internal for a body that is no InitiateMultipartUploadResult with an UploadId; an
   /// `<Error>` in it as parse_error() reads it.
-  static result<value> parse(const request& r, const state&, const whole_reply& reply);
+  static result<value> parse(const request& r, const state& mark, const whole_reply& reply);
 };
 
 /// The checksum of a part's data: the caller's, or taken once per call.
@@ -54,10 +50,6 @@ struct upload_part_verb {
 
   static call_identity identity(const request& r) noexcept {
     return {info.name, r.bucket, r.object, 0, false};
-  }
-  static bool idempotent(const request&) noexcept { return true; }
-  static repeat_meaning on_repeat(const request&, const error&) noexcept {
-    return repeat_meaning::failed;
   }
   static result<state> prepare(const request& r, const call_id&);
   static void build(const call_context& context, const request& r, const state& sum,
@@ -87,11 +79,6 @@ struct multipart_complete_verb {
   static call_identity identity(const request& r) noexcept {
     return {info.name, r.bucket, r.object, 0, false};
   }
-  static bool idempotent(const request&) noexcept { return true; }
-  /// 404 may mean that our own first attempt has completed the upload, which is gone since.
-  static repeat_meaning on_repeat(const request&, const error& e) noexcept {
-    return e.http_status() == 404 ? repeat_meaning::compare : repeat_meaning::failed;
-  }
   /// Errors: as codec::write_complete_request().
   static result<state> prepare(const request& r, const call_id&);
   static void build(const call_context& context, const request& r, const state& body,
@@ -101,6 +88,9 @@ struct multipart_complete_verb {
   /// for it (stat, check_stored). Errors: data_loss with the generation when it differs; what an
   /// `<Error>` in a reply of 200 says; internal for any other document.
   static result<value> parse(const request& r, const state& body, const whole_reply& reply);
+  static constexpr bool checksum_by_look = true;
+  /// The parts' bytes, with the mark of the upload's beginning where the request has it.
+  static bool is_ours(const request& r, const state& body, const object_metadata& found);
 };
 
 /// DELETE {xml}{bucket}/{object}?uploadId=U.
@@ -114,15 +104,48 @@ struct multipart_abort_verb {
   static call_identity identity(const request& r) noexcept {
     return {info.name, r.bucket, r.object, 0, false};
   }
-  static bool idempotent(const request&) noexcept { return true; }
-  /// 404 may come from our own first attempt.
-  static repeat_meaning on_repeat(const request&, const error& e) noexcept {
-    return e.http_status() == 404 ? repeat_meaning::done : repeat_meaning::failed;
-  }
   static result<state> prepare(const request&, const call_id&) { return state{}; }
   static void build(const call_context& context, const request& r, const state&,
                     http::request& out);
   /// 204; any 2xx is success.
+  static result<value> parse(const request& r, const state&, const whole_reply& reply);
+};
+
+/// GET {xml}{bucket}/{object}?uploadId=U&max-parts=..&part-number-marker=..
+struct list_parts_verb {
+  using request = list_parts_request;
+  using value = part_page;
+  using state = no_state;
+
+  static constexpr verb_info info{"multipart.parts", pacing_class::metadata, billing_class::a};
+
+  static call_identity identity(const request& r) noexcept {
+    return {info.name, r.bucket, r.object, 0, false};
+  }
+  static result<state> prepare(const request&, const call_id&) { return state{}; }
+  static void build(const call_context& context, const request& r, const state&,
+                    http::request& out);
+  /// Errors: internal for another document, for part numbers that do not ascend from the marker on,
+  /// or for a page that says it is not the last but does not advance.
+  static result<value> parse(const request& r, const state&, const whole_reply& reply);
+};
+
+/// GET {xml}{bucket}?uploads&max-uploads=..&prefix=..&key-marker=..&upload-id-marker=..
+struct list_uploads_verb {
+  using request = list_uploads_request;
+  using value = upload_page;
+  using state = no_state;
+
+  static constexpr verb_info info{"multipart.uploads", pacing_class::metadata, billing_class::a,
+                                  false, std::size_t{8} << 20U};
+
+  static call_identity identity(const request& r) noexcept {
+    return {info.name, r.bucket, {}, 0, false};
+  }
+  static result<state> prepare(const request&, const call_id&) { return state{}; }
+  static void build(const call_context& context, const request& r, const state&,
+                    http::request& out);
+  /// Errors: as list_parts_verb; an upload without name or id, or of another prefix.
   static result<value> parse(const request& r, const state&, const whole_reply& reply);
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/bytes.hpp>
+#include <dataflux/codec/json.hpp>
 #include <dataflux/gcs/reply_facts.hpp>
 #include <dataflux/result.hpp>
 #include <dataflux/store/object_metadata.hpp>
@@ -21,6 +22,13 @@ namespace dataflux::inline DATAFLUX_ABI::gcs {
 /// malformed, are not.
 result<object_metadata> parse_object_resource(const whole_reply& reply, std::string_view bucket,
                                               std::string_view object);
+
+/// The same for a resource that is a member of the reply's document; absent = internal.
+result<object_metadata> parse_object_resource(codec::json_value resource, std::string_view bucket,
+                                              std::string_view object);
+
+/// The reply's body as a JSON object. Errors: as parse_object_resource() says of a body.
+result<codec::json_document> parse_json_reply(const whole_reply& reply);
 
 /// After a write: is what the service stored what was sent? Errors: data_loss with the generation
 /// of the damaged object, for a size or CRC32C that differs; internal when the metadata has no

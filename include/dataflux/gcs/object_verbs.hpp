@@ -23,10 +23,6 @@ struct stat_verb {
   static call_identity identity(const request& r) noexcept {
     return {info.name, r.bucket, r.object, r.generation, false};
   }
-  static bool idempotent(const request&) noexcept { return true; }
-  static repeat_meaning on_repeat(const request&, const error&) noexcept {
-    return repeat_meaning::failed;
-  }
   static result<state> prepare(const request&, const call_id&) { return state{}; }
   static void build(const call_context& context, const request& r, const state&,
                     http::request& out);
@@ -34,9 +30,11 @@ struct stat_verb {
   static result<value> parse(const request& r, const state&, const whole_reply& reply);
 };
 
-/// The texts around an insert's data, and the data's checksum.
+/// The texts around an insert's data, the data's checksum, and the mark that the object gets
+/// (object_metadata::upload_mark).
 struct insert_body {
   std::uint32_t crc32c{0};
+  std::string mark{};
   std::string content_type{};  ///< of the request: multipart/related and the boundary
   std::string preamble{};      ///< the metadata part, and the head of the media part
   std::string epilogue{};
@@ -55,14 +53,6 @@ struct insert_verb {
   static call_identity identity(const request& r) noexcept {
     return {info.name, r.bucket, r.object, 0, r.conditions.if_generation_match == 0};
   }
-  static bool idempotent(const request& r) noexcept {
-    return r.conditions.if_generation_match.has_value();
-  }
-  /// 412 may come from our own first attempt.
-  static repeat_meaning on_repeat(const request& r, const error& e) noexcept {
-    return idempotent(r) && e.http_status() == 412 ? repeat_meaning::compare
-                                                   : repeat_meaning::failed;
-  }
   /// Reads the data once for its CRC32C. The boundary is the call's 128 random bits: that they
   /// occur in the data is less likely than any failure of the machine.
   static result<state> prepare(const request& r, const call_id& id);
@@ -70,6 +60,8 @@ struct insert_verb {
                     http::request& out);
   /// Errors: as parse_object_resource() and check_stored().
   static result<value> parse(const request& r, const state& body, const whole_reply& reply);
+  /// The bytes that were sent, with this call's mark: an equal object of another writer is not it.
+  static bool is_ours(const request& r, const state& body, const object_metadata& found);
 };
 
 /// objects.delete: DELETE {json}{bucket}/o/{object} (protocol.md 1.7).
@@ -82,13 +74,6 @@ struct remove_verb {
 
   static call_identity identity(const request& r) noexcept {
     return {info.name, r.bucket, r.object, r.generation, false};
-  }
-  static bool idempotent(const request& r) noexcept {
-    return r.generation != 0 || r.conditions.if_generation_match.has_value();
-  }
-  /// 404 may come from our own first attempt.
-  static repeat_meaning on_repeat(const request& r, const error& e) noexcept {
-    return idempotent(r) && e.http_status() == 404 ? repeat_meaning::done : repeat_meaning::failed;
   }
   static result<state> prepare(const request&, const call_id&) { return state{}; }
   static void build(const call_context& context, const request& r, const state&,

@@ -65,10 +65,6 @@ struct read_verb {
   static call_identity identity(const request& r) noexcept {
     return {info.name, r.bucket, r.object, r.generation, false};
   }
-  static bool idempotent(const request&) noexcept { return true; }
-  static repeat_meaning on_repeat(const request&, const error&) noexcept {
-    return repeat_meaning::failed;
-  }
   static result<state> prepare(const request& r, const call_id&) {
     return state{r.range, r.generation, false};
   }

@@ -14,21 +14,38 @@
 
 /// What every verb of the service has in common.
 ///
-/// A verb is a struct of static functions: how its request is built, how its reply is read, when it
-/// may be sent again. It has no clock and no socket; the client's call machine owns both and treats
-/// all verbs alike:
+/// A verb is a struct of static functions: how its request is built, how its reply is read. It has
+/// no clock and no socket; the client's call machine owns both and treats all verbs alike. When it
+/// may be sent again is a row of the table in gcs/repeat_rules.hpp.
 ///
 ///     struct X_verb {
-///       using request = X_request;            // what the caller asked for
-///       using value = ...;                    // what the caller gets
-///       using state = ...;                    // what is made once per call and used by each
-///       attempt static constexpr verb_info info; static call_identity identity(const request&)
-///       noexcept; static bool idempotent(const request&) noexcept; static repeat_meaning
-///       on_repeat(const request&, const error&) noexcept; static result<state> prepare(const
-///       request&, const call_id&); static void build(const call_context&, const request&, const
-///       state&, http::request& out); static result<value> parse(const request&, const state&,
-///       const whole_reply&);
+///       using request = X_request;  // what the caller asked for
+///       using value = ...;          // what the caller gets
+///       using state = ...;          // what is made once per call and used by each attempt
+///       static constexpr verb_info info;
+///       static call_identity identity(const request&) noexcept;
+///       static result<state> prepare(const request&, const call_id&);
+///       static void build(const call_context&, const request&, const state&, http::request& out);
+///       static result<value> parse(const request&, const state&, const whole_reply&);
 ///     };
+///
+/// And where a verb needs it (detail/verb_call.hpp finds out by itself):
+///
+///       // parse() with a state& that gives a result<std::optional<value>>: nothing = go on with
+///       // the next request at once, and advanced() says whether something was achieved.
+///       static bool advanced(const state&) noexcept;
+///       static bool accepts(int status) noexcept;  // besides 2xx
+///       // Before the body of a success.
+///       static void read_head(const http::request& sent, const http::reply_head&, state&);
+///       static void before_retry(state&) noexcept;          // after an attempt that failed
+///       static bool continued(const state&) noexcept;       // may be repeated from now on
+///       static std::string_view secret(const request&) noexcept;  // never in an error
+///       // For rows with `looks`: is the object found under identity()'s name the one that the
+///       // call was to make? `source`: what became of witness(), for verbs that have one.
+///       static bool is_ours(const request&, const state&, const object_metadata& found[,
+///                           const result<object_metadata>& source]);
+///       static stat_request witness(const request&);
+///       static value resolved(object_metadata found);  // for a value that is another type
 ///
 /// The request has passed validate() (store/validate.hpp); build() relies on it. `out` is reused:
 /// build() sets every member and keeps the capacity of its strings, so that a call's second attempt
@@ -82,14 +99,9 @@ struct call_identity {
   std::int64_t generation{0};  ///< 0 = the live one
   /// The write was to happen only if the object does not exist: 412 is errc::already_exists then.
   bool create_only{false};
-};
-
-/// What the error of a repeated attempt says when the outcome of an earlier one is unknown: that
-/// earlier attempt may have succeeded, with its reply lost (protocol.md 3.1, 2).
-enum class repeat_meaning : std::uint8_t {
-  failed,   ///< what it says
-  done,     ///< the earlier attempt did it: success
-  compare,  ///< read the object's metadata: success if check_stored() is content with them
+  /// A request to an upload session, whose URL is a secret. So is the service's id of the request
+  /// then, since it is the session's: errors are without it.
+  bool session{false};
 };
 
 /// The state of a verb that has none.

@@ -58,21 +58,19 @@ class memory_store final : public object_store {
 
   store_traits traits() const noexcept override;
   dataflux::scheduler& executor() noexcept override;
-  void start_list_page(const list_page_request& request,
-                       completion<dataflux::list_page> done) override;
-  void start_stat(const stat_request& request, completion<object_metadata> done) override;
-  void start_read(const read_request& request, byte_sink& sink,
-                  completion<read_summary> done) override;
-  void start_insert(const insert_request& request, completion<object_metadata> done) override;
-  void start_remove(const remove_request& request, completion<void> done) override;
-  void start_multipart_initiate(const multipart_initiate_request& request,
-                                completion<multipart_upload> done) override;
-  void start_upload_part(const upload_part_request& request,
-                         completion<uploaded_part> done) override;
-  void start_multipart_complete(const multipart_complete_request& request,
-                                completion<object_metadata> done) override;
-  void start_multipart_abort(const multipart_abort_request& request,
-                             completion<void> done) override;
+  void start(const read_request& request, byte_sink& sink, completion<read_summary> done) override;
+  void start(const list_page_request& request, completion<dataflux::list_page> done) override;
+  void start(const stat_request& request, completion<object_metadata> done) override;
+  void start(const insert_request& request, completion<object_metadata> done) override;
+  void start(const remove_request& request, completion<void> done) override;
+  void start(const compose_request& request, completion<object_metadata> done) override;
+  void start(const move_request& request, completion<object_metadata> done) override;
+  void start(const multipart_initiate_request& request, completion<multipart_upload> done) override;
+  void start(const upload_part_request& request, completion<uploaded_part> done) override;
+  void start(const multipart_complete_request& request, completion<object_metadata> done) override;
+  void start(const multipart_abort_request& request, completion<void> done) override;
+  void start(const list_parts_request& request, completion<part_page> done) override;
+  void start(const list_uploads_request& request, completion<upload_page> done) override;
 
  private:
   std::shared_ptr<detail::memory_store_state> state_;

@@ -49,12 +49,16 @@ enum class store_verb : std::uint8_t {
   read,
   insert,
   remove,
+  compose,
+  move,
   multipart_initiate,
   upload_part,
   multipart_complete,
   multipart_abort,
+  list_parts,
+  list_uploads,
 };
-inline constexpr std::size_t store_verb_count = 9;
+inline constexpr std::size_t store_verb_count = 13;
 
 /// The service's name of it as errors carry it ("objects.get"), and how it is billed.
 std::string_view to_string(store_verb verb) noexcept;

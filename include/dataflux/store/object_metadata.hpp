@@ -42,6 +42,9 @@ struct object_metadata {
   std::int32_t component_count{0};
   /// Custom metadata in the order of the reply.
   std::vector<std::pair<std::string, std::string>> metadata{};
+  /// What gcs::client wrote to know its own upload again when a reply is lost; kept among the
+  /// object's custom metadata as "dataflux-upload", and never shown in `metadata`.
+  std::string upload_mark{};
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI

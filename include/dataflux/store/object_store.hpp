@@ -4,6 +4,7 @@
 #include <dataflux/exec/operation.hpp>
 #include <dataflux/exec/scheduler.hpp>
 #include <dataflux/result.hpp>
+#include <dataflux/store/multipart_requests.hpp>
 #include <dataflux/store/requests.hpp>
 
 #include <cstdint>
@@ -24,10 +25,16 @@ struct store_traits {
 
 /// An object store, seen by its asynchronous verbs. Implementations: gcs::client and memory_store.
 ///
-/// Every verb has three forms. `start_x(request, completion)` is the one that stores implement: it
-/// never blocks, checks the request before any network call, retries what may be retried, and calls
-/// the completion exactly once, on an executor (never inside start_x itself). `submit_x(request)`
-/// gives an operation to wait for, poll or cancel. `x(request)` blocks.
+/// A verb is the type of its request, which names as `value` what it gives. Each has three forms.
+/// `start(request, completion)` is the one that stores implement: it never blocks, checks the
+/// request before any network call, retries what may be retried, and calls the completion exactly
+/// once, on an executor (never inside start itself). `submit(request)` gives an operation to wait
+/// for, poll or cancel. `run(request)` blocks.
+///
+///     auto made = store.run(compose_request{.bucket = "b", .object = "all", .sources = parts});
+///
+/// The verbs that programs call most have names, too, for which the braces are enough:
+/// `store.stat({.bucket = "b", .object = "o"})`, submit_stat, start_stat.
 ///
 /// Requests are copied; what they point to (data to write, the sink of a read) belongs to the
 /// caller and is borrowed until the completion. Errors carry verb, bucket, object, HTTP status and
@@ -47,84 +54,109 @@ class object_store {
   /// The clock and thread for a coordinator that uses this store; calls spread over all threads.
   virtual scheduler& executor() noexcept = 0;
 
-  virtual void start_list_page(const list_page_request& request,
-                               completion<dataflux::list_page> done) = 0;
-  virtual void start_stat(const stat_request& request, completion<object_metadata> done) = 0;
   /// The sink is rewound at most to offset 0 when an attempt cannot be resumed where it broke off.
   /// A read of the whole object is checked against its CRC32C: errc::data_loss when it differs.
-  virtual void start_read(const read_request& request, byte_sink& sink,
-                          completion<read_summary> done) = 0;
-  virtual void start_insert(const insert_request& request, completion<object_metadata> done) = 0;
-  virtual void start_remove(const remove_request& request, completion<void> done) = 0;
-  virtual void start_multipart_initiate(const multipart_initiate_request& request,
-                                        completion<multipart_upload> done) = 0;
-  virtual void start_upload_part(const upload_part_request& request,
-                                 completion<uploaded_part> done) = 0;
-  virtual void start_multipart_complete(const multipart_complete_request& request,
-                                        completion<object_metadata> done) = 0;
-  virtual void start_multipart_abort(const multipart_abort_request& request,
-                                     completion<void> done) = 0;
+  virtual void start(const read_request& request, byte_sink& sink,
+                     completion<read_summary> done) = 0;
+  virtual void start(const list_page_request& request, completion<dataflux::list_page> done) = 0;
+  virtual void start(const stat_request& request, completion<object_metadata> done) = 0;
+  virtual void start(const insert_request& request, completion<object_metadata> done) = 0;
+  virtual void start(const remove_request& request, completion<void> done) = 0;
+  virtual void start(const compose_request& request, completion<object_metadata> done) = 0;
+  virtual void start(const move_request& request, completion<object_metadata> done) = 0;
+  virtual void start(const multipart_initiate_request& request,
+                     completion<multipart_upload> done) = 0;
+  virtual void start(const upload_part_request& request, completion<uploaded_part> done) = 0;
+  virtual void start(const multipart_complete_request& request,
+                     completion<object_metadata> done) = 0;
+  virtual void start(const multipart_abort_request& request, completion<void> done) = 0;
+  virtual void start(const list_parts_request& request, completion<part_page> done) = 0;
+  virtual void start(const list_uploads_request& request, completion<upload_page> done) = 0;
 
-  operation<dataflux::list_page> submit_list_page(list_page_request request) {
-    return submit<dataflux::list_page>(&object_store::start_list_page, std::move(request));
+  template <class Request>
+  operation<typename Request::value> submit(Request request) {
+    return submit_to(*this, std::move(request));
   }
-  operation<object_metadata> submit_stat(stat_request request) {
-    return submit<object_metadata>(&object_store::start_stat, std::move(request));
+  operation<read_summary> submit(read_request request, byte_sink& sink) {
+    return start_operation<read_summary>(request.limits,
+                                         [&](auto done) { start(request, sink, std::move(done)); });
   }
-  operation<read_summary> submit_read(read_request request, byte_sink& sink) {
-    return start_operation<read_summary>(
-        request.limits, [&](auto done) { start_read(request, sink, std::move(done)); });
+  template <class Request>
+  result<typename Request::value> run(Request request) {
+    return submit(std::move(request)).take();
   }
-  operation<object_metadata> submit_insert(insert_request request) {
-    return submit<object_metadata>(&object_store::start_insert, std::move(request));
-  }
-  operation<void> submit_remove(remove_request request) {
-    return submit<void>(&object_store::start_remove, std::move(request));
-  }
-  operation<multipart_upload> submit_multipart_initiate(multipart_initiate_request request) {
-    return submit<multipart_upload>(&object_store::start_multipart_initiate, std::move(request));
-  }
-  operation<uploaded_part> submit_upload_part(upload_part_request request) {
-    return submit<uploaded_part>(&object_store::start_upload_part, std::move(request));
-  }
-  operation<object_metadata> submit_multipart_complete(multipart_complete_request request) {
-    return submit<object_metadata>(&object_store::start_multipart_complete, std::move(request));
-  }
-  operation<void> submit_multipart_abort(multipart_abort_request request) {
-    return submit<void>(&object_store::start_multipart_abort, std::move(request));
+  result<read_summary> run(read_request request, byte_sink& sink) {
+    return submit(std::move(request), sink).take();
   }
 
-  result<dataflux::list_page> list_page(list_page_request request) {
-    return submit_list_page(std::move(request)).take();
+  result<read_summary> read(read_request r, byte_sink& sink) { return run(std::move(r), sink); }
+  result<dataflux::list_page> list_page(list_page_request r) { return run(std::move(r)); }
+  result<object_metadata> stat(stat_request r) { return run(std::move(r)); }
+  result<object_metadata> insert(insert_request r) { return run(std::move(r)); }
+  result<void> remove(remove_request r) { return run(std::move(r)); }
+  result<multipart_upload> multipart_initiate(multipart_initiate_request r) {
+    return run(std::move(r));
   }
-  result<object_metadata> stat(stat_request request) {
-    return submit_stat(std::move(request)).take();
+  result<uploaded_part> upload_part(upload_part_request r) { return run(std::move(r)); }
+  result<object_metadata> multipart_complete(multipart_complete_request r) {
+    return run(std::move(r));
   }
-  result<read_summary> read(read_request request, byte_sink& sink) {
-    return submit_read(std::move(request), sink).take();
+  result<void> multipart_abort(multipart_abort_request r) { return run(std::move(r)); }
+
+  operation<read_summary> submit_read(read_request r, byte_sink& sink) {
+    return submit(std::move(r), sink);
   }
-  result<object_metadata> insert(insert_request request) {
-    return submit_insert(std::move(request)).take();
+  operation<dataflux::list_page> submit_list_page(list_page_request r) {
+    return submit(std::move(r));
   }
-  result<void> remove(remove_request request) { return submit_remove(std::move(request)).take(); }
-  result<multipart_upload> multipart_initiate(multipart_initiate_request request) {
-    return submit_multipart_initiate(std::move(request)).take();
+  operation<object_metadata> submit_stat(stat_request r) { return submit(std::move(r)); }
+  operation<object_metadata> submit_insert(insert_request r) { return submit(std::move(r)); }
+  operation<void> submit_remove(remove_request r) { return submit(std::move(r)); }
+  operation<multipart_upload> submit_multipart_initiate(multipart_initiate_request r) {
+    return submit(std::move(r));
   }
-  result<uploaded_part> upload_part(upload_part_request request) {
-    return submit_upload_part(std::move(request)).take();
+  operation<uploaded_part> submit_upload_part(upload_part_request r) {
+    return submit(std::move(r));
   }
-  result<object_metadata> multipart_complete(multipart_complete_request request) {
-    return submit_multipart_complete(std::move(request)).take();
+  operation<object_metadata> submit_multipart_complete(multipart_complete_request r) {
+    return submit(std::move(r));
   }
-  result<void> multipart_abort(multipart_abort_request request) {
-    return submit_multipart_abort(std::move(request)).take();
+  operation<void> submit_multipart_abort(multipart_abort_request r) { return submit(std::move(r)); }
+
+  void start_read(const read_request& r, byte_sink& sink, completion<read_summary> done) {
+    start(r, sink, std::move(done));
+  }
+  void start_list_page(const list_page_request& r, completion<dataflux::list_page> done) {
+    start(r, std::move(done));
+  }
+  void start_stat(const stat_request& r, completion<object_metadata> done) {
+    start(r, std::move(done));
+  }
+  void start_insert(const insert_request& r, completion<object_metadata> done) {
+    start(r, std::move(done));
+  }
+  void start_remove(const remove_request& r, completion<void> done) { start(r, std::move(done)); }
+  void start_multipart_initiate(const multipart_initiate_request& r,
+                                completion<multipart_upload> done) {
+    start(r, std::move(done));
+  }
+  void start_upload_part(const upload_part_request& r, completion<uploaded_part> done) {
+    start(r, std::move(done));
+  }
+  void start_multipart_complete(const multipart_complete_request& r,
+                                completion<object_metadata> done) {
+    start(r, std::move(done));
+  }
+  void start_multipart_abort(const multipart_abort_request& r, completion<void> done) {
+    start(r, std::move(done));
   }
 
- private:
-  template <class T, class Request>
-  operation<T> submit(void (object_store::*start)(const Request&, completion<T>), Request request) {
-    return start_operation<T>(request.limits,
-                              [&](auto done) { (this->*start)(request, std::move(done)); });
+ protected:
+  /// For a store with verbs of its own: submit() that finds those among its overloads of start().
+  template <class Store, class Request>
+  static operation<typename Request::value> submit_to(Store& store, Request request) {
+    return start_operation<typename Request::value>(
+        request.limits, [&](auto done) { store.start(request, std::move(done)); });
   }
 };
 

@@ -13,12 +13,22 @@
 #include <utility>
 #include <vector>
 
-/// What each verb of object_store takes and gives. All are aggregates for designated initialisers;
-/// a default-initialised member means "the service's default". Names are UTF-8.
+/// What the verbs of object_store for objects take and give; those for multipart uploads are in
+/// store/multipart_requests.hpp. All are aggregates for designated initialisers; a member that is
+/// left out means "the service's default". Names are UTF-8. `value` is what the verb gives.
 namespace dataflux::inline DATAFLUX_ABI {
+
+struct list_page {
+  object_columns objects{};
+  std::vector<std::string> prefixes{};
+  /// Empty when this was the last page.
+  std::string next_page_token{};
+};
 
 /// One page of a listing in UTF-8 byte order of names (protocol.md 1.1).
 struct list_page_request {
+  using value = list_page;
+
   std::string bucket{};
   /// Only names that begin with it.
   std::string prefix{};
@@ -35,17 +45,18 @@ struct list_page_request {
   std::uint32_t max_results{0};
   /// Objects whose name ends with the delimiter are listed as objects, too.
   bool include_trailing_delimiter{false};
+  /// Only names that match: '*' stops at '/', '**' does not, '?', '[..]', '{a,b}'. It is the
+  /// service that matches; memory_store answers unimplemented.
+  std::string match_glob{};
+  /// All generations of each name, the oldest first, not the live one alone. memory_store, which
+  /// keeps none, answers unimplemented.
+  bool versions{false};
   call_limits limits{};
 };
 
-struct list_page {
-  object_columns objects{};
-  std::vector<std::string> prefixes{};
-  /// Empty when this was the last page.
-  std::string next_page_token{};
-};
-
 struct stat_request {
+  using value = object_metadata;
+
   std::string bucket{};
   std::string object{};
   /// 0 = the live one.
@@ -54,17 +65,7 @@ struct stat_request {
   call_limits limits{};
 };
 
-struct read_request {
-  std::string bucket{};
-  std::string object{};
-  byte_range range{};
-  /// 0 = the live one; it is pinned from the first reply on, so that bytes never mix.
-  std::int64_t generation{0};
-  preconditions conditions{};
-  call_limits limits{};
-};
-
-/// What a finished read delivered. Bytes are always as stored, never decompressed.
+/// What a finished read delivered.
 struct read_summary {
   std::uint64_t bytes{0};
   /// CRC32C of exactly those bytes.
@@ -79,10 +80,30 @@ struct read_summary {
   std::int64_t metageneration{0};
   /// HTTP attempts made, 1 when nothing went wrong.
   int attempts{0};
+  /// The service decompressed the bytes on the way: see read_request::decode_gzip.
+  bool decoded{false};
+};
+
+struct read_request {
+  using value = read_summary;
+
+  std::string bucket{};
+  std::string object{};
+  byte_range range{};
+  /// 0 = the live one; it is pinned from the first reply on, so that bytes never mix.
+  std::int64_t generation{0};
+  preconditions conditions{};
+  /// False: bytes as stored, whatever their encoding. True: an object stored with content_encoding
+  /// "gzip" comes decompressed by the service. Such a read has no known length and no checksum to
+  /// compare, and begins anew when it breaks off; hence for whole objects only.
+  bool decode_gzip{false};
+  call_limits limits{};
 };
 
 /// Writes a whole object in one request. For data above some 16 MiB multipart uploads are faster.
 struct insert_request {
+  using value = object_metadata;
+
   std::string bucket{};
   std::string object{};
   /// Caller's memory, unchanged until the completion.
@@ -90,12 +111,21 @@ struct insert_request {
   /// Empty = application/octet-stream.
   std::string content_type{};
   std::vector<std::pair<std::string, std::string>> metadata{};
+  /// Of the bytes as they are given, such as "gzip"; nothing is compressed here.
+  std::string content_encoding{};
+  /// Such as "NEARLINE"; empty = the bucket's.
+  std::string storage_class{};
+  std::optional<timestamp> custom_time{};
+  /// "projects/P/locations/L/keyRings/R/cryptoKeys/K"; empty = the bucket's.
+  std::string kms_key_name{};
   /// Without if_generation_match a failed attempt whose outcome is unknown is not repeated.
   preconditions conditions{};
   call_limits limits{};
 };
 
 struct remove_request {
+  using value = void;
+
   std::string bucket{};
   std::string object{};
   /// 0 = the live one; otherwise that generation is removed for good.
@@ -104,55 +134,55 @@ struct remove_request {
   call_limits limits{};
 };
 
-/// Begins a multipart upload (protocol.md 2). It knows no preconditions. Must be ended by complete
-/// or abort, or its parts are billed for ever.
-struct multipart_initiate_request {
-  std::string bucket{};
+/// A piece of a composed object.
+struct compose_source {
   std::string object{};
+  /// 0 = the live one.
+  std::int64_t generation{0};
+};
+
+/// Concatenates 1-32 objects of the bucket, all of one storage class, into one; what it is composed
+/// of stays. Nothing but bytes is taken over from the sources (protocol.md 1.5).
+struct compose_request {
+  using value = object_metadata;
+
+  std::string bucket{};
+  /// The object to be made; may be one of the sources.
+  std::string object{};
+  std::vector<compose_source> sources{};
+  /// Empty = application/octet-stream.
   std::string content_type{};
   std::vector<std::pair<std::string, std::string>> metadata{};
-  call_limits limits{};
-};
-
-struct multipart_upload {
-  std::string upload_id{};
-};
-
-struct upload_part_request {
-  std::string bucket{};
-  std::string object{};
-  std::string upload_id{};
-  /// 1-10,000. Uploading a number again replaces that part.
-  std::uint32_t part_number{0};
-  /// Caller's memory, unchanged until the completion. 5 MiB-5 GiB, the last part may be smaller.
-  bytes_view data{};
-  /// The data's CRC32C when the caller has it already; computed otherwise.
+  std::string content_encoding{};
+  /// Such as "NEARLINE"; empty = the bucket's.
+  std::string storage_class{};
+  std::optional<timestamp> custom_time{};
+  /// "projects/P/locations/L/keyRings/R/cryptoKeys/K"; empty = the bucket's.
+  std::string kms_key_name{};
+  /// Of the whole, where the caller knows it: a result that differs is data_loss and removed.
   std::optional<std::uint32_t> crc32c{};
+  /// Of the object to be made; the not_match ones do not exist here. Without if_generation_match a
+  /// failed attempt whose outcome is unknown is not repeated.
+  preconditions conditions{};
   call_limits limits{};
 };
 
-struct uploaded_part {
-  std::uint32_t part_number{0};
-  std::uint64_t size{0};
-  std::uint32_t crc32c{0};
-  /// With its quotes, as the service gave it.
-  std::string etag{};
-};
+/// Renames an object within its bucket, in one step: at every moment exactly one of the two names
+/// has it. A new generation, with the same bytes and metadata (protocol.md 1.6).
+struct move_request {
+  using value = object_metadata;
 
-/// Makes the object appear. The combined CRC32C of the parts is compared with the service's.
-struct multipart_complete_request {
   std::string bucket{};
+  std::string source{};
+  /// The new name; an object there is replaced unless `conditions` forbid it.
   std::string object{};
-  std::string upload_id{};
-  /// At least one, part numbers strictly ascending.
-  std::vector<uploaded_part> parts{};
-  call_limits limits{};
-};
-
-struct multipart_abort_request {
-  std::string bucket{};
-  std::string object{};
-  std::string upload_id{};
+  preconditions source_conditions{};
+  /// Of the object under the new name. Without if_generation_match a failed attempt whose outcome
+  /// is unknown is not repeated.
+  preconditions conditions{};
+  /// The source's, where the caller knows it: tells whether the object found under the new name
+  /// after a lost reply is the one moved. Without it, a source_conditions.if_generation_match does.
+  std::optional<std::uint32_t> crc32c{};
   call_limits limits{};
 };
 

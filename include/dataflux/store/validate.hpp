@@ -1,6 +1,8 @@
 #pragma once
 
 #include <dataflux/result.hpp>
+#include <dataflux/store/attributes.hpp>
+#include <dataflux/store/multipart_requests.hpp>
 #include <dataflux/store/requests.hpp>
 
 #include <string_view>
@@ -21,28 +23,43 @@ result<void> validate_bucket_name(std::string_view bucket);
 /// ".well-known/acme-challenge/" (protocol.md 0.1).
 result<void> validate_object_name(std::string_view object);
 
+/// content_type, content_encoding and kms_key_name are printable ASCII; storage_class is of A-Z and
+/// '_'; custom metadata is UTF-8 without control characters, its keys are not empty, not repeated
+/// and not upload_mark_key, at most 8 KiB together (protocol.md 3.3).
+result<void> validate_attributes(const attributes_view& a);
+
+/// None is negative, and with `exclusive` no kind has both match and not_match.
+result<void> validate_conditions(const preconditions& c, bool exclusive = false);
+
 /// Names, and of each kind of request:
 /// - list: prefix, delimiter and offsets are UTF-8 of at most 1024 bytes, max_results <= 1000;
 /// - stat, read, remove: generation and conditions are not negative; a read's range is not empty
 ///   and ends within 2^63 - 1;
-/// - insert, initiate: content_type is printable ASCII; custom metadata is UTF-8 without control
-///   characters, keys are not empty and not repeated, at most 8 KiB together (protocol.md 3.3);
+/// - insert, compose, initiate: as validate_attributes() says;
+/// - read: decode_gzip for the whole object only;
+/// - compose: 1-32 sources, and neither of the not_match conditions (protocol.md 1.5);
+/// - move: two names that differ; not both match and not_match of one kind (protocol.md 1.6);
 /// - initiate, too: custom metadata travels in header fields, where keys lose their case and values
 ///   their outer blanks: keys are lower-case tokens, values printable ASCII without outer blanks;
 /// - parts: upload_id is printable ASCII, numbers are 1-10,000, data is at most 5 GiB;
+/// - list_parts, list_uploads: markers are text, max_results <= 1000; an upload_marker needs its
+///   object_marker;
 /// - complete: 1-10,000 parts, numbers strictly ascending, each with an etag, 5 TiB together.
 ///
-/// Opposite conditions of one kind (match and not_match) are let through: the service refuses them
-/// only where no verb here goes (protocol.md 1.6).
+/// Elsewhere opposite conditions of one kind are let through: the service takes them.
 result<void> validate(const list_page_request& r);
 result<void> validate(const stat_request& r);
 result<void> validate(const read_request& r);
 result<void> validate(const insert_request& r);
 result<void> validate(const remove_request& r);
+result<void> validate(const compose_request& r);
+result<void> validate(const move_request& r);
 result<void> validate(const multipart_initiate_request& r);
 result<void> validate(const upload_part_request& r);
 result<void> validate(const multipart_complete_request& r);
 result<void> validate(const multipart_abort_request& r);
+result<void> validate(const list_parts_request& r);
+result<void> validate(const list_uploads_request& r);
 
 }  // namespace dataflux::inline DATAFLUX_ABI
 

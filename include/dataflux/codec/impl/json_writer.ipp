@@ -93,6 +93,11 @@ DATAFLUX_INLINE json_writer& json_writer::string(std::string_view text) {
   append_json_string(out_, text);
   return *this;
 }
+DATAFLUX_INLINE json_writer& json_writer::null() {
+  separate();
+  out_ += "null";
+  return *this;
+}
 DATAFLUX_INLINE json_writer& json_writer::boolean(bool value) {
   separate();
   out_ += value ? "true" : "false";

@@ -6,7 +6,9 @@
 #include <pugixml.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <cstddef>
+#include <system_error>
 #include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::codec {
@@ -220,6 +222,104 @@ DATAFLUX_INLINE result<complete_result> parse_complete_result(bytes_view body) {
   return complete_result{root.child_text("Location").value_or(""),
                          root.child_text("Bucket").value_or(""),
                          root.child_text("Key").value_or(""), root.child_text("ETag").value_or("")};
+}
+
+namespace detail {
+
+/// Reads the children of an element that must be what they are said to be; good() in the end.
+class xml_reader {
+ public:
+  explicit xml_reader(const xml_element& of) noexcept : of_(of) {}
+
+  template <class Integer>
+  Integer number(std::string_view name, bool required) {
+    const auto text = of_.child_text(name);
+    Integer value{0};
+    if (!text || text->empty()) return check(!required), value;
+    const char* const last = text->data() + text->size();
+    const auto [end, failure] = std::from_chars(text->data(), last, value);
+    check(failure == std::errc{} && end == last);
+    return value;
+  }
+  std::string text(std::string_view name, bool required) {
+    std::string value = of_.child_text(name).value_or("");
+    check(!required || !value.empty());
+    return value;
+  }
+  /// Absent when empty: a time is never what a listing is for, but a malformed one is suspicious.
+  std::optional<timestamp> time(std::string_view name) {
+    const auto text = of_.child_text(name);
+    if (!text || text->empty()) return std::nullopt;
+    const auto value = parse_rfc3339(*text);
+    check(value.has_value());
+    return value;
+  }
+  bool truth(std::string_view name) {
+    const std::string value = text(name, false);
+    check(value.empty() || value == "true" || value == "false");
+    return value == "true";
+  }
+  bool good() const noexcept { return good_; }
+
+ private:
+  void check(bool holds) noexcept { good_ = good_ && holds; }
+  const xml_element& of_;
+  bool good_{true};
+};
+
+inline error malformed_member(std::string_view of) {
+  return {errc::internal, std::string{of}.append(" with a member that is missing or malformed")};
+}
+
+}  // namespace detail
+
+DATAFLUX_INLINE result<list_parts_result> parse_list_parts_result(bytes_view body) {
+  constexpr std::string_view name{"ListPartsResult"};
+  const result<xml_document> document = detail::parse_xml_reply(body, name);
+  if (!document) return document.error();
+  const xml_element root = document->root();
+  detail::xml_reader page{root};
+  list_parts_result out;
+  out.truncated = page.truth("IsTruncated");
+  out.next_marker = page.number<std::uint32_t>("NextPartNumberMarker", false);
+  bool good = page.good();
+  for (const xml_element& entry : root.children("Part")) {
+    detail::xml_reader in{entry};
+    listed_part part;
+    part.number = in.number<std::uint32_t>("PartNumber", true);
+    part.size = in.number<std::uint64_t>("Size", true);
+    part.etag = in.text("ETag", true);
+    part.modified = in.time("LastModified");
+    good = good && in.good() && part.number != 0;
+    out.parts.push_back(std::move(part));
+  }
+  if (!good) return detail::malformed_member(name);
+  return out;
+}
+
+DATAFLUX_INLINE result<list_uploads_result> parse_list_uploads_result(bytes_view body) {
+  constexpr std::string_view name{"ListMultipartUploadsResult"};
+  const result<xml_document> document = detail::parse_xml_reply(body, name);
+  if (!document) return document.error();
+  const xml_element root = document->root();
+  detail::xml_reader page{root};
+  list_uploads_result out;
+  out.truncated = page.truth("IsTruncated");
+  out.next_key_marker = page.text("NextKeyMarker", out.truncated);
+  out.next_upload_id_marker = page.text("NextUploadIdMarker", false);
+  bool good = page.good();
+  for (const xml_element& entry : root.children("Upload")) {
+    detail::xml_reader in{entry};
+    listed_upload upload;
+    upload.key = in.text("Key", true);
+    upload.upload_id = in.text("UploadId", true);
+    upload.storage_class = in.text("StorageClass", false);
+    upload.initiated = in.time("Initiated");
+    good = good && in.good();
+    out.uploads.push_back(std::move(upload));
+  }
+  if (!good) return detail::malformed_member(name);
+  return out;
 }
 
 DATAFLUX_INLINE result<std::string> write_complete_request(std::span<const completed_part> parts) {

@@ -44,8 +44,15 @@ class call : public http::exchange {
   virtual bool accepts(int status) const noexcept { return status >= 200 && status <= 299; }
   /// Where the body of an accepted reply goes.
   virtual result<byte_sink*> open_body(const http::reply_head& head) = 0;
+  enum class progress : std::uint8_t {
+    done,
+    more,   ///< the next request follows at once; what was achieved so far is safe
+    again,  ///< the next request follows at once, nothing was achieved
+  };
   /// The reply is complete: its value is taken, or an error (retryable or not) says what is wrong.
-  virtual result<void> take_reply() = 0;
+  virtual result<progress> take_reply() = 0;
+  /// What no error may show, whatever the service writes into its own.
+  virtual std::string_view secret() const noexcept { return {}; }
   /// Before another attempt. An error ends the call.
   virtual result<void> prepare_retry() { return {}; }
   /// The last word: calls the completion. Null = success.
@@ -61,6 +68,8 @@ class call : public http::exchange {
   }
   time_point deadline() const noexcept { return deadline_; }
   int attempts() const noexcept { return retry_.attempts; }
+  /// The same for all attempts.
+  const call_id& id() const noexcept { return id_; }
   collecting_sink& reply_body() noexcept { return body_; }
   const reply_facts& facts() const noexcept { return facts_; }
   whole_reply reply() const noexcept { return {facts_, body_.bytes(), body_.readable()}; }
@@ -93,7 +102,10 @@ class call : public http::exchange {
   void report_attempt(const http::exchange_report& report);
   error stopped_error() const;
 
+  void keep_secret(error& e) const;
+
   ref<client_core> core_;
+  call_id id_{};
   phase phase_{phase::idle};
   std::atomic<bool> stopped_{false};
   bool accepted_{false};

@@ -38,7 +38,7 @@ class read_call final : public call, private byte_sink {
     return status == 200 || status == 206 || status == 416;
   }
   result<byte_sink*> open_body(const http::reply_head& head) override;
-  result<void> take_reply() override;
+  result<progress> take_reply() override;
   result<void> prepare_retry() override;
   void conclude(std::optional<error> failure) noexcept override;
 

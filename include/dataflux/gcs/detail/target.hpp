@@ -4,6 +4,7 @@
 #include <dataflux/gcs/verb.hpp>
 #include <dataflux/store/preconditions.hpp>
 
+#include <array>
 #include <charconv>
 #include <cstdint>
 #include <string>
@@ -46,6 +47,22 @@ class target_writer {
     }
     return *this;
   }
+  /// "{base}{bucket}", for what is about the bucket itself.
+  target_writer& bucket_path(std::string_view base, std::string_view bucket) {
+    out_.append(base);
+    codec::append_percent(out_, bucket);
+    return *this;
+  }
+  /// One more piece of the path: as it is, or a name.
+  target_writer& segment(std::string_view plain) {
+    out_.append("/").append(plain);
+    return *this;
+  }
+  target_writer& segment_of(std::string_view name) {
+    out_.push_back('/');
+    codec::append_percent(out_, name);
+    return *this;
+  }
   /// "{base}{bucket}/{object}". '/' is encoded here, too, although the XML API would not need it:
   /// no proxy can then take a name's "/../" for a path to be shortened.
   target_writer& xml_path(std::string_view base, std::string_view bucket, std::string_view object) {
@@ -82,16 +99,23 @@ class target_writer {
     return value == 0 ? *this : number("generation", value);
   }
   target_writer& conditions(const preconditions& c) {
-    if (c.if_generation_match) number("ifGenerationMatch", *c.if_generation_match);
-    if (c.if_generation_not_match) number("ifGenerationNotMatch", *c.if_generation_not_match);
-    if (c.if_metageneration_match) number("ifMetagenerationMatch", *c.if_metageneration_match);
-    if (c.if_metageneration_not_match) {
-      number("ifMetagenerationNotMatch", *c.if_metageneration_not_match);
-    }
-    return *this;
+    return conditions(c, {"ifGenerationMatch", "ifGenerationNotMatch", "ifMetagenerationMatch",
+                          "ifMetagenerationNotMatch"});
+  }
+  target_writer& source_conditions(const preconditions& c) {
+    return conditions(c, {"ifSourceGenerationMatch", "ifSourceGenerationNotMatch",
+                          "ifSourceMetagenerationMatch", "ifSourceMetagenerationNotMatch"});
   }
 
  private:
+  target_writer& conditions(const preconditions& c, const std::array<std::string_view, 4>& keys) {
+    if (c.if_generation_match) number(keys[0], *c.if_generation_match);
+    if (c.if_generation_not_match) number(keys[1], *c.if_generation_not_match);
+    if (c.if_metageneration_match) number(keys[2], *c.if_metageneration_match);
+    if (c.if_metageneration_not_match) number(keys[3], *c.if_metageneration_not_match);
+    return *this;
+  }
+
   std::string& out_;
   char mark_{'?'};
 };

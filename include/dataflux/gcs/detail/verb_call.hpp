@@ -1,43 +1,16 @@
 #pragma once
 
 #include <dataflux/gcs/detail/call.hpp>
-#include <dataflux/gcs/multipart_verbs.hpp>
-#include <dataflux/gcs/object_resource.hpp>
 #include <dataflux/gcs/object_verbs.hpp>
+#include <dataflux/gcs/repeat_rules.hpp>
 #include <dataflux/store/object_store.hpp>
 #include <dataflux/store/validate.hpp>
 
-#include <algorithm>
 #include <optional>
 #include <type_traits>
 #include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
-
-/// What a write leaves in the store, if it has been carried out: for the look that tells.
-struct expected_object {
-  std::uint64_t size{0};
-  std::uint32_t crc32c{0};
-};
-inline expected_object expected_of(const insert_request& r, const insert_body& body) noexcept {
-  return {r.data.size(), body.crc32c};
-}
-inline expected_object expected_of(const multipart_complete_request&,
-                                   const complete_body& body) noexcept {
-  return {body.whole.length(), body.whole.crc()};
-}
-
-/// The object may have been there before with the same bytes; then it is not what was written.
-inline bool is_ours(const insert_request& r, const object_metadata& found) {
-  if (r.conditions.if_generation_match == found.generation) return false;
-  auto sent = r.metadata;
-  auto stored = found.metadata;
-  std::sort(sent.begin(), sent.end());
-  std::sort(stored.begin(), stored.end());
-  return sent == stored;
-}
-/// A multipart upload knows no precondition, so that nothing tells an older object of equal bytes.
-inline bool is_ours(const multipart_complete_request&, const object_metadata&) { return true; }
 
 /// A call whose reply is read as a whole: every verb but the read.
 template <class Verb>
@@ -57,7 +30,7 @@ class verb_call final : public call {
     std::optional<error> bad;
     if (!valid) {
       bad = std::move(valid).error();
-    } else if (auto prepared = Verb::prepare(made->request_, client_core::random_id()); prepared) {
+    } else if (auto prepared = Verb::prepare(made->request_, made->id()); prepared) {
       made->state_ = std::move(*prepared);
     } else {
       bad = std::move(prepared).error();
@@ -66,90 +39,152 @@ class verb_call final : public call {
   }
 
  private:
-  /// A write whose outcome can be found out by looking at the object.
-  static constexpr bool writes_object =
-      std::is_same_v<value, object_metadata> && !std::is_same_v<Verb, stat_verb>;
+  static constexpr repeat_rule rule = repeat_rule_of<Verb>;
 
   verb_call(const buffer_pool& buffers, const request_type& what, completion done)
       : call(buffers), request_(what), done_(std::move(done)) {}
 
   const verb_info& info() const noexcept override { return Verb::info; }
   call_identity identity() const noexcept override { return Verb::identity(request_); }
-  bool repeatable() const noexcept override { return Verb::idempotent(request_); }
+  bool repeatable() const noexcept override {
+    if constexpr (requires { Verb::continued(state_); }) {
+      if (Verb::continued(state_)) return true;
+    }
+    return may_be_repeated(rule, request_);
+  }
   void build() override { Verb::build(core().context(), request_, state_, request); }
+  bool accepts(int status) const noexcept override {
+    if constexpr (requires { Verb::accepts(status); }) {
+      if (Verb::accepts(status)) return true;
+    }
+    return call::accepts(status);
+  }
+  std::string_view secret() const noexcept override {
+    if constexpr (requires { Verb::secret(request_); }) {
+      return Verb::secret(request_);
+    } else {
+      return {};
+    }
+  }
 
-  result<byte_sink*> open_body(const http::reply_head&) override {
+  result<byte_sink*> open_body(const http::reply_head& head) override {
+    if constexpr (requires { Verb::read_head(request, head, state_); }) {
+      Verb::read_head(request, head, state_);
+    }
     reply_body().reset(Verb::info.reply_limit, collecting_sink::excess::refuse);
     return &reply_body();
   }
 
-  result<void> take_reply() override {
+  result<progress> take_reply() override {
     auto parsed = Verb::parse(request_, state_, reply());
     if (!parsed) return std::move(parsed).error();
-    if constexpr (!std::is_void_v<value>) value_ = std::move(*parsed);
-    if constexpr (writes_object) {
+    using parsed_type = std::remove_cvref_t<decltype(parsed)>;
+    if constexpr (std::is_same_v<parsed_type, result<std::optional<stored_value>>>) {
+      if (!*parsed) return went_on();
+      value_ = std::move(**parsed);
+    } else if constexpr (!std::is_void_v<value>) {
+      value_ = std::move(*parsed);
+    }
+    if constexpr (requires { Verb::checksum_by_look; }) {
       if (!value_->crc32c)
         return error(errc::data_loss, "the reply carries no checksum of the object");
     }
+    return progress::done;
+  }
+
+  progress went_on() const {
+    if constexpr (requires { Verb::advanced(state_); }) {
+      if (!Verb::advanced(state_)) return progress::again;
+    }
+    return progress::more;
+  }
+
+  result<void> prepare_retry() override {
+    if constexpr (requires { Verb::before_retry(state_); }) Verb::before_retry(state_);
     return {};
   }
 
   bool investigate(const error& e, bool outcome_unknown) override {
-    if constexpr (writes_object) {
+    const repeat_meaning meaning =
+        outcome_unknown ? meaning_of(rule, e.http_status()) : repeat_meaning::failed;
+    if constexpr (rule.looks) {
       if (e.code() == errc::data_loss && e.generation() != 0) return remove_damaged(e);
-      const bool repeated =
-          outcome_unknown && Verb::on_repeat(request_, e) == repeat_meaning::compare;
       // No reply, a success that broke off, or one without a checksum: the object itself is the
       // only witness.
       const bool silent = (outcome_unknown && e.http_status() < 300) || value_.has_value();
-      if (!repeated && !silent) return false;
-      return look(e);
-    } else {
-      if (!outcome_unknown || Verb::on_repeat(request_, e) != repeat_meaning::done) return false;
+      if (meaning != repeat_meaning::compare && !silent) return false;
+      look(e);
+      return true;
+    } else if constexpr (std::is_void_v<value>) {
+      if (meaning != repeat_meaning::done) return false;
       finish(std::nullopt);
       return true;
+    } else {
+      return false;
     }
   }
 
-  /// Success if the object is there as it was sent; otherwise the error that led here.
-  bool look(const error& e) {
-    if constexpr (writes_object) {
-      stat_request question{
-          .bucket = request_.bucket, .object = request_.object, .limits = remaining_limits()};
-      verb_call<stat_verb>::start(ref<client_core>::share(&core()), question,
-                                  [self = ref<verb_call>::share(this),
-                                   e = error(e)](result<object_metadata> found) mutable {
-                                    const expected_object sent =
-                                        expected_of(self->request_, self->state_);
-                                    if (found && is_ours(self->request_, *found) &&
-                                        check_stored(*found, sent.size, sent.crc32c)) {
-                                      self->value_ = std::move(*found);
-                                      self->finish(std::nullopt);
-                                    } else {
-                                      self->finish(std::move(e));
-                                    }
-                                  });
+  stat_request question(const call_identity& about) const {
+    return {.bucket = std::string(about.bucket),
+            .object = std::string(about.object),
+            .limits = remaining_limits()};
+  }
+
+  /// Success if the object is there as this call was to make it; otherwise the error that led here.
+  void look(const error& e) {
+    verb_call<stat_verb>::start(
+        ref<client_core>::share(&core()), question(identity()),
+        [self = ref<verb_call>::share(this), e = error(e)](result<object_metadata> found) mutable {
+          if (!found) return self->finish(std::move(e));
+          self->judge(std::move(e), *std::move(found));
+        },
+        executor);
+  }
+
+  void judge(error e, object_metadata found) {
+    if constexpr (requires { Verb::witness(request_); }) {
+      stat_request about = Verb::witness(request_);
+      about.limits = remaining_limits();
+      verb_call<stat_verb>::start(
+          ref<client_core>::share(&core()), about,
+          [self = ref<verb_call>::share(this), e = std::move(e),
+           found = std::move(found)](result<object_metadata> source) mutable {
+            const bool ours = Verb::is_ours(self->request_, self->state_, found, source);
+            self->end_look(ours, std::move(e), std::move(found));
+          },
+          executor);
+    } else {
+      const bool ours = Verb::is_ours(request_, state_, found);
+      end_look(ours, std::move(e), std::move(found));
     }
-    return true;
+  }
+
+  void end_look(bool ours, error e, object_metadata found) {
+    if (!ours) return finish(std::move(e));
+    if constexpr (requires { Verb::resolved(std::move(found)); }) {
+      value_ = Verb::resolved(std::move(found));
+    } else {
+      value_ = std::move(found);
+    }
+    finish(std::nullopt);
   }
 
   /// What was stored is not what was sent: nobody must find it under this name.
   bool remove_damaged(const error& e) {
-    if constexpr (writes_object) {
-      remove_request removal{.bucket = request_.bucket,
-                             .object = request_.object,
-                             .generation = e.generation(),
-                             .limits = remaining_limits()};
-      verb_call<remove_verb>::start(
-          ref<client_core>::share(&core()), removal,
-          [self = ref<verb_call>::share(this), e = error(e)](result<void> removed) mutable {
-            e.with_message(e.message() +
-                           (removed ? "; the damaged object was removed"
-                                    : "; it could not be removed: " + removed.error().message()));
-            self->finish(std::move(e));
-          },
-          executor);
-    }
+    const call_identity about = identity();
+    remove_request removal{.bucket = std::string(about.bucket),
+                           .object = std::string(about.object),
+                           .generation = e.generation(),
+                           .limits = remaining_limits()};
+    verb_call<remove_verb>::start(
+        ref<client_core>::share(&core()), removal,
+        [self = ref<verb_call>::share(this), e = error(e)](result<void> removed) mutable {
+          e.with_message(e.message() +
+                         (removed ? "; the damaged object was removed"
+                                  : "; it could not be removed: " + removed.error().message()));
+          self->finish(std::move(e));
+        },
+        executor);
     return true;
   }
 

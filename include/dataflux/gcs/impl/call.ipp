@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/gcs/detail/call.hpp>
+#include <dataflux/version.hpp>
 
 #include <algorithm>
 #include <string>
@@ -11,9 +12,27 @@ namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
 /// What is kept of the body of an error reply.
 inline constexpr std::size_t error_body_limit = std::size_t{64} << 10U;
 
+/// Telemetry (protocol.md 0.3): one id per call, the same on all its attempts.
+inline void add_api_client(const call_id& id, http::header_list& headers) {
+  constexpr std::string_view start{"gl-cpp/20 gccl/" DATAFLUX_VERSION " gccl-invocation-id/"};
+  char text[start.size() + 36];
+  char* at = text + start.copy(text, start.size());
+  for (int digit = 0; digit < 32; ++digit) {
+    if (digit == 8 || digit == 12 || digit == 16 || digit == 20) *at++ = '-';
+    unsigned nibble =
+        static_cast<unsigned>(id[static_cast<std::size_t>(digit) / 16] >> (60 - 4 * (digit % 16))) &
+        0xfU;
+    if (digit == 12) nibble = 4;  // a random UUID of RFC 9562
+    if (digit == 16) nibble = 8U | (nibble & 3U);
+    *at++ = "0123456789abcdef"[nibble];
+  }
+  headers.add("x-goog-api-client", std::string_view{text, sizeof text});
+}
+
 DATAFLUX_INLINE void call::reuse(ref<client_core> core) noexcept {
   revive();
   core_ = std::move(core);
+  id_ = client_core::random_id();
   executor = nullptr;
   phase_ = phase::idle;
   stopped_.store(false, std::memory_order_relaxed);
@@ -50,7 +69,6 @@ DATAFLUX_INLINE void call::begin() {
   retry_.started = executor->now();
   if (timeout_ > duration::zero()) deadline_ = deadline_after(retry_.started, timeout_);
   retry_.deadline = deadline_;
-  retry_.idempotent = repeatable();
   if (bad_) return finish(std::move(bad_));
   if (stop_token_.stop_possible()) on_stop_.emplace(stop_token_, stopper{this});
   line_ = &core_->line_of(identity().bucket, info().pacing);
@@ -120,14 +138,18 @@ DATAFLUX_INLINE void call::wait_until(time_point when, void (call::*then)()) {
 DATAFLUX_INLINE void call::send(time_point admitted) {
   admitted_ = admitted;
   build();
-  if (!authorization_.empty()) request.headers.add("Authorization", authorization_);
+  // A session may be at another host, which needs no token and must not get one.
+  if (!authorization_.empty() && request.origin == core_->where.origin()) {
+    request.headers.add("Authorization", authorization_);
+  }
   request.headers.add("User-Agent", core_->user_agent);
+  add_api_client(id_, request.headers);
   const client_options& o = core_->options;
   limits = {.connect = o.connect_timeout,
             .first_byte = info().slow_reply ? o.complete_timeout : o.first_byte_timeout,
             .stall = o.stall_timeout,
             .deadline = deadline_};
-  idempotent = retry_.idempotent;
+  idempotent = retry_.idempotent = repeatable();
   status_ = 0;
   accepted_ = false;
   refusal_.reset();
@@ -155,10 +177,31 @@ DATAFLUX_INLINE void call::on_done(http::exchange_report& report) noexcept {
   if (report.resent) retry_.may_have_been_executed = true;
   if (report.failure != http::transport_failure::none || !accepted_) return settle(report);
   line_->report(admitted_, executor->now(), http::pace_outcome::accepted);
-  if (auto taken = take_reply(); !taken) return settle(std::move(taken).error());
+  auto taken = take_reply();
+  if (!taken) return settle(std::move(taken).error());
   ++retry_.attempts;
   core_->retry_budget.succeeded();
-  finish(std::nullopt);
+  if (*taken == progress::done) return finish(std::nullopt);
+  if (*taken == progress::more) {
+    retry_.progressed();
+    retry_.started = executor->now();
+  }
+  attempt();
+}
+
+/// Some services put a session's URL or id into their error's text; its id of the request is the
+/// session's, too.
+DATAFLUX_INLINE void call::keep_secret(error& e) const {
+  if (identity().session) e.with_request_id({});
+  const std::string_view hidden = secret();
+  if (hidden.empty()) return;
+  const auto blank_out = [hidden](std::string text) {
+    for (std::size_t at = text.find(hidden); at != std::string::npos; at = text.find(hidden, at)) {
+      text.replace(at, hidden.size(), "[removed]");
+    }
+    return text;
+  };
+  e.with_message(blank_out(e.message())).with_reason(blank_out(e.reason()));
 }
 
 /// No reply, or one that is no success.
@@ -172,6 +215,7 @@ DATAFLUX_INLINE void call::settle(const http::exchange_report& report) {
                             .with_retryable(http::may_be_retried(report.failure))
                             .with_http_status(status_)
                       : parse_error(identity(), facts_, body_.bytes());
+  keep_secret(e);
   const bool rejected =
       !broke_off && http::classify(status_, e.reason()) == http::reply_class::throttled;
   line_->report(admitted_, executor->now(),
@@ -195,6 +239,7 @@ DATAFLUX_INLINE void call::settle(const http::exchange_report& report) {
 /// the service's.
 DATAFLUX_INLINE void call::settle(error e) {
   if (e.http_status() == 0) e.with_http_status(status_);
+  keep_secret(e);
   if (!e.retryable()) {
     ++retry_.attempts;
     return fail_or_investigate(std::move(e));

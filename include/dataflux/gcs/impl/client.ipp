@@ -3,11 +3,15 @@
 #include <dataflux/auth/adc.hpp>
 #include <dataflux/auth/anonymous.hpp>
 #include <dataflux/auth/environment.hpp>
+#include <dataflux/gcs/bucket_verbs.hpp>
+#include <dataflux/gcs/change_verbs.hpp>
 #include <dataflux/gcs/client.hpp>
 #include <dataflux/gcs/detail/client_core.hpp>
 #include <dataflux/gcs/detail/read_call.hpp>
 #include <dataflux/gcs/detail/verb_call.hpp>
 #include <dataflux/gcs/list_verb.hpp>
+#include <dataflux/gcs/multipart_verbs.hpp>
+#include <dataflux/gcs/resumable_verbs.hpp>
 #include <dataflux/http/curl_transport.hpp>
 
 #include <string_view>
@@ -87,40 +91,80 @@ DATAFLUX_INLINE result<void> client::set_token(const auth::access_token& token) 
 DATAFLUX_INLINE store_traits client::traits() const noexcept { return {}; }
 DATAFLUX_INLINE scheduler& client::executor() noexcept { return core_->transport->next_executor(); }
 
-DATAFLUX_INLINE void client::start_list_page(const list_page_request& request,
-                                             completion<dataflux::list_page> done) {
-  detail::verb_call<list_verb>::start(core_, request, std::move(done));
-}
-DATAFLUX_INLINE void client::start_stat(const stat_request& request,
-                                        completion<object_metadata> done) {
-  detail::verb_call<stat_verb>::start(core_, request, std::move(done));
-}
-DATAFLUX_INLINE void client::start_read(const read_request& request, byte_sink& sink,
-                                        completion<read_summary> done) {
+DATAFLUX_INLINE void client::start(const read_request& request, byte_sink& sink,
+                                   completion<read_summary> done) {
   detail::read_call::start(core_, request, sink, std::move(done));
 }
-DATAFLUX_INLINE void client::start_insert(const insert_request& request,
-                                          completion<object_metadata> done) {
-  detail::verb_call<insert_verb>::start(core_, request, std::move(done));
+DATAFLUX_INLINE void client::start(const list_page_request& r,
+                                   completion<dataflux::list_page> done) {
+  detail::verb_call<list_verb>::start(core_, r, std::move(done));
 }
-DATAFLUX_INLINE void client::start_remove(const remove_request& request, completion<void> done) {
-  detail::verb_call<remove_verb>::start(core_, request, std::move(done));
+DATAFLUX_INLINE void client::start(const stat_request& r, completion<object_metadata> done) {
+  detail::verb_call<stat_verb>::start(core_, r, std::move(done));
 }
-DATAFLUX_INLINE void client::start_multipart_initiate(const multipart_initiate_request& request,
-                                                      completion<multipart_upload> done) {
-  detail::verb_call<multipart_initiate_verb>::start(core_, request, std::move(done));
+DATAFLUX_INLINE void client::start(const insert_request& r, completion<object_metadata> done) {
+  detail::verb_call<insert_verb>::start(core_, r, std::move(done));
 }
-DATAFLUX_INLINE void client::start_upload_part(const upload_part_request& request,
-                                               completion<uploaded_part> done) {
-  detail::verb_call<upload_part_verb>::start(core_, request, std::move(done));
+DATAFLUX_INLINE void client::start(const remove_request& r, completion<void> done) {
+  detail::verb_call<remove_verb>::start(core_, r, std::move(done));
 }
-DATAFLUX_INLINE void client::start_multipart_complete(const multipart_complete_request& request,
-                                                      completion<object_metadata> done) {
-  detail::verb_call<multipart_complete_verb>::start(core_, request, std::move(done));
+DATAFLUX_INLINE void client::start(const compose_request& r, completion<object_metadata> done) {
+  detail::verb_call<compose_verb>::start(core_, r, std::move(done));
 }
-DATAFLUX_INLINE void client::start_multipart_abort(const multipart_abort_request& request,
-                                                   completion<void> done) {
-  detail::verb_call<multipart_abort_verb>::start(core_, request, std::move(done));
+DATAFLUX_INLINE void client::start(const move_request& r, completion<object_metadata> done) {
+  detail::verb_call<move_verb>::start(core_, r, std::move(done));
+}
+DATAFLUX_INLINE void client::start(const multipart_initiate_request& r,
+                                   completion<multipart_upload> done) {
+  detail::verb_call<multipart_initiate_verb>::start(core_, r, std::move(done));
+}
+DATAFLUX_INLINE void client::start(const upload_part_request& r, completion<uploaded_part> done) {
+  detail::verb_call<upload_part_verb>::start(core_, r, std::move(done));
+}
+DATAFLUX_INLINE void client::start(const multipart_complete_request& r,
+                                   completion<object_metadata> done) {
+  detail::verb_call<multipart_complete_verb>::start(core_, r, std::move(done));
+}
+DATAFLUX_INLINE void client::start(const multipart_abort_request& r, completion<void> done) {
+  detail::verb_call<multipart_abort_verb>::start(core_, r, std::move(done));
+}
+DATAFLUX_INLINE void client::start(const list_parts_request& r, completion<part_page> done) {
+  detail::verb_call<list_parts_verb>::start(core_, r, std::move(done));
+}
+DATAFLUX_INLINE void client::start(const list_uploads_request& r, completion<upload_page> done) {
+  detail::verb_call<list_uploads_verb>::start(core_, r, std::move(done));
+}
+DATAFLUX_INLINE void client::start(const patch_request& r, completion<object_metadata> done) {
+  detail::verb_call<patch_verb>::start(core_, r, std::move(done));
+}
+DATAFLUX_INLINE void client::start(const rewrite_request& r, completion<object_metadata> done) {
+  detail::verb_call<rewrite_verb>::start(core_, r, std::move(done));
+}
+DATAFLUX_INLINE void client::start(const bucket_request& r, completion<bucket_metadata> done) {
+  detail::verb_call<bucket_verb>::start(core_, r, std::move(done));
+}
+DATAFLUX_INLINE void client::start(const storage_layout_request& r,
+                                   completion<storage_layout> done) {
+  detail::verb_call<storage_layout_verb>::start(core_, r, std::move(done));
+}
+DATAFLUX_INLINE void client::start(const test_permissions_request& r,
+                                   completion<std::vector<std::string>> done) {
+  detail::verb_call<test_permissions_verb>::start(core_, r, std::move(done));
+}
+DATAFLUX_INLINE void client::start(const resumable_start_request& r,
+                                   completion<resumable_session> done) {
+  detail::verb_call<resumable_start_verb>::start(core_, r, std::move(done));
+}
+DATAFLUX_INLINE void client::start(const resumable_chunk_request& r,
+                                   completion<resumable_progress> done) {
+  detail::verb_call<resumable_chunk_verb>::start(core_, r, std::move(done));
+}
+DATAFLUX_INLINE void client::start(const resumable_status_request& r,
+                                   completion<resumable_progress> done) {
+  detail::verb_call<resumable_status_verb>::start(core_, r, std::move(done));
+}
+DATAFLUX_INLINE void client::start(const resumable_cancel_request& r, completion<void> done) {
+  detail::verb_call<resumable_cancel_verb>::start(core_, r, std::move(done));
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::gcs

@@ -199,6 +199,7 @@ inline errc decide_code(const call_identity& call, const reply_facts& facts,
   if (facts.ok()) return by_reason == errc::ok ? errc::unknown : by_reason;
   if (by_reason == errc::data_loss || is_checksum_refusal(facts, words)) return errc::data_loss;
   if (facts.status == 412 && call.create_only) return errc::already_exists;
+  if (facts.status == 499 && call.session) return errc::not_found;  // it was cancelled
   if (http::classify(facts.status, words.reason) == http::reply_class::throttled) {
     return errc::resource_exhausted;
   }
@@ -228,6 +229,10 @@ inline std::string_view permission_in(std::string_view message) noexcept {
 }
 
 inline std::string advice_for_missing(const call_identity& call, const service_words& words) {
+  if (call.session) {
+    return "the upload session is over: it was finished, cancelled or older than a week; begin a "
+           "new one";
+  }
   if (words.reason == "NoSuchUpload") return "the upload was completed or aborted, or never was";
   if (words.reason == "NoSuchBucket" || call.object.empty() ||
       contains(words.message, "bucket does not exist")) {
@@ -277,6 +282,7 @@ inline std::string advice(const call_identity& call, const reply_facts& facts, e
       return advice_for_forbidden(words);
     case 404:
     case 410:
+    case 499:
       return advice_for_missing(call, words);
     case 416:
       return "the range begins beyond the end of the object";

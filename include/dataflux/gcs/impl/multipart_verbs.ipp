@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/codec/xml.hpp>
+#include <dataflux/gcs/detail/resource_writer.hpp>
 #include <dataflux/gcs/detail/target.hpp>
 #include <dataflux/gcs/error_reply.hpp>
 #include <dataflux/gcs/multipart_verbs.hpp>
@@ -34,27 +35,45 @@ inline error wrong_document(const call_identity& call, const whole_reply& reply,
   return found;
 }
 
+inline constexpr std::uint32_t greatest_xml_page = 1000;
+
+inline error broken_listing(std::string_view what) {
+  return {errc::internal, std::string{"a page of the listing broke its contract: "}.append(what)};
+}
+
 }  // namespace detail
 
+DATAFLUX_INLINE result<std::string> multipart_initiate_verb::prepare(const request& r,
+                                                                     const call_id& id) {
+  return detail::mark_of(id, attributes_of(r));
+}
+
 DATAFLUX_INLINE void multipart_initiate_verb::build(const call_context& context, const request& r,
-                                                    const state&, http::request& out) {
+                                                    const state& mark, http::request& out) {
   detail::begin_xml(context, http::method::post, r, out).raw("uploads");
-  out.headers.add("Content-Type", r.content_type.empty()
-                                      ? std::string_view{"application/octet-stream"}
-                                      : r.content_type);
+  const attributes_view a = attributes_of(r);
+  const auto add = [&out](std::string_view name, std::string_view value) {
+    if (!value.empty()) out.headers.add(name, value);
+  };
+  add("Content-Type", detail::content_type_of(a));
+  add("Content-Encoding", a.content_encoding);
+  add("x-goog-storage-class", a.storage_class);
+  if (a.custom_time) add("x-goog-custom-time", codec::format_rfc3339(*a.custom_time));
+  add("x-goog-encryption-kms-key-name", a.kms_key_name);
   std::string name;
-  for (const auto& [key, value] : r.metadata) {
+  for (const auto& [key, value] : a.metadata) {
     name.assign("x-goog-meta-").append(key);
     out.headers.add(name, value);
   }
+  add(name.assign("x-goog-meta-").append(upload_mark_key), mark);
 }
 
 DATAFLUX_INLINE result<multipart_upload> multipart_initiate_verb::parse(const request& r,
-                                                                        const state&,
+                                                                        const state& mark,
                                                                         const whole_reply& reply) {
   auto id = codec::parse_initiate_result(reply.body);
   if (!id) return detail::wrong_document(identity(r), reply, std::move(id.error()));
-  return multipart_upload{*std::move(id)};
+  return multipart_upload{*std::move(id), mark};
 }
 
 DATAFLUX_INLINE result<part_checksum> upload_part_verb::prepare(const request& r, const call_id&) {
@@ -143,6 +162,78 @@ DATAFLUX_INLINE void multipart_abort_verb::build(const call_context& context, co
 DATAFLUX_INLINE result<void> multipart_abort_verb::parse(const request&, const state&,
                                                          const whole_reply&) {
   return {};
+}
+
+DATAFLUX_INLINE bool multipart_complete_verb::is_ours(const request& r, const state& body,
+                                                      const object_metadata& found) {
+  return check_stored(found, body.whole.length(), body.whole.crc()) &&
+         (r.mark.empty() || found.upload_mark == r.mark);
+}
+
+DATAFLUX_INLINE void list_parts_verb::build(const call_context& context, const request& r,
+                                            const state&, http::request& out) {
+  auto target = detail::begin_xml(context, http::method::get, r, out);
+  target.text("uploadId", r.upload_id)
+      .number("max-parts", r.max_results == 0 ? detail::greatest_xml_page : r.max_results);
+  if (r.marker != 0) target.number("part-number-marker", r.marker);
+}
+
+DATAFLUX_INLINE result<part_page> list_parts_verb::parse(const request& r, const state&,
+                                                         const whole_reply& reply) {
+  auto listed = codec::parse_list_parts_result(reply.body);
+  if (!listed) {
+    return detail::wrong_document(identity(r), reply,
+                                  std::move(listed.error().with_retryable(true)));
+  }
+  part_page page;
+  std::uint32_t last = r.marker;
+  for (codec::listed_part& part : listed->parts) {
+    if (part.number <= last) return detail::broken_listing("part numbers do not ascend");
+    last = part.number;
+    page.parts.push_back({part.number, part.size, std::move(part.etag), part.modified});
+  }
+  if (!listed->truncated) return page;
+  page.next_marker = listed->next_marker != 0 ? listed->next_marker : last;
+  if (page.next_marker <= r.marker) return detail::broken_listing("the page does not advance");
+  return page;
+}
+
+DATAFLUX_INLINE void list_uploads_verb::build(const call_context& context, const request& r,
+                                              const state&, http::request& out) {
+  detail::begin(context, http::method::get, out);
+  detail::bill_xml(context, out);
+  detail::target_writer target{out};
+  target.bucket_path(context.endpoint.xml_buckets(), r.bucket)
+      .raw("uploads")
+      .number("max-uploads", r.max_results == 0 ? detail::greatest_xml_page : r.max_results)
+      .optional_text("prefix", r.prefix)
+      .optional_text("key-marker", r.object_marker)
+      .optional_text("upload-id-marker", r.upload_marker);
+}
+
+DATAFLUX_INLINE result<upload_page> list_uploads_verb::parse(const request& r, const state&,
+                                                             const whole_reply& reply) {
+  auto listed = codec::parse_list_uploads_result(reply.body);
+  if (!listed) {
+    return detail::wrong_document(identity(r), reply,
+                                  std::move(listed.error().with_retryable(true)));
+  }
+  upload_page page;
+  for (codec::listed_upload& upload : listed->uploads) {
+    if (!upload.key.starts_with(r.prefix)) {
+      return detail::broken_listing("an upload lacks the prefix asked for");
+    }
+    page.uploads.push_back({std::move(upload.key), std::move(upload.upload_id),
+                            std::move(upload.storage_class), upload.initiated});
+  }
+  if (!listed->truncated) return page;
+  page.next_object_marker = std::move(listed->next_key_marker);
+  page.next_upload_marker = std::move(listed->next_upload_id_marker);
+  if (page.next_object_marker.empty() ||
+      (page.next_object_marker == r.object_marker && page.next_upload_marker == r.upload_marker)) {
+    return detail::broken_listing("the page does not advance");
+  }
+  return page;
 }
 
 DATAFLUX_INLINE codec::crc32c_accumulator combined_parts(

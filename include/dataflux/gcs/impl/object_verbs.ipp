@@ -2,6 +2,7 @@
 
 #include <dataflux/codec/crc32c.hpp>
 #include <dataflux/codec/json_writer.hpp>
+#include <dataflux/gcs/detail/resource_writer.hpp>
 #include <dataflux/gcs/detail/target.hpp>
 #include <dataflux/gcs/object_resource.hpp>
 #include <dataflux/gcs/object_verbs.hpp>
@@ -10,26 +11,12 @@ namespace dataflux::inline DATAFLUX_ABI::gcs {
 
 namespace detail {
 
-/// 32 hexadecimal digits: needs no quotes in Content-Type.
-inline std::string boundary_of(const call_id& id) {
-  constexpr std::string_view digits{"0123456789abcdef"};
-  std::string text;
-  for (const std::uint64_t half : id) {
-    for (int shift = 60; shift >= 0; shift -= 4) text.push_back(digits[(half >> shift) & 0xfU]);
-  }
-  return text;
-}
-
-inline std::string insert_resource(const insert_request& r, std::string_view content_type,
-                                   std::uint32_t crc32c) {
+inline std::string insert_resource(const insert_request& r, const insert_body& body) {
+  const attributes_view a = attributes_of(r);
   codec::json_writer json;
-  json.begin_object().key("name").string(r.object).key("contentType").string(content_type);
-  json.key("crc32c").string(codec::encode_crc32c(crc32c).view());
-  if (!r.metadata.empty()) {
-    json.key("metadata").begin_object();
-    for (const auto& [key, value] : r.metadata) json.key(key).string(value);
-    json.end_object();
-  }
+  json.begin_object().key("name").string(r.object).key("contentType").string(content_type_of(a));
+  json.key("crc32c").string(codec::encode_crc32c(body.crc32c).view());
+  append_attributes(json, a, body.mark);
   json.end_object();
   return std::move(json).take();
 }
@@ -57,17 +44,17 @@ DATAFLUX_INLINE result<object_metadata> stat_verb::parse(const request& r, const
 }
 
 DATAFLUX_INLINE result<insert_body> insert_verb::prepare(const request& r, const call_id& id) {
-  const std::string boundary = detail::boundary_of(id);
-  const std::string_view type =
-      r.content_type.empty() ? std::string_view{"application/octet-stream"} : r.content_type;
+  const attributes_view a = attributes_of(r);
+  const std::string boundary = detail::hexadecimal(id);  // needs no quotes in Content-Type
   insert_body body;
   body.crc32c = codec::crc32c(r.data);
+  body.mark = detail::mark_of(id, a);
   body.content_type = "multipart/related; boundary=" + boundary;
   body.preamble.append("--").append(boundary);
   body.preamble.append("\r\nContent-Type: application/json; charset=UTF-8\r\n\r\n");
-  body.preamble.append(detail::insert_resource(r, type, body.crc32c));
+  body.preamble.append(detail::insert_resource(r, body));
   body.preamble.append("\r\n--").append(boundary);
-  body.preamble.append("\r\nContent-Type: ").append(type).append("\r\n\r\n");
+  body.preamble.append("\r\nContent-Type: ").append(detail::content_type_of(a)).append("\r\n\r\n");
   body.epilogue.append("\r\n--").append(boundary).append("--\r\n");
   return body;
 }
@@ -79,7 +66,8 @@ DATAFLUX_INLINE void insert_verb::build(const call_context& context, const reque
   target.json_path(context.endpoint.upload_buckets(), r.bucket)
       .raw("uploadType=multipart")
       .raw("prettyPrint=false")
-      .conditions(r.conditions);
+      .conditions(r.conditions)
+      .optional_text("kmsKeyName", r.kms_key_name);
   detail::bill_json(context, target, out);
   out.headers.add("Content-Type", body.content_type);
   out.body.append(as_bytes(body.preamble));
@@ -93,6 +81,13 @@ DATAFLUX_INLINE result<object_metadata> insert_verb::parse(const request& r, con
   if (!stored) return stored;
   if (auto same = check_stored(*stored, r.data.size(), body.crc32c); !same) return same.error();
   return stored;
+}
+
+DATAFLUX_INLINE bool insert_verb::is_ours(const request& r, const state& body,
+                                          const object_metadata& found) {
+  return r.conditions.if_generation_match != found.generation &&
+         check_stored(found, r.data.size(), body.crc32c) &&
+         detail::bears(found, body.mark, attributes_of(r));
 }
 
 DATAFLUX_INLINE void remove_verb::build(const call_context& context, const request& r, const state&,

@@ -98,17 +98,17 @@ DATAFLUX_INLINE result<void> read_call::rewind(std::uint64_t offset) {
   return sink_->rewind(offset);
 }
 
-DATAFLUX_INLINE result<void> read_call::take_reply() {
+DATAFLUX_INLINE result<call::progress> read_call::take_reply() {
   if (received_ != expected_) {
     return error(errc::unavailable, "the reply ended after " + std::to_string(received_) + " of " +
                                         std::to_string(expected_) + " bytes")
         .with_retryable(true);
   }
   const bool whole = first_offset_ == 0 && received_ == summary_.object_size;
-  if (!whole || !summary_.object_crc32c) return {};
+  if (!whole || !summary_.object_crc32c) return progress::done;
   if (crc_ == *summary_.object_crc32c) {
     summary_.verified = true;
-    return {};
+    return progress::done;
   }
   // Once more from the start: the damage may have happened on the way.
   const bool again = !std::exchange(mismatched_, true);

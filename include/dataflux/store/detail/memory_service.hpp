@@ -21,27 +21,29 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 /// An error as the service's reply gives it.
 error refused(errc code, int status, std::string_view reason, std::string message);
 
-/// The bytes of one stored object, shared and never changed: pieces of memory one behind the other
-/// (a multipart upload's parts are not copied together), or computed ones.
+/// What does not hold, if anything. On reads a failed *_not_match is 304 (protocol.md 1.2).
+std::optional<error> unmet(const preconditions& c, const object_metadata* live, bool reading);
+
+/// The bytes of one stored object, shared and never changed: pieces one behind the other, in memory
+/// or computed. The parts of an upload, and the sources of a composed object, are not copied.
 class memory_body {
  public:
-  using piece = std::shared_ptr<const std::vector<std::byte>>;
+  using piece = std::variant<std::shared_ptr<const std::vector<std::byte>>, synthetic_bytes>;
 
-  explicit memory_body(synthetic_bytes bytes) noexcept : bytes_(bytes), size_(bytes.size()) {}
-  explicit memory_body(std::vector<piece> pieces);
+  memory_body() = default;
+  explicit memory_body(synthetic_bytes bytes) { append(bytes); }
+  explicit memory_body(bytes_view data) { append(copy_of(data)); }
   static piece copy_of(bytes_view data);
 
-  std::uint64_t size() const noexcept { return size_; }
+  void append(const piece& next);
+  void append(const memory_body& other);
+  std::uint64_t size() const noexcept { return ends_.empty() ? 0 : ends_.back(); }
   /// `offset + out.size()` must not exceed size().
   void copy(std::uint64_t offset, bytes_span out) const noexcept;
 
  private:
-  struct pieces_at {
-    std::vector<piece> pieces;
-    std::vector<std::uint64_t> ends;  ///< offset behind each piece
-  };
-  std::variant<pieces_at, synthetic_bytes> bytes_;
-  std::uint64_t size_{0};
+  std::vector<piece> pieces_{};
+  std::vector<std::uint64_t> ends_{};  ///< offset behind each piece
 };
 
 struct stored_object {
@@ -69,10 +71,14 @@ class memory_service {
   result<stored> open(const read_request& r) const;
   result<object_metadata> insert(const insert_request& r);
   result<void> remove(const remove_request& r);
+  result<object_metadata> compose(const compose_request& r);
+  result<object_metadata> move(const move_request& r);
   result<multipart_upload> initiate(const multipart_initiate_request& r);
   result<uploaded_part> upload_part(const upload_part_request& r);
   result<object_metadata> complete(const multipart_complete_request& r);
   result<void> abort(const multipart_abort_request& r);
+  result<part_page> list_parts(const list_parts_request& r) const;
+  result<upload_page> list_uploads(const list_uploads_request& r) const;
 
  private:
   struct bucket {
@@ -82,20 +88,20 @@ class memory_service {
   };
   struct part {
     uploaded_part facts{};
+    timestamp modified{};
     memory_body::piece data{};
   };
   struct upload {
-    std::string bucket{};
-    std::string object{};
-    std::string content_type{};
-    std::vector<std::pair<std::string, std::string>> metadata{};
+    object_metadata wanted{};
+    timestamp initiated{};
     std::map<std::uint32_t, part> parts{};
   };
 
   result<const bucket*> find_bucket(std::string_view name) const;
   result<bucket*> writable(std::string_view name);
-  result<upload*> find_upload(const std::string& id, std::string_view bucket,
-                              std::string_view object);
+  result<const upload*> find_upload(const std::string& id, std::string_view bucket,
+                                    std::string_view object) const;
+  timestamp wall_clock() const noexcept;
   static stored find(const bucket& in, std::string_view bucket_name, std::string_view object);
   result<stored> get(std::string_view bucket, std::string_view object, std::int64_t generation,
                      const preconditions& conditions) const;
@@ -114,5 +120,6 @@ class memory_service {
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/store/impl/memory_store_list.ipp>
+#include <dataflux/store/impl/memory_store_multipart.ipp>
 #include <dataflux/store/impl/memory_store_service.ipp>
 #endif

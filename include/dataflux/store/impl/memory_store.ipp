@@ -25,9 +25,7 @@ DATAFLUX_INLINE void memory_store::create_bucket(std::string_view name,
 DATAFLUX_INLINE std::int64_t memory_store::put(std::string_view bucket, std::string_view object,
                                                bytes_view data) {
   state_->service.set_time(state_->clock.now());
-  return state_->service.put(bucket, object,
-                             detail::memory_body({detail::memory_body::copy_of(data)}),
-                             codec::crc32c(data));
+  return state_->service.put(bucket, object, detail::memory_body(data), codec::crc32c(data));
 }
 DATAFLUX_INLINE std::int64_t memory_store::put(std::string_view bucket, std::string_view object,
                                                synthetic_bytes data) {
@@ -54,50 +52,69 @@ DATAFLUX_INLINE store_traits memory_store::traits() const noexcept {
 }
 DATAFLUX_INLINE dataflux::scheduler& memory_store::executor() noexcept { return state_->clock; }
 
-DATAFLUX_INLINE void memory_store::start_list_page(const list_page_request& request,
-                                                   completion<dataflux::list_page> done) {
-  detail::start_call<&detail::memory_service::list>(state_, store_verb::list_page, request,
-                                                    std::move(done));
-}
-DATAFLUX_INLINE void memory_store::start_stat(const stat_request& request,
-                                              completion<object_metadata> done) {
-  detail::start_call<&detail::memory_service::stat>(state_, store_verb::stat, request,
-                                                    std::move(done));
-}
-DATAFLUX_INLINE void memory_store::start_read(const read_request& request, byte_sink& sink,
-                                              completion<read_summary> done) {
+DATAFLUX_INLINE void memory_store::start(const read_request& request, byte_sink& sink,
+                                         completion<read_summary> done) {
   auto call = std::make_shared<detail::memory_read_call>(state_, request, sink, std::move(done));
   call->start(validate(request));
 }
-DATAFLUX_INLINE void memory_store::start_insert(const insert_request& request,
-                                                completion<object_metadata> done) {
+DATAFLUX_INLINE void memory_store::start(const list_page_request& request,
+                                         completion<dataflux::list_page> done) {
+  detail::start_call<&detail::memory_service::list>(state_, store_verb::list_page, request,
+                                                    std::move(done));
+}
+DATAFLUX_INLINE void memory_store::start(const stat_request& request,
+                                         completion<object_metadata> done) {
+  detail::start_call<&detail::memory_service::stat>(state_, store_verb::stat, request,
+                                                    std::move(done));
+}
+DATAFLUX_INLINE void memory_store::start(const insert_request& request,
+                                         completion<object_metadata> done) {
   detail::start_call<&detail::memory_service::insert>(state_, store_verb::insert, request,
                                                       std::move(done));
 }
-DATAFLUX_INLINE void memory_store::start_remove(const remove_request& request,
-                                                completion<void> done) {
+DATAFLUX_INLINE void memory_store::start(const remove_request& request, completion<void> done) {
   detail::start_call<&detail::memory_service::remove>(state_, store_verb::remove, request,
                                                       std::move(done));
 }
-DATAFLUX_INLINE void memory_store::start_multipart_initiate(
-    const multipart_initiate_request& request, completion<multipart_upload> done) {
+DATAFLUX_INLINE void memory_store::start(const compose_request& request,
+                                         completion<object_metadata> done) {
+  detail::start_call<&detail::memory_service::compose>(state_, store_verb::compose, request,
+                                                       std::move(done));
+}
+DATAFLUX_INLINE void memory_store::start(const move_request& request,
+                                         completion<object_metadata> done) {
+  detail::start_call<&detail::memory_service::move>(state_, store_verb::move, request,
+                                                    std::move(done));
+}
+DATAFLUX_INLINE void memory_store::start(const multipart_initiate_request& request,
+                                         completion<multipart_upload> done) {
   detail::start_call<&detail::memory_service::initiate>(state_, store_verb::multipart_initiate,
                                                         request, std::move(done));
 }
-DATAFLUX_INLINE void memory_store::start_upload_part(const upload_part_request& request,
-                                                     completion<uploaded_part> done) {
+DATAFLUX_INLINE void memory_store::start(const upload_part_request& request,
+                                         completion<uploaded_part> done) {
   detail::start_call<&detail::memory_service::upload_part>(state_, store_verb::upload_part, request,
                                                            std::move(done));
 }
-DATAFLUX_INLINE void memory_store::start_multipart_complete(
-    const multipart_complete_request& request, completion<object_metadata> done) {
+DATAFLUX_INLINE void memory_store::start(const multipart_complete_request& request,
+                                         completion<object_metadata> done) {
   detail::start_call<&detail::memory_service::complete>(state_, store_verb::multipart_complete,
                                                         request, std::move(done));
 }
-DATAFLUX_INLINE void memory_store::start_multipart_abort(const multipart_abort_request& request,
-                                                         completion<void> done) {
+DATAFLUX_INLINE void memory_store::start(const multipart_abort_request& request,
+                                         completion<void> done) {
   detail::start_call<&detail::memory_service::abort>(state_, store_verb::multipart_abort, request,
                                                      std::move(done));
+}
+DATAFLUX_INLINE void memory_store::start(const list_parts_request& request,
+                                         completion<part_page> done) {
+  detail::start_call<&detail::memory_service::list_parts>(state_, store_verb::list_parts, request,
+                                                          std::move(done));
+}
+DATAFLUX_INLINE void memory_store::start(const list_uploads_request& request,
+                                         completion<upload_page> done) {
+  detail::start_call<&detail::memory_service::list_uploads>(state_, store_verb::list_uploads,
+                                                            request, std::move(done));
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI

@@ -117,6 +117,11 @@ DATAFLUX_INLINE bool page_filler::fold(const object_row& row, std::string_view p
 DATAFLUX_INLINE result<list_page> memory_service::list(const list_page_request& r) const {
   const auto in = find_bucket(r.bucket);
   if (!in) return in.error();
+  if (r.versions || !r.match_glob.empty()) {
+    return error{errc::unimplemented,
+                 "memory_store keeps no versions and matches no globs: leave out versions and "
+                 "match_glob"};
+  }
   const std::uint32_t wanted = r.max_results == 0 ? traits_.max_list_page : r.max_results;
   page_filler filler(r, std::min(wanted, traits_.max_list_page));
   if (auto ok = filler.begin(); !ok) return std::move(ok).error();

@@ -16,6 +16,10 @@ DATAFLUX_INLINE std::string_view to_string(store_verb verb) noexcept {
       return "objects.insert";
     case store_verb::remove:
       return "objects.delete";
+    case store_verb::compose:
+      return "objects.compose";
+    case store_verb::move:
+      return "objects.move";
     case store_verb::multipart_initiate:
       return "multipart.initiate";
     case store_verb::upload_part:
@@ -24,6 +28,10 @@ DATAFLUX_INLINE std::string_view to_string(store_verb verb) noexcept {
       return "multipart.complete";
     case store_verb::multipart_abort:
       return "multipart.abort";
+    case store_verb::list_parts:
+      return "multipart.parts";
+    case store_verb::list_uploads:
+      return "multipart.uploads";
   }
   return "unknown";
 }

@@ -4,6 +4,7 @@
 #include <dataflux/store/validate.hpp>
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -11,13 +12,15 @@ namespace dataflux::inline DATAFLUX_ABI {
 
 namespace detail {
 
-using metadata_list = std::vector<std::pair<std::string, std::string>>;
+using metadata_list = std::span<const std::pair<std::string, std::string>>;
 
 inline constexpr std::size_t longest_object_name = 1024;
 inline constexpr std::size_t metadata_limit = std::size_t{8} << 10U;
 inline constexpr std::uint64_t largest_part = 5ULL << 30U;
 inline constexpr std::uint64_t largest_object = 5ULL << 40U;
 inline constexpr std::uint32_t most_parts = 10'000;
+inline constexpr std::size_t most_sources = 32;
+inline constexpr std::uint32_t greatest_page = 1000;
 
 /// `what` 'value': `rule`. The value is cut, and what is not printable ASCII shown as \xHH.
 inline error bad_input(std::string_view what, std::string_view value, std::string_view rule) {
@@ -100,23 +103,16 @@ inline result<void> check_generation(std::int64_t generation) {
                "generation " + std::to_string(generation) + ": must not be negative"};
 }
 
-inline result<void> check_conditions(const preconditions& c) {
-  const std::pair<std::string_view, const std::optional<std::int64_t>&> all[] = {
-      {"if_generation_match", c.if_generation_match},
-      {"if_generation_not_match", c.if_generation_not_match},
-      {"if_metageneration_match", c.if_metageneration_match},
-      {"if_metageneration_not_match", c.if_metageneration_not_match}};
-  for (const auto& [name, value] : all) {
-    if (value.value_or(0) >= 0) continue;
-    return error{errc::invalid_argument,
-                 std::string{name} + " " + std::to_string(*value) + ": must not be negative"};
-  }
-  return {};
+inline result<void> check_ascii(std::string_view what, std::string_view text) {
+  if (is_printable_ascii(text)) return {};
+  return bad_input(what, text, "must be printable ASCII");
 }
 
-inline result<void> check_content_type(std::string_view type) {
-  if (is_printable_ascii(type)) return {};
-  return bad_input("content_type", type, "must be printable ASCII");
+inline result<void> check_storage_class(std::string_view text) {
+  const bool good = std::all_of(text.begin(), text.end(),
+                                [](char c) { return (c >= 'A' && c <= 'Z') || c == '_'; });
+  if (good) return {};
+  return bad_input("storage_class", text, "has only A-Z and '_', such as NEARLINE");
 }
 
 inline result<void> check_metadata(const metadata_list& metadata) {
@@ -131,6 +127,9 @@ inline result<void> check_metadata(const metadata_list& metadata) {
     if (!codec::is_valid_utf8(value) || has_control(value)) {
       return bad_input("value of custom metadata key", key,
                        "must be UTF-8 without control characters");
+    }
+    if (key == upload_mark_key) {
+      return bad_input("custom metadata key", key, "is this library's own");
     }
     const auto same = [&](const auto& other) { return other.first == at->first; };
     if (std::any_of(metadata.begin(), at, same)) {
@@ -161,6 +160,11 @@ inline result<void> check_upload_id(std::string_view id) {
   if (id.empty()) return bad_input("upload_id", id, "must not be empty");
   if (!is_printable_ascii(id)) return bad_input("upload_id", id, "must be printable ASCII");
   return {};
+}
+
+inline result<void> check_page_size(std::uint32_t wanted) {
+  if (wanted <= greatest_page) return {};
+  return bad_number("max_results", wanted, "at most 1000, or 0 for that");
 }
 
 inline result<void> check_part_number(std::uint32_t number) {
@@ -232,24 +236,52 @@ DATAFLUX_INLINE result<void> validate_object_name(std::string_view object) {
   return {};
 }
 
-DATAFLUX_INLINE result<void> validate(const list_page_request& r) {
-  if (r.max_results > 1000) {
-    return detail::bad_number("max_results", r.max_results, "at most 1000, or 0 for that");
+DATAFLUX_INLINE result<void> validate_conditions(const preconditions& c, bool exclusive) {
+  const std::pair<std::string_view, const std::optional<std::int64_t>&> all[] = {
+      {"if_generation_match", c.if_generation_match},
+      {"if_generation_not_match", c.if_generation_not_match},
+      {"if_metageneration_match", c.if_metageneration_match},
+      {"if_metageneration_not_match", c.if_metageneration_not_match}};
+  for (const auto& [name, value] : all) {
+    if (value.value_or(0) >= 0) continue;
+    return error{errc::invalid_argument,
+                 std::string{name} + " " + std::to_string(*value) + ": must not be negative"};
   }
-  return detail::first_error(validate_bucket_name(r.bucket),
+  const bool both = (c.if_generation_match && c.if_generation_not_match) ||
+                    (c.if_metageneration_match && c.if_metageneration_not_match);
+  if (!exclusive || !both) return {};
+  return error{errc::invalid_argument,
+               "conditions: a match and a not_match of one kind exclude each other here"};
+}
+
+DATAFLUX_INLINE result<void> validate_attributes(const attributes_view& a) {
+  return detail::first_error(detail::check_ascii("content_type", a.content_type),
+                             detail::check_ascii("content_encoding", a.content_encoding),
+                             detail::check_storage_class(a.storage_class),
+                             detail::check_ascii("kms_key_name", a.kms_key_name),
+                             detail::check_metadata(a.metadata));
+}
+
+DATAFLUX_INLINE result<void> validate(const list_page_request& r) {
+  return detail::first_error(detail::check_page_size(r.max_results), validate_bucket_name(r.bucket),
                              detail::check_bound("prefix", r.prefix),
                              detail::check_bound("delimiter", r.delimiter),
                              detail::check_bound("start_offset", r.start_offset),
-                             detail::check_bound("end_offset", r.end_offset));
+                             detail::check_bound("end_offset", r.end_offset),
+                             detail::check_bound("match_glob", r.match_glob));
 }
 
 DATAFLUX_INLINE result<void> validate(const stat_request& r) {
   return detail::first_error(detail::check_names(r.bucket, r.object),
                              detail::check_generation(r.generation),
-                             detail::check_conditions(r.conditions));
+                             validate_conditions(r.conditions));
 }
 
 DATAFLUX_INLINE result<void> validate(const read_request& r) {
+  if (r.decode_gzip && !r.range.is_all()) {
+    return error{errc::invalid_argument,
+                 "decode_gzip: the whole object only, since a range would be one of stored bytes"};
+  }
   if (!r.range.valid()) {
     return error{errc::invalid_argument,
                  "range of " + std::to_string(r.range.length()) + " bytes from offset " +
@@ -258,7 +290,7 @@ DATAFLUX_INLINE result<void> validate(const read_request& r) {
   }
   return detail::first_error(detail::check_names(r.bucket, r.object),
                              detail::check_generation(r.generation),
-                             detail::check_conditions(r.conditions));
+                             validate_conditions(r.conditions));
 }
 
 DATAFLUX_INLINE result<void> validate(const insert_request& r) {
@@ -266,21 +298,47 @@ DATAFLUX_INLINE result<void> validate(const insert_request& r) {
     return detail::bad_number("object size in bytes", r.data.size(),
                               "at most 5497558138880 (5 TiB)");
   }
-  return detail::first_error(
-      detail::check_names(r.bucket, r.object), detail::check_content_type(r.content_type),
-      detail::check_metadata(r.metadata), detail::check_conditions(r.conditions));
+  return detail::first_error(detail::check_names(r.bucket, r.object),
+                             validate_attributes(attributes_of(r)),
+                             validate_conditions(r.conditions));
 }
 
 DATAFLUX_INLINE result<void> validate(const remove_request& r) {
   return detail::first_error(detail::check_names(r.bucket, r.object),
                              detail::check_generation(r.generation),
-                             detail::check_conditions(r.conditions));
+                             validate_conditions(r.conditions));
+}
+
+DATAFLUX_INLINE result<void> validate(const compose_request& r) {
+  if (r.sources.empty() || r.sources.size() > detail::most_sources) {
+    return detail::bad_number("sources", r.sources.size(), "must be 1 to 32");
+  }
+  for (const compose_source& source : r.sources) {
+    auto good = detail::first_error(validate_object_name(source.object),
+                                    detail::check_generation(source.generation));
+    if (!good) return good;
+  }
+  if (r.conditions.if_generation_not_match || r.conditions.if_metageneration_not_match) {
+    return error{errc::invalid_argument, "conditions: compose knows no not_match"};
+  }
+  return detail::first_error(detail::check_names(r.bucket, r.object),
+                             validate_attributes(attributes_of(r)),
+                             validate_conditions(r.conditions));
+}
+
+DATAFLUX_INLINE result<void> validate(const move_request& r) {
+  if (r.source == r.object && !r.object.empty()) {
+    return detail::bad_input("object name", r.object, "must differ from the source's");
+  }
+  return detail::first_error(
+      detail::check_names(r.bucket, r.source), validate_object_name(r.object),
+      validate_conditions(r.source_conditions, true), validate_conditions(r.conditions, true));
 }
 
 DATAFLUX_INLINE result<void> validate(const multipart_initiate_request& r) {
-  return detail::first_error(
-      detail::check_names(r.bucket, r.object), detail::check_content_type(r.content_type),
-      detail::check_metadata(r.metadata), detail::check_header_metadata(r.metadata));
+  return detail::first_error(detail::check_names(r.bucket, r.object),
+                             validate_attributes(attributes_of(r)),
+                             detail::check_header_metadata(r.metadata));
 }
 
 DATAFLUX_INLINE result<void> validate(const upload_part_request& r) {
@@ -316,6 +374,24 @@ DATAFLUX_INLINE result<void> validate(const multipart_complete_request& r) {
 DATAFLUX_INLINE result<void> validate(const multipart_abort_request& r) {
   return detail::first_error(detail::check_names(r.bucket, r.object),
                              detail::check_upload_id(r.upload_id));
+}
+
+DATAFLUX_INLINE result<void> validate(const list_parts_request& r) {
+  return detail::first_error(detail::check_names(r.bucket, r.object),
+                             detail::check_upload_id(r.upload_id),
+                             r.marker == 0 ? result<void>{} : detail::check_part_number(r.marker),
+                             detail::check_page_size(r.max_results));
+}
+
+DATAFLUX_INLINE result<void> validate(const list_uploads_request& r) {
+  if (!r.upload_marker.empty() && r.object_marker.empty()) {
+    return error{errc::invalid_argument, "upload_marker: needs the object_marker beside it"};
+  }
+  return detail::first_error(validate_bucket_name(r.bucket),
+                             detail::check_bound("prefix", r.prefix),
+                             detail::check_bound("object_marker", r.object_marker),
+                             detail::check_ascii("upload_marker", r.upload_marker),
+                             detail::check_page_size(r.max_results));
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <dataflux/codec/crc32c.hpp>
+#include <dataflux/codec/json.hpp>
+#include <dataflux/codec/rfc3339.hpp>
+#include <dataflux/store/attributes.hpp>
+#include <dataflux/store/object_metadata.hpp>
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+/// Private: reads the members of the service's resources.
+namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
+
+/// Takes members of a JSON resource; remembers the first one that is not what it must be.
+class resource_reader {
+ public:
+  explicit resource_reader(codec::json_value resource) noexcept : resource_(resource) {}
+
+  void text(std::string_view key, std::string& into) {
+    if (const auto value = member(key)) {
+      const auto found = value.text();
+      if (found) into = *found;
+      check(found.has_value(), key);
+    }
+  }
+  template <class Integer>
+  void number(std::string_view key, Integer& into) {
+    if (const auto value = member(key)) {
+      const auto found = value.int64();
+      const bool fits = found && *found >= 0 &&
+                        static_cast<std::uint64_t>(*found) <=
+                            static_cast<std::uint64_t>(std::numeric_limits<Integer>::max());
+      if (fits) into = static_cast<Integer>(*found);
+      check(fits, key);
+    }
+  }
+  void time(std::string_view key, std::optional<timestamp>& into) {
+    if (const auto value = member(key)) {
+      into = codec::parse_rfc3339(value.text().value_or(std::string_view{}));
+      check(into.has_value(), key);
+    }
+  }
+  void crc32c(std::optional<std::uint32_t>& into) {
+    if (const auto value = member("crc32c")) {
+      into = codec::decode_crc32c(value.text().value_or(std::string_view{}));
+      check(into.has_value(), "crc32c");
+    }
+  }
+  void metadata(std::vector<std::pair<std::string, std::string>>& into, std::string& mark) {
+    const auto value = member("metadata");
+    if (!value) return;
+    check(value.kind() == codec::json_kind::object, "metadata");
+    for (const auto& entry : value.members()) {
+      const auto found = entry.value.text();
+      check(found.has_value(), "metadata");
+      if (entry.key == upload_mark_key) {
+        mark = found.value_or(std::string_view{});
+      } else {
+        into.emplace_back(entry.key, found.value_or(std::string_view{}));
+      }
+    }
+  }
+  void require(std::string_view key) { check(static_cast<bool>(member(key)), key); }
+  /// The key of the first member at fault; empty when there is none.
+  std::string_view fault() const noexcept { return fault_; }
+
+ private:
+  /// Absent for null, too.
+  codec::json_value member(std::string_view key) const noexcept {
+    const auto value = resource_.find(key);
+    return value.kind() == codec::json_kind::null ? codec::json_value{} : value;
+  }
+  void check(bool good, std::string_view key) noexcept {
+    if (!good && fault_.empty()) fault_ = key;
+  }
+
+  codec::json_value resource_;
+  std::string_view fault_{};
+};
+
+}  // namespace dataflux::inline DATAFLUX_ABI::gcs::detail

@@ -1,0 +1,149 @@
+#pragma once
+
+#include <dataflux/bytes.hpp>
+#include <dataflux/deadline.hpp>
+#include <dataflux/store/object_metadata.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+/// What the verbs of object_store for multipart uploads take and give (protocol.md 2); written as
+/// store/requests.hpp says.
+namespace dataflux::inline DATAFLUX_ABI {
+
+struct multipart_upload {
+  std::string upload_id{};
+  /// Kept with the object, so that multipart_complete tells its own upload from another of equal
+  /// bytes when a reply is lost; empty from a store that needs none.
+  std::string mark{};
+};
+
+struct uploaded_part {
+  std::uint32_t part_number{0};
+  std::uint64_t size{0};
+  std::uint32_t crc32c{0};
+  /// With its quotes, as the service gave it.
+  std::string etag{};
+};
+
+/// Begins a multipart upload (protocol.md 2). It knows no preconditions. Must be ended by complete
+/// or abort, or its parts are billed for ever.
+struct multipart_initiate_request {
+  using value = multipart_upload;
+
+  std::string bucket{};
+  std::string object{};
+  /// Empty = application/octet-stream.
+  std::string content_type{};
+  std::vector<std::pair<std::string, std::string>> metadata{};
+  /// Of the bytes as they are given, such as "gzip"; nothing is compressed here.
+  std::string content_encoding{};
+  /// Such as "NEARLINE"; empty = the bucket's.
+  std::string storage_class{};
+  std::optional<timestamp> custom_time{};
+  /// "projects/P/locations/L/keyRings/R/cryptoKeys/K"; empty = the bucket's.
+  std::string kms_key_name{};
+  call_limits limits{};
+};
+
+struct upload_part_request {
+  using value = uploaded_part;
+
+  std::string bucket{};
+  std::string object{};
+  std::string upload_id{};
+  /// 1-10,000. Uploading a number again replaces that part.
+  std::uint32_t part_number{0};
+  /// Caller's memory, unchanged until the completion. 5 MiB-5 GiB, the last part may be smaller.
+  bytes_view data{};
+  /// The data's CRC32C when the caller has it already; computed otherwise.
+  std::optional<std::uint32_t> crc32c{};
+  call_limits limits{};
+};
+
+/// Makes the object appear. The combined CRC32C of the parts is compared with the service's.
+struct multipart_complete_request {
+  using value = object_metadata;
+
+  std::string bucket{};
+  std::string object{};
+  std::string upload_id{};
+  /// At least one, part numbers strictly ascending.
+  std::vector<uploaded_part> parts{};
+  /// As multipart_initiate gave it; empty = bytes alone tell whose object it is.
+  std::string mark{};
+  call_limits limits{};
+};
+
+struct multipart_abort_request {
+  using value = void;
+
+  std::string bucket{};
+  std::string object{};
+  std::string upload_id{};
+  call_limits limits{};
+};
+
+/// A part that an open upload has, as a listing tells it: without its checksum.
+struct listed_part {
+  std::uint32_t part_number{0};
+  std::uint64_t size{0};
+  /// With its quotes.
+  std::string etag{};
+  std::optional<timestamp> modified{};
+};
+
+struct part_page {
+  std::vector<listed_part> parts{};
+  /// 0 when this was the last page.
+  std::uint32_t next_marker{0};
+};
+
+/// One page of an upload's parts, in order of their numbers.
+struct list_parts_request {
+  using value = part_page;
+
+  std::string bucket{};
+  std::string object{};
+  std::string upload_id{};
+  /// Only part numbers above it: the page before's next_marker.
+  std::uint32_t marker{0};
+  /// 1-1000; 0 = 1000.
+  std::uint32_t max_results{0};
+  call_limits limits{};
+};
+
+struct listed_upload {
+  std::string object{};
+  std::string upload_id{};
+  std::string storage_class{};
+  std::optional<timestamp> initiated{};
+};
+
+struct upload_page {
+  std::vector<listed_upload> uploads{};
+  /// Both empty when this was the last page.
+  std::string next_object_marker{};
+  std::string next_upload_marker{};
+};
+
+/// One page of the uploads of a bucket that were neither completed nor aborted: what is billed
+/// without being an object (protocol.md 2). In order of object names, then of their beginning.
+struct list_uploads_request {
+  using value = upload_page;
+
+  std::string bucket{};
+  /// Only of objects whose names begin with it.
+  std::string prefix{};
+  /// From the page before, both.
+  std::string object_marker{};
+  std::string upload_marker{};
+  /// 1-1000; 0 = 1000.
+  std::uint32_t max_results{0};
+  call_limits limits{};
+};
+
+}  // namespace dataflux::inline DATAFLUX_ABI
