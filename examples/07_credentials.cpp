@@ -1,17 +1,16 @@
-/// 07: says who one is: a key file, nobody, or a token that the application got by itself. Without
-/// any of it a client looks for Application Default Credentials, as the other examples do.
+/// 07: says who one is. Without a word a client looks for Application Default Credentials, as the
+/// other examples do: GOOGLE_APPLICATION_CREDENTIALS, gcloud's login, the machine's own account.
 ///
+///     07_credentials BUCKET default           those, said aloud
 ///     07_credentials BUCKET file KEY_FILE     a service account's or an authorized user's file
 ///     07_credentials BUCKET anonymous         public data
-///     07_credentials BUCKET token             the access token in the variable TOKEN
 ///
-/// ENDPOINT, when it is set, is asked instead of the service.
+/// ENDPOINT, when it is set, is asked instead of the service; CA_FILE says whom it is trusted by.
 
 #include <dataflux/auth/adc.hpp>
 #include <dataflux/auth/anonymous.hpp>
 #include <dataflux/gcs/client.hpp>
 
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -29,23 +28,16 @@ int main(int argc, char** argv) try {
   if (argc < 3) return 2;
   const std::string kind = argv[2];
   dataflux::gcs::client_options options{.endpoint = variable("ENDPOINT")};
-  // A private certificate authority, in front of the service or of a test.
   options.transport.ca_file = variable("CA_FILE");
 
   if (kind == "file" && argc > 3) {
     options.credentials = dataflux::auth::load_credentials_file(argv[3]).value();
-  } else {
-    // A token replaces what the credentials would acquire, so nobody will do here.
+  } else if (kind == "anonymous") {
     options.credentials = dataflux::auth::make_anonymous_credentials();
+  } else {
+    options.credentials = dataflux::auth::find_default_credentials().value().credentials;
   }
   const auto client = dataflux::gcs::client::create(options).value();
-  if (kind == "token") {
-    // Give a new one before the old one expires; calls under way keep theirs.
-    client
-        ->set_token({.value = variable("TOKEN"),
-                     .expires = std::chrono::system_clock::now() + std::chrono::hours(1)})
-        .value();
-  }
 
   // facts() has no secret in it, and neither has any error or log line.
   std::printf("%s\n", options.credentials->facts().describe().c_str());

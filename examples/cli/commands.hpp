@@ -51,4 +51,14 @@ struct rm_options {
 };
 exit_status run_rm(const session& with, const rm_options& options);
 
+struct uploads_options {
+  /// A bucket, or a prefix of the objects' names.
+  std::string url{};
+  /// As parse_age() reads it; empty = of any age.
+  std::string older_than{};
+  /// Instead of listing them.
+  bool abort{false};
+};
+exit_status run_uploads(const session& with, const uploads_options& options);
+
 }  // namespace cli

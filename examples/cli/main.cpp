@@ -24,6 +24,7 @@ struct command_line {
   cli::cat_options cat{};
   cli::cp_options cp{};
   cli::rm_options rm{};
+  cli::uploads_options uploads{};
 };
 
 void declare_reading(CLI::App& app, command_line& to) {
@@ -60,6 +61,23 @@ void declare_writing(CLI::App& app, command_line& to) {
   rm->add_flag("-r,--recursive", to.rm.recursive, "Everything below, too");
 }
 
+void declare_uploads(CLI::App& app, command_line& to) {
+  auto* uploads = app.add_subcommand(
+      "uploads", "Multipart uploads that were never finished: no object, but billed");
+  uploads->require_subcommand(1);
+  auto* list = uploads->add_subcommand("list", "When each began, of which object, its id");
+  auto* abort = uploads->add_subcommand("abort", "End them and drop their parts");
+  for (auto* command : {list, abort}) {
+    command->add_option("URL", to.uploads.url, "gs://bucket[/prefix]")->required();
+  }
+  list->add_option("--older-than", to.uploads.older_than, "Only of this age: 30m, 12h, 7d");
+  abort
+      ->add_option("--older-than", to.uploads.older_than,
+                   "Of this age: 30m, 12h, 7d. A younger one may be somebody's at work")
+      ->required();
+  abort->callback([&to] { to.uploads.abort = true; });
+}
+
 dataflux::result<std::shared_ptr<dataflux::gcs::client>> connect(const command_line& asked) {
   dataflux::gcs::client_options options{.endpoint = asked.endpoint,
                                         .user_agent = "dataflux-cli/" DATAFLUX_VERSION,
@@ -82,6 +100,7 @@ cli::exit_status run(const CLI::App& app, const command_line& asked, const inter
   if (app.got_subcommand("stat")) return cli::run_stat(with, asked.stat);
   if (app.got_subcommand("cat")) return cli::run_cat(with, asked.cat);
   if (app.got_subcommand("cp")) return cli::run_cp(with, asked.cp);
+  if (app.got_subcommand("uploads")) return cli::run_uploads(with, asked.uploads);
   return cli::run_rm(with, asked.rm);
 }
 
@@ -99,6 +118,7 @@ int main(int argc, char** argv) {
   app.fallthrough();
   declare_reading(app, asked);
   declare_writing(app, asked);
+  declare_uploads(app, asked);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

@@ -409,6 +409,40 @@ class Removing(Case):
         self.assertEqual(b"1", self.emulator.get("keep"))
 
 
+class Uploads(Case):
+    def begin(self, name):
+        self.emulator.ask("POST", f"/{BUCKET}/{name}?uploads", b"")
+
+    def test_list_and_abort_by_age(self):
+        for name in ("up/a", "up/b", "other"):
+            self.begin(name)
+        said = self.ok("uploads", "list", self.url()).decode()
+        self.assertEqual(3, len(said.splitlines()))
+        for name in ("up/a", "up/b", "other"):
+            self.assertIn(self.url(name), said)
+        self.assertEqual(2, len(self.ok("uploads", "list", self.url("up/")).splitlines()))
+        self.assertEqual(b"", self.ok("uploads", "list", "--older-than", "1h", self.url()))
+        self.ok("uploads", "abort", "--older-than=1d", self.url())
+        self.assertEqual(3, len(self.emulator.open_uploads()))
+        self.ok("uploads", "abort", "--older-than=0s", self.url("up/"))
+        self.assertEqual(1, len(self.emulator.open_uploads()))
+        self.ok("uploads", "abort", "--older-than=0s", self.url())
+        self.assertEqual([], self.emulator.open_uploads())
+
+    def test_many_pages(self):
+        for i in range(1010):
+            self.begin(f"many/{i}")
+        self.assertEqual(1010, len(self.ok("uploads", "list", self.url("many")).splitlines()))
+        self.ok("uploads", "abort", "--older-than=0s", self.url("many"))
+        self.assertEqual([], self.emulator.open_uploads())
+
+    def test_wrong_uses(self):
+        self.assertEqual(2, self.run_it("uploads", "abort", self.url()).returncode)
+        self.assertEqual(2, self.run_it("uploads").returncode)
+        self.fails(2, "uploads", "list", "--older-than", "soon", self.url(), saying="12h")
+        self.fails(3, "uploads", "list", "gs://no-such-bucket")
+
+
 class Interrupted(Case):
     def setUp(self):
         super().setUp()

@@ -65,6 +65,12 @@ class Examples(unittest.TestCase):
                          "removed\n", self.run_it("04_write", BUCKET, "written"))
         self.assertIsNone(self.emulator.get("written"))
 
+    def test_05_resumable(self):
+        said = self.run_it("05_resumable", BUCKET, "stream", "5")
+        self.assertEqual("broken off at 2097152 bytes, taken up again there\n"
+                         "5242880 bytes, checked\n", said)
+        self.assertEqual(bytes(i * 7 % 251 for i in range(5 << 20)), self.emulator.get("stream"))
+
     def test_06_multipart(self):
         self.assertEqual("3 parts, 17825792 bytes\n", self.run_it("06_multipart", BUCKET, "m", "17"))
         self.assertEqual(bytes([42]) * (17 << 20), self.emulator.get("m"))
@@ -76,13 +82,14 @@ class Examples(unittest.TestCase):
             secure = Emulator(options.emulator, BUCKET, "--https", "--require-token", "--ca-file",
                               authority, "--service-account-file", key)
             try:
-                env = environment(ENDPOINT=secure.endpoint, CA_FILE=authority, TOKEN="made-up")
-                self.assertIn("allowed: 0 object",
-                              self.run_it("07_credentials", BUCKET, "file", key, env=env))
-                for kind in ("anonymous", "token"):
-                    self.run_it("07_credentials", BUCKET, kind, status=1, env=env)
-                    self.assertIn("unauthenticated", self.said_aside)
-                    self.assertNotIn("made-up", self.said_aside)
+                env = environment(ENDPOINT=secure.endpoint, CA_FILE=authority)
+                said = self.run_it("07_credentials", BUCKET, "file", key, env=env)
+                self.assertIn("service_account credentials from " + key, said)
+                self.assertIn("allowed: 0 object", said)
+                env["GOOGLE_APPLICATION_CREDENTIALS"] = key
+                self.assertEqual(said, self.run_it("07_credentials", BUCKET, "default", env=env))
+                self.run_it("07_credentials", BUCKET, "anonymous", status=1, env=env)
+                self.assertIn("unauthenticated", self.said_aside)
             finally:
                 secure.close()
 

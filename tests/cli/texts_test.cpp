@@ -1,3 +1,4 @@
+#include <cli/age_text.hpp>
 #include <cli/content_type.hpp>
 #include <cli/outcome.hpp>
 #include <cli/range_text.hpp>
@@ -22,6 +23,21 @@ TEST_CASE("range_text: the three forms and nothing else", "[cli]") {
                            "0x1-2", "18446744073709551616-", "9223372036854775808-"}) {
     INFO(text);
     CHECK_FALSE(cli::parse_range(text));
+  }
+}
+
+TEST_CASE("age_text: a number and its unit", "[cli]") {
+  using std::chrono::seconds;
+  CHECK(cli::parse_age("0s") == seconds(0));
+  CHECK(cli::parse_age("90s") == seconds(90));
+  CHECK(cli::parse_age("30m") == seconds(1800));
+  CHECK(cli::parse_age("12h") == seconds(43'200));
+  CHECK(cli::parse_age("7d") == seconds(604'800));
+  CHECK(cli::parse_age("2w") == seconds(1'209'600));
+  for (const auto* text : {"", "d", "7", "-1d", "1.5h", "1h30m", "7 d", " 7d", "7D", "1y",
+                           "99999999999999999999s", "9223372036854775807w"}) {
+    INFO(text);
+    CHECK_FALSE(cli::parse_age(text));
   }
 }
 
