@@ -9,12 +9,10 @@
 #include <csignal>
 #include <cstdio>
 
+#include "again.hpp"
 #include "commands.hpp"
 
 namespace {
-
-/// Attempts of one request: half a minute on the average where nothing answers, a person waiting.
-constexpr int patience = 6;
 
 struct command_line {
   std::string endpoint{};
@@ -81,7 +79,7 @@ void declare_uploads(CLI::App& app, command_line& to) {
 dataflux::result<std::shared_ptr<dataflux::gcs::client>> connect(const command_line& asked) {
   dataflux::gcs::client_options options{.endpoint = asked.endpoint,
                                         .user_agent = "dataflux-cli/" DATAFLUX_VERSION,
-                                        .retry = {.max_attempts = patience}};
+                                        .retry = {.max_attempts = cli::patience}};
   // Plain HTTP is what emulators speak; no credentials go there.
   options.emulator = asked.endpoint.starts_with("http://");
   if (asked.anonymous) options.credentials = dataflux::auth::make_anonymous_credentials();

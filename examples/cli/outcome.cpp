@@ -25,7 +25,6 @@ errc code_of(int number) noexcept {
       return errc::permission_denied;
     case ENOSPC:
     case EDQUOT:
-    case EFBIG:
       return errc::resource_exhausted;
     default:
       return errc::failed_precondition;

@@ -13,6 +13,7 @@
 #include <optional>
 #include <vector>
 
+#include "again.hpp"
 #include "content_type.hpp"
 #include "upload_small.hpp"
 
@@ -44,16 +45,17 @@ class large_upload : public std::enable_shared_from_this<large_upload> {
   ~large_upload() { ::close(descriptor_); }
 
   void start() {
-    from_.store.start_multipart_initiate(
-        {.bucket = file_.bucket,
-         .object = file_.object,
-         .content_type = std::string(content_type_of(file_.object)),
-         .limits = to_the_end()},
-        [self = shared_from_this()](auto made) {
-          if (!made) return self->from_.report.failed(made.error());
-          self->upload_id_ = std::move(made->upload_id);
-          for (std::size_t i = 0; i < self->parts_.size(); ++i) self->line_up(i);
-        });
+    start_again(from_,
+                dataflux::multipart_initiate_request{
+                    .bucket = file_.bucket,
+                    .object = file_.object,
+                    .content_type = std::string(content_type_of(file_.object)),
+                    .limits = to_the_end()},
+                [self = shared_from_this()](auto made) {
+                  if (!made) return self->from_.report.failed(made.error());
+                  self->upload_id_ = std::move(made->upload_id);
+                  for (std::size_t i = 0; i < self->parts_.size(); ++i) self->line_up(i);
+                });
   }
 
  private:

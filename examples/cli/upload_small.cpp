@@ -4,12 +4,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <chrono>
-#include <random>
 #include <utility>
 
+#include "again.hpp"
 #include "content_type.hpp"
 
 namespace cli {
@@ -20,39 +18,6 @@ using dataflux::object_metadata;
 using dataflux::result;
 
 namespace {
-
-constexpr int most_tries = 8;
-
-class insertion : public std::enable_shared_from_this<insertion> {
- public:
-  insertion(job& from, dataflux::insert_request request,
-            dataflux::object_store::completion<object_metadata> done)
-      : from_(from), request_(std::move(request)), done_(std::move(done)) {}
-
-  void start() {
-    from_.store.start_insert(
-        request_, [self = shared_from_this()](auto got) { self->ended(std::move(got)); });
-  }
-
- private:
-  void ended(result<object_metadata> got) {
-    const bool again = !got && got.error().retryable() && got.error().http_status() != 0 &&
-                       ++tries_ < most_tries && !from_.ended();
-    if (!again) return done_(std::move(got));
-    // Full jitter (protocol.md 3.2); a stop during the wait is seen at its end.
-    static thread_local std::minstd_rand engine{std::random_device{}()};
-    const std::chrono::milliseconds most{std::min(8000, 250 << tries_)};
-    const std::chrono::milliseconds wait{
-        std::uniform_int_distribution<std::int64_t>(0, most.count())(engine)};
-    auto& executor = from_.store.executor();
-    executor.at(executor.now() + wait, [self = shared_from_this()] { self->start(); });
-  }
-
-  job& from_;
-  dataflux::insert_request request_;
-  dataflux::object_store::completion<object_metadata> done_;
-  int tries_{0};
-};
 
 struct small_upload {
   job& from;
@@ -87,7 +52,7 @@ void send(const std::shared_ptr<small_upload>& one) {
       .data = dataflux::bytes_view(one->memory.data(), static_cast<std::size_t>(file.size)),
       .content_type = std::string(content_type_of(file.object)),
       .limits = {.stop = one->from.stop}};
-  insert_again(one->from, std::move(request), [one](result<object_metadata> got) {
+  start_again(one->from, std::move(request), [one](result<object_metadata> got) {
     if (!got) return one->from.report.failed(got.error());
     one->from.report.done(one->file.size);
   });
@@ -113,11 +78,6 @@ result<void> read_exactly(int descriptor, dataflux::bytes_span into, std::uint64
     offset += static_cast<std::uint64_t>(got);
   }
   return {};
-}
-
-void insert_again(job& from, dataflux::insert_request request,
-                  dataflux::object_store::completion<object_metadata> done) {
-  std::make_shared<insertion>(from, std::move(request), std::move(done))->start();
 }
 
 void upload_small(job& from, file_to_send file) {

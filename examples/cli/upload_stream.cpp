@@ -1,16 +1,15 @@
 #include <dataflux/store/object_store.hpp>
 
+#include <poll.h>
 #include <unistd.h>
 
-#include <poll.h>
 #include <cerrno>
 #include <chrono>
 #include <deque>
-#include <future>
 
+#include "again.hpp"
 #include "content_type.hpp"
 #include "upload.hpp"
-#include "upload_small.hpp"
 
 namespace cli {
 
@@ -38,20 +37,6 @@ result<std::size_t> fill(int descriptor, dataflux::bytes_span into, const std::s
     used += static_cast<std::size_t>(got);
   }
   return used;
-}
-
-result<void> insert_whole(job& from, const std::string& bucket, const std::string& object,
-                          dataflux::bytes_view data) {
-  std::promise<result<void>> end;
-  insert_again(
-      from,
-      {.bucket = bucket,
-       .object = object,
-       .data = data,
-       .content_type = std::string(content_type_of(object)),
-       .limits = {.stop = from.stop}},
-      [&end](auto made) { end.set_value(made ? result<void>{} : result<void>(made.error())); });
-  return end.get_future().get();
 }
 
 class stream_upload {
@@ -155,9 +140,15 @@ result<void> upload_stream(job& from, int descriptor, const std::string& bucket,
   if (*used == size) {
     return stream_upload(from, descriptor, bucket, object).run(std::move(first), *used);
   }
-  auto made = insert_whole(from, bucket, object, {first.data(), *used});
-  if (made) from.report.moved(*used);
-  return made;
+  const auto made =
+      run_again(from, dataflux::insert_request{.bucket = bucket,
+                                               .object = object,
+                                               .data = {first.data(), *used},
+                                               .content_type = std::string(content_type_of(object)),
+                                               .limits = {.stop = from.stop}});
+  if (!made) return made.error();
+  from.report.moved(*used);
+  return {};
 }
 
 }  // namespace cli

@@ -496,15 +496,16 @@ class Failing(Case):
     def limit_file_size(self):
         resource.setrlimit(resource.RLIMIT_FSIZE, (10 * MIB, 10 * MIB))
 
-    def test_a_full_disk_leaves_nothing(self):
+    def test_a_file_that_is_too_large_leaves_nothing(self):
         self.put({"full/a": b"1", "full/large": noise(30 * MIB), "full/medium": noise(12 * MIB)})
         for name in ("large", "medium"):
             said = self.fails(6, "cp", self.url(f"full/{name}"), "x",
                               preexec_fn=self.limit_file_size)
             self.assertEqual(1, len(said), said)
             self.assertEqual({}, self.tree())
-        self.fails(6, "cp", "-r", self.url("full/"), "t", preexec_fn=self.limit_file_size)
-        self.assertLessEqual(set(self.tree("t")), {"a"})
+        said = self.fails(5, "cp", "-r", self.url("full/"), "t", preexec_fn=self.limit_file_size)
+        self.assertEqual(2, len(said), said)
+        self.assertEqual({"a": b"1"}, self.tree("t"))
 
     def test_a_small_file_system(self):
         small = self.folder / "small"
@@ -518,6 +519,11 @@ class Failing(Case):
         said = self.fails(6, "cp", self.url("tmp/large"), "small/x", saying="No space left")
         self.assertEqual(1, len(said), said)
         self.assertEqual({}, self.tree("small"))
+        self.put({f"tmp/{i}": noise(100_000) for i in range(100)})
+        said = self.fails(6, "cp", "-r", self.url("tmp/"), "small/t", saying="No space left")
+        self.assertEqual(1, len(said), said)
+        for name, content in self.tree("small/t").items():
+            self.assertEqual(noise(100_000), content, name)
 
     def test_a_folder_without_permission(self):
         if os.geteuid() == 0:
@@ -557,4 +563,5 @@ if __name__ == "__main__":
     arguments.add_argument("--dataflux", required=True)
     arguments.add_argument("--emulator", required=True)
     options, rest = arguments.parse_known_args()
+    options.dataflux, options.emulator = map(os.path.abspath, (options.dataflux, options.emulator))
     unittest.main(argv=[sys.argv[0], *rest])

@@ -106,4 +106,5 @@ if __name__ == "__main__":
     arguments.add_argument("--programs", type=Path, required=True)
     arguments.add_argument("--emulator", required=True)
     options, rest = arguments.parse_known_args()
+    options.programs = options.programs.resolve()
     unittest.main(argv=[sys.argv[0], *rest])
