@@ -13,6 +13,31 @@
 
 namespace gcs = dataflux::gcs;
 
+namespace {
+
+/// Chunks are of whole quanta of 256 KiB, but for the last; large ones are faster.
+constexpr std::size_t chunk = 4 * gcs::resumable_quantum;
+
+/// Sends what is behind the first `sent` bytes.
+dataflux::result<dataflux::object_metadata> finish(gcs::client& client,
+                                                   const gcs::resumable_session& session,
+                                                   dataflux::bytes_view data, std::uint64_t sent) {
+  while (true) {
+    const std::size_t size = std::min(chunk, data.size() - sent);
+    const bool last = sent + size == data.size();
+    gcs::resumable_chunk_request request{
+        .session = session, .offset = sent, .data = data.subspan(sent, size), .last = last};
+    // The service compares it before it makes the object.
+    if (last) request.crc32c = dataflux::codec::crc32c(data);
+    auto progress = client.run(request);
+    if (!progress) return std::move(progress).error();
+    if (progress->object) return std::move(*progress->object);
+    sent = progress->persisted;
+  }
+}
+
+}  // namespace
+
 int main(int argc, char** argv) try {
   if (argc < 4) return 2;
   const std::string bucket = argv[1];
@@ -29,8 +54,6 @@ int main(int argc, char** argv) try {
               .bucket = bucket, .object = name, .conditions = {.if_generation_match = 0}})
           .value();
 
-  // Chunks are of whole quanta of 256 KiB, but for the last; large ones are faster.
-  constexpr std::size_t chunk = 4 * gcs::resumable_quantum;
   static_cast<void>(client
                         ->run(gcs::resumable_chunk_request{
                             .session = first, .offset = 0, .data = data.first(chunk)})
@@ -42,26 +65,14 @@ int main(int argc, char** argv) try {
 
   // Later, elsewhere. The URL alone allows to write the object: keep it like a password.
   const auto session = gcs::resumable_session::from_url(first.url(), bucket, name).value();
-  std::uint64_t sent =
+  const std::uint64_t sent =
       client->run(gcs::resumable_status_request{.session = session}).value().persisted;
   std::printf("broken off at %llu bytes, taken up again there\n",
               static_cast<unsigned long long>(sent));
 
-  while (true) {
-    const std::size_t size = std::min(chunk, data.size() - sent);
-    const bool last = sent + size == data.size();
-    gcs::resumable_chunk_request request{
-        .session = session, .offset = sent, .data = data.subspan(sent, size), .last = last};
-    // The service compares it before it makes the object.
-    if (last) request.crc32c = dataflux::codec::crc32c(data);
-    const auto progress = client->run(request).value();
-    sent = progress.persisted;
-    if (!progress.object) continue;
-    const bool same = progress.object->crc32c == dataflux::codec::crc32c(data);
-    std::printf("%llu bytes, %s\n", static_cast<unsigned long long>(progress.object->size),
-                same ? "checked" : "not checked");
-    return 0;
-  }
+  const auto object = finish(*client, session, data, sent).value();
+  std::printf("%llu bytes, %s\n", static_cast<unsigned long long>(object.size),
+              object.crc32c == dataflux::codec::crc32c(data) ? "checked" : "not checked");
 } catch (const dataflux::exception& e) {
   std::fprintf(stderr, "%s\n", e.what());
   return 1;

@@ -22,7 +22,7 @@ std::optional<std::chrono::seconds> parse_age(std::string_view text) noexcept {
       unit = 86'400;
       break;
     case 'w':
-      unit = 7 * 86'400;
+      unit = 604'800;
       break;
     default:
       return std::nullopt;

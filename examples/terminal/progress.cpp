@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 std::string progress_line(std::string_view phase, const progress_state& state) {
@@ -20,7 +21,7 @@ std::string progress_line(std::string_view phase, const progress_state& state) {
   line.resize(std::max<std::size_t>(line.size(), 22), ' ');
   line += text;
   if (state.total_bytes > state.bytes && rate >= 1) {
-    const auto left = static_cast<unsigned long long>((total - bytes) / rate + 0.5);
+    const auto left = static_cast<unsigned long long>(std::ceil((total - bytes) / rate));
     std::snprintf(text, sizeof text, "  %llu:%02llu left", left / 60, left % 60);
     line += text;
   }
