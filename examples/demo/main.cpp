@@ -5,45 +5,19 @@
 
 #include <dataflux/gcs/client.hpp>
 
-#include <pthread.h>
 #include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
-#include <csignal>
 #include <cstdio>
 #include <random>
-#include <thread>
 #include <vector>
 
 #include <emulator/emulator.hpp>
 
 #include "main_job.hpp"
+#include "terminal/interrupt.hpp"
 
 namespace {
-
-/// Turns SIGINT and SIGTERM into a stop request, so that an interrupted run cleans up. Blocks them
-/// in every thread made later.
-class interrupt {
- public:
-  interrupt() {
-    ::sigemptyset(&signals_);
-    ::sigaddset(&signals_, SIGINT);
-    ::sigaddset(&signals_, SIGTERM);
-    ::pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
-    watcher_ = std::jthread([this](const std::stop_token& end) {
-      const ::timespec tick{0, 100'000'000};
-      while (!end.stop_requested()) {
-        if (::sigtimedwait(&signals_, nullptr, &tick) > 0) stop_.request_stop();
-      }
-    });
-  }
-  std::stop_token token() const { return stop_.get_token(); }
-
- private:
-  ::sigset_t signals_{};
-  std::stop_source stop_{};
-  std::jthread watcher_{};
-};
 
 std::string random_name() {
   std::random_device device;

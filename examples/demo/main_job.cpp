@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "parallel.hpp"
-#include "progress.hpp"
+#include "terminal/progress.hpp"
 
 using dataflux::byte_range;
 using dataflux::bytes_view;

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <dataflux/store/object_store.hpp>
+
+#include <cstdint>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "outcome.hpp"
+
+/// One source each. What they need is in their options; what they print is on standard output, and
+/// what goes wrong on standard error.
+namespace cli {
+
+struct session {
+  dataflux::object_store& store;
+  std::stop_token stop{};
+};
+
+struct ls_options {
+  std::string url{};
+  bool details{false};
+  bool recursive{false};
+  bool json{false};
+};
+exit_status run_ls(const session& with, const ls_options& options);
+
+struct stat_options {
+  std::vector<std::string> urls{};
+};
+exit_status run_stat(const session& with, const stat_options& options);
+
+struct cat_options {
+  std::vector<std::string> urls{};
+  /// "FIRST-LAST", "FIRST-" or "-COUNT", bytes; empty = all.
+  std::string range{};
+};
+exit_status run_cat(const session& with, const cat_options& options);
+
+struct cp_options {
+  std::string source{};
+  std::string target{};
+  bool recursive{false};
+};
+exit_status run_cp(const session& with, const cp_options& options);
+
+struct rm_options {
+  std::vector<std::string> urls{};
+  bool recursive{false};
+};
+exit_status run_rm(const session& with, const rm_options& options);
+
+struct uploads_options {
+  /// A bucket, or a prefix of the objects' names.
+  std::string url{};
+  /// As parse_age() reads it; empty = of any age.
+  std::string older_than{};
+  /// Instead of listing them.
+  bool abort{false};
+};
+exit_status run_uploads(const session& with, const uploads_options& options);
+
+}  // namespace cli

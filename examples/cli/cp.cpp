@@ -1,0 +1,271 @@
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "commands.hpp"
+#include "download.hpp"
+#include "listing.hpp"
+#include "local_name.hpp"
+#include "location.hpp"
+#include "stream_out.hpp"
+#include "upload.hpp"
+#include "walk.hpp"
+
+namespace cli {
+
+using dataflux::errc;
+using dataflux::error;
+using dataflux::result;
+
+namespace {
+
+enum class path_kind : std::uint8_t { missing, folder, file, other };
+
+path_kind kind_of(const std::string& path) {
+  struct stat facts {};
+  if (::stat(path.c_str(), &facts) != 0) return path_kind::missing;
+  if (S_ISDIR(facts.st_mode)) return path_kind::folder;
+  return S_ISREG(facts.st_mode) ? path_kind::file : path_kind::other;
+}
+
+/// A path split into its folder and the rest.
+std::pair<std::string, std::string> split_path(const std::string& path) {
+  const auto slash = path.rfind('/');
+  if (slash == std::string::npos) return {".", path};
+  return {slash == 0 ? "/" : path.substr(0, slash), path.substr(slash + 1)};
+}
+
+wanted_object wanted(const std::string& bucket, const dataflux::object_row& row) {
+  return {bucket, std::string(row.name), row.size, row.generation, row.crc32c};
+}
+
+class copy {
+ public:
+  copy(const session& with, job& work, progress& bar, location source, location target)
+      : with_(with),
+        work_(work),
+        bar_(bar),
+        source_(std::move(source)),
+        target_(std::move(target)) {}
+
+  void download_one() {
+    const auto object = with_.store.stat(
+        {.bucket = source_.bucket, .object = source_.name, .limits = {.stop = with_.stop}});
+    if (!object) return work_.report.failed(object.error());
+    bar_.expect(object->size);
+    if (target_.where == location::kind::stream) return to_stream(*object, STDOUT_FILENO);
+    std::string path = target_.path;
+    if (path.ends_with('/') || kind_of(path) == path_kind::folder) {
+      const std::string leaf = last_component(source_.name);
+      if (source_.name.ends_with('/') || !why_no_file(leaf).empty()) {
+        return refuse(source_.name, leaf.empty() ? "it has no last part to be a file's name"
+                                                 : "it ends with '/', as a folder's");
+      }
+      path += "/" + leaf;
+    }
+    if (kind_of(path) == path_kind::other) return to_device(*object, path);
+    const auto [above, leaf] = split_path(path);
+    auto where = folder::open(above);
+    if (!where) return work_.report.failed(where.error());
+    download(
+        work_,
+        wanted(source_.bucket, {object->name, object->size, object->generation, object->crc32c}),
+        std::move(*where), leaf);
+  }
+
+  void download_below() {
+    std::string root = target_.path;
+    if (root.ends_with('/') || kind_of(root) == path_kind::folder) {
+      const std::string leaf = source_.name.ends_with('/') ? "" : last_component(source_.name);
+      if (!leaf.empty() && !why_no_file(leaf).empty()) return refuse(leaf, why_no_file(leaf));
+      if (!leaf.empty()) root += "/" + leaf;
+    }
+    const std::string prefix = folder_prefix(source_.name);
+    std::optional<target_tree> tree;
+    bool any = false;
+    const auto listed =
+        for_each_page(with_.store, {.bucket = source_.bucket, .prefix = prefix, .stop = with_.stop},
+                      [&](dataflux::list_page& page) {
+                        any = any || !page.objects.empty();
+                        if (!tree && any && !open_tree(root, tree)) return false;
+                        for (const auto row : page.objects) bar_.expect(row.size);
+                        for (const auto row : page.objects) {
+                          if (work_.ended()) return false;
+                          fetch(*tree, row, prefix.size());
+                        }
+                        return true;
+                      });
+    if (!listed) return work_.report.failed(listed.error());
+    if (!any && !source_.name.empty() && !work_.ended() && work_.report.failures() == 0) {
+      // Nothing below: it may be one object.
+      if (!source_.name.ends_with('/')) return download_one();
+      work_.report.failed(error(errc::not_found, "nothing is below it")
+                              .with_bucket(source_.bucket)
+                              .with_object(source_.name));
+    }
+  }
+
+  void upload_one() {
+    std::string name = target_.name;
+    if (source_.where == location::kind::stream) {
+      if (name.empty() || name.ends_with('/')) {
+        return work_.report.failed(
+            error(errc::invalid_argument,
+                  "give the whole name that standard input gets, not " + target_.to_string()));
+      }
+      return report(upload_stream(work_, STDIN_FILENO, target_.bucket, name));
+    }
+    const auto [above, leaf] = split_path(source_.path);
+    if (name.empty() || name.ends_with('/')) name += leaf;
+    struct stat facts {};
+    if (::stat(source_.path.c_str(), &facts) != 0) {
+      return work_.report.failed(file_error(source_.path, errno));
+    }
+    if (S_ISDIR(facts.st_mode)) {
+      return work_.report.failed(file_error(source_.path, "is a folder; `cp -r` copies folders"));
+    }
+    if (!S_ISREG(facts.st_mode)) return from_device(name);
+    auto where = folder::open(above);
+    if (!where) return work_.report.failed(where.error());
+    bar_.expect(static_cast<std::uint64_t>(facts.st_size));
+    upload(work_, {std::move(*where), leaf, static_cast<std::uint64_t>(facts.st_size),
+                   target_.bucket, name});
+  }
+
+  void upload_below() {
+    if (kind_of(source_.path) != path_kind::folder) return upload_one();
+    auto root = folder::open(source_.path);
+    if (!root) return work_.report.failed(root.error());
+    std::string prefix = target_.name;
+    if (prefix.empty() || prefix.ends_with('/')) {
+      if (!source_.path.ends_with('/')) prefix += last_component(source_.path);
+    }
+    prefix = folder_prefix(prefix);
+    walk(*root, work_.report,
+         [&](const folder_ptr& in, const std::string& name, const std::string& path,
+             std::uint64_t size) {
+           bar_.expect(size);
+           upload(work_, {in, name, size, target_.bucket, prefix + path});
+           return !work_.ended();
+         });
+  }
+
+ private:
+  void report(const result<void>& ended) {
+    if (!ended) return work_.report.failed(ended.error());
+    work_.report.done(0);
+  }
+
+  void refuse(std::string_view name, std::string_view why) {
+    work_.report.failed(
+        file_error(shown_url(source_.bucket, name),
+                   "not copied, its name can be no file's here: " + std::string(why)));
+  }
+
+  bool open_tree(const std::string& root, std::optional<target_tree>& tree) {
+    if (auto made = make_folders(root); !made) {
+      work_.report.failed(made.error());
+      return false;
+    }
+    auto top = folder::open(root);
+    if (!top) {
+      work_.report.failed(top.error());
+      return false;
+    }
+    tree.emplace(std::move(*top));
+    return true;
+  }
+
+  void fetch(target_tree& tree, const dataflux::object_row& row, std::size_t prefix) {
+    std::string_view rest = row.name.substr(prefix);
+    // An empty object "x/" is how consoles make a folder x.
+    const bool marker = row.size == 0 && (rest.empty() || rest.ends_with('/'));
+    if (marker && rest.empty()) return work_.report.done(0);
+    if (marker) rest.remove_suffix(1);
+    if (const auto why = why_no_file(rest); !why.empty()) return refuse(row.name, why);
+    auto path = components(rest);
+    const auto leaf = path.back();
+    if (!marker) path.pop_back();
+    auto where = tree.reach(path);
+    if (!where) return work_.report.failed(where.error());
+    if (marker) return work_.report.done(0);
+    download(work_, wanted(source_.bucket, row), std::move(*where), std::string(leaf));
+  }
+
+  void to_stream(const dataflux::object_metadata& object, int descriptor) {
+    report(stream_out(with_.store, object, {}, descriptor, work_.report, with_.stop));
+  }
+
+  /// A pipe or device is written to, never replaced.
+  void to_device(const dataflux::object_metadata& object, const std::string& path) {
+    const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    if (descriptor < 0) return work_.report.failed(file_error(path, errno));
+    to_stream(object, descriptor);
+    ::close(descriptor);
+  }
+
+  void from_device(const std::string& name) {
+    const int descriptor = ::open(source_.path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (descriptor < 0) return work_.report.failed(file_error(source_.path, errno));
+    report(upload_stream(work_, descriptor, target_.bucket, name));
+    ::close(descriptor);
+  }
+
+  const session& with_;
+  job& work_;
+  progress& bar_;
+  const location source_;
+  const location target_;
+};
+
+result<std::pair<location, location>> parse_ends(const cp_options& options) {
+  auto source = parse_location(options.source);
+  if (!source) return source.error();
+  auto target = parse_location(options.target);
+  if (!target) return target.error();
+  if (source->is_object() == target->is_object()) {
+    return error(errc::invalid_argument,
+                 source->is_object()
+                     ? "cp from gs:// to gs:// is not offered; copy to a folder or by way of '-'"
+                     : "neither side is gs://bucket/name; for files use the system's cp");
+  }
+  const bool stream =
+      source->where == location::kind::stream || target->where == location::kind::stream;
+  if (stream && options.recursive) {
+    return error(errc::invalid_argument, "-r needs a folder, and '-' is none");
+  }
+  if (!options.recursive && source->is_object() && source->name.empty()) {
+    return error(errc::invalid_argument, source->to_string() + " is a bucket; `cp -r` copies all");
+  }
+  return std::pair{std::move(*source), std::move(*target)};
+}
+
+}  // namespace
+
+exit_status run_cp(const session& with, const cp_options& options) {
+  auto ends = parse_ends(options);
+  if (!ends) {
+    outcome report(nullptr);
+    report.failed(ends.error());
+    return report.status();
+  }
+  const bool down = ends->first.is_object();
+  progress bar(down ? "downloading" : "uploading", 0);
+  outcome report(&bar);
+  {
+    pipeline flow({});
+    job work{with.store, flow, report, with.stop};
+    copy task(with, work, bar, std::move(ends->first), std::move(ends->second));
+    if (down) {
+      options.recursive ? task.download_below() : task.download_one();
+    } else {
+      options.recursive ? task.upload_below() : task.upload_one();
+    }
+    flow.wait();
+  }
+  return report.status();
+}
+
+}  // namespace cli

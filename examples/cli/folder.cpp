@@ -1,0 +1,141 @@
+#include "folder.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <random>
+#include <utility>
+
+#include "outcome.hpp"
+
+namespace cli {
+
+using dataflux::error;
+using dataflux::result;
+
+namespace {
+
+/// Short whatever the name, which may be as long as names can be.
+std::string hidden_name() {
+  static const std::uint64_t run = [] {
+    std::random_device device;
+    return std::uint64_t{device()} << 32U | device();
+  }();
+  static std::atomic<std::uint64_t> last{0};
+  char text[64];
+  std::snprintf(text, sizeof text, ".dataflux-%016llx-%llu", static_cast<unsigned long long>(run),
+                static_cast<unsigned long long>(++last));
+  return text;
+}
+
+error not_a_folder(std::string_view path, int number) {
+  if (number == ELOOP) return file_error(path, "is a symbolic link, which is not followed");
+  if (number == ENOTDIR) return file_error(path, "a folder must be here, and something else is");
+  return file_error(path, number);
+}
+
+}  // namespace
+
+result<folder_ptr> folder::open(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return not_a_folder(path, errno);
+  return folder_ptr(std::make_shared<const folder>(descriptor, path));
+}
+
+folder::~folder() { ::close(descriptor_); }
+
+result<folder_ptr> folder::enter(std::string_view name, bool make) const {
+  const std::string leaf(name);
+  constexpr int how = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+  int descriptor = ::openat(descriptor_, leaf.c_str(), how);
+  if (descriptor < 0 && errno == ENOENT && make) {
+    if (::mkdirat(descriptor_, leaf.c_str(), 0777) != 0 && errno != EEXIST) {
+      return file_error(shown(leaf), errno);
+    }
+    descriptor = ::openat(descriptor_, leaf.c_str(), how);
+  }
+  if (descriptor >= 0) {
+    return folder_ptr(std::make_shared<const folder>(descriptor, shown(leaf)));
+  }
+  const int why = errno;
+  struct stat facts {};
+  const bool link = ::fstatat(descriptor_, leaf.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0 &&
+                    S_ISLNK(facts.st_mode);
+  return not_a_folder(shown(leaf), link ? ELOOP : why);
+}
+
+new_file::new_file(folder_ptr where, std::string name, std::string hidden, int descriptor) noexcept
+    : where_(std::move(where)),
+      name_(std::move(name)),
+      hidden_(std::move(hidden)),
+      descriptor_(descriptor) {}
+
+new_file::new_file(new_file&& other) noexcept
+    : where_(std::move(other.where_)),
+      name_(std::move(other.name_)),
+      hidden_(std::exchange(other.hidden_, {})),
+      descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+result<new_file> new_file::create(folder_ptr where, std::string name) {
+  std::string hidden = hidden_name();
+  const int descriptor = ::openat(where->descriptor(), hidden.c_str(),
+                                  O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+  if (descriptor < 0) return file_error(where->shown(name), errno);
+  return new_file(std::move(where), std::move(name), std::move(hidden), descriptor);
+}
+
+new_file::~new_file() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  if (!hidden_.empty()) ::unlinkat(where_->descriptor(), hidden_.c_str(), 0);
+}
+
+result<void> new_file::write(dataflux::bytes_view bytes, std::uint64_t offset) const {
+  while (!bytes.empty()) {
+    const auto written =
+        ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<::off_t>(offset));
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return file_error(shown(), written == 0 ? ENOSPC : errno);
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+    offset += static_cast<std::uint64_t>(written);
+  }
+  return {};
+}
+
+result<void> new_file::publish() {
+  // Some file systems say only now that the data did not fit.
+  if (::close(std::exchange(descriptor_, -1)) != 0) return file_error(shown(), errno);
+  if (::renameat(where_->descriptor(), hidden_.c_str(), where_->descriptor(), name_.c_str()) != 0) {
+    if (errno == EISDIR) return file_error(shown(), "a file must be here, and a folder is");
+    return file_error(shown(), errno);
+  }
+  hidden_.clear();
+  return {};
+}
+
+result<folder_ptr> target_tree::reach(const std::vector<std::string_view>& path) {
+  std::size_t same = 0;
+  while (same < levels_.size() && same < path.size() && levels_[same].name == path[same]) ++same;
+  levels_.resize(same);
+  while (levels_.size() < path.size()) {
+    const folder& above = levels_.empty() ? *root_ : *levels_.back().open;
+    const auto name = path[levels_.size()];
+    auto next = above.enter(name, true);
+    if (!next) return next;
+    levels_.push_back({std::string(name), std::move(*next)});
+  }
+  return levels_.empty() ? root_ : levels_.back().open;
+}
+
+result<void> make_folders(const std::string& path) {
+  std::error_code failed;
+  std::filesystem::create_directories(path, failed);
+  if (failed) return file_error(path, failed.value());
+  return {};
+}
+
+}  // namespace cli

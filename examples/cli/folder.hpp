@@ -1,0 +1,85 @@
+#pragma once
+
+#include <dataflux/bytes.hpp>
+#include <dataflux/result.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cli {
+
+/// An open folder. Files are named relative to it, so that what others rename or link meanwhile
+/// cannot lead elsewhere. Shared by the files that are under way in it.
+class folder {
+ public:
+  /// Errors of this and of all below: file_error(). Symbolic links on the way are followed: the
+  /// person named this path.
+  static dataflux::result<std::shared_ptr<const folder>> open(const std::string& path);
+
+  folder(int descriptor, std::string shown) noexcept
+      : descriptor_(descriptor), shown_(std::move(shown)) {}
+  folder(const folder&) = delete;
+  folder& operator=(const folder&) = delete;
+  ~folder();
+
+  /// A folder in this one; `make` it if it is missing. A symbolic link is refused.
+  dataflux::result<std::shared_ptr<const folder>> enter(std::string_view name, bool make) const;
+  int descriptor() const noexcept { return descriptor_; }
+  /// The path of a file in it, for messages.
+  std::string shown(std::string_view name) const { return shown_ + "/" + std::string(name); }
+
+ private:
+  int descriptor_;
+  std::string shown_;
+};
+
+using folder_ptr = std::shared_ptr<const folder>;
+
+/// A file that nobody sees under its name before publish(): until then it is ".dataflux-..." beside
+/// its place, and it is removed if publish() is never reached. Thread safety: write() from any
+/// thread at any offset; the rest from one thread at a time.
+class new_file {
+ public:
+  static dataflux::result<new_file> create(folder_ptr where, std::string name);
+  new_file(new_file&& other) noexcept;
+  new_file& operator=(new_file&&) = delete;
+  ~new_file();
+
+  dataflux::result<void> write(dataflux::bytes_view bytes, std::uint64_t offset) const;
+  /// Closes it and gives it its name, replacing what has it, but not a folder.
+  dataflux::result<void> publish();
+  std::string shown() const { return where_->shown(name_); }
+
+ private:
+  new_file(folder_ptr where, std::string name, std::string hidden, int descriptor) noexcept;
+
+  folder_ptr where_;
+  std::string name_;
+  std::string hidden_;
+  int descriptor_;
+};
+
+/// Finds, and makes, the folders of a tree that is written in order of names, where neighbours
+/// share most of their path: it keeps the folders of the last one open. Not thread-safe.
+class target_tree {
+ public:
+  explicit target_tree(folder_ptr root) : root_(std::move(root)) {}
+  /// `path`: the components below the root.
+  dataflux::result<folder_ptr> reach(const std::vector<std::string_view>& path);
+
+ private:
+  struct level {
+    std::string name;
+    folder_ptr open;
+  };
+  folder_ptr root_;
+  std::vector<level> levels_{};
+};
+
+/// Makes a folder and those above it; fine if it is there.
+dataflux::result<void> make_folders(const std::string& path);
+
+}  // namespace cli

@@ -1,0 +1,79 @@
+#include "location.hpp"
+
+#include <dataflux/store/validate.hpp>
+
+#include <algorithm>
+#include <cctype>
+
+namespace cli {
+
+using dataflux::errc;
+using dataflux::error;
+using dataflux::result;
+
+std::string location::to_string() const {
+  if (where == kind::stream) return "-";
+  return is_object() ? shown_url(bucket, name) : path;
+}
+
+result<location> parse_location(std::string_view text) {
+  constexpr std::string_view scheme{"gs://"};
+  if (text.empty()) return error(errc::invalid_argument, "an empty name; give a path or gs://...");
+  if (text == "-") return location{.where = location::kind::stream};
+  if (text.starts_with(scheme)) {
+    text.remove_prefix(scheme.size());
+    const auto slash = std::min(text.find('/'), text.size());
+    location out{.where = location::kind::object, .bucket = std::string(text.substr(0, slash))};
+    if (slash < text.size()) out.name = text.substr(slash + 1);
+    if (auto valid = dataflux::validate_bucket_name(out.bucket); !valid) return valid.error();
+    return out;
+  }
+  const auto colon = text.find("://");
+  if (colon != std::string_view::npos && colon > 0 &&
+      std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(colon),
+                  [](unsigned char c) { return std::isalnum(c) != 0; })) {
+    return error(errc::invalid_argument, "\"" + std::string(text) +
+                                             "\" is neither gs://bucket/name nor a path; for a "
+                                             "file of that name write ./" +
+                                             std::string(text));
+  }
+  return location{.path = std::string(text)};
+}
+
+result<location> parse_object_location(std::string_view text) {
+  auto out = parse_location(text);
+  if (!out || out->is_object()) return out;
+  return error(errc::invalid_argument,
+               "\"" + std::string(text) + "\" is not in a bucket; write gs://bucket/name");
+}
+
+std::string folder_prefix(std::string_view name) {
+  std::string out{name};
+  if (!out.empty() && out.back() != '/') out += '/';
+  return out;
+}
+
+std::string last_component(std::string_view name) {
+  if (name.ends_with('/')) name.remove_suffix(1);
+  if (const auto slash = name.rfind('/'); slash != std::string_view::npos) {
+    name.remove_prefix(slash + 1);
+  }
+  return name == "." || name == ".." ? std::string() : std::string(name);
+}
+
+std::string shown_url(std::string_view bucket, std::string_view name) {
+  std::string out{"gs://"};
+  out.append(bucket).append("/");
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && byte != 0x7f) {
+      out += c;
+      continue;
+    }
+    static constexpr char hex[] = "0123456789abcdef";
+    out.append("\\x").append(1, hex[byte >> 4U]).append(1, hex[byte & 15U]);
+  }
+  return out;
+}
+
+}  // namespace cli

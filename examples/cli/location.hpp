@@ -1,0 +1,43 @@
+#pragma once
+
+#include <dataflux/result.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace cli {
+
+/// What a person names on the command line: gs://bucket[/name], a path, or - for a standard stream.
+struct location {
+  enum class kind { object, file, stream };
+
+  kind where{kind::file};
+  /// Empty unless it is in a bucket.
+  std::string bucket{};
+  /// The object's name or a prefix, bytes as written: nothing is decoded, "//" stays.
+  std::string name{};
+  /// Of a file or folder.
+  std::string path{};
+
+  bool is_object() const noexcept { return where == kind::object; }
+  /// "gs://bucket/name", the path, or "-".
+  std::string to_string() const;
+};
+
+/// Errors: invalid_argument for an empty text, gs:// without a bucket, a bucket's name that cannot
+/// be one, and other schemes (s3://, https://).
+dataflux::result<location> parse_location(std::string_view text);
+
+/// parse_location() that takes only gs://. Errors: as above, and invalid_argument for the others.
+dataflux::result<location> parse_object_location(std::string_view text);
+
+/// `name` with a '/' at its end, unless it is empty or has one: the prefix of what is below it.
+std::string folder_prefix(std::string_view name);
+
+/// What stands behind the last '/', one at the very end aside; empty for "", "/", "." and "..".
+std::string last_component(std::string_view name);
+
+/// "gs://bucket/name" with control characters escaped, for people's eyes.
+std::string shown_url(std::string_view bucket, std::string_view name);
+
+}  // namespace cli

@@ -1,0 +1,134 @@
+/// The command `dataflux`: Google Cloud Storage from a shell.
+
+#include <dataflux/auth/anonymous.hpp>
+#include <dataflux/gcs/client.hpp>
+
+#include <terminal/interrupt.hpp>
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstdio>
+
+#include "again.hpp"
+#include "commands.hpp"
+
+namespace {
+
+struct command_line {
+  std::string endpoint{};
+  bool anonymous{false};
+  cli::ls_options ls{};
+  cli::stat_options stat{};
+  cli::cat_options cat{};
+  cli::cp_options cp{};
+  cli::rm_options rm{};
+  cli::uploads_options uploads{};
+};
+
+void declare_reading(CLI::App& app, command_line& to) {
+  auto* ls = app.add_subcommand("ls", "List objects and folders");
+  ls->add_option("URL", to.ls.url, "gs://bucket[/prefix]")->required();
+  ls->add_flag("-l", to.ls.details, "Size, CRC32C and generation of each object; a total");
+  ls->add_flag("-r,--recursive", to.ls.recursive, "All objects below, without folding folders");
+  ls->add_flag("--json", to.ls.json, "One JSON object a line, names exact");
+
+  auto* stat = app.add_subcommand("stat", "Show what is known of objects");
+  stat->add_option("URL", to.stat.urls, "gs://bucket/name")->required();
+
+  auto* cat = app.add_subcommand("cat", "Write objects to standard output");
+  cat->add_option("URL", to.cat.urls, "gs://bucket/name")->required();
+  cat->add_option("--range", to.cat.range, "FIRST-LAST, FIRST- or -COUNT, in bytes from 0");
+}
+
+void declare_writing(CLI::App& app, command_line& to) {
+  auto* cp = app.add_subcommand(
+      "cp",
+      "Copy to or from a bucket.\n"
+      "A file, a folder with -r, or - (standard input or output) on one side, gs:// on the\n"
+      "other. A target that ends with '/', is a bucket, or is a folder here takes the source\n"
+      "in under its last name; any other target is the new name. With -r a source that ends\n"
+      "with '/' means what is in it. Bytes are copied as stored, checked by CRC32C, and a\n"
+      "file here gets its name when it is complete. Objects whose names can be no files\n"
+      "below the target (\"../x\", \"a//b\") are reported and left out.");
+  cp->add_option("SOURCE", to.cp.source, "Path, gs://bucket/name or -")->required();
+  cp->add_option("TARGET", to.cp.target, "Path, gs://bucket/name or -")->required();
+  cp->add_flag("-r,--recursive", to.cp.recursive, "Everything below SOURCE");
+
+  auto* rm = app.add_subcommand("rm", "Remove objects");
+  rm->add_option("URL", to.rm.urls, "gs://bucket/name")->required();
+  rm->add_flag("-r,--recursive", to.rm.recursive, "Everything below, too");
+}
+
+void declare_uploads(CLI::App& app, command_line& to) {
+  auto* uploads = app.add_subcommand(
+      "uploads", "Multipart uploads that were never finished: no object, but billed");
+  uploads->require_subcommand(1);
+  auto* list = uploads->add_subcommand("list", "When each began, of which object, its id");
+  auto* abort = uploads->add_subcommand("abort", "End them and drop their parts");
+  for (auto* command : {list, abort}) {
+    command->add_option("URL", to.uploads.url, "gs://bucket[/prefix]")->required();
+  }
+  list->add_option("--older-than", to.uploads.older_than, "Only of this age: 30m, 12h, 7d");
+  abort
+      ->add_option("--older-than", to.uploads.older_than,
+                   "Of this age: 30m, 12h, 7d. A younger one may be somebody's at work")
+      ->required();
+  abort->callback([&to] { to.uploads.abort = true; });
+}
+
+dataflux::result<std::shared_ptr<dataflux::gcs::client>> connect(const command_line& asked) {
+  dataflux::gcs::client_options options{.endpoint = asked.endpoint,
+                                        .user_agent = "dataflux-cli/" DATAFLUX_VERSION,
+                                        .retry = {.max_attempts = cli::patience}};
+  // Plain HTTP is what emulators speak; no credentials go there.
+  options.emulator = asked.endpoint.starts_with("http://");
+  if (asked.anonymous) options.credentials = dataflux::auth::make_anonymous_credentials();
+  return dataflux::gcs::client::create(std::move(options));
+}
+
+cli::exit_status run(const CLI::App& app, const command_line& asked, const interrupt& signals) {
+  const auto client = connect(asked);
+  if (!client) {
+    cli::outcome report(nullptr);
+    report.failed(client.error());
+    return report.status();
+  }
+  const cli::session with{**client, signals.token()};
+  if (app.got_subcommand("ls")) return cli::run_ls(with, asked.ls);
+  if (app.got_subcommand("stat")) return cli::run_stat(with, asked.stat);
+  if (app.got_subcommand("cat")) return cli::run_cat(with, asked.cat);
+  if (app.got_subcommand("cp")) return cli::run_cp(with, asked.cp);
+  if (app.got_subcommand("uploads")) return cli::run_uploads(with, asked.uploads);
+  return cli::run_rm(with, asked.rm);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Google Cloud Storage from the shell", "dataflux");
+  command_line asked;
+  app.add_option("--endpoint", asked.endpoint,
+                 "Another address of the service, https://...; http://... means an emulator");
+  app.add_flag("--anonymous", asked.anonymous, "Use no credentials: for public buckets");
+  app.set_version_flag("--version", DATAFLUX_VERSION);
+  app.footer(std::string(cli::exit_status_help));
+  app.require_subcommand(1);
+  app.fallthrough();
+  declare_reading(app, asked);
+  declare_writing(app, asked);
+  declare_uploads(app, asked);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? 0 : static_cast<int>(cli::exit_status::usage);
+  }
+  // A file beyond the limit of sizes is a failed write, after which we clean up, not our end.
+  std::signal(SIGXFSZ, SIG_IGN);
+  const interrupt signals;
+  const auto status = run(app, asked, signals);
+  if (signals.token().stop_requested()) {
+    std::fputs("dataflux: interrupted, and cleaned up\n", stderr);
+    return signals.exit_status();
+  }
+  return static_cast<int>(status);
+}

@@ -1,0 +1,140 @@
+#include "outcome.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <system_error>
+
+namespace cli {
+
+using dataflux::errc;
+using dataflux::error;
+
+namespace {
+
+/// Marks errors of this machine's files: error::verb() of those of the service names a verb.
+constexpr std::string_view file_verb{"file"};
+
+errc code_of(int number) noexcept {
+  switch (number) {
+    case ENOENT:
+      return errc::not_found;
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return errc::permission_denied;
+    case ENOSPC:
+    case EDQUOT:
+      return errc::resource_exhausted;
+    default:
+      return errc::failed_precondition;
+  }
+}
+
+std::string_view advice(const error& e) noexcept {
+  switch (e.code()) {
+    case errc::unauthenticated:
+      return "for public data give --anonymous";
+    case errc::permission_denied:
+      return "ask the bucket's owner for the permission, or use other credentials";
+    case errc::not_found:
+      if (e.object().empty()) return "check the bucket's name";
+      return "`dataflux ls` shows what is there";
+    case errc::failed_precondition:
+      return e.http_status() == 412 ? "it was changed meanwhile; run the command again" : "";
+    case errc::data_loss:
+      return "nothing was kept; run the command again";
+    case errc::unavailable:
+      if (e.http_status() != 0) return "try again later";
+      return "check the network, --endpoint and STORAGE_EMULATOR_HOST";
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+error file_error(std::string_view path, int number) {
+  return error(code_of(number), std::string(path) + ": " + std::generic_category().message(number))
+      .with_verb(file_verb);
+}
+
+error file_error(std::string_view path, std::string_view why) {
+  return error(errc::failed_precondition, std::string(path) + ": " + std::string(why))
+      .with_verb(file_verb);
+}
+
+std::string explain(const error& e) {
+  if (e.verb() == file_verb) {
+    std::string out;
+    for (const char c : e.message()) out += static_cast<unsigned char>(c) < 0x20 ? '?' : c;
+    if (e.code() == errc::resource_exhausted) out += "; make room or choose another folder";
+    return out;
+  }
+  std::string out = e.to_string();
+  if (const auto what = advice(e); !what.empty()) out.append("; ").append(what);
+  return out;
+}
+
+exit_status status_of(const error& e) noexcept {
+  if (e.verb() == file_verb) {
+    return e.code() == errc::not_found ? exit_status::not_found : exit_status::local;
+  }
+  switch (e.code()) {
+    case errc::invalid_argument:
+      return e.http_status() == 0 ? exit_status::usage : exit_status::failed;
+    case errc::not_found:
+      return exit_status::not_found;
+    case errc::unauthenticated:
+    case errc::permission_denied:
+      return exit_status::denied;
+    case errc::data_loss:
+      return exit_status::data_loss;
+    case errc::unavailable:
+    case errc::resource_exhausted:
+    case errc::deadline_exceeded:
+      return exit_status::unavailable;
+    default:
+      return exit_status::failed;
+  }
+}
+
+void outcome::done(std::uint64_t bytes) noexcept {
+  done_.fetch_add(1, std::memory_order_relaxed);
+  if (bar_ != nullptr) bar_->add(1, bytes);
+}
+
+void outcome::moved(std::uint64_t bytes) noexcept {
+  if (bar_ != nullptr) bar_->add(0, bytes);
+}
+
+void outcome::failed(const error& e) {
+  failures_.fetch_add(1, std::memory_order_relaxed);
+  {
+    std::scoped_lock lock(mutex_);
+    if (!first_ || first_->code() == errc::cancelled) first_ = e;
+  }
+  if (e.code() == errc::cancelled) return;
+  const bool no_space = e.verb() == file_verb && e.code() == errc::resource_exhausted;
+  const bool no_service = e.code() == errc::unavailable && e.http_status() == 0;
+  if (no_space || no_service || e.code() == errc::unauthenticated) {
+    if (hopeless_.exchange(true)) return;  // the same words a hundred times help nobody
+  }
+  note(explain(e));
+}
+
+void outcome::note(std::string_view line) {
+  const std::string text = "dataflux: " + std::string(line);
+  if (bar_ != nullptr) return bar_->print(text);
+  std::scoped_lock lock(mutex_);
+  std::fprintf(stderr, "%s\n", text.c_str());
+}
+
+exit_status outcome::status() const {
+  std::scoped_lock lock(mutex_);
+  if (failures_ == 0) return exit_status::ok;
+  if (done_ > 0 && !hopeless_) return exit_status::partial;
+  return status_of(*first_);
+}
+
+}  // namespace cli

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <dataflux/error.hpp>
+
+#include <terminal/progress.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace cli {
+
+/// What the program tells whoever started it; `dataflux --help` prints the same list.
+enum class exit_status : int {
+  ok = 0,
+  failed = 1,       ///< none of the kinds below
+  usage = 2,        ///< the command line makes no sense
+  not_found = 3,    ///< no such bucket, object or local file
+  denied = 4,       ///< no credentials, refused ones, or no permission
+  partial = 5,      ///< some objects failed, each was reported; the others were done
+  local = 6,        ///< reading or writing files here failed: disk full, no permission, a bad name
+  data_loss = 7,    ///< bytes differ from their checksum; nothing was kept
+  unavailable = 8,  ///< the service could not be reached, or failed again and again
+};
+inline constexpr std::string_view exit_status_help =
+    "Exit status: 0 done; 1 failed otherwise; 2 wrong command line; 3 no such bucket, object or\n"
+    "file; 4 no credentials or no permission; 5 some objects failed and were reported, the others\n"
+    "were done; 6 local files could not be read or written; 7 bytes differ from their checksum;\n"
+    "8 service not reachable or failing; 130, 143 interrupted (128 + signal), cleaned up.";
+
+/// A failure of the system call that set `number` (errno), on a file here.
+dataflux::error file_error(std::string_view path, int number);
+/// A failure on a file here in words of our own.
+dataflux::error file_error(std::string_view path, std::string_view why);
+
+/// One line: what failed, why, what to do.
+std::string explain(const dataflux::error& e);
+exit_status status_of(const dataflux::error& e) noexcept;
+
+/// Counts what was done and reports what was not, one line each, on standard error.
+/// Thread safety: all members from any thread.
+class outcome {
+ public:
+  /// `bar` may be null.
+  explicit outcome(progress* bar) noexcept : bar_(bar) {}
+
+  void done(std::uint64_t bytes) noexcept;
+  /// Bytes of an object that is not done yet.
+  void moved(std::uint64_t bytes) noexcept;
+  /// What was cancelled is counted and not reported: the person knows.
+  void failed(const dataflux::error& e);
+  /// Something to know that is no failure.
+  void note(std::string_view line);
+  /// The last failure is one that all the rest would meet, too: no disk space, no service.
+  bool hopeless() const noexcept { return hopeless_; }
+  std::uint64_t failures() const noexcept { return failures_; }
+  /// `partial` if anything was done beside failures, else the first failure's.
+  exit_status status() const;
+
+ private:
+  progress* bar_;
+  std::atomic<std::uint64_t> done_{0};
+  std::atomic<std::uint64_t> failures_{0};
+  std::atomic<bool> hopeless_{false};
+  mutable std::mutex mutex_{};
+  std::optional<dataflux::error> first_{};
+};
+
+}  // namespace cli

@@ -1,0 +1,64 @@
+#include <dataflux/codec/crc32c.hpp>
+#include <dataflux/codec/rfc3339.hpp>
+
+#include <cstdio>
+
+#include "commands.hpp"
+#include "location.hpp"
+
+namespace cli {
+
+namespace {
+
+void print(const char* what, const std::string& value) {
+  if (!value.empty()) std::printf("  %-20s %s\n", what, value.c_str());
+}
+
+void print_time(const char* what, const std::optional<dataflux::timestamp>& time) {
+  if (time) print(what, dataflux::codec::format_rfc3339(*time));
+}
+
+void print_object(const dataflux::object_metadata& object) {
+  std::printf("%s\n", shown_url(object.bucket, object.name).c_str());
+  print("size", std::to_string(object.size));
+  print("generation", std::to_string(object.generation));
+  print("metageneration", std::to_string(object.metageneration));
+  if (object.crc32c) {
+    print("crc32c", std::string(dataflux::codec::encode_crc32c(*object.crc32c).view()));
+  }
+  print("md5", object.md5_hash);
+  print("content type", object.content_type);
+  print("content encoding", object.content_encoding);
+  print("storage class", object.storage_class);
+  print("kms key", object.kms_key_name);
+  print_time("created", object.created);
+  print_time("updated", object.updated);
+  print_time("custom time", object.custom_time);
+  if (object.component_count > 0) print("components", std::to_string(object.component_count));
+  for (const auto& [key, value] : object.metadata) print(("metadata " + key).c_str(), value);
+}
+
+}  // namespace
+
+exit_status run_stat(const session& with, const stat_options& options) {
+  outcome report(nullptr);
+  for (const auto& url : options.urls) {
+    const auto where = parse_object_location(url);
+    if (!where) {
+      report.failed(where.error());
+      continue;
+    }
+    const auto object = with.store.stat(
+        {.bucket = where->bucket, .object = where->name, .limits = {.stop = with.stop}});
+    if (!object) {
+      report.failed(object.error());
+      continue;
+    }
+    print_object(*object);
+    report.done(0);
+  }
+  if (std::fflush(stdout) != 0) report.failed(file_error("output", "could not be written"));
+  return report.status();
+}
+
+}  // namespace cli

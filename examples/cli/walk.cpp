@@ -1,0 +1,106 @@
+#include "walk.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace cli {
+
+namespace {
+
+using visitor = dataflux::unique_function<bool(const folder_ptr&, const std::string& name,
+                                               const std::string& path, std::uint64_t size)>;
+
+struct close_directory {
+  void operator()(DIR* open) const noexcept { ::closedir(open); }
+};
+using directory = std::unique_ptr<DIR, close_directory>;
+
+/// A second descriptor, since closedir() closes the one that it was given.
+directory read_entries(const folder& from) {
+  const int again = ::openat(from.descriptor(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  return directory(again < 0 ? nullptr : ::fdopendir(again));
+}
+
+class walker {
+ public:
+  walker(outcome& report, visitor& file) : report_(report), file_(file) {}
+
+  bool visit(const folder_ptr& in, const std::string& prefix) {
+    std::vector<std::string> folders;
+    {
+      const directory entries = read_entries(*in);
+      if (entries == nullptr) return fail(in->shown("."), errno);
+      errno = 0;
+      while (const ::dirent* entry = ::readdir(entries.get())) {
+        const std::string name = entry->d_name;
+        if (name == "." || name == "..") continue;
+        if (entry->d_type == DT_DIR) {
+          folders.push_back(name);
+        } else if (!visit_entry(in, name, prefix, folders)) {
+          return false;
+        }
+        errno = 0;
+      }
+      if (errno != 0) fail(in->shown("."), errno);
+    }
+    for (const auto& name : folders) {
+      auto inner = in->enter(name, false);
+      if (!inner) {
+        report_.failed(inner.error());
+      } else if (!visit(*inner, prefix + name + "/")) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+ private:
+  bool visit_entry(const folder_ptr& in, const std::string& name, const std::string& prefix,
+                   std::vector<std::string>& folders) {
+    struct stat facts {};
+    if (::fstatat(in->descriptor(), name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) {
+      return fail(in->shown(name), errno);
+    }
+    if (S_ISDIR(facts.st_mode)) {
+      folders.push_back(name);  // of a file system that does not say so in readdir()
+      return true;
+    }
+    if (S_ISLNK(facts.st_mode)) {
+      if (::fstatat(in->descriptor(), name.c_str(), &facts, 0) != 0) {
+        return fail(in->shown(name), errno);
+      }
+      if (S_ISDIR(facts.st_mode)) {
+        report_.failed(file_error(in->shown(name), "is a link to a folder, which is not followed"));
+        return true;
+      }
+    }
+    if (!S_ISREG(facts.st_mode)) {
+      report_.failed(file_error(in->shown(name), "is no regular file"));
+      return true;
+    }
+    return file_(in, name, prefix + name, static_cast<std::uint64_t>(facts.st_size));
+  }
+
+  bool fail(const std::string& path, int number) {
+    report_.failed(file_error(path, number));
+    return true;
+  }
+
+  outcome& report_;
+  visitor& file_;
+};
+
+}  // namespace
+
+void walk(const folder_ptr& root, outcome& report, visitor file) {
+  walker(report, file).visit(root, "");
+}
+
+}  // namespace cli

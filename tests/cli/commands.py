@@ -1,0 +1,567 @@
+#!/usr/bin/env python3
+"""The command `dataflux`, run as a person runs it, against the emulator's program.
+
+    commands.py --dataflux PROGRAM --emulator PROGRAM [TEST...]
+"""
+
+import argparse
+import json
+import os
+import pty
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+from service import Emulator, SlowRoad, environment, wait_until  # noqa: E402
+
+MIB = 1 << 20
+BUCKET = "bucket"
+options = None
+
+
+def noise(size, seed=1):
+    return random.Random(seed).randbytes(size)
+
+
+class Case(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.emulator = Emulator(options.emulator, BUCKET)
+        cls.environment = environment(STORAGE_EMULATOR_HOST=cls.emulator.endpoint)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.emulator.close()
+
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="dataflux-cli-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def run_it(self, *arguments, **more):
+        more.setdefault("env", self.environment)
+        more.setdefault("stdin", subprocess.DEVNULL) if "input" not in more else None
+        return subprocess.run([options.dataflux, *map(str, arguments)], cwd=self.folder,
+                              capture_output=True, timeout=120, **more)
+
+    def ok(self, *arguments, **more):
+        """Its standard output; it must succeed and say nothing else."""
+        done = self.run_it(*arguments, **more)
+        self.assertEqual((0, b""), (done.returncode, done.stderr), arguments)
+        return done.stdout
+
+    def fails(self, status, *arguments, saying=(), **more):
+        """Its lines on standard error; each begins with the program's name."""
+        done = self.run_it(*arguments, **more)
+        said = done.stderr.decode(errors="replace")
+        self.assertEqual(status, done.returncode, f"{arguments}: {said}")
+        for line in said.splitlines():
+            self.assertTrue(line.startswith("dataflux: "), said)
+        for part in [saying] if isinstance(saying, str) else saying:
+            self.assertIn(part, said)
+        return said.splitlines()
+
+    def start(self, *arguments, **more):
+        return subprocess.Popen([options.dataflux, *map(str, arguments)], cwd=self.folder,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
+
+    def tree(self, *below):
+        """{path: bytes}, None for a folder, of everything below, hidden files included."""
+        top = self.folder.joinpath(*below)
+        return {str(p.relative_to(top)): None if p.is_dir() else p.read_bytes()
+                for p in top.rglob("*")}
+
+    def write(self, name, content=b""):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        return path
+
+    def url(self, name=""):
+        return f"gs://{BUCKET}/{name}"
+
+    def put(self, objects):
+        for name, content in objects.items():
+            self.emulator.put(name, content)
+
+
+class Reading(Case):
+    OBJECTS = {"r/a": b"first", "r/d/b": b"second one", "r/d/e/c": b"", "r/z": b"last"}
+
+    def setUp(self):
+        super().setUp()
+        self.put(self.OBJECTS)
+
+    def names(self, *arguments):
+        return self.ok("ls", *arguments).decode().split()
+
+    def test_ls_folds_folders_unless_recursive(self):
+        self.assertEqual([self.url(n) for n in ("r/a", "r/d/", "r/z")], self.names(self.url("r")))
+        self.assertEqual(self.names(self.url("r")), self.names(self.url("r/")))
+        self.assertEqual([self.url(n) for n in self.OBJECTS], self.names("-r", self.url("r")))
+        self.assertIn(self.url("r/"), self.names(f"gs://{BUCKET}"))
+        self.assertEqual([self.url("r/a")], self.names(self.url("r/a")))
+
+    def test_ls_of_many_pages(self):
+        many = {f"pages/{i:04}": b"" for i in range(1005)}
+        self.put(many)
+        self.assertEqual([self.url(n) for n in many], self.names(self.url("pages")))
+
+    def test_ls_details_and_total(self):
+        lines = self.ok("ls", "-l", "-r", self.url("r")).decode().splitlines()
+        self.assertEqual(["5", self.url("r/a")], [lines[0].split()[0], lines[0].split()[-1]])
+        self.assertEqual("total: 4 objects, 19 bytes", lines[-1])
+
+    def test_ls_json_keeps_names_exact_and_lines_escape_them(self):
+        self.put({"odd/\x1b[31m\u00e4\"": b"x"})
+        [line] = self.ok("ls", "--json", self.url("odd")).splitlines()
+        said = json.loads(line)
+        self.assertEqual((BUCKET, "odd/\x1b[31m\u00e4\"", 1),
+                         (said["bucket"], said["name"], said["size"]))
+        self.assertEqual({"bucket": BUCKET, "prefix": "r/d/"},
+                         json.loads(self.ok("ls", "--json", self.url("r")).splitlines()[1]))
+        self.assertIn(b"\\x1b[31m", self.ok("ls", self.url("odd")))
+        self.assertNotIn(b"\x1b", self.ok("ls", self.url("odd")))
+
+    def test_stat(self):
+        said = self.ok("stat", self.url("r/a"), self.url("r/z")).decode()
+        for part in (self.url("r/a"), "size                 5", "crc32c", "created", self.url("r/z")):
+            self.assertIn(part, said)
+
+    def test_cat_and_ranges(self):
+        self.assertEqual(b"firstlast", self.ok("cat", self.url("r/a"), self.url("r/z")))
+        self.assertEqual(b"", self.ok("cat", self.url("r/d/e/c")))
+        for text, expected in (("0-0", b"f"), ("1-2", b"ir"), ("3-", b"st"), ("-2", b"st"),
+                               ("2-100", b"rst"), ("-100", b"first")):
+            self.assertEqual(expected, self.ok("cat", f"--range={text}", self.url("r/a")), text)
+        for text in ("x", "5", "3-1", "-0", "-", "1-2-3", "99999999999999999999-"):
+            self.fails(2, "cat", f"--range={text}", self.url("r/a"), saying="FIRST-LAST")
+        self.fails(1, "cat", "--range=5-9", self.url("r/a"), saying="behind the object's end")
+
+    def test_cat_of_a_large_object_is_in_order(self):
+        content = noise(40 * MIB + 7)
+        self.put({"large": content})
+        self.assertEqual(content, self.ok("cat", self.url("large")))
+        self.assertEqual(content[MIB:30 * MIB],
+                         self.ok("cat", f"--range={MIB}-{30 * MIB - 1}", self.url("large")))
+
+    def test_a_closed_pipe_ends_it_without_a_word(self):
+        self.put({"large": noise(40 * MIB)})
+        program = self.start("cat", self.url("large"), env=self.environment)
+        self.assertEqual(10, len(program.stdout.read(10)))
+        program.stdout.close()
+        self.assertEqual((-signal.SIGPIPE, b""), (program.wait(30), program.stderr.read()))
+        program.stderr.close()
+
+    def test_a_full_output_is_an_error(self):
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([options.dataflux, "ls", self.url("r")], env=self.environment,
+                                  stdout=full, stderr=subprocess.PIPE, timeout=60, check=False)
+            self.assertEqual(6, done.returncode, done.stderr)
+            done = subprocess.run([options.dataflux, "cat", self.url("r/a")], env=self.environment,
+                                  stdout=full, stderr=subprocess.PIPE, timeout=60, check=False)
+            self.assertEqual(6, done.returncode, done.stderr)
+            self.assertIn(b"No space left", done.stderr)
+
+    def test_what_is_missing_is_named(self):
+        for command in ("ls", "stat", "cat", "rm"):
+            said = self.fails(3, command, self.url("missing"), saying=self.url("missing"))
+            self.assertEqual(1, len(said))
+            self.fails(3, command, "gs://no-such-bucket/x", saying="no-such-bucket")
+        self.fails(3, "cp", self.url("missing"), "here")
+        self.fails(3, "cp", "-r", self.url("missing/"), "here")
+        self.fails(3, "cp", "-r", self.url("missing"), "here")
+        self.fails(3, "cp", self.write("file"), "gs://no-such-bucket/x")
+        self.fails(5, "cat", self.url("r/a"), self.url("missing"), saying="missing")
+        self.assertEqual({"file": b""}, self.tree())
+
+    def test_wrong_command_lines(self):
+        for arguments in ((), ("ls",), ("nonsense",), ("ls", "--nonsense", self.url())):
+            self.assertEqual(2, self.run_it(*arguments).returncode, arguments)
+        for arguments in (("ls", "path"), ("ls", "gs://"), ("ls", "gs://B_/x"), ("stat", "s3://b/x"),
+                          ("cp", "a", "b"), ("cp", self.url("a"), self.url("b")),
+                          ("cp", "-r", self.url(), "-"), ("cp", "-", self.url()),
+                          ("cp", self.url(), "x"), ("rm", self.url())):
+            self.assertEqual(1, len(self.fails(2, *arguments)), arguments)
+
+    def test_help_and_version(self):
+        self.assertIn(b"Exit status", self.ok("--help"))
+        self.assertIn(b"-r,--recursive", self.ok("cp", "--help"))
+        self.assertRegex(self.ok("--version"), rb"\d+\.\d+\.\d+")
+
+
+class Copying(Case):
+    SIZES = (0, 1, 16384, 16 * MIB, 16 * MIB + 1, 40 * MIB + 3)
+
+    def test_one_file_there_and_back(self):
+        for size in self.SIZES:
+            content = noise(size, size)
+            self.write("f", content)
+            self.ok("cp", "f", self.url("one/f"))
+            self.assertEqual(content, self.emulator.get("one/f"), size)
+            self.ok("cp", self.url("one/f"), "back")
+            self.assertEqual({"f": content, "back": content}, self.tree(), size)
+        self.assertEqual([], self.emulator.open_uploads())
+
+    def test_standard_streams(self):
+        for size in self.SIZES:
+            content = noise(size, size)
+            self.ok("cp", "-", self.url("stream"), input=content)
+            self.assertEqual(content, self.emulator.get("stream"), size)
+            self.assertEqual(content, self.ok("cp", self.url("stream"), "-"), size)
+        self.assertEqual([], self.emulator.open_uploads())
+
+    def test_a_device_is_written_to_and_not_replaced(self):
+        self.put({"x": b"bytes"})
+        before = os.stat("/dev/null").st_rdev
+        self.ok("cp", self.url("x"), "/dev/null")
+        self.assertEqual(before, os.stat("/dev/null").st_rdev)
+
+    def test_where_one_object_goes(self):
+        self.put({"w/a": b"1"})
+        (self.folder / "there").mkdir()
+        self.ok("cp", self.url("w/a"), "there")
+        self.ok("cp", self.url("w/a"), "there/b")
+        self.ok("cp", self.url("w/a"), ".")
+        self.assertEqual({"there": None, "there/a": b"1", "there/b": b"1", "a": b"1"}, self.tree())
+        self.fails(3, "cp", self.url("w/a"), "missing/b", saying="No such file")
+        self.write("f", b"2")
+        self.ok("cp", "f", self.url("in/"))
+        self.ok("cp", "f", f"gs://{BUCKET}")
+        self.assertEqual((b"2", b"2"), (self.emulator.get("in/f"), self.emulator.get("f")))
+
+    def test_content_types_follow_the_name(self):
+        for name, expected in (("a.json", b"application/json"), ("b.TXT", b"text/plain"),
+                               ("noext", b"application/octet-stream")):
+            self.write(name, b"x")
+            self.ok("cp", name, self.url("types/"))
+            self.assertIn(expected, self.ok("stat", self.url(f"types/{name}")))
+
+    def test_trees_there_and_back(self):
+        files = {"a": b"1", "d/b": noise(300), "d/e/c": b"", "d/large": noise(20 * MIB),
+                 "d/\u00e4 b?#%+": b"odd", ".hidden": b"h"}
+        for name, content in files.items():
+            self.write(f"src/{name}", content)
+        for source, target, prefix in (("src", "t1", "t1/"), ("src", "t2/", "t2/src/"),
+                                       ("src/", "t3", "t3/"), ("src/", "t4/", "t4/"),
+                                       ("src/.", "t5", "t5/")):
+            self.ok("cp", "-r", source, self.url(target))
+            for name, content in files.items():
+                self.assertEqual(content, self.emulator.get(prefix + name), (source, target, name))
+        self.ok("cp", "-r", "src", f"gs://{BUCKET}")
+        self.assertEqual(b"1", self.emulator.get("src/a"))
+        (self.folder / "there").mkdir()
+        for source, target, result in (("t1", "new1", "new1"), ("t1", "there", "there/t1"),
+                                       ("t1/", "there", "there"), ("t1/", "new2/", "new2"),
+                                       ("t1", "new3/", "new3/t1"), ("t1/", "new4/x/y", "new4/x/y")):
+            self.ok("cp", "-r", self.url(source), target)
+            got = {k: v for k, v in self.tree(result).items()
+                   if v is not None and not k.startswith("t1/")}
+            self.assertEqual(files, got, (source, target))
+        self.assertEqual([], self.emulator.open_uploads())
+
+    def test_many_small_objects(self):
+        files = {f"d{i % 7}/{i}": noise(i % 50, i) for i in range(2500)}
+        for name, content in files.items():
+            self.write(f"src/{name}", content)
+        self.ok("cp", "-r", "src/", self.url("many"))
+        self.ok("cp", "-r", self.url("many/"), "back")
+        back = {k: v for k, v in self.tree("back").items() if v is not None}
+        self.assertEqual(files, back)
+
+    def test_a_copy_replaces_files_and_keeps_none_of_its_own(self):
+        self.put({"p/a": b"new", "p/b": b"new"})
+        self.write("t/a", b"older and longer")
+        outside = self.write("outside", b"untouched")
+        (self.folder / "t/b").symlink_to(outside)
+        self.ok("cp", "-r", self.url("p/"), "t")
+        self.assertEqual({"a": b"new", "b": b"new"}, self.tree("t"))
+        self.assertEqual(b"untouched", outside.read_bytes())
+
+    def test_an_endpoint_by_option(self):
+        self.put({"x": b"bytes"})
+        self.assertEqual(b"bytes", self.ok("cat", self.url("x"), "--endpoint",
+                                           self.emulator.endpoint, env=environment()))
+        self.assertEqual(b"bytes", self.ok("--anonymous", "cat", self.url("x")))
+
+    def test_progress_is_for_terminals(self):
+        self.put({"large": noise(24 * MIB)})
+        road = SlowRoad(self.emulator.endpoint, 8 * MIB)
+        self.addCleanup(road.close)
+        near, far = pty.openpty()
+        program = subprocess.Popen([options.dataflux, "cp", self.url("large"), "x"],
+                                   cwd=self.folder, stderr=far,
+                                   env=environment(STORAGE_EMULATOR_HOST=road.endpoint))
+        os.close(far)
+        said = b""
+        try:
+            while chunk := os.read(near, 4096):
+                said += chunk
+        except OSError:
+            pass  # how a terminal ends
+        os.close(near)
+        self.assertEqual(0, program.wait(60))
+        self.assertRegex(said, rb"downloading +\[[#.]+\] \d+ objects  [\d.]+ MiB  [\d.]+ MiB/s")
+
+
+class BadNames(Case):
+    BAD = ["../x", "../../x", "/x", "/etc/x", "a/../../x", "a/../b", "a//b", "./x", "a/./b", "x/",
+           "..", "a/..", "nul\x00byte", "esc\x1b", "tab\t", "del\x7f", "n" * 300]
+
+    def test_names_that_are_no_files_are_reported_and_the_rest_is_copied(self):
+        stored = []
+        for name in self.BAD:
+            self.put({f"bad/{name}": b"evil"})
+            stored.append(name)
+        self.put({"bad/good": b"1", "bad/z/good": b"2"})
+        said = self.fails(5, "cp", "-r", self.url("bad/"), "a/b/target")
+        self.assertEqual(len(stored), len(said), said)
+        self.assertEqual({"a": None, "a/b": None, "a/b/target": None, "a/b/target/good": b"1",
+                          "a/b/target/z": None, "a/b/target/z/good": b"2"}, self.tree())
+
+    def test_only_bad_names(self):
+        self.put({"only/../x": b"evil"})
+        self.fails(6, "cp", "-r", self.url("only/"), "t", saying="no file's")
+        self.assertEqual({"t": None}, self.tree())
+
+    def test_one_object_of_a_bad_name(self):
+        self.put({"one/..": b"evil", "slash/": b"evil"})
+        (self.folder / "t").mkdir()
+        self.fails(6, "cp", self.url("one/.."), "t/")
+        self.fails(6, "cp", self.url("slash/"), "t/")
+        self.assertEqual({"t": None}, self.tree())
+        self.ok("cp", self.url("one/.."), "t/chosen")
+
+    def test_empty_objects_that_stand_for_folders(self):
+        self.put({"marked/": b"", "marked/d/": b"", "marked/e/": b"", "marked/e/x": b"1"})
+        self.ok("cp", "-r", self.url("marked/"), "t")
+        self.assertEqual({"d": None, "e": None, "e/x": b"1"}, self.tree("t"))
+
+    def test_links_in_the_target_are_not_followed(self):
+        self.put({"l/in/x": b"1", "l/ok": b"2"})
+        (self.folder / "outside").mkdir()
+        (self.folder / "t").mkdir()
+        (self.folder / "t/in").symlink_to(self.folder / "outside")
+        self.fails(5, "cp", "-r", self.url("l/"), "t", saying="symbolic link")
+        self.assertEqual([], list((self.folder / "outside").iterdir()))
+        self.assertEqual(b"2", (self.folder / "t/ok").read_bytes())
+
+    def test_a_file_where_a_folder_must_be_and_the_reverse(self):
+        self.put({"c/f/x": b"1", "c/g": b"2", "c/h": b"3"})
+        self.write("t/f", b"file")
+        self.write("t/g/inner", b"folder")
+        said = self.fails(5, "cp", "-r", self.url("c/"), "t", saying=("t/f", "t/g"))
+        self.assertEqual(2, len(said))
+        self.assertEqual({"f": b"file", "g": None, "g/inner": b"folder", "h": b"3"}, self.tree("t"))
+        self.write("file", b"x")
+        self.fails(6, "cp", "-r", self.url("c/"), "file")
+
+    def test_a_name_that_is_file_and_folder_at_once(self):
+        self.put({"both/a": b"1", "both/a/b": b"2", "both/c": b"3"})
+        self.fails(5, "cp", "-r", self.url("both/"), "t", saying="folder")
+        got = self.tree("t")
+        self.assertEqual(b"3", got["c"])
+        self.assertTrue(got["a"] in (b"1", None), got)
+        self.assertFalse([n for n in got if ".dataflux-" in n], got)
+
+    def test_local_files_that_cannot_be_sent(self):
+        self.write("src/good", b"1")
+        os.mkfifo(self.folder / "src/pipe")
+        (self.folder / "src/broken").symlink_to("nowhere")
+        (self.folder / "other").mkdir()
+        (self.folder / "src/linked").symlink_to(self.folder / "other")
+        (self.folder / "src/to-file").symlink_to("good")
+        said = self.fails(5, "cp", "-r", "src/", self.url("sent"))
+        self.assertEqual(3, len(said), said)
+        self.assertEqual((b"1", b"1"),
+                         (self.emulator.get("sent/good"), self.emulator.get("sent/to-file")))
+        self.fails(3, "cp", "missing", self.url("sent/x"), saying="missing")
+        self.fails(6, "cp", "src", self.url("sent/x"), saying="cp -r")
+
+    def test_a_file_name_that_is_no_utf8(self):
+        self.write("src/good", b"1")
+        (Path(os.fsdecode(os.fsencode(self.folder) + b"/src/\xff\xfe"))).write_bytes(b"2")
+        self.fails(5, "cp", "-r", "src/", self.url("utf8"))
+        self.assertEqual(b"1", self.emulator.get("utf8/good"))
+
+
+class Removing(Case):
+    def test_rm(self):
+        self.put({"m/a": b"", "m/b": b"", "m/c/d": b"", "m-other": b"", "m": b""})
+        self.ok("rm", self.url("m/a"), self.url("m/b"))
+        self.assertIsNone(self.emulator.get("m/a"))
+        self.fails(5, "rm", self.url("m/a"), self.url("m/c/d"), saying="m/a")
+        self.put({"m/c/d": b"", "m/e": b""})
+        self.ok("rm", "-r", self.url("m"))
+        self.assertEqual((None, None, None, b""),
+                         tuple(self.emulator.get(n) for n in ("m", "m/e", "m/c/d", "m-other")))
+        self.fails(3, "rm", "-r", self.url("m"))
+
+    def test_a_half_wrong_command_removes_nothing(self):
+        self.put({"keep": b"1"})
+        self.fails(2, "rm", self.url("keep"), "no-url")
+        self.assertEqual(b"1", self.emulator.get("keep"))
+
+
+class Uploads(Case):
+    def begin(self, name):
+        self.emulator.ask("POST", f"/{BUCKET}/{name}?uploads", b"")
+
+    def test_list_and_abort_by_age(self):
+        for name in ("up/a", "up/b", "other"):
+            self.begin(name)
+        said = self.ok("uploads", "list", self.url()).decode()
+        self.assertEqual(3, len(said.splitlines()))
+        for name in ("up/a", "up/b", "other"):
+            self.assertIn(self.url(name), said)
+        self.assertEqual(2, len(self.ok("uploads", "list", self.url("up/")).splitlines()))
+        self.assertEqual(b"", self.ok("uploads", "list", "--older-than", "1h", self.url()))
+        self.ok("uploads", "abort", "--older-than=1d", self.url())
+        self.assertEqual(3, len(self.emulator.open_uploads()))
+        self.ok("uploads", "abort", "--older-than=0s", self.url("up/"))
+        self.assertEqual(1, len(self.emulator.open_uploads()))
+        self.ok("uploads", "abort", "--older-than=0s", self.url())
+        self.assertEqual([], self.emulator.open_uploads())
+
+    def test_many_pages(self):
+        for i in range(1010):
+            self.begin(f"many/{i}")
+        self.assertEqual(1010, len(self.ok("uploads", "list", self.url("many")).splitlines()))
+        self.ok("uploads", "abort", "--older-than=0s", self.url("many"))
+        self.assertEqual([], self.emulator.open_uploads())
+
+    def test_wrong_uses(self):
+        self.assertEqual(2, self.run_it("uploads", "abort", self.url()).returncode)
+        self.assertEqual(2, self.run_it("uploads").returncode)
+        self.fails(2, "uploads", "list", "--older-than", "soon", self.url(), saying="12h")
+        self.fails(3, "uploads", "list", "gs://no-such-bucket")
+
+
+class Interrupted(Case):
+    def setUp(self):
+        super().setUp()
+        self.road = SlowRoad(self.emulator.endpoint, 256 << 10)
+        self.addCleanup(self.road.close)
+        self.slow = environment(STORAGE_EMULATOR_HOST=self.road.endpoint)
+
+    def interrupt(self, program, number=signal.SIGINT):
+        program.send_signal(number)
+        _, said = program.communicate(timeout=60)
+        self.assertEqual(128 + number, program.returncode, said)
+        self.assertEqual(b"dataflux: interrupted, and cleaned up\n", said)
+
+    def test_download(self):
+        self.put({"large": noise(48 * MIB)})
+        for number in (signal.SIGINT, signal.SIGTERM):
+            program = self.start("cp", self.url("large"), "x", env=self.slow)
+            self.assertTrue(wait_until(lambda: any(n.startswith(".dataflux-") for n in self.tree())))
+            self.interrupt(program, number)
+            self.assertEqual({}, self.tree())
+
+    def test_download_of_many(self):
+        self.put({f"set/{i}": noise(100_000) for i in range(300)})
+        program = self.start("cp", "-r", self.url("set/"), "t", env=self.slow)
+        self.assertTrue(wait_until(lambda: len(self.tree()) > 3))
+        self.interrupt(program)
+        got = self.tree("t")
+        self.assertLess(len(got), 300)
+        self.assertTrue(all(content == noise(100_000) for content in got.values()))
+
+    def test_upload(self):
+        self.write("large", noise(48 * MIB))
+        program = self.start("cp", "large", self.url("broken-up"), env=self.slow)
+        self.assertTrue(wait_until(self.emulator.open_uploads))
+        self.interrupt(program)
+        self.assertEqual([], self.emulator.open_uploads())
+        self.assertIsNone(self.emulator.get("broken-up"))
+
+    def test_upload_from_a_stream(self):
+        program = self.start("cp", "-", self.url("broken-stream"), env=self.environment,
+                             stdin=subprocess.PIPE)
+        program.stdin.write(noise(20 * MIB))
+        program.stdin.flush()
+        self.assertTrue(wait_until(self.emulator.open_uploads))
+        self.interrupt(program)  # it waits for more input
+        self.assertEqual([], self.emulator.open_uploads())
+        self.assertIsNone(self.emulator.get("broken-stream"))
+
+
+class Failing(Case):
+    def limit_file_size(self):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (10 * MIB, 10 * MIB))
+
+    def test_a_file_that_is_too_large_leaves_nothing(self):
+        self.put({"full/a": b"1", "full/large": noise(30 * MIB), "full/medium": noise(12 * MIB)})
+        for name in ("large", "medium"):
+            said = self.fails(6, "cp", self.url(f"full/{name}"), "x",
+                              preexec_fn=self.limit_file_size)
+            self.assertEqual(1, len(said), said)
+            self.assertEqual({}, self.tree())
+        said = self.fails(5, "cp", "-r", self.url("full/"), "t", preexec_fn=self.limit_file_size)
+        self.assertEqual(2, len(said), said)
+        self.assertEqual({"a": b"1"}, self.tree("t"))
+
+    def test_a_small_file_system(self):
+        small = self.folder / "small"
+        small.mkdir()
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(small)],
+                                 capture_output=True, check=False)
+        if mounted.returncode != 0:
+            self.skipTest("mounting needs root")
+        self.addCleanup(subprocess.run, ["umount", str(small)], check=True)
+        self.put({"tmp/large": noise(30 * MIB)})
+        said = self.fails(6, "cp", self.url("tmp/large"), "small/x", saying="No space left")
+        self.assertEqual(1, len(said), said)
+        self.assertEqual({}, self.tree("small"))
+        self.put({f"tmp/{i}": noise(100_000) for i in range(100)})
+        said = self.fails(6, "cp", "-r", self.url("tmp/"), "small/t", saying="No space left")
+        self.assertEqual(1, len(said), said)
+        for name, content in self.tree("small/t").items():
+            self.assertEqual(noise(100_000), content, name)
+
+    def test_a_folder_without_permission(self):
+        if os.geteuid() == 0:
+            self.skipTest("root may write everywhere")
+        self.put({"x": b"1"})
+        (self.folder / "closed").mkdir(mode=0o500)
+        self.fails(6, "cp", self.url("x"), "closed/x", saying="Permission denied")
+
+    def test_a_dead_endpoint(self):
+        gone = Emulator(options.emulator, BUCKET)
+        gone.close()
+        dead = environment(STORAGE_EMULATOR_HOST=gone.endpoint)
+        self.write("src/a", b"1")
+        self.write("src/b", b"2")
+        programs = [self.start(*what, env=dead)
+                    for what in (("ls", self.url()), ("cp", "-r", "src", self.url("x")),
+                                 ("cp", "-r", self.url("x/"), "t"))]
+        for program in programs:
+            _, said = program.communicate(timeout=200)
+            self.assertEqual(8, program.returncode, said)
+            self.assertEqual(1, said.count(b"\n"), said)
+            self.assertIn(b"--endpoint", said)
+
+    def test_wrong_credentials(self):
+        self.fails(4, "ls", self.url(), saying="missing.json",
+                   env=environment(GOOGLE_APPLICATION_CREDENTIALS="missing.json"))
+        self.write("broken.json", b"{")
+        done = self.run_it("ls", self.url(),
+                           env=environment(GOOGLE_APPLICATION_CREDENTIALS="broken.json"))
+        self.assertIn(done.returncode, (2, 4), done.stderr)
+        self.assertIn(b"broken.json", done.stderr)
+        self.fails(2, "ls", self.url(), "--endpoint", "ftp://x", env=environment())
+
+
+if __name__ == "__main__":
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("--dataflux", required=True)
+    arguments.add_argument("--emulator", required=True)
+    options, rest = arguments.parse_known_args()
+    options.dataflux, options.emulator = map(os.path.abspath, (options.dataflux, options.emulator))
+    unittest.main(argv=[sys.argv[0], *rest])

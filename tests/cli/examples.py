@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""Runs the numbered C++ examples against the emulator's program and looks at what they say.
+
+    examples.py --programs DIR --emulator PROGRAM [TEST...]
+"""
+
+import argparse
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+from service import Emulator, environment  # noqa: E402
+
+BUCKET = "bucket"
+options = None
+
+
+class Examples(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.emulator = Emulator(options.emulator, BUCKET)
+        cls.emulator.put("train/a", b"first")
+        cls.emulator.put("train/b", b"the second one")
+        cls.emulator.put("large", b"0123456789" * 100_000)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.emulator.close()
+
+    def run_it(self, name, *arguments, status=0, env=None):
+        env = env or environment(STORAGE_EMULATOR_HOST=self.emulator.endpoint)
+        done = subprocess.run([options.programs / f"example_{name}", *arguments], env=env, text=True,
+                              capture_output=True, timeout=120, check=False)
+        self.assertEqual(status, done.returncode, done.stdout + done.stderr)
+        self.said_aside = done.stderr
+        return done.stdout
+
+    def test_every_example_is_here_and_short(self):
+        sources = sorted((Path(__file__).resolve().parents[2] / "examples").glob("0*.cpp"))
+        for source in sources:
+            self.assertTrue(hasattr(self, "test_" + source.stem), source.name)
+            self.assertLessEqual(len(source.read_text().splitlines()), 80, source.name)
+
+    def test_01_list(self):
+        self.assertEqual("           5  train/a\n          14  train/b\n2 objects, 19 bytes\n",
+                         self.run_it("01_list", BUCKET, "train/"))
+        self.assertEqual("", self.run_it("01_list", "no-such-bucket", status=1))
+        self.assertIn("not_found", self.said_aside)
+
+    def test_02_read(self):
+        self.assertEqual("train/a: 5 bytes, checked\ntrain/b: 14 bytes, checked\n",
+                         self.run_it("02_read", BUCKET, "train/a", "train/b"))
+        self.run_it("02_read", BUCKET, "missing", status=1)
+
+    def test_03_ranges(self):
+        self.assertEqual("16 ranges, 1000000 bytes, checksum right\n",
+                         self.run_it("03_ranges", BUCKET, "large", "65536"))
+
+    def test_04_write(self):
+        self.assertEqual("created\ncreated again: already_exists\nchanged: a new generation\n"
+                         "removed\n", self.run_it("04_write", BUCKET, "written"))
+        self.assertIsNone(self.emulator.get("written"))
+
+    def test_05_resumable(self):
+        said = self.run_it("05_resumable", BUCKET, "stream", "5")
+        self.assertEqual("broken off at 2097152 bytes, taken up again there\n"
+                         "5242880 bytes, checked\n", said)
+        self.assertEqual(bytes(i * 7 % 251 for i in range(5 << 20)), self.emulator.get("stream"))
+
+    def test_06_multipart(self):
+        self.assertEqual("3 parts, 17825792 bytes\n", self.run_it("06_multipart", BUCKET, "m", "17"))
+        self.assertEqual(bytes([42]) * (17 << 20), self.emulator.get("m"))
+        self.assertEqual([], self.emulator.open_uploads())
+
+    def test_07_credentials(self):
+        with tempfile.TemporaryDirectory() as folder:
+            key, authority = f"{folder}/key.json", f"{folder}/ca.pem"
+            secure = Emulator(options.emulator, BUCKET, "--https", "--require-token", "--ca-file",
+                              authority, "--service-account-file", key)
+            try:
+                env = environment(ENDPOINT=secure.endpoint, CA_FILE=authority)
+                said = self.run_it("07_credentials", BUCKET, "file", key, env=env)
+                self.assertIn("service_account credentials from " + key, said)
+                self.assertIn("allowed: 0 object", said)
+                env["GOOGLE_APPLICATION_CREDENTIALS"] = key
+                self.assertEqual(said, self.run_it("07_credentials", BUCKET, "default", env=env))
+                self.run_it("07_credentials", BUCKET, "anonymous", status=1, env=env)
+                self.assertIn("unauthenticated", self.said_aside)
+            finally:
+                secure.close()
+
+    def test_08_events(self):
+        said = self.run_it("08_events", BUCKET, "train/a")
+        self.assertRegex(said, re.compile(
+            r"request objects\.media train/a: HTTP 200, attempt 1, \d+ bytes came\n"
+            r"class B 1, retries 0, failed calls 0\n"))
+        self.assertIn("failed: not_found", self.run_it("08_events", BUCKET, "missing", status=1))
+
+
+if __name__ == "__main__":
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("--programs", type=Path, required=True)
+    arguments.add_argument("--emulator", required=True)
+    options, rest = arguments.parse_known_args()
+    options.programs = options.programs.resolve()
+    unittest.main(argv=[sys.argv[0], *rest])

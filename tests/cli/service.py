@@ -1,0 +1,113 @@
+"""What the script tests of programs share: an emulator of their own, requests to it, a slow road."""
+
+import os
+import re
+import socket
+import subprocess
+import threading
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+
+
+class Emulator:
+    """The program dataflux-emulator with one bucket, until close()."""
+
+    def __init__(self, program, bucket, *more):
+        self.bucket = bucket
+        self.process = subprocess.Popen([program, "--bucket", bucket, *more],
+                                        stdout=subprocess.PIPE, text=True)
+        line = next(l for l in self.process.stdout if l.startswith("STORAGE_EMULATOR_HOST="))
+        self.endpoint = line.strip().split("=", 1)[1]
+
+    def close(self):
+        self.process.terminate()
+        self.process.wait(10)
+        self.process.stdout.close()
+
+    def ask(self, method, target, body=None, **headers):
+        request = urllib.request.Request(self.endpoint + target, data=body, method=method,
+                                         headers=headers)
+        with urllib.request.urlopen(request, timeout=30) as reply:
+            return reply.read()
+
+    def put(self, name, content):
+        self.ask("POST", f"/upload/storage/v1/b/{self.bucket}/o?uploadType=media&name="
+                 + urllib.parse.quote(name, safe=""), content,
+                 **{"Content-Type": "application/octet-stream"})
+
+    def get(self, name):
+        """The object's bytes, None when there is none."""
+        try:
+            return self.ask("GET", f"/storage/v1/b/{self.bucket}/o/"
+                            f"{urllib.parse.quote(name, safe='')}?alt=media")
+        except urllib.error.HTTPError as refused:
+            if refused.code != 404:
+                raise
+            return None
+
+    def open_uploads(self):
+        return re.findall(rb"<UploadId>", self.ask("GET", f"/{self.bucket}?uploads"))
+
+
+class SlowRoad:
+    """A port of this machine that leads to another one, so slowly that a large transfer never ends
+    by itself: `rate` bytes a second in each direction of each connection."""
+
+    def __init__(self, endpoint, rate):
+        host, port = endpoint.removeprefix("http://").split(":")
+        self.target, self.rate = (host, int(port)), rate
+        self.listener = socket.create_server(("127.0.0.1", 0), backlog=256)
+        self.endpoint = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
+        self.sockets = []
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                near, _ = self.listener.accept()
+            except OSError:
+                return
+            far = socket.create_connection(self.target)
+            self.sockets += [near, far]
+            for source, sink in ((near, far), (far, near)):
+                source.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
+                threading.Thread(target=self.carry, args=(source, sink), daemon=True).start()
+
+    def carry(self, source, sink):
+        try:
+            while data := source.recv(16384):
+                sink.sendall(data)
+                time.sleep(len(data) / self.rate)
+            sink.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass
+
+    def close(self):
+        self.listener.close()
+        for one in self.sockets:
+            try:
+                one.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+            one.close()
+
+
+def wait_until(true, limit=60):
+    """True once true() is; False when `limit` seconds have passed."""
+    end = time.monotonic() + limit
+    while time.monotonic() < end:
+        if true():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def environment(**changes):
+    """This process's environment without what leads to a service; None removes a variable."""
+    out = {k: v for k, v in os.environ.items()
+           if k not in ("STORAGE_EMULATOR_HOST", "GOOGLE_APPLICATION_CREDENTIALS")
+           and not k.lower().endswith("_proxy")}
+    out.update(changes)
+    return out
