@@ -37,6 +37,8 @@
 #include <dataflux/exec/scheduler.hpp>
 #include <dataflux/exec/timer_queue.hpp>
 #include <dataflux/exec/virtual_scheduler.hpp>
+#include <dataflux/gcs/bucket_verbs.hpp>
+#include <dataflux/gcs/change_verbs.hpp>
 #include <dataflux/gcs/client.hpp>
 #include <dataflux/gcs/client_options.hpp>
 #include <dataflux/gcs/endpoint.hpp>
@@ -47,7 +49,11 @@
 #include <dataflux/gcs/object_resource.hpp>
 #include <dataflux/gcs/object_verbs.hpp>
 #include <dataflux/gcs/read_verb.hpp>
+#include <dataflux/gcs/repeat_rules.hpp>
 #include <dataflux/gcs/reply_facts.hpp>
+#include <dataflux/gcs/requests.hpp>
+#include <dataflux/gcs/resumable.hpp>
+#include <dataflux/gcs/resumable_verbs.hpp>
 #include <dataflux/gcs/verb.hpp>
 #include <dataflux/http/curl_transport.hpp>
 #include <dataflux/http/curl_transport_options.hpp>
@@ -63,8 +69,10 @@
 #include <dataflux/ref.hpp>
 #include <dataflux/result.hpp>
 #include <dataflux/slab.hpp>
+#include <dataflux/store/attributes.hpp>
 #include <dataflux/store/memory_store.hpp>
 #include <dataflux/store/memory_store_options.hpp>
+#include <dataflux/store/multipart_requests.hpp>
 #include <dataflux/store/name_source.hpp>
 #include <dataflux/store/object_columns.hpp>
 #include <dataflux/store/object_metadata.hpp>
