@@ -11,8 +11,8 @@
 
 namespace dataflux::inline DATAFLUX_ABI::http::detail {
 
-/// Bodies up to this size are sent with the head in one call.
-inline constexpr std::size_t joined_body_limit = std::size_t{16} << 10U;
+/// The head and the pieces of the body that fit into this behind it are sent in one call.
+inline constexpr std::size_t joined_limit = std::size_t{24} << 10U;
 /// What one receive moves at most: small enough that a checksum finds it in the cache.
 inline constexpr std::size_t receive_piece = std::size_t{256} << 10U;
 /// What one connection moves before the others get their turn.
@@ -58,9 +58,11 @@ DATAFLUX_INLINE void connection::encode() {
     report_.detail = encoded.error().message();
     return fail_soon();
   }
-  if (body.size() > joined_body_limit) return;
-  for (const bytes_view part : body.parts()) out_.append(as_text(part));
-  part_ = body.parts().size();
+  for (const bytes_view part : body.parts()) {
+    if (out_.size() + part.size() > joined_limit) return;
+    out_.append(as_text(part));
+    ++part_;
+  }
 }
 
 DATAFLUX_INLINE void connection::send_some() {
