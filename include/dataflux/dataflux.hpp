@@ -65,6 +65,8 @@
 #include <dataflux/http/retry.hpp>
 #include <dataflux/http/transport.hpp>
 #include <dataflux/http/url.hpp>
+#include <dataflux/list/name_range.hpp>
+#include <dataflux/list/range_splitter.hpp>
 #include <dataflux/observer.hpp>
 #include <dataflux/ref.hpp>
 #include <dataflux/result.hpp>

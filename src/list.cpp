@@ -1,0 +1,2 @@
+#include <dataflux/list/impl/name_range.ipp>
+#include <dataflux/list/impl/range_splitter.ipp>
