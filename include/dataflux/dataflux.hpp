@@ -76,6 +76,7 @@
 #include <dataflux/store/memory_store_options.hpp>
 #include <dataflux/store/multipart_requests.hpp>
 #include <dataflux/store/name_source.hpp>
+#include <dataflux/store/object_chunk.hpp>
 #include <dataflux/store/object_columns.hpp>
 #include <dataflux/store/object_metadata.hpp>
 #include <dataflux/store/object_store.hpp>

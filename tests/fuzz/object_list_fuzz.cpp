@@ -29,7 +29,7 @@ struct collector : codec::object_list_visitor {
                     std::to_string(item.metageneration));
     for (const std::string_view text :
          {item.md5_hash, item.etag, item.content_type, item.content_encoding, item.storage_class,
-          item.time_created, item.updated}) {
+          item.time_created, item.updated, item.metadata}) {
       lines.emplace_back(text);
     }
   }
@@ -43,7 +43,7 @@ struct outcome {
 };
 
 outcome read(std::span<const std::byte> page, std::size_t capacity) {
-  constexpr auto all = static_cast<codec::object_fields>(0xFF);
+  constexpr auto all = static_cast<codec::object_fields>(0x1FF);
   outcome out;
   auto end = codec::parse_object_list(page, capacity, all, out.seen);
   if (end) {

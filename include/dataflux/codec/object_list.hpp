@@ -25,6 +25,7 @@ enum class object_fields : std::uint32_t {
   storage_class = 1U << 5,
   time_created = 1U << 6,
   updated = 1U << 7,
+  metadata = 1U << 8,
 };
 constexpr object_fields operator|(object_fields a, object_fields b) noexcept {
   return static_cast<object_fields>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
@@ -49,6 +50,7 @@ struct object_list_item {
   std::string_view storage_class{};
   std::string_view time_created{};  ///< see parse_rfc3339()
   std::string_view updated{};       ///< see parse_rfc3339()
+  std::string_view metadata{};      ///< a JSON object whose values are strings
 };
 
 /// Takes a page's content in the page's order. Implementations may throw only std::bad_alloc.

@@ -1,84 +1,18 @@
 #pragma once
 
 #include <dataflux/config.hpp>
+#include <dataflux/store/detail/column_chunk.hpp>
+#include <dataflux/store/object_chunk.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <iterator>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string_view>
 #include <vector>
 
 namespace dataflux::inline DATAFLUX_ABI {
-
-/// One listed object; `name` is borrowed from the object_columns it came from.
-struct object_row {
-  std::string_view name{};
-  std::uint64_t size{0};  ///< bytes
-  std::int64_t generation{0};
-  std::optional<std::uint32_t> crc32c{};
-};
-
-/// A run of rows in Arrow's memory layout, borrowed: each span is the buffer of one column, as an
-/// ArrowArray of that type wants it. Row i's name is names[offsets[i] .. offsets[i + 1]).
-struct object_chunk {
-  std::size_t first_row{0};                     ///< index of the run's first row in the whole
-  std::size_t rows{0};                          ///< never 0
-  std::span<const std::int32_t> offsets{};      ///< rows + 1, the first is 0
-  std::span<const char> names{};                ///< at most 2^31 - 1 bytes
-  std::span<const std::uint64_t> sizes{};       ///< rows
-  std::span<const std::int64_t> generations{};  ///< rows
-  std::span<const std::uint32_t> crc32c{};      ///< rows; 0 where missing
-  /// A bit for each row, least significant first, 1 where crc32c is known; empty when it is known
-  /// for every row.
-  std::span<const std::uint8_t> crc32c_validity{};
-};
-
-namespace detail {
-
-/// An array of trivial values that is allocated once and can then only shrink, for which glibc's
-/// realloc moves nothing: a listing grows without copying what it has.
-template <class T>
-class column_buffer {
- public:
-  column_buffer() = default;
-  explicit column_buffer(std::size_t capacity);
-  T* data() const noexcept { return data_.get(); }
-  std::size_t capacity() const noexcept { return capacity_; }
-  std::size_t bytes() const noexcept { return capacity_ * sizeof(T); }
-  void shrink(std::size_t capacity) noexcept;
-
- private:
-  struct release {
-    void operator()(T* p) const noexcept { std::free(p); }
-  };
-  std::unique_ptr<T[], release> data_{};
-  std::size_t capacity_{0};
-};
-
-struct column_chunk {
-  std::size_t first_row{0};
-  std::size_t rows{0};
-  column_buffer<std::int32_t> offsets{};
-  column_buffer<char> names{};
-  column_buffer<std::uint64_t> sizes{};
-  column_buffer<std::int64_t> generations{};
-  column_buffer<std::uint32_t> crcs{};
-  column_buffer<std::uint8_t> validity{};
-
-  std::string_view name(std::size_t row) const noexcept {
-    const std::int32_t from = offsets.data()[row];
-    return {names.data() + from, static_cast<std::size_t>(offsets.data()[row + 1] - from)};
-  }
-  std::optional<std::uint32_t> crc32c(std::size_t row) const noexcept;
-  object_row row(std::size_t row) const noexcept;
-  std::size_t name_bytes() const noexcept { return static_cast<std::size_t>(offsets.data()[rows]); }
-};
-
-}  // namespace detail
 
 /// A listing in memory, in columns: names packed in Arrow's layout, with size, generation and
 /// crc32c. What costs other clients 200 bytes to 2 KB an object costs 24 bytes and the name here.
@@ -86,15 +20,19 @@ struct column_chunk {
 /// Rows keep the order in which they are appended, and growth copies none: it adds chunks of 1/16
 /// of what is there (256 to 65,536 rows), so that at most that share is spare at any moment, and
 /// nothing after shrink_to_fit(). A row without a crc32c adds one bit for each row of its chunk.
+/// Extra columns are kept for rows that are appended with them; others have no memory for them.
 ///
-/// Movable, not copyable. Reads are thread-safe among themselves, writes are not. Views, rows and
-/// iterators are valid until the next write; moving the object keeps them. No function throws but
-/// for std::bad_alloc.
+/// Movable, not copyable; slice() shares the memory instead. Reads, slice() among them, are
+/// thread-safe among themselves, writes are not. Views, rows and iterators are valid until the next
+/// write; moving the object keeps them, and what a slice refers to lives as long as the slice,
+/// whatever becomes of the rest. No function throws but for std::bad_alloc.
 class object_columns {
  public:
   class const_iterator;
 
   object_columns() = default;
+  /// Rows that are appended one by one get these extra columns.
+  explicit object_columns(extra_columns kept) noexcept : extras_(kept) {}
   object_columns(object_columns&&) noexcept = default;
   object_columns& operator=(object_columns&&) noexcept = default;
   object_columns(const object_columns&) = delete;
@@ -105,11 +43,16 @@ class object_columns {
     return chunks_.empty() ? 0 : chunks_.back().first_row + chunks_.back().rows;
   }
   bool empty() const noexcept { return chunks_.empty(); }
+  /// The extra columns that some row may have.
+  extra_columns kept() const noexcept { return extras_; }
 
   /// Adds a row; `name` is copied. Amortised cost: the copy and about 5 ns. On std::bad_alloc
   /// (also for a name of more than 2^30 bytes) nothing is changed.
   void append(std::string_view name, std::uint64_t size, std::int64_t generation,
               std::optional<std::uint32_t> crc32c);
+  /// The same with values for the extra columns; those for columns not kept() are dropped. A text
+  /// of more than 2^30 bytes in a chunk is std::bad_alloc.
+  void append(const object_row& row, const object_extras& extras);
 
   /// Says that so many rows are to come: the next chunk is made for them. For a page of a listing,
   /// which is one chunk then.
@@ -119,8 +62,29 @@ class object_columns {
   /// other). On std::bad_alloc nothing is changed.
   void append(object_columns&& other);
 
+  /// Adds rows that lie in memory of somebody else, laid out as object_chunk says, without a copy;
+  /// first_row is not looked at. `owner` keeps the memory alive and unchanged. The layout is
+  /// trusted: offsets that leave the names are undefined behaviour.
+  void append_shared(const object_chunk& chunk, std::shared_ptr<const void> owner);
+
   /// Gives back what the last chunk has spare.
   void shrink_to_fit() noexcept;
+
+  /// Orders rows by name, bytewise, and by generation within a name. Rows that come in pieces that
+  /// are sorted in themselves and do not overlap (pages of a parallel listing, in any order) are
+  /// not moved: a look at each name, and the pieces change places. Otherwise they are copied, and
+  /// there is memory for two copies in the meantime. On std::bad_alloc nothing is changed.
+  void sort_by_name();
+
+  /// The first row whose name is not less than `name`, size() if there is none; and the first
+  /// row of that very name. The rows must be in order of names. O(log size()).
+  std::size_t lower_bound(std::string_view name) const noexcept;
+  std::optional<std::size_t> find(std::string_view name) const noexcept;
+
+  /// Rows first .. first + count as columns of their own, cut at size(), without a copy: both share
+  /// the memory, which lives until the last of them is gone. Either may be appended to, and the
+  /// other does not see it. O(chunks of the slice).
+  object_columns slice(std::size_t first, std::size_t count) const;
 
   /// Row `i` and its columns; undefined for i >= size(). Cost: a binary search over the chunks;
   /// iterate to read all.
@@ -133,6 +97,7 @@ class object_columns {
   std::uint64_t object_size(std::size_t i) const noexcept;
   std::int64_t generation(std::size_t i) const noexcept;
   std::optional<std::uint32_t> crc32c(std::size_t i) const noexcept;
+  object_extras extras(std::size_t i) const noexcept;
 
   const_iterator begin() const noexcept;
   const_iterator end() const noexcept;
@@ -141,16 +106,21 @@ class object_columns {
   std::size_t chunk_count() const noexcept { return chunks_.size(); }
   object_chunk chunk(std::size_t index) const noexcept;
 
-  /// All memory held, spare capacity included, in bytes. O(chunks).
+  /// All memory held, spare capacity included, in bytes; not that of append_shared(). What slices
+  /// share is counted in full by each. O(chunks).
   std::size_t memory_bytes() const noexcept;
 
  private:
   detail::column_chunk open_chunk(std::size_t name_size) const;
+  detail::column_chunk& chunk_for(std::size_t name_size);
+  void append_row(const object_row& row, const object_extras* extras);
   const detail::column_chunk& chunk_of(std::size_t i) const noexcept;
+  bool place_chunks();
   static void seal(detail::column_chunk& chunk) noexcept;
 
   std::vector<detail::column_chunk> chunks_{};  // none is empty
   std::size_t expected_rows_{0};
+  extra_columns extras_{extra_columns::none};
 };
 
 /// Forward iterator whose reference is an object_row by value.
@@ -165,6 +135,8 @@ class object_columns::const_iterator {
 
   const_iterator() = default;
   object_row operator*() const noexcept { return chunk_->row(row_); }
+  /// The row's values in the extra columns.
+  object_extras extras() const noexcept { return chunk_->extras(row_); }
   const_iterator& operator++() noexcept {
     if (++row_ == chunk_->rows) {
       ++chunk_;
@@ -197,4 +169,5 @@ inline object_columns::const_iterator object_columns::end() const noexcept {
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/store/impl/object_columns.ipp>
+#include <dataflux/store/impl/object_columns_order.ipp>
 #endif

@@ -24,6 +24,7 @@ enum class list_member : std::uint8_t {
   storage_class,
   time_created,
   updated,
+  metadata,
   other,
 };
 
@@ -46,6 +47,7 @@ inline constexpr list_member_facts list_members[] = {
     {"storageClass", object_fields::storage_class, &object_list_item::storage_class},
     {"timeCreated", object_fields::time_created, &object_list_item::time_created},
     {"updated", object_fields::updated, &object_list_item::updated},
+    {"metadata", object_fields::metadata, &object_list_item::metadata},
 };
 
 /// True if the raw key at `p` is `Key`, closing quote included. May read past the document into its
@@ -72,6 +74,7 @@ inline list_member optional_member(const char* key) noexcept {
   if (is_key(key, "storageClass")) return list_member::storage_class;
   if (is_key(key, "timeCreated")) return list_member::time_created;
   if (is_key(key, "updated")) return list_member::updated;
+  if (is_key(key, "metadata")) return list_member::metadata;
   return list_member::other;
 }
 
@@ -179,6 +182,24 @@ inline bool read_crc32c(simdjson::ondemand::value& value,
   if (!read_text(value, text)) return false;
   out = decode_crc32c(text);
   return out.has_value();
+}
+
+/// An object of strings, as it is written: looked at once, so that whoever keeps the text can rely
+/// on it.
+inline bool read_pairs(simdjson::ondemand::value& value, std::string_view& out) noexcept {
+  simdjson::ondemand::object pairs;
+  if (value.get_object().get(pairs) != simdjson::SUCCESS) return false;
+  if (pairs.raw_json().get(out) != simdjson::SUCCESS) return false;
+  if (pairs.reset().error() != simdjson::SUCCESS) return false;
+  for (auto each : pairs) {
+    simdjson::ondemand::field pair;
+    std::string_view text;
+    if (std::move(each).get(pair) != simdjson::SUCCESS) return false;
+    if (pair.unescaped_key().get(text) != simdjson::SUCCESS) return false;
+    if (pair.value().get_string().get(text) != simdjson::SUCCESS) return false;
+  }
+  while (!out.empty() && static_cast<unsigned char>(out.back()) <= ' ') out.remove_suffix(1);
+  return !out.empty() && out.back() == '}';
 }
 
 inline bool skip(simdjson::ondemand::value& value) noexcept {
@@ -331,7 +352,9 @@ class list_reader {
     const list_member_facts& facts = list_members[static_cast<unsigned>(member)];
     if (!has(fields_, facts.field)) return skip(field.value()) || fail("malformed", facts.key, key);
     const bool good = facts.text == nullptr ? read_generation(field.value(), item_.metageneration)
-                                            : read_text(field.value(), item_.*facts.text);
+                      : member == list_member::metadata
+                          ? read_pairs(field.value(), item_.metadata)
+                          : read_text(field.value(), item_.*facts.text);
     const unsigned bit = 1U << static_cast<unsigned>(member);
     if (!good || (seen & bit) != 0) return fail_member(good, member, key);
     seen |= bit;
