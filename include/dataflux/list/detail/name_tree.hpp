@@ -20,6 +20,10 @@ struct branch_statistics {
   /// Nodes that have a child with that byte, whole or not.
   std::array<std::uint16_t, 256> seen{};
   std::uint32_t nodes{0};
+  /// Places of this kind, in parts that have been listed whole, where all names went on alike.
+  std::uint32_t straight{0};
+
+  bool branches() const noexcept { return nodes > straight; }
 };
 
 /// What is known of the names of a listing: the prefixes that branch, and how many names were listed
@@ -70,6 +74,7 @@ class name_tree {
   std::uint32_t new_node(std::string path);
   void free_below(std::uint32_t id);
   void learn(const node& n);
+  void learn_straight(std::string_view path, std::size_t from, std::size_t to);
   child& child_of(std::uint32_t id, std::uint8_t byte);
   void close_in(std::uint32_t id, std::string_view low, std::string_view high, bool low_binds,
                 bool high_binds);

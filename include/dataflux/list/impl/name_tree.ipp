@@ -122,10 +122,23 @@ DATAFLUX_INLINE void name_tree::learn(const node& n) {
   }
 }
 
+DATAFLUX_INLINE void name_tree::learn_straight(std::string_view path, std::size_t from,
+                                               std::size_t to) {
+  for (std::size_t i = from; i < to; ++i) {
+    auto& kind = kinds_[kind_of(path, i)];
+    if (!kind) kind = std::make_unique<branch_statistics>();
+    ++kind->straight;
+  }
+}
+
 DATAFLUX_INLINE void name_tree::free_below(std::uint32_t id) {
   learn(nodes_[id]);
+  const std::size_t depth = nodes_[id].path.size();
   for (const child& c : nodes_[id].children) {
-    if (c.node != none) free_below(c.node);
+    if (c.node == none) continue;
+    const std::string& path = nodes_[c.node].path;
+    learn_straight(path, depth + 1, path.size());
+    free_below(c.node);
   }
   nodes_[id] = node{};
   free_.push_back(id);
@@ -146,7 +159,10 @@ DATAFLUX_INLINE void name_tree::close_in(std::uint32_t id, std::string_view low,
     const bool at_low = c.byte == from && low.size() > depth + 1;
     const bool at_high = c.byte == to;
     if (!at_low && !at_high) {
-      if (c.node != none) free_below(c.node);
+      if (c.node != none) {
+        learn_straight(nodes_[c.node].path, depth + 1, nodes_[c.node].path.size());
+        free_below(c.node);
+      }
       c.node = none;
       c.sample = std::string();
       c.whole = true;

@@ -18,14 +18,16 @@ class branch_guess {
         doubt_(0.3 * std::sqrt(size)) {}
 
   /// Names have been seen to branch at such a place.
-  bool known() const noexcept { return kind_ != nullptr; }
+  bool known() const noexcept { return kind_ != nullptr && kind_->nodes > 0; }
+  /// Names go on alike at most such places.
+  bool straight() const noexcept { return kind_ != nullptr && !kind_->branches(); }
 
   double of(unsigned byte) const noexcept {
     constexpr double general_doubt = 3;
     const double anywhere =
         (static_cast<double>(all_.having[byte]) + general_doubt * blind(byte)) /
         (all_.whole + general_doubt);
-    if (kind_ == nullptr) return anywhere;
+    if (kind_ == nullptr || kind_->nodes == 0) return anywhere;
     const double here = (static_cast<double>(kind_->having[byte]) + doubt_ * anywhere) /
                         (kind_->whole + doubt_);
     return std::max(here, static_cast<double>(kind_->seen[byte]) / std::max(1U, kind_->nodes));
@@ -88,8 +90,8 @@ DATAFLUX_INLINE void range_outlook::look_at(const name_tree& tree, std::size_t d
   const branch_guess guess(tree, position_, depth, whole);
   double sibling = whole;
   double ratio = 1;
-  if (node == nullptr && !guess.known()) {
-    if (behind - own > 1) unknown_.push_back(depth);
+  if (node == nullptr && (!guess.known() || guess.straight())) {
+    if (behind - own > 1 && !guess.straight()) unknown_.push_back(depth);
     return;
   }
   if (node != nullptr) {
@@ -125,7 +127,7 @@ DATAFLUX_INLINE void range_outlook::look_at(const name_tree& tree, std::size_t d
     double share = 1;
     for (std::size_t i = depth + 1; i < end_.size() && share > 0.01; ++i) {
       const branch_guess inner(tree, end_, i, share * sibling);
-      if (!inner.known()) continue;
+      if (!inner.known() || inner.straight()) continue;
       double before = 0;
       double sum = 0;
       const auto stop = static_cast<unsigned char>(end_[i]);
@@ -142,6 +144,18 @@ DATAFLUX_INLINE void range_outlook::look_at(const name_tree& tree, std::size_t d
       expected_ += part * sibling;
     }
   }
+}
+
+DATAFLUX_INLINE std::string range_outlook::cut_beyond(const name_tree& tree) const {
+  if (!end_.empty()) return {};
+  const branch_guess guess(tree, position_, 0, 1e6);
+  unsigned last = position_.empty() ? 0 : static_cast<unsigned char>(position_[0]);
+  for (unsigned b = last; b < 256; ++b) {
+    if (guess.of(b) > 0.05) last = b;
+  }
+  if (last < 0x7F) return std::string(1, static_cast<char>(0x7F));
+  if (last < 0xEF) return "\xF0\x90\x80\x80";
+  return {};
 }
 
 DATAFLUX_INLINE std::string range_outlook::cut_behind(std::size_t depth) const {
@@ -165,7 +179,7 @@ DATAFLUX_INLINE std::string range_outlook::cut_at(const name_tree& tree, double 
   double size = in.mass / in.part;
   while (wanted > slack && cut.size() < 512) {
     const branch_guess guess(tree, cut, cut.size(), size);
-    if (!guess.known()) break;
+    if (!guess.known() || guess.straight()) break;
     double sum = 0;
     for (unsigned b = 0; b < 256; ++b) sum += guess.of(b);
     double passed = 0;

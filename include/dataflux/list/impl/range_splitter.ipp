@@ -49,6 +49,7 @@ struct range_splitter::state {
   std::size_t steal(std::size_t idle);
   std::size_t explore(std::size_t idle);
   std::size_t allowance() const;
+  static std::vector<std::size_t> pick_unknown(const std::vector<std::size_t>& unknown, std::size_t idle);
 };
 
 DATAFLUX_INLINE void range_splitter::state::look(piece& p) {
@@ -168,20 +169,29 @@ DATAFLUX_INLINE std::size_t range_splitter::state::steal(std::size_t idle) {
   return found;
 }
 
+/// At most eight places, spread over all: what lies between two is seen from the higher one.
+DATAFLUX_INLINE std::vector<std::size_t> range_splitter::state::pick_unknown(
+    const std::vector<std::size_t>& unknown, std::size_t idle) {
+  const std::size_t most = std::min<std::size_t>({unknown.size(), idle, 8});
+  std::vector<std::size_t> picked;
+  for (std::size_t i = 0; i < most; ++i) picked.push_back(unknown[(i + 1) * unknown.size() / most - 1]);
+  return picked;
+}
+
 /// Cuts behind places where nothing has branched so far.
 DATAFLUX_INLINE std::size_t range_splitter::state::explore(std::size_t idle) {
   std::size_t found = 0;
   for (std::uint32_t id = first; id != none && found < idle; id = pieces[id].behind) {
     piece& p = pieces[id];
     look(p);
-    if (!p.positioned || p.tried_unknown || p.outlook.unknown().empty()) continue;
+    if (!p.positioned || p.tried_unknown) continue;
     p.tried_unknown = true;
-    const auto unknown = p.outlook.unknown();
     const detail::range_outlook outlook = p.outlook;
-    const std::size_t most = std::min<std::size_t>({unknown.size(), idle - found, 8});
-    for (std::size_t i = most; i-- > 0;) {
-      const std::size_t which = unknown.size() <= 8 || i < 5 ? i : 5 + (unknown.size() - 5) * (i - 5) / 3;
-      if (divide(id, outlook.cut_behind(unknown[which]), 0)) ++found;
+    const std::string beyond = outlook.cut_beyond(tree);
+    if (!beyond.empty() && divide(id, beyond, 0)) ++found;
+    const auto picked = pick_unknown(outlook.unknown(), idle - found);
+    for (auto depth = picked.rbegin(); depth != picked.rend(); ++depth) {
+      if (divide(id, outlook.cut_behind(*depth), 0)) ++found;
     }
   }
   return found;
