@@ -11,6 +11,19 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
+/// Bytes that are likely to occur together: digits, capitals, small letters, the parts of longer
+/// code points, and all else.
+enum class byte_class : std::uint8_t { other, digit, capital, small, inner, lead2, lead3, lead4 };
+constexpr byte_class class_of(unsigned byte) noexcept {
+  if (byte >= '0' && byte <= '9') return byte_class::digit;
+  if (byte >= 'A' && byte <= 'Z') return byte_class::capital;
+  if (byte >= 'a' && byte <= 'z') return byte_class::small;
+  if (byte < 0x80) return byte_class::other;
+  if (byte < 0xC2) return byte_class::inner;
+  if (byte < 0xE0) return byte_class::lead2;
+  return byte < 0xF0 ? byte_class::lead3 : byte_class::lead4;
+}
+
 /// How often a byte follows where names branch, learned for one kind of place.
 struct branch_statistics {
   /// Of nodes of this kind that have been listed whole, each weighed by its size: how much in all,
@@ -19,6 +32,7 @@ struct branch_statistics {
   std::array<float, 256> having{};
   /// Nodes that have a child with that byte, whole or not.
   std::array<std::uint16_t, 256> seen{};
+  std::array<std::uint32_t, 8> seen_class{};
   std::uint32_t nodes{0};
   /// Places of this kind, in parts that have been listed whole, where all names went on alike.
   std::uint32_t straight{0};
@@ -69,7 +83,7 @@ class name_tree {
   const branch_statistics& all() const noexcept { return all_; }
 
  private:
-  static constexpr std::uint32_t kinds = 512;
+  static constexpr std::uint32_t kinds = 640;
 
   std::uint32_t new_node(std::string path);
   void free_below(std::uint32_t id);

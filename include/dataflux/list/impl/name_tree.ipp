@@ -21,8 +21,19 @@ DATAFLUX_INLINE std::uint32_t name_tree::kind_of(std::string_view path, std::siz
       begin = i + 1;
     }
   }
-  const auto offset = static_cast<std::uint32_t>(std::min<std::size_t>(size - begin, 63));
-  return std::min<std::uint32_t>(components, 7) * 64 + offset;
+  const auto offset = static_cast<std::uint32_t>(size - begin);
+  // Inside a code point the bytes before it say more than the place does.
+  std::size_t lead = size;
+  while (lead > begin && class_of(static_cast<unsigned char>(path[lead - 1])) == byte_class::inner) --lead;
+  if (lead > begin) {
+    const auto c = static_cast<std::uint32_t>(class_of(static_cast<unsigned char>(path[lead - 1])));
+    const std::uint32_t missing = c - static_cast<std::uint32_t>(byte_class::inner);
+    const auto had = static_cast<std::uint32_t>(size - lead);
+    if (c > static_cast<std::uint32_t>(byte_class::inner) && had < missing) {
+      return 512 + (missing * 4 + had) * 8 + std::min<std::uint32_t>(offset / 4, 7);
+    }
+  }
+  return std::min<std::uint32_t>(components, 7) * 64 + std::min<std::uint32_t>(offset, 63);
 }
 
 DATAFLUX_INLINE const name_tree::child* name_tree::find(const node& n,
@@ -45,6 +56,7 @@ DATAFLUX_INLINE name_tree::child& name_tree::child_of(std::uint32_t id, std::uin
     if (!kind) kind = std::make_unique<branch_statistics>();
     for (branch_statistics* s : {kind.get(), &all_}) {
       if (s->seen[byte] < std::numeric_limits<std::uint16_t>::max()) ++s->seen[byte];
+      ++s->seen_class[static_cast<std::size_t>(class_of(byte))];
     }
   }
   return *found;

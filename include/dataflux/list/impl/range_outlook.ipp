@@ -24,29 +24,28 @@ class branch_guess {
 
   double of(unsigned byte) const noexcept {
     constexpr double general_doubt = 3;
-    const double anywhere =
-        (static_cast<double>(all_.having[byte]) + general_doubt * blind(byte)) /
-        (all_.whole + general_doubt);
-    if (kind_ == nullptr || kind_->nodes == 0) return anywhere;
-    const double here = (static_cast<double>(kind_->having[byte]) + doubt_ * anywhere) /
+    double prior = (static_cast<double>(all_.having[byte]) + general_doubt * blind(all_, byte)) /
+                   (all_.whole + general_doubt);
+    if (kind_ == nullptr || kind_->nodes == 0) return prior;
+    prior = std::max(prior, blind(*kind_, byte));
+    const double here = (static_cast<double>(kind_->having[byte]) + doubt_ * prior) /
                         (kind_->whole + doubt_);
     return std::max(here, static_cast<double>(kind_->seen[byte]) / std::max(1U, kind_->nodes));
   }
 
  private:
-  /// Without any experience: letters go with letters, digits with digits.
-  double blind(unsigned byte) const noexcept {
-    if (all_.seen[byte] > 0) return 0.3;
-    const auto near = [this, byte](unsigned low, unsigned high) {
-      if (byte < low || byte > high) return false;
-      for (unsigned b = low; b <= high; ++b) {
-        if (all_.seen[b] > 0) return true;
-      }
-      return false;
-    };
-    if (near('0', '9')) return 0.3;
-    if (near('a', 'z') || near('A', 'Z') || near(0x80, 0xBF) || near(0xE0, 0xEF)) return 0.1;
-    return byte >= 0x20 && byte < 0x7F ? 0.01 : 0;
+  /// Without experience: letters go with letters, digits with digits.
+  static double blind(const branch_statistics& s, unsigned byte) noexcept {
+    const byte_class c = class_of(byte);
+    const bool met = s.seen_class[static_cast<std::size_t>(c)] > 0;
+    switch (c) {
+      case byte_class::digit:
+        return met ? 0.4 : 0.01;
+      case byte_class::other:
+        return byte >= 0x20 && byte < 0x7F ? (met ? 0.03 : 0.01) : 0;
+      default:
+        return met ? 0.2 : byte < 0x80 ? 0.01 : 0;
+    }
   }
 
   const branch_statistics& all_;
