@@ -1,0 +1,237 @@
+#pragma once
+
+#include <dataflux/list/range_splitter.hpp>
+
+#include <support/name_shapes.hpp>
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstdint>
+#include <queue>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+/// The service as listings are simulated on it: a call takes a round trip of 0.1 and 0.001 for each
+/// entry of its answer, so a full page takes 1.1. Nothing else takes time.
+struct call_cost {
+  static constexpr double round_trip = 0.1;
+  static constexpr double per_entry = 0.001;
+  /// Of calls, by chance: a log-normal factor with sigma 0.3, and one in a hundred three times
+  /// slower.
+  bool jitter{false};
+  std::mt19937_64 dice{};
+
+  double of(std::uint64_t entries) {
+    const double base = round_trip + per_entry * static_cast<double>(entries);
+    if (!jitter) return base;
+    double sum = -6;
+    for (int i = 0; i < 12; ++i) sum += chance();
+    return base * std::exp(0.3 * sum) * (chance() < 0.01 ? 3 : 1);
+  }
+  double chance() { return static_cast<double>(dice() >> 11U) * 0x1p-53; }
+
+  /// Of a listing page after page, without jitter.
+  static double sequential(std::uint64_t names) {
+    const std::uint64_t pages = names == 0 ? 1 : (names + 999) / 1000;
+    return static_cast<double>(pages) * round_trip + static_cast<double>(names) * per_entry;
+  }
+};
+
+struct list_outcome {
+  double makespan{0};
+  std::uint64_t calls{0};
+  std::uint64_t probes{0};
+  std::uint64_t empty{0};    ///< pages that brought nothing
+  std::uint64_t dropped{0};  ///< entries that came twice
+  double splitter_seconds{0};
+  /// Each change of the number of calls in flight: since when, how many.
+  std::vector<std::pair<double, std::uint32_t>> busy{};
+};
+
+/// One listing by range_splitter: the coordinator's loop on a simulated service.
+class list_model {
+ public:
+  list_model(const name_shape& shape, std::uint32_t slots, call_cost cost)
+      : shape_(shape),
+        slots_(slots),
+        cost_(std::move(cost)),
+        splitter_({.parallelism = slots}) {
+    ranges_.push_back({{}, 0, shape.size(), 0, 0});
+  }
+
+  /// Throws if the splitter breaks its contract or a name is not listed exactly once.
+  list_outcome run() {
+    std::uint64_t listed = 0;
+    act();
+    while (!events_.empty()) {
+      const event now = events_.top();
+      events_.pop();
+      time_ = now.at;
+      --in_flight_;
+      if (now.probe) {
+        answer_probe(now);
+      } else {
+        listed += end_page(now);
+      }
+      act();
+    }
+    if (listed != shape_.size()) throw std::logic_error("names were lost");
+    std::vector<dataflux::name_range> all;
+    for (const range& r : ranges_) all.push_back(r.names);
+    if (auto ok = dataflux::check_cover({}, std::move(all)); !ok) {
+      throw std::logic_error(ok.error().to_string());
+    }
+    outcome_.makespan = time_;
+    return std::move(outcome_);
+  }
+
+ private:
+  struct range {
+    dataflux::name_range names{};
+    std::uint64_t position{0};  // ranks
+    std::uint64_t end{0};
+    std::uint64_t asked_end{0};  // when the page in flight was sent
+    std::uint64_t asked{0};      // entries that the page in flight brings
+  };
+  struct event {
+    double at{0};
+    std::uint64_t order{0};
+    std::uint32_t id{0};
+    bool probe{false};
+    bool operator<(const event& other) const {
+      return at != other.at ? at > other.at : order > other.order;
+    }
+  };
+  struct asked_probe {
+    std::vector<std::string> entries{};
+    bool more{false};
+  };
+
+  void send(std::uint32_t id, bool probe, std::uint64_t entries) {
+    events_.push({time_ + cost_.of(entries), outcome_.calls++, id, probe});
+    ++in_flight_;
+  }
+
+  std::span<const dataflux::list_action> plan() {
+    const auto before = std::chrono::steady_clock::now();
+    const auto actions = splitter_.plan(slots_ - in_flight_);
+    spent(before);
+    return actions;
+  }
+  void spent(std::chrono::steady_clock::time_point before) {
+    outcome_.splitter_seconds +=
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
+  }
+
+  void act() {
+    using kind = dataflux::list_action::kind;
+    for (const dataflux::list_action& a : plan()) {
+      if (a.what == kind::split) {
+        split(a);
+      } else if (a.what == kind::page) {
+        range& r = ranges_.at(a.range);
+        r.asked_end = r.end;
+        r.asked = std::min<std::uint64_t>(a.max_results, r.end - r.position);
+        send(a.range, false, r.asked);
+      } else {
+        ++outcome_.probes;
+        asked_probe answer = look_at_folders(a);
+        const std::uint64_t entries = answer.entries.size();
+        if (probes_.size() <= a.id) probes_.resize(a.id + 1);
+        probes_[a.id] = std::move(answer);
+        send(a.id, true, entries);
+      }
+    }
+    if (in_flight_ > slots_) throw std::logic_error("more calls than slots");
+    if (outcome_.busy.empty() || outcome_.busy.back().second != in_flight_) {
+      outcome_.busy.emplace_back(time_, in_flight_);
+    }
+  }
+
+  void split(const dataflux::list_action& a) {
+    range& left = ranges_.at(a.range);
+    if (!dataflux::is_cut(left.names, a.at)) throw std::logic_error("no cut: " + a.at);
+    const std::uint64_t cut = shape_.lower_bound(a.at);
+    if (cut < left.position) throw std::logic_error("cut inside what was listed: " + a.at);
+    range right{{a.at, left.names.end}, cut, left.end, 0, 0};
+    left.names.end = a.at;
+    left.end = cut;
+    if (std::getenv("TRACE")) std::printf("%7.3f split %u -> %u at '%s' pos +%lu end +%lu\n", time_, a.range, a.id, a.at.c_str(), (unsigned long)(cut - left.position), (unsigned long)(right.end - cut));
+    if (a.id != ranges_.size()) throw std::logic_error("unexpected id");
+    ranges_.push_back(std::move(right));
+  }
+
+  std::uint64_t end_page(const event& now) {
+    range& r = ranges_.at(now.id);
+    const std::uint64_t kept = std::min(r.asked, r.end - r.position);
+    const bool token = r.position + r.asked < r.asked_end;
+    names_.clear();
+    const std::uint64_t stride = dataflux::range_splitter::stride(kept);
+    for (std::uint64_t i = 0; i < kept; i += stride) add_row(r.position + i);
+    if (kept > 0 && (kept - 1) % stride != 0) add_row(r.position + kept - 1);
+    for (std::size_t i = 0; i < count_; ++i) names_.emplace_back(kept_names_[i]);
+    count_ = 0;
+    r.position += kept;
+    outcome_.dropped += r.asked - kept;
+    if (std::getenv("TRACE")) std::printf("%7.3f page %u kept %lu of %lu, pos %lu end %lu last '%s'\n", time_, now.id, kept, r.asked, r.position, r.end, names_.empty() ? "" : std::string(names_.back()).c_str());
+    outcome_.empty += kept == 0 ? 1U : 0U;
+    const auto before = std::chrono::steady_clock::now();
+    splitter_.page_ended(now.id, {.entries = kept,
+                                  .names = names_,
+                                  .beyond = r.asked - kept,
+                                  .finished = !token || r.asked > kept});
+    spent(before);
+    return kept;
+  }
+  void add_row(std::uint64_t rank) {
+    if (kept_names_.size() <= count_) kept_names_.emplace_back();
+    shape_.name_at(rank, kept_names_[count_++]);
+  }
+
+  asked_probe look_at_folders(const dataflux::list_action& a) const {
+    asked_probe answer;
+    const std::uint64_t end = a.until.empty() ? shape_.size() : shape_.lower_bound(a.until);
+    std::uint64_t rank = shape_.lower_bound(std::max(a.at, a.within));
+    std::string name;
+    while (rank < end) {
+      shape_.name_at(rank, name);
+      if (!name.starts_with(a.within)) break;
+      if (answer.entries.size() == a.max_results) {
+        answer.more = true;
+        break;
+      }
+      const std::string entry(dataflux::folded(name, a.within, "/"));
+      rank = entry == name ? rank + 1 : shape_.lower_bound(dataflux::after_prefix(entry));
+      answer.entries.push_back(entry);
+    }
+    return answer;
+  }
+
+  void answer_probe(const event& now) {
+    const asked_probe& answer = probes_.at(now.id);
+    names_.assign(answer.entries.begin(), answer.entries.end());
+    const auto before = std::chrono::steady_clock::now();
+    splitter_.probe_answered(now.id, {.entries = names_, .more = answer.more});
+    spent(before);
+  }
+
+  const name_shape& shape_;
+  const std::uint32_t slots_;
+  call_cost cost_;
+  dataflux::range_splitter splitter_;
+  std::vector<range> ranges_{};
+  std::vector<asked_probe> probes_{};
+  std::priority_queue<event> events_{};
+  std::vector<std::string> kept_names_{};
+  std::size_t count_{0};
+  std::vector<std::string_view> names_{};
+  list_outcome outcome_{};
+  double time_{0};
+  std::uint32_t in_flight_{0};
+};

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <dataflux/config.hpp>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dataflux::inline DATAFLUX_ABI::detail {
+
+/// Bytes that are likely to occur together: digits, capitals, small letters, the parts of longer
+/// code points, and all else.
+enum class byte_class : std::uint8_t { other, digit, capital, small, inner, lead2, lead3, lead4 };
+constexpr byte_class class_of(unsigned byte) noexcept {
+  if (byte >= '0' && byte <= '9') return byte_class::digit;
+  if (byte >= 'A' && byte <= 'Z') return byte_class::capital;
+  if (byte >= 'a' && byte <= 'z') return byte_class::small;
+  if (byte < 0x80) return byte_class::other;
+  if (byte < 0xC2) return byte_class::inner;
+  if (byte < 0xE0) return byte_class::lead2;
+  return byte < 0xF0 ? byte_class::lead3 : byte_class::lead4;
+}
+
+/// How often a byte follows where names branch, learned for one kind of place.
+struct branch_statistics {
+  /// Of nodes of this kind that have been listed whole, each weighed by its size: how much in all,
+  /// and how much of it has a child with that byte.
+  double whole{0};
+  std::array<float, 256> having{};
+  /// Nodes that have a child with that byte, whole or not.
+  std::array<std::uint16_t, 256> seen{};
+  std::array<std::uint32_t, 8> seen_class{};
+  std::uint32_t nodes{0};
+  /// Places of this kind, in parts that have been listed whole, where all names went on alike.
+  std::uint32_t straight{0};
+
+  bool branches() const noexcept { return nodes > straight; }
+};
+
+/// What is known of the names of a listing: the prefixes that branch, and how many names were listed
+/// below each. A part that has been listed whole is reduced to a number, and to what it teaches
+/// about others: so the tree holds only what lies between the listed and the unlisted.
+class name_tree {
+ public:
+  static constexpr std::uint32_t none = 0xFFFFFFFF;
+
+  struct child {
+    std::uint8_t byte{0};
+    bool whole{false};         ///< listed whole; has no node any more
+    std::uint32_t node{none};  ///< where names below it branch again
+    std::uint64_t listed{0};
+    std::string sample{};  ///< without a node, and not whole: a name below it
+  };
+  struct node {
+    std::string path{};
+    std::vector<child> children{};  ///< ascending
+    std::uint64_t listed{0};
+    /// Entries that one reported name stands for, at most: what is smaller is seen in part only.
+    std::uint64_t grain{1};
+  };
+
+  name_tree();
+
+  /// One name, which stands for `weight` entries up to it.
+  void add(std::string_view name, std::uint64_t weight);
+  /// Everything from `low` up to `high` (empty = no bound) has been listed.
+  void close(std::string_view low, std::string_view high);
+
+  /// The branching nodes above `name`, the root first.
+  void path_to(std::string_view name, std::vector<std::uint32_t>& nodes) const;
+  const node& at(std::uint32_t id) const noexcept { return nodes_[id]; }
+  const child* find(const node& n, std::uint8_t byte) const noexcept;
+
+  /// The kind of a place: where in its component of the path, and in which component it lies.
+  static std::uint32_t kind_of(std::string_view path, std::size_t size) noexcept;
+  /// Null when no node of that kind has been seen.
+  const branch_statistics* statistics(std::uint32_t kind) const noexcept {
+    return kinds_[kind].get();
+  }
+  const branch_statistics& all() const noexcept { return all_; }
+
+ private:
+  static constexpr std::uint32_t kinds = 640;
+
+  std::uint32_t new_node(std::string path);
+  void free_below(std::uint32_t id);
+  void learn(const node& n);
+  void learn_straight(std::string_view path, std::size_t from, std::size_t to);
+  child& child_of(std::uint32_t id, std::uint8_t byte);
+  void close_in(std::uint32_t id, std::string_view low, std::string_view high, bool low_binds,
+                bool high_binds);
+
+  std::vector<node> nodes_{};
+  std::vector<std::uint32_t> free_{};
+  std::array<std::unique_ptr<branch_statistics>, kinds> kinds_{};
+  branch_statistics all_{};
+};
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/list/impl/name_tree.ipp>
+#endif

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <dataflux/list/detail/name_tree.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dataflux::inline DATAFLUX_ABI::detail {
+
+/// What is expected between the last listed name of a range and its end, by a name_tree: at each
+/// place of that name where names branch, how many siblings are still to come, times the size of a
+/// sibling.
+class range_outlook {
+ public:
+  void look(const name_tree& tree, std::string_view position, std::string_view end);
+
+  double expected() const noexcept { return expected_; }
+  /// Where about `mass` of what is expected lies before; empty when nothing is known there. What
+  /// comes out is a beginning of names: it may end inside a code point. `slack`: how far off is
+  /// good enough.
+  std::string cut_at(const name_tree& tree, double mass, double slack) const;
+  /// Places of the last name where nothing has branched so far, and something might: a cut behind
+  /// each shows how far the names reach. The rightmost first.
+  const std::vector<std::size_t>& unknown() const noexcept { return unknown_; }
+  std::string cut_behind(std::size_t depth) const;
+  /// Behind all that is foreseen, for a range without an end; else empty.
+  std::string cut_beyond(const name_tree& tree) const;
+
+ private:
+  struct step {
+    std::size_t depth{0};
+    std::uint8_t byte{0};
+    double mass{0};
+    double part{1};  ///< of the sibling that lies before the range's end
+  };
+  void look_at(const name_tree& tree, std::size_t depth, const name_tree::node* node, double whole);
+
+  std::string position_{};
+  std::string end_{};
+  std::vector<step> steps_{};
+  std::vector<std::size_t> unknown_{};
+  std::vector<std::uint32_t> spine_{};
+  double expected_{0};
+  std::size_t shared_{0};
+};
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/list/impl/range_outlook.ipp>
+#endif

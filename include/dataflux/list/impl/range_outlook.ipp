@@ -1,0 +1,209 @@
+#pragma once
+
+#include <dataflux/list/detail/range_outlook.hpp>
+#include <dataflux/list/name_range.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace dataflux::inline DATAFLUX_ABI::detail {
+
+/// The probability of each byte where names branch.
+class branch_guess {
+ public:
+  branch_guess(const name_tree& tree, std::string_view path, std::size_t depth, double size)
+      : all_(tree.all()),
+        kind_(tree.statistics(name_tree::kind_of(path, depth))),
+        doubt_(0.3 * std::sqrt(size)) {}
+
+  /// Names have been seen to branch at such a place.
+  bool known() const noexcept { return kind_ != nullptr && kind_->nodes > 0; }
+  /// Names go on alike at most such places.
+  bool straight() const noexcept { return kind_ != nullptr && !kind_->branches(); }
+
+  double of(unsigned byte) const noexcept {
+    constexpr double general_doubt = 3;
+    double prior = (static_cast<double>(all_.having[byte]) + general_doubt * blind(all_, byte)) /
+                   (all_.whole + general_doubt);
+    if (kind_ == nullptr || kind_->nodes == 0) return prior;
+    prior = std::max(prior, blind(*kind_, byte));
+    const double here = (static_cast<double>(kind_->having[byte]) + doubt_ * prior) /
+                        (kind_->whole + doubt_);
+    return std::max(here, static_cast<double>(kind_->seen[byte]) / std::max(1U, kind_->nodes));
+  }
+
+ private:
+  /// Without experience: letters go with letters, digits with digits.
+  static double blind(const branch_statistics& s, unsigned byte) noexcept {
+    const byte_class c = class_of(byte);
+    const bool met = s.seen_class[static_cast<std::size_t>(c)] > 0;
+    switch (c) {
+      case byte_class::digit:
+        return met ? 0.4 : 0.01;
+      case byte_class::other:
+        return byte >= 0x20 && byte < 0x7F ? (met ? 0.03 : 0.01) : 0;
+      default:
+        return met ? 0.2 : byte < 0x80 ? 0.01 : 0;
+    }
+  }
+
+  const branch_statistics& all_;
+  const branch_statistics* kind_;
+  double doubt_;
+};
+
+DATAFLUX_INLINE void range_outlook::look(const name_tree& tree, std::string_view position,
+                                         std::string_view end) {
+  position_ = position;
+  end_ = end;
+  steps_.clear();
+  unknown_.clear();
+  expected_ = 0;
+  shared_ = end.empty() ? 0 : shared_length(position, end);
+  tree.path_to(position, spine_);
+  std::size_t depth = tree.at(spine_.back()).path.size();
+  if (position.empty() || depth < shared_) depth = shared_;
+  depth = std::min(depth, position.empty() ? 0 : position.size() - 1);
+  double whole = 1;
+  for (std::size_t i = spine_.size();; --depth) {
+    const name_tree::node* node = nullptr;
+    while (i > 0 && tree.at(spine_[i - 1]).path.size() > depth) --i;
+    if (i > 0 && tree.at(spine_[i - 1]).path.size() == depth) node = &tree.at(spine_[i - 1]);
+    if (node != nullptr) {
+      const auto* own = tree.find(*node, static_cast<std::uint8_t>(position_[depth]));
+      if (own != nullptr) whole = static_cast<double>(own->listed) + expected_;
+    }
+    look_at(tree, depth, node, whole);
+    whole = (node != nullptr ? static_cast<double>(node->listed) : whole) + 0;
+    if (node != nullptr) whole += expected_;
+    if (depth <= shared_) break;
+  }
+}
+
+DATAFLUX_INLINE void range_outlook::look_at(const name_tree& tree, std::size_t depth,
+                                            const name_tree::node* node, double whole) {
+  const bool at_end = !end_.empty() && depth == shared_;
+  const unsigned own = position_.empty() ? 0 : static_cast<unsigned char>(position_[depth]);
+  const unsigned behind = at_end ? static_cast<unsigned char>(end_[depth]) : 256;
+  const branch_guess guess(tree, position_, depth, whole);
+  double sibling = whole;
+  double ratio = 1;
+  if (node == nullptr && (!guess.known() || guess.straight())) {
+    if (behind - own > 1 && !guess.straight()) unknown_.push_back(depth);
+    return;
+  }
+  if (node != nullptr) {
+    double sum = whole;
+    double count = 1;
+    double met = 1;
+    double foreseen = 1;
+    for (const name_tree::child& c : node->children) {
+      if (c.byte <= own) {
+        met += 1;
+        foreseen += 0;
+      }
+      if (c.byte == own) continue;
+      const double size = static_cast<double>(c.listed);
+      if (c.whole || size > sum / count) {
+        sum += size;
+        count += 1;
+      }
+    }
+    const unsigned first = node->children.empty() ? own : node->children.front().byte;
+    for (unsigned b = first; b <= own; ++b) foreseen += guess.of(b);
+    ratio = std::clamp(met / foreseen, 0.2, 5.0);
+    sibling = sum / count;
+  }
+  for (unsigned b = own + 1; b < behind; ++b) {
+    const double chance = std::min(1.0, ratio * guess.of(b));
+    if (chance < 0.005) continue;
+    steps_.push_back({depth, static_cast<std::uint8_t>(b), chance * sibling, 1});
+    expected_ += chance * sibling;
+  }
+  if (at_end && end_.size() > depth + 1) {
+    double part = 0;
+    double share = 1;
+    for (std::size_t i = depth + 1; i < end_.size() && share > 0.01; ++i) {
+      const branch_guess inner(tree, end_, i, share * sibling);
+      if (!inner.known() || inner.straight()) continue;
+      double before = 0;
+      double sum = 0;
+      const auto stop = static_cast<unsigned char>(end_[i]);
+      for (unsigned b = 0; b < 256; ++b) {
+        const double p = inner.of(b);
+        sum += p;
+        if (b < stop) before += p;
+      }
+      part += share * before / sum;
+      share *= inner.of(stop) / sum;
+    }
+    if (part > 0.005) {
+      steps_.push_back({depth, static_cast<std::uint8_t>(behind), part * sibling, part});
+      expected_ += part * sibling;
+    }
+  }
+}
+
+DATAFLUX_INLINE std::string range_outlook::cut_beyond(const name_tree& tree) const {
+  if (!end_.empty()) return {};
+  const branch_guess guess(tree, position_, 0, 1e6);
+  unsigned last = position_.empty() ? 0 : static_cast<unsigned char>(position_[0]);
+  for (unsigned b = last; b < 256; ++b) {
+    if (guess.of(b) > 0.05) last = b;
+  }
+  if (last < 0x7F) return std::string(1, static_cast<char>(0x7F));
+  if (last < 0xEF) return "\xF0\x90\x80\x80";
+  return {};
+}
+
+DATAFLUX_INLINE std::string range_outlook::cut_behind(std::size_t depth) const {
+  return after_prefix(well_formed_part(std::string_view(position_).substr(0, depth + 1)));
+}
+
+DATAFLUX_INLINE std::string range_outlook::cut_at(const name_tree& tree, double mass,
+                                                  double slack) const {
+  std::size_t i = 0;
+  double before = 0;
+  while (i < steps_.size() && before + steps_[i].mass <= mass) before += steps_[i++].mass;
+  if (i == steps_.size()) {
+    if (i == 0) return {};
+    --i;
+    before -= steps_[i].mass;
+    mass = before;
+  }
+  const step& in = steps_[i];
+  std::string cut = position_.substr(0, in.depth) + static_cast<char>(in.byte);
+  double wanted = mass - before;
+  double size = in.mass / in.part;
+  while (wanted > slack && cut.size() < 512) {
+    const branch_guess guess(tree, cut, cut.size(), size);
+    if (!guess.known() || guess.straight()) break;
+    double sum = 0;
+    for (unsigned b = 0; b < 256; ++b) sum += guess.of(b);
+    double passed = 0;
+    unsigned chosen = 0;
+    double last = 0;
+    for (unsigned b = 0; b < 256; ++b) {
+      const double p = guess.of(b);
+      if (p < 0.01 * sum && p < 0.005) continue;
+      if ((passed + p) / sum * size > wanted) {
+        chosen = b;
+        last = p;
+        break;
+      }
+      passed += p;
+    }
+    if (last == 0) break;
+    wanted -= passed / sum * size;
+    size *= last / sum;
+    cut += static_cast<char>(chosen);
+  }
+  if (wanted > slack && wanted > 0.5 * in.mass && i + 1 < steps_.size()) {
+    const step& next = steps_[i + 1];
+    return position_.substr(0, next.depth) + static_cast<char>(next.byte);
+  }
+  return cut;
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

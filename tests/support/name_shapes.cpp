@@ -1,0 +1,452 @@
+#include <support/name_shapes.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <functional>
+#include <random>
+#include <span>
+#include <utility>
+
+namespace {
+
+using dice = std::mt19937_64;
+
+std::uint64_t mix(std::uint64_t x) noexcept {
+  x += 0x9E3779B97F4A7C15U;
+  x = (x ^ (x >> 30U)) * 0xBF58476D1CE4E5B9U;
+  x = (x ^ (x >> 27U)) * 0x94D049BB133111EBU;
+  return x ^ (x >> 31U);
+}
+
+/// In [0, 1); the same on every machine, unlike the distributions of <random>.
+double unit(dice& random) { return static_cast<double>(random() >> 11U) * 0x1p-53; }
+std::uint64_t below(dice& random, std::uint64_t bound) { return random() % bound; }
+
+double normal(dice& random) {
+  double sum = -6;
+  for (int i = 0; i < 12; ++i) sum += unit(random);
+  return sum;
+}
+
+void append_padded(std::string& text, std::uint64_t value, int width) {
+  std::array<char, 20> digits{};
+  for (int i = width; i-- > 0; value /= 10) {
+    digits.at(static_cast<std::size_t>(i)) = static_cast<char>('0' + value % 10);
+  }
+  text.append(digits.data(), static_cast<std::size_t>(width));
+}
+
+void append_hex(std::string& text, std::uint64_t value, int width) {
+  for (int i = width; i-- > 0;)
+    text += "0123456789abcdef"[value >> (4U * static_cast<unsigned>(i)) & 15U];
+}
+
+/// How many of 0 .. count - 1 begin with the decimal `prefix`, itself included.
+std::uint64_t decimals_below(std::uint64_t prefix, std::uint64_t count) noexcept {
+  std::uint64_t found = 0;
+  for (std::uint64_t low = prefix, width = 1; low < count; low *= 10, width *= 10) {
+    found += std::min(count, low + width) - low;
+    if (low == 0) break;
+  }
+  return found;
+}
+
+/// The decimal without leading zeros at that place of 0 .. count - 1 in order of bytes.
+std::uint64_t decimal_at(std::uint64_t rank, std::uint64_t count) noexcept {
+  if (rank == 0) return 0;
+  --rank;  // behind "0"
+  std::uint64_t value = 1;
+  for (;;) {
+    const std::uint64_t here = decimals_below(value, count);
+    if (rank >= here) {
+      rank -= here;
+      ++value;
+    } else if (rank == 0) {
+      return value;
+    } else {
+      --rank;
+      value *= 10;
+    }
+  }
+}
+
+enum class leaf : std::uint8_t { padded, decimal, hex, uuid };
+
+/// Names in one folder, or under one prefix.
+struct block {
+  std::string prefix{};
+  std::uint64_t count{0};
+  leaf kind{leaf::padded};
+  std::string suffix{};
+  std::uint64_t first{0};  // rank
+};
+
+class block_shape final : public name_shape {
+ public:
+  /// `blocks` ascending, so that all names of one are less than those of the next.
+  block_shape(std::vector<block> blocks, std::uint64_t seed)
+      : blocks_(std::move(blocks)), seed_(seed) {
+    std::erase_if(blocks_, [](const block& b) { return b.count == 0; });
+    for (block& b : blocks_) {
+      b.first = size_;
+      size_ += b.count;
+    }
+  }
+  std::uint64_t size() const noexcept override { return size_; }
+  void name_at(std::uint64_t rank, std::string& name) const override {
+    const auto behind =
+        std::upper_bound(blocks_.begin(), blocks_.end(), rank,
+                         [](std::uint64_t r, const block& b) { return r < b.first; });
+    const block& b = *std::prev(behind);
+    name.assign(b.prefix);
+    const std::uint64_t index = rank - b.first;
+    switch (b.kind) {
+      case leaf::padded:
+        append_padded(name, index, 8);
+        break;
+      case leaf::decimal:
+        name += std::to_string(decimal_at(index, b.count));
+        break;
+      case leaf::hex:
+      case leaf::uuid:
+        append_random(name, b, rank, index);
+    }
+    name += b.suffix;
+  }
+
+ private:
+  /// One number in each of `count` equal parts of the number space.
+  void append_random(std::string& name, const block& b, std::uint64_t rank,
+                     std::uint64_t index) const {
+    const double part = 0x1p60 / static_cast<double>(b.count);
+    const double within = static_cast<double>(mix(seed_ ^ rank) >> 11U) * 0x1p-53;
+    const auto low = static_cast<std::uint64_t>(part * static_cast<double>(index));
+    const std::uint64_t value = (low + static_cast<std::uint64_t>(part * within * 0.999)) << 4U;
+    const std::uint64_t rest = mix(~seed_ ^ rank);
+    if (b.kind == leaf::hex) {
+      append_hex(name, value, 16);
+      return append_hex(name, rest, 12);
+    }
+    append_hex(name, value >> 32U, 8);
+    append_hex(name += '-', value >> 16U & 0xFFFFU, 4);
+    append_hex(name += "-4", rest >> 52U, 3);
+    append_hex(name += "-a", rest >> 40U & 0xFFFU, 3);
+    append_hex(name += '-', rest >> 8U & 0xFFFFFFFFFFFFU, 12);
+  }
+
+  std::vector<block> blocks_;
+  std::uint64_t seed_;
+  std::uint64_t size_{0};
+};
+
+/// `total` into parts in proportion to the weights, exactly.
+std::vector<std::uint64_t> shares(std::span<const double> weights, std::uint64_t total) {
+  double sum = 0;
+  for (const double w : weights) sum += w;
+  std::vector<std::uint64_t> parts;
+  double done = 0;
+  std::uint64_t given = 0;
+  for (const double w : weights) {
+    done += w;
+    const auto upto = static_cast<std::uint64_t>(static_cast<double>(total) * (done / sum) + 0.5);
+    parts.push_back(std::min(upto, total) - given);
+    given = std::min(upto, total);
+  }
+  return parts;
+}
+
+std::string word(dice& random, std::size_t shortest, std::size_t longest) {
+  std::string text;
+  const std::size_t length = shortest + below(random, longest - shortest + 1);
+  for (std::size_t i = 0; i < length; ++i) {
+    text += i % 2 == 0 ? "bcdfghjklmnprstvwz"[below(random, 18)] : "aeiouy"[below(random, 6)];
+  }
+  return text;
+}
+
+std::vector<std::string> distinct_sorted(std::size_t count,
+                                         const std::function<std::string()>& make) {
+  std::vector<std::string> made;
+  while (made.size() < count) {
+    while (made.size() < count) made.push_back(make());
+    std::sort(made.begin(), made.end());
+    made.erase(std::unique(made.begin(), made.end()), made.end());
+  }
+  return made;
+}
+
+std::vector<block> imagenet(std::uint64_t size, dice& random) {
+  const auto ids = distinct_sorted(1000, [&random] {
+    std::string id = "n";
+    append_padded(id, 1440764 + below(random, 13634377), 8);
+    return id;
+  });
+  std::vector<double> weights;
+  for (std::size_t i = 0; i < ids.size(); ++i) weights.push_back(std::exp(0.8 * normal(random)));
+  const auto counts = shares(weights, size);
+  std::vector<block> blocks;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    blocks.push_back({"train/" + ids[i] + "/" + ids[i] + "_", counts[i], leaf::decimal, ".JPEG"});
+  }
+  return blocks;
+}
+
+std::vector<block> md5(std::uint64_t size, dice& random) {
+  std::vector<double> weights;
+  const double each = static_cast<double>(size) / 4096;
+  for (int i = 0; i < 4096; ++i)
+    weights.push_back(std::max(0.0, each + std::sqrt(each) * normal(random)));
+  const auto counts = shares(weights, size);
+  std::vector<block> blocks;
+  for (std::uint64_t i = 0; i < 4096; ++i) {
+    std::string prefix;
+    append_hex(prefix, i, 3);
+    blocks.push_back({prefix, counts[i], leaf::hex, ""});
+  }
+  return blocks;
+}
+
+void folders(const std::string& path, std::uint64_t size, int depth, dice& random,
+             std::vector<block>& blocks) {
+  if (depth == 0 || size < 3) {
+    blocks.push_back({path + "part-", size, leaf::padded, ".parquet"});
+    return;
+  }
+  const std::size_t count = 2 + below(random, 9);
+  const auto names = distinct_sorted(count, [&random] { return word(random, 3, 9); });
+  std::vector<double> weights;
+  for (std::size_t i = 0; i < count; ++i) weights.push_back(1.0 / static_cast<double>(i + 1));
+  for (std::size_t i = count; i-- > 1;) std::swap(weights[i], weights[below(random, i + 1)]);
+  const auto counts = shares(weights, size);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (counts[i] > 0) folders(path + names[i] + "/", counts[i], depth - 1, random, blocks);
+  }
+}
+
+std::vector<block> dates(std::uint64_t size, dice& random) {
+  constexpr std::array<int, 12> days{31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+  std::vector<block> blocks;
+  std::vector<double> weights;
+  for (std::uint64_t year = 2022; year <= 2024; ++year) {
+    for (std::uint64_t month = 1; month <= 12; ++month) {
+      for (int day = 1; day <= days.at(month - 1); ++day) {
+        std::string path = "logs/";
+        append_padded(path, year, 4);
+        append_padded(path += '/', month, 2);
+        append_padded(path += '/', static_cast<std::uint64_t>(day), 2);
+        blocks.push_back({path + "/", 0, leaf::uuid, ".json"});
+        weights.push_back(std::exp(0.3 * normal(random)));
+      }
+    }
+  }
+  const auto counts = shares(weights, size);
+  for (std::size_t i = 0; i < blocks.size(); ++i) blocks[i].count = counts[i];
+  return blocks;
+}
+
+std::vector<block> one_large(std::uint64_t size, dice& random) {
+  const auto names = distinct_sorted(200, [&random] { return word(random, 4, 10); });
+  std::vector<double> weights;
+  for (std::size_t i = 0; i < names.size(); ++i) weights.push_back(std::exp(normal(random)));
+  const auto counts = shares(weights, size / 5);
+  const std::size_t large = below(random, names.size());
+  std::vector<block> blocks;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const std::uint64_t count = counts[i] + (i == large ? size - size / 5 : 0);
+    blocks.push_back({names[i] + "/", count, i == large ? leaf::decimal : leaf::padded, ".bin"});
+  }
+  return blocks;
+}
+
+/// Names that are kept, one behind the other.
+class kept_shape final : public name_shape {
+ public:
+  explicit kept_shape(const std::vector<std::string>& sorted) {
+    std::size_t bytes = 0;
+    for (const std::string& name : sorted) bytes += name.size();
+    names_.reserve(bytes);
+    offsets_.reserve(sorted.size() + 1);
+    offsets_.push_back(0);
+    for (const std::string& name : sorted) {
+      names_ += name;
+      offsets_.push_back(static_cast<std::uint32_t>(names_.size()));
+    }
+  }
+  std::uint64_t size() const noexcept override { return offsets_.size() - 1; }
+  void name_at(std::uint64_t rank, std::string& name) const override {
+    name.assign(names_, offsets_[rank], offsets_[rank + 1] - offsets_[rank]);
+  }
+
+ private:
+  std::string names_{};
+  std::vector<std::uint32_t> offsets_{};
+};
+
+void append_utf8(std::string& text, std::uint32_t c) {
+  if (c < 0x80) {
+    text += static_cast<char>(c);
+  } else if (c < 0x800) {
+    (text += static_cast<char>(0xC0U | c >> 6U)) += static_cast<char>(0x80U | (c & 0x3FU));
+  } else {
+    if (c < 0x10000) {
+      text += static_cast<char>(0xE0U | c >> 12U);
+    } else {
+      text += static_cast<char>(0xF0U | c >> 18U);
+      text += static_cast<char>(0x80U | (c >> 12U & 0x3FU));
+    }
+    text += static_cast<char>(0x80U | (c >> 6U & 0x3FU));
+    text += static_cast<char>(0x80U | (c & 0x3FU));
+  }
+}
+
+std::string utf8_name(dice& random) {
+  std::string name;
+  const std::uint64_t kind = below(random, 10);
+  const std::uint64_t length = 3 + below(random, 8);
+  for (std::uint64_t i = 0; i < length; ++i) {
+    if (kind < 6) {
+      append_utf8(name, 0x4E00 + static_cast<std::uint32_t>(below(random, 0x51A5)));
+    } else if (kind < 8) {
+      append_utf8(name, 0x1F300 + static_cast<std::uint32_t>(below(random, 0x2F0)));
+    } else {
+      append_utf8(name, 'a' + static_cast<std::uint32_t>(below(random, 26)));
+      if (below(random, 2) == 0) {
+        append_utf8(name, 0x300 + static_cast<std::uint32_t>(below(random, 0x30)));
+      }
+    }
+  }
+  return name;
+}
+
+/// Beginnings are kept, rests are computed: they say nothing about the order.
+class random_shape final : public name_shape {
+ public:
+  random_shape(std::uint64_t size, dice& random, std::uint64_t seed)
+      : beginnings_(distinct_sorted(size,
+                                    [&random] {
+                                      const std::uint64_t length = 1 + below(random, 200);
+                                      std::string text(std::min<std::uint64_t>(length, 10), ' ');
+                                      for (char& c : text) c = printable(random());
+                                      return text;
+                                    })),
+        seed_(seed) {}
+  std::uint64_t size() const noexcept override { return beginnings_.size(); }
+  void name_at(std::uint64_t rank, std::string& name) const override {
+    name = beginnings_[rank];
+    if (name.size() < 10) return;
+    for (std::uint64_t i = mix(seed_ ^ rank) % 191; i > 0; --i)
+      name += printable(mix(seed_ + rank * 191 + i));
+  }
+
+ private:
+  static char printable(std::uint64_t number) { return static_cast<char>(' ' + number % 95); }
+  std::vector<std::string> beginnings_;
+  std::uint64_t seed_;
+};
+
+std::vector<std::string> files_below(const char* folder) {
+  std::vector<std::string> paths;
+  const auto options = std::filesystem::directory_options::skip_permission_denied;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder, options)) {
+    std::error_code ignored;
+    if (!entry.is_directory(ignored)) paths.push_back(entry.path().string().substr(1));
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+std::unique_ptr<name_shape> real_tree(std::uint64_t size, dice& random) {
+  static const std::vector<std::string> once = files_below("/usr");
+  if (once.empty()) return std::make_unique<kept_shape>(once);
+  const auto hosts = distinct_sorted((size + once.size() - 1) / once.size(),
+                                     [&random] { return word(random, 5, 8); });
+  std::vector<std::string> all;
+  all.reserve(size);
+  for (const std::string& host : hosts) {
+    for (const std::string& path : once) {
+      if (all.size() < size) all.push_back(host + "/" + path);
+    }
+  }
+  return std::make_unique<kept_shape>(all);
+}
+
+}  // namespace
+
+std::uint64_t name_shape::lower_bound(std::string_view name) const {
+  std::uint64_t low = 0;
+  std::uint64_t high = size();
+  std::string candidate;
+  while (low < high) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    name_at(middle, candidate);
+    if (candidate < name) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+std::unique_ptr<name_shape> make_shape(char shape, std::uint64_t size, std::uint64_t seed) {
+  dice random{seed * 1000 + static_cast<std::uint64_t>(shape)};
+  const auto blocks = [seed](std::vector<block> made) {
+    return std::make_unique<block_shape>(std::move(made), seed);
+  };
+  switch (shape) {
+    case 'a':
+      return blocks({{"train/", size, leaf::padded, ".jpg"}});
+    case 'b':
+      return blocks(imagenet(size, random));
+    case 'c':
+      return blocks({{"archive/", size - size / 10, leaf::padded, ".bin"},
+                     {"validation/", size / 10, leaf::padded, ".bin"}});
+    case 'd':
+      return blocks(md5(size, random));
+    case 'e':
+      return blocks({{"company/department/project/experiments/2024/run-0042/images-", size,
+                      leaf::padded, ".png"}});
+    case 'f': {
+      std::vector<block> made;
+      folders("", size, 6, random, made);
+      return blocks(std::move(made));
+    }
+    case 'g':
+      return std::make_unique<kept_shape>(
+          distinct_sorted(size, [&random] { return utf8_name(random); }));
+    case 'h':
+      return blocks(dates(size, random));
+    case 'i':
+      return blocks(one_large(size, random));
+    case 'j':
+      return std::make_unique<random_shape>(size, random, seed);
+    default:
+      return real_tree(size, random);
+  }
+}
+
+std::string_view shape_title(char shape) noexcept {
+  constexpr std::array<std::string_view, 11> titles{"train/%08d.jpg",
+                                                    "imagenet, 1,000 folders",
+                                                    "two far prefixes 90:10",
+                                                    "md5 hex",
+                                                    "60 characters in common",
+                                                    "folders 6 deep, Zipf",
+                                                    "UTF-8",
+                                                    "dates + uuid",
+                                                    "one folder has 80 %",
+                                                    "random bytes 1-200",
+                                                    "files of /usr"};
+  const auto at = static_cast<std::size_t>(shape - 'a');
+  return at < titles.size() ? titles.at(at) : "";
+}
+
+void shape_source::scan(std::string_view from, visitor& visit) const {
+  std::string name;
+  for (std::uint64_t rank = shape_->lower_bound(from); rank < shape_->size(); ++rank) {
+    shape_->name_at(rank, name);
+    if (!visit({name, rank % 65536, static_cast<std::int64_t>(rank) + 1, std::nullopt})) return;
+  }
+}
