@@ -1,3 +1,4 @@
+#include <dataflux/store/impl/arrow_stream.ipp>
 #include <dataflux/store/impl/memory_store.ipp>
 #include <dataflux/store/impl/memory_store_call.ipp>
 #include <dataflux/store/impl/memory_store_link.ipp>

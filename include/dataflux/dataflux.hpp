@@ -71,6 +71,7 @@
 #include <dataflux/ref.hpp>
 #include <dataflux/result.hpp>
 #include <dataflux/slab.hpp>
+#include <dataflux/store/arrow_stream.hpp>
 #include <dataflux/store/attributes.hpp>
 #include <dataflux/store/memory_store.hpp>
 #include <dataflux/store/memory_store_options.hpp>

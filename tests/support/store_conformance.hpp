@@ -296,6 +296,17 @@ class checker {
                             .end_offset = name("list/a"),
                             .max_results = page})) == between(name("list/3"), name("list/a")));
     }
+    for (const auto extra : {dataflux::extra_columns::none, dataflux::all_extra_columns}) {
+      const auto page = finish(store.submit_list_page(
+          {.bucket = bucket, .prefix = name("list"), .max_results = 1, .extra = extra}));
+      REQUIRE(page);
+      const bool wanted = extra != dataflux::extra_columns::none;
+      const auto extras = page->objects.extras(0);
+      CHECK(extras.created.has_value() == wanted);
+      CHECK(extras.updated.has_value() == wanted);
+      CHECK(extras.content_type.empty() != wanted);
+      CHECK(extras.metadata.empty());
+    }
     CHECK(names(list_all({.prefix = name("list/1")})) ==
           std::vector<std::string>{name("list/1"), name("list/10"), name("list/11")});
     CHECK(names(list_all({.prefix = name("nothing")})).empty());

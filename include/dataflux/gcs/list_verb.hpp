@@ -7,7 +7,8 @@
 namespace dataflux::inline DATAFLUX_ABI::gcs {
 
 /// objects.list: one page of names (protocol.md 1.1), projected to the four fields that a listing
-/// keeps, uncompressed: reading them costs less than inflating them.
+/// keeps and the extra columns asked for, uncompressed: reading them costs less than inflating
+/// them.
 struct list_verb {
   using request = list_page_request;
   using value = list_page;
@@ -31,7 +32,8 @@ struct list_verb {
   /// repeat names without notice: names or prefixes that do not strictly ascend (with versions:
   /// names and, within one, generations), or are outside of prefix, start_offset or end_offset;
   /// prefixes without a delimiter asked for; a next page token equal to this page's (the listing
-  /// would never end). Malformed JSON is retryable().
+  /// would never end). A malformed value of an extra column is one, too. Malformed JSON is
+  /// retryable().
   static result<value> parse(const request& r, const state&, const whole_reply& reply);
 };
 

@@ -51,6 +51,8 @@ struct list_page_request {
   /// All generations of each name, the oldest first, not the live one alone. memory_store, which
   /// keeps none, answers unimplemented.
   bool versions{false};
+  /// Besides name, size, generation and crc32c, which always come: see object_columns::extras().
+  extra_columns extra{extra_columns::none};
   call_limits limits{};
 };
 

@@ -92,6 +92,37 @@ TEST_CASE("object_list: optional members come when asked for, and only those", "
   CHECK(some.texts[0] == "|CAE=|||||2025-01-02T03:04:05.678Z|");
 }
 
+TEST_CASE("object_list: custom metadata comes as it is written, if it is an object of strings",
+          "[codec]") {
+  struct taker : dataflux::codec::object_list_visitor {
+    std::vector<std::string> seen{};
+    void on_object(const dataflux::codec::object_list_item& item) override {
+      seen.emplace_back(item.metadata);
+    }
+    void on_prefix(std::string_view) override {}
+  };
+  const auto read_metadata = [](const std::string& metadata) {
+    std::string page = item(R"("name":"n","size":"1","generation":"1","metadata":)" + metadata);
+    taker into;
+    const auto end = dataflux::codec::parse_object_list(dataflux::as_bytes(page), page.size(),
+                                                        object_fields::metadata, into);
+    if (end) REQUIRE(end->objects == 1);
+    return end ? into.seen[0] : "failed: " + end.error().message();
+  };
+  for (const char* good :
+       {R"({})", R"({"a":"b"})", R"({"a" : "b","a":"\u00e4\"}", "" :""})", R"({"{":"}"})"}) {
+    CHECK(read_metadata(good) == good);
+    CHECK(read_metadata(std::string{good} + " \n") == good);
+    CHECK(read_metadata(std::string{good} + R"(,"kind":"x")") == good);
+  }
+  for (const char* bad : {"null", "[]", R"("a")", "1", R"({"a":1})", R"({"a":{}})", R"({"a":null})",
+                          R"({"a"})", R"({"a":"b":1})", R"({"a":"b",})", R"({"a":"\ud800"})",
+                          R"({"\x":"b"})", R"({"a":"b"]})", R"({},"metadata":{})"}) {
+    CAPTURE(bad);
+    CHECK(read_metadata(bad).find("failed: ") == 0);
+  }
+}
+
 TEST_CASE("object_list: an empty page may have a token, and a page may be bare", "[codec]") {
   collector seen;
   CHECK(read("{}", seen)->next_page_token.empty());

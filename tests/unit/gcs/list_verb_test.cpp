@@ -89,6 +89,62 @@ TEST_CASE("list_verb: a page comes into columns", "[gcs]") {
   CHECK(parse({.bucket = "bkt"}, R"({"nextPageToken":"x"})")->next_page_token == "x");
 }
 
+TEST_CASE("list_verb: extra columns are asked for by name, and kept", "[gcs]") {
+  using dataflux::extra_columns;
+  const std::string plain = target_of({.bucket = "bkt"});
+  const auto added = [&plain](extra_columns extra) {
+    const std::string target = target_of({.bucket = "bkt", .extra = extra});
+    const auto at = plain.find("%29");
+    REQUIRE(target.substr(0, at) == plain.substr(0, at));
+    REQUIRE(target.substr(target.find("%29")) == plain.substr(at));
+    return target.substr(at, target.find("%29") - at);
+  };
+  CHECK(added(extra_columns::none).empty());
+  CHECK(added(extra_columns::updated) == "%2Cupdated");
+  CHECK(added(dataflux::all_extra_columns) ==
+        "%2Cmd5Hash%2CtimeCreated%2Cupdated%2CcontentType%2CstorageClass%2Cmetadata");
+
+  const char* body = R"({"items":[{"name":"a","size":"1","generation":"2",
+    "md5Hash":"1B2M2Y8AsgTpgAmY7PhCfg==","timeCreated":"1970-01-01T00:00:01Z",
+    "updated":"1970-01-01T00:00:00.000000002Z","contentType":"text/plain",
+    "storageClass":"NEARLINE","metadata":{"k":"v"}},{"name":"b","size":"1","generation":"2"}]})";
+  const auto page = parse({.bucket = "bkt", .extra = dataflux::all_extra_columns}, body);
+  REQUIRE(page);
+  const auto extras = page->objects.extras(0);
+  REQUIRE(extras.md5);
+  CHECK(extras.md5->front() == std::byte{0xd4});
+  CHECK(extras.md5->back() == std::byte{0x7e});
+  REQUIRE(extras.created);
+  CHECK(extras.created->time_since_epoch().count() == 1'000'000'000);
+  REQUIRE(extras.updated);
+  CHECK(extras.updated->time_since_epoch().count() == 2);
+  CHECK(extras.content_type == "text/plain");
+  CHECK(extras.storage_class == "NEARLINE");
+  CHECK(extras.metadata == R"({"k":"v"})");
+  const auto missing = page->objects.extras(1);
+  CHECK_FALSE(missing.md5);
+  CHECK_FALSE(missing.created);
+  CHECK(missing.metadata.empty());
+
+  const auto times = parse({.bucket = "bkt", .extra = extra_columns::updated}, body);
+  REQUIRE(times);
+  CHECK(times->objects.extras(0).updated == extras.updated);
+  CHECK_FALSE(times->objects.extras(0).created);
+  CHECK(times->objects.extras(0).content_type.empty());
+  CHECK_FALSE(parse({.bucket = "bkt"}, body)->objects.extras(0).updated);
+
+  for (const char* bad : {R"("md5Hash":"AAAA")", R"("md5Hash":"?")", R"("updated":"yesterday")",
+                          R"("timeCreated":"1970-01-01")", R"("metadata":{"k":1})"}) {
+    CAPTURE(bad);
+    const std::string one =
+        std::string{R"({"items":[{"name":"a","size":"1","generation":"2",)"} + bad + "}]}";
+    const auto refused = parse({.bucket = "bkt", .extra = dataflux::all_extra_columns}, one);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code() == errc::internal);
+    CHECK(parse({.bucket = "bkt"}, one));
+  }
+}
+
 TEST_CASE("list_verb: a page that would lose or repeat names is refused", "[gcs]") {
   const list_page_request r{
       .bucket = "bkt", .prefix = "p/", .start_offset = "p/b", .end_offset = "p/y"};

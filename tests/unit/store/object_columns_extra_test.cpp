@@ -66,7 +66,8 @@ TEST_CASE("object_columns: only the extra columns asked for are kept", "[store]"
     object_columns columns{dataflux::extra_column(k)};
     fill(columns, 0, 600);
     for (std::size_t i = 0; i < 600; ++i) {
-      const object_extras all = values(i).row;
+      const values given(i);
+      const object_extras& all = given.row;
       const object_extras kept = columns.extras(i);
       CHECK(kept.md5 == (k == 0 ? all.md5 : std::nullopt));
       CHECK(kept.created == (k == 1 ? all.created : std::nullopt));

@@ -1,12 +1,16 @@
 #pragma once
 
+#include <dataflux/codec/base64.hpp>
 #include <dataflux/codec/object_list.hpp>
+#include <dataflux/codec/rfc3339.hpp>
 #include <dataflux/gcs/detail/target.hpp>
 #include <dataflux/gcs/error_reply.hpp>
 #include <dataflux/gcs/list_verb.hpp>
 
+#include <cstring>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::gcs {
@@ -15,19 +19,12 @@ namespace detail {
 
 /// Takes a page into columns. Only the first fault is kept: a visitor cannot stop the pass, and
 /// what comes behind a fault does not matter.
-class page_reader final : public codec::object_list_visitor {
+class page_reader : public codec::object_list_visitor {
  public:
   page_reader(const list_page_request& asked, list_page& page) : asked_(asked), page_(page) {}
 
   void on_object(const codec::object_list_item& item) override {
-    // Names ascend, so that the first and the last stand for all between.
-    if (page_.objects.empty()) {
-      check(item.name >= asked_.start_offset, "object", item.name, "is before start_offset");
-      check(item.name.starts_with(asked_.prefix), "object", item.name, "lacks the prefix");
-    } else {
-      check(item.name > page_.objects.last_name() || is_next_version(item), "object", item.name,
-            "is not behind the one before");
-    }
+    check_place(item);
     page_.objects.append(item.name, item.size, item.generation, item.crc32c);
   }
 
@@ -54,7 +51,18 @@ class page_reader final : public codec::object_list_visitor {
     return std::move(fault_);
   }
 
- private:
+ protected:
+  void check_place(const codec::object_list_item& item) {
+    // Names ascend, so that the first and the last stand for all between.
+    if (page_.objects.empty()) {
+      check(item.name >= asked_.start_offset, "object", item.name, "is before start_offset");
+      check(item.name.starts_with(asked_.prefix), "object", item.name, "lacks the prefix");
+    } else {
+      check(item.name > page_.objects.last_name() || is_next_version(item), "object", item.name,
+            "is not behind the one before");
+    }
+  }
+
   void check(bool holds, std::string_view what, std::string_view name, std::string_view rule) {
     if (holds || fault_) return;
     std::string message{"a page of the listing broke its contract: "};
@@ -62,18 +70,100 @@ class page_reader final : public codec::object_list_visitor {
     fault_ = error{errc::internal, std::move(message)};
   }
 
+  const list_page_request& asked_;
+  list_page& page_;
+
+ private:
   bool is_next_version(const codec::object_list_item& item) const {
     const object_columns& kept = page_.objects;
     return asked_.versions && item.name == kept.last_name() &&
            item.generation > kept.generation(kept.size() - 1);
   }
 
-  const list_page_request& asked_;
-  list_page& page_;
   std::optional<error> fault_{};
 };
 
+/// Takes the extra columns along. A class of its own, so that a page without them costs nothing.
+class extra_page_reader final : public page_reader {
+ public:
+  using page_reader::page_reader;
+
+  void on_object(const codec::object_list_item& item) override {
+    check_place(item);
+    object_extras extras{.content_type = item.content_type,
+                         .storage_class = item.storage_class,
+                         .metadata = item.metadata};
+    take_md5(item, extras.md5);
+    take_time(item.time_created, item.name, extras.created);
+    take_time(item.updated, item.name, extras.updated);
+    page_.objects.append({item.name, item.size, item.generation, item.crc32c}, extras);
+  }
+
+ private:
+  void take_md5(const codec::object_list_item& item,
+                std::optional<std::array<std::byte, 16>>& out) {
+    if (item.md5_hash.empty()) return;
+    const auto digest = codec::decode_base64(item.md5_hash);
+    const bool good = digest && digest->size() == 16;
+    check(good, "md5Hash of", item.name, "is malformed");
+    if (good) std::memcpy(out.emplace().data(), digest->data(), 16);
+  }
+  void take_time(std::string_view text, std::string_view name, std::optional<timestamp>& out) {
+    if (text.empty()) return;
+    out = codec::parse_rfc3339(text);
+    check(out.has_value(), "a time of", name, "is malformed");
+  }
+};
+
+/// How the service calls an extra column, and what reads it.
+struct extra_member {
+  std::string_view name;
+  codec::object_fields field;
+};
+inline constexpr std::array<extra_member, extra_column_count> extra_members{
+    {{"md5Hash", codec::object_fields::md5_hash},
+     {"timeCreated", codec::object_fields::time_created},
+     {"updated", codec::object_fields::updated},
+     {"contentType", codec::object_fields::content_type},
+     {"storageClass", codec::object_fields::storage_class},
+     {"metadata", codec::object_fields::metadata}}};
+
+inline std::string list_projection(extra_columns extra) {
+  // Without nextPageToken among the fields paging would silently stop after one page.
+  std::string fields{"fields=nextPageToken%2Cprefixes%2Citems%28name%2Csize%2Cgeneration%2Ccrc32c"};
+  for (std::size_t k = 0; k < extra_column_count; ++k) {
+    if (has(extra, extra_column(k))) fields.append("%2C").append(extra_members[k].name);
+  }
+  return fields.append("%29");
+}
+
+inline codec::object_fields members_of(extra_columns extra) noexcept {
+  auto fields = codec::object_fields::basic;
+  for (std::size_t k = 0; k < extra_column_count; ++k) {
+    if (has(extra, extra_column(k))) fields = fields | extra_members[k].field;
+  }
+  return fields;
+}
+
 inline constexpr std::uint32_t greatest_page = 1000;
+
+template <class Reader>
+result<list_page> read_list_page(const list_page_request& r, const whole_reply& reply) {
+  list_page page{.objects = object_columns{r.extra}};
+  page.objects.reserve(r.max_results == 0 ? greatest_page : r.max_results);
+  Reader reader{r, page};
+  auto end = codec::parse_object_list(reply.body, reply.capacity, members_of(r.extra), reader);
+  if (!end) {
+    if (is_web_page(reply.facts, reply.body)) {
+      return error{errc::internal, "a web page answered a listing: is the endpoint right?"};
+    }
+    return std::move(end.error().with_retryable(true));
+  }
+  page.next_page_token = std::move(end->next_page_token);
+  if (page.objects.size() < greatest_page / 2) page.objects.shrink_to_fit();
+  if (auto fault = reader.finish()) return *std::move(fault);
+  return page;
+}
 
 }  // namespace detail
 
@@ -81,10 +171,9 @@ DATAFLUX_INLINE void list_verb::build(const call_context& context, const request
                                       http::request& out) {
   detail::begin(context, http::method::get, out);
   detail::target_writer target{out};
-  // Without nextPageToken among the fields paging would silently stop after one page.
   target.json_path(context.endpoint.json_buckets(), r.bucket)
       .raw("prettyPrint=false")
-      .raw("fields=nextPageToken%2Cprefixes%2Citems%28name%2Csize%2Cgeneration%2Ccrc32c%29")
+      .raw(detail::list_projection(r.extra))
       .number("maxResults", r.max_results == 0 ? detail::greatest_page : r.max_results)
       .optional_text("prefix", r.prefix)
       .optional_text("delimiter", r.delimiter)
@@ -99,21 +188,9 @@ DATAFLUX_INLINE void list_verb::build(const call_context& context, const request
 
 DATAFLUX_INLINE result<list_page> list_verb::parse(const request& r, const state&,
                                                    const whole_reply& reply) {
-  list_page page;
-  page.objects.reserve(r.max_results == 0 ? detail::greatest_page : r.max_results);
-  detail::page_reader reader{r, page};
-  auto end =
-      codec::parse_object_list(reply.body, reply.capacity, codec::object_fields::basic, reader);
-  if (!end) {
-    if (is_web_page(reply.facts, reply.body)) {
-      return error{errc::internal, "a web page answered a listing: is the endpoint right?"};
-    }
-    return std::move(end.error().with_retryable(true));
-  }
-  page.next_page_token = std::move(end->next_page_token);
-  if (page.objects.size() < detail::greatest_page / 2) page.objects.shrink_to_fit();
-  if (auto fault = reader.finish()) return *std::move(fault);
-  return page;
+  return r.extra == extra_columns::none
+             ? detail::read_list_page<detail::page_reader>(r, reply)
+             : detail::read_list_page<detail::extra_page_reader>(r, reply);
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::gcs

@@ -1,9 +1,13 @@
 #pragma once
 
+#include <dataflux/codec/base64.hpp>
+#include <dataflux/codec/json_writer.hpp>
 #include <dataflux/store/detail/memory_service.hpp>
 
 #include <algorithm>
+#include <cstring>
 #include <optional>
+#include <string>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
@@ -19,27 +23,27 @@ inline std::optional<std::string> after_all_with(std::string prefix) {
 /// prefix, 't' a prefix behind which the object of that very name is still to come.
 class page_filler {
  public:
-  page_filler(const list_page_request& r, std::size_t limit) : request_(r), limit_(limit) {}
+  page_filler(const list_page_request& r, std::size_t limit)
+      : request_(r), limit_(limit), page_{.objects = object_columns{r.extra}} {}
 
   /// Where to begin, from the request; invalid_argument for a token that is none of ours.
   result<void> begin();
   /// Where to go on, nothing when the page is done.
   const std::optional<std::string>& position() const noexcept { return position_; }
   /// One object at or behind position(); false when another position() is wanted, or none.
-  bool visit(const object_row& row);
+  /// `whole` is what the extra columns are from; null for none.
+  bool visit(const object_row& row, const object_metadata* whole);
   void no_more() noexcept { position_.reset(); }
   list_page take() { return std::move(page_); }
 
  private:
   bool full(char kind, std::string_view last);
-  bool fold(const object_row& row, std::string_view prefix);
-  void add(const object_row& row) {
-    page_.objects.append(row.name, row.size, row.generation, row.crc32c);
-  }
+  bool fold(const object_row& row, const object_metadata* whole, std::string_view prefix);
+  void add(const object_row& row, const object_metadata* whole);
 
   const list_page_request& request_;
   const std::size_t limit_;
-  list_page page_{};
+  list_page page_;
   std::optional<std::string> position_{};
   /// The prefix that the page before has emitted, while its own object may still come.
   std::optional<std::string> open_prefix_{};
@@ -84,22 +88,42 @@ DATAFLUX_INLINE bool page_filler::full(char kind, std::string_view last) {
   return false;
 }
 
-DATAFLUX_INLINE bool page_filler::visit(const object_row& row) {
+DATAFLUX_INLINE void page_filler::add(const object_row& row, const object_metadata* whole) {
+  if (request_.extra == extra_columns::none || whole == nullptr) {
+    page_.objects.append(row.name, row.size, row.generation, row.crc32c);
+    return;
+  }
+  object_extras extras{.created = whole->created,
+                       .updated = whole->updated,
+                       .content_type = whole->content_type,
+                       .storage_class = whole->storage_class};
+  const auto digest = codec::decode_base64(whole->md5_hash);
+  if (digest && digest->size() == 16) std::memcpy(extras.md5.emplace().data(), digest->data(), 16);
+  codec::json_writer pairs;
+  pairs.begin_object();
+  for (const auto& [key, value] : whole->metadata) pairs.key(key).string(value);
+  pairs.end_object();
+  if (!whole->metadata.empty()) extras.metadata = pairs.text();
+  page_.objects.append(row, extras);
+}
+
+DATAFLUX_INLINE bool page_filler::visit(const object_row& row, const object_metadata* whole) {
   const bool inside = row.name.substr(0, request_.prefix.size()) == request_.prefix &&
                       (request_.end_offset.empty() || row.name < request_.end_offset);
   if (!inside) return no_more(), false;
   if (!request_.delimiter.empty()) {
     const auto at = row.name.find(request_.delimiter, request_.prefix.size());
     if (at != std::string_view::npos) {
-      return fold(row, row.name.substr(0, at + request_.delimiter.size()));
+      return fold(row, whole, row.name.substr(0, at + request_.delimiter.size()));
     }
   }
   if (full('n', row.name)) return false;
-  add(row);
+  add(row, whole);
   return true;
 }
 
-DATAFLUX_INLINE bool page_filler::fold(const object_row& row, std::string_view prefix) {
+DATAFLUX_INLINE bool page_filler::fold(const object_row& row, const object_metadata* whole,
+                                       std::string_view prefix) {
   const bool own_object = request_.include_trailing_delimiter && row.name == prefix;
   if (open_prefix_ != prefix) {
     if (full(own_object ? 't' : 'p', prefix)) return false;
@@ -108,7 +132,7 @@ DATAFLUX_INLINE bool page_filler::fold(const object_row& row, std::string_view p
   open_prefix_.reset();
   if (own_object) {
     if (full('p', prefix)) return false;
-    add(row);
+    add(row, whole);
   }
   position_ = after_all_with(std::string(prefix));  // the rest of it is skipped, not visited
   return false;
@@ -125,12 +149,11 @@ DATAFLUX_INLINE result<list_page> memory_service::list(const list_page_request& 
   const std::uint32_t wanted = r.max_results == 0 ? traits_.max_list_page : r.max_results;
   page_filler filler(r, std::min(wanted, traits_.max_list_page));
   if (auto ok = filler.begin(); !ok) return std::move(ok).error();
-  name_source::visitor visit = [&filler](const object_row& row) { return filler.visit(row); };
   while (const auto from = filler.position()) {
     bool stopped = false;
     if ((*in)->source) {
       name_source::visitor noting = [&](const object_row& row) {
-        stopped = !visit(row);
+        stopped = !filler.visit(row, nullptr);
         return !stopped;
       };
       (*in)->source->scan(*from, noting);
@@ -138,7 +161,7 @@ DATAFLUX_INLINE result<list_page> memory_service::list(const list_page_request& 
       const auto& objects = (*in)->objects;
       for (auto i = objects.lower_bound(*from); i != objects.end() && !stopped; ++i) {
         const object_metadata& m = i->second->metadata;
-        stopped = !visit({m.name, m.size, m.generation, m.crc32c});
+        stopped = !filler.visit({m.name, m.size, m.generation, m.crc32c}, &m);
       }
     }
     if (!stopped) filler.no_more();
