@@ -1,4 +1,10 @@
+#include <dataflux/list/impl/fast_list.ipp>
+#include <dataflux/list/impl/list_coordinator.ipp>
+#include <dataflux/list/impl/list_coordinator_pages.ipp>
+#include <dataflux/list/impl/list_filter.ipp>
+#include <dataflux/list/impl/list_outbox.ipp>
 #include <dataflux/list/impl/name_range.ipp>
 #include <dataflux/list/impl/name_tree.ipp>
+#include <dataflux/list/impl/page_check.ipp>
 #include <dataflux/list/impl/range_outlook.ipp>
 #include <dataflux/list/impl/range_splitter.ipp>

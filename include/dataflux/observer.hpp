@@ -4,6 +4,7 @@
 #include <dataflux/error.hpp>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -45,6 +46,22 @@ struct retry_event {
   const dataflux::error* cause{nullptr};
 };
 
+/// A listing has taken another page. Views are valid during the call only.
+struct list_event {
+  std::string_view bucket{};
+  std::string_view prefix{};
+  /// Handed out so far, folded prefixes not counted.
+  std::uint64_t objects{0};
+  /// An estimate of all entries, with what filters drop: grows with what is known.
+  std::uint64_t expected{0};
+  /// Entries seen so far, to compare with `expected`.
+  std::uint64_t listed{0};
+  std::uint64_t calls{0};
+  std::size_t calls_in_flight{0};
+  /// Pieces of the names that are not finished.
+  std::size_t open_ranges{0};
+};
+
 /// Sees what the library does; the library itself never prints. All members do nothing by default.
 /// They are called on I/O threads, several at once, must be thread-safe, must not block and must
 /// not throw. Never receives a secret. The observer outlives every client that was given it.
@@ -58,6 +75,7 @@ class observer {
   virtual void on_log(log_level, std::string_view /*line*/) noexcept {}
   virtual void on_request(const request_event&) noexcept {}
   virtual void on_retry(const retry_event&) noexcept {}
+  virtual void on_list(const list_event&) noexcept {}
 };
 
 /// Running totals of a client. Written by I/O threads, read from anywhere at any time; the numbers

@@ -112,15 +112,15 @@ struct listed_page {
   std::vector<std::string> prefixes{};
 };
 
-/// Lists a bucket or a prefix by many calls at a time: the names are divided into ranges where names
-/// are (list/range_splitter.hpp), small buckets are listed by few calls as ever. It is proved before
-/// success is reported that the ranges cover what was asked for exactly once, and each page that its
-/// names lie in its range and ascend; otherwise the error is internal, never a short list.
+/// Lists a bucket or a prefix by many calls at a time: the names are divided into ranges where
+/// names are (list/range_splitter.hpp), small buckets are listed by few calls as ever. It is proved
+/// before success is reported that the ranges cover what was asked for exactly once, and each page
+/// that its names lie in its range and ascend; otherwise the error is internal, never a short list.
 ///
 /// What a listing means while objects change: each page is the truth of one moment, pages are of
-/// different moments. What exists, unchanged, from the call to the result is in it exactly once, and
-/// what does not exist in that time is not; what is made or removed meanwhile may be in it or not.
-/// An object that is overwritten is there once, in either generation.
+/// different moments. What exists, unchanged, from the call to the result is in it exactly once,
+/// and what does not exist in that time is not; what is made or removed meanwhile may be in it or
+/// not. An object that is overwritten is there once, in either generation.
 ///
 /// Errors: invalid_argument before any call; those of the store's listing, whose message then says
 /// which range of names it was; resource_exhausted for max_calls and memory_cap; cancelled and
@@ -141,8 +141,8 @@ void start_fast_list(object_store& store, const fast_list_request& request,
 ///     fast_lister lister(store, {.bucket = "data", .prefix = "train/"});
 ///     while (auto page = lister.next_page().value()) use(page->objects);
 ///
-/// Thread safety: one thread at a time; cancel() from any. The store outlives it. Destroying it ends
-/// the listing at once: no call is begun after that, those under way are cancelled.
+/// Thread safety: one thread at a time; cancel() from any. The store outlives it. Destroying it
+/// ends the listing at once: no call is begun after that, those under way are cancelled.
 class fast_lister {
  public:
   using page = std::optional<listed_page>;
@@ -157,8 +157,8 @@ class fast_lister {
   result<page> next_page();
   /// Cancelling this operation, or destroying it unfinished, cancels the listing.
   operation<page> submit_next_page();
-  /// `done` runs inside this call if a page is there, otherwise on an executor of the store. Several
-  /// may wait; pages come to them in turn.
+  /// `done` runs inside this call if a page is there, otherwise on an executor of the store.
+  /// Several may wait; pages come to them in turn.
   void start_next_page(object_store::completion<page> done);
 
   /// Ends the listing with errc::cancelled; pages that nobody has taken are dropped.

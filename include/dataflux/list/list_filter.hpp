@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace dataflux::inline DATAFLUX_ABI {
@@ -72,7 +74,7 @@ class list_filter {
 
  private:
   struct rules;
-  explicit list_filter(std::shared_ptr<const rules> rules) noexcept : rules_(std::move(rules)) {}
+  explicit list_filter(std::shared_ptr<const rules> made) noexcept : rules_(std::move(made)) {}
   std::shared_ptr<const rules> rules_;
 };
 

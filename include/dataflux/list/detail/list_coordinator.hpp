@@ -1,0 +1,154 @@
+#pragma once
+
+#include <dataflux/list/detail/list_outbox.hpp>
+#include <dataflux/list/detail/page_check.hpp>
+#include <dataflux/list/fast_list.hpp>
+#include <dataflux/list/range_splitter.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace dataflux::inline DATAFLUX_ABI::detail {
+
+/// Private: one page or probe that was sent, and its reply.
+struct list_call {
+  std::uint32_t id{0};  ///< of the range, or of the probe
+  bool probe{false};
+  std::uint32_t asked{0};  ///< entries that the splitter wants
+  list_page_request request{};
+  /// Where the page before with the same chain of tokens ended; nothing for a page without a token.
+  std::optional<list_position> behind{};
+  result<list_page> page{list_page{}};
+  list_filter::outcome kept{};
+};
+
+/// Private: a piece of the names. Its pages are asked for one after the other.
+struct list_range {
+  name_range names{};
+  std::uint32_t next{UINT32_MAX};  ///< the range to its right
+  list_position position{};
+  /// The chain of tokens: what the request that began it had, which must not change within it
+  /// (protocol.md 1.1), and where its last page ended, if that is not `position`.
+  std::string token{};
+  std::string chain_start{};
+  std::string chain_end{};
+  std::uint32_t chain_asked{0};
+  std::uint32_t chain_size{0};
+  std::optional<list_position> lagging{};
+  bool in_flight{false};
+  bool open{true};
+  bool failed{false};
+  std::uint32_t failures{0};     ///< of its page, one after the other
+  std::uint32_t empty_pages{0};  ///< one after the other
+  timer_id timer{timer_id::none};
+  std::deque<listed_page> waiting{};  ///< for their turn, in order of names
+  listing kept{};                     ///< of fast_list()
+};
+
+/// Private: one listing. Everything but the outbox and `stop_` is touched on one executor, `home_`;
+/// pages are checked and filtered on the I/O threads where they arrive. Kept alive by its calls, by
+/// timers, and by the outbox while it waits for a reader. begin() runs on the caller's thread and
+/// ends with the first call: until that is answered nobody else touches anything.
+class list_coordinator : public std::enable_shared_from_this<list_coordinator> {
+ public:
+  using completion = object_store::completion<listing>;
+
+  /// To `done`, or as a stream into `outbox`.
+  static void start(object_store& store, const fast_list_request& request, completion done,
+                    std::shared_ptr<list_outbox> outbox);
+  list_coordinator(object_store& store, const fast_list_request& request, list_filter filter,
+                   completion done, std::shared_ptr<list_outbox> outbox);
+  list_coordinator(const list_coordinator&) = delete;
+  list_coordinator& operator=(const list_coordinator&) = delete;
+  ~list_coordinator();
+
+  /// Asks for an early end; any thread.
+  void stop() noexcept;
+  /// Goes on after the reader has taken something; any thread.
+  static void wake(std::shared_ptr<list_coordinator> self);
+
+ private:
+  using call_ptr = std::shared_ptr<list_call>;
+  struct stopper {
+    list_coordinator* self;
+    void operator()() const noexcept { self->stop(); }
+  };
+
+  void begin();
+  void pump();
+  std::size_t free_slots(bool& leftmost_only);
+  std::size_t slots_by_memory(std::size_t slots, bool& leftmost_only);
+  bool may_call() const noexcept;
+  result<call_ptr> perform(const list_action& action);
+  result<void> split(const list_action& action);
+  call_ptr make_page(std::uint32_t id, std::uint32_t entries);
+  call_ptr make_probe(const list_action& action) const;
+  call_limits limits_of_call() const;
+  void send(const call_ptr& call);
+  void start_call(const call_ptr& call);
+
+  void examine(list_call& call) const;
+  void arrived(list_call& call);
+  void take_probe(const list_call& call);
+  void take_page(list_call& call);
+  void keep_chain(list_range& range, const list_call& call, const page_part& part) const;
+  void count(const list_call& call);
+  void deliver(list_range& range, listed_page page);
+  void flush();
+
+  void on_failure(const list_call& call);
+  void repeat(std::uint32_t id, std::uint32_t entries);
+  void fail_range(std::uint32_t id, const error& cause);
+  void fail_open(error cause);
+  error described(const list_range& range, const error& cause) const;
+  error failure(errc code, std::string_view what) const;
+  void complete();
+  void find_missing();
+  listing assemble();
+  void finish(std::optional<error> failed);
+
+  object_store& store_;
+  scheduler& home_;
+  const fast_list_request request_;
+  const list_filter filter_;
+  const name_range whole_;
+  const std::uint32_t page_size_;
+  const time_point deadline_;
+  completion done_;
+  const std::shared_ptr<list_outbox> outbox_;
+  std::stop_source stop_{};
+
+  range_splitter splitter_;
+  std::map<std::uint32_t, list_range> ranges_{};
+  std::uint32_t head_{0};  ///< by_name: the leftmost range that has not been handed out
+  std::size_t open_{1};
+  std::size_t in_flight_{0};
+  std::size_t limit_;
+  std::size_t page_bytes_;        ///< what a page may need, by those seen
+  std::size_t waiting_bytes_{0};  ///< of pages kept here
+  std::vector<std::string_view> sample_{};
+  list_summary summary_{};
+  bool answered_{false};  ///< the first call was
+  bool finished_{false};
+  const std::thread::id starter_{std::this_thread::get_id()};
+  bool inside_{false};  ///< the first call's start; read by `starter_` only
+  std::optional<std::stop_callback<stopper>> on_stop_{};
+};
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/list/impl/list_coordinator.ipp>
+#include <dataflux/list/impl/list_coordinator_pages.ipp>
+#endif

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <dataflux/exec/fork.hpp>
+#include <dataflux/list/fast_list.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <utility>
+
+namespace dataflux::inline DATAFLUX_ABI::detail {
+
+/// Private: between a coordinator, which puts pages in, and the reader of a stream, who takes them.
+/// The only state of a listing that several threads touch. All members are thread-safe; completions
+/// are called without any lock.
+class list_outbox : public std::enable_shared_from_this<list_outbox> {
+ public:
+  using page = fast_lister::page;
+  using completion = object_store::completion<page>;
+
+  // The coordinator's side.
+  void attach(std::weak_ptr<list_coordinator> coordinator);
+  /// Hands a page to the first who waits, or keeps it.
+  void put(listed_page next, const list_summary& so_far);
+  /// Nothing more will come. With an error of code cancelled what is kept is dropped.
+  void end(std::optional<error> failure, list_summary total);
+  /// Of the pages kept.
+  std::size_t bytes() const;
+  /// Wakes `coordinator` when less than `bytes` are kept, for which it is kept alive. False if that
+  /// is so already.
+  bool park(std::shared_ptr<list_coordinator> coordinator, std::size_t bytes);
+  /// Runs `act` unless the reader is gone, who does not go while it runs.
+  template <class Act>
+  void while_open(Act&& act) {
+    std::scoped_lock lock(gate_);
+    if (!closed_) std::forward<Act>(act)();
+  }
+
+  // The reader's side.
+  /// A page that is there, or the end; nothing when it is still to come.
+  std::optional<result<page>> try_take();
+  /// `done` gets the next page later. A stop requested on `stop` cancels the listing.
+  void wait(completion done, const std::stop_token& stop);
+  void cancel() noexcept;
+  void close() noexcept;
+  list_summary summary() const;
+  bool inherited() const noexcept { return born_ != fork_generation(); }
+
+ private:
+  struct kept_page {
+    listed_page page;
+    std::size_t bytes;
+  };
+  struct canceller {
+    std::weak_ptr<list_outbox> outbox;
+    void operator()() const noexcept;
+  };
+  struct waiter {
+    completion done;
+    std::unique_ptr<std::stop_callback<canceller>> on_stop{};
+  };
+  result<page> outcome() const;
+  static void serve(waiter served, result<page> with);
+
+  const std::uint64_t born_{fork_generation()};
+  /// Held for the length of a call into the store; never together with mutex_.
+  std::mutex gate_{};
+  bool closed_{false};
+  mutable std::mutex mutex_{};
+  std::deque<kept_page> pages_{};
+  std::size_t bytes_{0};
+  std::deque<waiter> waiters_{};
+  bool ended_{false};
+  std::optional<error> failure_{};
+  list_summary summary_{};
+  std::weak_ptr<list_coordinator> coordinator_{};
+  std::shared_ptr<list_coordinator> parked_{};
+};
+
+/// Memory that a page holds.
+std::size_t memory_of(const object_columns& objects, const std::vector<std::string>& prefixes);
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/list/impl/list_outbox.ipp>
+#endif

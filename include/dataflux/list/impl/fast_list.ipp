@@ -1,0 +1,79 @@
+#pragma once
+
+#include <dataflux/list/detail/list_coordinator.hpp>
+#include <dataflux/list/detail/list_outbox.hpp>
+#include <dataflux/list/fast_list.hpp>
+
+#include <new>
+#include <utility>
+
+namespace dataflux::inline DATAFLUX_ABI {
+
+DATAFLUX_INLINE void start_fast_list(object_store& store, const fast_list_request& request,
+                                     object_store::completion<listing> done) {
+  detail::list_coordinator::start(store, request, std::move(done), nullptr);
+}
+
+DATAFLUX_INLINE operation<listing> submit_fast_list(object_store& store,
+                                                    fast_list_request request) {
+  return start_operation<listing>(
+      request.limits, [&](auto done) { start_fast_list(store, request, std::move(done)); });
+}
+
+DATAFLUX_INLINE result<listing> fast_list(object_store& store, fast_list_request request) {
+  return submit_fast_list(store, std::move(request)).take();
+}
+
+namespace detail {
+inline error inherited_lister() {
+  return {errc::failed_precondition, "this listing belongs to the parent process"};
+}
+}  // namespace detail
+
+DATAFLUX_INLINE fast_lister::fast_lister(object_store& store, const fast_list_request& request)
+    : outbox_(std::make_shared<detail::list_outbox>()) {
+  detail::list_coordinator::start(store, request, {}, outbox_);
+}
+DATAFLUX_INLINE fast_lister::fast_lister(fast_lister&&) noexcept = default;
+DATAFLUX_INLINE fast_lister& fast_lister::operator=(fast_lister&& other) noexcept {
+  if (this != &other) {
+    close();
+    outbox_ = std::move(other.outbox_);
+  }
+  return *this;
+}
+DATAFLUX_INLINE fast_lister::~fast_lister() { close(); }
+
+DATAFLUX_INLINE void fast_lister::close() noexcept {
+  if (outbox_ == nullptr) return;
+  if (!outbox_->inherited()) return outbox_->close();
+  // Its locks and threads are the parent's.
+  static_cast<void>(new (std::nothrow) std::shared_ptr<detail::list_outbox>(std::move(outbox_)));
+}
+
+DATAFLUX_INLINE result<fast_lister::page> fast_lister::next_page() {
+  return submit_next_page().take();
+}
+
+DATAFLUX_INLINE operation<fast_lister::page> fast_lister::submit_next_page() {
+  call_limits limits;
+  return start_operation<page>(limits, [&](object_store::completion<page> done) {
+    if (outbox_->inherited()) return done(detail::inherited_lister());
+    if (auto ready = outbox_->try_take()) return done(*std::move(ready));
+    outbox_->wait(std::move(done), limits.stop);
+  });
+}
+
+DATAFLUX_INLINE void fast_lister::start_next_page(object_store::completion<page> done) {
+  if (outbox_->inherited()) return done(detail::inherited_lister());
+  if (auto ready = outbox_->try_take()) return done(*std::move(ready));
+  outbox_->wait(std::move(done), {});
+}
+
+DATAFLUX_INLINE void fast_lister::cancel() noexcept {
+  if (!outbox_->inherited()) outbox_->cancel();
+}
+
+DATAFLUX_INLINE list_summary fast_lister::summary() const { return outbox_->summary(); }
+
+}  // namespace dataflux::inline DATAFLUX_ABI

@@ -1,0 +1,317 @@
+#pragma once
+
+#include <dataflux/list/detail/list_coordinator.hpp>
+#include <dataflux/store/validate.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+namespace dataflux::inline DATAFLUX_ABI::detail {
+
+inline constexpr std::uint32_t no_range = UINT32_MAX;
+inline constexpr std::uint32_t most_parallel_calls = 1024;
+inline constexpr std::size_t first_parallelism = 48;
+inline constexpr std::size_t adaptive_parallelism = 128;
+/// Pages for each slot, from which on more slots cost few calls in comparison.
+inline constexpr std::uint64_t pages_per_slot = 20;
+inline constexpr std::size_t default_look_ahead = std::size_t{256} << 20U;
+
+inline list_page_request as_page_request(const fast_list_request& r) {
+  return {
+      .bucket = r.bucket,
+      .prefix = r.prefix,
+      .delimiter = r.delimiter,
+      .start_offset = r.start_offset,
+      .end_offset = r.end_offset,
+      .max_results = r.page_size,
+      .include_trailing_delimiter = r.include_trailing_delimiter,
+      .match_glob = r.match_glob,
+      .versions = r.versions,
+      .extra = r.filter.storage_classes.empty() ? r.extra : r.extra | extra_columns::storage_class};
+}
+
+inline result<void> check(const fast_list_request& r) {
+  const auto bad = [](std::string_view what, std::string_view rule) {
+    return error{errc::invalid_argument, std::string(what).append(": ").append(rule)};
+  };
+  if (r.parallelism > most_parallel_calls) return bad("parallelism", "at most 1024");
+  if (!std::isfinite(r.calls_per_page) || (r.calls_per_page != 0 && r.calls_per_page < 1)) {
+    return bad("calls_per_page", "must be 0 or at least 1");
+  }
+  return validate(as_page_request(r));
+}
+
+inline name_range range_of(const fast_list_request& r) {
+  return name_range::of_prefix(r.prefix).intersect({r.start_offset, r.end_offset});
+}
+
+inline range_splitter_options splitter_options(const fast_list_request& r,
+                                               std::uint32_t page_size) {
+  const bool plain = r.delimiter.empty() && r.match_glob.empty() && !r.versions;
+  return {.range = range_of(r),
+          .prefix = r.prefix,
+          .delimiter = r.delimiter,
+          .parallelism =
+              r.parallelism == 0 ? static_cast<std::uint32_t>(adaptive_parallelism) : r.parallelism,
+          .page_size = page_size,
+          .calls_per_page = r.calls_per_page,
+          .folder_probes = plain,
+          .in_order = r.order == list_order::by_name};
+}
+
+inline std::uint32_t page_size_of(const fast_list_request& r, const store_traits& traits) {
+  const std::uint32_t most = std::max<std::uint32_t>(traits.max_list_page, 1);
+  return r.page_size == 0 ? most : std::min(r.page_size, most);
+}
+
+DATAFLUX_INLINE void list_coordinator::start(object_store& store, const fast_list_request& request,
+                                             completion done, std::shared_ptr<list_outbox> outbox) {
+  auto valid = check(request);
+  auto filter = list_filter::create(request.filter);
+  if (valid && filter) {
+    const auto self = std::make_shared<list_coordinator>(store, request, *std::move(filter),
+                                                         std::move(done), std::move(outbox));
+    self->begin();
+    return;
+  }
+  error bad = valid ? std::move(filter).error() : std::move(valid).error();
+  bad.with_bucket(request.bucket);
+  if (outbox) return outbox->end(std::move(bad), {});
+  done(std::move(bad));
+}
+
+DATAFLUX_INLINE list_coordinator::list_coordinator(object_store& store,
+                                                   const fast_list_request& request,
+                                                   list_filter filter, completion done,
+                                                   std::shared_ptr<list_outbox> outbox)
+    : store_(store),
+      home_(store.executor()),
+      request_(request),
+      filter_(std::move(filter)),
+      whole_(range_of(request)),
+      page_size_(page_size_of(request, store.traits())),
+      deadline_(request.limits.timeout > duration{0}
+                    ? deadline_after(home_.now(), request.limits.timeout)
+                    : never),
+      done_(std::move(done)),
+      outbox_(std::move(outbox)),
+      splitter_(splitter_options(request, page_size_)),
+      limit_(request.parallelism == 0 ? first_parallelism : request.parallelism),
+      page_bytes_(std::size_t{128} * page_size_) {
+  ranges_[0].names = whole_;
+}
+
+/// Whoever kept it alive has dropped it: the store ended and left its tasks unrun.
+DATAFLUX_INLINE list_coordinator::~list_coordinator() {
+  if (finished_) return;
+  error dropped = failure(errc::cancelled, "the store was destroyed during the listing");
+  if (outbox_) {
+    outbox_->end(std::move(dropped), summary_);
+  } else if (done_) {
+    done_(std::move(dropped));
+  }
+}
+
+DATAFLUX_INLINE void list_coordinator::stop() noexcept {
+  const auto self = weak_from_this().lock();
+  stop_.request_stop();
+  // Before the first answer its call brings the news; see begin().
+  if (self)
+    home_.post([self] {
+      if (self->answered_) self->pump();
+    });
+}
+
+DATAFLUX_INLINE void list_coordinator::wake(std::shared_ptr<list_coordinator> self) {
+  scheduler& home = self->home_;
+  home.post([self = std::move(self)] { self->pump(); });
+}
+
+DATAFLUX_INLINE void list_coordinator::begin() {
+  if (outbox_) outbox_->attach(weak_from_this());
+  if (request_.limits.stop.stop_requested()) {
+    return finish(failure(errc::cancelled, "the caller asked to stop"));
+  }
+  if (whole_.empty()) return finish(std::nullopt);
+  if (request_.limits.stop.stop_possible()) on_stop_.emplace(request_.limits.stop, stopper{this});
+  call_ptr first;
+  for (const list_action& action : splitter_.plan(1)) {
+    auto made = perform(action);
+    if (!made) return finish(std::move(made).error());
+    if (*made != nullptr) first = std::move(*made);
+  }
+  if (first == nullptr) return finish(failure(errc::internal, "nothing is planned to begin with"));
+  ++in_flight_;
+  ++summary_.calls;
+  inside_ = true;
+  start_call(first);
+  inside_ = false;
+}
+
+DATAFLUX_INLINE void list_coordinator::pump() {
+  if (finished_) return;
+  if (stop_.stop_requested()) {
+    return finish(failure(errc::cancelled, "the caller asked to stop"));
+  }
+  if (open_ == 0) return complete();
+  if (deadline_ != never && home_.now() >= deadline_) {
+    return fail_open(failure(errc::deadline_exceeded, "the listing's time limit has passed"));
+  }
+  if (in_flight_ == 0 && !may_call()) {
+    return fail_open(
+        failure(errc::resource_exhausted,
+                "max_calls " + std::to_string(request_.max_calls) + " were not enough"));
+  }
+  bool leftmost_only = false;
+  const std::size_t slots = free_slots(leftmost_only);
+  for (const list_action& action : splitter_.plan(slots, leftmost_only)) {
+    auto made = perform(action);
+    if (!made) return finish(std::move(made).error());
+    if (*made != nullptr) send(*made);
+  }
+  if (in_flight_ == 0 && slots > 0) {
+    finish(failure(errc::internal, "there are ranges that nothing is planned for"));
+  }
+}
+
+DATAFLUX_INLINE bool list_coordinator::may_call() const noexcept {
+  return request_.max_calls == 0 || summary_.calls < request_.max_calls;
+}
+
+DATAFLUX_INLINE std::size_t list_coordinator::free_slots(bool& leftmost_only) {
+  if (in_flight_ >= limit_) return 0;
+  std::size_t slots = limit_ - in_flight_;
+  if (request_.max_calls != 0) {
+    slots = std::min<std::uint64_t>(slots, request_.max_calls - summary_.calls);
+  }
+  return outbox_ ? slots_by_memory(slots, leftmost_only) : slots;
+}
+
+DATAFLUX_INLINE std::size_t list_coordinator::slots_by_memory(std::size_t slots,
+                                                              bool& leftmost_only) {
+  const std::size_t cap = request_.memory_cap == 0 ? default_look_ahead : request_.memory_cap;
+  const bool by_name = request_.order == list_order::by_name;
+  while (true) {
+    const std::size_t kept = outbox_->bytes();
+    const std::size_t used = kept + waiting_bytes_ + in_flight_ * page_bytes_;
+    if (used < cap && cap - used >= page_bytes_) return std::min(slots, (cap - used) / page_bytes_);
+    // The reader has nothing to take: the page that it waits for is always allowed.
+    if (kept == 0 && (by_name || in_flight_ == 0)) {
+      leftmost_only = by_name;
+      return std::min<std::size_t>(slots, 1);
+    }
+    if (kept == 0 || outbox_->park(shared_from_this(), kept)) return 0;
+  }
+}
+
+/// Carries out a split; of the others it makes the call that is to be sent.
+DATAFLUX_INLINE result<list_coordinator::call_ptr> list_coordinator::perform(
+    const list_action& action) {
+  if (action.what == list_action::kind::probe) return make_probe(action);
+  const auto found = ranges_.find(action.range);
+  if (found == ranges_.end() || !found->second.open) {
+    return failure(errc::internal, "an action for a range that is not open");
+  }
+  if (action.what == list_action::kind::split) {
+    if (auto done = split(action); !done) return std::move(done).error();
+    return call_ptr{};
+  }
+  if (found->second.in_flight) return failure(errc::internal, "two pages of one range at a time");
+  return make_page(action.range, action.max_results);
+}
+
+DATAFLUX_INLINE result<void> list_coordinator::split(const list_action& action) {
+  list_range& left = ranges_.at(action.range);
+  // What has been listed cannot be cut off any more.
+  const name_range rest{std::max(left.names.start, std::string(left.position.last())),
+                        left.names.end};
+  if (!is_cut(rest, action.at, request_.prefix, request_.delimiter) ||
+      ranges_.contains(action.id)) {
+    return failure(errc::internal, "a bad cut at " + quoted(action.at) + " of the names from " +
+                                       quoted(rest.start) + " to " + quoted(rest.end));
+  }
+  list_range& right = ranges_[action.id];
+  right.names = {action.at, std::move(left.names.end)};
+  right.next = std::exchange(left.next, action.id);
+  left.names.end = action.at;
+  ++open_;
+  return {};
+}
+
+DATAFLUX_INLINE call_limits list_coordinator::limits_of_call() const {
+  call_limits limits{.stop = stop_.get_token()};
+  if (deadline_ != never) {
+    limits.timeout = std::max<duration>(deadline_ - home_.now(), std::chrono::milliseconds(1));
+  }
+  return limits;
+}
+
+DATAFLUX_INLINE list_coordinator::call_ptr list_coordinator::make_page(std::uint32_t id,
+                                                                       std::uint32_t entries) {
+  list_range& range = ranges_.at(id);
+  auto call = std::make_shared<list_call>();
+  call->id = id;
+  call->asked = std::clamp<std::uint32_t>(entries, 1, page_size_);
+  // A chain of tokens goes on only with the parameters that it began with. After a cut, or with
+  // pages of another size, it is as cheap to begin a new one at the last name, which comes once
+  // more then. Within the versions of one name that would not advance.
+  const bool same = range.chain_end == range.names.end && range.chain_asked == call->asked;
+  if (range.token.empty() || !(same || request_.versions)) {
+    range.token.clear();
+    range.lagging.reset();
+    range.chain_start = std::max(range.names.start, std::string(range.position.last()));
+    range.chain_end = range.names.end;
+    range.chain_asked = call->asked;
+    range.chain_size = std::min(page_size_, call->asked + (range.position.begun() ? 1 : 0));
+  } else {
+    call->behind = range.lagging ? *range.lagging : range.position;
+  }
+  list_page_request& r = call->request = as_page_request(request_);
+  r.page_token = range.token;
+  r.start_offset = range.chain_start == r.prefix ? std::string{} : range.chain_start;
+  r.end_offset = range.chain_end;
+  r.max_results = range.chain_size;
+  r.limits = limits_of_call();
+  range.in_flight = true;
+  return call;
+}
+
+DATAFLUX_INLINE list_coordinator::call_ptr list_coordinator::make_probe(
+    const list_action& action) const {
+  auto call = std::make_shared<list_call>();
+  call->id = action.id;
+  call->probe = true;
+  call->request = {.bucket = request_.bucket,
+                   .prefix = action.within,
+                   .delimiter = "/",
+                   .start_offset = action.at,
+                   .end_offset = action.until,
+                   .max_results = std::clamp<std::uint32_t>(action.max_results, 1, page_size_),
+                   .limits = limits_of_call()};
+  return call;
+}
+
+DATAFLUX_INLINE void list_coordinator::send(const call_ptr& call) {
+  ++in_flight_;
+  ++summary_.calls;
+  if (call->probe) ++summary_.probes;
+  if (!outbox_) return start_call(call);
+  outbox_->while_open([&] { start_call(call); });
+}
+
+DATAFLUX_INLINE void list_coordinator::start_call(const call_ptr& call) {
+  store_.start(call->request, [self = shared_from_this(), call](result<list_page> page) mutable {
+    call->page = std::move(page);
+    self->examine(*call);
+    // A store that a fork has left behind answers here and now; its threads, which
+    // would run what is posted, are not there.
+    if (std::this_thread::get_id() == self->starter_ && self->inside_) {
+      return self->arrived(*call);
+    }
+    scheduler& home = self->home_;
+    home.post([self = std::move(self), call = std::move(call)] { self->arrived(*call); });
+  });
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

@@ -1,0 +1,308 @@
+#pragma once
+
+#include <dataflux/list/detail/list_coordinator.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+
+namespace dataflux::inline DATAFLUX_ABI::detail {
+
+/// Empty pages with a token, one after the other: with match_glob there may be many, but no end is
+/// no listing.
+inline constexpr std::uint32_t most_empty_pages = 10'000;
+inline constexpr duration first_delay = std::chrono::milliseconds(100);
+inline constexpr duration greatest_delay = std::chrono::seconds(60);
+
+/// On the thread where the reply came: all that costs time for each name.
+DATAFLUX_INLINE void list_coordinator::examine(list_call& call) const {
+  if (!call.page || call.probe || stop_.stop_requested()) return;
+  auto good = check_page(*call.page, call.request, call.behind ? &*call.behind : nullptr);
+  if (!good) {
+    call.page = std::move(good).error();
+    return;
+  }
+  call.page->objects.shrink_to_fit();
+  auto kept = filter_.apply(call.page->objects);
+  if (kept) {
+    call.kept = *std::move(kept);
+  } else {
+    call.page = std::move(kept).error();
+  }
+}
+
+DATAFLUX_INLINE void list_coordinator::arrived(list_call& call) {
+  answered_ = true;
+  --in_flight_;
+  if (finished_) return;
+  if (call.probe) {
+    take_probe(call);
+  } else if (!call.page) {
+    on_failure(call);
+  } else if (!stop_.stop_requested()) {
+    take_page(call);
+  }
+  pump();
+}
+
+DATAFLUX_INLINE void list_coordinator::take_probe(const list_call& call) {
+  sample_.clear();
+  bool more = true;
+  if (call.page) {
+    sample_entries(call.page->objects, call.page->prefixes, 1, sample_);
+    more = !call.page->next_page_token.empty();
+  }
+  splitter_.probe_answered(call.id, {.entries = sample_, .more = more});
+}
+
+DATAFLUX_INLINE void list_coordinator::keep_chain(list_range& range, const list_call& call,
+                                                  const page_part& part) const {
+  const list_page& page = *call.page;
+  range.token = page.next_page_token;
+  range.lagging.reset();
+  if (page.objects.empty() || part.objects > 0) return;
+  // Nothing but what was there: the chain is still on its way to `position`.
+  range.lagging = call.behind.value_or(list_position{});
+  range.lagging->advance(page.objects, page.prefixes);
+}
+
+DATAFLUX_INLINE void list_coordinator::take_page(list_call& call) {
+  list_range& range = ranges_.at(call.id);
+  list_page& page = *call.page;
+  range.in_flight = false;
+  range.failures = 0;
+  const bool empty = page.objects.empty() && page.prefixes.empty();
+  range.empty_pages = empty ? range.empty_pages + 1 : 0;
+  if (range.empty_pages > most_empty_pages) {
+    return fail_range(call.id, error{errc::internal, "empty pages without an end"});
+  }
+  page_bytes_ = std::max(page_bytes_, memory_of(page.objects, page.prefixes));
+  const page_part part = new_part(page, range.position, range.names.end);
+  keep_chain(range, call, part);
+  if (part.objects != page.objects.size()) {
+    page.objects = page.objects.slice(part.first_object, part.objects);
+    auto kept = filter_.apply(page.objects);
+    if (!kept) return fail_range(call.id, std::move(kept).error());
+    call.kept = *std::move(kept);
+  }
+  const auto begin = page.prefixes.begin() + static_cast<std::ptrdiff_t>(part.first_prefix);
+  page.prefixes.erase(begin + static_cast<std::ptrdiff_t>(part.prefixes), page.prefixes.end());
+  page.prefixes.erase(page.prefixes.begin(), begin);
+
+  const std::uint64_t entries = part.objects + part.prefixes;
+  sample_entries(page.objects, page.prefixes, range_splitter::stride(entries), sample_);
+  range.position.advance(page.objects, page.prefixes);
+  range.open = !page.next_page_token.empty() && part.beyond == 0;
+  if (!range.open) --open_;
+  splitter_.page_ended(
+      call.id,
+      {.entries = entries, .names = sample_, .beyond = part.beyond, .finished = !range.open});
+  count(call);
+  deliver(range, {std::move(call.kept.kept), std::move(page.prefixes)});
+}
+
+DATAFLUX_INLINE void list_coordinator::count(const list_call& call) {
+  ++summary_.pages;
+  summary_.objects += call.kept.kept.size();
+  summary_.bytes += call.kept.bytes;
+  summary_.prefixes += call.page->prefixes.size();
+  summary_.dropped += call.kept.dropped;
+  summary_.ranges = ranges_.size();
+  const std::uint64_t expected = splitter_.expected_total();
+  if (request_.parallelism == 0) {
+    limit_ = std::clamp<std::size_t>(expected / (pages_per_slot * page_size_), limit_,
+                                     adaptive_parallelism);
+  }
+  if (request_.watcher == nullptr) return;
+  const auto tell = [&] {
+    request_.watcher->on_list({.bucket = request_.bucket,
+                               .prefix = request_.prefix,
+                               .objects = summary_.objects,
+                               .expected = expected,
+                               .listed = splitter_.listed(),
+                               .calls = summary_.calls,
+                               .calls_in_flight = in_flight_,
+                               .open_ranges = open_});
+  };
+  if (outbox_) return outbox_->while_open(tell);
+  tell();
+}
+
+DATAFLUX_INLINE void list_coordinator::deliver(list_range& range, listed_page page) {
+  const std::size_t bytes = memory_of(page.objects, page.prefixes);
+  const bool empty = page.objects.empty() && page.prefixes.empty();
+  if (!outbox_) {
+    waiting_bytes_ += bytes;
+    range.kept.objects.append(std::move(page.objects));
+    std::move(page.prefixes.begin(), page.prefixes.end(), std::back_inserter(range.kept.prefixes));
+    if (request_.memory_cap != 0 && waiting_bytes_ > request_.memory_cap) {
+      finish(failure(errc::resource_exhausted,
+                     "the names take more than memory_cap: " + std::to_string(request_.memory_cap) +
+                         " bytes; a stream (fast_lister) keeps none"));
+    }
+    return;
+  }
+  if (request_.order == list_order::any) {
+    if (!empty) outbox_->put(std::move(page), summary_);
+    return;
+  }
+  if (!empty) {
+    waiting_bytes_ += bytes;
+    range.waiting.push_back(std::move(page));
+  }
+  flush();
+}
+
+/// In order of names: what is no longer waiting for anything to its left.
+DATAFLUX_INLINE void list_coordinator::flush() {
+  if (!outbox_ || request_.order == list_order::any) return;
+  while (head_ != UINT32_MAX) {
+    list_range& range = ranges_.at(head_);
+    while (!range.waiting.empty()) {
+      listed_page page = std::move(range.waiting.front());
+      range.waiting.pop_front();
+      waiting_bytes_ -= memory_of(page.objects, page.prefixes);
+      outbox_->put(std::move(page), summary_);
+    }
+    if (range.open) return;
+    head_ = range.next;
+  }
+}
+
+DATAFLUX_INLINE void list_coordinator::on_failure(const list_call& call) {
+  const error& cause = call.page.error();
+  if (cause.code() == errc::cancelled) return finish(error(cause));
+  if (cause.code() == errc::deadline_exceeded && home_.now() >= deadline_) return;  // see pump()
+  list_range& range = ranges_.at(call.id);
+  if (!call.request.page_token.empty() && cause.http_status() == 400) {
+    range.token.clear();  // it has expired; the last name has not
+    return repeat(call.id, call.asked);
+  }
+  if (!cause.retryable() || range.failures >= request_.page_retries) {
+    return fail_range(call.id, cause);
+  }
+  duration delay = first_delay;
+  for (std::uint32_t i = 0; i < range.failures && delay < greatest_delay; ++i) delay *= 4;
+  delay = std::max<duration>(std::min(delay, greatest_delay), cause.retry_after());
+  ++range.failures;
+  ++in_flight_;  // it keeps its slot
+  range.timer = home_.at(deadline_after(home_.now(), delay),
+                         [self = shared_from_this(), id = call.id, asked = call.asked] {
+                           --self->in_flight_;
+                           if (self->finished_) return;
+                           self->ranges_.at(id).timer = timer_id::none;
+                           self->repeat(id, asked);
+                           self->pump();
+                         });
+}
+
+DATAFLUX_INLINE void list_coordinator::repeat(std::uint32_t id, std::uint32_t entries) {
+  if (!may_call()) {
+    return fail_range(id, {errc::resource_exhausted, "no call is left of max_calls"});
+  }
+  ++summary_.repeats;
+  send(make_page(id, entries));
+}
+
+DATAFLUX_INLINE error list_coordinator::failure(errc code, std::string_view what) const {
+  error e{code,
+          std::string{"listing prefix "}.append(quoted(request_.prefix)).append(": ").append(what)};
+  e.with_bucket(request_.bucket);
+  return e;
+}
+
+DATAFLUX_INLINE error list_coordinator::described(const list_range& range,
+                                                  const error& cause) const {
+  std::string message{"listing prefix "};
+  message.append(quoted(request_.prefix)).append(", names from ");
+  message.append(quoted(std::max(range.names.start, std::string(range.position.last()))));
+  if (range.names.bounded()) message.append(" to ").append(quoted(range.names.end));
+  error e(cause);
+  e.with_message(message.append(": ").append(cause.message())).with_bucket(request_.bucket);
+  return e;
+}
+
+DATAFLUX_INLINE void list_coordinator::fail_range(std::uint32_t id, const error& cause) {
+  list_range& range = ranges_.at(id);
+  error e = described(range, cause);
+  if (request_.on_error == list_on_error::fail) return finish(std::move(e));
+  if (!summary_.cause) summary_.cause = std::move(e);
+  range.failed = true;
+  range.open = false;
+  range.in_flight = false;
+  --open_;
+  splitter_.page_ended(id, {.finished = true});
+  flush();
+}
+
+DATAFLUX_INLINE void list_coordinator::fail_open(error cause) {
+  if (request_.on_error == list_on_error::fail) return finish(std::move(cause));
+  if (!summary_.cause) summary_.cause = std::move(cause);
+  for (auto& [id, range] : ranges_) {
+    if (std::exchange(range.open, false)) range.failed = true;
+  }
+  open_ = 0;
+  flush();
+  complete();
+}
+
+/// The proof, and the end.
+DATAFLUX_INLINE void list_coordinator::complete() {
+  std::vector<name_range> pieces;
+  pieces.reserve(ranges_.size());
+  for (const auto& [id, range] : ranges_) pieces.push_back(range.names);
+  if (auto whole = check_cover(whole_, std::move(pieces)); !whole) {
+    return finish(failure(errc::internal, whole.error().message()));
+  }
+  find_missing();
+  finish(std::nullopt);
+}
+
+DATAFLUX_INLINE void list_coordinator::find_missing() {
+  for (std::uint32_t id = 0; id != UINT32_MAX; id = ranges_.at(id).next) {
+    const list_range& range = ranges_.at(id);
+    if (!range.failed) continue;
+    const bool is_prefix = range.position.last() == range.position.prefix;
+    auto start = range.position.rest(
+        range.names.start, is_prefix ? request_.include_trailing_delimiter : request_.versions);
+    if (!start) continue;
+    const name_range piece{*std::move(start), range.names.end};
+    if (piece.empty()) continue;
+    auto& missing = summary_.missing;
+    if (!missing.empty() && missing.back().end == piece.start) {
+      missing.back().end = piece.end;
+    } else {
+      missing.push_back(piece);
+    }
+  }
+}
+
+DATAFLUX_INLINE listing list_coordinator::assemble() {
+  listing all;
+  for (std::uint32_t id = 0; id != UINT32_MAX; id = ranges_.at(id).next) {
+    listing& kept = ranges_.at(id).kept;
+    all.objects.append(std::move(kept.objects));
+    std::move(kept.prefixes.begin(), kept.prefixes.end(), std::back_inserter(all.prefixes));
+  }
+  return all;
+}
+
+DATAFLUX_INLINE void list_coordinator::finish(std::optional<error> failed) {
+  if (std::exchange(finished_, true)) return;
+  on_stop_.reset();
+  if (in_flight_ > 0) stop_.request_stop();
+  for (auto& [id, range] : ranges_) {
+    if (range.timer != timer_id::none) home_.cancel(range.timer);
+  }
+  summary_.ranges = ranges_.size();
+  auto done = std::exchange(done_, {});
+  listing all;
+  if (done && !failed) all = assemble();
+  ranges_.clear();
+  if (outbox_) return outbox_->end(std::move(failed), std::move(summary_));
+  if (failed) return done(std::move(*failed));
+  all.summary = std::move(summary_);
+  done(std::move(all));
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

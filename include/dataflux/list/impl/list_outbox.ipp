@@ -1,0 +1,149 @@
+#pragma once
+
+#include <dataflux/list/detail/list_coordinator.hpp>
+#include <dataflux/list/detail/list_outbox.hpp>
+
+namespace dataflux::inline DATAFLUX_ABI::detail {
+
+DATAFLUX_INLINE std::size_t memory_of(const object_columns& objects,
+                                      const std::vector<std::string>& prefixes) {
+  std::size_t bytes = objects.memory_bytes();
+  for (const std::string& prefix : prefixes) bytes += sizeof(prefix) + prefix.size();
+  return bytes;
+}
+
+DATAFLUX_INLINE void list_outbox::canceller::operator()() const noexcept {
+  if (const auto alive = outbox.lock()) alive->cancel();
+}
+
+DATAFLUX_INLINE void list_outbox::attach(std::weak_ptr<list_coordinator> coordinator) {
+  std::scoped_lock lock(mutex_);
+  coordinator_ = std::move(coordinator);
+}
+
+/// What there is to say once it has ended and no page is left.
+DATAFLUX_INLINE result<list_outbox::page> list_outbox::outcome() const {
+  if (failure_) return error(*failure_);
+  return page{};
+}
+
+DATAFLUX_INLINE void list_outbox::serve(waiter served, result<page> with) {
+  served.on_stop.reset();  // first: the completion may end what it listens to
+  served.done(std::move(with));
+}
+
+DATAFLUX_INLINE void list_outbox::put(listed_page next, const list_summary& so_far) {
+  const std::size_t bytes = memory_of(next.objects, next.prefixes);
+  std::unique_lock lock(mutex_);
+  summary_ = so_far;
+  if (waiters_.empty()) {
+    bytes_ += bytes;
+    pages_.push_back({std::move(next), bytes});
+    return;
+  }
+  waiter first = std::move(waiters_.front());
+  waiters_.pop_front();
+  lock.unlock();
+  serve(std::move(first), page(std::move(next)));
+}
+
+DATAFLUX_INLINE void list_outbox::end(std::optional<error> failure, list_summary total) {
+  std::deque<kept_page> dropped;
+  std::deque<waiter> waiting;
+  std::shared_ptr<list_coordinator> parked;
+  {
+    std::scoped_lock lock(mutex_);
+    if (ended_) return;
+    ended_ = true;
+    parked.swap(parked_);
+    failure_ = std::move(failure);
+    summary_ = std::move(total);
+    if (failure_ && failure_->code() == errc::cancelled) {
+      dropped.swap(pages_);
+      bytes_ = 0;
+    }
+    waiting.swap(waiters_);
+  }
+  // Who waits has found no page: nothing is kept.
+  for (waiter& each : waiting) {
+    serve(std::move(each), failure_ ? result<page>(error(*failure_)) : result<page>(page{}));
+  }
+}
+
+DATAFLUX_INLINE std::size_t list_outbox::bytes() const {
+  std::scoped_lock lock(mutex_);
+  return bytes_;
+}
+
+DATAFLUX_INLINE bool list_outbox::park(std::shared_ptr<list_coordinator> coordinator,
+                                       std::size_t bytes) {
+  std::scoped_lock lock(mutex_);
+  if (bytes_ < bytes) return false;
+  parked_ = std::move(coordinator);
+  return true;
+}
+
+DATAFLUX_INLINE std::optional<result<list_outbox::page>> list_outbox::try_take() {
+  std::shared_ptr<list_coordinator> woken;
+  std::optional<result<page>> taken;
+  {
+    std::scoped_lock lock(mutex_);
+    if (!pages_.empty()) {
+      bytes_ -= pages_.front().bytes;
+      taken.emplace(page(std::move(pages_.front().page)));
+      pages_.pop_front();
+      woken.swap(parked_);
+    } else if (ended_) {
+      taken.emplace(outcome());
+    }
+  }
+  if (woken) list_coordinator::wake(std::move(woken));
+  return taken;
+}
+
+DATAFLUX_INLINE void list_outbox::wait(completion done, const std::stop_token& stop) {
+  waiter late{std::move(done)};
+  if (stop.stop_possible()) {
+    late.on_stop =
+        std::make_unique<std::stop_callback<canceller>>(stop, canceller{weak_from_this()});
+  }
+  {
+    std::scoped_lock lock(mutex_);
+    if (pages_.empty() && !ended_) {
+      waiters_.push_back(std::move(late));
+      return;
+    }
+  }
+  // It came in the meantime; only one thread takes, so that it is still there.
+  serve(std::move(late), *try_take());
+}
+
+DATAFLUX_INLINE void list_outbox::cancel() noexcept {
+  std::shared_ptr<list_coordinator> alive;
+  {
+    std::scoped_lock lock(mutex_);
+    alive = coordinator_.lock();
+  }
+  if (alive) alive->stop();
+}
+
+DATAFLUX_INLINE void list_outbox::close() noexcept {
+  {
+    std::scoped_lock lock(gate_);
+    closed_ = true;
+  }
+  cancel();
+  std::deque<kept_page> dropped;
+  std::shared_ptr<list_coordinator> parked;
+  std::scoped_lock lock(mutex_);
+  dropped.swap(pages_);
+  bytes_ = 0;
+  parked.swap(parked_);
+}
+
+DATAFLUX_INLINE list_summary list_outbox::summary() const {
+  std::scoped_lock lock(mutex_);
+  return summary_;
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail
