@@ -1,78 +1,17 @@
-#include <dataflux/exec/virtual_scheduler.hpp>
-#include <dataflux/list/fast_list.hpp>
-#include <dataflux/store/memory_store.hpp>
+#include "fast_list_world.hpp"
 
-#include <support/catch.hpp>
-#include <support/scripted_store.hpp>
-#include <support/sorted_names.hpp>
-
-#include <chrono>
-#include <cstdio>
-#include <memory>
+#include <limits>
 #include <optional>
-#include <string>
-#include <utility>
-#include <vector>
+#include <stop_token>
 
 using dataflux::errc;
 using dataflux::fast_list_request;
 using dataflux::fast_lister;
-using dataflux::list_order;
 using dataflux::listing;
 using dataflux::memory_store;
-using dataflux::result;
 using namespace std::chrono_literals;
 
 namespace {
-
-constexpr auto rtt = 100ms;
-
-std::vector<std::string> numbered(std::size_t count, const std::string& prefix = "train/") {
-  std::vector<std::string> names;
-  names.reserve(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::string digits = std::to_string(i);
-    names.push_back(prefix + std::string(8 - digits.size(), '0') + digits);
-  }
-  return names;
-}
-
-/// A bucket "bucket" on a virtual clock, and what listings of it give.
-struct world {
-  explicit world(std::vector<std::string> names)
-      : source(std::make_shared<sorted_names>(std::move(names))),
-        inner(clock, {.rtt = rtt, .time_per_listed = 1ms}),
-        store(inner, [this](const dataflux::list_page_request& r) {
-          return fault ? fault(r) : page_fault::none;
-        }) {
-    inner.create_bucket("bucket", source);
-  }
-  result<listing> list(fast_list_request request = {}) {
-    request.bucket = "bucket";
-    auto op = dataflux::submit_fast_list(store, std::move(request));
-    clock.run();
-    REQUIRE(op.poll());
-    return op.take();
-  }
-  listing good(fast_list_request request = {}) {
-    auto all = list(std::move(request));
-    INFO((all ? "" : all.error().to_string()));
-    REQUIRE(all);
-    return *std::move(all);
-  }
-
-  dataflux::virtual_scheduler clock{};
-  std::shared_ptr<sorted_names> source;
-  memory_store inner;
-  std::function<page_fault(const dataflux::list_page_request&)> fault{};
-  scripted_store store;
-};
-
-std::vector<std::string> names_of(const dataflux::object_columns& objects) {
-  std::vector<std::string> names;
-  for (const auto& row : objects) names.emplace_back(row.name);
-  return names;
-}
 
 double seconds(dataflux::duration d) { return std::chrono::duration<double>(d).count(); }
 
@@ -240,15 +179,16 @@ TEST_CASE("fast_list: cancelling ends it at once and leaves nothing under way", 
 TEST_CASE("fast_list: a stop asked for beforehand, or by the caller's own token", "[list]") {
   world w(numbered(100'000));
   std::stop_source stop;
-  auto op =
-      dataflux::submit_fast_list(w.store, {.bucket = "bucket", .limits = {.stop = stop.get_token()}});
+  auto op = dataflux::submit_fast_list(w.store,
+                                       {.bucket = "bucket", .limits = {.stop = stop.get_token()}});
   w.clock.run_for(500ms);
   stop.request_stop();
   w.clock.run_for(0ms);
   REQUIRE(op.poll());
   CHECK(op.take().error().code() == errc::cancelled);
   const auto calls = w.store.calls;
-  op = dataflux::submit_fast_list(w.store, {.bucket = "bucket", .limits = {.stop = stop.get_token()}});
+  op = dataflux::submit_fast_list(w.store,
+                                  {.bucket = "bucket", .limits = {.stop = stop.get_token()}});
   REQUIRE(op.poll());
   CHECK(op.take().error().code() == errc::cancelled);
   CHECK(w.store.calls == calls);
@@ -258,20 +198,22 @@ TEST_CASE("fast_list: a time limit covers the whole listing", "[list]") {
   world w(numbered(100'000));
   for (const auto limit : {50ms, 1500ms}) {
     const auto begin = w.clock.now();
-    auto op = dataflux::submit_fast_list(w.store, {.bucket = "bucket", .limits = {.timeout = limit}});
+    auto op =
+        dataflux::submit_fast_list(w.store, {.bucket = "bucket", .limits = {.timeout = limit}});
     w.clock.run_for(limit);
     REQUIRE(op.poll());
     CHECK(op.take().error().code() == errc::deadline_exceeded);
     CHECK(w.inner.in_flight() == 0);
     w.clock.run();
-    CHECK(w.clock.now() - begin <= limit + rtt + 2s);
+    CHECK(w.clock.now() - begin <= limit + world_rtt + 2s);
   }
   CHECK(w.good({.limits = {.timeout = 1h}}).objects.size() == 100'000);
 }
 
 TEST_CASE("fast_list: a store that ends takes the listing with it", "[list]") {
   dataflux::virtual_scheduler clock;
-  auto store = std::make_unique<memory_store>(clock, dataflux::memory_store_options{.rtt = rtt});
+  auto store =
+      std::make_unique<memory_store>(clock, dataflux::memory_store_options{.rtt = world_rtt});
   store->create_bucket("bucket", std::make_shared<sorted_names>(numbered(100'000)));
   auto op = dataflux::submit_fast_list(*store, {.bucket = "bucket"});
   clock.run_for(250ms);
@@ -284,7 +226,8 @@ TEST_CASE("fast_list: a store that ends takes the listing with it", "[list]") {
 
 TEST_CASE("fast_list: tasks that are dropped unrun still end it", "[list]") {
   auto clock = std::make_unique<dataflux::virtual_scheduler>();
-  auto store = std::make_unique<memory_store>(*clock, dataflux::memory_store_options{.rtt = rtt});
+  auto store =
+      std::make_unique<memory_store>(*clock, dataflux::memory_store_options{.rtt = world_rtt});
   store->create_bucket("bucket", std::make_shared<sorted_names>(numbered(10)));
   auto op = dataflux::submit_fast_list(*store, {.bucket = "bucket"});
   store.reset();

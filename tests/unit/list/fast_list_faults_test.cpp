@@ -1,0 +1,177 @@
+#include "fast_list_world.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <set>
+
+using dataflux::errc;
+using dataflux::list_on_error;
+using dataflux::listing;
+using dataflux::name_range;
+
+namespace {
+
+/// `fault` for the nth page of the listing, all else well.
+std::function<page_fault(const dataflux::list_page_request&)> once(page_fault fault, int nth) {
+  return [fault, left = nth](const dataflux::list_page_request&) mutable {
+    return --left == 0 ? fault : page_fault::none;
+  };
+}
+
+std::string printed(const name_range& range) { return range.start + " .. " + range.end; }
+
+}  // namespace
+
+TEST_CASE("fast_list: faults that a service may have do not show", "[list]") {
+  world w(numbered(20'000));
+  for (const page_fault fault :
+       {page_fault::unavailable, page_fault::truncated, page_fault::late, page_fault::fewer,
+        page_fault::more, page_fault::empty, page_fault::expired}) {
+    for (const int nth : {1, 2, 7, 30}) {
+      INFO(static_cast<int>(fault) << " at " << nth);
+      w.fault = once(fault, nth);
+      CHECK(names_of(w.good().objects) == w.source->names());
+    }
+  }
+  CHECK(w.store.faults == 28);
+}
+
+TEST_CASE("fast_list: pages that break their contract end it", "[list]") {
+  world w(numbered(20'000));
+  for (const page_fault fault : {page_fault::token_again, page_fault::out_of_order,
+                                 page_fault::twice, page_fault::outside}) {
+    for (const int nth : {1, 3, 20}) {
+      INFO(static_cast<int>(fault) << " at " << nth);
+      // From the nth on, since not each page has something to damage.
+      w.fault = [&, left = nth](const dataflux::list_page_request&) mutable {
+        return --left > 0 ? page_fault::none : fault;
+      };
+      const auto outcome = w.list({.on_error = list_on_error::fail});
+      REQUIRE_FALSE(outcome);
+      INFO(outcome.error().to_string());
+      CHECK(outcome.error().code() == errc::internal);
+      CHECK(outcome.error().bucket() == "bucket");
+      CHECK(outcome.error().message().find("names from") != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("fast_list: a page is asked for again as often as is allowed", "[list]") {
+  world w(numbered(5'000));
+  int left = 3;
+  w.fault = [&](const dataflux::list_page_request&) {
+    return left-- > 0 ? page_fault::unavailable : page_fault::none;
+  };
+  CHECK(w.good().summary.repeats == 3);
+  left = 3;
+  const auto outcome = w.list({.page_retries = 2});
+  REQUIRE_FALSE(outcome);
+  CHECK(outcome.error().code() == errc::unavailable);
+  CHECK(outcome.error().http_status() == 503);
+  CHECK(outcome.error().message().find("try again") != std::string::npos);
+}
+
+TEST_CASE("fast_list: empty pages without an end are an error", "[list]") {
+  world w(numbered(5'000));
+  w.fault = [](const dataflux::list_page_request&) { return page_fault::empty; };
+  const auto outcome = w.list();
+  REQUIRE_FALSE(outcome);
+  CHECK(outcome.error().code() == errc::internal);
+  CHECK(outcome.error().message().find("empty pages") != std::string::npos);
+}
+
+TEST_CASE("fast_list: a range that fails takes the listing with it, by name", "[list]") {
+  world w(numbered(20'000));
+  w.fault = [](const dataflux::list_page_request& r) {
+    return r.start_offset >= "train/00015" ? page_fault::denied : page_fault::none;
+  };
+  const auto outcome = w.list({.prefix = "train/"});
+  REQUIRE_FALSE(outcome);
+  const auto& e = outcome.error();
+  CHECK(e.code() == errc::permission_denied);
+  CHECK(e.http_status() == 403);
+  CHECK(e.bucket() == "bucket");
+  INFO(e.message());
+  CHECK(e.message().find("prefix 'train/'") != std::string::npos);
+  CHECK(e.message().find("names from 'train/001") != std::string::npos);
+  CHECK(w.inner.in_flight() == 0);
+}
+
+TEST_CASE("fast_list: a partial result says what is missing, and the rest can be listed",
+          "[list]") {
+  world w(numbered(20'000));
+  w.fault = [](const dataflux::list_page_request& r) {
+    const bool bad = r.start_offset >= "train/00007" && r.start_offset < "train/00009";
+    return bad ? page_fault::denied : page_fault::none;
+  };
+  const listing part = w.good({.parallelism = 8, .on_error = list_on_error::give_partial});
+  REQUIRE_FALSE(part.summary.missing.empty());
+  REQUIRE(part.summary.cause);
+  CHECK(part.summary.cause->code() == errc::permission_denied);
+  CHECK(part.objects.size() < 20'000);
+  CHECK(part.objects.size() > 10'000);
+  w.fault = {};
+  std::vector<std::string> all = names_of(part.objects);
+  std::string behind;
+  for (const name_range& missing : part.summary.missing) {
+    INFO(printed(missing));
+    CHECK(missing.start >= behind);
+    behind = missing.end;
+    const listing rest =
+        w.good({.start_offset = missing.start, .end_offset = missing.end, .parallelism = 4});
+    CHECK_FALSE(rest.objects.empty());
+    for (auto& name : names_of(rest.objects)) all.push_back(std::move(name));
+  }
+  std::sort(all.begin(), all.end());
+  CHECK(all == w.source->names());
+}
+
+TEST_CASE("fast_list: limits give a partial result when one is asked for", "[list]") {
+  using namespace std::chrono_literals;
+  world w(numbered(50'000));
+  for (const bool by_calls : {true, false}) {
+    dataflux::fast_list_request request{.parallelism = 4, .on_error = list_on_error::give_partial};
+    if (by_calls) {
+      request.max_calls = 12;
+    } else {
+      request.limits.timeout = 5s;
+    }
+    const listing part = w.good(request);
+    REQUIRE_FALSE(part.summary.missing.empty());
+    CHECK(part.summary.cause->code() ==
+          (by_calls ? errc::resource_exhausted : errc::deadline_exceeded));
+    std::size_t total = part.objects.size();
+    CHECK(total > 1'000);
+    for (const name_range& missing : part.summary.missing) {
+      total += w.good({.start_offset = missing.start, .end_offset = missing.end}).objects.size();
+    }
+    CHECK(total == 50'000);
+  }
+}
+
+TEST_CASE("fast_list: names of the greatest length, around which pages break", "[list]") {
+  std::vector<std::string> names;
+  for (char c = 'a'; c <= 'z'; ++c) {
+    names.push_back(std::string(1023, 'x') + c);
+    names.push_back(std::string(1020, 'x') + "\xf0\x9f\x98" + static_cast<char>('\x80' + c - 'a'));
+  }
+  world w(names);
+  for (const std::uint32_t size : {1U, 2U, 5U}) {
+    int n = 0;
+    w.fault = [&n](const dataflux::list_page_request&) {
+      return ++n % 3 == 0 ? page_fault::expired : page_fault::none;
+    };
+    CHECK(names_of(w.good({.page_size = size}).objects) == w.source->names());
+  }
+  w.fault = [n = 0](const dataflux::list_page_request&) mutable {
+    return ++n >= 4 ? page_fault::denied : page_fault::none;
+  };
+  const listing part =
+      w.good({.parallelism = 1, .page_size = 5, .on_error = list_on_error::give_partial});
+  REQUIRE(part.summary.missing.size() == 1);
+  w.fault = {};
+  const name_range rest = part.summary.missing.front();
+  CHECK(part.objects.size() +
+            w.good({.start_offset = rest.start, .end_offset = rest.end}).objects.size() ==
+        52);
+}
