@@ -27,7 +27,7 @@ struct list_call {
   bool probe{false};
   std::uint32_t asked{0};  ///< entries that the splitter wants
   list_page_request request{};
-  /// Where the page before with the same chain of tokens ended; nothing for a page without a token.
+  /// Where the pages before it in its chain of tokens ended; nothing if they brought nothing.
   std::optional<list_position> behind{};
   result<list_page> page{list_page{}};
   list_filter::outcome kept{};
@@ -39,13 +39,14 @@ struct list_range {
   std::uint32_t next{UINT32_MAX};  ///< the range to its right
   list_position position{};
   /// The chain of tokens: what the request that began it had, which must not change within it
-  /// (protocol.md 1.1), and where its last page ended, if that is not `position`.
+  /// (protocol.md 1.1), and where its last page ended. That may be before `position`, since a chain
+  /// begins with the last name once more; nothing while it has brought nothing.
   std::string token{};
   std::string chain_start{};
   std::string chain_end{};
   std::uint32_t chain_asked{0};
   std::uint32_t chain_size{0};
-  std::optional<list_position> lagging{};
+  std::optional<list_position> chain_position{};
   bool in_flight{false};
   bool open{true};
   bool failed{false};
@@ -102,7 +103,7 @@ class list_coordinator : public std::enable_shared_from_this<list_coordinator> {
   void arrived(list_call& call);
   void take_probe(const list_call& call);
   void take_page(list_call& call);
-  void keep_chain(list_range& range, const list_call& call, const page_part& part) const;
+  void keep_chain(list_range& range, list_call& call) const;
   void count(const list_call& call);
   void deliver(list_range& range, listed_page page);
   void flush();

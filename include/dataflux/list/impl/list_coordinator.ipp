@@ -259,13 +259,13 @@ DATAFLUX_INLINE list_coordinator::call_ptr list_coordinator::make_page(std::uint
   const bool same = range.chain_end == range.names.end && range.chain_asked == call->asked;
   if (range.token.empty() || !(same || request_.versions)) {
     range.token.clear();
-    range.lagging.reset();
+    range.chain_position.reset();
     range.chain_start = std::max(range.names.start, std::string(range.position.last()));
     range.chain_end = range.names.end;
     range.chain_asked = call->asked;
     range.chain_size = std::min(page_size_, call->asked + (range.position.begun() ? 1 : 0));
   } else {
-    call->behind = range.lagging ? *range.lagging : range.position;
+    call->behind = range.chain_position;
   }
   list_page_request& r = call->request = as_page_request(request_);
   r.page_token = range.token;

@@ -55,15 +55,13 @@ DATAFLUX_INLINE void list_coordinator::take_probe(const list_call& call) {
   splitter_.probe_answered(call.id, {.entries = sample_, .more = more});
 }
 
-DATAFLUX_INLINE void list_coordinator::keep_chain(list_range& range, const list_call& call,
-                                                  const page_part& part) const {
+DATAFLUX_INLINE void list_coordinator::keep_chain(list_range& range, list_call& call) const {
   const list_page& page = *call.page;
   range.token = page.next_page_token;
-  range.lagging.reset();
-  if (page.objects.empty() || part.objects > 0) return;
-  // Nothing but what was there: the chain is still on its way to `position`.
-  range.lagging = call.behind.value_or(list_position{});
-  range.lagging->advance(page.objects, page.prefixes);
+  range.chain_position = std::move(call.behind);
+  if (page.objects.empty() && page.prefixes.empty()) return;
+  if (!range.chain_position) range.chain_position.emplace();
+  range.chain_position->advance(page.objects, page.prefixes);
 }
 
 DATAFLUX_INLINE void list_coordinator::take_page(list_call& call) {
@@ -78,7 +76,7 @@ DATAFLUX_INLINE void list_coordinator::take_page(list_call& call) {
   }
   page_bytes_ = std::max(page_bytes_, memory_of(page.objects, page.prefixes));
   const page_part part = new_part(page, range.position, range.names.end);
-  keep_chain(range, call, part);
+  keep_chain(range, call);
   if (part.objects != page.objects.size()) {
     page.objects = page.objects.slice(part.first_object, part.objects);
     auto kept = filter_.apply(page.objects);
