@@ -25,8 +25,9 @@ struct list_position {
   std::string_view last() const noexcept {
     return object < prefix ? std::string_view(prefix) : std::string_view(object);
   }
-  bool has(std::string_view name, std::int64_t generation_of_it) const noexcept {
-    return name < object || (name == object && generation_of_it <= generation);
+  /// Without versions the name decides: an object that was overwritten meanwhile is no other one.
+  bool has(std::string_view name, std::int64_t generation_of_it, bool versions) const noexcept {
+    return name < object || (name == object && !(versions && generation_of_it > generation));
   }
   void advance(const object_columns& objects, std::span<const std::string> prefixes);
   /// Where a listing of what is not there yet begins, at `start` at the earliest; nothing when no
@@ -51,7 +52,8 @@ struct page_part {
   std::size_t prefixes{0};
   std::size_t beyond{0};  ///< entries at and behind `end`
 };
-page_part new_part(const list_page& page, const list_position& position, std::string_view end);
+page_part new_part(const list_page& page, const list_position& position, std::string_view end,
+                   bool versions);
 
 /// All entries in one order, thinned: 0, stride, 2 x stride, ... and the last.
 void sample_entries(const object_columns& objects, std::span<const std::string> prefixes,

@@ -75,7 +75,7 @@ DATAFLUX_INLINE void list_coordinator::take_page(list_call& call) {
     return fail_range(call.id, error{errc::internal, "empty pages without an end"});
   }
   page_bytes_ = std::max(page_bytes_, memory_of(page.objects, page.prefixes));
-  const page_part part = new_part(page, range.position, range.names.end);
+  const page_part part = new_part(page, range.position, range.names.end, request_.versions);
   keep_chain(range, call);
   if (part.objects != page.objects.size()) {
     page.objects = page.objects.slice(part.first_object, part.objects);

@@ -86,9 +86,7 @@ inline result<void> check_objects(const object_columns& objects, const list_page
                     i == 0 ? std::string_view{} : objects.name(i - 1));
   }
   if (behind != nullptr) {
-    const bool next = asked.versions ? !behind->has(first, objects.generation(0))
-                                     : first > std::string_view(behind->object);
-    if (!next || first < behind->prefix) {
+    if (behind->has(first, objects.generation(0), asked.versions) || first < behind->prefix) {
       return bad_page("object", first, "is not behind", behind->last());
     }
   }
@@ -148,14 +146,14 @@ DATAFLUX_INLINE result<void> check_page(const list_page& page, const list_page_r
 }
 
 DATAFLUX_INLINE page_part new_part(const list_page& page, const list_position& position,
-                                   std::string_view end) {
+                                   std::string_view end, bool versions) {
   const object_columns& rows = page.objects;
   page_part part;
   std::size_t last = rows.size();
   if (!position.object.empty() && !rows.empty() && rows.name(0) <= position.object) {
     part.first_object = rows.lower_bound(position.object);
-    while (part.first_object < last &&
-           position.has(rows.name(part.first_object), rows.generation(part.first_object))) {
+    while (part.first_object < last && position.has(rows.name(part.first_object),
+                                                    rows.generation(part.first_object), versions)) {
       ++part.first_object;
     }
   }
