@@ -52,7 +52,7 @@ class scripted_store final : public dataflux::object_store {
     peak_in_flight = std::max(peak_in_flight, ++in_flight);
     auto asked = std::make_shared<dataflux::list_page_request>(request);
     finisher finish = [this,
-                   done = std::move(done)](dataflux::result<dataflux::list_page> page) mutable {
+                       done = std::move(done)](dataflux::result<dataflux::list_page> page) mutable {
       --in_flight;
       done(std::move(page));
     };
@@ -100,6 +100,8 @@ class scripted_store final : public dataflux::object_store {
   std::uint64_t faults{0};
   std::size_t in_flight{0};
   std::size_t peak_in_flight{0};
+  /// What a listing with `versions` gives: names and generations, in order. memory_store has none.
+  std::vector<std::pair<std::string, std::int64_t>> versions{};
   /// All requests, in order, when wanted.
   std::function<void(const dataflux::list_page_request&)> on_request{};
 
@@ -175,8 +177,13 @@ class scripted_store final : public dataflux::object_store {
     r.page_token = inner;
     if (fault == page_fault::fewer) r.max_results = (r.max_results + 2) / 3;
     if (fault == page_fault::more) r.max_results = std::min(1000U, 2 * r.max_results + 1);
-    inner_.start(r, [this, asked = std::move(asked), fault,
-                     finish = std::move(finish)](page_result page) mutable {
+    const auto serve = [this](const dataflux::list_page_request& of, finisher then) {
+      if (!of.versions) return inner_.start(of, std::move(then));
+      executor().post(
+          [then = std::move(then), page = list_versions(of)]() mutable { then(std::move(page)); });
+    };
+    serve(r, [this, asked = std::move(asked), fault,
+              finish = std::move(finish)](page_result page) mutable {
       if (page) {
         if (!page->next_page_token.empty()) {
           page->next_page_token = wrap(page->next_page_token, *asked);
@@ -185,6 +192,22 @@ class scripted_store final : public dataflux::object_store {
       }
       finish(std::move(page));
     });
+  }
+
+  dataflux::list_page list_versions(const dataflux::list_page_request& r) const {
+    dataflux::list_page page;
+    std::size_t at = r.page_token.empty() ? 0 : std::stoul(r.page_token);
+    for (; at < versions.size(); ++at) {
+      const auto& [name, generation] = versions[at];
+      if (!name.starts_with(r.prefix) || name < r.start_offset) continue;
+      if (!r.end_offset.empty() && name >= r.end_offset) continue;
+      if (page.objects.size() == r.max_results) {
+        page.next_page_token = std::to_string(at);
+        break;
+      }
+      page.objects.append(name, 1, generation, std::nullopt);
+    }
+    return page;
   }
 
   static void damage(dataflux::list_page& page, const dataflux::list_page_request& asked,
