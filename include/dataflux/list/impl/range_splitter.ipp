@@ -98,7 +98,7 @@ DATAFLUX_INLINE bool range_splitter::state::divide(std::uint32_t id, std::string
   right.share = right.expected = share;
   left.names.end = cut;
   left.behind = fresh;
-  left.looked = false;
+  left.looked = left.tried_unknown = false;
   left.since_cut = 0;
   if (right.behind != none) pieces[right.behind].before = fresh;
   pieces.push_back(std::move(right));
@@ -185,11 +185,14 @@ DATAFLUX_INLINE std::size_t range_splitter::state::explore(std::size_t idle) {
     piece& p = pieces[id];
     look(p);
     if (!p.positioned || p.tried_unknown) continue;
+    // One step after the other: the answers may say that there is nothing behind.
+    if (p.behind != none && !pieces[p.behind].positioned) continue;
     p.tried_unknown = true;
     const detail::range_outlook outlook = p.outlook;
     const std::string beyond = outlook.cut_beyond(tree);
     if (!beyond.empty() && divide(id, beyond, 0)) ++found;
     const auto picked = pick_unknown(outlook.unknown(), idle - found);
+    p.tried_unknown = true;
     for (auto depth = picked.rbegin(); depth != picked.rend(); ++depth) {
       if (divide(id, outlook.cut_behind(*depth), 0)) ++found;
     }
