@@ -85,7 +85,7 @@ DATAFLUX_INLINE void range_splitter::state::close_around(std::uint32_t id) {
 
 DATAFLUX_INLINE bool range_splitter::state::divide(std::uint32_t id, std::string cut, double share) {
   piece& left = pieces[id];
-  cut = std::string(well_formed_part(cut).size() == cut.size() ? std::string_view(cut) : std::string_view{});
+  cut = well_formed_from(cut);
   if (cut.empty() || !is_cut(left.names, cut, options.prefix, options.delimiter) ||
       (left.positioned && cut <= left.position)) {
     return false;
