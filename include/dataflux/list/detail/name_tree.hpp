@@ -26,18 +26,36 @@ constexpr byte_class class_of(unsigned byte) noexcept {
 
 /// How often a byte follows where names branch, learned for one kind of place.
 struct branch_statistics {
-  /// Of nodes of this kind that have been listed whole, each weighed by its size: how much in all,
-  /// and how much of it has a child with that byte.
-  double whole{0};
-  std::array<float, 256> having{};
+  /// What nodes of at least some size teach, which have been listed whole.
+  struct sized {
+    /// Nodes, each weighed by its size: how much in all, and how much of it has a child with that
+    /// byte.
+    double whole{0};
+    std::array<float, 256> having{};
+    /// How equal their children are in size, 1 = all alike: the mean size over the size of the
+    /// child in which an arbitrary name lies. A sum, weighed as `whole`.
+    double even{0};
+    std::uint32_t nodes{0};
+    /// Places of this kind where all names went on alike.
+    std::uint32_t straight{0};
+  };
+  static constexpr std::size_t sizes = 8;
+  static std::size_t size_class(double size) noexcept {
+    std::size_t c = 0;
+    for (double least = 16; c + 1 < sizes && size >= least; least *= 4) ++c;
+    return c;
+  }
+
+  /// [c]: of size class c and above.
+  std::array<std::unique_ptr<sized>, sizes> by_size{};
+  sized& at_least(std::size_t c) {
+    if (!by_size.at(c)) by_size.at(c) = std::make_unique<sized>();
+    return *by_size.at(c);
+  }
   /// Nodes that have a child with that byte, whole or not.
   std::array<std::uint16_t, 256> seen{};
   std::array<std::uint32_t, 8> seen_class{};
   std::uint32_t nodes{0};
-  /// Places of this kind, in parts that have been listed whole, where all names went on alike.
-  std::uint32_t straight{0};
-
-  bool branches() const noexcept { return nodes > straight; }
 };
 
 /// What is known of the names of a listing: the prefixes that branch, and how many names were listed
@@ -88,7 +106,7 @@ class name_tree {
   std::uint32_t new_node(std::string path);
   void free_below(std::uint32_t id);
   void learn(const node& n);
-  void learn_straight(std::string_view path, std::size_t from, std::size_t to);
+  void learn_straight(std::string_view path, std::size_t from, std::size_t to, std::uint64_t size);
   child& child_of(std::uint32_t id, std::uint8_t byte);
   void close_in(std::uint32_t id, std::string_view low, std::string_view high, bool low_binds,
                 bool high_binds);

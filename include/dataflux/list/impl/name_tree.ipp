@@ -128,18 +128,29 @@ DATAFLUX_INLINE void name_tree::learn(const node& n) {
     return;
   }
   const double weight = std::sqrt(static_cast<double>(n.listed));
+  const std::size_t size = branch_statistics::size_class(static_cast<double>(n.listed));
+  double squares = 1;
+  for (const child& c : n.children) squares += std::pow(static_cast<double>(c.listed), 2);
+  const double even = std::min(1.0, std::pow(static_cast<double>(n.listed), 2) / squares /
+                                        static_cast<double>(std::max<std::size_t>(1, n.children.size())));
   for (branch_statistics* s : {kinds_[kind_of(n.path, n.path.size())].get(), &all_}) {
-    s->whole += weight;
-    for (const child& c : n.children) s->having[c.byte] += static_cast<float>(weight);
+    for (std::size_t c = 0; c <= size; ++c) {
+      branch_statistics::sized& of = s->at_least(c);
+      of.whole += weight;
+      of.even += weight * even;
+      ++of.nodes;
+      for (const child& below : n.children) of.having[below.byte] += static_cast<float>(weight);
+    }
   }
 }
 
 DATAFLUX_INLINE void name_tree::learn_straight(std::string_view path, std::size_t from,
-                                               std::size_t to) {
+                                               std::size_t to, std::uint64_t size) {
+  const std::size_t highest = branch_statistics::size_class(static_cast<double>(size));
   for (std::size_t i = from; i < to; ++i) {
     auto& kind = kinds_[kind_of(path, i)];
     if (!kind) kind = std::make_unique<branch_statistics>();
-    ++kind->straight;
+    for (std::size_t c = 0; c <= highest; ++c) ++kind->at_least(c).straight;
   }
 }
 
@@ -149,7 +160,7 @@ DATAFLUX_INLINE void name_tree::free_below(std::uint32_t id) {
   for (const child& c : nodes_[id].children) {
     if (c.node == none) continue;
     const std::string& path = nodes_[c.node].path;
-    learn_straight(path, depth + 1, path.size());
+    learn_straight(path, depth + 1, path.size(), c.listed);
     free_below(c.node);
   }
   nodes_[id] = node{};
@@ -172,7 +183,7 @@ DATAFLUX_INLINE void name_tree::close_in(std::uint32_t id, std::string_view low,
     const bool at_high = c.byte == to;
     if (!at_low && !at_high) {
       if (c.node != none) {
-        learn_straight(nodes_[c.node].path, depth + 1, nodes_[c.node].path.size());
+        learn_straight(nodes_[c.node].path, depth + 1, nodes_[c.node].path.size(), c.listed);
         free_below(c.node);
       }
       c.node = none;

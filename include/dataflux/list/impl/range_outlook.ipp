@@ -15,22 +15,66 @@ class branch_guess {
   branch_guess(const name_tree& tree, std::string_view path, std::size_t depth, double size)
       : all_(tree.all()),
         kind_(tree.statistics(name_tree::kind_of(path, depth))),
-        doubt_(0.3 * std::sqrt(size)) {}
+        doubt_(0.3 * std::sqrt(size)) {
+    const std::size_t own = branch_statistics::size_class(size);
+    everywhere_ = all_.by_size[0].get();
+    if (kind_ == nullptr) return;
+    alike_ = kind_->by_size[own > 0 ? own - 1 : 0].get();
+    smaller_ = kind_->by_size[0].get();
+  }
 
   /// Names have been seen to branch at such a place.
   bool known() const noexcept { return kind_ != nullptr && kind_->nodes > 0; }
   /// Names go on alike at most such places.
-  bool straight() const noexcept { return kind_ != nullptr && !kind_->branches(); }
+  bool straight() const noexcept {
+    if (alike_ == nullptr) return false;
+    const std::uint32_t open = smaller_->nodes < kind_->nodes ? kind_->nodes - smaller_->nodes : 0;
+    return alike_->nodes + open <= alike_->straight;
+  }
+
+  /// That names branch at such a place, if they have not done so yet.
+  double branches() const noexcept {
+    if (alike_ == nullptr) return 0.5;
+    const std::uint32_t open = smaller_->nodes < kind_->nodes ? kind_->nodes - smaller_->nodes : 0;
+    const double found = alike_->nodes + open + 0.5;
+    return found / (found + alike_->straight + 0.5);
+  }
+  /// The mean size of siblings over the size of the one where we are.
+  double evenness() const noexcept {
+    double even = 1;
+    double whole = 2;
+    for (const auto* s : {everywhere_, smaller_, alike_}) {
+      if (s == nullptr || s->whole == 0) continue;
+      // Each counts as much as all before, unless it knows little itself.
+      const double weight = std::min(s->whole, 4 * whole);
+      even += s->even / s->whole * weight;
+      whole += weight;
+    }
+    return even / whole;
+  }
 
   double of(unsigned byte) const noexcept {
     constexpr double general_doubt = 3;
-    double prior = (static_cast<double>(all_.having[byte]) + general_doubt * blind(all_, byte)) /
-                   (all_.whole + general_doubt);
+    constexpr double of_smaller = 0.05;  // what smaller nodes count
+    double prior = blind(all_, byte);
+    if (everywhere_ != nullptr) {
+      prior = (static_cast<double>(everywhere_->having[byte]) + general_doubt * prior) /
+              (everywhere_->whole + general_doubt);
+    }
     if (kind_ == nullptr || kind_->nodes == 0) return prior;
     prior = std::max(prior, blind(*kind_, byte));
-    const double here = (static_cast<double>(kind_->having[byte]) + doubt_ * prior) /
-                        (kind_->whole + doubt_);
-    return std::max(here, static_cast<double>(kind_->seen[byte]) / std::max(1U, kind_->nodes));
+    double having = doubt_ * prior;
+    double whole = doubt_;
+    if (alike_ != nullptr) {
+      having += static_cast<double>(alike_->having[byte]);
+      whole += alike_->whole;
+    }
+    if (smaller_ != nullptr) {
+      having += of_smaller * static_cast<double>(smaller_->having[byte]);
+      whole += of_smaller * smaller_->whole;
+    }
+    return std::max(having / whole,
+                    static_cast<double>(kind_->seen[byte]) / std::max(1U, kind_->nodes));
   }
 
  private:
@@ -50,6 +94,9 @@ class branch_guess {
 
   const branch_statistics& all_;
   const branch_statistics* kind_;
+  const branch_statistics::sized* alike_{nullptr};    // nodes of such a size, and larger
+  const branch_statistics::sized* smaller_{nullptr};  // all nodes of the kind
+  const branch_statistics::sized* everywhere_{nullptr};
   double doubt_;
 };
 
@@ -87,14 +134,14 @@ DATAFLUX_INLINE void range_outlook::look_at(const name_tree& tree, std::size_t d
   const unsigned own = position_.empty() ? 0 : static_cast<unsigned char>(position_[depth]);
   const unsigned behind = at_end ? static_cast<unsigned char>(end_[depth]) : 256;
   const branch_guess guess(tree, position_, depth, whole);
-  double sibling = whole;
-  double ratio = 1;
+  double sibling = whole * guess.evenness();
+  double ratio = node == nullptr ? guess.branches() : 1;
   if (node == nullptr && (!guess.known() || guess.straight())) {
     if (behind - own > 1 && !guess.straight()) unknown_.push_back(depth);
     return;
   }
   if (node != nullptr) {
-    double sum = whole;
+    double sum = sibling;
     double count = 1;
     double met = 1;
     double foreseen = 1;

@@ -113,7 +113,8 @@ DATAFLUX_INLINE void range_splitter::state::send(std::uint32_t id, std::size_t i
   if (listed == 0) {
     p.asked = std::min<std::uint32_t>(100, options.page_size);
   } else if (idle * 10 > options.parallelism * 3) {
-    p.asked = std::min<std::uint32_t>(p.positioned ? 400 : 100, options.page_size);
+    p.asked = static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(std::max<std::uint64_t>(100, 4 * p.listed), options.page_size));
   }
   p.in_flight = true;
   ++in_flight;
