@@ -94,6 +94,8 @@ class name_tree {
 
   /// The kind of a place: where in its component of the path, and in which component it lies.
   static std::uint32_t kind_of(std::string_view path, std::size_t size) noexcept;
+  /// As above for the place before `name[at]`; where a component ends, that alone counts.
+  static std::uint32_t kind_before(std::string_view name, std::size_t at) noexcept;
   /// Null when no node of that kind has been seen.
   const branch_statistics* statistics(std::uint32_t kind) const noexcept {
     return kinds_[kind].get();
@@ -101,7 +103,7 @@ class name_tree {
   const branch_statistics& all() const noexcept { return all_; }
 
  private:
-  static constexpr std::uint32_t kinds = 640;
+  static constexpr std::uint32_t kinds = 648;  // the last eight: where components end
 
   std::uint32_t new_node(std::string path);
   void free_below(std::uint32_t id);

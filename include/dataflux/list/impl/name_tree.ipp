@@ -36,6 +36,13 @@ DATAFLUX_INLINE std::uint32_t name_tree::kind_of(std::string_view path, std::siz
   return std::min<std::uint32_t>(components, 7) * 64 + std::min<std::uint32_t>(offset, 63);
 }
 
+DATAFLUX_INLINE std::uint32_t name_tree::kind_before(std::string_view name,
+                                                     std::size_t at) noexcept {
+  if (at >= name.size() || name[at] != '/') return kind_of(name, at);
+  const auto components = std::count(name.begin(), name.begin() + static_cast<std::ptrdiff_t>(at), '/');
+  return 640 + static_cast<std::uint32_t>(std::min<std::ptrdiff_t>(components, 7));
+}
+
 DATAFLUX_INLINE const name_tree::child* name_tree::find(const node& n,
                                                         std::uint8_t byte) const noexcept {
   const auto found = std::lower_bound(n.children.begin(), n.children.end(), byte,
@@ -133,7 +140,15 @@ DATAFLUX_INLINE void name_tree::learn(const node& n) {
   for (const child& c : n.children) squares += std::pow(static_cast<double>(c.listed), 2);
   const double even = std::min(1.0, std::pow(static_cast<double>(n.listed), 2) / squares /
                                         static_cast<double>(std::max<std::size_t>(1, n.children.size())));
-  for (branch_statistics* s : {kinds_[kind_of(n.path, n.path.size())].get(), &all_}) {
+  branch_statistics* ending = nullptr;
+  if (find(n, '/') != nullptr) {
+    auto& kind = kinds_[kind_before(n.path + '/', n.path.size())];
+    if (!kind) kind = std::make_unique<branch_statistics>();
+    ending = kind.get();
+    ++ending->nodes;
+  }
+  for (branch_statistics* s : {kinds_[kind_of(n.path, n.path.size())].get(), &all_, ending}) {
+    if (s == nullptr) continue;
     for (std::size_t c = 0; c <= size; ++c) {
       branch_statistics::sized& of = s->at_least(c);
       of.whole += weight;
@@ -148,7 +163,7 @@ DATAFLUX_INLINE void name_tree::learn_straight(std::string_view path, std::size_
                                                std::size_t to, std::uint64_t size) {
   const std::size_t highest = branch_statistics::size_class(static_cast<double>(size));
   for (std::size_t i = from; i < to; ++i) {
-    auto& kind = kinds_[kind_of(path, i)];
+    auto& kind = kinds_[kind_before(path, i)];
     if (!kind) kind = std::make_unique<branch_statistics>();
     for (std::size_t c = 0; c <= highest; ++c) ++kind->at_least(c).straight;
   }

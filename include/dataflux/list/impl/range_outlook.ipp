@@ -14,7 +14,7 @@ class branch_guess {
  public:
   branch_guess(const name_tree& tree, std::string_view path, std::size_t depth, double size)
       : all_(tree.all()),
-        kind_(tree.statistics(name_tree::kind_of(path, depth))),
+        kind_(tree.statistics(name_tree::kind_before(path, depth))),
         doubt_(0.3 * std::sqrt(size)) {
     const std::size_t own = branch_statistics::size_class(size);
     everywhere_ = all_.by_size[0].get();
@@ -34,10 +34,15 @@ class branch_guess {
 
   /// That names branch at such a place, if they have not done so yet.
   double branches() const noexcept {
-    if (alike_ == nullptr) return 0.5;
+    if (kind_ == nullptr || smaller_ == nullptr) return 0.5;
     const std::uint32_t open = smaller_->nodes < kind_->nodes ? kind_->nodes - smaller_->nodes : 0;
-    const double found = alike_->nodes + open + 0.5;
-    return found / (found + alike_->straight + 0.5);
+    double found = open + 0.5 + 0.1 * smaller_->nodes;
+    double straight = 0.5 + 0.1 * smaller_->straight;
+    if (alike_ != nullptr) {
+      found += alike_->nodes;
+      straight += alike_->straight;
+    }
+    return found / (found + straight);
   }
   /// The mean size of siblings over the size of the one where we are.
   double evenness() const noexcept {
@@ -113,17 +118,24 @@ DATAFLUX_INLINE void range_outlook::look(const name_tree& tree, std::string_view
   if (position.empty() || depth < shared_) depth = shared_;
   depth = std::min(depth, position.empty() ? 0 : position.size() - 1);
   double whole = 1;
+  own_listed_ = 1;
   for (std::size_t i = spine_.size();; --depth) {
     const name_tree::node* node = nullptr;
     while (i > 0 && tree.at(spine_[i - 1]).path.size() > depth) --i;
     if (i > 0 && tree.at(spine_[i - 1]).path.size() == depth) node = &tree.at(spine_[i - 1]);
     if (node != nullptr) {
       const auto* own = tree.find(*node, static_cast<std::uint8_t>(position_[depth]));
-      if (own != nullptr) whole = static_cast<double>(own->listed) + expected_;
+      if (own != nullptr) {
+        own_listed_ = static_cast<double>(own->listed);
+        whole = own_listed_ + expected_;
+      }
     }
     look_at(tree, depth, node, whole);
     whole = (node != nullptr ? static_cast<double>(node->listed) : whole) + 0;
-    if (node != nullptr) whole += expected_;
+    if (node != nullptr) {
+      whole += expected_;
+      own_listed_ = static_cast<double>(node->listed);
+    }
     if (depth <= shared_) break;
   }
 }
@@ -134,7 +146,10 @@ DATAFLUX_INLINE void range_outlook::look_at(const name_tree& tree, std::size_t d
   const unsigned own = position_.empty() ? 0 : static_cast<unsigned char>(position_[depth]);
   const unsigned behind = at_end ? static_cast<unsigned char>(end_[depth]) : 256;
   const branch_guess guess(tree, position_, depth, whole);
-  double sibling = whole * guess.evenness();
+  const double even = guess.evenness();
+  // The less equal siblings are, the less the unseen part of this one says about them.
+  const double sure = own_listed_ * (0.5 / std::pow(std::max(1.02 - even, 0.001), 2) + 1);
+  double sibling = std::min(whole, sure) * even;
   double ratio = node == nullptr ? guess.branches() : 1;
   if (node == nullptr && (!guess.known() || guess.straight())) {
     if (behind - own > 1 && !guess.straight()) unknown_.push_back(depth);
