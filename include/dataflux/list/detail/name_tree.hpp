@@ -35,6 +35,9 @@ struct branch_statistics {
     /// How equal their children are in size, 1 = all alike: the mean size over the size of the
     /// child in which an arbitrary name lies. A sum, weighed as `whole`.
     double even{0};
+    /// Of children that the next byte of their class could follow: how many, and how many it did.
+    double followable{0};
+    double followed{0};
     std::uint32_t nodes{0};
     /// Places of this kind where all names went on alike.
     std::uint32_t straight{0};

@@ -140,6 +140,14 @@ DATAFLUX_INLINE void name_tree::learn(const node& n) {
   for (const child& c : n.children) squares += std::pow(static_cast<double>(c.listed), 2);
   const double even = std::min(1.0, std::pow(static_cast<double>(n.listed), 2) / squares /
                                         static_cast<double>(std::max<std::size_t>(1, n.children.size())));
+  double followable = 0;
+  double followed = 0;
+  for (std::size_t i = 0; i < n.children.size(); ++i) {
+    const unsigned byte = n.children[i].byte;
+    if (byte == 255 || class_of(byte + 1) != class_of(byte)) continue;
+    followable += 1;
+    if (i + 1 < n.children.size() && n.children[i + 1].byte == byte + 1) followed += 1;
+  }
   branch_statistics* ending = nullptr;
   if (find(n, '/') != nullptr) {
     auto& kind = kinds_[kind_before(n.path + '/', n.path.size())];
@@ -153,6 +161,8 @@ DATAFLUX_INLINE void name_tree::learn(const node& n) {
       branch_statistics::sized& of = s->at_least(c);
       of.whole += weight;
       of.even += weight * even;
+      of.followable += weight * followable;
+      of.followed += weight * followed;
       ++of.nodes;
       for (const child& below : n.children) of.having[below.byte] += static_cast<float>(weight);
     }

@@ -36,8 +36,10 @@ class branch_guess {
   double branches() const noexcept {
     if (kind_ == nullptr || smaller_ == nullptr) return 0.5;
     const std::uint32_t open = smaller_->nodes < kind_->nodes ? kind_->nodes - smaller_->nodes : 0;
-    double found = open + 0.5 + 0.1 * smaller_->nodes;
-    double straight = 0.5 + 0.1 * smaller_->straight;
+    const double all = smaller_->nodes + smaller_->straight + 1;
+    const double weight = std::min(1.0, 3 / all);
+    double found = open + 0.5 + weight * smaller_->nodes;
+    double straight = 0.5 + weight * smaller_->straight;
     if (alike_ != nullptr) {
       found += alike_->nodes;
       straight += alike_->straight;
@@ -58,6 +60,19 @@ class branch_guess {
     return even / whole;
   }
 
+  /// That the next byte of the class follows one that is there, before this node is looked at.
+  double follows() const noexcept {
+    double followed = 0.3;
+    double followable = 1;
+    for (const auto* s : {everywhere_, smaller_, alike_}) {
+      if (s == nullptr || s->followable == 0) continue;
+      const double weight = std::min(s->followable, 2 * followable);
+      followed += s->followed / s->followable * weight;
+      followable += weight;
+    }
+    return followed / followable;
+  }
+
   double of(unsigned byte) const noexcept {
     constexpr double general_doubt = 3;
     constexpr double of_smaller = 0.05;  // what smaller nodes count
@@ -74,9 +89,10 @@ class branch_guess {
       having += static_cast<double>(alike_->having[byte]);
       whole += alike_->whole;
     }
-    if (smaller_ != nullptr) {
-      having += of_smaller * static_cast<double>(smaller_->having[byte]);
-      whole += of_smaller * smaller_->whole;
+    if (smaller_ != nullptr && smaller_->whole > 0) {
+      const double weight = std::min(of_smaller * smaller_->whole, doubt_);
+      having += weight * static_cast<double>(smaller_->having[byte]) / smaller_->whole;
+      whole += weight;
     }
     return std::max(having / whole,
                     static_cast<double>(kind_->seen[byte]) / std::max(1U, kind_->nodes));
@@ -155,7 +171,15 @@ DATAFLUX_INLINE void range_outlook::look_at(const name_tree& tree, std::size_t d
     if (behind - own > 1 && !guess.straight()) unknown_.push_back(depth);
     return;
   }
+  double follows = 0;
   if (node != nullptr) {
+    double followed = 2 * guess.follows();
+    double followable = 2;
+    for (std::size_t i = 0; i + 1 < node->children.size() && node->children[i].byte < own; ++i) {
+      followable += 1;
+      if (node->children[i + 1].byte == node->children[i].byte + 1) followed += 1;
+    }
+    follows = followed / followable;
     double sum = sibling;
     double count = 1;
     double met = 1;
@@ -177,8 +201,10 @@ DATAFLUX_INLINE void range_outlook::look_at(const name_tree& tree, std::size_t d
     ratio = std::clamp(met / foreseen, 0.2, 5.0);
     sibling = sum / count;
   }
+  double run = 1;
   for (unsigned b = own + 1; b < behind; ++b) {
-    const double chance = std::min(1.0, ratio * guess.of(b));
+    run = class_of(b) == class_of(own) ? run * follows : 0;
+    const double chance = std::min(1.0, std::max(run, ratio * guess.of(b)));
     if (chance < 0.005) continue;
     steps_.push_back({depth, static_cast<std::uint8_t>(b), chance * sibling, 1});
     expected_ += chance * sibling;

@@ -57,7 +57,7 @@ DATAFLUX_INLINE void range_splitter::state::look(piece& p) {
   p.looked = true;
   p.outlook.look(tree, p.position, p.names.end);
   const double n = static_cast<double>(p.listed);
-  p.expected = std::min(p.outlook.expected(), 200 * n);
+  p.expected = std::max(std::min(p.outlook.expected(), 200 * n), 0.4 * static_cast<double>(p.since_cut));
 }
 
 /// What is expected beyond the page in flight.
