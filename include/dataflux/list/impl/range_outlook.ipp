@@ -73,6 +73,22 @@ class branch_guess {
     return followed / followable;
   }
 
+  /// The same for one byte, by what follows its predecessor elsewhere; `before` is what was
+  /// thought so far.
+  double follows(unsigned byte, double before) const noexcept {
+    double followed = before * doubt_;
+    double followable = doubt_;
+    for (const auto* s : {smaller_, alike_}) {
+      if (s == nullptr) continue;
+      const auto seen = static_cast<double>(s->having[byte - 1]);
+      if (seen <= 0) continue;
+      const double weight = s == alike_ ? 1 : std::min(1.0, doubt_ / seen);
+      followable += weight * seen;
+      followed += weight * std::min(seen, static_cast<double>(s->having[byte]));
+    }
+    return followed / followable;
+  }
+
   double of(unsigned byte) const noexcept {
     constexpr double general_doubt = 3;
     constexpr double of_smaller = 0.05;  // what smaller nodes count
@@ -203,7 +219,7 @@ DATAFLUX_INLINE void range_outlook::look_at(const name_tree& tree, std::size_t d
   }
   double run = 1;
   for (unsigned b = own + 1; b < behind; ++b) {
-    run = class_of(b) == class_of(own) ? run * follows : 0;
+    run = run > 0.005 && class_of(b) == class_of(own) ? run * guess.follows(b, follows) : 0;
     const double chance = std::min(1.0, std::max(run, ratio * guess.of(b)));
     if (chance < 0.005) continue;
     steps_.push_back({depth, static_cast<std::uint8_t>(b), chance * sibling, 1});
