@@ -58,7 +58,8 @@ struct branch_statistics {
   /// Nodes that have a child with that byte, whole or not.
   std::array<std::uint16_t, 256> seen{};
   std::array<std::uint32_t, 8> seen_class{};
-  std::uint32_t nodes{0};
+  std::uint32_t nodes{0};  ///< ever
+  std::uint32_t open{0};   ///< of them, not yet listed whole
 };
 
 /// What is known of the names of a listing: the prefixes that branch, and how many names were listed

@@ -81,6 +81,7 @@ DATAFLUX_INLINE std::uint32_t name_tree::new_node(std::string path) {
   auto& kind = kinds_[kind_of(path, path.size())];
   if (!kind) kind = std::make_unique<branch_statistics>();
   ++kind->nodes;
+  ++kind->open;
   ++all_.nodes;
   nodes_[id].path = std::move(path);
   return id;
@@ -181,6 +182,7 @@ DATAFLUX_INLINE void name_tree::learn_straight(std::string_view path, std::size_
 
 DATAFLUX_INLINE void name_tree::free_below(std::uint32_t id) {
   learn(nodes_[id]);
+  --kinds_[kind_of(nodes_[id].path, nodes_[id].path.size())]->open;
   const std::size_t depth = nodes_[id].path.size();
   for (const child& c : nodes_[id].children) {
     if (c.node == none) continue;

@@ -28,17 +28,15 @@ class branch_guess {
   /// Names go on alike at most such places.
   bool straight() const noexcept {
     if (alike_ == nullptr) return false;
-    const std::uint32_t open = smaller_->nodes < kind_->nodes ? kind_->nodes - smaller_->nodes : 0;
-    return alike_->nodes + open <= alike_->straight;
+    return alike_->nodes + kind_->open <= alike_->straight;
   }
 
   /// That names branch at such a place, if they have not done so yet.
   double branches() const noexcept {
     if (kind_ == nullptr || smaller_ == nullptr) return 0.5;
-    const std::uint32_t open = smaller_->nodes < kind_->nodes ? kind_->nodes - smaller_->nodes : 0;
     const double all = smaller_->nodes + smaller_->straight + 1;
     const double weight = std::min(1.0, 3 / all);
-    double found = open + 0.5 + weight * smaller_->nodes;
+    double found = kind_->open + 0.5 + weight * smaller_->nodes;
     double straight = 0.5 + weight * smaller_->straight;
     if (alike_ != nullptr) {
       found += alike_->nodes;
