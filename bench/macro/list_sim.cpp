@@ -34,6 +34,10 @@ int main(int argc, char** argv) {
       speed.push_back(call_cost::sequential(shape->size()) / last.makespan);
       calls.push_back(double(last.calls) - double((shape->size() + 999) / 1000));
       empty += double(last.empty); dropped += double(last.dropped); probes += double(last.probes);
+      double full=-1, lastfull=0, idle_mid=0, idle_start=0, idle_end=0;
+      for (size_t i=0;i<last.busy.size();++i) { if (last.busy[i].second>=slots*9/10) { if (full<0) full=last.busy[i].first; lastfull = i+1<last.busy.size()? last.busy[i+1].first : last.makespan; } }
+      for (size_t i=0;i<last.busy.size();++i) { double t1=i+1<last.busy.size()? last.busy[i+1].first:last.makespan; double a=(t1-last.busy[i].first)*(double(slots)-last.busy[i].second); (last.busy[i].first<full?idle_start:last.busy[i].first>=lastfull?idle_end:idle_mid)+=a/slots; }
+      if (std::getenv("PHASE")) std::printf("  %c seed %lu speed %.1f makespan %.2f: full at %.2f, idle start %.2f mid %.2f end %.2f; calls %lu probes %lu dropped %lu\n", c, seed, speed.back(), last.makespan, full, idle_start, idle_mid, idle_end, last.calls, last.probes, last.dropped);
       if (std::getenv("BUSY")) for (auto [t, n] : last.busy) std::printf("B %.3f %u\n", t, n);
     }
     std::sort(speed.begin(), speed.end());

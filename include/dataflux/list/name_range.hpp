@@ -44,6 +44,10 @@ std::string after_prefix(std::string_view prefix);
 /// The longest beginning of `text` that is well-formed UTF-8.
 std::string_view well_formed_part(std::string_view text) noexcept;
 
+/// The least well-formed string that is >= `text`, when `text` is the beginning of one; else empty.
+/// Makes a cut of bytes that end inside a code point.
+std::string well_formed_from(std::string_view text);
+
 /// How many bytes both begin with.
 std::size_t shared_length(std::string_view a, std::string_view b) noexcept;
 

@@ -26,18 +26,40 @@ constexpr byte_class class_of(unsigned byte) noexcept {
 
 /// How often a byte follows where names branch, learned for one kind of place.
 struct branch_statistics {
-  /// Of nodes of this kind that have been listed whole, each weighed by its size: how much in all,
-  /// and how much of it has a child with that byte.
-  double whole{0};
-  std::array<float, 256> having{};
+  /// What nodes of at least some size teach, which have been listed whole.
+  struct sized {
+    /// Nodes, each weighed by its size: how much in all, and how much of it has a child with that
+    /// byte.
+    double whole{0};
+    std::array<float, 256> having{};
+    /// How equal their children are in size, 1 = all alike: the mean size over the size of the
+    /// child in which an arbitrary name lies. A sum, weighed as `whole`.
+    double even{0};
+    /// Of children that the next byte of their class could follow: how many, and how many it did.
+    double followable{0};
+    double followed{0};
+    std::uint32_t nodes{0};
+    /// Places of this kind where all names went on alike.
+    std::uint32_t straight{0};
+  };
+  static constexpr std::size_t sizes = 8;
+  static std::size_t size_class(double size) noexcept {
+    std::size_t c = 0;
+    for (double least = 16; c + 1 < sizes && size >= least; least *= 4) ++c;
+    return c;
+  }
+
+  /// [c]: of size class c and above.
+  std::array<std::unique_ptr<sized>, sizes> by_size{};
+  sized& at_least(std::size_t c) {
+    if (!by_size.at(c)) by_size.at(c) = std::make_unique<sized>();
+    return *by_size.at(c);
+  }
   /// Nodes that have a child with that byte, whole or not.
   std::array<std::uint16_t, 256> seen{};
   std::array<std::uint32_t, 8> seen_class{};
-  std::uint32_t nodes{0};
-  /// Places of this kind, in parts that have been listed whole, where all names went on alike.
-  std::uint32_t straight{0};
-
-  bool branches() const noexcept { return nodes > straight; }
+  std::uint32_t nodes{0};  ///< ever
+  std::uint32_t open{0};   ///< of them, not yet listed whole
 };
 
 /// What is known of the names of a listing: the prefixes that branch, and how many names were listed
@@ -76,6 +98,8 @@ class name_tree {
 
   /// The kind of a place: where in its component of the path, and in which component it lies.
   static std::uint32_t kind_of(std::string_view path, std::size_t size) noexcept;
+  /// As above for the place before `name[at]`; where a component ends, that alone counts.
+  static std::uint32_t kind_before(std::string_view name, std::size_t at) noexcept;
   /// Null when no node of that kind has been seen.
   const branch_statistics* statistics(std::uint32_t kind) const noexcept {
     return kinds_[kind].get();
@@ -83,12 +107,12 @@ class name_tree {
   const branch_statistics& all() const noexcept { return all_; }
 
  private:
-  static constexpr std::uint32_t kinds = 640;
+  static constexpr std::uint32_t kinds = 648;  // the last eight: where components end
 
   std::uint32_t new_node(std::string path);
   void free_below(std::uint32_t id);
   void learn(const node& n);
-  void learn_straight(std::string_view path, std::size_t from, std::size_t to);
+  void learn_straight(std::string_view path, std::size_t from, std::size_t to, std::uint64_t size);
   child& child_of(std::uint32_t id, std::uint8_t byte);
   void close_in(std::uint32_t id, std::string_view low, std::string_view high, bool low_binds,
                 bool high_binds);

@@ -44,6 +44,7 @@ class range_outlook {
   std::vector<std::size_t> unknown_{};
   std::vector<std::uint32_t> spine_{};
   double expected_{0};
+  double own_listed_{1};
   std::size_t shared_{0};
 };
 

@@ -94,6 +94,19 @@ DATAFLUX_INLINE std::string_view well_formed_part(std::string_view text) noexcep
   return text.substr(0, good);
 }
 
+DATAFLUX_INLINE std::string well_formed_from(std::string_view text) {
+  const std::size_t good = well_formed_part(text).size();
+  std::string whole(text);
+  if (good == text.size()) return whole;
+  const std::size_t length = good + detail::names::sequence_length(text[good]);
+  const auto lead = static_cast<unsigned char>(text[good]);
+  while (whole.size() < length) {
+    const bool second = whole.size() == good + 1;
+    whole += static_cast<char>(second && lead == 0xE0 ? 0xA0 : second && lead == 0xF0 ? 0x90 : 0x80);
+  }
+  return codec::is_valid_utf8(whole) ? whole : std::string();
+}
+
 DATAFLUX_INLINE std::size_t shared_length(std::string_view a, std::string_view b) noexcept {
   const std::size_t shorter = std::min(a.size(), b.size());
   return static_cast<std::size_t>(

@@ -36,6 +36,13 @@ DATAFLUX_INLINE std::uint32_t name_tree::kind_of(std::string_view path, std::siz
   return std::min<std::uint32_t>(components, 7) * 64 + std::min<std::uint32_t>(offset, 63);
 }
 
+DATAFLUX_INLINE std::uint32_t name_tree::kind_before(std::string_view name,
+                                                     std::size_t at) noexcept {
+  if (at >= name.size() || name[at] != '/') return kind_of(name, at);
+  const auto components = std::count(name.begin(), name.begin() + static_cast<std::ptrdiff_t>(at), '/');
+  return 640 + static_cast<std::uint32_t>(std::min<std::ptrdiff_t>(components, 7));
+}
+
 DATAFLUX_INLINE const name_tree::child* name_tree::find(const node& n,
                                                         std::uint8_t byte) const noexcept {
   const auto found = std::lower_bound(n.children.begin(), n.children.end(), byte,
@@ -74,6 +81,7 @@ DATAFLUX_INLINE std::uint32_t name_tree::new_node(std::string path) {
   auto& kind = kinds_[kind_of(path, path.size())];
   if (!kind) kind = std::make_unique<branch_statistics>();
   ++kind->nodes;
+  ++kind->open;
   ++all_.nodes;
   nodes_[id].path = std::move(path);
   return id;
@@ -128,28 +136,58 @@ DATAFLUX_INLINE void name_tree::learn(const node& n) {
     return;
   }
   const double weight = std::sqrt(static_cast<double>(n.listed));
-  for (branch_statistics* s : {kinds_[kind_of(n.path, n.path.size())].get(), &all_}) {
-    s->whole += weight;
-    for (const child& c : n.children) s->having[c.byte] += static_cast<float>(weight);
+  const std::size_t size = branch_statistics::size_class(static_cast<double>(n.listed));
+  double squares = 1;
+  for (const child& c : n.children) squares += std::pow(static_cast<double>(c.listed), 2);
+  const double even = std::min(1.0, std::pow(static_cast<double>(n.listed), 2) / squares /
+                                        static_cast<double>(std::max<std::size_t>(1, n.children.size())));
+  double followable = 0;
+  double followed = 0;
+  for (std::size_t i = 0; i < n.children.size(); ++i) {
+    const unsigned byte = n.children[i].byte;
+    if (byte == 255 || class_of(byte + 1) != class_of(byte)) continue;
+    followable += 1;
+    if (i + 1 < n.children.size() && n.children[i + 1].byte == byte + 1) followed += 1;
+  }
+  branch_statistics* ending = nullptr;
+  if (find(n, '/') != nullptr) {
+    auto& kind = kinds_[kind_before(n.path + '/', n.path.size())];
+    if (!kind) kind = std::make_unique<branch_statistics>();
+    ending = kind.get();
+    ++ending->nodes;
+  }
+  for (branch_statistics* s : {kinds_[kind_of(n.path, n.path.size())].get(), &all_, ending}) {
+    if (s == nullptr) continue;
+    for (std::size_t c = 0; c <= size; ++c) {
+      branch_statistics::sized& of = s->at_least(c);
+      of.whole += weight;
+      of.even += weight * even;
+      of.followable += weight * followable;
+      of.followed += weight * followed;
+      ++of.nodes;
+      for (const child& below : n.children) of.having[below.byte] += static_cast<float>(weight);
+    }
   }
 }
 
 DATAFLUX_INLINE void name_tree::learn_straight(std::string_view path, std::size_t from,
-                                               std::size_t to) {
+                                               std::size_t to, std::uint64_t size) {
+  const std::size_t highest = branch_statistics::size_class(static_cast<double>(size));
   for (std::size_t i = from; i < to; ++i) {
-    auto& kind = kinds_[kind_of(path, i)];
+    auto& kind = kinds_[kind_before(path, i)];
     if (!kind) kind = std::make_unique<branch_statistics>();
-    ++kind->straight;
+    for (std::size_t c = 0; c <= highest; ++c) ++kind->at_least(c).straight;
   }
 }
 
 DATAFLUX_INLINE void name_tree::free_below(std::uint32_t id) {
   learn(nodes_[id]);
+  --kinds_[kind_of(nodes_[id].path, nodes_[id].path.size())]->open;
   const std::size_t depth = nodes_[id].path.size();
   for (const child& c : nodes_[id].children) {
     if (c.node == none) continue;
     const std::string& path = nodes_[c.node].path;
-    learn_straight(path, depth + 1, path.size());
+    learn_straight(path, depth + 1, path.size(), c.listed);
     free_below(c.node);
   }
   nodes_[id] = node{};
@@ -172,7 +210,7 @@ DATAFLUX_INLINE void name_tree::close_in(std::uint32_t id, std::string_view low,
     const bool at_high = c.byte == to;
     if (!at_low && !at_high) {
       if (c.node != none) {
-        learn_straight(nodes_[c.node].path, depth + 1, nodes_[c.node].path.size());
+        learn_straight(nodes_[c.node].path, depth + 1, nodes_[c.node].path.size(), c.listed);
         free_below(c.node);
       }
       c.node = none;

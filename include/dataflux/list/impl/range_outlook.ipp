@@ -14,23 +14,102 @@ class branch_guess {
  public:
   branch_guess(const name_tree& tree, std::string_view path, std::size_t depth, double size)
       : all_(tree.all()),
-        kind_(tree.statistics(name_tree::kind_of(path, depth))),
-        doubt_(0.3 * std::sqrt(size)) {}
+        kind_(tree.statistics(name_tree::kind_before(path, depth))),
+        doubt_(0.3 * std::sqrt(size)) {
+    const std::size_t own = branch_statistics::size_class(size);
+    everywhere_ = all_.by_size[0].get();
+    if (kind_ == nullptr) return;
+    alike_ = kind_->by_size[own > 0 ? own - 1 : 0].get();
+    smaller_ = kind_->by_size[0].get();
+  }
 
   /// Names have been seen to branch at such a place.
   bool known() const noexcept { return kind_ != nullptr && kind_->nodes > 0; }
   /// Names go on alike at most such places.
-  bool straight() const noexcept { return kind_ != nullptr && !kind_->branches(); }
+  bool straight() const noexcept {
+    if (alike_ == nullptr) return false;
+    return alike_->nodes + kind_->open <= alike_->straight;
+  }
+
+  /// That names branch at such a place, if they have not done so yet.
+  double branches() const noexcept {
+    if (kind_ == nullptr || smaller_ == nullptr) return 0.5;
+    const double all = smaller_->nodes + smaller_->straight + 1;
+    const double weight = std::min(1.0, 3 / all);
+    double found = kind_->open + 0.5 + weight * smaller_->nodes;
+    double straight = 0.5 + weight * smaller_->straight;
+    if (alike_ != nullptr) {
+      found += alike_->nodes;
+      straight += alike_->straight;
+    }
+    return found / (found + straight);
+  }
+  /// The mean size of siblings over the size of the one where we are.
+  double evenness() const noexcept {
+    double even = 1;
+    double whole = 2;
+    for (const auto* s : {everywhere_, smaller_, alike_}) {
+      if (s == nullptr || s->whole == 0) continue;
+      // Each counts as much as all before, unless it knows little itself.
+      const double weight = std::min(s->whole, 4 * whole);
+      even += s->even / s->whole * weight;
+      whole += weight;
+    }
+    return even / whole;
+  }
+
+  /// That the next byte of the class follows one that is there, before this node is looked at.
+  double follows() const noexcept {
+    double followed = 0.3;
+    double followable = 1;
+    for (const auto* s : {everywhere_, smaller_, alike_}) {
+      if (s == nullptr || s->followable == 0) continue;
+      const double weight = std::min(s->followable, 2 * followable);
+      followed += s->followed / s->followable * weight;
+      followable += weight;
+    }
+    return followed / followable;
+  }
+
+  /// The same for one byte, by what follows its predecessor elsewhere; `before` is what was
+  /// thought so far.
+  double follows(unsigned byte, double before) const noexcept {
+    double followed = before * doubt_;
+    double followable = doubt_;
+    for (const auto* s : {smaller_, alike_}) {
+      if (s == nullptr) continue;
+      const auto seen = static_cast<double>(s->having[byte - 1]);
+      if (seen <= 0) continue;
+      const double weight = s == alike_ ? 1 : std::min(1.0, doubt_ / seen);
+      followable += weight * seen;
+      followed += weight * std::min(seen, static_cast<double>(s->having[byte]));
+    }
+    return followed / followable;
+  }
 
   double of(unsigned byte) const noexcept {
     constexpr double general_doubt = 3;
-    double prior = (static_cast<double>(all_.having[byte]) + general_doubt * blind(all_, byte)) /
-                   (all_.whole + general_doubt);
+    constexpr double of_smaller = 0.05;  // what smaller nodes count
+    double prior = blind(all_, byte);
+    if (everywhere_ != nullptr) {
+      prior = (static_cast<double>(everywhere_->having[byte]) + general_doubt * prior) /
+              (everywhere_->whole + general_doubt);
+    }
     if (kind_ == nullptr || kind_->nodes == 0) return prior;
     prior = std::max(prior, blind(*kind_, byte));
-    const double here = (static_cast<double>(kind_->having[byte]) + doubt_ * prior) /
-                        (kind_->whole + doubt_);
-    return std::max(here, static_cast<double>(kind_->seen[byte]) / std::max(1U, kind_->nodes));
+    double having = doubt_ * prior;
+    double whole = doubt_;
+    if (alike_ != nullptr) {
+      having += static_cast<double>(alike_->having[byte]);
+      whole += alike_->whole;
+    }
+    if (smaller_ != nullptr && smaller_->whole > 0) {
+      const double weight = std::min(of_smaller * smaller_->whole, doubt_);
+      having += weight * static_cast<double>(smaller_->having[byte]) / smaller_->whole;
+      whole += weight;
+    }
+    return std::max(having / whole,
+                    static_cast<double>(kind_->seen[byte]) / std::max(1U, kind_->nodes));
   }
 
  private:
@@ -50,6 +129,9 @@ class branch_guess {
 
   const branch_statistics& all_;
   const branch_statistics* kind_;
+  const branch_statistics::sized* alike_{nullptr};    // nodes of such a size, and larger
+  const branch_statistics::sized* smaller_{nullptr};  // all nodes of the kind
+  const branch_statistics::sized* everywhere_{nullptr};
   double doubt_;
 };
 
@@ -66,17 +148,24 @@ DATAFLUX_INLINE void range_outlook::look(const name_tree& tree, std::string_view
   if (position.empty() || depth < shared_) depth = shared_;
   depth = std::min(depth, position.empty() ? 0 : position.size() - 1);
   double whole = 1;
+  own_listed_ = 1;
   for (std::size_t i = spine_.size();; --depth) {
     const name_tree::node* node = nullptr;
     while (i > 0 && tree.at(spine_[i - 1]).path.size() > depth) --i;
     if (i > 0 && tree.at(spine_[i - 1]).path.size() == depth) node = &tree.at(spine_[i - 1]);
     if (node != nullptr) {
       const auto* own = tree.find(*node, static_cast<std::uint8_t>(position_[depth]));
-      if (own != nullptr) whole = static_cast<double>(own->listed) + expected_;
+      if (own != nullptr) {
+        own_listed_ = static_cast<double>(own->listed);
+        whole = own_listed_ + expected_;
+      }
     }
     look_at(tree, depth, node, whole);
     whole = (node != nullptr ? static_cast<double>(node->listed) : whole) + 0;
-    if (node != nullptr) whole += expected_;
+    if (node != nullptr) {
+      whole += expected_;
+      own_listed_ = static_cast<double>(node->listed);
+    }
     if (depth <= shared_) break;
   }
 }
@@ -87,14 +176,25 @@ DATAFLUX_INLINE void range_outlook::look_at(const name_tree& tree, std::size_t d
   const unsigned own = position_.empty() ? 0 : static_cast<unsigned char>(position_[depth]);
   const unsigned behind = at_end ? static_cast<unsigned char>(end_[depth]) : 256;
   const branch_guess guess(tree, position_, depth, whole);
-  double sibling = whole;
-  double ratio = 1;
+  const double even = guess.evenness();
+  // The less equal siblings are, the less the unseen part of this one says about them.
+  const double sure = own_listed_ * (0.5 / std::pow(std::max(1.02 - even, 0.001), 2) + 1);
+  double sibling = std::min(whole, sure) * even;
+  double ratio = node == nullptr ? guess.branches() : 1;
   if (node == nullptr && (!guess.known() || guess.straight())) {
     if (behind - own > 1 && !guess.straight()) unknown_.push_back(depth);
     return;
   }
+  double follows = 0;
   if (node != nullptr) {
-    double sum = whole;
+    double followed = 2 * guess.follows();
+    double followable = 2;
+    for (std::size_t i = 0; i + 1 < node->children.size() && node->children[i].byte < own; ++i) {
+      followable += 1;
+      if (node->children[i + 1].byte == node->children[i].byte + 1) followed += 1;
+    }
+    follows = followed / followable;
+    double sum = sibling;
     double count = 1;
     double met = 1;
     double foreseen = 1;
@@ -115,8 +215,10 @@ DATAFLUX_INLINE void range_outlook::look_at(const name_tree& tree, std::size_t d
     ratio = std::clamp(met / foreseen, 0.2, 5.0);
     sibling = sum / count;
   }
+  double run = 1;
   for (unsigned b = own + 1; b < behind; ++b) {
-    const double chance = std::min(1.0, ratio * guess.of(b));
+    run = run > 0.005 && class_of(b) == class_of(own) ? run * guess.follows(b, follows) : 0;
+    const double chance = std::min(1.0, std::max(run, ratio * guess.of(b)));
     if (chance < 0.005) continue;
     steps_.push_back({depth, static_cast<std::uint8_t>(b), chance * sibling, 1});
     expected_ += chance * sibling;

@@ -5,6 +5,8 @@
 #include <dataflux/list/range_splitter.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <utility>
 
@@ -12,6 +14,12 @@ namespace dataflux::inline DATAFLUX_ABI {
 
 struct range_splitter::state {
   static constexpr std::uint32_t none = detail::name_tree::none;
+  static inline double age_low = getenv("A1") ? atof(getenv("A1")) : 0.4;
+  static inline double age_high = getenv("A2") ? atof(getenv("A2")) : 2;
+  static inline double th_low = getenv("T1") ? atof(getenv("T1")) : 1100;
+  static inline double th_high = getenv("T2") ? atof(getenv("T2")) : 300;
+  static inline double al_c = getenv("L1") ? atof(getenv("L1")) : 4;
+  static inline double al_e = getenv("L2") ? atof(getenv("L2")) : 0.3;
   struct piece {
     name_range names{};
     std::string position{};
@@ -46,7 +54,7 @@ struct range_splitter::state {
   void unlink(std::uint32_t id);
   bool divide(std::uint32_t id, std::string cut, double share);
   void send(std::uint32_t id, std::size_t idle);
-  std::size_t steal(std::size_t idle);
+  std::size_t steal(std::size_t idle, std::size_t most);
   std::size_t explore(std::size_t idle);
   std::size_t allowance() const;
   static std::vector<std::size_t> pick_unknown(const std::vector<std::size_t>& unknown, std::size_t idle);
@@ -57,7 +65,8 @@ DATAFLUX_INLINE void range_splitter::state::look(piece& p) {
   p.looked = true;
   p.outlook.look(tree, p.position, p.names.end);
   const double n = static_cast<double>(p.listed);
-  p.expected = std::min(p.outlook.expected(), 200 * n);
+  p.expected = std::max(std::min(p.outlook.expected(), 200 * n),
+                        age_low * static_cast<double>(p.since_cut));
 }
 
 /// What is expected beyond the page in flight.
@@ -85,7 +94,7 @@ DATAFLUX_INLINE void range_splitter::state::close_around(std::uint32_t id) {
 
 DATAFLUX_INLINE bool range_splitter::state::divide(std::uint32_t id, std::string cut, double share) {
   piece& left = pieces[id];
-  cut = std::string(well_formed_part(cut).size() == cut.size() ? std::string_view(cut) : std::string_view{});
+  cut = well_formed_from(cut);
   if (cut.empty() || !is_cut(left.names, cut, options.prefix, options.delimiter) ||
       (left.positioned && cut <= left.position)) {
     return false;
@@ -98,7 +107,7 @@ DATAFLUX_INLINE bool range_splitter::state::divide(std::uint32_t id, std::string
   right.share = right.expected = share;
   left.names.end = cut;
   left.behind = fresh;
-  left.looked = false;
+  left.looked = left.tried_unknown = false;
   left.since_cut = 0;
   if (right.behind != none) pieces[right.behind].before = fresh;
   pieces.push_back(std::move(right));
@@ -113,7 +122,8 @@ DATAFLUX_INLINE void range_splitter::state::send(std::uint32_t id, std::size_t i
   if (listed == 0) {
     p.asked = std::min<std::uint32_t>(100, options.page_size);
   } else if (idle * 10 > options.parallelism * 3) {
-    p.asked = std::min<std::uint32_t>(p.positioned ? 400 : 100, options.page_size);
+    p.asked = static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(std::max<std::uint64_t>(100, 4 * p.listed), options.page_size));
   }
   p.in_flight = true;
   ++in_flight;
@@ -124,8 +134,8 @@ DATAFLUX_INLINE void range_splitter::state::send(std::uint32_t id, std::size_t i
 /// How many calls more there may be, by calls_per_page.
 DATAFLUX_INLINE std::size_t range_splitter::state::allowance() const {
   double found = static_cast<double>(listed);
-  for (std::uint32_t id = first; id != none; id = pieces[id].behind) found += 0.3 * pieces[id].expected;
-  const double most = 8 + 0.9 * options.calls_per_page * found / options.page_size;
+  for (std::uint32_t id = first; id != none; id = pieces[id].behind) found += al_e * pieces[id].expected;
+  const double most = options.calls_per_page * (al_c + (1 - al_c / 10) * found / options.page_size);
   return options.calls_per_page == 0 ? std::numeric_limits<std::size_t>::max()
          : most > static_cast<double>(calls)
              ? static_cast<std::size_t>(most - static_cast<double>(calls))
@@ -133,24 +143,28 @@ DATAFLUX_INLINE std::size_t range_splitter::state::allowance() const {
 }
 
 /// Cuts for `idle` slots; how many were found.
-DATAFLUX_INLINE std::size_t range_splitter::state::steal(std::size_t idle) {
+DATAFLUX_INLINE std::size_t range_splitter::state::steal(std::size_t idle, std::size_t most) {
   struct victim {
     std::uint32_t id;
     double left;
     std::uint32_t parts;
   };
   std::vector<victim> victims;
+  const double hunger = static_cast<double>(idle) / options.parallelism;
+  const double least = th_low + (th_high - th_low) * hunger;
   for (std::uint32_t id = first; id != none; id = pieces[id].behind) {
     piece& p = pieces[id];
     look(p);
-    if (p.positioned && left(p) > 1100) victims.push_back({id, left(p), 1});
+    if (!p.positioned) continue;
+    p.expected = std::max(p.expected, (age_low + age_high * hunger) * static_cast<double>(p.since_cut));
+    if (left(p) > least) victims.push_back({id, left(p), 1});
   }
-  std::size_t wanted = idle;
+  std::size_t wanted = most;
   while (wanted > 0 && !victims.empty()) {
     auto best = std::max_element(victims.begin(), victims.end(), [](const victim& a, const victim& b) {
       return a.left / a.parts < b.left / b.parts;
     });
-    if (best->left / best->parts < 1100) break;
+    if (best->left / best->parts < least) break;
     ++best->parts;
     --wanted;
   }
@@ -169,12 +183,24 @@ DATAFLUX_INLINE std::size_t range_splitter::state::steal(std::size_t idle) {
   return found;
 }
 
-/// At most eight places, spread over all: what lies between two is seen from the higher one.
+/// At most eight places, dense near the last name and ever wider apart: what lies between two is
+/// seen from the higher one.
 DATAFLUX_INLINE std::vector<std::size_t> range_splitter::state::pick_unknown(
     const std::vector<std::size_t>& unknown, std::size_t idle) {
   const std::size_t most = std::min<std::size_t>({unknown.size(), idle, 8});
   std::vector<std::size_t> picked;
-  for (std::size_t i = 0; i < most; ++i) picked.push_back(unknown[(i + 1) * unknown.size() / most - 1]);
+  if (most == 0) return picked;
+  const double growth = std::pow(static_cast<double>(unknown.size()), 1.0 / static_cast<double>(most));
+  double reach = 1;
+  std::size_t next = 0;
+  for (std::size_t i = 1; i <= most; ++i) {
+    reach *= growth;
+    const auto wanted = static_cast<std::size_t>(reach + 0.5) - 1;
+    next = std::clamp(wanted, next, unknown.size() - 1);
+    if (i == most) next = unknown.size() - 1;
+    picked.push_back(unknown[next++]);
+    if (next == unknown.size()) break;
+  }
   return picked;
 }
 
@@ -185,11 +211,14 @@ DATAFLUX_INLINE std::size_t range_splitter::state::explore(std::size_t idle) {
     piece& p = pieces[id];
     look(p);
     if (!p.positioned || p.tried_unknown) continue;
+    // One step after the other: the answers may say that there is nothing behind.
+    if (p.behind != none && !pieces[p.behind].positioned) continue;
     p.tried_unknown = true;
     const detail::range_outlook outlook = p.outlook;
     const std::string beyond = outlook.cut_beyond(tree);
     if (!beyond.empty() && divide(id, beyond, 0)) ++found;
     const auto picked = pick_unknown(outlook.unknown(), idle - found);
+    p.tried_unknown = true;
     for (auto depth = picked.rbegin(); depth != picked.rend(); ++depth) {
       if (divide(id, outlook.cut_behind(*depth), 0)) ++found;
     }
@@ -223,7 +252,7 @@ DATAFLUX_INLINE std::span<const list_action> range_splitter::plan(std::size_t sl
   };
   std::size_t idle = send_waiting(slots);
   if (leftmost_only || idle == 0) return s.actions;
-  std::size_t found = s.steal(std::min(idle, s.allowance()));
+  std::size_t found = s.steal(idle, std::min(idle, s.allowance()));
   if (found < idle) found += s.explore(std::min(idle - found, s.allowance()));
   if (found > 0) send_waiting(idle);
   return s.actions;
