@@ -65,6 +65,9 @@
 #include <dataflux/http/retry.hpp>
 #include <dataflux/http/transport.hpp>
 #include <dataflux/http/url.hpp>
+#include <dataflux/list/listing_changes.hpp>
+#include <dataflux/list/manifest.hpp>
+#include <dataflux/list/manifest_writer.hpp>
 #include <dataflux/list/name_range.hpp>
 #include <dataflux/list/range_splitter.hpp>
 #include <dataflux/observer.hpp>

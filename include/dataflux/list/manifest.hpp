@@ -33,11 +33,11 @@
 /// | 8 x rows | sizes |
 /// | 8 x rows | generations |
 /// | 4 x rows | crc32c, 0 where there is none |
-/// | 4 x (rows + 1) | offsets of names: ascending, the first is 0, the last the bytes of all names |
-/// | (rows + 7) / 8 | where flag 1 is set: a bit for each row, 1 where there is a crc32c |
-/// | ... | names, UTF-8 |
-/// | ... | for each extra column that flag 256 << k names, k as in extra_columns: offsets (texts |
-/// | | only), a bitmap where flag 65536 << k is set, values (16 or 8 bytes a row, or the texts) |
+/// | 4 x (rows + 1) | offsets of names: ascending, the first is 0, the last the bytes of all names
+/// | | (rows + 7) / 8 | where flag 1 is set: a bit for each row, 1 where there is a crc32c | | ...
+/// | names, UTF-8 | | ... | for each extra column that flag 256 << k names, k as in extra_columns:
+/// offsets (texts | | | only), a bitmap where flag 65536 << k is set, values (16 or 8 bytes a row,
+/// or the texts) |
 ///
 /// Then the description, a JSON object (of which readers skip what they do not know), and the
 /// table, 64 bytes for each block:
@@ -131,5 +131,4 @@ class manifest {
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/list/impl/manifest.ipp>
-#include <dataflux/list/impl/manifest_format.ipp>
 #endif
