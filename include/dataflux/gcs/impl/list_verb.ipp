@@ -128,13 +128,17 @@ inline constexpr std::array<extra_member, extra_column_count> extra_members{
      {"storageClass", codec::object_fields::storage_class},
      {"metadata", codec::object_fields::metadata}}};
 
-inline std::string list_projection(extra_columns extra) {
-  // Without nextPageToken among the fields paging would silently stop after one page.
+/// Without nextPageToken among the fields paging would silently stop after one page.
+inline void add_projection(target_writer& target, extra_columns extra) {
+  if (extra == extra_columns::none) {
+    target.raw("fields=nextPageToken%2Cprefixes%2Citems%28name%2Csize%2Cgeneration%2Ccrc32c%29");
+    return;
+  }
   std::string fields{"fields=nextPageToken%2Cprefixes%2Citems%28name%2Csize%2Cgeneration%2Ccrc32c"};
   for (std::size_t k = 0; k < extra_column_count; ++k) {
     if (has(extra, extra_column(k))) fields.append("%2C").append(extra_members[k].name);
   }
-  return fields.append("%29");
+  target.raw(fields.append("%29"));
 }
 
 inline codec::object_fields members_of(extra_columns extra) noexcept {
@@ -171,10 +175,9 @@ DATAFLUX_INLINE void list_verb::build(const call_context& context, const request
                                       http::request& out) {
   detail::begin(context, http::method::get, out);
   detail::target_writer target{out};
-  target.json_path(context.endpoint.json_buckets(), r.bucket)
-      .raw("prettyPrint=false")
-      .raw(detail::list_projection(r.extra))
-      .number("maxResults", r.max_results == 0 ? detail::greatest_page : r.max_results)
+  target.json_path(context.endpoint.json_buckets(), r.bucket).raw("prettyPrint=false");
+  detail::add_projection(target, r.extra);
+  target.number("maxResults", r.max_results == 0 ? detail::greatest_page : r.max_results)
       .optional_text("prefix", r.prefix)
       .optional_text("delimiter", r.delimiter)
       .optional_text("startOffset", r.start_offset)
