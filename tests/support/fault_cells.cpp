@@ -11,6 +11,12 @@ namespace {
 
 constexpr unsigned workers = 24;  // most of them wait most of the time
 
+/// What makes a session's URL a secret.
+std::string secret_of(const gcs::resumable_session& session) {
+  const std::string url = session.url();
+  return url.substr(url.find("upload_id=") + 10);
+}
+
 class listener final : public dataflux::observer {
  public:
   void on_log(dataflux::log_level, std::string_view line) noexcept override { keep(line); }
@@ -48,8 +54,10 @@ class worker {
     const auto requests = seen(*cell.verb);
     const auto looks = seen_looks(*cell.verb);
     const auto open = static_cast<std::int64_t>(s.open_uploads());
-    server_.faults().add(
-        {.verb = std::string(cell.verb->on_wire), .count = cell.hits, .action = cell.action});
+    server_.faults().add({.verb = std::string(cell.verb->on_wire),
+                          .count = cell.hits,
+                          .request_bytes = cell.request_bytes,
+                          .action = cell.action});
     cell_outcome out{.verb = cell.verb->run(s)};
     out.hits = server_.faults().hits();
     out.requests = seen(*cell.verb) - requests;
@@ -58,6 +66,7 @@ class worker {
     out.writes = s.writes();
     out.opened = static_cast<std::int64_t>(s.open_uploads()) - open;
     out.told = watcher.text();
+    if (s.session.valid()) out.session_id = secret_of(s.session);
     return out;
   }
 

@@ -142,7 +142,9 @@ verb_outcome patch(stage& s, bool conditional) {
   gcs::patch_request r{.bucket = s.bucket, .object = object, .metadata = {{"key", "patched"}}};
   if (conditional) r.conditions.if_metageneration_match = 1;
   return judged(s.client.run(r), [&s](const dataflux::object_metadata& now) -> std::string {
-    const bool right = now.generation == s.generation && now.metageneration == 2 &&
+    const auto there = s.server.service().store().get(s.bucket, object, {});
+    const bool right = now.generation == s.generation &&
+                       now.metageneration == there->metageneration &&
                        now.metadata == decltype(now.metadata){{"key", "patched"}};
     return right ? "" : "other metadata";
   });
@@ -332,15 +334,15 @@ stage_state stage::state() const {
   if (*bytes == new_bytes) return stage_state::new_object;
   const auto now = server.service().store().get(bucket, object, {});
   if (*bytes != old_bytes || now->generation != generation) return stage_state::other;
-  if (now->metageneration == 1) return stage_state::old_object;
-  return now->metageneration == 2 ? stage_state::patched : stage_state::other;
+  return now->metageneration == 1 ? stage_state::old_object : stage_state::patched;
 }
 
 std::size_t stage::writes() const {
-  const auto page = server.service().store().list(bucket, {.prefix = object, .versions = true});
-  return static_cast<std::size_t>(
-      std::count_if(page.items.begin(), page.items.end(),
-                    [this](const auto& o) { return o->generation > generation; }));
+  std::size_t count = 0;
+  for (const auto& o : server.service().store().list(bucket, {.prefix = object, .versions = true}).items) {
+    count += static_cast<std::size_t>(o->metageneration - (o->generation == generation ? 1 : 0));
+  }
+  return count;
 }
 
 std::size_t stage::open_uploads() const { return server.counters().uploads_open; }

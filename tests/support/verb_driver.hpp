@@ -27,7 +27,7 @@ inline constexpr std::string_view stage_object = "folder/object \xc3\xa4.bin";
 /// What is under stage_object's name.
 enum class stage_state {
   old_object,
-  patched,  ///< old_object, its metadata changed once
+  patched,  ///< old_object, its metadata changed
   new_object,
   nothing,
   other,  ///< what should never be; so is a move that was done by half
@@ -47,7 +47,7 @@ struct stage {
   bool moves{false};
 
   stage_state state() const;
-  /// How often an object was made under the name since the beginning.
+  /// How often the object was replaced or changed since the beginning.
   std::size_t writes() const;
   /// Uploads of both kinds that are neither finished nor cancelled, in the whole server.
   std::size_t open_uploads() const;

@@ -159,7 +159,7 @@ TEST_CASE("error_reply: advice for the common causes", "[gcs]") {
   CHECK(says(reply(get_object, {429, ""}), "one write a second"));
   CHECK(says(reply(get_object, {304, ""}), "condition"));
   CHECK(says(reply(get_object, {412, "x"}), "condition"));
-  CHECK(says(reply(get_object, {302, ""}), "points elsewhere"));
+  CHECK(says(reply(get_object, {302, ""}), "redirects to"));
 }
 
 TEST_CASE("error_reply: a create-only write that met an object", "[gcs]") {

@@ -204,6 +204,20 @@ DATAFLUX_INLINE void call::keep_secret(error& e) const {
   e.with_message(blank_out(e.message())).with_reason(blank_out(e.reason()));
 }
 
+/// A connection that ends without a word where nobody said that it is secure is often a port that
+/// wants TLS.
+inline std::string words_of_break(const http::exchange_report& report, const http::origin& to) {
+  if (report.failure == http::transport_failure::wrong_protocol) {
+    return not_the_service(report.detail);
+  }
+  const bool without_a_word = report.request_sent && report.first_byte == never &&
+                              !report.connection_reused && !to.tls &&
+                              (report.failure == http::transport_failure::reset ||
+                               report.failure == http::transport_failure::closed_early);
+  return without_a_word ? report.detail + "; is it an HTTP server, and not one for https?"
+                        : report.detail;
+}
+
 /// No reply, or one that is no success.
 DATAFLUX_INLINE void call::settle(const http::exchange_report& report) {
   const bool broke_off = report.failure != http::transport_failure::none;
@@ -211,7 +225,8 @@ DATAFLUX_INLINE void call::settle(const http::exchange_report& report) {
     line_->report(admitted_, executor->now(), http::pace_outcome::accepted);
     return settle(std::move(*refusal_));
   }
-  error e = broke_off ? error(http::errc_from_failure(report.failure), report.detail)
+  error e = broke_off ? error(http::errc_from_failure(report.failure),
+                              words_of_break(report, *request.origin))
                             .with_retryable(http::may_be_retried(report.failure))
                             .with_http_status(status_)
                       : parse_error(identity(), facts_, body_.bytes());

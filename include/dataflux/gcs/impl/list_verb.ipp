@@ -91,17 +91,13 @@ DATAFLUX_INLINE void list_verb::build(const call_context& context, const request
 
 DATAFLUX_INLINE result<list_page> list_verb::parse(const request& r, const state&,
                                                    const whole_reply& reply) {
+  if (auto fit = check_document(reply, identity(r)); !fit) return std::move(fit).error();
   list_page page;
   page.objects.reserve(r.max_results == 0 ? detail::greatest_page : r.max_results);
   detail::page_reader reader{r, page};
   auto end =
       codec::parse_object_list(reply.body, reply.capacity, codec::object_fields::basic, reader);
-  if (!end) {
-    if (is_web_page(reply.facts, reply.body)) {
-      return error{errc::internal, "a web page answered a listing: is the endpoint right?"};
-    }
-    return std::move(end.error().with_retryable(true));
-  }
+  if (!end) return std::move(end.error().with_retryable(true));
   page.next_page_token = std::move(end->next_page_token);
   if (page.objects.size() < detail::greatest_page / 2) page.objects.shrink_to_fit();
   if (auto fault = reader.finish()) return *std::move(fault);

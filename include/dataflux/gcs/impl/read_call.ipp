@@ -40,8 +40,7 @@ DATAFLUX_INLINE result<byte_sink*> read_call::open_body(const http::reply_head& 
   }
   if (!parsed->discard_body && parsed->generation == 0 && !parsed->crc32c) {
     return error(errc::internal,
-                 "the reply carries neither a generation nor a checksum, so it is not the "
-                 "service's; is the endpoint right?");
+                 not_the_service("the reply carries neither a generation nor a checksum"));
   }
   if (auto begun = begin_body(*parsed); !begun) return std::move(begun).error();
   return parsed->discard_body ? nullptr : static_cast<byte_sink*>(this);

@@ -181,7 +181,9 @@ DATAFLUX_INLINE connection::step connection::receive_head() {
   if (before > 0) received = begun_head_.append(received);
   const auto consumed = decoder_.parse_head(received);
   if (!consumed) {
-    fail(transport_failure::protocol, consumed.error().message());
+    const bool http = reused_ || received.starts_with("HTTP/");
+    fail(http ? transport_failure::protocol : transport_failure::wrong_protocol,
+         http ? consumed.error().message() : describe_stranger(received));
     return step::ended;
   }
   if (*consumed == 0) {
