@@ -3,11 +3,10 @@
 #include <dataflux/byte_range.hpp>
 #include <dataflux/http/detail/io_thread.hpp>
 
+#include <sys/epoll.h>
 #include <algorithm>
 #include <cstring>
 #include <utility>
-
-#include <sys/epoll.h>
 
 namespace dataflux::inline DATAFLUX_ABI::http::detail {
 
@@ -15,10 +14,9 @@ namespace dataflux::inline DATAFLUX_ABI::http::detail {
 inline constexpr std::size_t joined_limit = std::size_t{24} << 10U;
 /// What one receive moves at most: small enough that a checksum finds it in the cache.
 inline constexpr std::size_t receive_piece = std::size_t{256} << 10U;
-/// What one connection moves before the others get their turn.
+/// What one connection moves before the others get their turn. One send offers as much: the kernel
+/// takes what fits, and small offers cost a fifth more.
 inline constexpr std::size_t turn_limit = std::size_t{4} << 20U;
-/// What one send offers: the kernel takes what fits, and small offers cost a fifth more.
-inline constexpr std::size_t send_piece = turn_limit;
 
 DATAFLUX_INLINE time_point connection::now() const noexcept { return owner_.loop_.now(); }
 
@@ -79,7 +77,7 @@ DATAFLUX_INLINE void connection::send_some() {
     }
     const bytes_view rest =
         in_head ? as_bytes(out_).subspan(out_sent_) : parts[part_].subspan(part_sent_);
-    const auto sent = stream_.send(rest.first(std::min(rest.size(), send_piece)));
+    const auto sent = stream_.send(rest.first(std::min(rest.size(), turn_limit)));
     if (sent.status == stream::status::again) return;
     if (sent.status != stream::status::ok) return send_broken();
     report_.request_sent = true;
