@@ -238,8 +238,7 @@ std::string judge_status(const fault_cell& cell, const fault_row& f, const cell_
       if (f.status == 416 && cell.verb->verb == "objects.media") {
         return got.verb.failure ? "" : "no failure";
       }
-      // A page with such a status is not the service's.
-      return must_fail(got, f.status, f.name == "403 page" ? errc::internal : code, 1);
+      return must_fail(got, f.status, code, 1);
     }
     case means::unauthorized:
       if (cell.hits == 1) return must_succeed(got);

@@ -25,7 +25,8 @@ namespace dataflux::inline DATAFLUX_ABI::gcs {
 /// sent as 403 or 503 is resource_exhausted. retryable() follows http::classify(): true for what is
 /// transient or throttled; never for 401, which calls for a fresh token first. A status of 2xx with
 /// an error document (protocol.md 2) is read by the body's code alone. What gives itself away as
-/// something else than the service (a web page, an S3 server) is internal, below 500.
+/// something else than the service (a web page without its request id, an S3 server) is internal,
+/// below 500.
 ///
 /// `body` may be a prefix of what was sent: 64 KiB is plenty. Pure, thread-safe, survives any
 /// bytes. Cost: some allocations.

@@ -196,10 +196,11 @@ inline bool is_checksum_refusal(const reply_facts& facts, const service_words& w
   return names_one && (contains(words.message, "match") || contains(words.message, "calculated"));
 }
 
-/// What answers is no Google Cloud Storage, unless it is the service's front end in an outage.
+/// What answers is no Google Cloud Storage, unless it is the service's front end in an outage. A
+/// page with the service's id of the request is its own.
 inline bool is_strange(const reply_facts& facts, const service_words& words) noexcept {
   if (facts.status >= 500 || facts.status == 408 || facts.status == 429) return false;
-  return words.web_page || !facts.stranger.empty();
+  return (words.web_page && facts.request_id.empty()) || !facts.stranger.empty();
 }
 
 inline bool is_redirect(int status) noexcept {
