@@ -189,19 +189,26 @@ DATAFLUX_INLINE void call::on_done(http::exchange_report& report) noexcept {
   attempt();
 }
 
-/// Some services put a session's URL or id into their error's text; its id of the request is the
-/// session's, too.
+inline std::string blank_out(std::string text, std::string_view hidden) {
+  constexpr std::string_view instead{"[removed]"};
+  for (std::size_t at = text.find(hidden); at != std::string::npos;
+       at = text.find(hidden, at + instead.size())) {
+    text.replace(at, hidden.size(), instead);
+  }
+  return text;
+}
+
+/// Some services repeat the token, or a session's URL or id, in their error's text; their id of a
+/// session's request is the session's, too.
 DATAFLUX_INLINE void call::keep_secret(error& e) const {
   if (identity().session) e.with_request_id({});
-  const std::string_view hidden = secret();
-  if (hidden.empty()) return;
-  const auto blank_out = [hidden](std::string text) {
-    for (std::size_t at = text.find(hidden); at != std::string::npos; at = text.find(hidden, at)) {
-      text.replace(at, hidden.size(), "[removed]");
-    }
-    return text;
-  };
-  e.with_message(blank_out(e.message())).with_reason(blank_out(e.reason()));
+  std::string_view token = authorization_;
+  token.remove_prefix(std::min(token.find(' ') + 1, token.size()));
+  for (const std::string_view hidden : {secret(), token}) {
+    if (hidden.size() < 8) continue;  // no secret, but a word of any text
+    e.with_message(blank_out(e.message(), hidden)).with_reason(blank_out(e.reason(), hidden));
+    e.with_request_id(blank_out(e.request_id(), hidden));
+  }
 }
 
 /// A connection that ends without a word where nobody said that it is secure is often a port that
