@@ -318,8 +318,6 @@ DATAFLUX_INLINE std::string connection::phase_text() const {
   return sending_ ? "while the request was sent" : "before the first byte of the reply";
 }
 
-DATAFLUX_INLINE std::string connection::where() const { return " (" + pool_.to->to_string() + ")"; }
-
 DATAFLUX_INLINE void connection::reply_complete() {
   // Bytes behind the reply, or a request that was not sent to its end: nobody knows what the next
   // bytes mean.
@@ -347,7 +345,7 @@ DATAFLUX_INLINE void connection::fail(transport_failure failure, std::string det
   const bool stale = failure == transport_failure::reset && reused_ && report.first_byte == never &&
                      (e->idempotent || !report.request_sent);
   report.failure = failure;
-  report.detail = std::move(detail) + where();
+  report.detail = std::move(detail) + " (" + pool_.to->to_string() + ")";
   close();
   if (stale && e->stale_retries_ < 3) {
     ++e->stale_retries_;
