@@ -170,7 +170,9 @@ bool ends_upload(const verb_driver& verb) {
 /// Says what is wrong with the error as such; nothing when it is clear.
 std::string judge_error(const fault_cell& cell, const dataflux::error& e) {
   const std::string text = e.to_string();
-  const auto lacks = [&text](const std::string& what) { return text.find(what) == text.npos; };
+  const auto lacks = [&text](const std::string& what) {
+    return text.find(what) == std::string::npos;
+  };
   const bool of_bucket = cell.verb->verb == "objects.list" ||
                          cell.verb->verb == "multipart.uploads" ||
                          cell.verb->verb.starts_with("buckets.");
@@ -210,7 +212,8 @@ std::string judge_traces(const fault_cell& cell, const fault_row& f, const cell_
                            : static_cast<std::int64_t>(got.requests + (f.kind == means::doubled));
   if (got.opened > may_open) return "an upload is left open";
   const std::string said = got.told + (failure ? failure->to_string() : "");
-  if (!got.session_id.empty() && said.find(got.session_id) != said.npos) return "a secret is told";
+  if (!got.session_id.empty() && said.find(got.session_id) != std::string::npos)
+    return "a secret is told";
   return {};
 }
 
@@ -266,7 +269,8 @@ std::string judge(const fault_cell& cell, const fault_row& f, const cell_outcome
   if (auto wrong = judge_traces(cell, f, got); !wrong.empty()) return wrong;
   if (got.verb.failure) {
     if (auto unclear = judge_error(cell, *got.verb.failure); !unclear.empty()) return unclear;
-    const bool own_words = f.body.find("the words") != f.body.npos && f.kind != means::foreign;
+    const bool own_words =
+        f.body.find("the words") != std::string_view::npos && f.kind != means::foreign;
     if (own_words && got.verb.failure->message().find("the words") == std::string::npos) {
       return "what the service said is lost";
     }

@@ -34,7 +34,8 @@ std::string compare(const fault_cell& cell, const cell_outcome& got, const expec
     return std::string(to_string(got.state)) + " where " + std::string(to_string(state)) +
            " should be";
   }
-  const std::size_t writes = state == stage_state::new_object || state == stage_state::patched ? 1 : 0;
+  const std::size_t writes =
+      state == stage_state::new_object || state == stage_state::patched ? 1 : 0;
   if (got.writes != writes) return says("objects written", got.writes, writes);
   const bool opens = verb.verb == "multipart.initiate" || verb.verb == "resumable.start";
   const bool ends = verb.verb == "multipart.complete" || verb.verb == "multipart.abort" ||

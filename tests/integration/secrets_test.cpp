@@ -197,7 +197,9 @@ TEST_CASE("client: no secret is ever told", "[integration]") {
     const std::string text = s.watcher.text();
     for (const std::string& secret : secrets) {
       const std::size_t at = text.find(secret);
-      INFO(secret << (at == text.npos ? "" : " in " + text.substr(at < 200 ? 0 : at - 200, 400)));
+      INFO(secret << (at == std::string::npos
+                          ? ""
+                          : " in " + text.substr(at < 200 ? 0 : at - 200, 400)));
       CHECK(at == std::string::npos);
     }
   }
