@@ -89,5 +89,6 @@ TEST_CASE("retry table: the document says the same", "[integration]") {
   INFO(
       "write it anew with DATAFLUX_WRITE_DOCS=1 build/dev/tests/integration "
       "\"retry table: *document*\"");
-  CHECK(kept == retry_document());
+  const bool same = kept == retry_document();
+  CHECK(same);
 }
