@@ -41,6 +41,9 @@ std::string printable_text(std::string_view text, std::size_t limit = 2048);
 /// Cost: a look at the first bytes.
 result<void> check_document(const whole_reply& reply, const call_identity& call = {});
 
+/// The error of a reply whose JSON does not parse; retryable.
+error cut_or_garbled();
+
 /// "this does not look like Google Cloud Storage: WHAT; check the endpoint and any proxy".
 std::string not_the_service(std::string_view what);
 

@@ -244,6 +244,9 @@ TEST_CASE("error_reply: a success's document may be an error, a page, or another
   CHECK(code({200, "<Error><Code>NoSuchKey</Code></Error>"}) == errc::not_found);
   CHECK(code({200, "<html></html>"}) == errc::internal);
   CHECK(code({204, "", {{"X-Amz-Request-Id", "1"}}}) == errc::internal);
+  const auto cut = check({200, R"({"error":{"code":503,"mess)"});
+  CHECK(cut.error().code() == errc::internal);
+  CHECK(cut.error().retryable());
   const auto busy = check({200, R"({"error":{"code":503,"message":"later"}})"});
   CHECK(busy.error().code() == errc::unavailable);
   CHECK(busy.error().retryable());

@@ -203,10 +203,6 @@ inline bool is_strange(const reply_facts& facts, const service_words& words) noe
   return (words.web_page && facts.request_id.empty()) || !facts.stranger.empty();
 }
 
-inline bool is_redirect(int status) noexcept {
-  return status >= 300 && status <= 399 && status != 304;
-}
-
 inline errc decide_code(const call_identity& call, const reply_facts& facts,
                         const service_words& words) noexcept {
   if (is_strange(facts, words)) return errc::internal;
@@ -275,7 +271,7 @@ inline std::string advice(const call_identity& call, const reply_facts& facts, e
     return not_the_service(words.web_page ? "a web page answered"
                                           : std::string{facts.stranger} + " answered");
   }
-  if (is_redirect(facts.status)) {
+  if (facts.status >= 300 && facts.status <= 399 && facts.status != 304) {
     return not_the_service("it redirects to " +
                            (facts.redirect.empty() ? "somewhere else" : facts.redirect));
   }
@@ -326,8 +322,17 @@ DATAFLUX_INLINE std::string not_the_service(std::string_view what) {
       "; check the endpoint and any proxy");
 }
 
+DATAFLUX_INLINE error cut_or_garbled() {
+  return std::move(
+      error{errc::internal, "the reply's body is not a JSON object: it is cut or garbled"}
+          .with_retryable(true));
+}
+
 DATAFLUX_INLINE result<void> check_document(const whole_reply& reply, const call_identity& call) {
-  if (is_web_page(reply.facts, reply.body) || detail::is_error_document(reply.body)) {
+  if (is_web_page(reply.facts, reply.body)) return parse_error(call, reply.facts, reply.body);
+  if (detail::is_error_document(reply.body)) {
+    const bool json = detail::trim(as_text(reply.body)).front() == '{';
+    if (json && !codec::json_document::parse(reply.body)) return cut_or_garbled();
     return parse_error(call, reply.facts, reply.body);
   }
   if (reply.facts.stranger.empty()) return {};

@@ -45,9 +45,7 @@ DATAFLUX_INLINE result<codec::json_document> parse_json_reply(const whole_reply&
   if (auto fit = check_document(reply); !fit) return std::move(fit).error();
   auto document = codec::json_document::parse(reply.body);
   if (!document || document->root().kind() != codec::json_kind::object) {
-    return std::move(
-        error{errc::internal, "the reply's body is not a JSON object: it is cut or garbled"}
-            .with_retryable(true));
+    return cut_or_garbled();
   }
   return document;
 }
