@@ -24,7 +24,7 @@ object_ptr compose_source(const bucket_store& store, std::string_view bucket,
   }
   if (when.generation && when.if_generation_match &&
       *when.generation != *when.if_generation_match) {
-    throw invalid_argument("generation and ifGenerationMatch of a source differ");
+    throw condition_not_met();  // a generation that it names is not the one that it demands
   }
   return store.get(bucket, *name, when);
 }
