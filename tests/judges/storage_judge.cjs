@@ -13,8 +13,10 @@ const {after, before, test} = require('node:test');
 
 const tools = createRequire(path.join(process.env.DATAFLUX_JUDGE_MODULES, 'package.json'));
 const {Storage, TransferManager} = tools('@google-cloud/storage');
+const {OAuth2Client} = tools('google-auth-library');
 
 const endpoint = process.env.STORAGE_EMULATOR_HOST;
+delete process.env.STORAGE_EMULATOR_HOST;  // it would leave out /storage/v1 from all addresses
 const KIB = 1 << 10;
 const MIB = 1 << 20;
 let storage, bucket, folder;
@@ -47,6 +49,16 @@ async function names(options) {
 }
 
 const refused = code => error => error.code === code;
+
+// The multipart upload over XML ignores scheme and port of the endpoint: it asks
+// https://BUCKET.HOST/OBJECT, by path here.
+class RoadOfParts extends OAuth2Client {
+  request(options) {
+    const asked = new URL(options.url);
+    const [name] = asked.hostname.split('.');
+    return super.request({...options, url: `${endpoint}/${name}${asked.pathname}${asked.search}`});
+  }
+}
 
 before(async () => {
   storage = new Storage({apiEndpoint: endpoint, projectId: 'judges',
@@ -93,7 +105,9 @@ test('resumable upload in chunks, and of unknown length', async () => {
   for (const size of [0, 256 * KIB, MIB, MIB + 17]) {
     const data = noise(size, size);
     const source = file('source', data);
-    await bucket.upload(source, {destination: 'chunks', resumable: true, chunkSize: 256 * KIB});
+    // With a chunk size it sends "bytes 0--1/0" for an empty file.
+    const chunkSize = size === 0 ? undefined : 256 * KIB;
+    await bucket.upload(source, {destination: 'chunks', resumable: true, chunkSize});
     assert.ok(data.equals(await read('chunks')));
     await pipeline(Readable.from(data.length ? [data.subarray(0, 1), data.subarray(1)] : []),
                    bucket.file('stream').createWriteStream({resumable: true}));
@@ -190,7 +204,7 @@ test('listings: prefix, delimiter, glob, pages', async () => {
   const all = ['list/a', 'list/a/b', 'list/a/c/d', 'list/b/x', 'list/c-1'];
   for (const name of all) await bucket.file(name).save('x', {resumable: false});
   assert.deepEqual(await names({prefix: 'list/'}), all);
-  assert.deepEqual(await names({prefix: 'list/', maxResults: 2, autoPaginate: true}), all);
+  assert.deepEqual(await names({prefix: 'list/', maxResults: 2}), all.slice(0, 2));
   const [files, next, reply] = await bucket.getFiles(
     {prefix: 'list/', delimiter: '/', autoPaginate: false, maxResults: 10});
   assert.deepEqual(files.map(f => f.name), ['list/a', 'list/c-1']);
@@ -213,22 +227,37 @@ test('versions', async () => {
   assert.equal(String(old), '1');
 });
 
-test('transfer manager: files, chunks down, and parts up over XML', async () => {
+test('parts up over XML', async () => {
+  const authClient = new RoadOfParts();
+  authClient.setCredentials({access_token: 'any'});
+  const elsewhere = new Storage({apiEndpoint: 'http://storage.test', projectId: 'judges',
+                                 authClient});
+  const manager = new TransferManager(elsewhere.bucket(bucket.name));
+  for (const validation of ['md5', 'crc32c', false]) {
+    for (const size of [1, 10 * MIB, 16 * MIB + 1]) {
+      const data = noise(size, size);
+      const source = file('large', data);
+      await manager.uploadFileInChunks(source, {uploadName: 'parts', chunkSizeBytes: 5 * MIB,
+        headers: {'Content-Type': 'text/x-judge'}, validation});
+      const [metadata] = await bucket.file('parts').getMetadata();
+      assert.deepEqual([metadata.size, metadata.contentType], [String(size), 'text/x-judge']);
+      assert.ok(data.equals(await read('parts')));
+    }
+  }
+  assert.equal(await openUploads(), 0);
+});
+
+test('transfer manager: many files, and one in chunks', async () => {
   const manager = new TransferManager(bucket);
-  const data = noise(16 * MIB + 1, 9);
-  const source = file('large', data);
-  await manager.uploadFileInChunks(source, {uploadName: 'parts', chunkSizeBytes: 5 * MIB,
-    headers: {'Content-Type': 'text/x-judge'}, validation: 'md5'});
-  const [metadata] = await bucket.file('parts').getMetadata();
-  assert.deepEqual([metadata.size, metadata.contentType], [String(data.length), 'text/x-judge']);
+  const data = noise(7 * MIB + 1, 9);
+  await bucket.file('large').save(data, {resumable: false});
   const target = path.join(folder, 'chunks');
-  await manager.downloadFileInChunks('parts', {destination: target, chunkSizeBytes: 3 * MIB,
+  await manager.downloadFileInChunks('large', {destination: target, chunkSizeBytes: 3 * MIB,
                                                validation: 'crc32c'});
   assert.ok(data.equals(fs.readFileSync(target)));
   const sources = Array.from({length: 20}, (_, i) => file(`many-${i}`, noise(i * 1000, i)));
-  await manager.uploadManyFiles(sources, {customDestinationBuilder: p => 'many/' +
-    path.basename(p)});
-  const got = await manager.downloadManyFiles(sources.map(s => 'many/' + path.basename(s)));
+  const place = name => 'many/' + path.basename(name);
+  await manager.uploadManyFiles(sources, {customDestinationBuilder: place});
+  const got = await manager.downloadManyFiles(sources.map(place));
   got.forEach(([bytes], i) => assert.ok(noise(i * 1000, i).equals(bytes)));
-  assert.equal(await openUploads(), 0);
 });
