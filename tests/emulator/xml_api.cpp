@@ -93,7 +93,8 @@ http_reply xml_api::initiate(const call& asked, const http_request& request) con
   out.leaf("Bucket", asked.bucket);
   out.leaf("Key", asked.object);
   out.leaf("UploadId", uploads_.initiate(asked.bucket, asked.object, metadata_of_headers(request)));
-  return out.reply();
+  // Google's client for Node takes an upload id from replies of text/* only.
+  return out.reply("text/xml; charset=UTF-8");
 }
 
 http_reply xml_api::part(const call& asked, const http_request& request) const {

@@ -256,8 +256,11 @@ test('transfer manager: many files, and one in chunks', async () => {
                                                validation: 'crc32c'});
   assert.ok(data.equals(fs.readFileSync(target)));
   const sources = Array.from({length: 20}, (_, i) => file(`many-${i}`, noise(i * 1000, i)));
+  fs.mkdirSync(path.join(folder, 'many'));
   const place = name => 'many/' + path.basename(name);
   await manager.uploadManyFiles(sources, {customDestinationBuilder: place});
-  const got = await manager.downloadManyFiles(sources.map(place));
-  got.forEach(([bytes], i) => assert.ok(noise(i * 1000, i).equals(bytes)));
+  await manager.downloadManyFiles(sources.map(place), {passthroughOptions: {destination: folder}});
+  for (const [i, source] of sources.entries()) {
+    assert.ok(noise(i * 1000, i).equals(fs.readFileSync(path.join(folder, place(source)))));
+  }
 });

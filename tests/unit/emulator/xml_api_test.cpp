@@ -19,6 +19,7 @@ class upload {
     const auto reply =
         ask(s, {.method = "POST", .target = "/bucket/key?uploads", .headers = std::move(headers)});
     REQUIRE(reply.status == 200);
+    CHECK(reply.header("Content-Type").starts_with("text/xml"));
     id = element_of(reply, "UploadId");
     REQUIRE_FALSE(id.empty());
   }
