@@ -37,10 +37,15 @@ CASES = {
                  "scale": 1e6, "schemes": ["http"]},
     "put32m": {"count": 64, "concurrency": 4, "unit": "s/GiB", "per": "bytes",
                "scale": GIB, "schemes": ["http", "https"], "not_by": ["google-cloud-go"]},
+    **{name: {"count": 60000, "concurrency": 32, "unit": "us/call", "per": "requests",
+              "scale": 1e6, "schemes": ["http"],
+              "not_by": ["object_store", "google-cloud-go"]}
+       for name in ("stat", "delete", "insert")},
 }
+GROUPS = {"verbs": ["stat", "delete", "insert"]}
 SCHEME_WORDS = {"http": "plain", "https": "TLS 1.3"}
 CANCEL_AIMS = {"cancel to completion": ("cancel_ms", 5.0), "destroy to joined": ("destroy_ms", 50.0)}
-NAMES = [*CASES, "cancel", "build", "micro"]
+NAMES = [*CASES, *GROUPS, "cancel", "build", "micro"]
 
 
 class LoadServer:
@@ -178,7 +183,8 @@ def parse_arguments():
     unknown = set(options.names) - set(NAMES)
     if unknown:
         parser.error(f"unknown: {', '.join(sorted(unknown))}; known: {', '.join(NAMES)}")
-    options.names = options.names or [*CASES, "cancel"]
+    names = options.names or [*CASES, "cancel"]
+    options.names = [name for asked in names for name in GROUPS.get(asked, [asked])]
     return options
 
 

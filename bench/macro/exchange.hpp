@@ -12,21 +12,27 @@
 
 namespace bench {
 
-enum class shape { get16k, range8m, listpage, put32m };
+enum class shape { get16k, range8m, listpage, put32m, stat, remove, insert };
 
 inline shape parse_shape(std::string_view name) {
   if (name == "get16k") return shape::get16k;
   if (name == "range8m") return shape::range8m;
   if (name == "listpage") return shape::listpage;
   if (name == "put32m") return shape::put32m;
+  if (name == "stat") return shape::stat;
+  if (name == "delete") return shape::remove;
+  if (name == "insert") return shape::insert;
   fail("unknown case", name);
 }
 
-inline std::string object_path(std::string_view name) {
+inline std::string object_path(std::string_view name, std::string_view query) {
   std::string out = "/storage/v1/b/bench/o/";
   for (const char c : name) c == '/' ? out += "%2F" : out += c;
-  return out + "?alt=media";
+  return out.append(query);
 }
+
+inline constexpr std::string_view insert_type =
+    "multipart/related; boundary=0f3a5c7e9b1d2f4a6c8e0b2d4f6a8c0e";
 
 inline std::string list_path(std::string_view token) {
   std::string out =
@@ -41,6 +47,55 @@ inline std::string part_path(std::uint64_t number) {
          "?partNumber=" + std::to_string(number % 10000 + 1) +
          "&uploadId=" + std::string(upload_id);
 }
+
+/// The body of an insert of the small object: its resource, then its bytes.
+inline std::span<unsigned char> insert_body() {
+  const auto block = touched_memory(block_size);
+  fill_block(block);
+  const std::string boundary{"--0f3a5c7e9b1d2f4a6c8e0b2d4f6a8c0e"};
+  std::string out =
+      boundary + "\r\nContent-Type: application/json; charset=UTF-8\r\n\r\n{\"name\":\"";
+  out.append(small_object).append("\",\"contentType\":\"application/octet-stream\",");
+  out += "\"crc32c\":\"AAAAAA==\"}\r\n" + boundary;
+  out += "\r\nContent-Type: application/octet-stream\r\n\r\n";
+  out.append(reinterpret_cast<const char*>(block.data()), small_size);
+  out += "\r\n" + boundary + "--\r\n";
+  const auto kept = touched_memory(out.size());
+  std::memcpy(kept.data(), out.data(), out.size());
+  return kept;
+}
+
+/// What the requests of a case carry; for puts, bytes of no meaning.
+inline std::span<unsigned char> request_body(shape asked) {
+  if (asked == shape::put32m) return touched_memory(part_size);
+  if (asked == shape::insert) return insert_body();
+  return {};
+}
+
+inline std::string request_path(shape asked, std::uint64_t index, std::string_view token) {
+  switch (asked) {
+    case shape::get16k:
+      return object_path(small_object, "?alt=media");
+    case shape::range8m:
+      return object_path(large_object, "?alt=media");
+    case shape::listpage:
+      return list_path(token);
+    case shape::put32m:
+      return part_path(index);
+    case shape::stat:
+    case shape::remove:
+      return object_path(small_object, "?prettyPrint=false");
+    case shape::insert:
+      break;
+  }
+  return "/upload/storage/v1/b/bench/o?uploadType=multipart&prettyPrint=false";
+}
+
+/// Does the path of a request differ from the one before?
+inline bool has_own_path(shape asked) { return asked == shape::listpage || asked == shape::put32m; }
+
+/// Is the reply's body a piece of the block?
+inline bool gives_content(shape asked) { return asked == shape::get16k || asked == shape::range8m; }
 
 /// The first byte of range number `index`; ranges wrap around at the object's end.
 inline std::uint64_t range_start(std::uint64_t index) {

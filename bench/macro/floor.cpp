@@ -46,7 +46,6 @@ class floor_client {
   explicit floor_client(const bench::options& given)
       : given_(given), shape_(bench::parse_shape(given.name)), epoll_(epoll_create1(0)) {
     if (given.tls) make_tls();
-    if (shape_ == shape::put32m) part_ = bench::touched_memory(bench::part_size);
     for (unsigned i = 0; i < given.concurrency; ++i) lanes_.push_back(open_lane());
   }
 
@@ -110,32 +109,29 @@ class floor_client {
     return made;
   }
 
+  static std::string_view method_of(shape asked) {
+    if (asked == shape::put32m) return "PUT ";
+    if (asked == shape::remove) return "DELETE ";
+    return asked == shape::insert ? "POST " : "GET ";
+  }
+
   void begin(lane& l, std::string_view token) {
     const std::uint64_t index = started_++;
     l.request.clear();
-    l.request += shape_ == shape::put32m ? "PUT " : "GET ";
-    switch (shape_) {
-      case shape::get16k:
-        l.request += small_path_;
-        break;
-      case shape::range8m:
-        l.request += large_path_;
-        break;
-      case shape::listpage:
-        l.request += bench::list_path(token);
-        break;
-      case shape::put32m:
-        l.request += bench::part_path(index);
-        break;
-    }
+    l.request.append(method_);
+    l.request.append(bench::has_own_path(shape_) ? bench::request_path(shape_, index, token)
+                                                 : path_);
     l.request += " HTTP/1.1\r\nHost: localhost\r\nUser-Agent: floor\r\nAccept-Encoding: gzip\r\n";
     if (shape_ == shape::range8m) {
       const auto first = bench::range_start(index);
       l.request += "Range: bytes=" + std::to_string(first) + "-" +
                    std::to_string(first + bench::block_size - 1) + "\r\n";
-    } else if (shape_ == shape::put32m) {
-      l.request += "Content-Length: " + std::to_string(part_.size()) + "\r\n";
-      l.body = part_;
+    } else if (!body_.empty()) {
+      l.request += "Content-Length: " + std::to_string(body_.size()) + "\r\n";
+      l.body = body_;
+    }
+    if (shape_ == shape::insert) {
+      l.request.append("Content-Type: ").append(bench::insert_type).append("\r\n");
     }
     l.request += "\r\n";
     l.request_sent = 0;
@@ -185,10 +181,12 @@ class floor_client {
     const auto end = text.substr(0, head_room).find("\r\n\r\n");
     if (end == std::string_view::npos) return;
     if (!text.starts_with("HTTP/1.1 20")) fail("a reply", text.substr(0, 40));
-    const auto field = text.find("Content-Length: ");
-    if (field > end) fail("a reply has no length");
     std::size_t length = 0;
-    std::from_chars(text.data() + field + 16, text.data() + end, length);
+    if (!text.starts_with("HTTP/1.1 204")) {
+      const auto field = text.find("Content-Length: ");
+      if (field > end) fail("a reply has no length");
+      std::from_chars(text.data() + field + 16, text.data() + end, length);
+    }
     l.body_at = end + 4;
     l.need = l.body_at + length;
     if (l.need + simdjson::SIMDJSON_PADDING > l.buffer.size()) fail("a reply is too large");
@@ -198,12 +196,12 @@ class floor_client {
     const std::string_view body(reinterpret_cast<const char*>(l.buffer.data()) + l.body_at,
                                 l.need - l.body_at);
     ++done_.requests;
-    done_.bytes += shape_ == shape::put32m ? part_.size() : body.size();
+    done_.bytes += body_.empty() ? body.size() : body_.size();
     std::string_view token;
     if (shape_ == shape::listpage) {
       token = page_.decode(body);
       done_.items += page_.size();
-    } else if (check_) {
+    } else if (check_ && bench::gives_content(shape_)) {
       bench::check_body(body);
     }
     if (started_ < count_) begin(l, token);
@@ -239,9 +237,9 @@ class floor_client {
   shape shape_;
   int epoll_;
   SSL_CTX* tls_ = nullptr;
-  const std::string small_path_ = bench::object_path(bench::small_object);
-  const std::string large_path_ = bench::object_path(bench::large_object);
-  std::span<unsigned char> part_;
+  const std::string path_ = bench::request_path(shape_, 0, {});
+  const std::string_view method_ = method_of(shape_);
+  const std::span<unsigned char> body_ = bench::request_body(shape_);  ///< of each request
   std::vector<std::unique_ptr<lane>> lanes_;
   bench::page_floor page_;
   bench::tally done_;

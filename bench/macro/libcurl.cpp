@@ -33,7 +33,6 @@ class curl_client {
         shape_(bench::parse_shape(given.name)),
         epoll_(epoll_create1(0)),
         multi_(curl_multi_init()) {
-    if (shape_ == shape::put32m) part_ = bench::touched_memory(bench::part_size);
     curl_multi_setopt(multi_, CURLMOPT_SOCKETFUNCTION, &curl_client::on_socket);
     curl_multi_setopt(multi_, CURLMOPT_SOCKETDATA, this);
     curl_multi_setopt(multi_, CURLMOPT_TIMERFUNCTION, &curl_client::on_timer);
@@ -128,10 +127,9 @@ class curl_client {
         return 512L << 10;
       case shape::listpage:
         return 256L << 10;
-      case shape::put32m:
-        break;
+      default:
+        return 16L << 10;
     }
-    return 16L << 10;
   }
 
   std::unique_ptr<lane> make_lane() const {
@@ -159,6 +157,14 @@ class curl_client {
       curl_easy_setopt(easy, CURLOPT_READDATA, made.get());
       curl_easy_setopt(easy, CURLOPT_INFILESIZE_LARGE, static_cast<curl_off_t>(bench::part_size));
       curl_easy_setopt(easy, CURLOPT_HTTPHEADER, curl_slist_append(nullptr, "Expect:"));
+    } else if (shape_ == shape::insert) {
+      const std::string type = "Content-Type: " + std::string(bench::insert_type);
+      curl_easy_setopt(easy, CURLOPT_POST, 1L);
+      curl_easy_setopt(easy, CURLOPT_POSTFIELDS, part_.data());
+      curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(part_.size()));
+      curl_easy_setopt(easy, CURLOPT_HTTPHEADER, curl_slist_append(nullptr, type.c_str()));
+    } else if (shape_ == shape::remove) {
+      curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, "DELETE");
     }
     return made;
   }
@@ -166,22 +172,9 @@ class curl_client {
   void begin(lane& l, std::string_view token) {
     const std::uint64_t index = started_++;
     std::string url = given_.endpoint;
-    switch (shape_) {
-      case shape::get16k:
-        url += bench::object_path(bench::small_object);
-        break;
-      case shape::range8m:
-        url += bench::object_path(bench::large_object);
-        break;
-      case shape::listpage:
-        url += bench::list_path(token);
-        break;
-      case shape::put32m:
-        url += bench::part_path(index);
-        break;
-    }
+    url += bench::request_path(shape_, index, token);
     // One object's address does not change: only what differs is set again.
-    if (index < lanes_.size() || shape_ == shape::listpage || shape_ == shape::put32m)
+    if (index < lanes_.size() || bench::has_own_path(shape_))
       curl_easy_setopt(l.easy, CURLOPT_URL, url.c_str());
     if (shape_ == shape::range8m) {
       const auto first = bench::range_start(index);
@@ -211,12 +204,12 @@ class curl_client {
   void finish(lane& l) {
     const std::string_view body(reinterpret_cast<const char*>(l.buffer.data()), l.have);
     ++done_.requests;
-    done_.bytes += shape_ == shape::put32m ? part_.size() : body.size();
+    done_.bytes += part_.empty() ? body.size() : part_.size();
     std::string_view token;
     if (shape_ == shape::listpage) {
       token = page_.decode(body);
       done_.items += page_.size();
-    } else if (check_) {
+    } else if (check_ && bench::gives_content(shape_)) {
       bench::check_body(body);
     }
     if (started_ < count_) begin(l, token);
@@ -227,7 +220,7 @@ class curl_client {
   int epoll_;
   CURLM* multi_;
   clock::time_point timer_at_ = never;
-  std::span<unsigned char> part_;
+  const std::span<unsigned char> part_ = bench::request_body(shape_);
   std::vector<std::unique_ptr<lane>> lanes_;
   bench::page_floor page_;
   bench::tally done_;

@@ -198,9 +198,11 @@ class server {
 
   void end_of_head(connection* c) {
     const std::string_view head(c->head.data(), c->head_size);
-    const auto end = head.ends_with("\r\n\r\n") ? head.size() : head.find("\r\n\r\n") + 4;
+    const bool bodiless = head[0] != 'P';
+    const auto end =
+        bodiless && head.ends_with("\r\n\r\n") ? head.size() : head.find("\r\n\r\n") + 4;
     if (end < 4) return;  // npos + 4: not complete yet
-    if (head[0] == 'P') {
+    if (!bodiless) {
       const auto field = head.find("ength: ");
       const auto length =
           field == std::string_view::npos ? 0 : std::strtoull(head.data() + field + 7, nullptr, 10);
@@ -241,6 +243,8 @@ class server {
       }
       c->own_head += "\r\n";
       c->memory = c->own_head;
+    } else if (target.starts_with("POST /upload/")) {
+      c->memory = replies_.small_metadata;
     } else {
       c->memory = target.find("?uploads") != std::string_view::npos ? replies_.upload_begun
                                                                     : replies_.upload_completed;

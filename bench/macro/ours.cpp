@@ -75,6 +75,11 @@ class our_client {
         lanes_(given.concurrency),
         client_(make_client(given)) {
     if (shape_ == shape::put32m) part_ = std::as_bytes(bench::touched_memory(bench::part_size));
+    if (shape_ == shape::insert) {
+      const auto block = bench::touched_memory(bench::block_size);
+      bench::fill_block(block);
+      part_ = std::as_bytes(block.first(bench::small_size));
+    }
     const bool ranges = shape_ == shape::range8m;
     for (auto& each : lanes_) {
       each.read.bucket = bench::bucket;
@@ -87,6 +92,9 @@ class our_client {
     upload_.object = bench::upload_object;
     upload_.upload_id = bench::upload_id;
     upload_.data = part_;
+    stat_.bucket = remove_.bucket = insert_.bucket = bench::bucket;
+    stat_.object = remove_.object = insert_.object = bench::small_object;
+    insert_.data = part_;
   }
 
   bench::tally run(std::uint64_t count, bool check) {
@@ -124,6 +132,9 @@ class our_client {
     if (index >= count_) return;
     if (shape_ == shape::listpage) return begin_page(l, token);
     if (shape_ == shape::put32m) return begin_part(l, index);
+    if (shape_ == shape::stat) return begin_call(l, stat_, 0);
+    if (shape_ == shape::remove) return begin_call(l, remove_, 0);
+    if (shape_ == shape::insert) return begin_call(l, insert_, insert_.data.size());
     if (shape_ == shape::range8m)
       l.read.range = dataflux::byte_range::span(bench::range_start(index), bench::block_size);
     l.sink.emplace(l.buffer);
@@ -156,6 +167,14 @@ class our_client {
     });
   }
 
+  template <class Request>
+  void begin_call(lane& l, const Request& request, std::uint64_t bytes) {
+    client_->start(request, [this, &l, bytes](const auto& done) {
+      if (!done) fail("a call", text_of(done.error()));
+      finish(l, bytes, {});
+    });
+  }
+
   void finish(lane& l, std::uint64_t bytes, std::string_view token) {
     bytes_ += bytes;
     begin(l, token);
@@ -167,6 +186,9 @@ class our_client {
   std::span<const std::byte> part_;
   dataflux::list_page_request list_;
   dataflux::upload_part_request upload_;
+  dataflux::stat_request stat_;
+  dataflux::remove_request remove_;
+  dataflux::insert_request insert_;
   std::atomic<std::uint64_t> started_{0}, finished_{0}, bytes_{0}, items_{0};
   std::uint64_t count_ = 0;
   bool check_ = false;

@@ -112,12 +112,21 @@ class served {
   }
 
   static std::string metadata(std::string_view name, const std::string& crc, std::uint64_t size) {
-    return with_length("application/json; charset=UTF-8",
-                       "{\"kind\":\"storage#object\",\"bucket\":\"bench\",\"name\":\"" +
-                           std::string(name) + "\",\"size\":\"" + std::to_string(size) +
-                           "\",\"generation\":\"1767225600000001\",\"metageneration\":\"1\","
-                           "\"crc32c\":\"" +
-                           crc + "\",\"updated\":\"2026-01-01T00:00:00.000Z\"}");
+    const std::string object{name};
+    const std::string link = "https://www.googleapis.com/storage/v1/b/bench/o/" + object;
+    return with_length(
+        "application/json; charset=UTF-8",
+        "{\"kind\":\"storage#object\",\"id\":\"bench/" + object +
+            "/1767225600000001\",\"selfLink\":\"" + link + "\",\"mediaLink\":\"" + link +
+            "?generation=1767225600000001&alt=media\",\"name\":\"" + object +
+            "\",\"bucket\":\"bench\",\"generation\":\"1767225600000001\",\"metageneration\":\"1\","
+            "\"contentType\":\"application/"
+            "octet-stream\",\"storageClass\":\"STANDARD\",\"size\":\"" +
+            std::to_string(size) + "\",\"md5Hash\":\"1B2M2Y8AsgTpgAmY7PhCfg==\",\"crc32c\":\"" +
+            crc +
+            "\",\"etag\":\"CIGAgICAgICAAhAB\",\"timeCreated\":\"2026-01-01T00:00:00.000Z\","
+            "\"updated\":\"2026-01-01T00:00:00.000Z\","
+            "\"timeStorageClassUpdated\":\"2026-01-01T00:00:00.000Z\"}");
   }
 
   void add_page(unsigned page) {

@@ -28,9 +28,10 @@ struct list_verb {
 
   /// One pass into columns. Beyond what codec::parse_object_list() refuses, these break a listing's
   /// contract and are errors (internal), because a coordinator that splits key ranges would lose or
-  /// repeat names without notice: names or prefixes that do not strictly ascend, or are outside of
-  /// prefix, start_offset or end_offset; prefixes without a delimiter asked for; a next page token
-  /// equal to this page's (the listing would never end). Malformed JSON is retryable().
+  /// repeat names without notice: names or prefixes that do not strictly ascend (with versions:
+  /// names and, within one, generations), or are outside of prefix, start_offset or end_offset;
+  /// prefixes without a delimiter asked for; a next page token equal to this page's (the listing
+  /// would never end). Malformed JSON is retryable().
   static result<value> parse(const request& r, const state&, const whole_reply& reply);
 };
 

@@ -53,12 +53,16 @@ TEST_CASE("list_verb: everything that narrows a listing", "[gcs]") {
                             .end_offset = "a+b/\xc3\xa4",
                             .page_token = "Cg==&x",
                             .max_results = 7,
-                            .include_trailing_delimiter = true};
-  CHECK(target_of(r, "payer") ==
-        std::string{"/storage/v1/b/bkt/o?"} + projection +
-            "&maxResults=7&prefix=a%2Bb%2F&delimiter=%2F&startOffset=a%2Bb%2F%25"
-            "&endOffset=a%2Bb%2F%C3%A4&includeTrailingDelimiter=true&pageToken=Cg%3D%3D%26x"
-            "&userProject=payer");
+                            .include_trailing_delimiter = true,
+                            .match_glob = "**.{tar,npy}",
+                            .versions = true};
+  CHECK(
+      target_of(r, "payer") ==
+      std::string{"/storage/v1/b/bkt/o?"} + projection +
+          "&maxResults=7&prefix=a%2Bb%2F&delimiter=%2F&startOffset=a%2Bb%2F%25"
+          "&endOffset=a%2Bb%2F%C3%A4&includeTrailingDelimiter=true&matchGlob=%2A%2A.%7Btar%2Cnpy%7D"
+          "&versions=true&pageToken=Cg%3D%3D%26x"
+          "&userProject=payer");
 }
 
 TEST_CASE("list_verb: a page comes into columns", "[gcs]") {
@@ -118,6 +122,22 @@ TEST_CASE("list_verb: a page that would lose or repeat names is refused", "[gcs]
   const auto same = parse(second, R"({"nextPageToken":"t"})");
   REQUIRE_FALSE(same);
   CHECK(same.error().message().find("does not advance") != std::string::npos);
+}
+
+TEST_CASE("list_verb: versions of a name ascend by generation", "[gcs]") {
+  const auto version = [](std::string_view generation) {
+    return R"({"name":"a","size":"1","generation":")" + std::string{generation} + "\"}";
+  };
+  const auto page_with = [&](const char* first, const char* second) {
+    return "{\"items\":[" + version(first) + "," + version(second) + "]}";
+  };
+  const list_page_request all{.bucket = "bkt", .versions = true};
+  const auto page = parse(all, page_with("1", "2"));
+  REQUIRE(page);
+  CHECK(page->objects.size() == 2);
+  CHECK_FALSE(parse(all, page_with("2", "2")));
+  CHECK_FALSE(parse(all, page_with("2", "1")));
+  CHECK_FALSE(parse({.bucket = "bkt"}, page_with("1", "2")));
 }
 
 TEST_CASE("list_verb: garbled pages may be asked for again, web pages not", "[gcs]") {

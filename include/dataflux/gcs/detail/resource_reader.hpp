@@ -20,7 +20,7 @@ namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
 /// Takes members of a JSON resource; remembers the first one that is not what it must be.
 class resource_reader {
  public:
-  explicit resource_reader(codec::json_value resource) noexcept : resource_(resource) {}
+  explicit resource_reader(codec::json_value resource) : members_(resource.members()) {}
 
   void text(std::string_view key, std::string& into) {
     if (const auto value = member(key)) {
@@ -73,14 +73,18 @@ class resource_reader {
  private:
   /// Absent for null, too.
   codec::json_value member(std::string_view key) const noexcept {
-    const auto value = resource_.find(key);
-    return value.kind() == codec::json_kind::null ? codec::json_value{} : value;
+    for (const codec::json_member& m : members_) {
+      if (m.key != key) continue;
+      return m.value.kind() == codec::json_kind::null ? codec::json_value{} : m.value;
+    }
+    return {};
   }
   void check(bool good, std::string_view key) noexcept {
     if (!good && fault_.empty()) fault_ = key;
   }
 
-  codec::json_value resource_;
+  /// Once gathered, twenty keys are found for the price of five searches of the document.
+  std::vector<codec::json_member> members_;
   std::string_view fault_{};
 };
 

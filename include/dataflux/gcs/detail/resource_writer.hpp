@@ -16,9 +16,10 @@ namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
 /// 32 hexadecimal digits.
 inline std::string hexadecimal(const call_id& id) {
   constexpr std::string_view digits{"0123456789abcdef"};
-  std::string text;
+  std::string text(32, '0');
+  char* to = text.data();
   for (const std::uint64_t half : id) {
-    for (int shift = 60; shift >= 0; shift -= 4) text.push_back(digits[(half >> shift) & 0xfU]);
+    for (int shift = 60; shift >= 0; shift -= 4) *to++ = digits[(half >> shift) & 0xfU];
   }
   return text;
 }

@@ -25,6 +25,7 @@ inline void begin(const call_context& context, http::method method, http::reques
   out.method = method;
   if (out.origin != context.endpoint.origin()) out.origin = context.endpoint.origin();
   out.target.clear();
+  out.target.reserve(256);
   out.headers.clear();
   out.body.clear();
 }

@@ -25,7 +25,7 @@ class page_reader final : public codec::object_list_visitor {
       check(item.name >= asked_.start_offset, "object", item.name, "is before start_offset");
       check(item.name.starts_with(asked_.prefix), "object", item.name, "lacks the prefix");
     } else {
-      check(item.name > page_.objects.last_name(), "object", item.name,
+      check(item.name > page_.objects.last_name() || is_next_version(item), "object", item.name,
             "is not behind the one before");
     }
     page_.objects.append(item.name, item.size, item.generation, item.crc32c);
@@ -62,6 +62,12 @@ class page_reader final : public codec::object_list_visitor {
     fault_ = error{errc::internal, std::move(message)};
   }
 
+  bool is_next_version(const codec::object_list_item& item) const {
+    const object_columns& kept = page_.objects;
+    return asked_.versions && item.name == kept.last_name() &&
+           item.generation > kept.generation(kept.size() - 1);
+  }
+
   const list_page_request& asked_;
   list_page& page_;
   std::optional<error> fault_{};
@@ -85,6 +91,8 @@ DATAFLUX_INLINE void list_verb::build(const call_context& context, const request
       .optional_text("startOffset", r.start_offset)
       .optional_text("endOffset", r.end_offset);
   if (r.include_trailing_delimiter) target.raw("includeTrailingDelimiter=true");
+  target.optional_text("matchGlob", r.match_glob);
+  if (r.versions) target.raw("versions=true");
   target.optional_text("pageToken", r.page_token);
   detail::bill_json(context, target, out);
 }

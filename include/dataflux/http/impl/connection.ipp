@@ -3,22 +3,20 @@
 #include <dataflux/byte_range.hpp>
 #include <dataflux/http/detail/io_thread.hpp>
 
+#include <sys/epoll.h>
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
-#include <sys/epoll.h>
-
 namespace dataflux::inline DATAFLUX_ABI::http::detail {
 
-/// Bodies up to this size are sent with the head in one call.
-inline constexpr std::size_t joined_body_limit = std::size_t{16} << 10U;
+/// The head and the pieces of the body that fit into this behind it are sent in one call.
+inline constexpr std::size_t joined_limit = std::size_t{24} << 10U;
 /// What one receive moves at most: small enough that a checksum finds it in the cache.
 inline constexpr std::size_t receive_piece = std::size_t{256} << 10U;
-/// What one connection moves before the others get their turn.
+/// What one connection moves before the others get their turn. One send offers as much: the kernel
+/// takes what fits, and small offers cost a fifth more.
 inline constexpr std::size_t turn_limit = std::size_t{4} << 20U;
-/// What one send offers: the kernel takes what fits, and small offers cost a fifth more.
-inline constexpr std::size_t send_piece = turn_limit;
 
 DATAFLUX_INLINE time_point connection::now() const noexcept { return owner_.loop_.now(); }
 
@@ -58,9 +56,11 @@ DATAFLUX_INLINE void connection::encode() {
     report_.detail = encoded.error().message();
     return fail_soon();
   }
-  if (body.size() > joined_body_limit) return;
-  for (const bytes_view part : body.parts()) out_.append(as_text(part));
-  part_ = body.parts().size();
+  for (const bytes_view part : body.parts()) {
+    if (out_.size() + part.size() > joined_limit) return;
+    out_.append(as_text(part));
+    ++part_;
+  }
 }
 
 DATAFLUX_INLINE void connection::send_some() {
@@ -77,7 +77,7 @@ DATAFLUX_INLINE void connection::send_some() {
     }
     const bytes_view rest =
         in_head ? as_bytes(out_).subspan(out_sent_) : parts[part_].subspan(part_sent_);
-    const auto sent = stream_.send(rest.first(std::min(rest.size(), send_piece)));
+    const auto sent = stream_.send(rest.first(std::min(rest.size(), turn_limit)));
     if (sent.status == stream::status::again) return;
     if (sent.status != stream::status::ok) return send_broken();
     report_.request_sent = true;

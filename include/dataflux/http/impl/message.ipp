@@ -66,6 +66,7 @@ DATAFLUX_INLINE void header_list::add(std::string_view name, std::string_view va
     valid_ = false;
     return;
   }
+  if (wire_.empty()) wire_.reserve(512);
   wire_.append(name).append(": ").append(value).append("\r\n");
 }
 
