@@ -42,7 +42,7 @@ def run(*command, **more):
 
 
 def install_python(folder):
-    venv.create(folder, with_pip=True, clear=True)
+    venv.create(folder, with_pip=True, clear=True, symlinks=True)
     run(folder / "bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
         "--only-binary", ":all:", "-r", HERE / "requirements.txt")
 

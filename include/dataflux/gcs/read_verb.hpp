@@ -71,7 +71,8 @@ struct read_verb {
 
   /// GET {json}{bucket}/o/{object}?alt=media[&generation=..][&if..=..][&userProject=..], a Range
   /// field unless all is asked for, and `Accept-Encoding: gzip`, which keeps gzip-stored objects as
-  /// they are stored, unless decode_gzip. Writes no temporaries: no allocation once `out` has grown.
+  /// they are stored, unless decode_gzip. Writes no temporaries: no allocation once `out` has
+  /// grown.
   static void build(const call_context& context, const request& r, const state& from,
                     http::request& out);
 
