@@ -29,6 +29,10 @@ def make_bucket(name, **more):
     return name
 
 
+def restrict(bucket, **how):
+    ask("PATCH", f"/_emulator/buckets/{bucket}", how)
+
+
 def names_in(bucket):
     page = ask("GET", f"/storage/v1/b/{bucket}/o?fields=items(name)")
     return [item["name"] for item in page.get("items", [])]

@@ -1,21 +1,17 @@
-"""google-cloud-storage, Google's own client for Python: JSON API, batches, resumable uploads, and
-the XML multipart upload of its transfer_manager."""
+"""google-cloud-storage, Google's own client for Python: JSON API, batches, resumable uploads."""
 
 import base64
 import datetime
 import gzip
 import hashlib
 import io
-import tempfile
 import unittest
-from pathlib import Path
 
 import google_crc32c
 import requests
 from google.api_core import exceptions
 from google.auth.credentials import AnonymousCredentials
 from google.cloud import storage
-from google.cloud.storage import transfer_manager
 
 from court import KIB, MIB, calls, make_bucket, noise, open_uploads
 
@@ -372,24 +368,6 @@ class Listings(Judge):
         old.delete()
         self.assertEqual(3, len(list(bucket.list_blobs(versions=True))))
         self.assertEqual([], list(bucket.list_blobs()))
-
-
-class Access(Judge):
-    def test_requester_pays(self):
-        name = make_bucket("python-pays", billing={"requesterPays": True})
-        with self.assertRaises(exceptions.BadRequest):
-            self.client.bucket(name).blob("a").upload_from_string(b"x")
-        paid = self.client.bucket(name, user_project="judges")
-        self.put("a", b"data", paid)
-        self.assertEqual(b"data", paid.blob("a").download_as_bytes())
-        self.assertEqual(["a"], [blob.name for blob in paid.list_blobs()])
-        with tempfile.TemporaryDirectory() as folder:
-            source = Path(folder) / "file"
-            source.write_bytes(noise(6 * MIB))
-            transfer_manager.upload_chunks_concurrently(
-                str(source), paid.blob("parts"), chunk_size=5 * MIB,
-                worker_type=transfer_manager.THREAD)
-        self.assertEqual(6 * MIB, paid.get_blob("parts").size)
 
 
 if __name__ == "__main__":

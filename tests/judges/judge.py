@@ -3,8 +3,9 @@
 
     judge.py NAME --tools FOLDER --program PROGRAM
 
-Clients judge the emulator, whose PROGRAM is started for each: google_cloud_storage, gcsfs, pyarrow,
-obstore, node_storage. A server judges the client: fake_gcs_server, for which PROGRAM is the test.
+Clients judge the emulator, whose PROGRAM is started for each: google_cloud_storage with access and
+transfer_manager, gcsfs, pyarrow, obstore, node_storage. A server judges the client:
+fake_gcs_server, for which PROGRAM is the test.
 FOLDER is what install.py has filled. `./dev test --full judge` does both.
 """
 
@@ -84,6 +85,8 @@ def main():
     arguments.add_argument("--tools", type=Path, required=True)
     arguments.add_argument("--program", required=True)
     options = arguments.parse_args()
+    options.tools = options.tools.absolute()
+    options.program = os.path.abspath(options.program)
     if not os.environ.get("DATAFLUX_TEST_FULL"):
         sys.exit(SKIPPED)
     if not (options.tools / "stamp").exists():
