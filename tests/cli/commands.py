@@ -4,91 +4,18 @@
     commands.py --dataflux PROGRAM --emulator PROGRAM [TEST...]
 """
 
-import argparse
 import json
 import os
 import pty
-import random
 import resource
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
-import unittest
 from pathlib import Path
 
 sys.dont_write_bytecode = True
+from command_case import BUCKET, MIB, Case, main, noise, options  # noqa: E402
 from service import Emulator, SlowRoad, environment, wait_until  # noqa: E402
-
-MIB = 1 << 20
-BUCKET = "bucket"
-options = None
-
-
-def noise(size, seed=1):
-    return random.Random(seed).randbytes(size)
-
-
-class Case(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.emulator = Emulator(options.emulator, BUCKET)
-        cls.environment = environment(STORAGE_EMULATOR_HOST=cls.emulator.endpoint)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.emulator.close()
-
-    def setUp(self):
-        self.folder = Path(tempfile.mkdtemp(prefix="dataflux-cli-"))
-        self.addCleanup(shutil.rmtree, self.folder)
-
-    def run_it(self, *arguments, **more):
-        more.setdefault("env", self.environment)
-        more.setdefault("stdin", subprocess.DEVNULL) if "input" not in more else None
-        return subprocess.run([options.dataflux, *map(str, arguments)], cwd=self.folder,
-                              capture_output=True, timeout=120, **more)
-
-    def ok(self, *arguments, **more):
-        """Its standard output; it must succeed and say nothing else."""
-        done = self.run_it(*arguments, **more)
-        self.assertEqual((0, b""), (done.returncode, done.stderr), arguments)
-        return done.stdout
-
-    def fails(self, status, *arguments, saying=(), **more):
-        """Its lines on standard error; each begins with the program's name."""
-        done = self.run_it(*arguments, **more)
-        said = done.stderr.decode(errors="replace")
-        self.assertEqual(status, done.returncode, f"{arguments}: {said}")
-        for line in said.splitlines():
-            self.assertTrue(line.startswith("dataflux: "), said)
-        for part in [saying] if isinstance(saying, str) else saying:
-            self.assertIn(part, said)
-        return said.splitlines()
-
-    def start(self, *arguments, **more):
-        return subprocess.Popen([options.dataflux, *map(str, arguments)], cwd=self.folder,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
-
-    def tree(self, *below):
-        """{path: bytes}, None for a folder, of everything below, hidden files included."""
-        top = self.folder.joinpath(*below)
-        return {str(p.relative_to(top)): None if p.is_dir() else p.read_bytes()
-                for p in top.rglob("*")}
-
-    def write(self, name, content=b""):
-        path = self.folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-        return path
-
-    def url(self, name=""):
-        return f"gs://{BUCKET}/{name}"
-
-    def put(self, objects):
-        for name, content in objects.items():
-            self.emulator.put(name, content)
 
 
 class Reading(Case):
@@ -450,12 +377,6 @@ class Interrupted(Case):
         self.addCleanup(self.road.close)
         self.slow = environment(STORAGE_EMULATOR_HOST=self.road.endpoint)
 
-    def interrupt(self, program, number=signal.SIGINT):
-        program.send_signal(number)
-        _, said = program.communicate(timeout=60)
-        self.assertEqual(128 + number, program.returncode, said)
-        self.assertEqual(b"dataflux: interrupted, and cleaned up\n", said)
-
     def test_download(self):
         self.put({"large": noise(48 * MIB)})
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -559,9 +480,4 @@ class Failing(Case):
 
 
 if __name__ == "__main__":
-    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    arguments.add_argument("--dataflux", required=True)
-    arguments.add_argument("--emulator", required=True)
-    options, rest = arguments.parse_known_args()
-    options.dataflux, options.emulator = map(os.path.abspath, (options.dataflux, options.emulator))
-    unittest.main(argv=[sys.argv[0], *rest])
+    main(__doc__)
