@@ -255,7 +255,7 @@ exit_status run_cp(const session& with, const cp_options& options) {
   progress bar(down ? "downloading" : "uploading", 0);
   outcome report(&bar);
   {
-    pipeline flow({});
+    pipeline flow(with.store.executor(), {});
     job work{with.store, flow, report, with.stop};
     copy task(with, work, bar, std::move(ends->first), std::move(ends->second));
     if (down) {

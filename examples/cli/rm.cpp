@@ -86,7 +86,7 @@ exit_status run_rm(const session& with, const rm_options& options) {
   progress bar("removing", 0);
   outcome report(&bar);
   {
-    pipeline flow({.file_threads = 0});
+    pipeline flow(with.store.executor(), {.file_threads = 0});
     job work{with.store, flow, report, with.stop};
     for (const auto& where : places) {
       if (work.ended()) break;
