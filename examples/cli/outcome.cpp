@@ -1,7 +1,6 @@
 #include "outcome.hpp"
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <system_error>
 
@@ -123,12 +122,7 @@ void outcome::failed(const error& e) {
   note(explain(e));
 }
 
-void outcome::note(std::string_view line) {
-  const std::string text = "dataflux: " + std::string(line);
-  if (bar_ != nullptr) return bar_->print(text);
-  std::scoped_lock lock(mutex_);
-  std::fprintf(stderr, "%s\n", text.c_str());
-}
+void outcome::note(std::string_view line) { print_line("dataflux: " + std::string(line)); }
 
 exit_status outcome::status() const {
   std::scoped_lock lock(mutex_);
