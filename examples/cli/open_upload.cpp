@@ -76,6 +76,7 @@ class beginning : public std::enable_shared_from_this<beginning> {
   }
 
   void again() {
+    if (from_.stop.stop_requested()) return done_(error(errc::cancelled, "stopped"));
     if (++tries_ == most_tries || from_.ended()) return done_(std::move(*failure_));
     auto& executor = from_.store.executor();
     executor.at(executor.now() + jittered_wait(tries_),

@@ -465,12 +465,14 @@ class Failing(Case):
         for name, content in self.tree("small/t").items():
             self.assertEqual(noise(100_000), content, name)
 
-    def test_a_folder_without_permission(self):
-        if os.geteuid() == 0:
-            self.skipTest("root may write everywhere")
-        self.put({"x": b"1"})
-        (self.folder / "closed").mkdir(mode=0o500)
-        self.fails(6, "cp", self.url("x"), "closed/x", saying="Permission denied")
+    def test_a_folder_that_takes_no_files(self):
+        self.put({"x": b"1", "large": noise(20 * MIB)})
+        for name in ("x", "large"):
+            # Where not even root may make a file.
+            self.fails(6, "cp", self.url(name), "/sys/dataflux-test", saying="/sys/dataflux-test")
+        if os.geteuid() != 0:
+            (self.folder / "closed").mkdir(mode=0o500)
+            self.fails(6, "cp", self.url("x"), "closed/x", saying="Permission denied")
 
     def test_a_dead_endpoint(self):
         gone = Emulator(options.emulator, BUCKET)

@@ -6,10 +6,12 @@
 After whatever happened: no partial file, nothing temporary, no open upload.
 """
 
+import signal
 import sys
 
 sys.dont_write_bytecode = True
-from command_case import MIB, Case, main, noise  # noqa: E402
+from command_case import MIB, Case, main, noise, without_notices  # noqa: E402
+from service import SlowRoad, environment, wait_until  # noqa: E402
 
 # Faults that a second request mends, of replies that carry an object's bytes.
 BROKEN_READS = {
@@ -70,15 +72,6 @@ class Downloads(Case):
         self.assertEqual(1, len(said), said)
         self.assertEqual({str(i): noise(1000, i) for i in (0, 1, 2, 4)}, self.tree("t"))
 
-    def test_a_service_that_never_mends(self):
-        self.put({f"down/{i}": noise(30_000, i) for i in range(20)})
-        self.put({"large": noise(20 * MIB)})
-        self.inflict("refuse", verb="objects.media", status=503, count=0)
-        self.together(8, ("cp", self.url("large"), "x"), ("cp", self.url("down/7"), "y"),
-                      ("cp", "-r", self.url("down/1"), "t"), ("cat", self.url("large")),
-                      saying=b"503")
-        self.assertEqual({}, self.tree())
-
     def test_a_listing_that_breaks_off(self):
         many = {f"page/{i:04}": b"" for i in range(1500)}
         self.put(many)
@@ -129,16 +122,6 @@ class Uploads(Case):
         self.fails(4, "cp", "large", self.url("part/never"), saying="part/never")
         self.assertIsNone(self.emulator.get("part/never"))
 
-    def test_a_service_that_never_mends(self):
-        self.write("src/1", noise(3000))
-        self.write("large", noise(20 * MIB))
-        for verb in ("objects.insert", "multipart.part"):
-            self.inflict("refuse", verb=verb, status=503, count=0)
-        self.together(8, ("cp", "src/1", self.url("never")), ("cp", "large", self.url("never")),
-                      ("cp", "-", self.url("never")),
-                      saying=b"503")
-        self.assertIsNone(self.emulator.get("never"))
-
     def test_wrong_checksums_in_replies(self):
         self.write("small", noise(16384))
         self.write("large", noise(20 * MIB))
@@ -148,6 +131,99 @@ class Uploads(Case):
                 self.inflict("wrong_hash", verb=verb, count=0)
                 self.fails(7, "cp", name, self.url("sum"), saying="sum")
                 self.emulator.ask("DELETE", "/_emulator/faults")
+
+
+class Hopeless(Case):
+    """What is tried again and again takes long, so all of it goes on at once."""
+
+    def test_a_service_that_never_mends(self):
+        self.put({"small": noise(30_000), "large": noise(20 * MIB)})
+        self.write("small-file", noise(3000))
+        self.write("large-file", noise(20 * MIB))
+        for verb in ("objects.media", "objects.insert", "multipart.part"):
+            self.inflict("refuse", verb=verb, status=503, count=0)
+        before = self.tree()
+        self.together(8, ("cp", self.url("large"), "x"), ("cp", self.url("small"), "y"),
+                      ("cp", "-r", self.url("small"), "t"), ("cat", self.url("large")),
+                      ("cp", "small-file", self.url("never")), ("cp", "-", self.url("never")),
+                      ("cp", "large-file", self.url("never")), saying=b"try again later")
+        self.assertEqual(before, self.tree())
+        self.nothing_open()
+        self.emulator.ask("DELETE", "/_emulator/faults")
+        self.assertIsNone(self.emulator.get("never"))
+
+    def test_a_service_that_dies_on_the_way(self):
+        road = SlowRoad(self.emulator.endpoint, MIB // 8)
+        self.addCleanup(road.close)
+        there = environment(STORAGE_EMULATOR_HOST=road.endpoint)
+        self.put({f"set/{i}": noise(200_000, i) for i in range(300)})
+        self.write("large", noise(20 * MIB))
+        down = self.start("cp", "-r", self.url("set/"), "t", env=there)
+        up = self.start("cp", "large", self.url("up"), env=there)
+        self.assertTrue(wait_until(lambda: self.emulator.open_uploads() and len(self.tree()) > 3))
+        road.close()
+        for program in (down, up):
+            _, said = program.communicate(timeout=200)
+            self.assertEqual(8, program.returncode, said)
+            self.assertIn(b"--endpoint", without_notices(said).splitlines()[-1])
+        self.assertIn(b"`dataflux uploads list gs://bucket/up`", said)  # what nobody can mend
+        self.ok("uploads", "abort", "--older-than=0s", self.url("up"))
+        for name, content in self.tree("t").items():
+            self.assertEqual(noise(200_000, int(name)), content)
+
+
+class Interrupted(Case):
+    def test_while_it_tries_again(self):
+        self.put({"small": noise(1000)})
+        self.write("small-file", noise(1000))
+        before = self.tree()
+        for verb, *what in (("objects.media", self.url("small"), "x"),
+                            ("objects.insert", "small-file", self.url("never")),
+                            ("objects.get", self.url("small"), "x")):
+            with self.subTest(verb=verb):
+                hits = self.hits()
+                self.inflict("refuse", verb=verb, status=503, count=0)
+                program = self.start("cp", *what, env=self.environment)
+                self.assertTrue(wait_until(lambda: self.hits() > hits))
+                self.interrupt(program)
+                self.assertEqual(before, self.tree())
+                self.emulator.ask("DELETE", "/_emulator/faults")
+
+    def test_while_an_upload_begins(self):
+        self.write("large", noise(20 * MIB))
+        for rule in ({"action": "delay", "ms": 1500}, {"action": "lose_reply"}):
+            with self.subTest(rule=rule):
+                self.inflict(**rule, verb="multipart.initiate")
+                self.inflict("delay", ms=1500, verb="multipart.list")
+                program = self.start("cp", "large", self.url("begun"), env=self.environment)
+                self.assertTrue(wait_until(lambda: self.hits() > 0))
+                self.interrupt(program)
+                self.nothing_open()
+                self.assertIsNone(self.emulator.get("begun"))
+                self.emulator.ask("DELETE", "/_emulator/faults")
+
+    def test_many_small_uploads(self):
+        for i in range(300):
+            self.write(f"src/{i}", noise(5000, i))
+        self.inflict("delay", ms=300, verb="objects.insert", count=0)
+        program = self.start("cp", "-r", "src", self.url("sent"), env=self.environment)
+        self.assertTrue(wait_until(lambda: self.hits() > 10))
+        self.interrupt(program, signal.SIGTERM)
+        self.assertLess(len(self.ok("ls", self.url("sent"), "-r").splitlines()), 300)
+
+
+class Removing(Case):
+    def test_a_lost_reply_is_no_failure_and_removes_nothing_newer(self):
+        self.put({"gone": b"1"})
+        self.inflict("lose_reply", verb="objects.delete")
+        self.ok("rm", self.url("gone"))
+        self.assertIsNone(self.emulator.get("gone"))
+
+    def test_uploads_that_are_aborted_by_a_bad_service(self):
+        self.emulator.ask("POST", "/bucket/left?uploads", b"")
+        self.inflict("lose_reply", verb="multipart.abort")
+        self.ok("uploads", "abort", "--older-than=0s", self.url())
+        self.nothing_open()
 
 
 if __name__ == "__main__":
