@@ -118,6 +118,9 @@ void outcome::failed(const error& e) {
   const bool no_service = e.code() == errc::unavailable && e.http_status() == 0;
   if (no_space || no_service || e.code() == errc::unauthenticated) {
     if (hopeless_.exchange(true)) return;  // the same words a hundred times help nobody
+    note(explain(e));
+    if (end_ != nullptr) end_->request_stop();
+    return;
   }
   note(explain(e));
 }
