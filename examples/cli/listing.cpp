@@ -9,6 +9,8 @@ dataflux::result<void> for_each_page(dataflux::object_store& store, const listin
   dataflux::list_page_request request{.bucket = what.bucket,
                                       .prefix = what.prefix,
                                       .delimiter = what.delimiter,
+                                      .versions = what.versions,
+                                      .with_created = what.times,
                                       .limits = {.stop = what.stop}};
   auto next = store.submit_list_page(request);
   while (true) {

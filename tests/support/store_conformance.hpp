@@ -296,6 +296,13 @@ class checker {
                             .end_offset = name("list/a"),
                             .max_results = page})) == between(name("list/3"), name("list/a")));
     }
+    for (const bool wanted : {false, true}) {
+      const auto page = finish(store.submit_list_page(
+          {.bucket = bucket, .prefix = name("list"), .with_created = wanted}));
+      REQUIRE(page);
+      CHECK(page->created.size() == (wanted ? page->objects.size() : 0));
+      for (const auto& time : page->created) CHECK(time);
+    }
     CHECK(names(list_all({.prefix = name("list/1")})) ==
           std::vector<std::string>{name("list/1"), name("list/10"), name("list/11")});
     CHECK(names(list_all({.prefix = name("nothing")})).empty());

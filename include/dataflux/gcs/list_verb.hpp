@@ -7,7 +7,8 @@
 namespace dataflux::inline DATAFLUX_ABI::gcs {
 
 /// objects.list: one page of names (protocol.md 1.1), projected to the four fields that a listing
-/// keeps, uncompressed: reading them costs less than inflating them.
+/// keeps (and the time that with_created asks for), uncompressed: reading them costs less than
+/// inflating them.
 struct list_verb {
   using request = list_page_request;
   using value = list_page;

@@ -1,3 +1,4 @@
+#include <dataflux/codec/rfc3339.hpp>
 #include <dataflux/gcs/list_verb.hpp>
 
 #include <support/catch.hpp>
@@ -87,6 +88,26 @@ TEST_CASE("list_verb: a page comes into columns", "[gcs]") {
   CHECK(empty->next_page_token.empty());
   // A page without items that is not the last.
   CHECK(parse({.bucket = "bkt"}, R"({"nextPageToken":"x"})")->next_page_token == "x");
+}
+
+TEST_CASE("list_verb: times are asked for and kept only when wanted", "[gcs]") {
+  const char* body = R"({"items": [
+      {"name": "a", "size": "1", "generation": "1", "timeCreated": "2024-02-29T01:02:03.004Z"},
+      {"name": "b", "size": "1", "generation": "1"},
+      {"name": "c", "size": "1", "generation": "1", "timeCreated": "yesterday"}]})";
+  const auto page = parse({.bucket = "bkt", .with_created = true}, body);
+  REQUIRE(page);
+  REQUIRE(page->created.size() == 3);
+  CHECK(page->created[0] == dataflux::codec::parse_rfc3339("2024-02-29T01:02:03.004Z"));
+  CHECK_FALSE(page->created[1]);
+  CHECK_FALSE(page->created[2]);
+  CHECK(parse({.bucket = "bkt"}, body)->created.empty());
+
+  const std::string plain = target_of({.bucket = "bkt"});
+  std::string with = target_of({.bucket = "bkt", .with_created = true});
+  const auto added = with.find("%2CtimeCreated");
+  REQUIRE(added != std::string::npos);
+  CHECK(with.erase(added, 14) == plain);
 }
 
 TEST_CASE("list_verb: a page that would lose or repeat names is refused", "[gcs]") {

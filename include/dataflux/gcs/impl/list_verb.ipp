@@ -1,12 +1,14 @@
 #pragma once
 
 #include <dataflux/codec/object_list.hpp>
+#include <dataflux/codec/rfc3339.hpp>
 #include <dataflux/gcs/detail/target.hpp>
 #include <dataflux/gcs/error_reply.hpp>
 #include <dataflux/gcs/list_verb.hpp>
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::gcs {
@@ -29,6 +31,7 @@ class page_reader final : public codec::object_list_visitor {
             "is not behind the one before");
     }
     page_.objects.append(item.name, item.size, item.generation, item.crc32c);
+    if (asked_.with_created) page_.created.push_back(codec::parse_rfc3339(item.time_created));
   }
 
   void on_prefix(std::string_view prefix) override {
@@ -74,6 +77,10 @@ class page_reader final : public codec::object_list_visitor {
 };
 
 inline constexpr std::uint32_t greatest_page = 1000;
+inline constexpr std::string_view page_fields{
+    "fields=nextPageToken%2Cprefixes%2Citems%28name%2Csize%2Cgeneration%2Ccrc32c%29"};
+inline constexpr std::string_view page_fields_with_created{
+    "fields=nextPageToken%2Cprefixes%2Citems%28name%2Csize%2Cgeneration%2Ccrc32c%2CtimeCreated%29"};
 
 }  // namespace detail
 
@@ -84,7 +91,7 @@ DATAFLUX_INLINE void list_verb::build(const call_context& context, const request
   // Without nextPageToken among the fields paging would silently stop after one page.
   target.json_path(context.endpoint.json_buckets(), r.bucket)
       .raw("prettyPrint=false")
-      .raw("fields=nextPageToken%2Cprefixes%2Citems%28name%2Csize%2Cgeneration%2Ccrc32c%29")
+      .raw(r.with_created ? detail::page_fields_with_created : detail::page_fields)
       .number("maxResults", r.max_results == 0 ? detail::greatest_page : r.max_results)
       .optional_text("prefix", r.prefix)
       .optional_text("delimiter", r.delimiter)
@@ -103,8 +110,9 @@ DATAFLUX_INLINE result<list_page> list_verb::parse(const request& r, const state
   list_page page;
   page.objects.reserve(r.max_results == 0 ? detail::greatest_page : r.max_results);
   detail::page_reader reader{r, page};
-  auto end =
-      codec::parse_object_list(reply.body, reply.capacity, codec::object_fields::basic, reader);
+  const auto members =
+      r.with_created ? codec::object_fields::time_created : codec::object_fields::basic;
+  auto end = codec::parse_object_list(reply.body, reply.capacity, members, reader);
   if (!end) return std::move(end.error().with_retryable(true));
   page.next_page_token = std::move(end->next_page_token);
   if (page.objects.size() < detail::greatest_page / 2) page.objects.shrink_to_fit();

@@ -26,15 +26,16 @@ class page_filler {
   /// Where to go on, nothing when the page is done.
   const std::optional<std::string>& position() const noexcept { return position_; }
   /// One object at or behind position(); false when another position() is wanted, or none.
-  bool visit(const object_row& row);
+  bool visit(const object_row& row, std::optional<timestamp> created);
   void no_more() noexcept { position_.reset(); }
   list_page take() { return std::move(page_); }
 
  private:
   bool full(char kind, std::string_view last);
-  bool fold(const object_row& row, std::string_view prefix);
-  void add(const object_row& row) {
+  bool fold(const object_row& row, std::string_view prefix, std::optional<timestamp> created);
+  void add(const object_row& row, std::optional<timestamp> created) {
     page_.objects.append(row.name, row.size, row.generation, row.crc32c);
+    if (request_.with_created) page_.created.push_back(created);
   }
 
   const list_page_request& request_;
@@ -84,22 +85,23 @@ DATAFLUX_INLINE bool page_filler::full(char kind, std::string_view last) {
   return false;
 }
 
-DATAFLUX_INLINE bool page_filler::visit(const object_row& row) {
+DATAFLUX_INLINE bool page_filler::visit(const object_row& row, std::optional<timestamp> created) {
   const bool inside = row.name.substr(0, request_.prefix.size()) == request_.prefix &&
                       (request_.end_offset.empty() || row.name < request_.end_offset);
   if (!inside) return no_more(), false;
   if (!request_.delimiter.empty()) {
     const auto at = row.name.find(request_.delimiter, request_.prefix.size());
     if (at != std::string_view::npos) {
-      return fold(row, row.name.substr(0, at + request_.delimiter.size()));
+      return fold(row, row.name.substr(0, at + request_.delimiter.size()), created);
     }
   }
   if (full('n', row.name)) return false;
-  add(row);
+  add(row, created);
   return true;
 }
 
-DATAFLUX_INLINE bool page_filler::fold(const object_row& row, std::string_view prefix) {
+DATAFLUX_INLINE bool page_filler::fold(const object_row& row, std::string_view prefix,
+                                       std::optional<timestamp> created) {
   const bool own_object = request_.include_trailing_delimiter && row.name == prefix;
   if (open_prefix_ != prefix) {
     if (full(own_object ? 't' : 'p', prefix)) return false;
@@ -108,7 +110,7 @@ DATAFLUX_INLINE bool page_filler::fold(const object_row& row, std::string_view p
   open_prefix_.reset();
   if (own_object) {
     if (full('p', prefix)) return false;
-    add(row);
+    add(row, created);
   }
   position_ = after_all_with(std::string(prefix));  // the rest of it is skipped, not visited
   return false;
@@ -125,12 +127,11 @@ DATAFLUX_INLINE result<list_page> memory_service::list(const list_page_request& 
   const std::uint32_t wanted = r.max_results == 0 ? traits_.max_list_page : r.max_results;
   page_filler filler(r, std::min(wanted, traits_.max_list_page));
   if (auto ok = filler.begin(); !ok) return std::move(ok).error();
-  name_source::visitor visit = [&filler](const object_row& row) { return filler.visit(row); };
   while (const auto from = filler.position()) {
     bool stopped = false;
     if ((*in)->source) {
       name_source::visitor noting = [&](const object_row& row) {
-        stopped = !visit(row);
+        stopped = !filler.visit(row, std::nullopt);
         return !stopped;
       };
       (*in)->source->scan(*from, noting);
@@ -138,7 +139,7 @@ DATAFLUX_INLINE result<list_page> memory_service::list(const list_page_request& 
       const auto& objects = (*in)->objects;
       for (auto i = objects.lower_bound(*from); i != objects.end() && !stopped; ++i) {
         const object_metadata& m = i->second->metadata;
-        stopped = !visit({m.name, m.size, m.generation, m.crc32c});
+        stopped = !filler.visit({m.name, m.size, m.generation, m.crc32c}, m.created);
       }
     }
     if (!stopped) filler.no_more();
