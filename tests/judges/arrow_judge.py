@@ -1,27 +1,17 @@
-#!/usr/bin/env python3
-"""Lets pyarrow read what store/arrow_stream.hpp exports: the judge that is not of our making.
+"""pyarrow reads what store/arrow_stream.hpp exports: the rows of arrow_listing.cpp."""
 
-    tests/arrow/pyarrow_judge.py --library LIBRARY --build DIR
-
-Runs under DATAFLUX_TEST_FULL=1 only. pyarrow is installed from PyPI into a virtual environment in
-DIR, which stays; exit status 77 (skipped) where that fails.
-"""
-
-import argparse
 import ctypes
 import os
-import subprocess
-import sys
 import unittest
-from pathlib import Path
 
-SKIPPED = 77
+import pyarrow as pa
+
 STREAM_BYTES = 5 * ctypes.sizeof(ctypes.c_void_p)
-library = None
+library = ctypes.CDLL(os.environ["DATAFLUX_JUDGE_LIBRARY"])
 
 
 def expected(i):
-    """Row i of arrow/listing.cpp."""
+    """Row i of arrow_listing.cpp."""
     extra = i // 1000 % 2 == 1
     return {
         "name": f"n/{i}\u00e4",
@@ -39,20 +29,18 @@ def expected(i):
 
 class PyArrow(unittest.TestCase):
     def read(self, rows, first, count):
-        import pyarrow
         memory = ctypes.create_string_buffer(STREAM_BYTES)
         library.make_listing(memory, *map(ctypes.c_size_t, (rows, first, count)))
-        reader = pyarrow.RecordBatchReader._import_from_c(ctypes.addressof(memory))
+        reader = pa.RecordBatchReader._import_from_c(ctypes.addressof(memory))
         return reader, reader.read_all()
 
     def check(self, rows, first, count):
-        import pyarrow
         reader, table = self.read(rows, first, count)
         del reader
         table.validate(full=True)
         self.assertEqual(table.num_rows, max(0, min(count, rows - first)))
         columns = table.set_column(table.schema.get_field_index("updated"), "updated",
-                                   table["updated"].cast(pyarrow.int64())).to_pydict() \
+                                   table["updated"].cast(pa.int64())).to_pydict() \
             if "updated" in table.column_names else table.to_pydict()
         for name, values in columns.items():
             want = [expected(i)[name] for i in range(first, first + table.num_rows)]
@@ -65,7 +53,6 @@ class PyArrow(unittest.TestCase):
                 self.check(5000, first, count)
 
     def test_types(self):
-        import pyarrow as pa
         table = self.check(1500, 0, 1500)
         self.assertEqual(table.schema, pa.schema([
             pa.field("name", pa.utf8(), nullable=False),
@@ -89,49 +76,9 @@ class PyArrow(unittest.TestCase):
         self.assertEqual(names[4999].as_py(), expected(4999)["name"])
 
     def test_a_stream_may_be_dropped_half_read(self):
-        import pyarrow
         memory = ctypes.create_string_buffer(STREAM_BYTES)
         library.make_listing(memory, *map(ctypes.c_size_t, (5000, 0, 5000)))
-        reader = pyarrow.RecordBatchReader._import_from_c(ctypes.addressof(memory))
+        reader = pa.RecordBatchReader._import_from_c(ctypes.addressof(memory))
         batch = reader.read_next_batch()
         del reader
         self.assertEqual(batch.column("name")[0].as_py(), expected(0)["name"])
-
-
-def python_with_pyarrow(build):
-    """The virtual environment's Python; None where it cannot be made."""
-    folder = Path(build) / "pyarrow-venv"
-    python = folder / "bin/python"
-    probe = [str(python), "-c", "import pyarrow"]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "check": False}
-    if python.exists() and subprocess.run(probe, **quiet).returncode == 0:
-        return python
-    for command in ([sys.executable, "-m", "venv", str(folder)],
-                    [str(python), "-m", "pip", "install", "--quiet", "pyarrow"]):
-        if subprocess.run(command, **quiet).returncode != 0:
-            return None
-    return python
-
-
-def main():
-    global library
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--library", required=True)
-    parser.add_argument("--build", required=True)
-    parser.add_argument("--inside", action="store_true", help="this is the environment's Python")
-    options = parser.parse_args()
-    if os.environ.get("DATAFLUX_TEST_FULL") != "1":
-        print("pyarrow_judge: only with DATAFLUX_TEST_FULL=1 (./dev test --full)")
-        sys.exit(SKIPPED)
-    if not options.inside:
-        python = python_with_pyarrow(options.build)
-        if python is None:
-            print("pyarrow_judge: pyarrow cannot be installed")
-            sys.exit(SKIPPED)
-        os.execv(python, [str(python), __file__, *sys.argv[1:], "--inside"])
-    library = ctypes.CDLL(options.library)
-    unittest.main(argv=sys.argv[:1])
-
-
-if __name__ == "__main__":
-    main()

@@ -1,4 +1,4 @@
-// A listing for judges in other languages: arrow/pyarrow_judge.py computes the same rows.
+// A listing to be judged: arrow_judge.py computes the same rows.
 #include <dataflux/store/arrow_stream.hpp>
 
 #include <array>
