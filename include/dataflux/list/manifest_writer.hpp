@@ -20,7 +20,7 @@ namespace dataflux::inline DATAFLUX_ABI {
 /// `rows` must be in order of names, and of generations within a name: invalid_argument otherwise,
 /// as for a description that is not UTF-8. not_found: the folder is missing; permission_denied: it
 /// may not be written to; resource_exhausted: the disk is full, or a limit of the process reached.
-/// Cost: about 20 ns a row and the disk; memory for one block, some 5 MB.
+/// Cost: about 30 ns a row and the disk; memory for one block, some 5 MB.
 result<void> save_manifest(const std::string& path, const manifest_description& description,
                            const object_columns& rows);
 
