@@ -17,6 +17,7 @@ import sys
 import tempfile
 
 import builds
+import folders
 import report
 from report import row
 
@@ -45,7 +46,7 @@ CASES = {
 GROUPS = {"verbs": ["stat", "delete", "insert"]}
 SCHEME_WORDS = {"http": "plain", "https": "TLS 1.3"}
 CANCEL_AIMS = {"cancel to completion": ("cancel_ms", 5.0), "destroy to joined": ("destroy_ms", 50.0)}
-NAMES = [*CASES, *GROUPS, "cancel", "build", "micro"]
+NAMES = [*CASES, *GROUPS, "cancel", "build", "cp", "micro"]
 
 
 class LoadServer:
@@ -172,7 +173,7 @@ def run_micro(folder):
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"any of {', '.join(NAMES)}; "
-                        "default: all but build and micro")
+                        "default: all but build, cp and micro")
     parser.add_argument("--peers", action="store_true",
                         help="also measure clients in other languages, where their tools are there")
     parser.add_argument("--rounds", type=int, default=5)
@@ -209,13 +210,17 @@ def main():
                 continue
             if name == "build":
                 rows = builds.measure(options)
+            elif name == "cp":
+                rows, more = folders.measure(options, folder, show_progress)
+                versions = {**versions, **more}
             elif name == "cancel":
                 rows = run_cancel(programs, server, options)
             else:
                 rows = run_case(name, programs, server, options)
             result = {"bench": name, "versions": versions, "rows": rows}
             (report.OUT / f"{name}.json").write_text(json.dumps(result, indent=1) + "\n")
-            print("\n".join(report.table(result)), end="\n\n", flush=True)
+            lines = report.table(result) + (folders.summary(rows) if name == "cp" else [])
+            print("\n".join(lines), end="\n\n", flush=True)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,12 @@
 #include <dataflux/list/impl/list_coordinator_pages.ipp>
 #include <dataflux/list/impl/list_filter.ipp>
 #include <dataflux/list/impl/list_outbox.ipp>
+#include <dataflux/list/impl/listing_changes.ipp>
+#include <dataflux/list/impl/manifest.ipp>
+#include <dataflux/list/impl/manifest_encoder.ipp>
+#include <dataflux/list/impl/manifest_format.ipp>
+#include <dataflux/list/impl/manifest_object.ipp>
+#include <dataflux/list/impl/manifest_writer.ipp>
 #include <dataflux/list/impl/name_range.ipp>
 #include <dataflux/list/impl/name_tree.ipp>
 #include <dataflux/list/impl/page_check.ipp>

@@ -20,13 +20,17 @@ namespace cli {
 inline constexpr int patience = 6;
 
 /// Repeating an insert does no harm, whatever became of it.
-inline bool worth_again(const dataflux::insert_request&, const dataflux::error& e) noexcept {
+inline bool worth_again(const dataflux::error& e) noexcept {
   return e.retryable() && e.attempts() < patience;
 }
-/// Where the reply was lost an upload may have begun, which a second one would leave behind.
-inline bool worth_again(const dataflux::multipart_initiate_request&,
-                        const dataflux::error& e) noexcept {
-  return e.retryable() && e.http_status() != 0;
+
+inline constexpr int most_tries = 8;
+
+/// Before try number `tries` + 1: full jitter (protocol.md 3.2).
+inline std::chrono::milliseconds jittered_wait(int tries) {
+  static thread_local std::minstd_rand engine{std::random_device{}()};
+  const int most_ms = std::min(8000, 250 << tries);
+  return std::chrono::milliseconds{std::uniform_int_distribution<int>(0, most_ms)(engine)};
 }
 
 /// One request and its repetitions.
@@ -46,16 +50,13 @@ class repetition : public std::enable_shared_from_this<repetition<Request>> {
 
  private:
   void ended(dataflux::result<value> got) {
-    constexpr int most_tries = 8;
-    if (got || !worth_again(request_, got.error()) || ++tries_ == most_tries || from_.ended()) {
+    if (got || !worth_again(got.error()) || ++tries_ == most_tries || from_.ended()) {
       return done_(std::move(got));
     }
-    // Full jitter (protocol.md 3.2); a stop during the wait is seen at its end.
-    static thread_local std::minstd_rand engine{std::random_device{}()};
-    const int most_ms = std::min(8000, 250 << tries_);
-    const std::chrono::milliseconds wait{std::uniform_int_distribution<int>(0, most_ms)(engine)};
+    // A stop during the wait is seen at its end.
     auto& executor = from_.store.executor();
-    executor.at(executor.now() + wait, [self = this->shared_from_this()] { self->start(); });
+    executor.at(executor.now() + jittered_wait(tries_),
+                [self = this->shared_from_this()] { self->start(); });
   }
 
   job& from_;

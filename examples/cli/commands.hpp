@@ -23,6 +23,8 @@ struct ls_options {
   bool details{false};
   bool recursive{false};
   bool json{false};
+  /// All generations, each with its number.
+  bool versions{false};
 };
 exit_status run_ls(const session& with, const ls_options& options);
 

@@ -52,7 +52,7 @@ class copy {
 
   void download_one() {
     const auto object = with_.store.stat(
-        {.bucket = source_.bucket, .object = source_.name, .limits = {.stop = with_.stop}});
+        {.bucket = source_.bucket, .object = source_.name, .limits = {.stop = work_.stop}});
     if (!object) return work_.report.failed(object.error());
     bar_.expect(object->size);
     if (target_.where == location::kind::stream) return to_stream(*object, STDOUT_FILENO);
@@ -86,7 +86,7 @@ class copy {
     std::optional<target_tree> tree;
     bool any = false;
     const auto listed =
-        for_each_page(with_.store, {.bucket = source_.bucket, .prefix = prefix, .stop = with_.stop},
+        for_each_page(with_.store, {.bucket = source_.bucket, .prefix = prefix, .stop = work_.stop},
                       [&](dataflux::list_page& page) {
                         any = any || !page.objects.empty();
                         if (!tree && any && !open_tree(root, tree)) return false;
@@ -195,7 +195,7 @@ class copy {
   }
 
   void to_stream(const dataflux::object_metadata& object, int descriptor) {
-    report(stream_out(with_.store, object, {}, descriptor, work_.report, with_.stop));
+    report(stream_out(with_.store, object, {}, descriptor, work_.report, work_.stop));
   }
 
   /// A pipe or device is written to, never replaced.
@@ -253,10 +253,12 @@ exit_status run_cp(const session& with, const cp_options& options) {
   }
   const bool down = ends->first.is_object();
   progress bar(down ? "downloading" : "uploading", 0);
-  outcome report(&bar);
+  std::stop_source end;
+  const std::stop_callback interrupted(with.stop, [&end] { end.request_stop(); });
+  outcome report(&bar, &end);
   {
-    pipeline flow({});
-    job work{with.store, flow, report, with.stop};
+    pipeline flow(with.store.executor(), {});
+    job work{with.store, flow, report, end.get_token()};
     copy task(with, work, bar, std::move(ends->first), std::move(ends->second));
     if (down) {
       options.recursive ? task.download_below() : task.download_one();

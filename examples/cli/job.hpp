@@ -15,6 +15,7 @@ struct job {
   dataflux::object_store& store;
   pipeline& flow;
   outcome& report;
+  /// Of all its requests: the person's, or because the rest is hopeless.
   std::stop_token stop{};
   dataflux::buffer_pool memory{};
 

@@ -6,10 +6,13 @@ namespace cli {
 
 dataflux::result<void> for_each_page(dataflux::object_store& store, const listing_request& what,
                                      dataflux::unique_function<bool(dataflux::list_page&)> page) {
-  dataflux::list_page_request request{.bucket = what.bucket,
-                                      .prefix = what.prefix,
-                                      .delimiter = what.delimiter,
-                                      .limits = {.stop = what.stop}};
+  dataflux::list_page_request request{
+      .bucket = what.bucket,
+      .prefix = what.prefix,
+      .delimiter = what.delimiter,
+      .versions = what.versions,
+      .extra = what.times ? dataflux::extra_columns::created : dataflux::extra_columns::none,
+      .limits = {.stop = what.stop}};
   auto next = store.submit_list_page(request);
   while (true) {
     auto got = next.take();

@@ -13,6 +13,10 @@ struct listing_request {
   std::string bucket{};
   std::string prefix{};
   std::string delimiter{};
+  /// Every generation of each name.
+  bool versions{false};
+  /// When each was written.
+  bool times{false};
   std::stop_token stop{};
 };
 

@@ -11,6 +11,7 @@
 
 #include "again.hpp"
 #include "commands.hpp"
+#include "retry_notice.hpp"
 
 namespace {
 
@@ -28,9 +29,10 @@ struct command_line {
 void declare_reading(CLI::App& app, command_line& to) {
   auto* ls = app.add_subcommand("ls", "List objects and folders");
   ls->add_option("URL", to.ls.url, "gs://bucket[/prefix]")->required();
-  ls->add_flag("-l", to.ls.details, "Size, CRC32C and generation of each object; a total");
+  ls->add_flag("-l", to.ls.details, "Size, time of writing (UTC) and a total");
+  ls->add_flag("-a,--all-versions", to.ls.versions, "Noncurrent versions, too: name#generation");
   ls->add_flag("-r,--recursive", to.ls.recursive, "All objects below, without folding folders");
-  ls->add_flag("--json", to.ls.json, "One JSON object a line, names exact");
+  ls->add_flag("--json", to.ls.json, "One JSON object a line: names exact, all that is known");
 
   auto* stat = app.add_subcommand("stat", "Show what is known of objects");
   stat->add_option("URL", to.stat.urls, "gs://bucket/name")->required();
@@ -61,7 +63,12 @@ void declare_writing(CLI::App& app, command_line& to) {
 
 void declare_uploads(CLI::App& app, command_line& to) {
   auto* uploads = app.add_subcommand(
-      "uploads", "Multipart uploads that were never finished: no object, but billed");
+      "uploads",
+      "Multipart uploads that were never finished: no object, but billed until aborted.\n"
+      "cp aborts its own, even when it fails or is interrupted. One may stay where the service\n"
+      "could not be reached any more, or where another upload of the same name was at work;\n"
+      "cp says so then: `uploads list gs://bucket/name` shows it, `uploads abort --older-than 0s\n"
+      "gs://bucket/name` ends all of that name, also those of others.");
   uploads->require_subcommand(1);
   auto* list = uploads->add_subcommand("list", "When each began, of which object, its id");
   auto* abort = uploads->add_subcommand("abort", "End them and drop their parts");
@@ -76,10 +83,12 @@ void declare_uploads(CLI::App& app, command_line& to) {
   abort->callback([&to] { to.uploads.abort = true; });
 }
 
-dataflux::result<std::shared_ptr<dataflux::gcs::client>> connect(const command_line& asked) {
+dataflux::result<std::shared_ptr<dataflux::gcs::client>> connect(const command_line& asked,
+                                                                 cli::retry_notice& notice) {
   dataflux::gcs::client_options options{.endpoint = asked.endpoint,
                                         .user_agent = "dataflux-cli/" DATAFLUX_VERSION,
-                                        .retry = {.max_attempts = cli::patience}};
+                                        .retry = {.max_attempts = cli::patience},
+                                        .observer = &notice};
   // Plain HTTP is what emulators speak; no credentials go there.
   options.emulator = asked.endpoint.starts_with("http://");
   if (asked.anonymous) options.credentials = dataflux::auth::make_anonymous_credentials();
@@ -87,7 +96,8 @@ dataflux::result<std::shared_ptr<dataflux::gcs::client>> connect(const command_l
 }
 
 cli::exit_status run(const CLI::App& app, const command_line& asked, const interrupt& signals) {
-  const auto client = connect(asked);
+  cli::retry_notice notice;
+  const auto client = connect(asked, notice);
   if (!client) {
     cli::outcome report(nullptr);
     report.failed(client.error());

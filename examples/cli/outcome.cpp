@@ -1,7 +1,6 @@
 #include "outcome.hpp"
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <system_error>
 
@@ -119,16 +118,14 @@ void outcome::failed(const error& e) {
   const bool no_service = e.code() == errc::unavailable && e.http_status() == 0;
   if (no_space || no_service || e.code() == errc::unauthenticated) {
     if (hopeless_.exchange(true)) return;  // the same words a hundred times help nobody
+    note(explain(e));
+    if (end_ != nullptr) end_->request_stop();
+    return;
   }
   note(explain(e));
 }
 
-void outcome::note(std::string_view line) {
-  const std::string text = "dataflux: " + std::string(line);
-  if (bar_ != nullptr) return bar_->print(text);
-  std::scoped_lock lock(mutex_);
-  std::fprintf(stderr, "%s\n", text.c_str());
-}
+void outcome::note(std::string_view line) { print_line("dataflux: " + std::string(line)); }
 
 exit_status outcome::status() const {
   std::scoped_lock lock(mutex_);

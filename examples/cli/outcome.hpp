@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -44,8 +45,10 @@ exit_status status_of(const dataflux::error& e) noexcept;
 /// Thread safety: all members from any thread.
 class outcome {
  public:
-  /// `bar` may be null.
-  explicit outcome(progress* bar) noexcept : bar_(bar) {}
+  /// Both may be null. `end` is told to stop once the rest is hopeless, since what is under way
+  /// would go on trying.
+  explicit outcome(progress* bar, std::stop_source* end = nullptr) noexcept
+      : bar_(bar), end_(end) {}
 
   void done(std::uint64_t bytes) noexcept;
   /// Bytes of an object that is not done yet.
@@ -62,6 +65,7 @@ class outcome {
 
  private:
   progress* bar_;
+  std::stop_source* end_;
   std::atomic<std::uint64_t> done_{0};
   std::atomic<std::uint64_t> failures_{0};
   std::atomic<bool> hopeless_{false};

@@ -10,17 +10,18 @@ namespace {
 /// The feeding thread stops at so many waiting steps and goes on at half of them.
 constexpr std::size_t longest_line = 64;
 /// What a file thread takes at once.
-constexpr std::size_t most_at_once = 8;
+constexpr std::size_t most_at_once = 16;
 }  // namespace
 
-pipeline::pipeline(const limits& most) : budget_(most.bytes, most.requests) {
+pipeline::pipeline(dataflux::scheduler& io, const limits& most)
+    : io_(io), budget_(most.bytes, most.requests) {
   for (unsigned i = 0; i < most.file_threads; ++i) threads_.emplace_back([this] { run(); });
 }
 
 pipeline::~pipeline() {
-  wait();
   {
-    std::scoped_lock lock(mutex_);
+    std::unique_lock lock(mutex_);
+    all_ended_.wait(lock, [this] { return items_ == 0 && wakers_ == 0; });
     end_ = true;
   }
   work_there_.notify_all();
@@ -69,9 +70,24 @@ void pipeline::enqueue(std::size_t bytes, begin step) {
 }
 
 void pipeline::on_file_thread(dataflux::task work) {
-  std::scoped_lock lock(mutex_);
-  work_.push_back(std::move(work));
-  if (idle_ > 0) work_there_.notify_one();
+  {
+    std::scoped_lock lock(mutex_);
+    work_.push_back(std::move(work));
+    if (idle_ == 0 || std::exchange(waking_, true)) return;
+    ++wakers_;
+  }
+  io_.post([this] { wake_threads(); });
+}
+
+void pipeline::wake_threads() {
+  std::unique_lock lock(mutex_);
+  waking_ = false;
+  std::size_t hands = std::min(idle_, (work_.size() + most_at_once - 1) / most_at_once);
+  lock.unlock();
+  // Without the lock, for which the woken would only have to wait again.
+  while (hands-- > 0) work_there_.notify_one();
+  lock.lock();
+  if (--wakers_ == 0) all_ended_.notify_all();
 }
 
 void pipeline::run() {

@@ -26,7 +26,8 @@ class pipeline {
     std::size_t bytes{std::size_t{256} << 20U};
     /// Requests in flight.
     std::size_t requests{128};
-    unsigned file_threads{2};
+    /// Each is woken when the others have a full hand, so on fast disks one or two do all.
+    unsigned file_threads{8};
   };
 
   /// An item that is not finished; wait() waits for it to be destroyed. Move-only.
@@ -43,7 +44,8 @@ class pipeline {
     pipeline* owner_;
   };
 
-  explicit pipeline(const limits& most);
+  /// `io`: of the client whose completions come here. Borrowed.
+  pipeline(dataflux::scheduler& io, const limits& most);
   pipeline(const pipeline&) = delete;
   pipeline& operator=(const pipeline&) = delete;
   ~pipeline();
@@ -54,15 +56,18 @@ class pipeline {
   void admit(std::size_t bytes, begin step);
   /// The same without ever blocking.
   void enqueue(std::size_t bytes, begin step);
-  /// Runs `work` on a thread that may block.
+  /// Runs `work` on a thread that may block. Those threads are woken at the end of the I/O thread's
+  /// turn, once for all the work that it brought.
   void on_file_thread(dataflux::task work);
   /// Until every item has ended.
   void wait();
 
  private:
   void item_ended() noexcept;
+  void wake_threads();
   void run();
 
+  dataflux::scheduler& io_;
   dataflux::budget budget_;
   std::mutex mutex_{};
   std::condition_variable line_shorter_{};
@@ -71,6 +76,8 @@ class pipeline {
   std::size_t line_{0};
   std::size_t items_{0};
   std::size_t idle_{0};
+  bool waking_{false};     ///< wake_threads() is to come, and will see what is there
+  std::size_t wakers_{0};  ///< calls of it that have not ended
   bool end_{false};
   std::vector<dataflux::task> work_{};
   std::vector<std::thread> threads_{};

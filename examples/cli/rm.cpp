@@ -84,10 +84,12 @@ exit_status run_rm(const session& with, const rm_options& options) {
     }
   }
   progress bar("removing", 0);
-  outcome report(&bar);
+  std::stop_source end;
+  const std::stop_callback interrupted(with.stop, [&end] { end.request_stop(); });
+  outcome report(&bar, &end);
   {
-    pipeline flow({.file_threads = 0});
-    job work{with.store, flow, report, with.stop};
+    pipeline flow(with.store.executor(), {.file_threads = 0});
+    job work{with.store, flow, report, end.get_token()};
     for (const auto& where : places) {
       if (work.ended()) break;
       options.recursive ? remove_below(work, where) : remove_one(work, where);

@@ -13,8 +13,8 @@
 #include <optional>
 #include <vector>
 
-#include "again.hpp"
 #include "content_type.hpp"
+#include "open_upload.hpp"
 #include "upload_small.hpp"
 
 namespace cli {
@@ -24,10 +24,6 @@ using dataflux::error;
 using dataflux::result;
 
 namespace {
-
-/// For starting and aborting an upload, which an interrupt does not cut off: without the id of what
-/// was started nobody could abort it.
-dataflux::call_limits to_the_end() { return {.timeout = std::chrono::seconds(30)}; }
 
 class large_upload : public std::enable_shared_from_this<large_upload> {
  public:
@@ -45,17 +41,15 @@ class large_upload : public std::enable_shared_from_this<large_upload> {
   ~large_upload() { ::close(descriptor_); }
 
   void start() {
-    start_again(from_,
-                dataflux::multipart_initiate_request{
-                    .bucket = file_.bucket,
-                    .object = file_.object,
-                    .content_type = std::string(content_type_of(file_.object)),
-                    .limits = to_the_end()},
-                [self = shared_from_this()](auto made) {
-                  if (!made) return self->from_.report.failed(made.error());
-                  self->upload_id_ = std::move(made->upload_id);
-                  for (std::size_t i = 0; i < self->parts_.size(); ++i) self->line_up(i);
-                });
+    begin_upload(from_,
+                 {.bucket = file_.bucket,
+                  .object = file_.object,
+                  .content_type = std::string(content_type_of(file_.object))},
+                 system_now(), [self = shared_from_this()](auto made) {
+                   if (!made) return self->from_.report.failed(made.error());
+                   self->begun_ = std::move(*made);
+                   for (std::size_t i = 0; i < self->parts_.size(); ++i) self->line_up(i);
+                 });
   }
 
  private:
@@ -84,7 +78,7 @@ class large_upload : public std::enable_shared_from_this<large_upload> {
     if (!read) return ended(read);
     from_.store.start_upload_part({.bucket = file_.bucket,
                                    .object = file_.object,
-                                   .upload_id = upload_id_,
+                                   .upload_id = begun_.upload_id,
                                    .part_number = static_cast<std::uint32_t>(i + 1),
                                    .data = bytes,
                                    .limits = {.stop = from_.stop}},
@@ -119,8 +113,9 @@ class large_upload : public std::enable_shared_from_this<large_upload> {
     if (failure_) return abort();
     from_.store.start_multipart_complete({.bucket = file_.bucket,
                                           .object = file_.object,
-                                          .upload_id = upload_id_,
+                                          .upload_id = begun_.upload_id,
                                           .parts = parts_,
+                                          .mark = begun_.mark,
                                           .limits = {.stop = from_.stop}},
                                          [self = shared_from_this()](auto made) {
                                            if (made) return self->from_.report.done(0);
@@ -131,18 +126,8 @@ class large_upload : public std::enable_shared_from_this<large_upload> {
 
   /// Unfinished uploads are billed for ever: not even an interrupted run leaves one.
   void abort() {
-    from_.store.start_multipart_abort(
-        {.bucket = file_.bucket,
-         .object = file_.object,
-         .upload_id = upload_id_,
-         .limits = to_the_end()},
-        [self = shared_from_this()](auto aborted) {
-          if (!aborted && aborted.error().code() != errc::not_found) {
-            self->from_.report.note("an unfinished upload is left, see `dataflux uploads`: " +
-                                    explain(aborted.error()));
-          }
-          self->from_.report.failed(*self->failure_);
-        });
+    abort_upload(from_, file_.bucket, file_.object, begun_.upload_id,
+                 [self = shared_from_this()] { self->from_.report.failed(*self->failure_); });
   }
 
   job& from_;
@@ -153,7 +138,7 @@ class large_upload : public std::enable_shared_from_this<large_upload> {
   const std::uint64_t part_size_;
   std::vector<dataflux::uploaded_part> parts_;
   std::atomic<std::size_t> left_;
-  std::string upload_id_{};
+  dataflux::multipart_upload begun_{};
   std::atomic<bool> broken_{false};
   std::mutex mutex_{};
   std::optional<error> failure_{};

@@ -4,11 +4,12 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <chrono>
 #include <deque>
+#include <future>
 
 #include "again.hpp"
 #include "content_type.hpp"
+#include "open_upload.hpp"
 #include "upload.hpp"
 
 namespace cli {
@@ -45,33 +46,24 @@ class stream_upload {
       : from_(from), descriptor_(descriptor), bucket_(bucket), object_(object) {}
 
   result<void> run(dataflux::buffer first, std::size_t used) {
-    auto made =
-        from_.store.multipart_initiate({.bucket = bucket_,
-                                        .object = object_,
-                                        .content_type = std::string(content_type_of(object_)),
-                                        .limits = {.timeout = std::chrono::seconds(30)}});
+    auto made = begin();
     if (!made) return made.error();
-    upload_id_ = std::move(made->upload_id);
+    begun_ = std::move(*made);
     auto sent = send_all(std::move(first), used);
     if (sent) {
       auto whole = from_.store.multipart_complete({.bucket = bucket_,
                                                    .object = object_,
-                                                   .upload_id = upload_id_,
+                                                   .upload_id = begun_.upload_id,
                                                    .parts = std::move(parts_),
+                                                   .mark = begun_.mark,
                                                    .limits = {.stop = from_.stop}});
       if (whole) return {};
       sent = whole.error();
     }
     under_way_.clear();  // cancels and waits: an abort must not cross a part
-    const auto aborted =
-        from_.store.multipart_abort({.bucket = bucket_,
-                                     .object = object_,
-                                     .upload_id = upload_id_,
-                                     .limits = {.timeout = std::chrono::seconds(30)}});
-    if (!aborted && aborted.error().code() != errc::not_found) {
-      from_.report.note("an unfinished upload is left, see `dataflux uploads`: " +
-                        explain(aborted.error()));
-    }
+    std::promise<void> aborted;
+    abort_upload(from_, bucket_, object_, begun_.upload_id, [&aborted] { aborted.set_value(); });
+    aborted.get_future().wait();
     return sent;
   }
 
@@ -81,6 +73,16 @@ class stream_upload {
     std::size_t size;
     dataflux::operation<dataflux::uploaded_part> sent;
   };
+
+  result<dataflux::multipart_upload> begin() {
+    std::promise<result<dataflux::multipart_upload>> end;
+    begin_upload(from_,
+                 {.bucket = bucket_,
+                  .object = object_,
+                  .content_type = std::string(content_type_of(object_))},
+                 system_now(), [&end](auto made) { end.set_value(std::move(made)); });
+    return end.get_future().get();
+  }
 
   result<void> send_all(dataflux::buffer memory, std::size_t used) {
     for (std::uint32_t number = 1; used > 0; ++number) {
@@ -92,7 +94,7 @@ class stream_upload {
       under_way_.push_back({std::move(memory), used,
                             from_.store.submit_upload_part({.bucket = bucket_,
                                                             .object = object_,
-                                                            .upload_id = upload_id_,
+                                                            .upload_id = begun_.upload_id,
                                                             .part_number = number,
                                                             .data = bytes,
                                                             .limits = {.stop = from_.stop}})});
@@ -124,7 +126,7 @@ class stream_upload {
   const int descriptor_;
   const std::string& bucket_;
   const std::string& object_;
-  std::string upload_id_{};
+  dataflux::multipart_upload begun_{};
   std::vector<dataflux::uploaded_part> parts_{};
   std::deque<part> under_way_{};
 };

@@ -85,7 +85,7 @@ exit_status run_uploads(const session& with, const uploads_options& options) {
       print(*where, *uploads);
       if (std::fflush(stdout) != 0) report.failed(file_error("output", "could not be written"));
     } else {
-      pipeline flow({.file_threads = 0});
+      pipeline flow(with.store.executor(), {.file_threads = 0});
       job work{with.store, flow, report, with.stop};
       abort(work, *where, std::move(*uploads));
       flow.wait();

@@ -28,6 +28,12 @@ std::string progress_line(std::string_view phase, const progress_state& state) {
   return line;
 }
 
+void print_line(std::string_view line) {
+  // In one call each, here and in draw(), so that the two do not mix.
+  const char* const start = ::isatty(STDERR_FILENO) == 1 ? "\r\033[K" : "";
+  std::fputs((start + std::string(line) + '\n').c_str(), stderr);
+}
+
 progress::progress(std::string phase, std::uint64_t total_bytes)
     : phase_(std::move(phase)), total_(total_bytes), visible_(::isatty(STDERR_FILENO) == 1) {
   if (!visible_) return;
@@ -50,12 +56,6 @@ progress::~progress() {
 
 double progress::seconds() const noexcept {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
-}
-
-void progress::print(std::string_view line) {
-  const std::string text = (visible_ ? "\r\033[K" : "") + std::string(line) + '\n';
-  std::scoped_lock lock(mutex_);
-  std::fputs(text.c_str(), stderr);
 }
 
 void progress::draw() const {

@@ -21,6 +21,9 @@ struct progress_state {
 /// One line of text: bar, objects, bytes, rate and, when the total is known, time left.
 std::string progress_line(std::string_view phase, const progress_state& state);
 
+/// Writes a whole line to standard error; where a progress line stands there, in its place.
+void print_line(std::string_view line);
+
 /// A line on the terminal that shows how far a phase is; nothing when output goes elsewhere.
 /// Drawn by a thread of its own four times a second; add() may be called from any thread.
 class progress {
@@ -38,8 +41,6 @@ class progress {
     bytes_.fetch_add(bytes, std::memory_order_relaxed);
   }
   double seconds() const noexcept;
-  /// Writes a whole line to standard error without the two mixing.
-  void print(std::string_view line);
 
  private:
   void draw() const;

@@ -2,6 +2,7 @@
 #include <cli/content_type.hpp>
 #include <cli/outcome.hpp>
 #include <cli/range_text.hpp>
+#include <cli/retry_notice.hpp>
 #include <cli/upload.hpp>
 #include <support/catch.hpp>
 #include <terminal/progress.hpp>
@@ -117,4 +118,25 @@ TEST_CASE("progress: a line of bar, objects, bytes, rate and time left", "[cli]"
   CHECK(progress_line("x", {1, 0, 5, 1}).find("left") == std::string::npos);
   CHECK(progress_line("x", {1, 9, 5, 1}).find("[##############################]") !=
         std::string::npos);
+}
+
+TEST_CASE("retry_notice: one line in five seconds, while nothing succeeds", "[cli]") {
+  using std::chrono::milliseconds;
+  using std::chrono::seconds;
+  cli::retry_notice notice;
+  const auto start = dataflux::clock::now() + std::chrono::hours(1);
+  notice.on_request({.http_status = 200, .finished = start});
+  const error refused(errc::unavailable, "refused by\nhost:1");
+  const dataflux::retry_event failed{.attempt = 1, .cause = &refused};
+  CHECK(notice.line(failed, start + milliseconds(999)).empty());
+  notice.on_request({.http_status = 0, .finished = start + seconds(1)});
+  notice.on_request({.http_status = 503, .finished = start + seconds(1)});
+  CHECK(notice.line(failed, start + seconds(1)) ==
+        "dataflux: retrying: refused by?host:1; Ctrl-C ends it");
+  CHECK(notice.line(failed, start + milliseconds(5999)).empty());
+  const error busy = error(errc::unavailable, "Backend Error").with_http_status(503);
+  CHECK(notice.line({.attempt = 2, .cause = &busy}, start + seconds(6)) ==
+        "dataflux: retrying: Backend Error (HTTP 503); Ctrl-C ends it");
+  notice.on_request({.http_status = 204, .finished = start + seconds(20)});
+  CHECK(notice.line(failed, start + milliseconds(20'500)).empty());
 }

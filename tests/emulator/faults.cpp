@@ -42,8 +42,7 @@ double draw(std::mt19937_64& chance) {
 
 void fault_script::add(fault_rule rule) {
   const std::lock_guard lock{mutex_};
-  std::mt19937_64 chance{rule.seed};
-  rules_.push_back({.rule = std::move(rule), .chance = chance});
+  rules_.emplace_back(std::move(rule));
   any_.store(true, std::memory_order_release);
 }
 

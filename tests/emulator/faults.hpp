@@ -123,10 +123,12 @@ class fault_script {
 
  private:
   struct counted_rule {
+    explicit counted_rule(fault_rule what) : rule(std::move(what)), chance(rule.seed) {}
+
     fault_rule rule;
     std::uint64_t seen{0};
     std::uint64_t hits{0};
-    std::mt19937_64 chance{};
+    std::mt19937_64 chance;
   };
   mutable std::mutex mutex_{};
   std::vector<counted_rule> rules_{};

@@ -56,6 +56,7 @@ http_reply json_api::list(const call& asked, const http_request& request) const 
   wanted.require_known(known);
   const field_mask* item_fields = wanted.find("items");
   if (item_fields != nullptr) require_object_fields(*item_fields);
+  const projection shown = wanted_projection(asked);
   const listing_page page = store_.list(asked.bucket, listing_parameters(asked));
   const std::string base = request.base();
 
@@ -74,7 +75,9 @@ http_reply json_api::list(const call& asked, const http_request& request) const 
   if (!page.items.empty() && item_fields != nullptr) {
     out.key("items");
     out.begin_array();
-    for (const object_ptr& item : page.items) write_object(out, *item, *item_fields, base);
+    for (const object_ptr& item : page.items) {
+      write_object(out, *item, *item_fields, base, shown);
+    }
     out.end_array();
   }
   out.end_object();

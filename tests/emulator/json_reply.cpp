@@ -1,5 +1,4 @@
 #include <emulator/json_reply.hpp>
-#include <emulator/object_json.hpp>
 
 #include <utility>
 
@@ -10,6 +9,15 @@ field_mask wanted_fields(const call& asked) {
   return text.empty() ? field_mask{} : field_mask::parse(text);
 }
 
+projection wanted_projection(const call& asked, projection otherwise) {
+  if (!asked.query.has("projection")) return otherwise;
+  const std::string_view text = asked.query.get("projection");
+  if (text != "full" && text != "noAcl") {
+    throw invalid_argument("Invalid value for projection: '" + std::string{text} + "'");
+  }
+  return text == "full" ? projection::full : projection::no_acl;
+}
+
 http_reply json_reply(std::string text) {
   http_reply reply;
   reply.set("Content-Type", "application/json; charset=UTF-8");
@@ -17,12 +25,12 @@ http_reply json_reply(std::string text) {
   return reply;
 }
 
-http_reply object_reply(const call& asked, const http_request& request,
-                        const stored_object& object) {
+http_reply object_reply(const call& asked, const http_request& request, const stored_object& object,
+                        projection otherwise) {
   const field_mask wanted = wanted_fields(asked);
   require_object_fields(wanted);
   json_writer out{asked.pretty()};
-  write_object(out, object, wanted, request.base());
+  write_object(out, object, wanted, request.base(), wanted_projection(asked, otherwise));
   http_reply reply = json_reply(out.take());
   reply.set("ETag", object.etag());
   return reply;

@@ -24,7 +24,7 @@ object_ptr compose_source(const bucket_store& store, std::string_view bucket,
   }
   if (when.generation && when.if_generation_match &&
       *when.generation != *when.if_generation_match) {
-    throw invalid_argument("generation and ifGenerationMatch of a source differ");
+    throw condition_not_met();  // a generation that it names is not the one that it demands
   }
   return store.get(bucket, *name, when);
 }
@@ -74,7 +74,7 @@ http_reply object_edits::patch(const call& asked, const http_request& request, b
         patched.kms_key = metadata.kms_key;
         metadata = std::move(patched);
       });
-  return object_reply(asked, request, *changed);
+  return object_reply(asked, request, *changed, projection::full);
 }
 
 http_reply object_edits::compose(const call& asked, const http_request& request) const {
@@ -182,7 +182,7 @@ http_reply object_edits::rewrite(const call& asked, const http_request& request)
   if (now.done == size) {
     const object_ptr stored = store_copy(asked, request, *now.source);
     out.key("resource");
-    write_object(out, *stored, {}, request.base());
+    write_object(out, *stored, {}, request.base(), wanted_projection(asked));
   } else {
     out.member("rewriteToken", token);
   }

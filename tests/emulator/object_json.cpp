@@ -57,6 +57,31 @@ void write_links(json_writer& out, const stored_object& object, const field_mask
   }
 }
 
+/// Everything belongs to the project's owners: access is the bucket's, and objects have none of
+/// their own.
+void write_access(json_writer& out, const stored_object& object, const field_mask& wanted) {
+  static constexpr std::string_view owners = "project-owners-1";
+  if (wanted.has("acl")) {
+    out.key("acl");
+    out.begin_array();
+    out.begin_object();
+    out.member("kind", "storage#objectAccessControl");
+    out.member("bucket", object.bucket);
+    out.member("object", object.name);
+    out.member("generation", std::to_string(object.generation));
+    out.member("entity", owners);
+    out.member("role", "OWNER");
+    out.end_object();
+    out.end_array();
+  }
+  if (wanted.has("owner")) {
+    out.key("owner");
+    out.begin_object();
+    out.member("entity", owners);
+    out.end_object();
+  }
+}
+
 void write_custom(json_writer& out, const stored_object& object, const field_mask& wanted) {
   const field_mask* inside = wanted.find("metadata");
   if (inside == nullptr || object.metadata.custom.empty()) return;
@@ -73,7 +98,7 @@ void write_custom(json_writer& out, const stored_object& object, const field_mas
 void require_object_fields(const field_mask& wanted) { wanted.require_known(object_fields); }
 
 void write_object(json_writer& out, const stored_object& object, const field_mask& wanted,
-                  std::string_view base) {
+                  std::string_view base, projection shown) {
   const auto member = [&](std::string_view name, std::string_view value) {
     if (!value.empty() && wanted.has(name)) out.member(name, value);
   };
@@ -111,6 +136,7 @@ void write_object(json_writer& out, const stored_object& object, const field_mas
   member("contentLanguage", metadata.content_language);
   member("customTime", metadata.custom_time);
   write_custom(out, object, wanted);
+  if (shown == projection::full) write_access(out, object, wanted);
   out.end_object();
 }
 

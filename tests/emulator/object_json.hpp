@@ -11,10 +11,13 @@
 
 namespace emulator {
 
+/// Whether `acl` and `owner` are among the members.
+enum class projection { no_acl, full };
+
 /// Writes the Object resource (protocol.md 1.2), only the members that `wanted` names; digests are
 /// computed only when wanted. `base` is scheme and authority, for the links.
 void write_object(json_writer& out, const stored_object& object, const field_mask& wanted,
-                  std::string_view base);
+                  std::string_view base, projection shown = projection::no_acl);
 
 /// Throws service_error 400 when `wanted` names something that is no member of an Object.
 void require_object_fields(const field_mask& wanted);

@@ -93,7 +93,8 @@ http_reply xml_api::initiate(const call& asked, const http_request& request) con
   out.leaf("Bucket", asked.bucket);
   out.leaf("Key", asked.object);
   out.leaf("UploadId", uploads_.initiate(asked.bucket, asked.object, metadata_of_headers(request)));
-  return out.reply();
+  // Google's client for Node takes an upload id from replies of text/* only.
+  return out.reply("text/xml; charset=UTF-8");
 }
 
 http_reply xml_api::part(const call& asked, const http_request& request) const {
@@ -103,10 +104,16 @@ http_reply xml_api::part(const call& asked, const http_request& request) const {
   }
   const std::string_view id = asked.query.get("uploadId");
   if (id.empty()) throw invalid_argument("uploadId is missing");
-  declared_digests::of_headers(request).check(request.body);
+  const auto declared = declared_digests::of_headers(request);
+  declared.check(request.body);
   http_reply reply;
   reply.set("ETag", uploads_.add_part(asked.bucket, asked.object, id, asked.part, request.body));
   reply.set("x-goog-hash", "crc32c=" + crc32c_text(crc32c(request.body).value()));
+  // The service always says both. MD5 costs fifty times as much, and a sender whose CRC32C was just
+  // checked does not look for it.
+  if (declared.md5 || !declared.crc32c) {
+    reply.set("x-goog-hash", "md5=" + base64_encode(md5(request.body).value()));
+  }
   reply.set("Content-Type", "text/html; charset=UTF-8");
   return reply;
 }

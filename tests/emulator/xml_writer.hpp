@@ -25,10 +25,10 @@ class xml_writer {
     close(name);
   }
   void leaf(std::string_view name, std::int64_t value) { leaf(name, std::to_string(value)); }
-  http_reply reply() {
+  http_reply reply(std::string_view type = "application/xml; charset=UTF-8") {
     close(root_);
     http_reply out;
-    out.set("Content-Type", "application/xml; charset=UTF-8");
+    out.set("Content-Type", std::string{type});
     out.body = content{std::move(out_)};
     return out;
   }

@@ -3,6 +3,7 @@
 #include <dataflux/gcs/client.hpp>
 
 #include <emulator/emulator.hpp>
+#include <support/authority_file.hpp>
 #include <support/catch.hpp>
 #include <support/raw_server.hpp>
 
@@ -10,9 +11,7 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <optional>
 #include <string>
 #include <thread>
@@ -59,24 +58,6 @@ received read(dataflux::object_store& store, dataflux::read_request request,
   auto summary = store.read(std::move(request), sink);
   return {std::move(summary), std::string(dataflux::as_text(sink.filled()))};
 }
-
-/// The authority of a TLS emulator, in a file for as long as it lives.
-class authority_file {
- public:
-  explicit authority_file(const emulator::server& server) {
-    const int descriptor = ::mkstemp(path_.data());
-    REQUIRE(descriptor >= 0);
-    ::close(descriptor);
-    std::ofstream(path_) << server.authority_pem();
-  }
-  authority_file(const authority_file&) = delete;
-  authority_file& operator=(const authority_file&) = delete;
-  ~authority_file() { std::remove(path_.c_str()); }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_{"/tmp/dataflux-authority-XXXXXX"};
-};
 
 /// A secure emulator that wants tokens, and a client with a key that it trusts.
 gcs::client_options secured(const emulator::server& server, const authority_file& ca,

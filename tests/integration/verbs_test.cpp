@@ -193,7 +193,17 @@ TEST_CASE("client: each call has one id on all its attempts", "[integration]") {
   h.server.faults().add({.verb = "objects.get", .count = 2, .action = fault::send{.status = 503}});
   require_ok(h.client->stat({.bucket = "bkt", .object = "o"}));
   require_ok(h.client->stat({.bucket = "bkt", .object = "o"}));
-  CHECK(h.server.log().size() == before + 4);
+  const auto log = h.server.log();
+  REQUIRE(log.size() == before + 4);
+  const auto id = [&](std::size_t i) {
+    const std::string_view telemetry = log[before + i].header("x-goog-api-client");
+    return telemetry.substr(std::min(telemetry.find("gccl-invocation-id/"), telemetry.size()));
+  };
+  CHECK(id(0).size() == 19 + 36);
+  CHECK(id(1) == id(0));
+  CHECK(id(2) == id(0));
+  CHECK(id(3).size() == id(0).size());
+  CHECK(id(3) != id(0));
 }
 
 TEST_CASE("client: a resumable upload of several chunks", "[integration]") {
@@ -383,7 +393,7 @@ TEST_CASE("client: a write whose reply is lost is found, once", "[integration]")
       INFO(write.name << (conditional ? " with" : " without") << " a condition");
       harness h;
       h.put("source", ours);
-      h.lose_reply(write.verb, std::string_view(write.name) == "insert" ? 1 : 1);
+      h.lose_reply(write.verb, 1);
       const auto made = write.run(h, conditional);
       require_ok(made);
       CHECK(h.server.faults().hits() == 1);

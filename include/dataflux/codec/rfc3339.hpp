@@ -16,9 +16,11 @@ using timestamp = std::chrono::sys_time<std::chrono::nanoseconds>;
 
 /// Reads `YYYY-MM-DDTHH:MM:SS[.fraction](Z|+HH:MM|-HH:MM)`; `t` and `z` are read too.
 ///
-/// nullopt for any other shape, a date that does not exist, a field out of its range, more than
-/// nine digits of fraction, or a time that `timestamp` cannot hold. A leap second (23:59:60 in UTC,
-/// and no other :60) is read as the second after it, which is how system clocks count.
+/// nullopt for any other shape, a date that does not exist, a field out of its range, or more than
+/// nine digits of fraction. A time beyond the span of `timestamp` becomes the end of it: a writer's
+/// custom time may say "9999-12-31T23:59:59Z" for never, and such an object is no broken one. A
+/// leap second (23:59:60 in UTC, and no other :60) is read as the second after it, which is how
+/// system clocks count.
 std::optional<timestamp> parse_rfc3339(std::string_view text);
 
 /// `YYYY-MM-DDTHH:MM:SS[.fraction]Z` with 0, 3, 6 or 9 digits of fraction, as few as lose nothing.

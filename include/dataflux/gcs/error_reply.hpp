@@ -24,7 +24,9 @@ namespace dataflux::inline DATAFLUX_ABI::gcs {
 /// service refused is data_loss, 412 on a create-only write is already_exists, and a rate limit
 /// sent as 403 or 503 is resource_exhausted. retryable() follows http::classify(): true for what is
 /// transient or throttled; never for 401, which calls for a fresh token first. A status of 2xx with
-/// an XML `<Error>` (protocol.md 2) is read by the body's code alone.
+/// an error document (protocol.md 2) is read by the body's code alone. What gives itself away as
+/// something else than the service (a web page without its request id, an S3 server) is internal,
+/// below 500.
 ///
 /// `body` may be a prefix of what was sent: 64 KiB is plenty. Pure, thread-safe, survives any
 /// bytes. Cost: some allocations.
@@ -33,6 +35,17 @@ error parse_error(const call_identity& call, const reply_facts& facts, bytes_vie
 /// As parse_error() does it: `text` made fit to be printed on one line, at most `limit` bytes, with
 /// bearer tokens blanked out.
 std::string printable_text(std::string_view text, std::size_t limit = 2048);
+
+/// What is wrong with the body of a reply of 2xx that is no document of its verb: an error
+/// document, a web page, or anything from another make of server. Success for everything else.
+/// Cost: a look at the first bytes.
+result<void> check_document(const whole_reply& reply, const call_identity& call = {});
+
+/// The error of a reply whose JSON does not parse; retryable.
+error cut_or_garbled();
+
+/// "this does not look like Google Cloud Storage: WHAT; check the endpoint and any proxy".
+std::string not_the_service(std::string_view what);
 
 /// True if the body is a web page: something that is not the service has answered, or the service's
 /// front end in an outage.

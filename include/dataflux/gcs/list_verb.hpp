@@ -32,8 +32,8 @@ struct list_verb {
   /// repeat names without notice: names or prefixes that do not strictly ascend (with versions:
   /// names and, within one, generations), or are outside of prefix, start_offset or end_offset;
   /// prefixes without a delimiter asked for; a next page token equal to this page's (the listing
-  /// would never end). A malformed value of an extra column is one, too. Malformed JSON is
-  /// retryable().
+  /// would never end). A malformed md5Hash or metadata is one, too; a time that cannot be read is
+  /// none. Malformed JSON is retryable().
   static result<value> parse(const request& r, const state&, const whole_reply& reply);
 };
 

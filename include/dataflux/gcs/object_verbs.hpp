@@ -78,7 +78,7 @@ struct remove_verb {
   static result<state> prepare(const request&, const call_id&) { return state{}; }
   static void build(const call_context& context, const request& r, const state&,
                     http::request& out);
-  /// Any 2xx is success, whatever the body: some servers answer 200 (protocol.md 6.3).
+  /// Any 2xx is success, with or without a body (protocol.md 6.3), unless check_document() objects.
   static result<value> parse(const request& r, const state&, const whole_reply& reply);
 };
 

@@ -43,9 +43,9 @@ struct read_head {
   std::uint64_t length{0};
   /// Less than the whole object comes.
   bool partial{false};
-  /// The service decompressed the object on the way although asked not to (protocol.md 1.2): the
-  /// bytes are not the stored ones, begin at 0 whatever was asked, fit no checksum and cannot be
-  /// resumed. A store promises stored bytes, so that the client ends such a read with an error.
+  /// The service decompressed the object on the way (protocol.md 1.2): the bytes are not the stored
+  /// ones, begin at 0 whatever was asked, fit no checksum and cannot be resumed. Unless the request
+  /// says decode_gzip, the client ends such a read with an error.
   bool transcoded{false};
   /// The body is not the object's: a text that says that the range is empty. Nothing is to come.
   bool discard_body{false};
@@ -53,8 +53,8 @@ struct read_head {
   std::string_view content_type{};
 };
 
-/// objects.get with alt=media: bytes as stored (protocol.md 1.2). The body goes to the caller's
-/// sink, hence parse_head() instead of parse().
+/// objects.get with alt=media: bytes as stored, or as decode_gzip has them (protocol.md 1.2). The
+/// body goes to the caller's sink, hence parse_head() instead of parse().
 struct read_verb {
   using request = read_request;
   using value = read_summary;
@@ -71,7 +71,8 @@ struct read_verb {
 
   /// GET {json}{bucket}/o/{object}?alt=media[&generation=..][&if..=..][&userProject=..], a Range
   /// field unless all is asked for, and `Accept-Encoding: gzip`, which keeps gzip-stored objects as
-  /// they are stored. Writes no temporaries: no allocation once `out` has grown.
+  /// they are stored, unless decode_gzip. Writes no temporaries: no allocation once `out` has
+  /// grown.
   static void build(const call_context& context, const request& r, const state& from,
                     http::request& out);
 

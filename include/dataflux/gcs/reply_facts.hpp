@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace dataflux::inline DATAFLUX_ABI::gcs {
 
@@ -24,6 +25,11 @@ struct reply_facts {
   std::string request_id{};
   /// With its quotes.
   std::string etag{};
+  /// Of a redirect: scheme and host of where it points, without what may be a secret behind them.
+  std::string redirect{};
+  /// What answered, when its header fields show that it is no Google Cloud Storage: "an S3 server".
+  /// A literal.
+  std::string_view stranger{};
   /// Zero when not asked to wait; at most an hour. Only the form in seconds is read: the service
   /// sends no other (protocol.md 3.2), and a date would need a clock.
   std::chrono::milliseconds retry_after{0};

@@ -125,7 +125,7 @@ struct resumable_cancel_verb {
   static void build(const call_context& context, const request& r, const state&,
                     http::request& out);
   static bool accepts(int status) noexcept { return status == 499; }
-  static result<value> parse(const request&, const state&, const whole_reply&) { return {}; }
+  static result<value> parse(const request&, const state&, const whole_reply& reply);
   static std::string_view secret(const request& r) noexcept { return r.session.id(); }
 };
 

@@ -33,11 +33,13 @@
 /// | 8 x rows | sizes |
 /// | 8 x rows | generations |
 /// | 4 x rows | crc32c, 0 where there is none |
-/// | 4 x (rows + 1) | offsets of names: ascending, the first is 0, the last the bytes of all names |
+/// | 4 x (rows + 1) | offsets of names, ascending from 0 to the bytes of all names |
 /// | (rows + 7) / 8 | where flag 1 is set: a bit for each row, 1 where there is a crc32c |
-/// | ... | names, UTF-8 |
-/// | ... | for each extra column that flag 256 << k names, k as in extra_columns: offsets (texts |
-/// | | only), a bitmap where flag 65536 << k is set, values (16 or 8 bytes a row, or the texts) |
+/// | as offsets say | names, UTF-8 |
+///
+/// and then, for each extra column k (its bit in extra_columns is 1 << k) that flag 256 << k names:
+/// offsets, for texts only; a bitmap as above, where flag 65536 << k is set; values, which are 16
+/// bytes a row, 8 bytes a row, or the texts.
 ///
 /// Then the description, a JSON object (of which readers skip what they do not know), and the
 /// table, 64 bytes for each block:
@@ -114,7 +116,7 @@ class manifest {
 
   /// Rows first .. first + count, cut at size(), in the manifest's own memory. The error
   /// (data_loss) names the damaged block and its rows. Cost: for blocks that are met for the first
-  /// time about 2 ns a row, reading from disk apart; nothing for a row later on.
+  /// time about 4 ns a row, reading from disk apart; nothing for a row later on.
   result<object_columns> rows(std::size_t first, std::size_t count) const;
   result<object_columns> rows() const { return rows(0, size()); }
 
@@ -131,5 +133,4 @@ class manifest {
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/list/impl/manifest.ipp>
-#include <dataflux/list/impl/manifest_format.ipp>
 #endif

@@ -113,7 +113,8 @@ class object_columns {
  private:
   detail::column_chunk open_chunk(std::size_t name_size) const;
   detail::column_chunk& chunk_for(std::size_t name_size);
-  void append_row(const object_row& row, const object_extras* extras);
+  detail::column_chunk& next_chunk(std::size_t name_size);
+  void put_rest(detail::column_chunk& chunk, bool crc32c, const object_extras& extras);
   const detail::column_chunk& chunk_of(std::size_t i) const noexcept;
   bool place_chunks();
   static void seal(detail::column_chunk& chunk) noexcept;

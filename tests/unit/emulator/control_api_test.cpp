@@ -4,7 +4,6 @@
 
 using namespace emulator_test;
 using emulator::service;
-using emulator::wire_script;
 
 namespace {
 

@@ -73,6 +73,30 @@ TEST_CASE("json_api: fields projects, and a misspelt one is refused", "[emulator
   }
 }
 
+TEST_CASE("json_api: projection says whether acl and owner are shown", "[emulator]") {
+  service s{{}};
+  put(s, "bucket", "a", "hello");
+  const auto shows = [&s](const std::string& target, std::string_view method = "GET") {
+    const auto reply = ask(s, {.method = method, .target = target});
+    REQUIRE(reply.status == 200);
+    const std::string body = body_of(reply);
+    const bool acl = body.find("storage#objectAccessControl") != std::string::npos;
+    CHECK(acl == (body.find("\"owner\"") != std::string::npos));
+    return acl;
+  };
+  for (const std::string target : {"/storage/v1/b/bucket/o/a", "/storage/v1/b/bucket/o"}) {
+    CHECK_FALSE(shows(target));
+    CHECK_FALSE(shows(target + "?projection=noAcl"));
+    CHECK(shows(target + "?projection=full"));
+    CHECK(ask(s, {.target = target + "?projection=other"}).status == 400);
+  }
+  CHECK(shows("/storage/v1/b/bucket/o/a", "PATCH"));
+  CHECK_FALSE(shows("/storage/v1/b/bucket/o/a?projection=noAcl", "PATCH"));
+  const auto masked =
+      ask(s, {.target = "/storage/v1/b/bucket/o/a?projection=full&fields=owner&prettyPrint=false"});
+  CHECK(body_of(masked) == R"({"owner":{"entity":"project-owners-1"}})");
+}
+
 TEST_CASE("json_api: maxResults is clamped to 1000, never refused for size", "[emulator]") {
   service s{{}};
   for (int i = 0; i < 1100; ++i) put(s, "bucket", "o" + std::to_string(10000 + i), "");

@@ -87,6 +87,12 @@ TEST_CASE("object_edits: compose", "[emulator]") {
              R"({"sourceObjects":[{"name":"a","objectPreconditions":{"ifGenerationMatch":")" +
                  pinned + "\"}}]}")
             .status == 412);
+  const auto contradicts =
+      post(s, objects + "d/compose",
+           R"({"sourceObjects":[{"name":"a","generation":")" + std::to_string(first) +
+               R"(","objectPreconditions":{"ifGenerationMatch":")" + pinned + "\"}}]}");
+  CHECK(contradicts.status == 412);
+  CHECK(reason_of(contradicts) == "conditionNotMet");
   std::string many;
   for (int i = 0; i < 33; ++i) many += std::string{i == 0 ? "" : ","} + R"({"name":"a"})";
   CHECK(post(s, objects + "d/compose", R"({"sourceObjects":[)" + many + "]}").status == 400);

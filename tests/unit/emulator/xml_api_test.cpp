@@ -19,6 +19,7 @@ class upload {
     const auto reply =
         ask(s, {.method = "POST", .target = "/bucket/key?uploads", .headers = std::move(headers)});
     REQUIRE(reply.status == 200);
+    CHECK(reply.header("Content-Type").starts_with("text/xml"));
     id = element_of(reply, "UploadId");
     REQUIRE_FALSE(id.empty());
   }
@@ -129,6 +130,21 @@ TEST_CASE("multipart: a part is checked against its digests", "[emulator]") {
   CHECK(code({"x-goog-hash", "crc32c=!!"}) == "InvalidDigest");
   CHECK(code({"Content-MD5", "JfnnlDI7RTiF9RgfG2JNCw=="}) == "");
   CHECK(code({"Content-MD5", "1B2M2Y8AsgTpgAmY7PhCfg=="}) == "BadDigest");
+}
+
+TEST_CASE("multipart: a part's reply has the digests that its sender may look for", "[emulator]") {
+  upload u;
+  const auto hashes = [&u](std::vector<emulator::header_view> headers) {
+    std::string out;
+    for (const auto& h : u.part("1", "123456789", std::move(headers)).headers) {
+      if (h.name == "x-goog-hash") out += h.value + " ";
+    }
+    return out;
+  };
+  const std::string both = "crc32c=4waSgw== md5=JfnnlDI7RTiF9RgfG2JNCw== ";
+  CHECK(hashes({}) == both);
+  CHECK(hashes({{"Content-MD5", "JfnnlDI7RTiF9RgfG2JNCw=="}}) == both);
+  CHECK(hashes({{"x-goog-hash", "crc32c=4waSgw=="}}) == "crc32c=4waSgw== ");
 }
 
 TEST_CASE("multipart: numbers, ids and keys are checked", "[emulator]") {

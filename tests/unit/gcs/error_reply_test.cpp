@@ -159,7 +159,7 @@ TEST_CASE("error_reply: advice for the common causes", "[gcs]") {
   CHECK(says(reply(get_object, {429, ""}), "one write a second"));
   CHECK(says(reply(get_object, {304, ""}), "condition"));
   CHECK(says(reply(get_object, {412, "x"}), "condition"));
-  CHECK(says(reply(get_object, {302, ""}), "points elsewhere"));
+  CHECK(says(reply(get_object, {302, ""}), "redirects to"));
 }
 
 TEST_CASE("error_reply: a create-only write that met an object", "[gcs]") {
@@ -200,6 +200,57 @@ TEST_CASE("error_reply: web pages mean a wrong endpoint, but for outages", "[gcs
       reply(get_object,
             {404, "No such object: bkt/dir/o", {{"Content-Type", "text/html; charset=UTF-8"}}});
   CHECK(plain.message() == "No such object: bkt/dir/o (the object does not exist)");
+}
+
+TEST_CASE("error_reply: what is not the service is called so, whatever its status", "[gcs]") {
+  const char* page = "<!doctype HTML><title>Log in</title>";
+  // Nobody may take it for the service's word that an object is not there.
+  for (const int status : {401, 403, 404, 410, 412}) {
+    CAPTURE(status);
+    const error e = reply(create, {status, page});
+    CHECK(e.code() == errc::internal);
+    CHECK_FALSE(e.retryable());
+    CHECK(says(e, "Log in (this does not look like Google Cloud Storage: a web page answered"));
+  }
+  CHECK(reply(get_object, {503, page}).code() == errc::unavailable);
+  CHECK(reply(get_object, {429, page}).code() == errc::resource_exhausted);
+  CHECK(reply(get_object, {404, page, {{"X-GUploader-UploadID", "AB"}}}).code() == errc::not_found);
+
+  const char* xml = "<Error><Code>NoSuchBucket</Code><Message>m</Message></Error>";
+  const error s3 = reply(get_object, {404, xml, {{"x-amz-request-id", "1"}}});
+  CHECK(s3.code() == errc::internal);
+  CHECK(says(s3, "m (this does not look like Google Cloud Storage: an S3 server answered"));
+
+  const error moved = reply(
+      get_object, {301, "", {{"Location", "https://user:SECRET@h.example:8/SECRET?t=SECRET"}}});
+  CHECK(says(moved, "it redirects to https://h.example:8;"));
+  CHECK_FALSE(says(moved, "SECRET"));
+  CHECK(says(reply(get_object, {301, "", {{"Location", "/x"}}}), "redirects to somewhere else"));
+}
+
+TEST_CASE("error_reply: a success's document may be an error, a page, or another's", "[gcs]") {
+  const auto check = [](const scripted_reply& r) {
+    return dataflux::gcs::check_document({r.facts, dataflux::as_bytes(r.body), r.body.size()});
+  };
+  for (const char* fine : {"", "null", "{}", R"({"kind":"storage#objects"})", "<ListPartsResult/>",
+                           R"({"errors":1})", "{", "{ ", "not found"}) {
+    CAPTURE(fine);
+    CHECK(check({200, fine}));
+  }
+  const auto code = [&](const scripted_reply& r) { return check(r).error().code(); };
+  CHECK(code({200, R"({ "error" : {"code":404,"message":"m"}})"}) == errc::not_found);
+  CHECK(code({200, R"({"error":{"message":"m"}})"}) == errc::unknown);
+  CHECK(code({200, R"({"error":{"code":200}})"}) == errc::unknown);
+  CHECK(code({200, "<Error><Code>NoSuchKey</Code></Error>"}) == errc::not_found);
+  CHECK(code({200, "<html></html>"}) == errc::internal);
+  CHECK(code({204, "", {{"X-Amz-Request-Id", "1"}}}) == errc::internal);
+  const auto cut = check({200, R"({"error":{"code":503,"mess)"});
+  CHECK(cut.error().code() == errc::internal);
+  CHECK(cut.error().retryable());
+  const auto busy = check({200, R"({"error":{"code":503,"message":"later"}})"});
+  CHECK(busy.error().code() == errc::unavailable);
+  CHECK(busy.error().retryable());
+  CHECK(says(busy.error(), "later"));
 }
 
 TEST_CASE("error_reply: bodies are cleaned, cut, and never show a token", "[gcs]") {

@@ -378,6 +378,8 @@ TEST_CASE("verb_reply_fuzz: seeds and mutations keep the invariants", "[gcs]") {
        R"({"done":false,"totalBytesRewritten":"4","rewriteToken":"t1"})",
        R"({"done":true,"resource":{"name":"o","generation":"5","size":"9"}})",
        R"({"name":"bkt","location":"US","locationType":"zone","permissions":["a.b"]})",
-       "<Error><Code>NoSuchUpload</Code><Message>m</Message></Error>"},
+       "<Error><Code>NoSuchUpload</Code><Message>m</Message></Error>",
+       R"( {"error":{"code":503,"message":"m","errors":[{"reason":"r"}]}})",
+       "<!doctype html><title>t</title>", "\"etag\"", "crc32c=4waSgw==", "https://u:p@h/x?y"},
       500, fuzz_verb_reply);
 }

@@ -113,6 +113,14 @@ TEST_CASE("stat_verb: a full object resource", "[gcs]") {
         std::vector<std::pair<std::string, std::string>>{{"b", "2"}, {"a", "\xc3\xa4"}});
 }
 
+TEST_CASE("stat_verb: a custom time may be never", "[gcs]") {
+  const auto object = parse<stat_verb>(
+      {.bucket = "bkt", .object = "o"}, {},
+      R"({"name":"o","generation":5,"size":0,"customTime":"9999-12-31T23:59:59Z"})");
+  REQUIRE(object);
+  CHECK(object->custom_time == dataflux::timestamp::max());
+}
+
 TEST_CASE("stat_verb: a small resource, numbers as numbers, null as absent", "[gcs]") {
   const auto object =
       parse<stat_verb>({.bucket = "bkt", .object = "o", .generation = 5}, {},

@@ -102,6 +102,10 @@ TEST_CASE("read_verb: generation, conditions and payers", "[gcs]") {
   CHECK(resumed.headers.wire() == "Range: bytes=5-9\r\nAccept-Encoding: gzip\r\n");
 }
 
+TEST_CASE("read_verb: who wants it decompressed does not accept gzip", "[gcs]") {
+  CHECK(build({.bucket = "bkt", .object = "o", .decode_gzip = true}).headers.wire().empty());
+}
+
 TEST_CASE("read_verb: a request is reused", "[gcs]") {
   const auto service = endpoint::for_universe();
   http::request out;

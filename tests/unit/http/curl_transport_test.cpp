@@ -212,7 +212,10 @@ TEST_CASE("curl_transport: reply forms", "[http]") {
 }
 
 TEST_CASE("curl_transport: replies that are none", "[http]") {
-  CHECK(ask_scripted("SSH-2.0-OpenSSH_9.2\r\n")->outcome() == "protocol");
+  CHECK(ask_scripted("SSH-2.0-OpenSSH_9.2\r\n")->outcome() == "wrong_protocol");
+  CHECK(ask_scripted(std::string("\x15\x03\x01\x00\x02\x02\x46", 7))->outcome() ==
+        "wrong_protocol");
+  CHECK(ask_scripted("HTTP/2 200\r\n\r\n")->outcome() == "protocol");
   CHECK(ask_scripted("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nabc")
             ->outcome() == "protocol");
   CHECK(ask_scripted("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n")->outcome() ==

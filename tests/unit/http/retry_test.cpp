@@ -45,6 +45,7 @@ constexpr transport_failure every_failure[] = {
     transport_failure::cancelled,
     transport_failure::deadline,
     transport_failure::forked,
+    transport_failure::wrong_protocol,
 };
 
 }  // namespace

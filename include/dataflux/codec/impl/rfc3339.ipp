@@ -73,16 +73,17 @@ inline void append_padded(std::string& out, std::int64_t value, std::size_t widt
   out += digits;
 }
 
-/// Seconds and a fraction within [0, 1 s) as one count; nullopt beyond the 64 bits.
-inline std::optional<timestamp> join_time(std::int64_t seconds, std::int64_t nanos) noexcept {
+/// Seconds and a fraction within [0, 1 s) as one count, or the nearest that 64 bits hold.
+inline timestamp join_time(std::int64_t seconds, std::int64_t nanos) noexcept {
+  const timestamp nearest = seconds < 0 ? timestamp::min() : timestamp::max();
   // Before 1970 the product alone may overflow where the sum does not.
   if (seconds < 0) {
     ++seconds;
     nanos -= nanos_per_second;
   }
   std::int64_t count = 0;
-  if (__builtin_mul_overflow(seconds, nanos_per_second, &count)) return std::nullopt;
-  if (__builtin_add_overflow(count, nanos, &count)) return std::nullopt;
+  if (__builtin_mul_overflow(seconds, nanos_per_second, &count)) return nearest;
+  if (__builtin_add_overflow(count, nanos, &count)) return nearest;
   return timestamp{std::chrono::nanoseconds{count}};
 }
 

@@ -11,7 +11,9 @@
 namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
 
 /// A read: its body goes to the caller's sink, checksummed on the way while it is in the cache, and
-/// an attempt that breaks off is resumed at the byte reached, of the same generation.
+/// an attempt that breaks off is resumed at the byte reached, of the same generation. A
+/// decompressed body can be neither resumed nor compared: it begins anew, and its end is that of
+/// the reply.
 class read_call final : public call, private byte_sink {
  public:
   using completion = object_store::completion<read_summary>;
@@ -56,7 +58,7 @@ class read_call final : public call, private byte_sink {
   read_cursor cursor_{};
   /// Of the first reply; later ones continue it.
   std::uint64_t first_offset_{0};
-  std::uint64_t expected_{0};
+  std::uint64_t expected_{0};  ///< byte_range::to_end when the reply does not know either
   std::uint64_t received_{0};
   std::uint32_t crc_{0};
   std::byte* lent_{nullptr};

@@ -105,8 +105,10 @@ class verb_call final : public call {
   }
 
   bool investigate(const error& e, bool outcome_unknown) override {
-    const repeat_meaning meaning =
-        outcome_unknown ? meaning_of(rule, e.http_status()) : repeat_meaning::failed;
+    // What comes from somewhere else than the service says nothing of the object.
+    const repeat_meaning meaning = outcome_unknown && e.code() != errc::internal
+                                       ? meaning_of(rule, e.http_status())
+                                       : repeat_meaning::failed;
     if constexpr (rule.looks) {
       if (e.code() == errc::data_loss && e.generation() != 0) return remove_damaged(e);
       // No reply, a success that broke off, or one without a checksum: the object itself is the

@@ -189,19 +189,40 @@ DATAFLUX_INLINE void call::on_done(http::exchange_report& report) noexcept {
   attempt();
 }
 
-/// Some services put a session's URL or id into their error's text; its id of the request is the
-/// session's, too.
+inline std::string blank_out(std::string text, std::string_view hidden) {
+  constexpr std::string_view instead{"[removed]"};
+  for (std::size_t at = text.find(hidden); at != std::string::npos;
+       at = text.find(hidden, at + instead.size())) {
+    text.replace(at, hidden.size(), instead);
+  }
+  return text;
+}
+
+/// Some services repeat the token, or a session's URL or id, in their error's text; their id of a
+/// session's request is the session's, too.
 DATAFLUX_INLINE void call::keep_secret(error& e) const {
   if (identity().session) e.with_request_id({});
-  const std::string_view hidden = secret();
-  if (hidden.empty()) return;
-  const auto blank_out = [hidden](std::string text) {
-    for (std::size_t at = text.find(hidden); at != std::string::npos; at = text.find(hidden, at)) {
-      text.replace(at, hidden.size(), "[removed]");
-    }
-    return text;
-  };
-  e.with_message(blank_out(e.message())).with_reason(blank_out(e.reason()));
+  std::string_view token = authorization_;
+  token.remove_prefix(std::min(token.find(' ') + 1, token.size()));
+  for (const std::string_view hidden : {secret(), token}) {
+    if (hidden.size() < 8) continue;  // no secret, but a word of any text
+    e.with_message(blank_out(e.message(), hidden)).with_reason(blank_out(e.reason(), hidden));
+    e.with_request_id(blank_out(e.request_id(), hidden));
+  }
+}
+
+/// A connection that ends without a word where nobody said that it is secure is often a port that
+/// wants TLS.
+inline std::string words_of_break(const http::exchange_report& report, const http::origin& to) {
+  if (report.failure == http::transport_failure::wrong_protocol) {
+    return not_the_service(report.detail);
+  }
+  const bool without_a_word = report.request_sent && report.first_byte == never &&
+                              !report.connection_reused && !to.tls &&
+                              (report.failure == http::transport_failure::reset ||
+                               report.failure == http::transport_failure::closed_early);
+  return without_a_word ? report.detail + "; is it an HTTP server, and not one for https?"
+                        : report.detail;
 }
 
 /// No reply, or one that is no success.
@@ -211,7 +232,8 @@ DATAFLUX_INLINE void call::settle(const http::exchange_report& report) {
     line_->report(admitted_, executor->now(), http::pace_outcome::accepted);
     return settle(std::move(*refusal_));
   }
-  error e = broke_off ? error(http::errc_from_failure(report.failure), report.detail)
+  error e = broke_off ? error(http::errc_from_failure(report.failure),
+                              words_of_break(report, *request.origin))
                             .with_retryable(http::may_be_retried(report.failure))
                             .with_http_status(status_)
                       : parse_error(identity(), facts_, body_.bytes());

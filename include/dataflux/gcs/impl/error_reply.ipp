@@ -18,6 +18,7 @@ namespace detail {
 struct service_words {
   std::string reason{};   ///< for machines, verbatim
   std::string message{};  ///< for a person, not cleaned yet
+  int status{0};          ///< an envelope's code
   bool xml{false};
   bool web_page{false};
 };
@@ -95,6 +96,8 @@ inline std::optional<service_words> words_of_json(bytes_view body, int depth) {
   service_words words;
   const auto details = envelope.find("errors").elements();
   const codec::json_value first = details.empty() ? codec::json_value{} : details.front();
+  const auto status = envelope.find("code").int64().value_or(0);
+  words.status = status >= 400 && status <= 599 ? static_cast<int>(status) : 0;
   words.reason = first.find("reason").text().value_or(
       envelope.find("status").text().value_or(std::string_view{}));
   const codec::json_value message = envelope.find("message");
@@ -111,7 +114,7 @@ inline std::optional<service_words> words_of_json(bytes_view body, int depth) {
 inline std::optional<service_words> words_of_xml(bytes_view body) {
   auto found = codec::parse_xml_error(body);
   if (!found) return std::nullopt;
-  service_words words{std::move(found->code), std::move(found->message), true};
+  service_words words{std::move(found->code), std::move(found->message), 0, true};
   if (!found->details.empty() && found->details != words.message) {
     words.message.append(words.message.empty() ? "" : ": ").append(found->details);
   }
@@ -193,10 +196,19 @@ inline bool is_checksum_refusal(const reply_facts& facts, const service_words& w
   return names_one && (contains(words.message, "match") || contains(words.message, "calculated"));
 }
 
+/// What answers is no Google Cloud Storage, unless it is the service's front end in an outage. A
+/// page with the service's id of the request is its own.
+inline bool is_strange(const reply_facts& facts, const service_words& words) noexcept {
+  if (facts.status >= 500 || facts.status == 408 || facts.status == 429) return false;
+  return (words.web_page && facts.request_id.empty()) || !facts.stranger.empty();
+}
+
 inline errc decide_code(const call_identity& call, const reply_facts& facts,
                         const service_words& words) noexcept {
+  if (is_strange(facts, words)) return errc::internal;
   const errc by_reason = words.xml ? code_of_reason(words.reason) : errc::ok;
-  if (facts.ok()) return by_reason == errc::ok ? errc::unknown : by_reason;
+  if (facts.ok() && by_reason != errc::ok) return by_reason;
+  if (facts.ok()) return words.status == 0 ? errc::unknown : errc_from_http_status(words.status);
   if (by_reason == errc::data_loss || is_checksum_refusal(facts, words)) return errc::data_loss;
   if (facts.status == 412 && call.create_only) return errc::already_exists;
   if (facts.status == 499 && call.session) return errc::not_found;  // it was cancelled
@@ -255,12 +267,13 @@ inline std::string advice_for_forbidden(const service_words& words) {
 
 inline std::string advice(const call_identity& call, const reply_facts& facts, errc code,
                           const service_words& words) {
-  const int status = facts.status;
-  if (words.web_page && status < 500 && status != 429) {
-    return "a web page answered instead of the service: check the endpoint and any proxy";
+  if (is_strange(facts, words)) {
+    return not_the_service(words.web_page ? "a web page answered"
+                                          : std::string{facts.stranger} + " answered");
   }
-  if (status >= 300 && status <= 399 && status != 304) {
-    return "the endpoint points elsewhere, which the service never does: check it and any proxy";
+  if (facts.status >= 300 && facts.status <= 399 && facts.status != 304) {
+    return not_the_service("it redirects to " +
+                           (facts.redirect.empty() ? "somewhere else" : facts.redirect));
   }
   if (words.reason == "userProjectMissing" || contains(words.message, "requester pays")) {
     return "the bucket's requester pays: set user_project";
@@ -272,7 +285,7 @@ inline std::string advice(const call_identity& call, const reply_facts& facts, e
     return "too many requests: at most one write a second to one name, and a bucket's rate grows "
            "over minutes";
   }
-  switch (status) {
+  switch (facts.status) {
     case 304:
     case 412:
       return "a condition of the call does not hold: the object is not what was expected";
@@ -291,7 +304,40 @@ inline std::string advice(const call_identity& call, const reply_facts& facts, e
   }
 }
 
+/// An envelope has no other member, so that the first one tells.
+inline bool is_error_document(bytes_view body) {
+  std::string_view text = trim(as_text(body));
+  if (text.empty()) return false;
+  if (text.front() == '<') return codec::parse_xml_error(body).has_value();
+  if (text.front() != '{') return false;
+  text.remove_prefix(1);
+  return text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size()))
+      .starts_with("\"error\"");
+}
+
 }  // namespace detail
+
+DATAFLUX_INLINE std::string not_the_service(std::string_view what) {
+  return std::string{"this does not look like Google Cloud Storage: "}.append(what).append(
+      "; check the endpoint and any proxy");
+}
+
+DATAFLUX_INLINE error cut_or_garbled() {
+  return std::move(
+      error{errc::internal, "the reply's body is not a JSON object: it is cut or garbled"}
+          .with_retryable(true));
+}
+
+DATAFLUX_INLINE result<void> check_document(const whole_reply& reply, const call_identity& call) {
+  if (is_web_page(reply.facts, reply.body)) return parse_error(call, reply.facts, reply.body);
+  if (detail::is_error_document(reply.body)) {
+    const bool json = detail::trim(as_text(reply.body)).front() == '{';
+    if (json && !codec::json_document::parse(reply.body)) return cut_or_garbled();
+    return parse_error(call, reply.facts, reply.body);
+  }
+  if (reply.facts.stranger.empty()) return {};
+  return error{errc::internal, not_the_service(std::string{reply.facts.stranger} + " answered")};
+}
 
 DATAFLUX_INLINE bool is_web_page(const reply_facts& facts, bytes_view body) noexcept {
   const std::string_view text = detail::trim(as_text(body));

@@ -94,8 +94,8 @@ class extra_page_reader final : public page_reader {
                          .storage_class = item.storage_class,
                          .metadata = item.metadata};
     take_md5(item, extras.md5);
-    take_time(item.time_created, item.name, extras.created);
-    take_time(item.updated, item.name, extras.updated);
+    extras.created = codec::parse_rfc3339(item.time_created);
+    extras.updated = codec::parse_rfc3339(item.updated);
     page_.objects.append({item.name, item.size, item.generation, item.crc32c}, extras);
   }
 
@@ -107,11 +107,6 @@ class extra_page_reader final : public page_reader {
     const bool good = digest && digest->size() == 16;
     check(good, "md5Hash of", item.name, "is malformed");
     if (good) std::memcpy(out.emplace().data(), digest->data(), 16);
-  }
-  void take_time(std::string_view text, std::string_view name, std::optional<timestamp>& out) {
-    if (text.empty()) return;
-    out = codec::parse_rfc3339(text);
-    check(out.has_value(), "a time of", name, "is malformed");
   }
 };
 
@@ -128,13 +123,17 @@ inline constexpr std::array<extra_member, extra_column_count> extra_members{
      {"storageClass", codec::object_fields::storage_class},
      {"metadata", codec::object_fields::metadata}}};
 
-inline std::string list_projection(extra_columns extra) {
-  // Without nextPageToken among the fields paging would silently stop after one page.
+/// Without nextPageToken among the fields paging would silently stop after one page.
+inline void add_projection(target_writer& target, extra_columns extra) {
+  if (extra == extra_columns::none) {
+    target.raw("fields=nextPageToken%2Cprefixes%2Citems%28name%2Csize%2Cgeneration%2Ccrc32c%29");
+    return;
+  }
   std::string fields{"fields=nextPageToken%2Cprefixes%2Citems%28name%2Csize%2Cgeneration%2Ccrc32c"};
   for (std::size_t k = 0; k < extra_column_count; ++k) {
     if (has(extra, extra_column(k))) fields.append("%2C").append(extra_members[k].name);
   }
-  return fields.append("%29");
+  target.raw(fields.append("%29"));
 }
 
 inline codec::object_fields members_of(extra_columns extra) noexcept {
@@ -153,12 +152,7 @@ result<list_page> read_list_page(const list_page_request& r, const whole_reply& 
   page.objects.reserve(r.max_results == 0 ? greatest_page : r.max_results);
   Reader reader{r, page};
   auto end = codec::parse_object_list(reply.body, reply.capacity, members_of(r.extra), reader);
-  if (!end) {
-    if (is_web_page(reply.facts, reply.body)) {
-      return error{errc::internal, "a web page answered a listing: is the endpoint right?"};
-    }
-    return std::move(end.error().with_retryable(true));
-  }
+  if (!end) return std::move(end.error().with_retryable(true));
   page.next_page_token = std::move(end->next_page_token);
   if (page.objects.size() < greatest_page / 2) page.objects.shrink_to_fit();
   if (auto fault = reader.finish()) return *std::move(fault);
@@ -171,10 +165,9 @@ DATAFLUX_INLINE void list_verb::build(const call_context& context, const request
                                       http::request& out) {
   detail::begin(context, http::method::get, out);
   detail::target_writer target{out};
-  target.json_path(context.endpoint.json_buckets(), r.bucket)
-      .raw("prettyPrint=false")
-      .raw(detail::list_projection(r.extra))
-      .number("maxResults", r.max_results == 0 ? detail::greatest_page : r.max_results)
+  target.json_path(context.endpoint.json_buckets(), r.bucket).raw("prettyPrint=false");
+  detail::add_projection(target, r.extra);
+  target.number("maxResults", r.max_results == 0 ? detail::greatest_page : r.max_results)
       .optional_text("prefix", r.prefix)
       .optional_text("delimiter", r.delimiter)
       .optional_text("startOffset", r.start_offset)
@@ -188,6 +181,7 @@ DATAFLUX_INLINE void list_verb::build(const call_context& context, const request
 
 DATAFLUX_INLINE result<list_page> list_verb::parse(const request& r, const state&,
                                                    const whole_reply& reply) {
+  if (auto fit = check_document(reply, identity(r)); !fit) return std::move(fit).error();
   return r.extra == extra_columns::none
              ? detail::read_list_page<detail::page_reader>(r, reply)
              : detail::read_list_page<detail::extra_page_reader>(r, reply);

@@ -24,15 +24,10 @@ target_writer begin_xml(const call_context& context, http::method method, const 
   return target;
 }
 
-/// The error of a document that is not the expected one: an `<Error>` speaks for itself, whatever
-/// the status.
+/// The error of a document that is not the expected one: what it is says more than what it lacks.
 inline error wrong_document(const call_identity& call, const whole_reply& reply, error found) {
-  if (codec::parse_xml_error(reply.body)) return parse_error(call, reply.facts, reply.body);
-  if (is_web_page(reply.facts, reply.body)) {
-    return error{errc::internal,
-                 "a web page answered instead of the service: is the endpoint right?"};
-  }
-  return found;
+  auto fit = check_document(reply, call);
+  return fit ? std::move(found) : std::move(fit).error();
 }
 
 inline constexpr std::uint32_t greatest_xml_page = 1000;
@@ -94,6 +89,7 @@ DATAFLUX_INLINE void upload_part_verb::build(const call_context& context, const 
 
 DATAFLUX_INLINE result<uploaded_part> upload_part_verb::parse(const request& r, const state& sum,
                                                               const whole_reply& reply) {
+  if (auto fit = check_document(reply); !fit) return std::move(fit).error();
   if (reply.facts.etag.empty()) {
     return error{errc::internal,
                  "the reply to a part has no ETag: the server does not know multipart uploads, and "
@@ -160,8 +156,8 @@ DATAFLUX_INLINE void multipart_abort_verb::build(const call_context& context, co
 }
 
 DATAFLUX_INLINE result<void> multipart_abort_verb::parse(const request&, const state&,
-                                                         const whole_reply&) {
-  return {};
+                                                         const whole_reply& reply) {
+  return check_document(reply);
 }
 
 DATAFLUX_INLINE bool multipart_complete_verb::is_ours(const request& r, const state& body,

@@ -42,15 +42,10 @@ inline std::string_view read_resource(codec::json_value resource, object_metadat
 }  // namespace detail
 
 DATAFLUX_INLINE result<codec::json_document> parse_json_reply(const whole_reply& reply) {
-  if (is_web_page(reply.facts, reply.body)) {
-    return error{errc::internal,
-                 "a web page answered instead of the service: is the endpoint right?"};
-  }
+  if (auto fit = check_document(reply); !fit) return std::move(fit).error();
   auto document = codec::json_document::parse(reply.body);
   if (!document || document->root().kind() != codec::json_kind::object) {
-    return std::move(
-        error{errc::internal, "the reply's body is not a JSON object: it is cut or garbled"}
-            .with_retryable(true));
+    return cut_or_garbled();
   }
   return document;
 }

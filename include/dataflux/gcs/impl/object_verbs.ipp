@@ -4,6 +4,7 @@
 #include <dataflux/codec/json_writer.hpp>
 #include <dataflux/gcs/detail/resource_writer.hpp>
 #include <dataflux/gcs/detail/target.hpp>
+#include <dataflux/gcs/error_reply.hpp>
 #include <dataflux/gcs/object_resource.hpp>
 #include <dataflux/gcs/object_verbs.hpp>
 
@@ -99,8 +100,9 @@ DATAFLUX_INLINE void remove_verb::build(const call_context& context, const reque
   detail::bill_json(context, target, out);
 }
 
-DATAFLUX_INLINE result<void> remove_verb::parse(const request&, const state&, const whole_reply&) {
-  return {};
+DATAFLUX_INLINE result<void> remove_verb::parse(const request&, const state&,
+                                                const whole_reply& reply) {
+  return check_document(reply);
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::gcs

@@ -34,14 +34,20 @@ DATAFLUX_INLINE result<byte_sink*> read_call::open_body(const http::reply_head& 
   auto parsed = read_verb::parse_head(cursor_, head);
   if (!parsed) return std::move(parsed).error();
   if (parsed->transcoded) {
-    return error(errc::failed_precondition,
-                 "the service decompressed the object although asked not to; its stored bytes "
-                 "cannot be read here");
+    if (!request_.decode_gzip) {
+      return error(errc::failed_precondition,
+                   "the service decompressed the object although asked not to; its stored bytes "
+                   "cannot be read here");
+    }
+    if (!head.content_length() && !head.find("transfer-encoding")) {
+      return error(errc::internal,
+                   "the reply ends with its connection, so that nobody can tell whether all of the "
+                   "decompressed object came");
+    }
   }
   if (!parsed->discard_body && parsed->generation == 0 && !parsed->crc32c) {
     return error(errc::internal,
-                 "the reply carries neither a generation nor a checksum, so it is not the "
-                 "service's; is the endpoint right?");
+                 not_the_service("the reply carries neither a generation nor a checksum"));
   }
   if (auto begun = begin_body(*parsed); !begun) return std::move(begun).error();
   return parsed->discard_body ? nullptr : static_cast<byte_sink*>(this);
@@ -62,6 +68,7 @@ DATAFLUX_INLINE result<void> read_call::begin_body(const read_head& head) {
   summary_.metageneration = head.metageneration;
   summary_.object_size = head.object_size;
   summary_.object_crc32c = head.crc32c;
+  summary_.decoded = head.transcoded;
   return {};
 }
 
@@ -99,12 +106,12 @@ DATAFLUX_INLINE result<void> read_call::rewind(std::uint64_t offset) {
 }
 
 DATAFLUX_INLINE result<call::progress> read_call::take_reply() {
-  if (received_ != expected_) {
+  if (received_ != expected_ && expected_ != byte_range::to_end) {
     return error(errc::unavailable, "the reply ended after " + std::to_string(received_) + " of " +
                                         std::to_string(expected_) + " bytes")
         .with_retryable(true);
   }
-  const bool whole = first_offset_ == 0 && received_ == summary_.object_size;
+  const bool whole = first_offset_ == 0 && received_ == summary_.object_size && !summary_.decoded;
   if (!whole || !summary_.object_crc32c) return progress::done;
   if (crc_ == *summary_.object_crc32c) {
     summary_.verified = true;
@@ -123,7 +130,7 @@ DATAFLUX_INLINE result<void> read_call::prepare_retry() {
     begun_ = false;
     return {};
   }
-  if (complete || summary_.generation == 0) return start_over();
+  if (complete || summary_.generation == 0 || summary_.decoded) return start_over();
   cursor_ = read_cursor::resume(first_offset_ + received_, first_offset_ + expected_,
                                 summary_.generation);
   return {};

@@ -249,7 +249,7 @@ DATAFLUX_INLINE void read_verb::build(const call_context& context, const request
   if (!from.resumed) target.conditions(r.conditions);
   detail::bill_json(context, target, out);
   detail::add_range(from.range, out.headers);
-  out.headers.add("Accept-Encoding", "gzip");
+  if (!r.decode_gzip) out.headers.add("Accept-Encoding", "gzip");
 }
 
 DATAFLUX_INLINE result<read_head> read_verb::parse_head(const state& asked,

@@ -15,6 +15,18 @@ inline std::int64_t number_field(const http::reply_head& head, std::string_view 
   return value ? parse_digits<std::int64_t>(*value).value_or(0) : 0;
 }
 
+/// "https://host" of "https://user:password@host/path?secret".
+inline std::string_view origin_in(std::string& url) {
+  const std::size_t scheme = url.find("://");
+  if (scheme == std::string::npos) return {};
+  const std::size_t start = scheme + 3;
+  url.erase(std::min(url.find_first_of("/?#", start), url.size()));
+  if (const std::size_t user = url.rfind('@'); user != std::string::npos && user >= start) {
+    url.erase(start, user + 1 - start);
+  }
+  return url;
+}
+
 }  // namespace detail
 
 DATAFLUX_INLINE reply_facts gather_facts(const http::reply_head& head) {
@@ -24,6 +36,11 @@ DATAFLUX_INLINE reply_facts gather_facts(const http::reply_head& head) {
   facts.content_encoding = head.find("content-encoding").value_or(std::string_view{});
   facts.request_id = head.find("x-guploader-uploadid").value_or(std::string_view{});
   facts.etag = head.find("etag").value_or(std::string_view{});
+  if (facts.status >= 300 && facts.status <= 399) {
+    std::string location{head.find("location").value_or(std::string_view{})};
+    facts.redirect = detail::origin_in(location);
+  }
+  if (head.find("x-amz-request-id")) facts.stranger = "an S3 server";
   if (const auto wait = head.find_number("retry-after")) {
     facts.retry_after = std::chrono::seconds{std::min<std::uint64_t>(*wait, 3600)};
   }

@@ -38,7 +38,7 @@ inline result<void> check_patched(const patch_request& r) {
   std::vector<std::pair<std::string, std::string>> metadata;
   metadata.reserve(r.metadata.size());
   for (const auto& [key, value] : r.metadata) metadata.emplace_back(key, value.value_or(""));
-  attributes_view set{.content_type = r.content_type.value_or(""), .metadata = metadata};
+  attributes_view set{.metadata = metadata};
   for (const auto* text : {&r.content_type, &r.content_encoding, &r.content_disposition,
                            &r.content_language, &r.cache_control}) {
     if (!*text) continue;

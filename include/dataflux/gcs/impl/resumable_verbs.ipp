@@ -5,6 +5,7 @@
 #include <dataflux/gcs/detail/resource_writer.hpp>
 #include <dataflux/gcs/detail/target.hpp>
 #include <dataflux/gcs/detail/text.hpp>
+#include <dataflux/gcs/error_reply.hpp>
 #include <dataflux/gcs/impl/resumable.ipp>
 #include <dataflux/gcs/object_resource.hpp>
 #include <dataflux/gcs/resumable_verbs.hpp>
@@ -104,12 +105,12 @@ DATAFLUX_INLINE void resumable_start_verb::read_head(const http::request& sent,
 
 DATAFLUX_INLINE result<resumable_session> resumable_start_verb::parse(const request& r,
                                                                       const state& body,
-                                                                      const whole_reply&) {
+                                                                      const whole_reply& reply) {
   auto session = resumable_session::from_url(body.location, r.bucket, r.object);
   if (!session) {
-    return error{
-        errc::internal,
-        "the reply names no usable Location of the upload session; is the endpoint right?"};
+    if (auto fit = check_document(reply); !fit) return std::move(fit).error();
+    return error{errc::internal,
+                 not_the_service("the reply names no usable Location of the upload session")};
   }
   auto facts = *session->facts_;
   if (body.asked && body.asked->tls && !facts.origin->tls) {
@@ -214,6 +215,12 @@ DATAFLUX_INLINE void resumable_cancel_verb::build(const call_context& context, c
                                                   const state&, http::request& out) {
   const auto& session = *r.session.facts_;
   detail::begin_session(context, http::method::del, session.origin, session.target, out);
+}
+
+DATAFLUX_INLINE result<void> resumable_cancel_verb::parse(const request&, const state&,
+                                                          const whole_reply& reply) {
+  if (reply.facts.ok()) return check_document(reply);
+  return {};
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::gcs

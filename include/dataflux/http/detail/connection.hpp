@@ -70,7 +70,6 @@ class connection {
   time_point next_limit() const noexcept;
   void arm();
   void on_timer();
-  std::string where() const;
   std::string phase_text() const;
 
   connection_pool& owner_;

@@ -3,11 +3,10 @@
 #include <dataflux/byte_range.hpp>
 #include <dataflux/http/detail/io_thread.hpp>
 
+#include <sys/epoll.h>
 #include <algorithm>
 #include <cstring>
 #include <utility>
-
-#include <sys/epoll.h>
 
 namespace dataflux::inline DATAFLUX_ABI::http::detail {
 
@@ -15,10 +14,9 @@ namespace dataflux::inline DATAFLUX_ABI::http::detail {
 inline constexpr std::size_t joined_limit = std::size_t{24} << 10U;
 /// What one receive moves at most: small enough that a checksum finds it in the cache.
 inline constexpr std::size_t receive_piece = std::size_t{256} << 10U;
-/// What one connection moves before the others get their turn.
+/// What one connection moves before the others get their turn. One send offers as much: the kernel
+/// takes what fits, and small offers cost a fifth more.
 inline constexpr std::size_t turn_limit = std::size_t{4} << 20U;
-/// What one send offers: the kernel takes what fits, and small offers cost a fifth more.
-inline constexpr std::size_t send_piece = turn_limit;
 
 DATAFLUX_INLINE time_point connection::now() const noexcept { return owner_.loop_.now(); }
 
@@ -79,7 +77,7 @@ DATAFLUX_INLINE void connection::send_some() {
     }
     const bytes_view rest =
         in_head ? as_bytes(out_).subspan(out_sent_) : parts[part_].subspan(part_sent_);
-    const auto sent = stream_.send(rest.first(std::min(rest.size(), send_piece)));
+    const auto sent = stream_.send(rest.first(std::min(rest.size(), turn_limit)));
     if (sent.status == stream::status::again) return;
     if (sent.status != stream::status::ok) return send_broken();
     report_.request_sent = true;
@@ -183,7 +181,9 @@ DATAFLUX_INLINE connection::step connection::receive_head() {
   if (before > 0) received = begun_head_.append(received);
   const auto consumed = decoder_.parse_head(received);
   if (!consumed) {
-    fail(transport_failure::protocol, consumed.error().message());
+    const bool http = reused_ || received.starts_with("HTTP/");
+    fail(http ? transport_failure::protocol : transport_failure::wrong_protocol,
+         http ? consumed.error().message() : describe_stranger(received));
     return step::ended;
   }
   if (*consumed == 0) {
@@ -318,8 +318,6 @@ DATAFLUX_INLINE std::string connection::phase_text() const {
   return sending_ ? "while the request was sent" : "before the first byte of the reply";
 }
 
-DATAFLUX_INLINE std::string connection::where() const { return " (" + pool_.to->to_string() + ")"; }
-
 DATAFLUX_INLINE void connection::reply_complete() {
   // Bytes behind the reply, or a request that was not sent to its end: nobody knows what the next
   // bytes mean.
@@ -347,7 +345,7 @@ DATAFLUX_INLINE void connection::fail(transport_failure failure, std::string det
   const bool stale = failure == transport_failure::reset && reused_ && report.first_byte == never &&
                      (e->idempotent || !report.request_sent);
   report.failure = failure;
-  report.detail = std::move(detail) + where();
+  report.detail = std::move(detail) + " (" + pool_.to->to_string() + ")";
   close();
   if (stale && e->stale_retries_ < 3) {
     ++e->stale_retries_;

@@ -251,9 +251,14 @@ DATAFLUX_INLINE void connection_pool::connect_failed(connection& c, transport_fa
     pool.no_connect_before = loop_.now() + std::chrono::seconds(1);
     loop_.at(pool.no_connect_before, [this, &pool] { open_connections(pool); });
   } else if (!pool.waiting.empty()) {
-    end_unsent(
-        leave_line(pool, pool.waiting.front()), failure,
-        "cannot connect: " + detail + "; check the endpoint, the network and proxy settings");
+    // As OpenSSL calls what is no TLS.
+    const bool no_tls = detail.find("wrong version number") != std::string::npos ||
+                        detail.find("packet length too long") != std::string::npos;
+    end_unsent(leave_line(pool, pool.waiting.front()),
+               no_tls ? transport_failure::wrong_protocol : failure,
+               no_tls ? "the server does not speak TLS: is it http?"
+                      : "cannot connect: " + detail +
+                            "; check the endpoint, the network and proxy settings");
     open_connections(pool);
   }
 }

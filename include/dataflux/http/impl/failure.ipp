@@ -34,6 +34,8 @@ DATAFLUX_INLINE std::string_view to_string(transport_failure f) noexcept {
       return "deadline";
     case transport_failure::forked:
       return "forked";
+    case transport_failure::wrong_protocol:
+      return "wrong_protocol";
   }
   return "none";
 }
@@ -55,6 +57,7 @@ DATAFLUX_INLINE bool may_be_retried(transport_failure f) noexcept {
     case transport_failure::cancelled:
     case transport_failure::deadline:
     case transport_failure::forked:
+    case transport_failure::wrong_protocol:
       return false;
   }
   return false;
@@ -67,6 +70,7 @@ DATAFLUX_INLINE bool may_have_been_executed(transport_failure f) noexcept {
     case transport_failure::tls:
     case transport_failure::timeout_connect:
     case transport_failure::forked:
+    case transport_failure::wrong_protocol:
       return false;
     default:
       return true;
@@ -85,10 +89,24 @@ DATAFLUX_INLINE errc errc_from_failure(transport_failure f) noexcept {
       return errc::failed_precondition;
     case transport_failure::protocol:
     case transport_failure::refused:
+    case transport_failure::wrong_protocol:
       return errc::internal;
     default:
       return errc::unavailable;
   }
+}
+
+DATAFLUX_INLINE std::string describe_stranger(std::string_view received) {
+  // A record of TLS: alert or handshake, version 3.x (RFC 8446 5.1).
+  if (received.starts_with("\x15\x03") || received.starts_with("\x16\x03")) {
+    return "the server speaks TLS: is it https?";
+  }
+  std::string text{"no HTTP server answered, but one that says '"};
+  for (const char c : received.substr(0, 40)) {
+    if (c == '\r' || c == '\n') break;
+    text += c >= 0x20 && c < 0x7f ? c : '?';
+  }
+  return text += '\'';
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::http

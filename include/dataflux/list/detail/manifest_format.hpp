@@ -1,7 +1,6 @@
 #pragma once
 
 #include <dataflux/bytes.hpp>
-#include <dataflux/list/manifest.hpp>
 #include <dataflux/result.hpp>
 #include <dataflux/store/object_chunk.hpp>
 
@@ -14,9 +13,15 @@
 #include <string_view>
 
 /// Private: the bytes of a manifest, as list/manifest.hpp describes them.
+namespace dataflux::inline DATAFLUX_ABI {
+struct manifest_description;
+}
+
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-inline constexpr std::string_view manifest_magic{"\x89" "dflist\n"};
+inline constexpr std::string_view manifest_magic{
+    "\x89"
+    "dflist\n"};
 inline constexpr std::string_view manifest_end_magic{"\ntsilfd\x89"};
 inline constexpr std::uint32_t manifest_version = 1;
 inline constexpr std::size_t manifest_alignment = 64;
@@ -44,8 +49,7 @@ void store_at(char* to, std::size_t at, T value) noexcept {
 inline constexpr std::uint32_t manifest_gaps_flag = 1;
 constexpr std::uint32_t manifest_extra_flag(std::size_t k) noexcept { return 256U << k; }
 constexpr std::uint32_t manifest_extra_gaps_flag(std::size_t k) noexcept { return 65536U << k; }
-inline constexpr std::uint32_t manifest_all_flags =
-    manifest_gaps_flag | 0x3FU << 8U | 0x3FU << 16U;
+inline constexpr std::uint32_t manifest_all_flags = manifest_gaps_flag | 0x3FU << 8U | 0x3FU << 16U;
 inline constexpr std::size_t manifest_first_text = 3;  ///< the extra columns from it on are texts
 
 /// An entry of the table.

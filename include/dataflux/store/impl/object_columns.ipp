@@ -129,6 +129,20 @@ inline void shrink_extras(extra_set& set, std::size_t rows) noexcept {
   }
 }
 
+/// Writes the columns that every row has.
+inline void put_row(column_chunk& chunk, std::string_view name, std::uint64_t size,
+                    std::int64_t generation, std::uint32_t crc) noexcept {
+  column_storage& s = *chunk.storage;
+  const std::size_t row = chunk.rows;
+  const std::size_t at = chunk.name_bytes();
+  std::memcpy(s.names.data() + at, name.data(), name.size());
+  s.offsets.data()[row + 1] = static_cast<std::int32_t>(at + name.size());
+  s.sizes.data()[row] = size;
+  s.generations.data()[row] = generation;
+  s.crcs.data()[row] = crc;
+  chunk.rows = row + 1;
+}
+
 /// A value's bytes; nothing when there is none.
 inline std::string_view extra_bytes(const extra_storage& column, std::size_t k,
                                     std::size_t at) noexcept {
@@ -255,56 +269,55 @@ DATAFLUX_INLINE void object_columns::seal(detail::column_chunk& chunk) noexcept 
   chunk.take_pointers();
 }
 
-/// The chunk that the next row goes to, with room for its name.
-DATAFLUX_INLINE detail::column_chunk& object_columns::chunk_for(std::size_t name_size) {
+DATAFLUX_INLINE detail::column_chunk& object_columns::next_chunk(std::size_t name_size) {
   if (name_size > detail::longest_name) throw std::bad_alloc{};
-  if (!chunks_.empty()) {
-    detail::column_chunk& last = chunks_.back();
-    const detail::column_storage& s = *last.storage;
-    if (last.rows < s.limit.load(std::memory_order_relaxed) &&
-        name_size <= s.names.capacity() - last.name_bytes()) {
-      return last;
-    }
-  }
   chunks_.push_back(open_chunk(name_size));
   if (chunks_.size() > 1) seal(*(&chunks_.back() - 1));
   return chunks_.back();
 }
 
-DATAFLUX_INLINE void object_columns::append(std::string_view name, std::uint64_t size,
-                                            std::int64_t generation,
-                                            std::optional<std::uint32_t> crc32c) {
-  append_row({name, size, generation, crc32c}, nullptr);
+/// The chunk that the next row goes to, with room for its name.
+inline detail::column_chunk& object_columns::chunk_for(std::size_t name_size) {
+  if (!chunks_.empty()) [[likely]] {
+    detail::column_chunk& last = chunks_.back();
+    const detail::column_storage& s = *last.storage;
+    if (last.rows < s.limit.load(std::memory_order_relaxed) &&
+        name_size <= s.names.capacity() - last.name_bytes()) [[likely]] {
+      return last;
+    }
+  }
+  return next_chunk(name_size);
 }
 
-DATAFLUX_INLINE void object_columns::append(const object_row& row, const object_extras& extras) {
-  append_row(row, &extras);
-}
-
-DATAFLUX_INLINE void object_columns::append_row(const object_row& row,
-                                                const object_extras* extras) {
-  detail::column_chunk& chunk = chunk_for(row.name.size());
+/// What not every row has: gaps and extra columns.
+DATAFLUX_INLINE void object_columns::put_rest(detail::column_chunk& chunk, bool crc32c,
+                                              const object_extras& extras) {
   detail::column_storage& s = *chunk.storage;
-  const std::size_t at = chunk.name_bytes();
   try {
-    if (!row.crc32c) [[unlikely]] {
+    if (!crc32c) {
       detail::clear_bit(s.validity, chunk.rows, s.sizes.capacity());
       chunk.validity = s.validity.data();
     }
-    if (s.extras) [[unlikely]] {
-      detail::put_extras(*s.extras, chunk.rows, s.sizes.capacity(),
-                         extras == nullptr ? object_extras{} : *extras);
-    }
+    if (s.extras) detail::put_extras(*s.extras, chunk.rows, s.sizes.capacity(), extras);
   } catch (...) {
     if (chunk.rows == 0) chunks_.pop_back();
     throw;
   }
-  std::memcpy(s.names.data() + at, row.name.data(), row.name.size());
-  s.offsets.data()[chunk.rows + 1] = static_cast<std::int32_t>(at + row.name.size());
-  s.sizes.data()[chunk.rows] = row.size;
-  s.generations.data()[chunk.rows] = row.generation;
-  s.crcs.data()[chunk.rows] = row.crc32c.value_or(0);
-  ++chunk.rows;
+}
+
+DATAFLUX_INLINE void object_columns::append(std::string_view name, std::uint64_t size,
+                                            std::int64_t generation,
+                                            std::optional<std::uint32_t> crc32c) {
+  detail::column_chunk& chunk = chunk_for(name.size());
+  if (!crc32c || chunk.storage->extras) [[unlikely]]
+    put_rest(chunk, crc32c.has_value(), {});
+  detail::put_row(chunk, name, size, generation, crc32c.value_or(0));
+}
+
+DATAFLUX_INLINE void object_columns::append(const object_row& row, const object_extras& extras) {
+  detail::column_chunk& chunk = chunk_for(row.name.size());
+  put_rest(chunk, row.crc32c.has_value(), extras);
+  detail::put_row(chunk, row.name, row.size, row.generation, row.crc32c.value_or(0));
 }
 
 DATAFLUX_INLINE void object_columns::append(object_columns&& other) {

@@ -73,11 +73,7 @@ DATAFLUX_INLINE void object_columns::sort_by_name() {
   object_columns sorted{extras_};
   for (const place& from : order) {
     const detail::column_chunk& chunk = chunks_[from.chunk];
-    if (chunk.storage->extras) {
-      sorted.append(chunk.row(from.row), chunk.extras(from.row));
-    } else {
-      sorted.append_row(chunk.row(from.row), nullptr);
-    }
+    sorted.append(chunk.row(from.row), chunk.extras(from.row));
   }
   sorted.shrink_to_fit();
   chunks_.swap(sorted.chunks_);

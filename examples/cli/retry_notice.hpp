@@ -1,0 +1,27 @@
+#pragma once
+
+#include <dataflux/observer.hpp>
+
+#include <atomic>
+#include <string>
+
+namespace cli {
+
+/// Tells the person, on standard error, that requests fail and are sent again: else a service that
+/// is not there looks like a slow one for half a minute. Nothing is said while others succeed,
+/// since most failures are mended by the next try; then one line at most every five seconds.
+class retry_notice final : public dataflux::observer {
+ public:
+  void on_request(const dataflux::request_event& event) noexcept override;
+  void on_retry(const dataflux::retry_event& event) noexcept override;
+
+  /// The line for an event at `now`; empty when nothing is to be said. Thread-safe.
+  std::string line(const dataflux::retry_event& event, dataflux::time_point now);
+
+ private:
+  /// When a request succeeded last; at first, when there could have been one.
+  std::atomic<dataflux::time_point> good_{dataflux::clock::now()};
+  std::atomic<dataflux::time_point> next_{dataflux::time_point::min()};
+};
+
+}  // namespace cli

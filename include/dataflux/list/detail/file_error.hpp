@@ -1,0 +1,45 @@
+#pragma once
+
+#include <dataflux/error.hpp>
+
+#include <cerrno>
+#include <string>
+#include <system_error>
+
+/// Private: failures of the local file system as errors.
+namespace dataflux::inline DATAFLUX_ABI::detail {
+
+inline errc errc_of_errno(int code) noexcept {
+  switch (code) {
+    case ENOENT:
+    case ENOTDIR:
+      return errc::not_found;
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return errc::permission_denied;
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+    case ENOMEM:
+    case EMFILE:
+    case ENFILE:
+      return errc::resource_exhausted;
+    case EISDIR:
+    case EINVAL:
+    case ENAMETOOLONG:
+    case ELOOP:
+      return errc::invalid_argument;
+    default:
+      return errc::unknown;
+  }
+}
+
+/// "cannot `what` 'path': No such file or directory"
+inline error file_error(int code, const char* what, const std::string& path) {
+  return error{errc_of_errno(code),
+               std::string{"cannot "}.append(what).append(" '").append(path).append("': ").append(
+                   std::generic_category().message(code))};
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <dataflux/list/detail/manifest_format.hpp>
+#include <dataflux/list/manifest.hpp>
+#include <dataflux/result.hpp>
+#include <dataflux/store/object_columns.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace dataflux::inline DATAFLUX_ABI::detail {
+
+/// Makes the bytes of a manifest, piece by piece, in one pass over the rows, so that never more
+/// than a block is in memory. Not thread-safe.
+class manifest_encoder {
+ public:
+  /// The rows are shared.
+  manifest_encoder(const manifest_description& description, const object_columns& rows)
+      : description_(description), rows_(rows.slice(0, rows.size())), next_(rows_.begin()) {}
+  manifest_encoder(const manifest_encoder&) = delete;
+  manifest_encoder& operator=(const manifest_encoder&) = delete;
+
+  /// Appends the next piece: one block of rows, or the rest. invalid_argument for rows that are not
+  /// in order.
+  result<void> append_to(std::string& out);
+  /// All has been appended.
+  bool done() const noexcept { return done_; }
+
+ private:
+  result<void> take_rows(object_columns& block);
+  void append_block(const object_chunk& chunk, std::string& out);
+  void append_rest(std::string& out);
+
+  manifest_description description_;
+  object_columns rows_;
+  object_columns::const_iterator next_;
+  std::size_t taken_{0};
+  object_row last_{};
+  /// Bytes of all pieces so far.
+  std::uint64_t written_{0};
+  std::uint32_t blocks_{0};
+  std::string table_{};
+  bool done_{false};
+};
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/list/impl/manifest_encoder.ipp>
+#endif

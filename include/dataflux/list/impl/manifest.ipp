@@ -1,0 +1,194 @@
+#pragma once
+
+#include <dataflux/codec/crc32c.hpp>
+#include <dataflux/list/detail/file_error.hpp>
+#include <dataflux/list/detail/manifest_format.hpp>
+#include <dataflux/list/manifest.hpp>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <limits>
+
+namespace dataflux::inline DATAFLUX_ABI {
+
+struct manifest::state {
+  bytes_view bytes{};
+  std::shared_ptr<const void> owner{};
+  manifest_description description{};
+  std::size_t rows{0};
+  std::vector<detail::manifest_block> blocks{};
+  std::vector<std::size_t> first_rows{};
+  /// Blocks that were checked and found good. Two threads may check the same block: no harm.
+  std::unique_ptr<std::atomic<bool>[]> good {};
+
+  result<void> read_table(const detail::manifest_end& end);
+  result<void> check(std::size_t block) const;
+};
+
+namespace detail {
+
+/// A mapping that ends with its last owner.
+inline result<bytes_view> map_file(const std::string& path, std::shared_ptr<const void>& owner) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return file_error(errno, "open", path);
+  struct stat status {};
+  if (::fstat(file, &status) != 0) {
+    const int why = errno;
+    ::close(file);
+    return file_error(why, "look at", path);
+  }
+  if (!S_ISREG(status.st_mode)) {
+    ::close(file);
+    return error{errc::invalid_argument, "not a manifest: '" + path + "' is not a file"};
+  }
+  const auto size = static_cast<std::size_t>(status.st_size);
+  if (size == 0) {
+    ::close(file);
+    return bytes_view{};
+  }
+  void* at = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
+  const int why = errno;
+  ::close(file);
+  if (at == MAP_FAILED) return file_error(why, "map", path);
+  owner = std::shared_ptr<const void>(
+      at, [size](const void* p) { static_cast<void>(::munmap(const_cast<void*>(p), size)); });
+  return bytes_view{static_cast<const std::byte*>(at), size};
+}
+
+/// Ascending from 0 to `end`: then no value leaves its column.
+inline bool are_offsets(std::span<const std::int32_t> offsets, std::size_t end) noexcept {
+  bool ascending = offsets.front() == 0;
+  for (std::size_t i = 1; i < offsets.size(); ++i) ascending &= offsets[i - 1] <= offsets[i];
+  return ascending && static_cast<std::size_t>(offsets.back()) == end;
+}
+
+inline std::string name_block(std::size_t block, std::size_t first_row, std::size_t rows) {
+  return "block " + std::to_string(block) + " (rows " + std::to_string(first_row) + " to " +
+         std::to_string(first_row + rows - 1) + ")";
+}
+
+/// An entry that says nothing impossible, of a block that ends where the next begins.
+inline bool is_possible(const manifest_block& block, std::size_t begin, std::size_t end) noexcept {
+  constexpr std::uint32_t most = std::numeric_limits<std::int32_t>::max();
+  if (block.begin != begin || block.rows == 0 || block.rows > most - 1) return false;
+  if (block.name_bytes > most || (block.flags & ~manifest_all_flags) != 0) return false;
+  if (std::any_of(block.text_bytes.begin(), block.text_bytes.end(),
+                  [](std::uint32_t bytes) { return bytes > most; })) {
+    return false;
+  }
+  return block.bytes == manifest_layout{block}.end && block.bytes <= end - begin;
+}
+
+}  // namespace detail
+
+DATAFLUX_INLINE result<void> manifest::state::read_table(const detail::manifest_end& end) {
+  const bytes_view table =
+      bytes.subspan(end.table_begin, std::size_t{end.blocks} * detail::manifest_piece);
+  if (codec::crc32c(table) != end.table_crc) {
+    return detail::damaged_manifest("the checksum of its table does not match");
+  }
+  blocks.reserve(end.blocks);
+  first_rows.reserve(end.blocks);
+  std::size_t begin = detail::manifest_piece;
+  for (std::size_t i = 0; i < end.blocks; ++i) {
+    blocks.push_back(detail::read_manifest_block(
+        table.subspan(i * detail::manifest_piece, detail::manifest_piece)));
+    if (!detail::is_possible(blocks.back(), begin, end.description_begin)) {
+      return detail::damaged_manifest("its table is wrong about block " + std::to_string(i));
+    }
+    first_rows.push_back(rows);
+    rows += blocks.back().rows;
+    begin += blocks.back().bytes;
+  }
+  if (rows != end.rows) return detail::damaged_manifest("its blocks do not add up to its rows");
+  good = std::make_unique<std::atomic<bool>[]>(blocks.size());
+  return {};
+}
+
+DATAFLUX_INLINE result<void> manifest::state::check(std::size_t index) const {
+  if (good[index].load(std::memory_order_relaxed)) return {};
+  const detail::manifest_block& block = blocks[index];
+  const auto name = [&] { return detail::name_block(index, first_rows[index], block.rows); };
+  if (codec::crc32c(bytes.subspan(block.begin, block.bytes)) != block.crc) {
+    return detail::damaged_manifest("the checksum of " + name() + " does not match");
+  }
+  const object_chunk chunk = detail::manifest_chunk(bytes, block);
+  bool sound = detail::are_offsets(chunk.offsets, block.name_bytes);
+  for (const extra_chunk& extra : chunk.extras) {
+    if (!extra.offsets.empty()) {
+      sound &= detail::are_offsets(extra.offsets, extra.values.size());
+    }
+  }
+  if (!sound) return detail::damaged_manifest("the offsets of " + name() + " are impossible");
+  good[index].store(true, std::memory_order_relaxed);
+  return {};
+}
+
+DATAFLUX_INLINE result<manifest> manifest::over(bytes_view bytes,
+                                                std::shared_ptr<const void> owner) {
+  if (reinterpret_cast<std::uintptr_t>(bytes.data()) % 8 != 0) {
+    return error{errc::invalid_argument, "a manifest's address must be a multiple of 8"};
+  }
+  const auto end = detail::read_manifest_end(bytes);
+  if (!end) return end.error();
+  const auto made = std::make_shared<state>();
+  made->bytes = bytes;
+  made->owner = std::move(owner);
+  if (auto table = made->read_table(*end); !table) return std::move(table).error();
+  const bytes_view text = bytes.subspan(end->description_begin, end->description_bytes);
+  if (codec::crc32c(text) != end->description_crc) {
+    return detail::damaged_manifest("the checksum of its description does not match");
+  }
+  auto description = detail::read_manifest_description(text);
+  if (!description) return std::move(description).error();
+  made->description = *std::move(description);
+  return manifest{made};
+}
+
+DATAFLUX_INLINE result<manifest> manifest::open(const std::string& path) {
+  std::shared_ptr<const void> owner;
+  const auto bytes = detail::map_file(path, owner);
+  if (!bytes) return bytes.error();
+  auto opened = over(*bytes, std::move(owner));
+  if (!opened) {
+    return std::move(opened.error().with_message("'" + path + "': " + opened.error().message()));
+  }
+  return opened;
+}
+
+DATAFLUX_INLINE const manifest_description& manifest::description() const noexcept {
+  return state_->description;
+}
+DATAFLUX_INLINE std::size_t manifest::size() const noexcept { return state_->rows; }
+DATAFLUX_INLINE std::size_t manifest::bytes() const noexcept { return state_->bytes.size(); }
+
+DATAFLUX_INLINE result<object_columns> manifest::rows(std::size_t first, std::size_t count) const {
+  const state& s = *state_;
+  object_columns out;
+  first = std::min(first, s.rows);
+  const std::size_t end = first + std::min(count, s.rows - first);
+  if (first == end) return out;
+  const auto after = std::upper_bound(s.first_rows.begin(), s.first_rows.end(), first);
+  auto block = static_cast<std::size_t>(after - s.first_rows.begin()) - 1;
+  const std::size_t skipped = s.first_rows[block];
+  for (; block < s.blocks.size() && s.first_rows[block] < end; ++block) {
+    if (auto good = s.check(block); !good) return std::move(good).error();
+    out.append_shared(detail::manifest_chunk(s.bytes, s.blocks[block]), s.owner);
+  }
+  if (first == skipped && out.size() == end - first) return out;
+  return out.slice(first - skipped, end - first);
+}
+
+DATAFLUX_INLINE result<listing_changes> manifest::changes_to(const object_columns& later) const {
+  const auto earlier = rows();
+  if (!earlier) return earlier.error();
+  return compare_listings(*earlier, later, description().versions);
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI

@@ -1,0 +1,136 @@
+#pragma once
+
+#include <dataflux/codec/crc32c.hpp>
+#include <dataflux/codec/utf8.hpp>
+#include <dataflux/list/detail/manifest_encoder.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+
+namespace dataflux::inline DATAFLUX_ABI::detail {
+
+inline constexpr std::size_t manifest_block_rows = 65536;
+
+inline manifest_block describe_block(const object_chunk& chunk) noexcept {
+  manifest_block block;
+  block.rows = static_cast<std::uint32_t>(chunk.rows);
+  block.name_bytes = static_cast<std::uint32_t>(chunk.names.size());
+  if (!chunk.crc32c_validity.empty()) block.flags |= manifest_gaps_flag;
+  for (std::size_t k = 0; k < extra_column_count; ++k) {
+    const extra_chunk& extra = chunk.extras[k];
+    if (!extra.kept()) continue;
+    block.flags |= manifest_extra_flag(k);
+    if (!extra.validity.empty()) block.flags |= manifest_extra_gaps_flag(k);
+    if (extra_column_width(k) == 0) {
+      block.text_bytes[k - manifest_first_text] = static_cast<std::uint32_t>(extra.values.size());
+    }
+  }
+  return block;
+}
+
+/// `chunk` begins at the first bit of its bitmaps, and its offsets with 0: it is no slice.
+DATAFLUX_INLINE void manifest_encoder::append_block(const object_chunk& chunk, std::string& out) {
+  manifest_block block = describe_block(chunk);
+  const manifest_layout layout{block};
+  const std::size_t begin = out.size();
+  out.resize(begin + layout.end, '\0');
+  const auto put = [&](std::size_t at, auto column) {
+    if (column.size_bytes() != 0) {
+      std::memcpy(out.data() + begin + at, column.data(), column.size_bytes());
+    }
+  };
+  put(layout.sizes, chunk.sizes);
+  put(layout.generations, chunk.generations);
+  put(layout.crcs, chunk.crc32c);
+  put(layout.offsets, chunk.offsets);
+  put(layout.validity, chunk.crc32c_validity);
+  put(layout.names, chunk.names);
+  for (std::size_t k = 0; k < extra_column_count; ++k) {
+    put(layout.extras[k].offsets, chunk.extras[k].offsets);
+    put(layout.extras[k].validity, chunk.extras[k].validity);
+    put(layout.extras[k].values, chunk.extras[k].values);
+  }
+  block.begin = written_;
+  block.bytes = layout.end;
+  block.crc = codec::crc32c(as_bytes({out.data() + begin, layout.end}));
+  append_manifest_block(table_, block);
+  written_ += layout.end;
+  ++blocks_;
+}
+
+DATAFLUX_INLINE result<void> manifest_encoder::take_rows(object_columns& block) {
+  const std::size_t count = std::min(manifest_block_rows, rows_.size() - taken_);
+  block.reserve(count);
+  for (std::size_t i = 0; i < count; ++i, ++next_, ++taken_) {
+    const object_row row = *next_;
+    const int names = last_.name.compare(row.name);
+    if (taken_ != 0 && (names > 0 || (names == 0 && last_.generation >= row.generation))) {
+      return error{errc::invalid_argument,
+                   "a manifest is in order of names and generations, but row " +
+                       std::to_string(taken_) +
+                       " is not behind the one before it; sort_by_name() sorts"};
+    }
+    if (rows_.kept() == extra_columns::none) {
+      block.append(row.name, row.size, row.generation, row.crc32c);
+    } else {
+      block.append(row, next_.extras());
+    }
+    last_ = row;
+  }
+  return {};
+}
+
+DATAFLUX_INLINE void manifest_encoder::append_rest(std::string& out) {
+  manifest_end end;
+  const std::string text = write_manifest_description(description_);
+  end.rows = rows_.size();
+  end.description_begin = written_;
+  end.description_bytes = static_cast<std::uint32_t>(text.size());
+  end.description_crc = codec::crc32c(as_bytes(text));
+  end.table_begin = manifest_aligned(written_ + text.size());
+  end.blocks = blocks_;
+  end.table_crc = codec::crc32c(as_bytes(table_));
+  end.bytes = end.table_begin + table_.size() + manifest_piece;
+  out.append(text);
+  out.append(end.table_begin - written_ - text.size(), '\0');
+  out.append(table_);
+  append_manifest_end(out, end);
+  done_ = true;
+}
+
+inline bool is_utf8(const manifest_description& d) {
+  bool good = true;
+  for (const std::string* text :
+       {&d.bucket, &d.prefix, &d.start_offset, &d.end_offset, &d.match_glob}) {
+    good &= codec::is_valid_utf8(*text);
+  }
+  for (const auto& [name, value] : d.options) {
+    good &= codec::is_valid_utf8(name) && codec::is_valid_utf8(value);
+  }
+  return good;
+}
+
+DATAFLUX_INLINE result<void> manifest_encoder::append_to(std::string& out) {
+  if constexpr (!manifest_order_is_native) {
+    return error{errc::unimplemented, "manifests are for little-endian machines"};
+  }
+  if (written_ == 0) {
+    if (!is_utf8(description_)) {
+      return error{errc::invalid_argument, "a manifest's description must be UTF-8"};
+    }
+    append_manifest_head(out);
+    written_ = manifest_piece;
+  }
+  if (taken_ == rows_.size()) {
+    append_rest(out);
+    return {};
+  }
+  object_columns block{rows_.kept()};
+  if (auto good = take_rows(block); !good) return good;
+  // More than one chunk where names turned out longer than those before.
+  for (std::size_t k = 0; k < block.chunk_count(); ++k) append_block(block.chunk(k), out);
+  return {};
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

@@ -1,0 +1,132 @@
+"""A test of the command `dataflux`: a folder, an emulator and what to expect of a run."""
+
+import argparse
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+from service import Emulator, environment
+
+MIB = 1 << 20
+BUCKET = "bucket"
+options = argparse.Namespace()
+
+
+def noise(size, seed=1):
+    return random.Random(seed).randbytes(size)
+
+
+def without_notices(said):
+    """Standard error without the lines that tell of retries, which a busy machine may cause."""
+    return b"".join(line for line in said.splitlines(keepends=True)
+                    if not line.startswith(b"dataflux: retrying: "))
+
+
+class Case(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.emulator = Emulator(options.emulator, BUCKET)
+        cls.environment = environment(STORAGE_EMULATOR_HOST=cls.emulator.endpoint)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.emulator.close()
+
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="dataflux-cli-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def run_it(self, *arguments, **more):
+        more.setdefault("env", self.environment)
+        more.setdefault("stdin", subprocess.DEVNULL) if "input" not in more else None
+        return subprocess.run([options.dataflux, *map(str, arguments)], cwd=self.folder,
+                              capture_output=True, timeout=120, **more)
+
+    def ok(self, *arguments, **more):
+        """Its standard output; it must succeed and say nothing else."""
+        done = self.run_it(*arguments, **more)
+        self.assertEqual((0, b""), (done.returncode, without_notices(done.stderr)), arguments)
+        return done.stdout
+
+    def fails(self, status, *arguments, saying=(), **more):
+        """Its lines on standard error; each begins with the program's name."""
+        done = self.run_it(*arguments, **more)
+        said = without_notices(done.stderr).decode(errors="replace")
+        self.assertEqual(status, done.returncode, f"{arguments}: {said}")
+        for line in said.splitlines():
+            self.assertTrue(line.startswith("dataflux: "), said)
+        for part in [saying] if isinstance(saying, str) else saying:
+            self.assertIn(part, said)
+        return said.splitlines()
+
+    def start(self, *arguments, **more):
+        return subprocess.Popen([options.dataflux, *map(str, arguments)], cwd=self.folder,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
+
+    def together(self, status, *commands, saying, **more):
+        """Runs all at once, since those that wait in vain take long; each fails with one line."""
+        more.setdefault("env", self.environment)
+        programs = [self.start(*command, stdin=subprocess.DEVNULL, **more) for command in commands]
+        for command, program in zip(commands, programs):
+            _, said = program.communicate(timeout=200)
+            said = without_notices(said)
+            self.assertEqual(status, program.returncode, (command, said))
+            self.assertEqual(1, said.count(b"\n"), (command, said))
+            self.assertIn(saying, said, command)
+
+    def interrupt(self, program, number=signal.SIGINT):
+        program.send_signal(number)
+        _, said = program.communicate(timeout=60)
+        self.assertEqual(128 + number, program.returncode, said)
+        self.assertEqual(b"dataflux: interrupted, and cleaned up\n", without_notices(said))
+
+    def tree(self, *below):
+        """{path: bytes}, None for a folder, of everything below, hidden files included."""
+        top = self.folder.joinpath(*below)
+        return {str(p.relative_to(top)): None if p.is_dir() else p.read_bytes()
+                for p in top.rglob("*")}
+
+    def write(self, name, content=b""):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        return path
+
+    def url(self, name=""):
+        return f"gs://{BUCKET}/{name}"
+
+    def put(self, objects):
+        for name, content in objects.items():
+            self.emulator.put(name, content)
+
+    def inflict(self, action, **rule):
+        """Adds a fault rule to the emulator's script; a test's rules go with the test."""
+        self.addCleanup(self.emulator.ask, "DELETE", "/_emulator/faults")
+        self.emulator.ask("POST", "/_emulator/faults",
+                          json.dumps({"action": action, **rule}).encode())
+
+    def hits(self):
+        return json.loads(self.emulator.ask("GET", "/_emulator/faults"))["hits"]
+
+    def counters(self):
+        return json.loads(self.emulator.ask("GET", "/_emulator/counters"))
+
+    def nothing_open(self):
+        seen = self.counters()
+        self.assertEqual((0, 0), (seen["multipartUploadsOpen"], seen["resumableUploadsOpen"]))
+
+
+def main(doc):
+    """The tests of the calling script; its options name the programs."""
+    arguments = argparse.ArgumentParser(description=doc.splitlines()[0])
+    arguments.add_argument("--dataflux", required=True, type=os.path.abspath)
+    arguments.add_argument("--emulator", required=True, type=os.path.abspath)
+    _, rest = arguments.parse_known_args(namespace=options)
+    unittest.main(argv=[sys.argv[0], *rest])

@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""Runs one independent judge, under --full only; exit status 77 says that it was not asked.
+
+    judge.py NAME --tools FOLDER --program PROGRAM
+
+Clients judge the emulator, whose PROGRAM is started for each: google_cloud_storage with access and
+transfer_manager, gcsfs, pyarrow, obstore, node_storage. A server judges the client:
+fake_gcs_server, for which PROGRAM is the test. arrow is pyarrow again, and judges the export of a
+listing, for which PROGRAM is a library that makes one.
+FOLDER is what install.py has filled. `./dev test --full judge` does both.
+"""
+
+import argparse
+import os
+import socket
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "cli"))
+from service import Emulator, environment, wait_until  # noqa: E402
+
+SKIPPED = 77
+
+
+def command_of(name, tools):
+    if name == "node_storage":
+        return ["node", "--test", HERE / "storage_judge.cjs"]
+    return [tools / "venv/bin/python", "-m", "unittest", "-v", f"{name}_judge"]
+
+
+def judge_emulator(name, tools, program):
+    emulator = Emulator(program, "judged")
+    try:
+        return subprocess.run(
+            [str(word) for word in command_of(name, tools)], cwd=HERE,
+            env=environment(STORAGE_EMULATOR_HOST=emulator.endpoint, PYTHONDONTWRITEBYTECODE="1",
+                            DATAFLUX_JUDGE_MODULES=str(tools / "node"))).returncode
+    finally:
+        emulator.close()
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        return taken.getsockname()[1]
+
+
+def answers(endpoint):
+    try:
+        with urllib.request.urlopen(endpoint + "/storage/v1/b?project=judges", timeout=5):
+            return True
+    except urllib.error.URLError:
+        return False
+
+
+def make_bucket(endpoint):
+    request = urllib.request.Request(endpoint + "/storage/v1/b?project=judges", b'{"name":"judged"}',
+                                     {"Content-Type": "application/json"})
+    urllib.request.urlopen(request, timeout=5).close()
+
+
+def judge_client(tools, program):
+    port = free_port()
+    endpoint = f"http://127.0.0.1:{port}"
+    server = subprocess.Popen(
+        [str(tools / "bin/fake-gcs-server"), "-backend", "memory", "-scheme", "http", "-host",
+         "127.0.0.1", "-port", str(port), "-public-host", f"127.0.0.1:{port}", "-external-url",
+         endpoint], stderr=subprocess.DEVNULL)
+    try:
+        if not wait_until(lambda: answers(endpoint) or server.poll() is not None):
+            sys.exit("fake-gcs-server does not answer")
+        make_bucket(endpoint)
+        return subprocess.run([program], env=environment(DATAFLUX_JUDGE_ENDPOINT=endpoint)).returncode
+    finally:
+        server.terminate()
+        server.wait(10)
+
+
+def judge_export(tools, library):
+    return subprocess.run(
+        [str(word) for word in command_of("arrow", tools)], cwd=HERE,
+        env=environment(DATAFLUX_JUDGE_LIBRARY=library, PYTHONDONTWRITEBYTECODE="1")).returncode
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("name")
+    arguments.add_argument("--tools", type=Path, required=True)
+    arguments.add_argument("--program", required=True)
+    options = arguments.parse_args()
+    options.tools = options.tools.absolute()
+    options.program = os.path.abspath(options.program)
+    if not os.environ.get("DATAFLUX_TEST_FULL"):
+        sys.exit(SKIPPED)
+    if not (options.tools / "stamp").exists():
+        sys.exit(f"{options.tools} is not complete: run {HERE}/install.py {options.tools}")
+    if options.name == "fake_gcs_server":
+        sys.exit(judge_client(options.tools, options.program))
+    if options.name == "arrow":
+        sys.exit(judge_export(options.tools, options.program))
+    sys.exit(judge_emulator(options.name, options.tools, options.program))
+
+
+if __name__ == "__main__":
+    main()

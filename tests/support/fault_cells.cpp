@@ -1,0 +1,122 @@
+#include <support/fault_cells.hpp>
+
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+namespace gcs = dataflux::gcs;
+
+namespace {
+
+constexpr unsigned workers = 24;  // most of them wait most of the time
+
+/// What makes a session's URL a secret.
+std::string secret_of(const gcs::resumable_session& session) {
+  const std::string url = session.url();
+  return url.substr(url.find("upload_id=") + 10);
+}
+
+class listener final : public dataflux::observer {
+ public:
+  void on_log(dataflux::log_level, std::string_view line) noexcept override { keep(line); }
+  void on_retry(const dataflux::retry_event& e) noexcept override { keep(e.cause->to_string()); }
+  std::string text() const {
+    const std::scoped_lock lock(mutex_);
+    return text_;
+  }
+
+ private:
+  void keep(std::string_view what) {
+    const std::scoped_lock lock(mutex_);
+    text_.append(what).append("\n");
+  }
+  mutable std::mutex mutex_{};
+  std::string text_{};
+};
+
+/// An emulator and what goes on there, for one thread.
+class worker {
+ public:
+  worker()
+      : helper_(gcs::client::create(quick_options(server_, std::chrono::seconds(30))).value()) {}
+
+  cell_outcome run(const fault_cell& cell) {
+    listener watcher;
+    auto options = quick_options(server_, cell.patience);
+    options.retry.max_elapsed = cell.max_elapsed;
+    options.observer = &watcher;
+    // A client of its own, lest a connection that one fault has spoilt surprise the next.
+    const auto subject = gcs::client::create(options).value();
+    server_.faults().clear();
+    stage s =
+        set_stage(server_, *helper_, *subject, *cell.verb, "cell-" + std::to_string(++count_));
+    const auto requests = seen(*cell.verb);
+    const auto looks = seen_looks(*cell.verb);
+    const auto open = static_cast<std::int64_t>(s.open_uploads());
+    server_.faults().add({.verb = std::string(cell.verb->on_wire),
+                          .count = cell.hits,
+                          .request_bytes = cell.request_bytes,
+                          .action = cell.action});
+    cell_outcome out{.verb = cell.verb->run(s)};
+    out.hits = server_.faults().hits();
+    out.requests = seen(*cell.verb) - requests;
+    out.looks = seen_looks(*cell.verb) - looks;
+    out.state = s.state();
+    out.writes = s.writes();
+    out.opened = static_cast<std::int64_t>(s.open_uploads()) - open;
+    out.told = watcher.text();
+    if (s.session.valid()) out.session_id = secret_of(s.session);
+    return out;
+  }
+
+ private:
+  std::uint64_t seen(const verb_driver& verb) const {
+    const auto counters = server_.counters();
+    const bool asks = verb.verb == "resumable.chunk";
+    return counters.of(verb.on_wire) + (asks ? counters.of("resumable.status") : 0);
+  }
+  std::uint64_t seen_looks(const verb_driver& verb) const {
+    return verb.on_wire == "objects.get" ? 0 : server_.counters().of("objects.get");
+  }
+
+  emulator::server server_{{.service = {.log_limit = 0}}};
+  std::shared_ptr<gcs::client> helper_;
+  int count_{0};
+};
+
+}  // namespace
+
+std::string describe(const verb_outcome& outcome) {
+  if (outcome.failure) return outcome.failure->to_string();
+  return outcome.wrong.empty() ? "ok" : "a wrong value: " + outcome.wrong;
+}
+
+std::string run_cells(
+    const std::vector<fault_cell>& cells,
+    const std::function<std::string(const fault_cell&, const cell_outcome&)>& judge) {
+  std::atomic<std::size_t> next{0};
+  std::mutex mutex;
+  std::string objections;
+  const auto work = [&] {
+    worker mine;
+    for (std::size_t i = next++; i < cells.size(); i = next++) {
+      const fault_cell& cell = cells[i];
+      std::string objection;
+      try {
+        const cell_outcome outcome = mine.run(cell);
+        objection = judge(cell, outcome);
+        if (!objection.empty()) objection += " (" + describe(outcome.verb) + ")";
+      } catch (const std::exception& e) {
+        objection = e.what();
+      }
+      if (objection.empty()) continue;
+      const std::scoped_lock lock(mutex);
+      objections += cell.verb->name() + " / " + cell.fault + ": " + objection + "\n";
+    }
+  };
+  std::vector<std::thread> threads;
+  for (unsigned i = 0; i < workers; ++i) threads.emplace_back(work);
+  for (std::thread& t : threads) t.join();
+  return objections;
+}

@@ -1,0 +1,206 @@
+#include <support/retry_table.hpp>
+
+#include <algorithm>
+
+using dataflux::errc;
+namespace fault = emulator::fault;
+
+namespace {
+
+constexpr auto patience = std::chrono::milliseconds(200);
+/// A fifth of the object that is read: a read comes through in five attempts.
+constexpr std::uint64_t read_piece = 20000;
+
+expected_outcome succeeds(int attempts, int looks = 0) { return {errc::ok, attempts, looks}; }
+
+/// A chunk asks how far it has come before it is sent again.
+int attempts_to_repeat(const verb_driver& verb) { return verb.verb == "resumable.chunk" ? 2 : 1; }
+
+/// 408, 5xx and a reset: not carried out by the attempts that it hits.
+expected_outcome after_refusal(const verb_driver& verb, const failure_column& failure, bool lasting,
+                               int most) {
+  const int steps = attempts_to_repeat(verb);
+  if (verb.safe() && !lasting) return succeeds(1 + steps);
+  expected_outcome out{.code = errc::unavailable, .carried_out = false};
+  out.attempts = verb.safe() ? 1 + (most - 1) * steps : 1;
+  // With no reply at all, the object is the only witness.
+  if (failure.kind == failure_kind::reset) out.looks = verb.looks();
+  return out;
+}
+
+/// Carried out by each attempt that it hits.
+expected_outcome after_loss(const verb_driver& verb, bool lasting, int most) {
+  expected_outcome out;
+  if (verb.verb == "resumable.chunk") return succeeds(2);
+  out.looks = verb.looks();
+  out.attempts = !verb.safe() ? 1 : lasting ? most : 2;
+  const bool known = (verb.safe() && !lasting) || verb.rule().looks;
+  if (!known) out.code = errc::unavailable;
+  const bool opens = verb.verb == "multipart.initiate" || verb.verb == "resumable.start";
+  if (opens) out.left_open = known ? out.attempts - 1 : out.attempts;
+  return out;
+}
+
+std::string shown(const expected_outcome& e, int most) {
+  std::string text = e.attempts == 0      ? "t"
+                     : e.attempts == most ? "n"
+                     : e.attempts > most  ? "2n - 1"
+                                          : std::to_string(e.attempts);
+  if (e.looks != 0) text += " + look";
+  if (e.code != errc::ok) text += ", " + std::string(to_string(e.code));
+  if (e.left_open != 0) text += " (!)";
+  return text;
+}
+
+std::string condition_of(const verb_driver& verb) {
+  const auto when = verb.rule().safe;
+  if (!verb.conditional) return when == dataflux::gcs::repeat_condition::always ? "" : "none";
+  using enum dataflux::gcs::repeat_condition;
+  if (when == metageneration_match) return "if_metageneration_match";
+  return when == generation ? "generation, or if_generation_match" : "if_generation_match";
+}
+
+/// One row for each driver; those of verbs that may always be repeated are the same with a
+/// precondition.
+std::string table(bool lasting) {
+  constexpr int most = 100;  // told from every other number
+  std::string out = "| verb | precondition |";
+  std::string rule = "|---|---|";
+  std::vector<const failure_column*> columns;
+  for (const failure_column& f : failure_columns()) {
+    const bool first_of_its_kind = columns.empty() || columns.back()->kind != f.kind;
+    if (!first_of_its_kind) continue;
+    columns.push_back(&f);
+    const std::string_view head = f.kind == failure_kind::refused ? "408, 5xx"
+                                  : f.kind == failure_kind::lost  ? "lost, stalled"
+                                                                  : f.name;
+    out.append(" ").append(head).append(" |");
+    rule += "---|";
+  }
+  out += "\n" + rule + "\n";
+  for (const verb_driver& verb : verb_drivers()) {
+    const bool always = verb.rule().safe == dataflux::gcs::repeat_condition::always;
+    if (always && verb.conditional) continue;
+    out += "| " + std::string(verb.verb) + " | " + condition_of(verb) + " |";
+    for (const failure_column* f : columns) {
+      const bool goes_on =
+          lasting && verb.verb == "objects.media" && f->kind == failure_kind::truncated;
+      out += goes_on ? " one a piece |" : " " + shown(expect(verb, *f, lasting, most), most) + " |";
+    }
+    out += "\n";
+  }
+  return out;
+}
+
+constexpr std::string_view beginning =
+    R"(<!-- Written and checked by tests/integration/retry_table_test.cpp -->
+# What is tried again
+
+Every verb of `gcs::client` follows one table, `gcs::repeat_rules`. A test runs each cell below
+against the emulator and compares attempts, outcome, and what is stored afterwards.
+
+The columns:
+
+- **429**: too many requests. Not carried out, so every verb is sent again; the client slows down
+  and uses up no attempts, only time (`t`: until `retry_policy::max_elapsed` or the call's limit).
+- **408, 5xx**: the service says that it failed. Of 5xx 501 and 505 are final.
+- **reset**: the connection breaks before the reply, and the request was not carried out.
+- **truncated**: it was carried out, the reply breaks off in its body. A reply without a body
+  cannot.
+- **lost, stalled**: it was carried out, and no reply comes: the connection breaks, or nothing moves
+  for `stall_timeout` or `first_byte_timeout`.
+
+A cell is the number of attempts, then the error, if it ends in one. `n` is
+`retry_policy::max_attempts`, of attempts in a row that brought nothing. `+ look`: the object is
+looked at (`objects.get`, for a move or a rewrite twice) to find out whether the call made it; what it
+made is known by a mark in its metadata, by size and by CRC32C, so that a write is never doubled and
+never misreported. `(!)`: an upload is left open that nobody knows of: one of a multipart upload is
+billed until it is aborted (`list_uploads` finds it), that of a resumable upload costs nothing and
+goes away within a week.
+
+A refused token (401) is refreshed once and the request sent again, whatever the verb. Everything
+else that the service answers is final: 400, 403, 404, 409, 412, 416.
+
+## When the first attempt fails
+
+)";
+
+constexpr std::string_view middle = R"(
+## When every attempt fails in that way
+
+A read that breaks off goes on behind the bytes that it got; its breaks are separate failures, so it
+ends when all bytes are there. A chunk asks for the session's state before it is sent again, which
+is an attempt, too.
+
+)";
+
+constexpr std::string_view ending = R"(
+## What remains unknown
+
+- Without its precondition a write is not sent again after 408 or 5xx, although the service may have
+  carried it out. With the precondition it is.
+- A delete without a generation whose reply is lost has happened or not: `unavailable` says neither.
+- A request that something on the way sends twice by itself gets the second's answer: a write with a
+  precondition 412, a delete 404, although the first one did it.
+- A move is known again by `crc32c` or by `source_conditions.if_generation_match`; with neither, its
+  error stands.
+)";
+
+}  // namespace
+
+const std::vector<failure_column>& failure_columns() {
+  using enum failure_kind;
+  static const std::vector<failure_column> all{
+      {"429", throttled, 429, fault::refuse{.status = 429}},
+      {"408", refused, 408, fault::refuse{.status = 408}},
+      {"500", refused, 500, fault::refuse{.status = 500}},
+      {"502", refused, 502, fault::refuse{.status = 502}},
+      {"503", refused, 503, fault::refuse{.status = 503}},
+      {"504", refused, 504, fault::refuse{.status = 504}},
+      {"reset", reset, 0, fault::cut{}},
+      {"truncated", truncated, 0,
+       fault::cut{.where = fault::point::in_body, .body_bytes = 40, .reset = false}},
+      {"stalled", lost, 0, fault::stall{}},
+      {"lost", lost, 0, fault::lose_reply{}},
+  };
+  return all;
+}
+
+expected_outcome expect(const verb_driver& verb, const failure_column& failure, bool lasting,
+                        int most) {
+  switch (failure.kind) {
+    case failure_kind::throttled:
+      if (!lasting) return succeeds(1 + attempts_to_repeat(verb));
+      return {.code = errc::resource_exhausted, .carried_out = false};
+    case failure_kind::refused:
+    case failure_kind::reset:
+      return after_refusal(verb, failure, lasting, most);
+    case failure_kind::truncated:
+      if (!verb.has_reply_body) return succeeds(1);
+      if (verb.verb != "objects.media") break;
+      return succeeds(lasting ? static_cast<int>(old_bytes.size() / read_piece) : 2);
+    case failure_kind::lost:
+      break;
+  }
+  return after_loss(verb, lasting, most);
+}
+
+fault_cell cell_of(const verb_driver& verb, const failure_column& failure, bool lasting) {
+  fault_cell cell{.verb = &verb,
+                  .fault = std::string(failure.name) + (lasting ? ", every time" : ""),
+                  .action = failure.action,
+                  .hits = lasting ? 0U : 1U};
+  if (std::holds_alternative<fault::stall>(failure.action)) cell.patience = patience;
+  if (failure.kind == failure_kind::throttled && lasting) {
+    cell.max_elapsed = std::chrono::milliseconds(20);
+  }
+  if (failure.kind == failure_kind::truncated && verb.verb == "objects.media") {
+    std::get<fault::cut>(cell.action).body_bytes = read_piece;
+  }
+  return cell;
+}
+
+std::string retry_document() {
+  return std::string(beginning) + table(false) + std::string(middle) + table(true) +
+         std::string(ending);
+}
