@@ -139,7 +139,8 @@ void start_fast_list(object_store& store, const fast_list_request& request,
 /// The same as a stream: begins to list when it is made, and hands out pages from the first one on.
 ///
 ///     fast_lister lister(store, {.bucket = "data", .prefix = "train/"});
-///     while (auto page = lister.next_page().value()) use(page->objects);
+///     for (auto page = lister.next_page(); page.value(); page = lister.next_page())
+///       use((*page)->objects);
 ///
 /// Thread safety: one thread at a time; cancel() from any. The store outlives it. Destroying it
 /// ends the listing at once: no call is begun after that, those under way are cancelled.
