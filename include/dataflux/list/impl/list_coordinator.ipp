@@ -310,7 +310,7 @@ DATAFLUX_INLINE void list_coordinator::start_call(const call_ptr& call) {
       return self->arrived(*call);
     }
     scheduler& home = self->home_;
-    home.post([self = std::move(self), call = std::move(call)] { self->arrived(*call); });
+    home.post([self = std::move(self), call] { self->arrived(*call); });
   });
 }
 

@@ -8,7 +8,7 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 DATAFLUX_INLINE std::size_t memory_of(const object_columns& objects,
                                       const std::vector<std::string>& prefixes) {
   std::size_t bytes = objects.memory_bytes();
-  for (const std::string& prefix : prefixes) bytes += sizeof(prefix) + prefix.size();
+  for (const std::string& prefix : prefixes) bytes += sizeof(std::string) + prefix.size();
   return bytes;
 }
 
