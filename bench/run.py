@@ -18,6 +18,7 @@ import tempfile
 
 import builds
 import folders
+import list_socket
 import report
 from report import row
 
@@ -46,7 +47,7 @@ CASES = {
 GROUPS = {"verbs": ["stat", "delete", "insert"]}
 SCHEME_WORDS = {"http": "plain", "https": "TLS 1.3"}
 CANCEL_AIMS = {"cancel to completion": ("cancel_ms", 5.0), "destroy to joined": ("destroy_ms", 50.0)}
-NAMES = [*CASES, *GROUPS, "cancel", "build", "cp", "micro"]
+NAMES = [*CASES, *GROUPS, "cancel", "build", "cp", "micro", "list_socket"]
 
 
 class LoadServer:
@@ -173,7 +174,7 @@ def run_micro(folder):
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"any of {', '.join(NAMES)}; "
-                        "default: all but build, cp and micro")
+                        "default: all but build, cp, micro and list_socket")
     parser.add_argument("--peers", action="store_true",
                         help="also measure clients in other languages, where their tools are there")
     parser.add_argument("--rounds", type=int, default=5)
@@ -213,6 +214,8 @@ def main():
             elif name == "cp":
                 rows, more = folders.measure(options, folder, show_progress)
                 versions = {**versions, **more}
+            elif name == "list_socket":
+                rows = list_socket.measure_all(options, folder)
             elif name == "cancel":
                 rows = run_cancel(programs, server, options)
             else:

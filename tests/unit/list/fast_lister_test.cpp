@@ -8,7 +8,6 @@ using dataflux::errc;
 using dataflux::fast_list_request;
 using dataflux::fast_lister;
 using dataflux::list_order;
-using dataflux::listed_page;
 using namespace std::chrono_literals;
 
 namespace {

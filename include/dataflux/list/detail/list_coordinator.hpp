@@ -2,7 +2,7 @@
 
 #include <dataflux/list/detail/list_outbox.hpp>
 #include <dataflux/list/detail/page_check.hpp>
-#include <dataflux/list/fast_list.hpp>
+#include <dataflux/list/fast_list_request.hpp>
 #include <dataflux/list/range_splitter.hpp>
 
 #include <atomic>
@@ -61,7 +61,8 @@ struct list_range {
 /// pages are checked and filtered on the I/O threads where they arrive. Kept alive by its calls, by
 /// timers, and by the outbox while it waits for a reader. begin() runs on the caller's thread and
 /// ends with the first call: until that is answered nobody else touches anything.
-class list_coordinator : public std::enable_shared_from_this<list_coordinator> {
+class list_coordinator final : public list_source,
+                               public std::enable_shared_from_this<list_coordinator> {
  public:
   using completion = object_store::completion<listing>;
 
@@ -70,14 +71,10 @@ class list_coordinator : public std::enable_shared_from_this<list_coordinator> {
                     std::shared_ptr<list_outbox> outbox);
   list_coordinator(object_store& store, const fast_list_request& request, list_filter filter,
                    completion done, std::shared_ptr<list_outbox> outbox);
-  list_coordinator(const list_coordinator&) = delete;
-  list_coordinator& operator=(const list_coordinator&) = delete;
-  ~list_coordinator();
+  ~list_coordinator() override;
 
-  /// Asks for an early end; any thread.
-  void stop() noexcept;
-  /// Goes on after the reader has taken something; any thread.
-  static void wake(std::shared_ptr<list_coordinator> self);
+  void stop() noexcept override;
+  void wake() override;
 
  private:
   using call_ptr = std::shared_ptr<list_call>;

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <dataflux/exec/fork.hpp>
-#include <dataflux/list/fast_list.hpp>
+#include <dataflux/list/fast_list_request.hpp>
+#include <dataflux/result.hpp>
+#include <dataflux/store/object_store.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -15,16 +17,30 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
+/// Private: who puts pages into an outbox, as the reader's side sees it.
+class list_source {
+ public:
+  list_source() = default;
+  list_source(const list_source&) = delete;
+  list_source& operator=(const list_source&) = delete;
+  virtual ~list_source() = default;
+
+  /// Asks for an early end; any thread.
+  virtual void stop() noexcept = 0;
+  /// The reader has taken something; any thread.
+  virtual void wake() = 0;
+};
+
 /// Private: between a coordinator, which puts pages in, and the reader of a stream, who takes them.
 /// The only state of a listing that several threads touch. All members are thread-safe; completions
 /// are called without any lock.
 class list_outbox : public std::enable_shared_from_this<list_outbox> {
  public:
-  using page = fast_lister::page;
+  using page = std::optional<listed_page>;
   using completion = object_store::completion<page>;
 
   // The coordinator's side.
-  void attach(std::weak_ptr<list_coordinator> coordinator);
+  void attach(std::weak_ptr<list_source> coordinator);
   /// Hands a page to the first who waits, or keeps it.
   void put(listed_page next, const list_summary& so_far);
   /// Nothing more will come. With an error of code cancelled what is kept is dropped.
@@ -33,7 +49,7 @@ class list_outbox : public std::enable_shared_from_this<list_outbox> {
   std::size_t bytes() const;
   /// Wakes `coordinator` when less than `bytes` are kept, for which it is kept alive. False if that
   /// is so already.
-  bool park(std::shared_ptr<list_coordinator> coordinator, std::size_t bytes);
+  bool park(std::shared_ptr<list_source> coordinator, std::size_t bytes);
   /// Runs `act` unless the reader is gone, who does not go while it runs.
   template <class Act>
   void while_open(Act&& act) {
@@ -78,8 +94,8 @@ class list_outbox : public std::enable_shared_from_this<list_outbox> {
   bool ended_{false};
   std::optional<error> failure_{};
   list_summary summary_{};
-  std::weak_ptr<list_coordinator> coordinator_{};
-  std::shared_ptr<list_coordinator> parked_{};
+  std::weak_ptr<list_source> coordinator_{};
+  std::shared_ptr<list_source> parked_{};
 };
 
 /// Memory that a page holds.

@@ -123,9 +123,8 @@ DATAFLUX_INLINE void list_coordinator::stop() noexcept {
     });
 }
 
-DATAFLUX_INLINE void list_coordinator::wake(std::shared_ptr<list_coordinator> self) {
-  scheduler& home = self->home_;
-  home.post([self = std::move(self)] { self->pump(); });
+DATAFLUX_INLINE void list_coordinator::wake() {
+  home_.post([self = shared_from_this()] { self->pump(); });
 }
 
 DATAFLUX_INLINE void list_coordinator::begin() {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <dataflux/list/detail/list_coordinator.hpp>
 #include <dataflux/list/detail/list_outbox.hpp>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
@@ -16,7 +15,7 @@ DATAFLUX_INLINE void list_outbox::canceller::operator()() const noexcept {
   if (const auto alive = outbox.lock()) alive->cancel();
 }
 
-DATAFLUX_INLINE void list_outbox::attach(std::weak_ptr<list_coordinator> coordinator) {
+DATAFLUX_INLINE void list_outbox::attach(std::weak_ptr<list_source> coordinator) {
   std::scoped_lock lock(mutex_);
   coordinator_ = std::move(coordinator);
 }
@@ -50,7 +49,7 @@ DATAFLUX_INLINE void list_outbox::put(listed_page next, const list_summary& so_f
 DATAFLUX_INLINE void list_outbox::end(std::optional<error> failure, list_summary total) {
   std::deque<kept_page> dropped;
   std::deque<waiter> waiting;
-  std::shared_ptr<list_coordinator> parked;
+  std::shared_ptr<list_source> parked;
   {
     std::scoped_lock lock(mutex_);
     if (ended_) return;
@@ -75,7 +74,7 @@ DATAFLUX_INLINE std::size_t list_outbox::bytes() const {
   return bytes_;
 }
 
-DATAFLUX_INLINE bool list_outbox::park(std::shared_ptr<list_coordinator> coordinator,
+DATAFLUX_INLINE bool list_outbox::park(std::shared_ptr<list_source> coordinator,
                                        std::size_t bytes) {
   std::scoped_lock lock(mutex_);
   if (bytes_ < bytes) return false;
@@ -84,7 +83,7 @@ DATAFLUX_INLINE bool list_outbox::park(std::shared_ptr<list_coordinator> coordin
 }
 
 DATAFLUX_INLINE std::optional<result<list_outbox::page>> list_outbox::try_take() {
-  std::shared_ptr<list_coordinator> woken;
+  std::shared_ptr<list_source> woken;
   std::optional<result<page>> taken;
   {
     std::scoped_lock lock(mutex_);
@@ -97,7 +96,7 @@ DATAFLUX_INLINE std::optional<result<list_outbox::page>> list_outbox::try_take()
       taken.emplace(outcome());
     }
   }
-  if (woken) list_coordinator::wake(std::move(woken));
+  if (woken) woken->wake();
   return taken;
 }
 
@@ -119,7 +118,7 @@ DATAFLUX_INLINE void list_outbox::wait(completion done, const std::stop_token& s
 }
 
 DATAFLUX_INLINE void list_outbox::cancel() noexcept {
-  std::shared_ptr<list_coordinator> alive;
+  std::shared_ptr<list_source> alive;
   {
     std::scoped_lock lock(mutex_);
     alive = coordinator_.lock();
@@ -134,7 +133,7 @@ DATAFLUX_INLINE void list_outbox::close() noexcept {
   }
   cancel();
   std::deque<kept_page> dropped;
-  std::shared_ptr<list_coordinator> parked;
+  std::shared_ptr<list_source> parked;
   std::scoped_lock lock(mutex_);
   dropped.swap(pages_);
   bytes_ = 0;
