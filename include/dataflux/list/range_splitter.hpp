@@ -12,6 +12,10 @@
 
 namespace dataflux::inline DATAFLUX_ABI {
 
+namespace detail {
+struct splitter_state;
+}
+
 struct range_splitter_options {
   /// What is to be listed: offsets and prefix already intersected. Its start and end are
   /// well-formed UTF-8 or empty.
@@ -147,8 +151,7 @@ class range_splitter {
   std::size_t open_ranges() const noexcept;
 
  private:
-  struct state;
-  std::unique_ptr<state> state_;
+  std::unique_ptr<detail::splitter_state> state_;
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI

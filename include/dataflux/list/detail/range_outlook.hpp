@@ -26,8 +26,8 @@ class range_outlook {
   /// each shows how far the names reach. The rightmost first.
   const std::vector<std::size_t>& unknown() const noexcept { return unknown_; }
   std::string cut_behind(std::size_t depth) const;
-  /// Behind all that is foreseen, for a range without an end; else empty.
-  std::string cut_beyond(const name_tree& tree) const;
+  /// Behind all that is foreseen at a place of the last name; empty when there is nothing.
+  std::string cut_beyond(const name_tree& tree, std::size_t depth) const;
 
  private:
   struct step {

@@ -247,16 +247,16 @@ DATAFLUX_INLINE void range_outlook::look_at(const name_tree& tree, std::size_t d
   }
 }
 
-DATAFLUX_INLINE std::string range_outlook::cut_beyond(const name_tree& tree) const {
-  if (!end_.empty()) return {};
-  const branch_guess guess(tree, position_, 0, 1e6);
-  unsigned last = position_.empty() ? 0 : static_cast<unsigned char>(position_[0]);
+DATAFLUX_INLINE std::string range_outlook::cut_beyond(const name_tree& tree,
+                                                      std::size_t depth) const {
+  if (depth >= position_.size()) return {};
+  const branch_guess guess(tree, position_, depth, 1);
+  unsigned last = static_cast<unsigned char>(position_[depth]);
   for (unsigned b = last; b < 256; ++b) {
     if (guess.of(b) > 0.05) last = b;
   }
-  if (last < 0x7F) return std::string(1, static_cast<char>(0x7F));
-  if (last < 0xEF) return "\xF0\x90\x80\x80";
-  return {};
+  if (last >= 0xF0) return {};
+  return position_.substr(0, depth) + (last < 0x7F ? "\x7F" : "\xF0\x90\x80\x80");
 }
 
 DATAFLUX_INLINE std::string range_outlook::cut_behind(std::size_t depth) const {
