@@ -1,4 +1,4 @@
-#include "list_model.hpp"
+#include <support/list_model.hpp>
 
 #include <algorithm>
 #include <cstdio>

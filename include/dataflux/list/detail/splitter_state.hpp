@@ -21,9 +21,9 @@ struct splitter_state {
     range_outlook outlook{};
     double expected{0};  ///< behind `position`
     std::uint64_t listed{0};
-    std::uint64_t since_cut{0};   ///< of them, since something was given away
-    std::uint32_t asked{0};       ///< size of the page in flight
-    std::uint32_t before{none};   ///< the open ranges beside it
+    std::uint64_t since_cut{0};  ///< of them, since something was given away
+    std::uint32_t asked{0};      ///< size of the page in flight
+    std::uint32_t before{none};  ///< the open ranges beside it
     std::uint32_t behind{none};
     bool positioned{false};
     bool open{true};

@@ -20,12 +20,12 @@ inline constexpr double many_idle = 0.3;
 inline constexpr std::uint64_t page_growth = 4;
 /// What must be expected behind the page in flight, in names, to take it away from a range.
 inline constexpr double worth_a_cut = 1100;
-inline constexpr double worth_a_cut_hungry = 1000;
+inline constexpr double worth_a_cut_hungry = 500;
 inline constexpr double worth_a_cut_young = 300;
 /// A range that has listed n names since its last cut holds at least so many times n more: the
 /// first in any case, the others when all slots are idle, at the beginning the last.
 inline constexpr double age = 0.4;
-inline constexpr double age_hungry = 1.0;
+inline constexpr double age_hungry = 2.0;
 inline constexpr double age_young = 4.0;
 /// More than this times what a range has listed is not believed.
 inline constexpr double faith = 200;
@@ -33,10 +33,12 @@ inline constexpr double faith = 200;
 inline constexpr double margin = 1.2;
 /// How many places are explored at once.
 inline constexpr std::size_t explored = 8;
-/// What is expected counts little when calls are counted.
-inline constexpr double expectation = 0.15;
+/// How much of what is expected counts when calls are counted: more of it if it is many pages,
+/// which remain many when the estimate is far off.
+inline constexpr double expectation = 0.4;
+inline constexpr double many_pages = 40;
 /// Pages' worth of calls that are free at the start.
-inline constexpr double free_pages = 3.2;
+inline constexpr double free_pages = 3;
 inline constexpr double small_bucket = 10;  // pages
 }  // namespace splitting
 
@@ -44,9 +46,9 @@ DATAFLUX_INLINE void splitter_state::look(piece& p) {
   if (p.looked || !p.positioned) return;
   p.looked = true;
   p.outlook.look(tree, p.position, p.names.end);
-  p.expected = std::max(
-      std::min(p.outlook.expected(), splitting::faith * static_cast<double>(p.listed)),
-      splitting::age * static_cast<double>(p.since_cut));
+  p.expected =
+      std::max(std::min(p.outlook.expected(), splitting::faith * static_cast<double>(p.listed)),
+               splitting::age * static_cast<double>(p.since_cut));
 }
 
 DATAFLUX_INLINE double splitter_state::in_flight_of(const piece& p) {
@@ -94,8 +96,8 @@ DATAFLUX_INLINE bool splitter_state::divide(std::uint32_t id, std::string_view a
   left.looked = left.explored = false;
   left.since_cut = 0;
   ++open;
-  actions.push_back({.what = list_action::kind::split, .range = id, .id = fresh,
-                     .at = std::move(cut)});
+  actions.push_back(
+      {.what = list_action::kind::split, .range = id, .id = fresh, .at = std::move(cut)});
   return true;
 }
 
@@ -125,13 +127,15 @@ DATAFLUX_INLINE std::size_t splitter_state::send_waiting(std::size_t slots, bool
 /// How many calls more there may be, by calls_per_page.
 DATAFLUX_INLINE std::size_t splitter_state::allowance() const {
   if (options.calls_per_page <= 0) return std::numeric_limits<std::size_t>::max();
-  double found = static_cast<double>(listed);
-  for (std::uint32_t id = first; id != none; id = pieces[id].behind) {
-    found += splitting::expectation * pieces[id].expected;
-  }
-  const double pages = found / options.page_size;
-  const double small = splitting::free_pages +
-                       (1 - splitting::free_pages / splitting::small_bucket) * pages;
+  double expected = 0;
+  for (std::uint32_t id = first; id != none; id = pieces[id].behind)
+    expected += pieces[id].expected;
+  expected /= options.page_size;
+  const double pages =
+      static_cast<double>(listed) / options.page_size +
+      splitting::expectation * expected * expected / (expected + splitting::many_pages);
+  const double small =
+      splitting::free_pages + (1 - splitting::free_pages / splitting::small_bucket) * pages;
   const double most = options.calls_per_page * std::max(small, pages);
   const auto made = static_cast<double>(calls);
   return most > made ? static_cast<std::size_t>(most - made) : 0;
@@ -145,8 +149,8 @@ DATAFLUX_INLINE void splitter_state::choose_victims(std::size_t idle, std::size_
   const auto between = [hunger, young](double full, double hungry, double young_hungry) {
     return full + (hungry + (young_hungry - hungry) * young - full) * hunger;
   };
-  const double least = between(splitting::worth_a_cut, splitting::worth_a_cut_hungry,
-                               splitting::worth_a_cut_young);
+  const double least =
+      between(splitting::worth_a_cut, splitting::worth_a_cut_hungry, splitting::worth_a_cut_young);
   const double age = between(splitting::age, splitting::age + splitting::age_hungry,
                              splitting::age + splitting::age_young);
   victims.clear();
@@ -159,10 +163,9 @@ DATAFLUX_INLINE void splitter_state::choose_victims(std::size_t idle, std::size_
     if (left > least) victims.push_back({id, left, 1});
   }
   for (; most > 0 && !victims.empty(); --most) {
-    const auto best = std::max_element(victims.begin(), victims.end(),
-                                       [](const victim& a, const victim& b) {
-                                         return a.left / a.parts < b.left / b.parts;
-                                       });
+    const auto best = std::max_element(
+        victims.begin(), victims.end(),
+        [](const victim& a, const victim& b) { return a.left / a.parts < b.left / b.parts; });
     if (best->left / best->parts < least) break;
     ++best->parts;
   }
@@ -180,8 +183,7 @@ DATAFLUX_INLINE std::size_t splitter_state::steal(std::size_t idle, std::size_t 
     const double scale = pieces[v.id].outlook.expected() / pieces[v.id].expected;
     for (std::uint32_t part = v.parts - 1; part > 0; --part) {
       const double at = std::max(splitting::margin * flight, flight / 2 + each * part);
-      const std::string cut =
-          pieces[v.id].outlook.cut_at(tree, at * scale, 0.1 * each * scale);
+      const std::string cut = pieces[v.id].outlook.cut_at(tree, at * scale, 0.1 * each * scale);
       if (divide(v.id, cut, each)) ++found;
     }
     pieces[v.id].expected = flight / 2 + each;
@@ -195,7 +197,9 @@ DATAFLUX_INLINE std::vector<std::size_t> splitter_state::pick_places(
     const std::vector<std::size_t>& unknown, std::size_t most) {
   most = std::min({unknown.size(), most, splitting::explored});
   std::vector<std::size_t> picked;
-  const double growth = most == 0 ? 1 : std::pow(static_cast<double>(unknown.size()), 1.0 / static_cast<double>(most));
+  const double growth =
+      most == 0 ? 1
+                : std::pow(static_cast<double>(unknown.size()), 1.0 / static_cast<double>(most));
   double reach = 1;
   std::size_t next = 0;
   for (std::size_t i = 1; i <= most && next < unknown.size(); ++i) {
