@@ -30,6 +30,11 @@ struct splitter_state {
     bool in_flight{false};
     bool looked{false};    ///< `outlook` is of `position` and `names.end`
     bool explored{false};  ///< since the end moved
+    bool asking{false};    ///< what folders are ahead: a probe is on its way
+  };
+  struct probe {
+    std::uint32_t range{0};
+    folder_question question{};
   };
   struct victim {
     std::uint32_t id{0};
@@ -47,6 +52,7 @@ struct splitter_state {
   std::size_t allowance() const;
   void choose_victims(std::size_t idle, std::size_t most);
   std::size_t steal(std::size_t idle, std::size_t most);
+  bool ask_folders(std::uint32_t id);
   static std::vector<std::size_t> pick_places(const std::vector<std::size_t>& unknown,
                                               std::size_t most);
   std::size_t explore(std::size_t most);
@@ -56,7 +62,10 @@ struct splitter_state {
   std::deque<piece> pieces{};  ///< by id
   std::vector<victim> victims{};
   name_tree tree{};
-  std::uint32_t first{0};  ///< the leftmost open range
+  folder_lists folders{};
+  std::vector<probe> probes{};  ///< by id
+  std::size_t asked_now{0};     ///< probes among `actions`
+  std::uint32_t first{0};       ///< the leftmost open range
   /// How long the beginning is that all names share by the listing's own bounds; none when a bound
   /// cuts through the names.
   std::uint32_t beyond_depth{none};

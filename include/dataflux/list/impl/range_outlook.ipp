@@ -135,8 +135,58 @@ class branch_guess {
   double doubt_;
 };
 
-DATAFLUX_INLINE void range_outlook::look(const name_tree& tree, std::string_view position,
-                                         std::string_view end) {
+DATAFLUX_INLINE std::span<const std::string> folder_list::below(
+    std::string_view beginning) const noexcept {
+  const auto first = std::lower_bound(entries.begin(), entries.end(), beginning);
+  const auto last = std::find_if(first, entries.end(), [beginning](const std::string& entry) {
+    return !entry.starts_with(beginning);
+  });
+  return {first, last};
+}
+
+DATAFLUX_INLINE std::pair<std::string, std::string> range_outlook::place_behind(
+    std::size_t depth) const {
+  const std::size_t before = depth == 0 ? std::string::npos : position_.rfind('/', depth - 1);
+  const std::size_t begin = before == std::string::npos ? 0 : before + 1;
+  const std::size_t slash = position_.find('/', depth);
+  return {position_.substr(0, begin), after_prefix(position_.substr(0, slash + 1))};
+}
+
+/// What is known of the folder in which the component at `depth` lies, if that is a folder itself.
+DATAFLUX_INLINE const folder_list* range_outlook::list_at(const folder_lists& folders,
+                                                          std::size_t depth) const {
+  if (folders.empty() || position_.find('/', depth) == std::string::npos) return nullptr;
+  const auto place = place_behind(depth);
+  auto found = folders.upper_bound(place);
+  if (found == folders.begin()) return nullptr;
+  --found;
+  if (found->first.first != place.first || !found->second.covers(place.second)) return nullptr;
+  return &found->second;
+}
+
+DATAFLUX_INLINE std::optional<folder_question> range_outlook::question(const folder_lists& folders,
+                                                                       double least) const {
+  std::size_t slash = position_.find('/');
+  std::size_t begin = 0;
+  for (; slash != std::string::npos; begin = slash + 1, slash = position_.find('/', begin)) {
+    if (slash < shared_) continue;
+    double mass = 0;
+    for (const step& s : steps_) {
+      if (s.depth >= begin && s.depth <= slash && !s.sure) mass += s.mass;
+    }
+    if (mass < least || mass < 0.5 * expected_ || list_at(folders, slash) != nullptr) continue;
+    folder_question asked{
+        position_.substr(0, begin), after_prefix(position_.substr(0, slash + 1)), {}};
+    asked.until = after_prefix(asked.within);
+    if (!end_.empty() && (asked.until.empty() || end_ < asked.until)) asked.until = end_;
+    if (!asked.until.empty() && asked.at >= asked.until) continue;
+    return asked;
+  }
+  return std::nullopt;
+}
+
+DATAFLUX_INLINE void range_outlook::look(const name_tree& tree, const folder_lists& folders,
+                                         std::string_view position, std::string_view end) {
   position_ = position;
   end_ = end;
   steps_.clear();
@@ -160,7 +210,7 @@ DATAFLUX_INLINE void range_outlook::look(const name_tree& tree, std::string_view
         whole = own_listed_ + expected_;
       }
     }
-    look_at(tree, depth, node, whole);
+    look_at(tree, list_at(folders, depth), depth, node, whole);
     whole = (node != nullptr ? static_cast<double>(node->listed) : whole) + 0;
     if (node != nullptr) {
       whole += expected_;
@@ -170,8 +220,9 @@ DATAFLUX_INLINE void range_outlook::look(const name_tree& tree, std::string_view
   }
 }
 
-DATAFLUX_INLINE void range_outlook::look_at(const name_tree& tree, std::size_t depth,
-                                            const name_tree::node* node, double whole) {
+DATAFLUX_INLINE void range_outlook::look_at(const name_tree& tree, const folder_list* list,
+                                            std::size_t depth, const name_tree::node* node,
+                                            double whole) {
   const bool at_end = !end_.empty() && depth == shared_;
   const unsigned own = position_.empty() ? 0 : static_cast<unsigned char>(position_[depth]);
   const unsigned behind = at_end ? static_cast<unsigned char>(end_[depth]) : 256;
@@ -181,7 +232,22 @@ DATAFLUX_INLINE void range_outlook::look_at(const name_tree& tree, std::size_t d
   const double sure = own_listed_ * (0.5 / std::pow(std::max(1.02 - even, 0.001), 2) + 1);
   double sibling = std::min(whole, sure) * even;
   double ratio = node == nullptr ? guess.branches() : 1;
-  if (node == nullptr && (!guess.known() || guess.straight())) {
+  std::string beginning = position_.substr(0, depth) + ' ';
+  const auto begin_with = [&beginning](unsigned byte) -> const std::string& {
+    beginning.back() = static_cast<char>(byte);
+    return beginning;
+  };
+  double entries = 0;
+  double groups = 0;
+  if (list != nullptr) {
+    for (unsigned b = own + 1; b < behind; ++b) {
+      if (!list->covers(begin_with(b))) continue;
+      const auto count = static_cast<double>(list->below(beginning).size());
+      entries += count;
+      groups += count > 0 ? 1 : 0;
+    }
+  }
+  if (node == nullptr && groups == 0 && (!guess.known() || guess.straight())) {
     if (behind - own > 1 && !guess.straight()) unknown_.push_back(depth);
     return;
   }
@@ -218,9 +284,15 @@ DATAFLUX_INLINE void range_outlook::look_at(const name_tree& tree, std::size_t d
   double run = 1;
   for (unsigned b = own + 1; b < behind; ++b) {
     run = run > 0.005 && class_of(b) == class_of(own) ? run * guess.follows(b, follows) : 0;
-    const double chance = std::min(1.0, std::max(run, ratio * guess.of(b)));
+    double chance = std::min(1.0, std::max(run, ratio * guess.of(b)));
+    bool sure = chance > 0.9;
+    if (list != nullptr && list->covers(begin_with(b))) {
+      chance =
+          groups == 0 ? 0 : static_cast<double>(list->below(beginning).size()) * groups / entries;
+      sure = true;
+    }
     if (chance < 0.005) continue;
-    steps_.push_back({depth, static_cast<std::uint8_t>(b), chance * sibling, 1});
+    steps_.push_back({depth, static_cast<std::uint8_t>(b), chance * sibling, 1, sure});
     expected_ += chance * sibling;
   }
   if (at_end && end_.size() > depth + 1) {
@@ -263,7 +335,8 @@ DATAFLUX_INLINE std::string range_outlook::cut_behind(std::size_t depth) const {
   return after_prefix(well_formed_part(std::string_view(position_).substr(0, depth + 1)));
 }
 
-DATAFLUX_INLINE std::string range_outlook::cut_at(const name_tree& tree, double mass,
+DATAFLUX_INLINE std::string range_outlook::cut_at(const name_tree& tree,
+                                                  const folder_lists& folders, double mass,
                                                   double slack) const {
   std::size_t i = 0;
   double before = 0;
@@ -277,6 +350,14 @@ DATAFLUX_INLINE std::string range_outlook::cut_at(const name_tree& tree, double 
   const step& in = steps_[i];
   std::string cut = position_.substr(0, in.depth) + static_cast<char>(in.byte);
   double wanted = mass - before;
+  if (const folder_list* list = list_at(folders, in.depth); list != nullptr && list->covers(cut)) {
+    const auto entries = list->below(cut);
+    if (!entries.empty()) {
+      const auto at =
+          static_cast<std::size_t>(wanted / in.mass * static_cast<double>(entries.size()) + 0.5);
+      if (at < entries.size()) return entries[at];
+    }
+  }
   double size = in.mass / in.part;
   while (wanted > slack && cut.size() < 512) {
     const branch_guess guess(tree, cut, cut.size(), size);

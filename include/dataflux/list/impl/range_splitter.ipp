@@ -33,6 +33,10 @@ inline constexpr double faith = 200;
 inline constexpr double margin = 1.2;
 /// How many places are explored at once.
 inline constexpr std::size_t explored = 8;
+/// What a folder must be expected to hold for it to be worth a look, in names, and how many of its
+/// entries are looked at.
+inline const double worth_asking = getenv("F1") ? atof(getenv("F1")) : 1500;
+inline const std::uint32_t folders_asked = getenv("F2") ? atoi(getenv("F2")) : 200;
 /// How much of what is expected counts when calls are counted: more of it if it is many pages,
 /// which remain many when the estimate is far off.
 inline constexpr double expectation = 0.4;
@@ -45,7 +49,7 @@ inline constexpr double small_bucket = 10;  // pages
 DATAFLUX_INLINE void splitter_state::look(piece& p) {
   if (p.looked || !p.positioned) return;
   p.looked = true;
-  p.outlook.look(tree, p.position, p.names.end);
+  p.outlook.look(tree, folders, p.position, p.names.end);
   p.expected =
       std::max(std::min(p.outlook.expected(), splitting::faith * static_cast<double>(p.listed)),
                splitting::age * static_cast<double>(p.since_cut));
@@ -156,7 +160,7 @@ DATAFLUX_INLINE void splitter_state::choose_victims(std::size_t idle, std::size_
   victims.clear();
   for (std::uint32_t id = first; id != none; id = pieces[id].behind) {
     piece& p = pieces[id];
-    if (!p.positioned) continue;
+    if (!p.positioned || p.asking) continue;
     look(p);
     p.expected = std::max(p.expected, age * static_cast<double>(p.since_cut));
     const double left = p.expected - in_flight_of(p);
@@ -171,19 +175,43 @@ DATAFLUX_INLINE void splitter_state::choose_victims(std::size_t idle, std::size_
   }
 }
 
+/// Asks what folders are ahead of range `id`, if that is worth a call.
+DATAFLUX_INLINE bool splitter_state::ask_folders(std::uint32_t id) {
+  if (!options.folder_probes || !options.delimiter.empty()) return false;
+  auto question = pieces[id].outlook.question(folders, splitting::worth_asking);
+  if (!question) return false;
+  actions.push_back({.what = list_action::kind::probe,
+                     .range = id,
+                     .id = static_cast<std::uint32_t>(probes.size()),
+                     .max_results = std::min(splitting::folders_asked, options.page_size),
+                     .at = question->at,
+                     .until = question->until,
+                     .within = question->within});
+  probes.push_back({id, std::move(*question)});
+  pieces[id].asking = true;
+  ++calls;
+  ++asked_now;
+  return true;
+}
+
 /// Cuts for idle slots, at most `most`; how many were found.
 DATAFLUX_INLINE std::size_t splitter_state::steal(std::size_t idle, std::size_t most) {
   choose_victims(idle, most);
   std::size_t found = 0;
   for (const victim& v : victims) {
     if (v.parts == 1) continue;
+    if (ask_folders(v.id)) {
+      ++found;
+      continue;
+    }
     // Half of the page in flight has come on average, so its range may keep that much more.
     const double flight = in_flight_of(pieces[v.id]);
     const double each = (pieces[v.id].expected - flight / 2) / v.parts;
     const double scale = pieces[v.id].outlook.expected() / pieces[v.id].expected;
     for (std::uint32_t part = v.parts - 1; part > 0; --part) {
       const double at = std::max(splitting::margin * flight, flight / 2 + each * part);
-      const std::string cut = pieces[v.id].outlook.cut_at(tree, at * scale, 0.1 * each * scale);
+      const std::string cut =
+          pieces[v.id].outlook.cut_at(tree, folders, at * scale, 0.1 * each * scale);
       if (divide(v.id, cut, each)) ++found;
     }
     pieces[v.id].expected = flight / 2 + each;
@@ -256,12 +284,13 @@ DATAFLUX_INLINE std::span<const list_action> range_splitter::plan(std::size_t sl
                                                                   bool leftmost_only) {
   detail::splitter_state& s = *state_;
   s.actions.clear();
+  s.asked_now = 0;
   const std::size_t idle = s.send_waiting(slots, leftmost_only);
   if (leftmost_only || idle == 0 || s.open == 0) return s.actions;
   const std::size_t most = std::min(idle, s.allowance());
   std::size_t found = s.steal(idle, most);
   if (found < most) found += s.explore(most - found);
-  if (found > 0) s.send_waiting(idle, false);
+  if (found > 0) s.send_waiting(idle - s.asked_now, false);
   return s.actions;
 }
 
@@ -291,7 +320,18 @@ DATAFLUX_INLINE void range_splitter::page_ended(std::uint32_t range, const list_
   if (page.finished || p.positioned) s.close_around(range);
 }
 
-DATAFLUX_INLINE void range_splitter::probe_answered(std::uint32_t, const list_probe_report&) {}
+DATAFLUX_INLINE void range_splitter::probe_answered(std::uint32_t id,
+                                                    const list_probe_report& probe) {
+  detail::splitter_state& s = *state_;
+  const auto& [range, question] = s.probes[id];
+  if (probe.more && probe.entries.empty()) return;
+  detail::folder_list list{question.at, question.until, {}};
+  list.entries.assign(probe.entries.begin(), probe.entries.end());
+  if (probe.more) list.upto = list.entries.back();
+  s.folders[{question.within, question.at}] = std::move(list);
+  s.pieces[range].asking = false;
+  for (auto& p : s.pieces) p.looked = false;
+}
 DATAFLUX_INLINE std::uint64_t range_splitter::listed() const noexcept { return state_->listed; }
 DATAFLUX_INLINE std::uint64_t range_splitter::expected_total() const noexcept {
   double left = 0;
