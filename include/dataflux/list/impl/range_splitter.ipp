@@ -21,7 +21,7 @@ inline constexpr std::uint64_t page_growth = 4;
 /// What must be expected behind the page in flight, in names, to take it away from a range.
 inline constexpr double worth_a_cut = 1100;
 inline constexpr double worth_a_cut_hungry = 500;
-inline constexpr double worth_a_cut_young = 300;
+inline constexpr double worth_a_cut_young = 500;
 /// A range that has listed n names since its last cut holds at least so many times n more: the
 /// first in any case, the others when all slots are idle, at the beginning the last.
 inline constexpr double age = 0.4;
@@ -35,8 +35,8 @@ inline constexpr double margin = 1.2;
 inline constexpr std::size_t explored = 8;
 /// What a folder must be expected to hold for it to be worth a look, in names, and how many of its
 /// entries are looked at.
-inline const double worth_asking = getenv("F1") ? atof(getenv("F1")) : 1500;
-inline const std::uint32_t folders_asked = getenv("F2") ? atoi(getenv("F2")) : 200;
+inline constexpr double worth_asking = 1500;
+inline constexpr std::uint32_t folders_asked = 400;
 /// How much of what is expected counts when calls are counted: more of it if it is many pages,
 /// which remain many when the estimate is far off.
 inline constexpr double expectation = 0.4;
