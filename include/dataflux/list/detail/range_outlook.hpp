@@ -2,6 +2,7 @@
 
 #include <dataflux/list/detail/name_tree.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -13,6 +14,8 @@
 #include <vector>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
+
+class branch_guess;
 
 /// What one folder holds directly, from one place to another: its folders and names.
 struct folder_list {
@@ -70,8 +73,30 @@ class range_outlook {
   /// The folder in which the component at `depth` lies, and what comes behind that component.
   std::pair<std::string, std::string> place_behind(std::size_t depth) const;
   const folder_list* list_at(const folder_lists& folders, std::size_t depth) const;
+
+  struct siblings {
+    double size{0};     ///< of one
+    double ratio{1};    ///< how much more likely each is than elsewhere
+    double follows{0};  ///< the next byte, if one is there
+  };
+  struct listed_entries {
+    std::array<bool, 256> covered{};
+    std::array<double, 256> below{};
+    double all{0};
+    double bytes{0};  ///< that have any
+  };
+  static constexpr std::size_t longest_cut = 512;
+
+  static siblings known_siblings(const branch_guess& guess, const name_tree::node& node,
+                                 unsigned own, double size);
+  listed_entries count_entries(const folder_list* list, std::size_t depth, unsigned own,
+                               unsigned behind) const;
   void look_at(const name_tree& tree, const folder_list* list, std::size_t depth,
                const name_tree::node* node, double whole);
+  void add_step(std::size_t depth, unsigned byte, double mass, double part, bool sure);
+  double part_before_end(const name_tree& tree, std::size_t depth, double size) const;
+  static double descend(const name_tree& tree, std::string& cut, double wanted, double size,
+                        double slack);
 
   std::string position_{};
   std::string end_{};
