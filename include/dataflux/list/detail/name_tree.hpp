@@ -45,7 +45,11 @@ struct branch_statistics {
   static constexpr std::size_t sizes = 8;
   static std::size_t size_class(double size) noexcept {
     std::size_t c = 0;
-    for (double least = 16; c + 1 < sizes && size >= least; least *= 4) ++c;
+    double least = 16;
+    while (c + 1 < sizes && size >= least) {
+      least *= 4;
+      ++c;
+    }
     return c;
   }
 

@@ -51,6 +51,7 @@ struct splitter_state {
   std::size_t send_waiting(std::size_t slots, bool leftmost_only);
   std::size_t allowance() const;
   void choose_victims(std::size_t idle, std::size_t most);
+  void share_out(std::size_t most, double least);
   std::size_t steal(std::size_t idle, std::size_t most);
   bool ask_folders(std::uint32_t id);
   static std::vector<std::size_t> pick_places(const std::vector<std::size_t>& unknown,

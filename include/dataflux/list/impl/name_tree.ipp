@@ -112,7 +112,7 @@ DATAFLUX_INLINE void name_tree::add(std::string_view name, std::uint64_t weight)
       const std::uint32_t old = c.node;
       std::string sample = std::move(c.sample);
       const std::uint32_t between = new_node(std::string(name.substr(0, shared)));
-      // child_of may have moved nothing but new_node has: look the child up again.
+      // new_node may have moved all nodes: look the child up again.
       child& parent = child_of(id, static_cast<std::uint8_t>(name[depth]));
       parent.node = between;
       parent.sample.clear();

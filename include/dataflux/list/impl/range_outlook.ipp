@@ -238,7 +238,7 @@ DATAFLUX_INLINE std::string range_outlook::cut_at(const name_tree& tree,
   if (const folder_list* list = list_at(folders, in.depth); list != nullptr && list->covers(cut)) {
     const auto entries = list->below(cut);
     const auto count = static_cast<double>(entries.size());
-    const auto at = static_cast<std::size_t>(wanted / in.mass * count + 0.5);
+    const auto at = static_cast<std::size_t>(std::lround(wanted / in.mass * count));
     if (at < entries.size()) return entries[at];
   }
   wanted = descend(tree, cut, wanted, in.mass / in.part, slack);

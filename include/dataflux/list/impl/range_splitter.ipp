@@ -166,11 +166,22 @@ DATAFLUX_INLINE void splitter_state::choose_victims(std::size_t idle, std::size_
     const double left = p.expected - in_flight_of(p);
     if (left > least) victims.push_back({id, left, 1});
   }
+  share_out(most, least);
+}
+
+/// Divides the victims until `most` parts more are there, or no part is worth it.
+DATAFLUX_INLINE void splitter_state::share_out(std::size_t most, double least) {
+  const auto share = [](const victim& v) { return v.left / v.parts; };
   for (; most > 0 && !victims.empty(); --most) {
-    const auto best = std::max_element(
-        victims.begin(), victims.end(),
-        [](const victim& a, const victim& b) { return a.left / a.parts < b.left / b.parts; });
-    if (best->left / best->parts < least) break;
+    auto best =
+        std::max_element(victims.begin(), victims.end(),
+                         [share](const victim& a, const victim& b) { return share(a) < share(b); });
+    if (share(*best) < least) return;
+    if (options.in_order) {
+      const double enough = std::max(least, share(*best) / 2);
+      best = std::find_if(victims.begin(), best,
+                          [share, enough](const victim& v) { return share(v) >= enough; });
+    }
     ++best->parts;
   }
 }
@@ -232,7 +243,7 @@ DATAFLUX_INLINE std::vector<std::size_t> splitter_state::pick_places(
   std::size_t next = 0;
   for (std::size_t i = 1; i <= most && next < unknown.size(); ++i) {
     reach *= growth;
-    const auto wanted = static_cast<std::size_t>(reach + 0.5) - 1;
+    const auto wanted = static_cast<std::size_t>(std::lround(reach)) - 1;
     next = i == most ? unknown.size() - 1 : std::clamp(wanted, next, unknown.size() - 1);
     picked.push_back(unknown[next++]);
   }
