@@ -18,6 +18,7 @@ import tempfile
 
 import builds
 import folders
+import list_sim
 import list_socket
 import report
 from report import row
@@ -47,7 +48,7 @@ CASES = {
 GROUPS = {"verbs": ["stat", "delete", "insert"]}
 SCHEME_WORDS = {"http": "plain", "https": "TLS 1.3"}
 CANCEL_AIMS = {"cancel to completion": ("cancel_ms", 5.0), "destroy to joined": ("destroy_ms", 50.0)}
-NAMES = [*CASES, *GROUPS, "cancel", "build", "cp", "micro", "list_socket"]
+NAMES = [*CASES, *GROUPS, "cancel", "build", "cp", "micro", "list_sim", "list_socket"]
 
 
 class LoadServer:
@@ -174,7 +175,7 @@ def run_micro(folder):
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"any of {', '.join(NAMES)}; "
-                        "default: all but build, cp, micro and list_socket")
+                        "default: all but build, cp, micro and list_*")
     parser.add_argument("--peers", action="store_true",
                         help="also measure clients in other languages, where their tools are there")
     parser.add_argument("--rounds", type=int, default=5)
@@ -208,6 +209,9 @@ def main():
         for name in options.names:
             if name == "micro":
                 run_micro(folder)
+                continue
+            if name == "list_sim":
+                list_sim.run(folder, options, versions)
                 continue
             if name == "build":
                 rows = builds.measure(options)

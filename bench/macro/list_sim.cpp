@@ -1,49 +1,110 @@
-#include "list_model.hpp"
+#include "list_rivals.hpp"
 
-#include <algorithm>
+#include <CLI/CLI.hpp>
+#include <support/list_model.hpp>
+
 #include <cstdio>
-#include <cstdlib>
+#include <exception>
 #include <string>
 #include <vector>
 
-int main(int argc, char** argv) {
+/// Lists simulated buckets and prints one JSON line for each shape and size; bench/list_sim.py
+/// makes tables of them.
+
+namespace {
+
+struct settings {
   std::string shapes{all_shapes};
-  std::uint64_t size = 1000000;
-  std::uint64_t seeds = 8;
-  std::uint32_t slots = 48;
-  bool jitter = false;
-  for (int i = 1; i < argc; ++i) {
-    const std::string a = argv[i];
-    if (a == "--shapes") shapes = argv[++i];
-    if (a == "--size") size = std::strtoull(argv[++i], nullptr, 10);
-    if (a == "--seeds") seeds = std::strtoull(argv[++i], nullptr, 10);
-    if (a == "--slots") slots = static_cast<std::uint32_t>(std::strtoul(argv[++i], nullptr, 10));
-    if (a == "--jitter") jitter = true;
+  std::vector<std::uint64_t> sizes{1000000};
+  std::uint64_t seeds{8};
+  std::uint32_t slots{48};
+  bool jitter{false};
+  bool rivals{false};
+  bool busy{false};
+};
+
+call_cost cost_of(const settings& s, std::uint64_t seed) {
+  call_cost cost;
+  cost.jitter = s.jitter;
+  cost.dice.seed(seed);
+  return cost;
+}
+
+void print_outcome(const char* name, const name_shape& shape, const list_outcome& outcome) {
+  std::printf(", \"%s\": {\"speedup\": %.3f, \"calls\": %llu}", name,
+              call_cost::sequential(shape.size()) / outcome.makespan,
+              static_cast<unsigned long long>(outcome.calls));
+}
+
+/// The least time of whoever knows nothing beforehand: one call for a single name tells where the
+/// names begin, and all the rest is listed in full pages by slots that are never idle.
+double speedup_bound(std::uint64_t size, std::uint32_t slots) {
+  const double first = call_cost::round_trip + call_cost::per_entry;
+  const double rest = call_cost::sequential(size) / slots;
+  return call_cost::sequential(size) / (first + rest);
+}
+
+void measure(const settings& s, char letter, std::uint64_t size) {
+  std::vector<list_outcome> outcomes;
+  std::uint64_t names = 0;
+  double cpu = 0;
+  for (std::uint64_t seed = 1; seed <= s.seeds; ++seed) {
+    const auto shape = make_shape(letter, size, seed);
+    names = shape->size();
+    outcomes.push_back(list_model(*shape, s.slots, cost_of(s, seed)).run());
+    cpu += outcomes.back().splitter_seconds;
   }
-  for (const char c : shapes) {
-    std::vector<double> speed, calls;
-    list_outcome last;
-    double empty = 0, dropped = 0, probes = 0;
-    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-      const auto shape = make_shape(c, size, seed);
-      call_cost cost;
-      cost.jitter = jitter;
-      cost.dice.seed(seed);
-      list_model m(*shape, slots, cost);
-      last = m.run();
-      speed.push_back(call_cost::sequential(shape->size()) / last.makespan);
-      calls.push_back(double(last.calls) - double((shape->size() + 999) / 1000));
-      empty += double(last.empty); dropped += double(last.dropped); probes += double(last.probes);
-      double full=-1, lastfull=0, idle_mid=0, idle_start=0, idle_end=0;
-      for (size_t i=0;i<last.busy.size();++i) { if (last.busy[i].second>=slots*9/10) { if (full<0) full=last.busy[i].first; lastfull = i+1<last.busy.size()? last.busy[i+1].first : last.makespan; } }
-      for (size_t i=0;i<last.busy.size();++i) { double t1=i+1<last.busy.size()? last.busy[i+1].first:last.makespan; double a=(t1-last.busy[i].first)*(double(slots)-last.busy[i].second); (last.busy[i].first<full?idle_start:last.busy[i].first>=lastfull?idle_end:idle_mid)+=a/slots; }
-      if (std::getenv("PHASE")) std::printf("  %c seed %lu speed %.1f makespan %.2f: full at %.2f, idle start %.2f mid %.2f end %.2f; calls %lu probes %lu dropped %lu\n", c, seed, speed.back(), last.makespan, full, idle_start, idle_mid, idle_end, last.calls, last.probes, last.dropped);
-      if (std::getenv("BUSY")) for (auto [t, n] : last.busy) std::printf("B %.3f %u\n", t, n);
+  std::printf("{\"shape\": \"%c\", \"title\": \"%s\", \"names\": %llu, \"slots\": %u", letter,
+              std::string(shape_title(letter)).c_str(), static_cast<unsigned long long>(names),
+              s.slots);
+  std::printf(", \"sequential\": %.3f, \"pages\": %llu, \"bound\": %.3f",
+              call_cost::sequential(names), static_cast<unsigned long long>((names + 999) / 1000),
+              speedup_bound(names, s.slots));
+  std::printf(", \"cpu_us_per_object\": %.4f, \"runs\": [",
+              cpu * 1e6 / static_cast<double>(names * s.seeds));
+  for (const list_outcome& o : outcomes) {
+    std::printf("%s{\"speedup\": %.3f, \"calls\": %llu, \"empty\": %llu, \"dropped\": %llu}",
+                &o == outcomes.data() ? "" : ", ", call_cost::sequential(names) / o.makespan,
+                static_cast<unsigned long long>(o.calls), static_cast<unsigned long long>(o.empty),
+                static_cast<unsigned long long>(o.dropped));
+  }
+  std::printf("]");
+  if (s.rivals) {
+    const auto shape = make_shape(letter, size, 1);
+    print_outcome("original", *shape, list_as_original(*shape, s.slots, cost_of(s, 1)));
+    print_outcome("by_folder", *shape, list_by_folder(*shape, s.slots, cost_of(s, 1)));
+  }
+  if (s.busy) {
+    std::printf(", \"busy\": [");
+    for (const auto& [at, slots] : outcomes.front().busy) {
+      std::printf("%s[%.3f, %u]", at == 0 && slots == 1 ? "" : ", ", at, slots);
     }
-    std::sort(speed.begin(), speed.end());
-    std::sort(calls.begin(), calls.end());
-    const double n = double(seeds);
-    std::printf("%c %9lu  speed med %5.1f worst %5.1f best %5.1f | extra calls med %5.0f worst %5.0f (x%.2f slots) | empty %.0f dropped %.0f probes %.0f | cpu %.3f us/obj\n", c, size, speed[speed.size()/2], speed[0], speed.back(), calls[calls.size()/2], calls.back(), calls[calls.size()/2]/slots, empty/n, dropped/n, probes/n, last.splitter_seconds*1e6/double(size));
-    std::fflush(stdout);
+    std::printf("]");
   }
+  std::printf("}\n");
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  settings s;
+  CLI::App app{"Simulates listings"};
+  app.add_option("--shapes", s.shapes, "letters of tests/support/name_shapes.hpp");
+  app.add_option("--sizes", s.sizes, "names in the bucket");
+  app.add_option("--seeds", s.seeds)->check(CLI::PositiveNumber);
+  app.add_option("--slots", s.slots, "calls in flight")->check(CLI::PositiveNumber);
+  app.add_flag("--jitter", s.jitter, "calls vary, and some are slow");
+  app.add_flag("--rivals", s.rivals, "also the original's splitter, and folder by folder");
+  app.add_flag("--busy", s.busy, "also the slots in use over time, of the first seed");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    for (const std::uint64_t size : s.sizes) {
+      for (const char letter : s.shapes) measure(s, letter, size);
+    }
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "list_sim: %s\n", e.what());
+    return 1;
+  }
+  return 0;
 }

@@ -150,7 +150,8 @@ std::vector<std::uint64_t> shares(std::span<const double> weights, std::uint64_t
   std::uint64_t given = 0;
   for (const double w : weights) {
     done += w;
-    const auto upto = static_cast<std::uint64_t>(static_cast<double>(total) * (done / sum) + 0.5);
+    const auto upto =
+        static_cast<std::uint64_t>(std::llround(static_cast<double>(total) * (done / sum)));
     parts.push_back(std::min(upto, total) - given);
     given = std::min(upto, total);
   }

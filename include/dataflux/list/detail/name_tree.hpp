@@ -45,7 +45,11 @@ struct branch_statistics {
   static constexpr std::size_t sizes = 8;
   static std::size_t size_class(double size) noexcept {
     std::size_t c = 0;
-    for (double least = 16; c + 1 < sizes && size >= least; least *= 4) ++c;
+    double least = 16;
+    while (c + 1 < sizes && size >= least) {
+      least *= 4;
+      ++c;
+    }
     return c;
   }
 
@@ -62,9 +66,9 @@ struct branch_statistics {
   std::uint32_t open{0};   ///< of them, not yet listed whole
 };
 
-/// What is known of the names of a listing: the prefixes that branch, and how many names were listed
-/// below each. A part that has been listed whole is reduced to a number, and to what it teaches
-/// about others: so the tree holds only what lies between the listed and the unlisted.
+/// What is known of the names of a listing: the prefixes that branch, and how many names were
+/// listed below each. A part that has been listed whole is reduced to a number, and to what it
+/// teaches about others: so the tree holds only what lies between the listed and the unlisted.
 class name_tree {
  public:
   static constexpr std::uint32_t none = 0xFFFFFFFF;

@@ -102,7 +102,9 @@ DATAFLUX_INLINE std::string well_formed_from(std::string_view text) {
   const auto lead = static_cast<unsigned char>(text[good]);
   while (whole.size() < length) {
     const bool second = whole.size() == good + 1;
-    whole += static_cast<char>(second && lead == 0xE0 ? 0xA0 : second && lead == 0xF0 ? 0x90 : 0x80);
+    whole += static_cast<char>(second && lead == 0xE0   ? 0xA0
+                               : second && lead == 0xF0 ? 0x90
+                                                        : 0x80);
   }
   return codec::is_valid_utf8(whole) ? whole : std::string();
 }

@@ -24,7 +24,8 @@ DATAFLUX_INLINE std::uint32_t name_tree::kind_of(std::string_view path, std::siz
   const auto offset = static_cast<std::uint32_t>(size - begin);
   // Inside a code point the bytes before it say more than the place does.
   std::size_t lead = size;
-  while (lead > begin && class_of(static_cast<unsigned char>(path[lead - 1])) == byte_class::inner) --lead;
+  while (lead > begin && class_of(static_cast<unsigned char>(path[lead - 1])) == byte_class::inner)
+    --lead;
   if (lead > begin) {
     const auto c = static_cast<std::uint32_t>(class_of(static_cast<unsigned char>(path[lead - 1])));
     const std::uint32_t missing = c - static_cast<std::uint32_t>(byte_class::inner);
@@ -39,7 +40,8 @@ DATAFLUX_INLINE std::uint32_t name_tree::kind_of(std::string_view path, std::siz
 DATAFLUX_INLINE std::uint32_t name_tree::kind_before(std::string_view name,
                                                      std::size_t at) noexcept {
   if (at >= name.size() || name[at] != '/') return kind_of(name, at);
-  const auto components = std::count(name.begin(), name.begin() + static_cast<std::ptrdiff_t>(at), '/');
+  const auto components =
+      std::count(name.begin(), name.begin() + static_cast<std::ptrdiff_t>(at), '/');
   return 640 + static_cast<std::uint32_t>(std::min<std::ptrdiff_t>(components, 7));
 }
 
@@ -104,14 +106,13 @@ DATAFLUX_INLINE void name_tree::add(std::string_view name, std::uint64_t weight)
       return;
     }
     const std::string_view known = c.node == none ? c.sample : nodes_[c.node].path;
-    const std::size_t shared =
-        depth + shared_length(name.substr(depth), known.substr(depth));
+    const std::size_t shared = depth + shared_length(name.substr(depth), known.substr(depth));
     if (c.node == none || shared < known.size()) {
       if (shared == name.size() && shared == known.size()) return;
       const std::uint32_t old = c.node;
       std::string sample = std::move(c.sample);
       const std::uint32_t between = new_node(std::string(name.substr(0, shared)));
-      // child_of may have moved nothing but new_node has: look the child up again.
+      // new_node may have moved all nodes: look the child up again.
       child& parent = child_of(id, static_cast<std::uint8_t>(name[depth]));
       parent.node = between;
       parent.sample.clear();
@@ -139,8 +140,9 @@ DATAFLUX_INLINE void name_tree::learn(const node& n) {
   const std::size_t size = branch_statistics::size_class(static_cast<double>(n.listed));
   double squares = 1;
   for (const child& c : n.children) squares += std::pow(static_cast<double>(c.listed), 2);
-  const double even = std::min(1.0, std::pow(static_cast<double>(n.listed), 2) / squares /
-                                        static_cast<double>(std::max<std::size_t>(1, n.children.size())));
+  const double even =
+      std::min(1.0, std::pow(static_cast<double>(n.listed), 2) / squares /
+                        static_cast<double>(std::max<std::size_t>(1, n.children.size())));
   double followable = 0;
   double followed = 0;
   for (std::size_t i = 0; i < n.children.size(); ++i) {
@@ -203,7 +205,8 @@ DATAFLUX_INLINE void name_tree::close_in(std::uint32_t id, std::string_view low,
   // A bound binds where it runs through this node; else the node lies behind `low`, before `high`.
   const std::size_t depth = nodes_[id].path.size();
   const int from = low_binds && low.size() > depth ? static_cast<unsigned char>(low[depth]) : -1;
-  const int to = high_binds ? (high.size() > depth ? static_cast<unsigned char>(high[depth]) : -1) : 256;
+  const int to =
+      high_binds ? (high.size() > depth ? static_cast<unsigned char>(high[depth]) : -1) : 256;
   for (child& c : nodes_[id].children) {
     if (c.whole || c.byte < from || c.byte > to) continue;
     const bool at_low = c.byte == from && low.size() > depth + 1;

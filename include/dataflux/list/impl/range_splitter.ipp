@@ -1,80 +1,65 @@
 #pragma once
 
-#include <dataflux/list/detail/name_tree.hpp>
-#include <dataflux/list/detail/range_outlook.hpp>
+#include <dataflux/list/detail/splitter_state.hpp>
 #include <dataflux/list/range_splitter.hpp>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 #include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI {
 
-struct range_splitter::state {
-  static constexpr std::uint32_t none = detail::name_tree::none;
-  static inline double age_low = getenv("A1") ? atof(getenv("A1")) : 0.4;
-  static inline double age_high = getenv("A2") ? atof(getenv("A2")) : 2;
-  static inline double th_low = getenv("T1") ? atof(getenv("T1")) : 1100;
-  static inline double th_high = getenv("T2") ? atof(getenv("T2")) : 300;
-  static inline double al_c = getenv("L1") ? atof(getenv("L1")) : 4;
-  static inline double al_e = getenv("L2") ? atof(getenv("L2")) : 0.3;
-  struct piece {
-    name_range names{};
-    std::string position{};
-    bool positioned{false};
-    bool open{true};
-    bool in_flight{false};
-    bool looked{false};
-    bool tried_unknown{false};
-    std::uint32_t asked{0};
-    std::uint64_t listed{0};
-    std::uint64_t since_cut{0};
-    double share{0};  // expected when it was cut off
-    std::uint32_t before{none};
-    std::uint32_t behind{none};
-    detail::range_outlook outlook{};
-    double expected{0};
-  };
+namespace detail {
 
-  range_splitter_options options{};
-  std::vector<list_action> actions{};
-  std::vector<piece> pieces{};
-  detail::name_tree tree{};
-  std::uint32_t first{0};  // leftmost open
-  std::size_t open{1};
-  std::size_t in_flight{0};
-  std::uint64_t listed{0};
-  std::uint64_t calls{0};
+/// The only figures that are not learned. They hold for all kinds of names alike.
+namespace splitting {
+inline constexpr std::uint32_t first_page = 100;
+/// While many slots are idle, pages grow with what a range has listed, so that answers come soon.
+inline constexpr double many_idle = 0.3;
+inline constexpr std::uint64_t page_growth = 4;
+/// What must be expected behind the page in flight, in names, to take it away from a range.
+inline constexpr double worth_a_cut = 1100;
+inline constexpr double worth_a_cut_hungry = 500;
+inline constexpr double worth_a_cut_young = 500;
+/// A range that has listed n names since its last cut holds at least so many times n more: the
+/// first in any case, the others when all slots are idle, at the beginning the last.
+inline constexpr double age = 0.4;
+inline constexpr double age_hungry = 2.0;
+inline constexpr double age_young = 4.0;
+/// More than this times what a range has listed is not believed.
+inline constexpr double faith = 200;
+/// How far behind the expected end of a page in flight a cut lies, at least.
+inline constexpr double margin = 1.2;
+/// How many places are explored at once.
+inline constexpr std::size_t explored = 8;
+/// What a folder must be expected to hold for it to be worth a look, in names, and how many of its
+/// entries are looked at.
+inline constexpr double worth_asking = 1500;
+inline constexpr std::uint32_t folders_asked = 400;
+/// How much of what is expected counts when calls are counted: more of it if it is many pages,
+/// which remain many when the estimate is far off.
+inline constexpr double expectation = 0.4;
+inline constexpr double many_pages = 40;
+/// Pages' worth of calls that are free at the start.
+inline constexpr double free_pages = 3;
+inline constexpr double small_bucket = 10;  // pages
+}  // namespace splitting
 
-  void look(piece& p);
-  double left(const piece& p) const;
-  void close_around(std::uint32_t id);
-  void unlink(std::uint32_t id);
-  bool divide(std::uint32_t id, std::string cut, double share);
-  void send(std::uint32_t id, std::size_t idle);
-  std::size_t steal(std::size_t idle, std::size_t most);
-  std::size_t explore(std::size_t idle);
-  std::size_t allowance() const;
-  static std::vector<std::size_t> pick_unknown(const std::vector<std::size_t>& unknown, std::size_t idle);
-};
-
-DATAFLUX_INLINE void range_splitter::state::look(piece& p) {
+DATAFLUX_INLINE void splitter_state::look(piece& p) {
   if (p.looked || !p.positioned) return;
   p.looked = true;
-  p.outlook.look(tree, p.position, p.names.end);
-  const double n = static_cast<double>(p.listed);
-  p.expected = std::max(std::min(p.outlook.expected(), 200 * n),
-                        age_low * static_cast<double>(p.since_cut));
+  p.outlook.look(tree, folders, p.position, p.names.end);
+  p.expected =
+      std::max(std::min(p.outlook.expected(), splitting::faith * static_cast<double>(p.listed)),
+               splitting::age * static_cast<double>(p.since_cut));
 }
 
-/// What is expected beyond the page in flight.
-DATAFLUX_INLINE double range_splitter::state::left(const piece& p) const {
-  return p.expected - (p.in_flight ? std::min<double>(p.asked, p.expected) : 0);
+DATAFLUX_INLINE double splitter_state::in_flight_of(const piece& p) {
+  return p.in_flight ? std::min<double>(p.asked, p.expected) : 0;
 }
 
-DATAFLUX_INLINE void range_splitter::state::unlink(std::uint32_t id) {
+DATAFLUX_INLINE void splitter_state::unlink(std::uint32_t id) {
   piece& p = pieces[id];
   p.open = false;
   --open;
@@ -83,7 +68,8 @@ DATAFLUX_INLINE void range_splitter::state::unlink(std::uint32_t id) {
   if (first == id) first = p.behind;
 }
 
-DATAFLUX_INLINE void range_splitter::state::close_around(std::uint32_t id) {
+/// Tells the tree what has been listed between the open ranges beside `id`.
+DATAFLUX_INLINE void splitter_state::close_around(std::uint32_t id) {
   const piece& p = pieces[id];
   const std::string& low = p.before == none ? options.range.start : pieces[p.before].names.end;
   if (p.open) return tree.close(low, p.position);
@@ -92,145 +78,214 @@ DATAFLUX_INLINE void range_splitter::state::close_around(std::uint32_t id) {
   tree.close(low, next.positioned ? next.position : next.names.start);
 }
 
-DATAFLUX_INLINE bool range_splitter::state::divide(std::uint32_t id, std::string cut, double share) {
-  piece& left = pieces[id];
-  cut = well_formed_from(cut);
-  if (cut.empty() || !is_cut(left.names, cut, options.prefix, options.delimiter) ||
-      (left.positioned && cut <= left.position)) {
-    return false;
+/// Cuts range `id` at the first cut that is possible from `at` on; false if there is none.
+DATAFLUX_INLINE bool splitter_state::divide(std::uint32_t id, std::string_view at, double share) {
+  std::string cut = well_formed_from(at);
+  cut.resize(folded(cut, options.prefix, options.delimiter).size());
+  {
+    const piece& p = pieces[id];
+    if (!is_cut(p.names, cut, options.prefix, options.delimiter)) return false;
+    if (p.positioned && cut <= p.position) return false;
   }
   const auto fresh = static_cast<std::uint32_t>(pieces.size());
-  piece right;
-  right.names = {cut, left.names.end};
+  piece& right = pieces.emplace_back();
+  piece& left = pieces[id];
+  right.names = {cut, std::move(left.names.end)};
   right.before = id;
   right.behind = left.behind;
-  right.share = right.expected = share;
+  right.expected = share;
+  if (right.behind != none) pieces[right.behind].before = fresh;
   left.names.end = cut;
   left.behind = fresh;
-  left.looked = left.tried_unknown = false;
+  left.looked = left.explored = false;
   left.since_cut = 0;
-  if (right.behind != none) pieces[right.behind].before = fresh;
-  pieces.push_back(std::move(right));
   ++open;
-  actions.push_back({.what = list_action::kind::split, .range = id, .id = fresh, .at = std::move(cut)});
+  actions.push_back(
+      {.what = list_action::kind::split, .range = id, .id = fresh, .at = std::move(cut)});
   return true;
 }
 
-DATAFLUX_INLINE void range_splitter::state::send(std::uint32_t id, std::size_t idle) {
+DATAFLUX_INLINE void splitter_state::send(std::uint32_t id, std::size_t idle) {
   piece& p = pieces[id];
-  p.asked = options.page_size;
+  std::uint64_t size = options.page_size;
   if (listed == 0) {
-    p.asked = std::min<std::uint32_t>(100, options.page_size);
-  } else if (idle * 10 > options.parallelism * 3) {
-    p.asked = static_cast<std::uint32_t>(
-        std::min<std::uint64_t>(std::max<std::uint64_t>(100, 4 * p.listed), options.page_size));
+    size = splitting::first_page;
+  } else if (static_cast<double>(idle) > splitting::many_idle * options.parallelism) {
+    size = std::max<std::uint64_t>(splitting::first_page, splitting::page_growth * p.listed);
   }
+  p.asked = static_cast<std::uint32_t>(std::min<std::uint64_t>(size, options.page_size));
   p.in_flight = true;
-  ++in_flight;
   ++calls;
   actions.push_back({.what = list_action::kind::page, .range = id, .max_results = p.asked});
 }
 
-/// How many calls more there may be, by calls_per_page.
-DATAFLUX_INLINE std::size_t range_splitter::state::allowance() const {
-  double found = static_cast<double>(listed);
-  for (std::uint32_t id = first; id != none; id = pieces[id].behind) found += al_e * pieces[id].expected;
-  const double most = options.calls_per_page * (al_c + (1 - al_c / 10) * found / options.page_size);
-  return options.calls_per_page == 0 ? std::numeric_limits<std::size_t>::max()
-         : most > static_cast<double>(calls)
-             ? static_cast<std::size_t>(most - static_cast<double>(calls))
-             : 0;
+/// Sends the pages that ranges wait for, from the left; how many slots are left.
+DATAFLUX_INLINE std::size_t splitter_state::send_waiting(std::size_t slots, bool leftmost_only) {
+  for (std::uint32_t id = first; id != none && slots > 0; id = pieces[id].behind) {
+    if (!pieces[id].in_flight) send(id, --slots);
+    if (leftmost_only) break;
+  }
+  return slots;
 }
 
-/// Cuts for `idle` slots; how many were found.
-DATAFLUX_INLINE std::size_t range_splitter::state::steal(std::size_t idle, std::size_t most) {
-  struct victim {
-    std::uint32_t id;
-    double left;
-    std::uint32_t parts;
+/// How many calls more there may be, by calls_per_page.
+DATAFLUX_INLINE std::size_t splitter_state::allowance() const {
+  if (options.calls_per_page <= 0) return std::numeric_limits<std::size_t>::max();
+  double expected = 0;
+  for (std::uint32_t id = first; id != none; id = pieces[id].behind)
+    expected += pieces[id].expected;
+  expected /= options.page_size;
+  const double pages =
+      static_cast<double>(listed) / options.page_size +
+      splitting::expectation * expected * expected / (expected + splitting::many_pages);
+  const double small =
+      splitting::free_pages + (1 - splitting::free_pages / splitting::small_bucket) * pages;
+  const double most = options.calls_per_page * std::max(small, pages);
+  const auto made = static_cast<double>(calls);
+  return most > made ? static_cast<std::size_t>(most - made) : 0;
+}
+
+/// The ranges that can give something away, and in how many parts for `most` new ones.
+DATAFLUX_INLINE void splitter_state::choose_victims(std::size_t idle, std::size_t most) {
+  const auto slots = static_cast<double>(options.parallelism);
+  const double hunger = static_cast<double>(idle) / slots;
+  const double young = std::exp(-static_cast<double>(listed) / slots / options.page_size);
+  const auto between = [hunger, young](double full, double hungry, double young_hungry) {
+    return full + (hungry + (young_hungry - hungry) * young - full) * hunger;
   };
-  std::vector<victim> victims;
-  const double hunger = static_cast<double>(idle) / options.parallelism;
-  const double least = th_low + (th_high - th_low) * hunger;
+  const double least =
+      between(splitting::worth_a_cut, splitting::worth_a_cut_hungry, splitting::worth_a_cut_young);
+  const double age = between(splitting::age, splitting::age + splitting::age_hungry,
+                             splitting::age + splitting::age_young);
+  victims.clear();
   for (std::uint32_t id = first; id != none; id = pieces[id].behind) {
     piece& p = pieces[id];
+    if (!p.positioned || p.asking) continue;
     look(p);
-    if (!p.positioned) continue;
-    p.expected = std::max(p.expected, (age_low + age_high * hunger) * static_cast<double>(p.since_cut));
-    if (left(p) > least) victims.push_back({id, left(p), 1});
+    p.expected = std::max(p.expected, age * static_cast<double>(p.since_cut));
+    const double left = p.expected - in_flight_of(p);
+    if (left > least) victims.push_back({id, left, 1});
   }
-  std::size_t wanted = most;
-  while (wanted > 0 && !victims.empty()) {
-    auto best = std::max_element(victims.begin(), victims.end(), [](const victim& a, const victim& b) {
-      return a.left / a.parts < b.left / b.parts;
-    });
-    if (best->left / best->parts < least) break;
+  share_out(most, least);
+}
+
+/// Divides the victims until `most` parts more are there, or no part is worth it.
+DATAFLUX_INLINE void splitter_state::share_out(std::size_t most, double least) {
+  const auto share = [](const victim& v) { return v.left / v.parts; };
+  for (; most > 0 && !victims.empty(); --most) {
+    auto best =
+        std::max_element(victims.begin(), victims.end(),
+                         [share](const victim& a, const victim& b) { return share(a) < share(b); });
+    if (share(*best) < least) return;
+    if (options.in_order) {
+      const double enough = std::max(least, share(*best) / 2);
+      best = std::find_if(victims.begin(), best,
+                          [share, enough](const victim& v) { return share(v) >= enough; });
+    }
     ++best->parts;
-    --wanted;
   }
+}
+
+/// Asks what folders are ahead of range `id`, if that is worth a call.
+DATAFLUX_INLINE bool splitter_state::ask_folders(std::uint32_t id) {
+  if (!options.folder_probes || !options.delimiter.empty()) return false;
+  auto question = pieces[id].outlook.question(folders, splitting::worth_asking);
+  if (!question) return false;
+  actions.push_back({.what = list_action::kind::probe,
+                     .range = id,
+                     .id = static_cast<std::uint32_t>(probes.size()),
+                     .max_results = std::min(splitting::folders_asked, options.page_size),
+                     .at = question->at,
+                     .until = question->until,
+                     .within = question->within});
+  probes.push_back({id, std::move(*question)});
+  pieces[id].asking = true;
+  ++calls;
+  ++asked_now;
+  return true;
+}
+
+/// Cuts for idle slots, at most `most`; how many were found.
+DATAFLUX_INLINE std::size_t splitter_state::steal(std::size_t idle, std::size_t most) {
+  choose_victims(idle, most);
   std::size_t found = 0;
   for (const victim& v : victims) {
     if (v.parts == 1) continue;
-    const double flight = pieces[v.id].in_flight ? std::min<double>(pieces[v.id].asked, pieces[v.id].expected) : 0;
-    const double scale = pieces[v.id].outlook.expected() / pieces[v.id].expected;
+    if (ask_folders(v.id)) {
+      ++found;
+      continue;
+    }
+    // Half of the page in flight has come on average, so its range may keep that much more.
+    const double flight = in_flight_of(pieces[v.id]);
     const double each = (pieces[v.id].expected - flight / 2) / v.parts;
+    const double scale = pieces[v.id].outlook.expected() / pieces[v.id].expected;
     for (std::uint32_t part = v.parts - 1; part > 0; --part) {
-      const double at = std::max(flight, flight / 2 + each * part);
-      if (divide(v.id, pieces[v.id].outlook.cut_at(tree, at * scale, 0.1 * each * scale), each)) ++found;
+      const double at = std::max(splitting::margin * flight, flight / 2 + each * part);
+      const std::string cut =
+          pieces[v.id].outlook.cut_at(tree, folders, at * scale, 0.1 * each * scale);
+      if (divide(v.id, cut, each)) ++found;
     }
     pieces[v.id].expected = flight / 2 + each;
   }
   return found;
 }
 
-/// At most eight places, dense near the last name and ever wider apart: what lies between two is
+/// At most so many places, dense near the last name and ever wider apart: what lies between two is
 /// seen from the higher one.
-DATAFLUX_INLINE std::vector<std::size_t> range_splitter::state::pick_unknown(
-    const std::vector<std::size_t>& unknown, std::size_t idle) {
-  const std::size_t most = std::min<std::size_t>({unknown.size(), idle, 8});
+DATAFLUX_INLINE std::vector<std::size_t> splitter_state::pick_places(
+    const std::vector<std::size_t>& unknown, std::size_t most) {
+  most = std::min({unknown.size(), most, splitting::explored});
   std::vector<std::size_t> picked;
-  if (most == 0) return picked;
-  const double growth = std::pow(static_cast<double>(unknown.size()), 1.0 / static_cast<double>(most));
+  const double growth =
+      most == 0 ? 1
+                : std::pow(static_cast<double>(unknown.size()), 1.0 / static_cast<double>(most));
   double reach = 1;
   std::size_t next = 0;
-  for (std::size_t i = 1; i <= most; ++i) {
+  for (std::size_t i = 1; i <= most && next < unknown.size(); ++i) {
     reach *= growth;
-    const auto wanted = static_cast<std::size_t>(reach + 0.5) - 1;
-    next = std::clamp(wanted, next, unknown.size() - 1);
-    if (i == most) next = unknown.size() - 1;
+    const auto wanted = static_cast<std::size_t>(std::lround(reach)) - 1;
+    next = i == most ? unknown.size() - 1 : std::clamp(wanted, next, unknown.size() - 1);
     picked.push_back(unknown[next++]);
-    if (next == unknown.size()) break;
   }
   return picked;
 }
 
-/// Cuts behind places where nothing has branched so far.
-DATAFLUX_INLINE std::size_t range_splitter::state::explore(std::size_t idle) {
+/// Cuts behind places where nothing has branched so far; how many were found.
+DATAFLUX_INLINE std::size_t splitter_state::explore(std::size_t most) {
   std::size_t found = 0;
-  for (std::uint32_t id = first; id != none && found < idle; id = pieces[id].behind) {
+  for (std::uint32_t id = first; id != none && found < most; id = pieces[id].behind) {
     piece& p = pieces[id];
-    look(p);
-    if (!p.positioned || p.tried_unknown) continue;
+    if (!p.positioned || p.explored) continue;
     // One step after the other: the answers may say that there is nothing behind.
     if (p.behind != none && !pieces[p.behind].positioned) continue;
-    p.tried_unknown = true;
-    const detail::range_outlook outlook = p.outlook;
-    const std::string beyond = outlook.cut_beyond(tree);
-    if (!beyond.empty() && divide(id, beyond, 0)) ++found;
-    const auto picked = pick_unknown(outlook.unknown(), idle - found);
-    p.tried_unknown = true;
-    for (auto depth = picked.rbegin(); depth != picked.rend(); ++depth) {
+    look(p);
+    const range_outlook outlook = p.outlook;
+    if (p.names.end == options.range.end && beyond_depth != none &&
+        divide(id, outlook.cut_beyond(tree, beyond_depth), 0)) {
+      ++found;
+    }
+    const auto places = pick_places(outlook.unknown(), most - found);
+    for (auto depth = places.rbegin(); depth != places.rend(); ++depth) {
       if (divide(id, outlook.cut_behind(*depth), 0)) ++found;
     }
+    pieces[id].explored = true;
   }
   return found;
 }
 
+}  // namespace detail
+
 DATAFLUX_INLINE range_splitter::range_splitter(range_splitter_options options)
-    : state_(std::make_unique<state>()) {
-  state_->options = std::move(options);
-  state_->pieces.emplace_back();
-  state_->pieces.front().names = state_->options.range;
+    : state_(std::make_unique<detail::splitter_state>()) {
+  detail::splitter_state& s = *state_;
+  s.options = std::move(options);
+  const name_range& whole = s.options.range;
+  s.pieces.emplace_back().names = whole;
+  if (!whole.bounded()) {
+    s.beyond_depth = 0;
+  } else if (whole == name_range::of_prefix(whole.start)) {
+    s.beyond_depth = static_cast<std::uint32_t>(whole.start.size());
+  }
 }
 DATAFLUX_INLINE range_splitter::~range_splitter() = default;
 DATAFLUX_INLINE range_splitter::range_splitter(range_splitter&&) noexcept = default;
@@ -238,35 +293,25 @@ DATAFLUX_INLINE range_splitter& range_splitter::operator=(range_splitter&&) noex
 
 DATAFLUX_INLINE std::span<const list_action> range_splitter::plan(std::size_t slots,
                                                                   bool leftmost_only) {
-  state& s = *state_;
+  detail::splitter_state& s = *state_;
   s.actions.clear();
-  const auto send_waiting = [&s, leftmost_only](std::size_t idle) {
-    for (std::uint32_t id = s.first; id != state::none && idle > 0; id = s.pieces[id].behind) {
-      if (!s.pieces[id].in_flight) {
-        s.send(id, idle - 1);
-        --idle;
-      }
-      if (leftmost_only) break;
-    }
-    return idle;
-  };
-  std::size_t idle = send_waiting(slots);
-  if (leftmost_only || idle == 0) return s.actions;
-  std::size_t found = s.steal(idle, std::min(idle, s.allowance()));
-  if (found < idle) found += s.explore(std::min(idle - found, s.allowance()));
-  if (found > 0) send_waiting(idle);
+  s.asked_now = 0;
+  const std::size_t idle = s.send_waiting(slots, leftmost_only);
+  if (leftmost_only || idle == 0 || s.open == 0) return s.actions;
+  const std::size_t most = std::min(idle, s.allowance());
+  std::size_t found = s.steal(idle, most);
+  if (found < most) found += s.explore(most - found);
+  if (found > 0) s.send_waiting(idle - s.asked_now, false);
   return s.actions;
 }
 
 DATAFLUX_INLINE void range_splitter::page_ended(std::uint32_t range, const list_page_report& page) {
-  state& s = *state_;
-  state::piece& p = s.pieces[range];
-  p.in_flight = false;
-  --s.in_flight;
+  detail::splitter_state& s = *state_;
+  auto& p = s.pieces[range];
+  p.in_flight = p.looked = false;
   s.listed += page.entries;
   p.listed += page.entries;
   p.since_cut += page.entries;
-  p.looked = false;
   const std::uint64_t step = stride(page.entries);
   std::uint64_t counted = 0;
   for (std::size_t i = 0; i < page.names.size(); ++i) {
@@ -281,21 +326,31 @@ DATAFLUX_INLINE void range_splitter::page_ended(std::uint32_t range, const list_
   }
   if (page.finished) {
     s.unlink(range);
-    s.close_around(range);
-    p.position.clear();
     p.outlook = {};
-  } else if (p.positioned) {
-    s.close_around(range);
   }
+  if (page.finished || p.positioned) s.close_around(range);
 }
-DATAFLUX_INLINE void range_splitter::probe_answered(std::uint32_t, const list_probe_report&) {}
+
+DATAFLUX_INLINE void range_splitter::probe_answered(std::uint32_t id,
+                                                    const list_probe_report& probe) {
+  detail::splitter_state& s = *state_;
+  const auto& [range, question] = s.probes[id];
+  if (probe.more && probe.entries.empty()) return;
+  detail::folder_list list{question.at, question.until, {}};
+  list.entries.assign(probe.entries.begin(), probe.entries.end());
+  if (probe.more) list.upto = list.entries.back();
+  s.folders[{question.within, question.at}] = std::move(list);
+  s.pieces[range].asking = false;
+  for (auto& p : s.pieces) p.looked = false;
+}
 DATAFLUX_INLINE std::uint64_t range_splitter::listed() const noexcept { return state_->listed; }
 DATAFLUX_INLINE std::uint64_t range_splitter::expected_total() const noexcept {
   double left = 0;
-  for (std::uint32_t id = state_->first; id != state::none; id = state_->pieces[id].behind) {
+  for (std::uint32_t id = state_->first; id != detail::splitter_state::none;
+       id = state_->pieces[id].behind) {
     left += state_->pieces[id].expected;
   }
-  return state_->listed + static_cast<std::uint64_t>(left);
+  return state_->listed + static_cast<std::uint64_t>(std::min(left, 1e18));
 }
 DATAFLUX_INLINE std::size_t range_splitter::open_ranges() const noexcept { return state_->open; }
 

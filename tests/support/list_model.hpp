@@ -4,13 +4,13 @@
 
 #include <support/name_shapes.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <cstdint>
 #include <queue>
 #include <random>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -58,10 +58,7 @@ struct list_outcome {
 class list_model {
  public:
   list_model(const name_shape& shape, std::uint32_t slots, call_cost cost)
-      : shape_(shape),
-        slots_(slots),
-        cost_(std::move(cost)),
-        splitter_({.parallelism = slots}) {
+      : shape_(shape), slots_(slots), cost_(std::move(cost)), splitter_({.parallelism = slots}) {
     ranges_.push_back({{}, 0, shape.size(), 0, 0});
   }
 
@@ -162,7 +159,6 @@ class list_model {
     range right{{a.at, left.names.end}, cut, left.end, 0, 0};
     left.names.end = a.at;
     left.end = cut;
-    if (std::getenv("TRACE")) std::printf("%7.3f split %u -> %u at '%s' pos +%lu end +%lu\n", time_, a.range, a.id, a.at.c_str(), (unsigned long)(cut - left.position), (unsigned long)(right.end - cut));
     if (a.id != ranges_.size()) throw std::logic_error("unexpected id");
     ranges_.push_back(std::move(right));
   }
@@ -179,7 +175,6 @@ class list_model {
     count_ = 0;
     r.position += kept;
     outcome_.dropped += r.asked - kept;
-    if (std::getenv("TRACE")) std::printf("%7.3f page %u kept %lu of %lu, pos %lu end %lu last '%s'\n", time_, now.id, kept, r.asked, r.position, r.end, names_.empty() ? "" : std::string(names_.back()).c_str());
     outcome_.empty += kept == 0 ? 1U : 0U;
     const auto before = std::chrono::steady_clock::now();
     splitter_.page_ended(now.id, {.entries = kept,

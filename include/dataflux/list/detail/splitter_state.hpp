@@ -1,0 +1,78 @@
+#pragma once
+
+#include <dataflux/list/detail/name_tree.hpp>
+#include <dataflux/list/detail/range_outlook.hpp>
+#include <dataflux/list/range_splitter.hpp>
+
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dataflux::inline DATAFLUX_ABI::detail {
+
+/// What a range_splitter holds.
+struct splitter_state {
+  static constexpr std::uint32_t none = name_tree::none;
+
+  struct piece {
+    name_range names{};
+    std::string position{};  ///< the last name listed, if `positioned`
+    range_outlook outlook{};
+    double expected{0};  ///< behind `position`
+    std::uint64_t listed{0};
+    std::uint64_t since_cut{0};  ///< of them, since something was given away
+    std::uint32_t asked{0};      ///< size of the page in flight
+    std::uint32_t before{none};  ///< the open ranges beside it
+    std::uint32_t behind{none};
+    bool positioned{false};
+    bool open{true};
+    bool in_flight{false};
+    bool looked{false};    ///< `outlook` is of `position` and `names.end`
+    bool explored{false};  ///< since the end moved
+    bool asking{false};    ///< what folders are ahead: a probe is on its way
+  };
+  struct probe {
+    std::uint32_t range{0};
+    folder_question question{};
+  };
+  struct victim {
+    std::uint32_t id{0};
+    double left{0};
+    std::uint32_t parts{1};
+  };
+
+  void look(piece& p);
+  static double in_flight_of(const piece& p);
+  void unlink(std::uint32_t id);
+  void close_around(std::uint32_t id);
+  bool divide(std::uint32_t id, std::string_view at, double share);
+  void send(std::uint32_t id, std::size_t idle);
+  std::size_t send_waiting(std::size_t slots, bool leftmost_only);
+  std::size_t allowance() const;
+  void choose_victims(std::size_t idle, std::size_t most);
+  void share_out(std::size_t most, double least);
+  std::size_t steal(std::size_t idle, std::size_t most);
+  bool ask_folders(std::uint32_t id);
+  static std::vector<std::size_t> pick_places(const std::vector<std::size_t>& unknown,
+                                              std::size_t most);
+  std::size_t explore(std::size_t most);
+
+  range_splitter_options options{};
+  std::vector<list_action> actions{};
+  std::deque<piece> pieces{};  ///< by id
+  std::vector<victim> victims{};
+  name_tree tree{};
+  folder_lists folders{};
+  std::vector<probe> probes{};  ///< by id
+  std::size_t asked_now{0};     ///< probes among `actions`
+  std::uint32_t first{0};       ///< the leftmost open range
+  /// How long the beginning is that all names share by the listing's own bounds; none when a bound
+  /// cuts through the names.
+  std::uint32_t beyond_depth{none};
+  std::size_t open{1};
+  std::uint64_t listed{0};
+  std::uint64_t calls{0};
+};
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail
