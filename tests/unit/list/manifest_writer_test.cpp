@@ -19,7 +19,6 @@
 #include <vector>
 
 using dataflux::errc;
-using dataflux::load_manifest;
 using dataflux::manifest;
 using dataflux::memory_store;
 using dataflux::object_columns;
@@ -186,7 +185,7 @@ TEST_CASE("manifest: a file that cannot be opened", "[list]") {
   };
   CHECK(code(in.path / "missing") == errc::not_found);
   CHECK(code(in.path) == errc::invalid_argument);
-  std::ofstream{in.path / "empty"};
+  std::ofstream{in.path / "empty"} << "";
   CHECK(code(in.path / "empty") == errc::invalid_argument);
   std::ofstream{in.path / "text"} << "name,size\n";
   CHECK(code(in.path / "text") == errc::invalid_argument);

@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-using dataflux::extra_columns;
 using dataflux::object_columns;
 using dataflux::object_extras;
 

@@ -57,7 +57,7 @@ inline void put_text(extra_storage& column, std::size_t row, std::string_view te
     column.own_values = std::move(more);
     column.values = column.own_values.data();
   }
-  std::memcpy(column.own_values.data() + at, text.data(), text.size());
+  std::copy(text.begin(), text.end(), column.own_values.data() + at);  // perhaps null and empty
   column.own_offsets.data()[row + 1] = static_cast<std::int32_t>(at + text.size());
 }
 
