@@ -143,4 +143,6 @@ def main(doc):
     arguments.add_argument("--dataflux", required=True, type=os.path.abspath)
     arguments.add_argument("--emulator", required=True, type=os.path.abspath)
     _, rest = arguments.parse_known_args(namespace=options)
+    # A shell's background jobs ignore it, and so would, rightly, the commands begun here.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     unittest.main(argv=[sys.argv[0], *rest])
