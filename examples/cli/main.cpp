@@ -51,7 +51,9 @@ void declare_writing(CLI::App& app, command_line& to) {
       "in under its last name; any other target is the new name. With -r a source that ends\n"
       "with '/' means what is in it. Bytes are copied as stored, checked by CRC32C, and a\n"
       "file here gets its name when it is complete. Objects whose names can be no files\n"
-      "below the target (\"../x\", \"a//b\") are reported and left out.");
+      "below the target (\"../x\", \"a//b\") are reported and left out; an empty object \"x/\"\n"
+      "makes the folder x. Nothing is forced to the disk: a machine that loses its power soon\n"
+      "after may lose files that were complete.");
   cp->add_option("SOURCE", to.cp.source, "Path, gs://bucket/name or -")->required();
   cp->add_option("TARGET", to.cp.target, "Path, gs://bucket/name or -")->required();
   cp->add_flag("-r,--recursive", to.cp.recursive, "Everything below SOURCE");

@@ -58,11 +58,11 @@ class beginning : public std::enable_shared_from_this<beginning> {
         if (found) return self->leave();
         found = std::move(upload.upload_id);
       }
-      found ? self->look_at(std::move(*found)) : self->again();
+      found ? self->look_at(*found) : self->again();
     });
   }
 
-  void look_at(std::string upload_id) {
+  void look_at(const std::string& upload_id) {
     const dataflux::list_parts_request parts{.bucket = request_.bucket,
                                              .object = request_.object,
                                              .upload_id = upload_id,

@@ -1,6 +1,7 @@
 """A test of the command `dataflux`: a folder, an emulator and what to expect of a run."""
 
 import argparse
+import contextlib
 import json
 import os
 import random
@@ -67,8 +68,17 @@ class Case(unittest.TestCase):
         return said.splitlines()
 
     def start(self, *arguments, **more):
-        return subprocess.Popen([options.dataflux, *map(str, arguments)], cwd=self.folder,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
+        program = subprocess.Popen([options.dataflux, *map(str, arguments)], cwd=self.folder,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
+        self.addCleanup(self.end, program)
+        return program
+
+    @staticmethod
+    def end(program):
+        """A test that failed leaves nothing running that the next one would meet."""
+        if program.poll() is None:
+            program.kill()
+            program.communicate()
 
     def together(self, status, *commands, saying, **more):
         """Runs all at once, since those that wait in vain take long; each fails with one line."""
@@ -88,10 +98,14 @@ class Case(unittest.TestCase):
         self.assertEqual(b"dataflux: interrupted, and cleaned up\n", without_notices(said))
 
     def tree(self, *below):
-        """{path: bytes}, None for a folder, of everything below, hidden files included."""
+        """{path: bytes}, None for a folder, of everything below, hidden files included. What a
+        running program takes away meanwhile is not there."""
         top = self.folder.joinpath(*below)
-        return {str(p.relative_to(top)): None if p.is_dir() else p.read_bytes()
-                for p in top.rglob("*")}
+        found = {}
+        for path in top.rglob("*"):
+            with contextlib.suppress(FileNotFoundError):
+                found[str(path.relative_to(top))] = None if path.is_dir() else path.read_bytes()
+        return found
 
     def write(self, name, content=b""):
         path = self.folder / name
@@ -129,4 +143,6 @@ def main(doc):
     arguments.add_argument("--dataflux", required=True, type=os.path.abspath)
     arguments.add_argument("--emulator", required=True, type=os.path.abspath)
     _, rest = arguments.parse_known_args(namespace=options)
+    # A shell's background jobs ignore it, and so would, rightly, the commands begun here.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     unittest.main(argv=[sys.argv[0], *rest])

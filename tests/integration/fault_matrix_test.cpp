@@ -20,7 +20,7 @@ namespace fault = emulator::fault;
 namespace gcs = dataflux::gcs;
 using fault::point;
 
-constexpr auto patience = 200ms;
+constexpr auto patience = 600ms;
 constexpr int most = 4;  // attempts, of quick_options()
 
 /// What a fault means for a request that it hits.

@@ -9,7 +9,7 @@ namespace gcs = dataflux::gcs;
 
 namespace {
 
-constexpr unsigned workers = 24;  // most of them wait most of the time
+constexpr unsigned workers = 48;  // most of them wait most of the time
 
 /// What makes a session's URL a secret.
 std::string secret_of(const gcs::resumable_session& session) {

@@ -15,7 +15,7 @@ struct fault_cell {
   std::uint64_t hits{1};  ///< attempts that it hits, from the first; 0: all
   /// As of emulator::fault_rule: acts when so much of the request's body has come.
   std::optional<std::uint64_t> request_bytes{};
-  std::chrono::milliseconds patience{30'000};      ///< of the client
+  std::chrono::milliseconds patience{120'000};     ///< of the client
   std::chrono::milliseconds max_elapsed{300'000};  ///< of the client's retries
 };
 

@@ -7,7 +7,7 @@ namespace fault = emulator::fault;
 
 namespace {
 
-constexpr auto patience = std::chrono::milliseconds(200);
+constexpr auto patience = std::chrono::milliseconds(600);
 /// A fifth of the object that is read: a read comes through in five attempts.
 constexpr std::uint64_t read_piece = 20000;
 

@@ -339,7 +339,8 @@ stage_state stage::state() const {
 
 std::size_t stage::writes() const {
   std::size_t count = 0;
-  for (const auto& o : server.service().store().list(bucket, {.prefix = object, .versions = true}).items) {
+  for (const auto& o :
+       server.service().store().list(bucket, {.prefix = object, .versions = true}).items) {
     count += static_cast<std::size_t>(o->metageneration - (o->generation == generation ? 1 : 0));
   }
   return count;

@@ -129,6 +129,9 @@ TEST_CASE("json_document: malformed documents are refused", "[codec]") {
     REQUIRE_FALSE(document);
     CHECK(document.error().code() == errc::invalid_argument);
   }
+  const auto nothing = json_document::parse({});  // no memory at all, as a reply without a body
+  REQUIRE_FALSE(nothing);
+  CHECK(nothing.error().code() == errc::invalid_argument);
 }
 
 TEST_CASE("json_document: depth and length have limits", "[codec]") {

@@ -72,7 +72,8 @@ DATAFLUX_INLINE result<json_document> json_document::parse(bytes_view bytes) {
   if (bytes.size() > max_size) {
     return error{errc::invalid_argument, "JSON document is longer than 16 MiB"};
   }
-  const std::string_view text = as_text(bytes);
+  // simdjson copies what it is given even when that is nothing, which may lie nowhere.
+  const std::string_view text = bytes.empty() ? std::string_view{""} : as_text(bytes);
   auto parsed = std::make_unique<tape>();
   detail::parser_lease<simdjson::dom::parser> parser;
   simdjson::dom::element root;
