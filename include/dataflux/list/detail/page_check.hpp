@@ -36,7 +36,7 @@ struct list_position {
 };
 
 /// `text` in quotes for a message: shortened, control characters escaped.
-std::string quoted(std::string_view text);
+std::string in_quotes(std::string_view text);
 
 /// Names lie within what was asked for and strictly ascend (with versions: names and generations);
 /// the token differs from the one sent. `behind`: where the page before with that token's ancestors

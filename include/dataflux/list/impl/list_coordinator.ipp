@@ -227,8 +227,8 @@ DATAFLUX_INLINE result<void> list_coordinator::split(const list_action& action) 
                         left.names.end};
   if (!is_cut(rest, action.at, request_.prefix, request_.delimiter) ||
       ranges_.contains(action.id)) {
-    return failure(errc::internal, "a bad cut at " + quoted(action.at) + " of the names from " +
-                                       quoted(rest.start) + " to " + quoted(rest.end));
+    return failure(errc::internal, "a bad cut at " + in_quotes(action.at) + " of the names from " +
+                                       in_quotes(rest.start) + " to " + in_quotes(rest.end));
   }
   list_range& right = ranges_[action.id];
   right.names = {action.at, std::move(left.names.end)};

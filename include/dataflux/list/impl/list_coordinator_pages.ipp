@@ -203,8 +203,9 @@ DATAFLUX_INLINE void list_coordinator::repeat(std::uint32_t id, std::uint32_t en
 }
 
 DATAFLUX_INLINE error list_coordinator::failure(errc code, std::string_view what) const {
-  error e{code,
-          std::string{"listing prefix "}.append(quoted(request_.prefix)).append(": ").append(what)};
+  error e{
+      code,
+      std::string{"listing prefix "}.append(in_quotes(request_.prefix)).append(": ").append(what)};
   e.with_bucket(request_.bucket);
   return e;
 }
@@ -212,9 +213,9 @@ DATAFLUX_INLINE error list_coordinator::failure(errc code, std::string_view what
 DATAFLUX_INLINE error list_coordinator::described(const list_range& range,
                                                   const error& cause) const {
   std::string message{"listing prefix "};
-  message.append(quoted(request_.prefix)).append(", names from ");
-  message.append(quoted(std::max(range.names.start, std::string(range.position.last()))));
-  if (range.names.bounded()) message.append(" to ").append(quoted(range.names.end));
+  message.append(in_quotes(request_.prefix)).append(", names from ");
+  message.append(in_quotes(std::max(range.names.start, std::string(range.position.last()))));
+  if (range.names.bounded()) message.append(" to ").append(in_quotes(range.names.end));
   error e(cause);
   e.with_message(message.append(": ").append(cause.message())).with_bucket(request_.bucket);
   return e;

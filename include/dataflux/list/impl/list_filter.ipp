@@ -62,7 +62,7 @@ DATAFLUX_INLINE result<list_filter> list_filter::create(const list_filter_option
                std::to_string(options.max_size));
   }
   if (!codec::is_valid_utf8(options.suffix)) {
-    return bad("suffix " + detail::quoted(options.suffix) + " is not UTF-8");
+    return bad("suffix " + detail::in_quotes(options.suffix) + " is not UTF-8");
   }
   for (const std::string& name : options.storage_classes) {
     if (name.empty()) return bad("a storage class is empty");
@@ -73,7 +73,7 @@ DATAFLUX_INLINE result<list_filter> list_filter::create(const list_filter_option
     try {
       made->expression.emplace(options.regex, std::regex::ECMAScript | std::regex::optimize);
     } catch (const std::regex_error& e) {
-      return bad("regex " + detail::quoted(options.regex) + ": " + e.what());
+      return bad("regex " + detail::in_quotes(options.regex) + ": " + e.what());
     }
   }
   return list_filter{std::move(made)};
@@ -107,7 +107,7 @@ DATAFLUX_INLINE result<list_filter::outcome> list_filter::apply(const object_col
     }
   } catch (const std::regex_error& e) {
     return error{errc::invalid_argument,
-                 "filter: regex on the name " + detail::quoted(at) + ": " + e.what()};
+                 "filter: regex on the name " + detail::in_quotes(at) + ": " + e.what()};
   }
   if (copying) {
     out.kept.shrink_to_fit();

@@ -33,7 +33,7 @@ DATAFLUX_INLINE std::optional<std::string> list_position::rest(const std::string
   return std::max(start, next);
 }
 
-DATAFLUX_INLINE std::string quoted(std::string_view text) {
+DATAFLUX_INLINE std::string in_quotes(std::string_view text) {
   constexpr std::string_view digits{"0123456789abcdef"};
   std::string out{"'"};
   for (const char c : text.substr(0, 200)) {
@@ -50,8 +50,8 @@ DATAFLUX_INLINE std::string quoted(std::string_view text) {
 inline error bad_page(std::string_view what, std::string_view name, std::string_view rule,
                       std::string_view other) {
   std::string message{"a page of the listing broke its contract: "};
-  message.append(what).append(1, ' ').append(quoted(name)).append(1, ' ').append(rule);
-  return error{errc::internal, message.append(1, ' ').append(quoted(other))};
+  message.append(what).append(1, ' ').append(in_quotes(name)).append(1, ' ').append(rule);
+  return error{errc::internal, message.append(1, ' ').append(in_quotes(other))};
 }
 
 /// The first row that does not lie behind the one before; size() if all do.
