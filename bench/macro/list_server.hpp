@@ -223,9 +223,11 @@ class list_server {
     const auto end = std::to_chars(digits, digits + sizeof digits, value);
     out.append(digits, end.ptr);
   }
-  static void json_head(std::string& out, std::uint64_t next, bool more) {
-    out += '{';
-    if (!more) return;
+  static void json_head(const question& q, std::string& out, std::uint64_t next) {
+    // Whoever names no fields may look for it.
+    out +=
+        q.target.find("fields=") == std::string_view::npos ? R"({"kind":"storage#objects",)" : "{";
+    if (next >= q.end) return;
     out += "\"nextPageToken\":\"";
     add(out, next);
     out += "\",";
@@ -233,7 +235,7 @@ class list_server {
 
   void json_page(const question& q, std::string& out) {
     const std::uint64_t last = std::max(q.first, std::min(q.end, q.first + q.most));
-    json_head(out, last, last < q.end);
+    json_head(q, out, last);
     out += "\"items\":[";
     for (std::uint64_t rank = q.first; rank < last; ++rank) {
       shape_.name_at(rank, name_);
@@ -286,7 +288,7 @@ class list_server {
       name_.back() = '0';  // behind all that begin with it
       rank = shape_.lower_bound(name_);
     }
-    json_head(out, rank, rank < q.end);
+    json_head(q, out, rank);
     out.append("\"prefixes\":[").append(prefixes).append("],\"items\":[").append(items) += "]}";
   }
 
