@@ -28,6 +28,7 @@
 #include <chrono>
 #include <csignal>
 #include <ctime>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -58,13 +59,9 @@ void take_core(int core) {
 
 /// Bytes of the process in memory now. The listing's peak is taken above it.
 std::uint64_t resident() {
+  std::uint64_t size = 0;
   std::uint64_t pages = 0;
-  if (std::FILE* file = std::fopen("/proc/self/statm", "r")) {
-    unsigned long long size = 0;
-    unsigned long long held = 0;
-    if (std::fscanf(file, "%llu %llu", &size, &held) == 2) pages = held;
-    std::fclose(file);
-  }
+  std::ifstream("/proc/self/statm") >> size >> pages;
   return pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 

@@ -42,14 +42,12 @@ DATAFLUX_INLINE void list_coordinator::arrived(list_call& call) {
   } else if (!stop_.stop_requested()) {
     take_page(call);
   }
-  if (inside_) return pump();
-  plan_soon();
 }
 
 /// Once for all replies of one turn of the executor: a plan costs as much as taking a page, and it
 /// is better made for several idle slots than for one.
 DATAFLUX_INLINE void list_coordinator::plan_soon() {
-  if (std::exchange(plan_due_, true)) return;
+  if (finished_ || std::exchange(plan_due_, true)) return;
   home_.post([self = shared_from_this()] {
     self->plan_due_ = false;
     self->pump();
