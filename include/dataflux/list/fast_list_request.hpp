@@ -87,7 +87,8 @@ struct list_summary {
   std::uint64_t ranges{0};   ///< pieces that the listing was cut into
   /// With give_partial: what was not listed, in order; empty when nothing is missing. A later call
   /// with such a piece's start and end as its offsets lists the rest. (Of the versions of a name
-  /// between whose pages the listing broke off, some may come again.)
+  /// between whose pages the listing broke off, some may come again; with
+  /// include_trailing_delimiter the folded prefix behind which it broke off, too.)
   std::vector<name_range> missing{};
   /// The first error that made something missing.
   std::optional<error> cause{};

@@ -306,10 +306,14 @@ DATAFLUX_INLINE void list_coordinator::start_call(const call_ptr& call) {
     // A store that a fork has left behind answers here and now; its threads, which
     // would run what is posted, are not there.
     if (std::this_thread::get_id() == self->starter_ && self->inside_) {
-      return self->arrived(*call);
+      self->arrived(*call);
+      return self->pump();
     }
     scheduler& home = self->home_;
-    home.post([self = std::move(self), call] { self->arrived(*call); });
+    home.post([self = std::move(self), call] {
+      self->arrived(*call);
+      self->plan_soon();
+    });
   });
 }
 
