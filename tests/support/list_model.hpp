@@ -141,7 +141,7 @@ class list_model {
         send(a.range, false, r.asked);
       } else {
         ++outcome_.probes;
-        asked_probe answer = look_at_folders(a);
+        asked_probe answer = look(a);
         const std::uint64_t entries = answer.entries.size();
         if (probes_.size() <= a.id) probes_.resize(a.id + 1);
         probes_[a.id] = std::move(answer);
@@ -192,7 +192,8 @@ class list_model {
     shape_.name_at(rank, kept_names_[count_++]);
   }
 
-  asked_probe look_at_folders(const dataflux::list_action& a) const {
+  asked_probe look(const dataflux::list_action& a) const {
+    const bool folders = a.what == dataflux::list_action::kind::probe;
     asked_probe answer;
     const std::uint64_t end = a.until.empty() ? shape_.size() : shape_.lower_bound(a.until);
     std::uint64_t rank = shape_.lower_bound(std::max(a.at, a.within));
@@ -204,7 +205,7 @@ class list_model {
         answer.more = true;
         break;
       }
-      const std::string entry(dataflux::folded(name, a.within, "/"));
+      const std::string entry(dataflux::folded(name, a.within, folders ? "/" : ""));
       rank = entry == name ? rank + 1 : shape_.lower_bound(dataflux::after_prefix(entry));
       answer.entries.push_back(entry);
     }
