@@ -77,8 +77,9 @@ void measure(const settings& s, char letter, std::uint64_t size) {
   }
   if (s.busy) {
     std::printf(", \"busy\": [");
-    for (const auto& [at, slots] : outcomes.front().busy) {
-      std::printf("%s[%.3f, %u]", at == 0 && slots == 1 ? "" : ", ", at, slots);
+    const auto& changes = outcomes.front().busy;
+    for (std::size_t i = 0; i < changes.size(); ++i) {
+      std::printf("%s[%.3f, %u]", i == 0 ? "" : ", ", changes[i].first, changes[i].second);
     }
     std::printf("]");
   }
