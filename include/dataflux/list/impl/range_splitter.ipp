@@ -29,6 +29,8 @@ inline constexpr double worth_a_cut_young = 500;
 inline constexpr double age = 0.4;
 inline constexpr double age_hungry = 2.0;
 inline constexpr double age_young = 4.0;
+/// How much more than is expected is hoped for when all slots are idle.
+inline constexpr double hope = 0;
 /// More than this times what a range has listed is not believed.
 inline constexpr double faith = 200;
 /// How far behind the expected end of a page in flight a cut lies, at least.
@@ -195,8 +197,9 @@ DATAFLUX_INLINE void splitter_state::choose_victims(std::size_t idle, std::size_
     if (!p.positioned || p.asking) continue;
     look(p);
     p.expected = std::max(p.expected, age * static_cast<double>(p.since_cut));
-    const double left = p.expected - in_flight_of(p);
-    if (left > least) victims.push_back({id, left, 1});
+    const double hoped = p.expected * (1 + splitting::hope * hunger);
+    const double left = hoped - in_flight_of(p);
+    if (left > least) victims.push_back({id, hoped, left, 1});
   }
   share_out(most, least);
 }
@@ -220,7 +223,7 @@ DATAFLUX_INLINE void splitter_state::share_out(std::size_t most, double least) {
 
 /// Asks what folders are ahead of range `id`, if that is worth a call.
 DATAFLUX_INLINE bool splitter_state::ask_folders(std::uint32_t id) {
-  if (!options.folder_probes || !options.delimiter.empty()) return false;
+  if (!options.folder_probes || !options.delimiter.empty() || pieces[id].unanswered) return false;
   auto question = pieces[id].outlook.question(folders, splitting::worth_asking);
   if (!question) return false;
   actions.push_back({.what = list_action::kind::probe,
@@ -249,8 +252,8 @@ DATAFLUX_INLINE std::size_t splitter_state::steal(std::size_t idle, std::size_t 
     }
     // Half of the page in flight has come on average, so its range may keep that much more.
     const double flight = in_flight_of(pieces[v.id]);
-    const double each = (pieces[v.id].expected - flight / 2) / v.parts;
-    const double scale = pieces[v.id].outlook.expected() / pieces[v.id].expected;
+    const double each = (v.hoped - flight / 2) / v.parts;
+    const double scale = pieces[v.id].outlook.expected() / v.hoped;
     for (std::uint32_t part = v.parts - 1; part > 0; --part) {
       const double at = std::max(splitting::margin * flight, flight / 2 + each * part);
       const std::string cut =
@@ -372,13 +375,18 @@ DATAFLUX_INLINE void range_splitter::probe_answered(std::uint32_t id,
   detail::splitter_state& s = *state_;
   const auto& [range, question, ahead] = s.probes[id];
   if (ahead) return s.peeked(range, probe.entries);
-  if (probe.more && probe.entries.empty()) return;
+  s.pieces[range].asking = false;
+  if (probe.more && probe.entries.empty()) {
+    s.pieces[range].unanswered = true;
+    return;
+  }
   detail::folder_list list{question.at, question.until, {}};
   list.entries.assign(probe.entries.begin(), probe.entries.end());
   if (probe.more) list.upto = list.entries.back();
   s.folders[{question.within, question.at}] = std::move(list);
-  s.pieces[range].asking = false;
-  for (auto& p : s.pieces) p.looked = false;
+  for (std::uint32_t i = s.first; i != detail::splitter_state::none; i = s.pieces[i].behind) {
+    if (s.pieces[i].position.starts_with(question.within)) s.pieces[i].looked = false;
+  }
 }
 DATAFLUX_INLINE std::uint64_t range_splitter::listed() const noexcept { return state_->listed; }
 DATAFLUX_INLINE std::uint64_t range_splitter::expected_total() const noexcept {
