@@ -14,23 +14,24 @@ namespace detail {
 
 /// The only figures that are not learned. They hold for all kinds of names alike.
 namespace splitting {
-inline constexpr std::uint32_t first_page = 100;
+/// Of a range, and of the peek beside the first page.
+inline constexpr std::uint32_t first_page = 250;
 /// Of the ranges that are cut while the whole first page is still in flight.
 inline constexpr std::uint32_t second_pages = 400;
 /// While many slots are idle, pages grow with what a range has listed, so that answers come soon.
-inline constexpr double many_idle = 0.3;
+inline constexpr double many_idle = 0.15;
 inline constexpr std::uint64_t page_growth = 4;
 /// What must be expected behind the page in flight, in names, to take it away from a range.
-inline constexpr double worth_a_cut = 1100;
-inline constexpr double worth_a_cut_hungry = 500;
-inline constexpr double worth_a_cut_young = 500;
+inline constexpr double worth_a_cut = 1250;
+inline constexpr double worth_a_cut_hungry = 550;
+inline constexpr double worth_a_cut_young = 450;
 /// A range that has listed n names since its last cut holds at least so many times n more: the
 /// first in any case, the others when all slots are idle, at the beginning the last.
 inline constexpr double age = 0.4;
-inline constexpr double age_hungry = 2.0;
+inline constexpr double age_hungry = 0.8;
 inline constexpr double age_young = 4.0;
 /// How much more than is expected is hoped for when all slots are idle.
-inline constexpr double hope = 0;
+inline constexpr double hope = 0.5;
 /// More than this times what a range has listed is not believed.
 inline constexpr double faith = 200;
 /// How far behind the expected end of a page in flight a cut lies, at least.
@@ -39,14 +40,14 @@ inline constexpr double margin = 1.2;
 inline constexpr std::size_t explored = 8;
 /// What a folder must be expected to hold for it to be worth a look, in names, and how many of its
 /// entries are looked at.
-inline constexpr double worth_asking = 1500;
-inline constexpr std::uint32_t folders_asked = 400;
+inline constexpr double worth_asking = 700;
+inline constexpr std::uint32_t folders_asked = 500;
 /// How much of what is expected counts when calls are counted: more of it if it is many pages,
 /// which remain many when the estimate is far off.
-inline constexpr double expectation = 0.4;
+inline constexpr double expectation = 0.3;
 inline constexpr double many_pages = 40;
 /// Pages' worth of calls that are free at the start.
-inline constexpr double free_pages = 3;
+inline constexpr double free_pages = 4.7;
 inline constexpr double small_bucket = 10;  // pages
 }  // namespace splitting
 
