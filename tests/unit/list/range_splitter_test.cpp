@@ -276,15 +276,18 @@ TEST_CASE("range_splitter: equal replies give equal calls", "[list]") {
 
 TEST_CASE("range_splitter: small buckets are not slower than page after page", "[list]") {
   for (const char shape : all_shapes) {
-    for (const std::uint64_t size : {1U, 50U, 100U}) {
+    for (const std::uint64_t size : {1U, 50U, 100U, 250U}) {
       CAPTURE(shape, size);
       const list_outcome outcome = listed(shape, size, 2, 48);
       CHECK(outcome.makespan <= call_cost::sequential(size) + 1e-9);
-      CHECK(outcome.calls == 1);
+      CHECK(outcome.calls == 2);  // a page and a peek
     }
-    // The first pages are small, which costs round trips.
-    const list_outcome outcome = listed(shape, 1500, 2, 48);
-    CHECK(outcome.makespan <= 1.2 * call_cost::sequential(1500));
+    // A cut inside the page in flight may cost a round trip or two.
+    for (const std::uint64_t size : {500U, 1000U, 1001U, 1500U, 2000U, 3000U}) {
+      CAPTURE(shape, size);
+      CHECK(listed(shape, size, 2, 48).makespan <= call_cost::sequential(size) + 0.25);
+    }
+    CHECK(listed(shape, 5000, 2, 48).makespan < call_cost::sequential(5000));
   }
 }
 
@@ -334,7 +337,7 @@ TEST_CASE("range_splitter: whatever comes back in whatever order, all is covered
 TEST_CASE("range_splitter: asks for folders where that is allowed", "[list]") {
   const auto probes = [](const char shape) { return listed(shape, 200000, 1, 48).probes; };
   CHECK(probes('f') > 0);
-  CHECK(probes('a') == 0);
+  CHECK(probes('a') <= 1);  // for what may lie beside the only one
   CHECK(probes('d') == 0);
 }
 

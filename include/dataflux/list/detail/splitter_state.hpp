@@ -30,9 +30,9 @@ struct splitter_state {
     bool positioned{false};
     bool open{true};
     bool in_flight{false};
-    bool looked{false};    ///< `outlook` is of `position` and `names.end`
-    bool explored{false};  ///< since the end moved
-    bool asking{false};    ///< what folders are ahead: a probe is on its way
+    bool looked{false};      ///< `outlook` is of `position` and `names.end`
+    bool explored{false};    ///< since the end moved
+    bool asking{false};      ///< what folders are ahead: a probe is on its way
     bool unanswered{false};  ///< it failed
   };
   struct probe {

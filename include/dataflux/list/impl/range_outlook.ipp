@@ -109,9 +109,9 @@ DATAFLUX_INLINE range_outlook::siblings range_outlook::known_siblings(const bran
     const name_tree::child& c = node.children[i];
     if (c.byte <= own) met += 1;
     // Behind one that is not whole, what is missing has not been listed.
-    if (c.byte < own && c.whole) {
+    if (c.byte < own && c.whole && i + 1 < node.children.size()) {
       followable += 1;
-      if (node.children.at(i + 1).byte == c.byte + 1) followed += 1;
+      if (node.children[i + 1].byte == c.byte + 1) followed += 1;
     }
     const auto listed = static_cast<double>(c.listed);
     if (c.byte != own && (c.whole || listed > sum / count)) {

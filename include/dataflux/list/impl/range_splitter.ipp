@@ -266,8 +266,8 @@ DATAFLUX_INLINE std::size_t splitter_state::steal(std::size_t idle, std::size_t 
   return found;
 }
 
-/// At most so many places behind the first `skipped`, dense near the last name and ever wider apart: what lies between two is
-/// seen from the higher one.
+/// At most so many places behind the first `skipped`, dense near the last name and ever wider
+/// apart: what lies between two is seen from the higher one.
 DATAFLUX_INLINE std::vector<std::size_t> splitter_state::pick_places(
     const std::vector<std::size_t>& unknown, std::size_t skipped, std::size_t most) {
   const std::size_t count = unknown.size() - std::min(skipped, unknown.size());
