@@ -128,11 +128,10 @@ DATAFLUX_INLINE void splitter_state::send(std::uint32_t id, std::size_t idle) {
 /// after page: its first names, which come sooner.
 DATAFLUX_INLINE std::size_t splitter_state::peek() {
   if (calls != 1 || !options.folder_probes || !options.delimiter.empty()) return 0;
-  const auto most = std::min(splitting::first_page, options.page_size);
   actions.push_back({.what = list_action::kind::peek,
                      .range = first,
                      .id = static_cast<std::uint32_t>(probes.size()),
-                     .max_results = most,
+                     .max_results = std::min(splitting::first_page, options.page_size),
                      .at = options.range.start,
                      .until = options.range.end,
                      .within = options.prefix});
@@ -377,10 +376,8 @@ DATAFLUX_INLINE void range_splitter::probe_answered(std::uint32_t id,
   const auto& [range, question, ahead] = s.probes[id];
   if (ahead) return s.peeked(range, probe.entries);
   s.pieces[range].asking = false;
-  if (probe.more && probe.entries.empty()) {
-    s.pieces[range].unanswered = true;
-    return;
-  }
+  s.pieces[range].unanswered = probe.more && probe.entries.empty();
+  if (s.pieces[range].unanswered) return;
   detail::folder_list list{question.at, question.until, {}};
   list.entries.assign(probe.entries.begin(), probe.entries.end());
   if (probe.more) list.upto = list.entries.back();
