@@ -46,7 +46,7 @@ struct call_cost {
 struct list_outcome {
   double makespan{0};
   std::uint64_t calls{0};
-  std::uint64_t probes{0};
+  std::uint64_t probes{0};   ///< for folders
   std::uint64_t empty{0};    ///< pages that brought nothing
   std::uint64_t dropped{0};  ///< entries that came twice
   double splitter_seconds{0};
@@ -140,7 +140,7 @@ class list_model {
         r.asked = std::min<std::uint64_t>(a.max_results, r.end - r.position);
         send(a.range, false, r.asked);
       } else {
-        ++outcome_.probes;
+        if (a.what == kind::probe) ++outcome_.probes;
         asked_probe answer = look(a);
         const std::uint64_t entries = answer.entries.size();
         if (probes_.size() <= a.id) probes_.resize(a.id + 1);

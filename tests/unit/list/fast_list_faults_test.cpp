@@ -58,8 +58,10 @@ TEST_CASE("fast_list: pages that break their contract end it", "[list]") {
 TEST_CASE("fast_list: a page is asked for again as often as is allowed", "[list]") {
   world w(numbered(5'000));
   int left = 3;
-  w.fault = [&](const dataflux::list_page_request&) {
-    return left-- > 0 ? page_fault::unavailable : page_fault::none;
+  w.fault = [&](const dataflux::list_page_request& r) {
+    // The first page, not the peek beside it, which is never repeated.
+    const bool first = r.start_offset.empty() && r.max_results == 1000;
+    return first && left-- > 0 ? page_fault::unavailable : page_fault::none;
   };
   CHECK(w.good({.page_retries = 3}).summary.repeats == 3);
   left = 3;
@@ -95,7 +97,7 @@ TEST_CASE("fast_list: a range that fails takes the listing with it, by name", "[
   CHECK(e.bucket() == "bucket");
   INFO(e.message());
   CHECK(e.message().find("prefix 'train/'") != std::string::npos);
-  CHECK(e.message().find("names from 'train/001") != std::string::npos);
+  CHECK(e.message().find("names from 'train/00") != std::string::npos);
   CHECK(w.inner.in_flight() == 0);
 }
 

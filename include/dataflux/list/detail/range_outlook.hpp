@@ -75,8 +75,8 @@ class range_outlook {
   const folder_list* list_at(const folder_lists& folders, std::size_t depth) const;
 
   struct siblings {
-    double size{0};     ///< of one
-    double ratio{1};    ///< how much more likely each is than elsewhere
+    double size{0};   ///< of one
+    double ratio{1};  ///< how much more likely each is than elsewhere
     /// Of children that the next byte of their class could follow: how many it did, of how many.
     double followed{0};
     double followable{1};

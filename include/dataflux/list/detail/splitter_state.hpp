@@ -30,9 +30,10 @@ struct splitter_state {
     bool positioned{false};
     bool open{true};
     bool in_flight{false};
-    bool looked{false};    ///< `outlook` is of `position` and `names.end`
-    bool explored{false};  ///< since the end moved
-    bool asking{false};    ///< what folders are ahead: a probe is on its way
+    bool looked{false};      ///< `outlook` is of `position` and `names.end`
+    bool explored{false};    ///< since the end moved
+    bool asking{false};      ///< what folders are ahead: a probe is on its way
+    bool unanswered{false};  ///< it failed
   };
   struct probe {
     std::uint32_t range{0};
@@ -41,7 +42,8 @@ struct splitter_state {
   };
   struct victim {
     std::uint32_t id{0};
-    double left{0};
+    double hoped{0};  ///< behind its position
+    double left{0};   ///< of that, behind the page in flight
     std::uint32_t parts{1};
   };
 

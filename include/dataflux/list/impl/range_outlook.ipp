@@ -109,9 +109,9 @@ DATAFLUX_INLINE range_outlook::siblings range_outlook::known_siblings(const bran
     const name_tree::child& c = node.children[i];
     if (c.byte <= own) met += 1;
     // Behind one that is not whole, what is missing has not been listed.
-    if (c.byte < own && c.whole) {
+    if (c.byte < own && c.whole && i + 1 < node.children.size()) {
       followable += 1;
-      if (node.children.at(i + 1).byte == c.byte + 1) followed += 1;
+      if (node.children[i + 1].byte == c.byte + 1) followed += 1;
     }
     const auto listed = static_cast<double>(c.listed);
     if (c.byte != own && (c.whole || listed > sum / count)) {
@@ -131,15 +131,24 @@ DATAFLUX_INLINE range_outlook::listed_entries range_outlook::count_entries(const
                                                                            unsigned behind) const {
   listed_entries found;
   if (list == nullptr) return found;
-  std::string beginning = position_.substr(0, depth) + ' ';
+  const std::string_view before = std::string_view(position_).substr(0, depth);
+  std::string beginning(before);
+  beginning += ' ';
+  bool begun = false;
   for (unsigned b = own + 1; b < behind; ++b) {
     beginning.back() = static_cast<char>(b);
-    if (!list->covers(beginning)) continue;
-    found.covered.at(b) = true;
-    const std::size_t count = list->below(beginning).size();
-    found.below.at(b) = static_cast<double>(count);
-    found.all += static_cast<double>(count);
-    found.bytes += count > 0 ? 1 : 0;
+    begun = begun || beginning >= list->from;
+    if (!list->upto.empty() && beginning >= list->upto) break;
+    found.covered.at(b) = begun;
+  }
+  beginning.back() = static_cast<char>(own);
+  auto entry = std::lower_bound(list->entries.begin(), list->entries.end(), beginning);
+  for (; entry != list->entries.end() && entry->starts_with(before); ++entry) {
+    const unsigned b = entry->size() > depth ? static_cast<unsigned char>((*entry)[depth]) : 0;
+    if (!found.covered.at(b)) continue;
+    if (found.below.at(b) == 0) found.bytes += 1;
+    found.below.at(b) += 1;
+    found.all += 1;
   }
   return found;
 }

@@ -14,21 +14,24 @@ namespace detail {
 
 /// The only figures that are not learned. They hold for all kinds of names alike.
 namespace splitting {
-inline constexpr std::uint32_t first_page = 100;
+/// Of a range, and of the peek beside the first page.
+inline constexpr std::uint32_t first_page = 250;
 /// Of the ranges that are cut while the whole first page is still in flight.
 inline constexpr std::uint32_t second_pages = 400;
 /// While many slots are idle, pages grow with what a range has listed, so that answers come soon.
-inline constexpr double many_idle = 0.3;
+inline constexpr double many_idle = 0.15;
 inline constexpr std::uint64_t page_growth = 4;
 /// What must be expected behind the page in flight, in names, to take it away from a range.
-inline constexpr double worth_a_cut = 1100;
-inline constexpr double worth_a_cut_hungry = 500;
-inline constexpr double worth_a_cut_young = 500;
+inline constexpr double worth_a_cut = 1250;
+inline constexpr double worth_a_cut_hungry = 550;
+inline constexpr double worth_a_cut_young = 450;
 /// A range that has listed n names since its last cut holds at least so many times n more: the
 /// first in any case, the others when all slots are idle, at the beginning the last.
 inline constexpr double age = 0.4;
-inline constexpr double age_hungry = 2.0;
+inline constexpr double age_hungry = 0.8;
 inline constexpr double age_young = 4.0;
+/// How much more than is expected is hoped for when all slots are idle.
+inline constexpr double hope = 0.5;
 /// More than this times what a range has listed is not believed.
 inline constexpr double faith = 200;
 /// How far behind the expected end of a page in flight a cut lies, at least.
@@ -37,14 +40,14 @@ inline constexpr double margin = 1.2;
 inline constexpr std::size_t explored = 8;
 /// What a folder must be expected to hold for it to be worth a look, in names, and how many of its
 /// entries are looked at.
-inline constexpr double worth_asking = 1500;
-inline constexpr std::uint32_t folders_asked = 400;
+inline constexpr double worth_asking = 700;
+inline constexpr std::uint32_t folders_asked = 500;
 /// How much of what is expected counts when calls are counted: more of it if it is many pages,
 /// which remain many when the estimate is far off.
-inline constexpr double expectation = 0.4;
+inline constexpr double expectation = 0.3;
 inline constexpr double many_pages = 40;
 /// Pages' worth of calls that are free at the start.
-inline constexpr double free_pages = 3;
+inline constexpr double free_pages = 4.7;
 inline constexpr double small_bucket = 10;  // pages
 }  // namespace splitting
 
@@ -125,11 +128,10 @@ DATAFLUX_INLINE void splitter_state::send(std::uint32_t id, std::size_t idle) {
 /// after page: its first names, which come sooner.
 DATAFLUX_INLINE std::size_t splitter_state::peek() {
   if (calls != 1 || !options.folder_probes || !options.delimiter.empty()) return 0;
-  const auto most = std::min(splitting::first_page, options.page_size);
   actions.push_back({.what = list_action::kind::peek,
                      .range = first,
                      .id = static_cast<std::uint32_t>(probes.size()),
-                     .max_results = most,
+                     .max_results = std::min(splitting::first_page, options.page_size),
                      .at = options.range.start,
                      .until = options.range.end,
                      .within = options.prefix});
@@ -195,8 +197,9 @@ DATAFLUX_INLINE void splitter_state::choose_victims(std::size_t idle, std::size_
     if (!p.positioned || p.asking) continue;
     look(p);
     p.expected = std::max(p.expected, age * static_cast<double>(p.since_cut));
-    const double left = p.expected - in_flight_of(p);
-    if (left > least) victims.push_back({id, left, 1});
+    const double hoped = p.expected * (1 + splitting::hope * hunger);
+    const double left = hoped - in_flight_of(p);
+    if (left > least) victims.push_back({id, hoped, left, 1});
   }
   share_out(most, least);
 }
@@ -220,7 +223,7 @@ DATAFLUX_INLINE void splitter_state::share_out(std::size_t most, double least) {
 
 /// Asks what folders are ahead of range `id`, if that is worth a call.
 DATAFLUX_INLINE bool splitter_state::ask_folders(std::uint32_t id) {
-  if (!options.folder_probes || !options.delimiter.empty()) return false;
+  if (!options.folder_probes || !options.delimiter.empty() || pieces[id].unanswered) return false;
   auto question = pieces[id].outlook.question(folders, splitting::worth_asking);
   if (!question) return false;
   actions.push_back({.what = list_action::kind::probe,
@@ -249,8 +252,8 @@ DATAFLUX_INLINE std::size_t splitter_state::steal(std::size_t idle, std::size_t 
     }
     // Half of the page in flight has come on average, so its range may keep that much more.
     const double flight = in_flight_of(pieces[v.id]);
-    const double each = (pieces[v.id].expected - flight / 2) / v.parts;
-    const double scale = pieces[v.id].outlook.expected() / pieces[v.id].expected;
+    const double each = (v.hoped - flight / 2) / v.parts;
+    const double scale = pieces[v.id].outlook.expected() / v.hoped;
     for (std::uint32_t part = v.parts - 1; part > 0; --part) {
       const double at = std::max(splitting::margin * flight, flight / 2 + each * part);
       const std::string cut =
@@ -262,8 +265,8 @@ DATAFLUX_INLINE std::size_t splitter_state::steal(std::size_t idle, std::size_t 
   return found;
 }
 
-/// At most so many places behind the first `skipped`, dense near the last name and ever wider apart: what lies between two is
-/// seen from the higher one.
+/// At most so many places behind the first `skipped`, dense near the last name and ever wider
+/// apart: what lies between two is seen from the higher one.
 DATAFLUX_INLINE std::vector<std::size_t> splitter_state::pick_places(
     const std::vector<std::size_t>& unknown, std::size_t skipped, std::size_t most) {
   const std::size_t count = unknown.size() - std::min(skipped, unknown.size());
@@ -372,13 +375,16 @@ DATAFLUX_INLINE void range_splitter::probe_answered(std::uint32_t id,
   detail::splitter_state& s = *state_;
   const auto& [range, question, ahead] = s.probes[id];
   if (ahead) return s.peeked(range, probe.entries);
-  if (probe.more && probe.entries.empty()) return;
+  s.pieces[range].asking = false;
+  s.pieces[range].unanswered = probe.more && probe.entries.empty();
+  if (s.pieces[range].unanswered) return;
   detail::folder_list list{question.at, question.until, {}};
   list.entries.assign(probe.entries.begin(), probe.entries.end());
   if (probe.more) list.upto = list.entries.back();
   s.folders[{question.within, question.at}] = std::move(list);
-  s.pieces[range].asking = false;
-  for (auto& p : s.pieces) p.looked = false;
+  for (std::uint32_t i = s.first; i != detail::splitter_state::none; i = s.pieces[i].behind) {
+    if (s.pieces[i].position.starts_with(question.within)) s.pieces[i].looked = false;
+  }
 }
 DATAFLUX_INLINE std::uint64_t range_splitter::listed() const noexcept { return state_->listed; }
 DATAFLUX_INLINE std::uint64_t range_splitter::expected_total() const noexcept {
