@@ -235,7 +235,13 @@ class simulation {
     outcome all;
     while (true) {
       auto op = lister.submit_next_page();
-      while (!op.poll()) REQUIRE(clock_.run_one());
+      while (!op.poll() && clock_.run_one()) {
+      }
+      if (!op.poll()) {
+        lister.cancel();
+        clock_.run();  // else `op` waits for ever
+        FAIL("nothing is under way, and the listing has not ended");
+      }
       auto page = op.take();
       INFO((page ? "" : page.error().to_string()));
       REQUIRE(page);
