@@ -15,3 +15,4 @@
 #include <dataflux/list/impl/page_check.ipp>
 #include <dataflux/list/impl/range_outlook.ipp>
 #include <dataflux/list/impl/range_splitter.ipp>
+#include <dataflux/list/impl/splitter_state.ipp>

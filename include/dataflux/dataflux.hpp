@@ -67,6 +67,7 @@
 #include <dataflux/http/url.hpp>
 #include <dataflux/list/fast_list.hpp>
 #include <dataflux/list/fast_list_request.hpp>
+#include <dataflux/list/list_action.hpp>
 #include <dataflux/list/list_filter.hpp>
 #include <dataflux/list/listing_changes.hpp>
 #include <dataflux/list/manifest.hpp>

@@ -59,7 +59,7 @@ class list_model {
  public:
   list_model(const name_shape& shape, std::uint32_t slots, call_cost cost)
       : shape_(shape), slots_(slots), cost_(std::move(cost)), splitter_({.parallelism = slots}) {
-    ranges_.push_back({{}, 0, shape.size(), 0, 0});
+    ranges_.push_back({.end = shape.size()});
   }
 
   /// Throws if the splitter breaks its contract or a name is not listed exactly once.
@@ -76,6 +76,7 @@ class list_model {
       } else {
         listed += end_page(now);
       }
+      if (open_ == 0) break;  // what is still in flight is cancelled
       act();
     }
     if (listed != shape_.size()) throw std::logic_error("names were lost");
@@ -89,12 +90,17 @@ class list_model {
   }
 
  private:
+  static constexpr std::uint32_t none = UINT32_MAX;
   struct range {
     dataflux::name_range names{};
     std::uint64_t position{0};  // ranks
     std::uint64_t end{0};
-    std::uint64_t asked_end{0};  // when the page in flight was sent
-    std::uint64_t asked{0};      // entries that the page in flight brings
+    std::uint64_t asked_from{0};  // position and end when the page in flight was sent
+    std::uint64_t asked_end{0};
+    std::string asked_until{};
+    std::uint64_t asked{0};    // entries that the page in flight brings
+    std::uint32_t next{none};  // the range behind
+    bool open{true};
   };
   struct event {
     double at{0};
@@ -136,7 +142,9 @@ class list_model {
         split(a);
       } else if (a.what == kind::page) {
         range& r = ranges_.at(a.range);
+        r.asked_from = r.position;
         r.asked_end = r.end;
+        r.asked_until = r.names.end;
         r.asked = std::min<std::uint64_t>(a.max_results, r.end - r.position);
         send(a.range, false, r.asked);
       } else {
@@ -159,31 +167,56 @@ class list_model {
     if (!dataflux::is_cut(left.names, a.at)) throw std::logic_error("no cut: " + a.at);
     const std::uint64_t cut = shape_.lower_bound(a.at);
     if (cut < left.position) throw std::logic_error("cut inside what was listed: " + a.at);
-    range right{{a.at, left.names.end}, cut, left.end, 0, 0};
+    range right{
+        .names = {a.at, left.names.end}, .position = cut, .end = left.end, .next = left.next};
     left.names.end = a.at;
     left.end = cut;
+    left.next = a.id;
+    ++open_;
     if (a.id != ranges_.size()) throw std::logic_error("unexpected id");
     ranges_.push_back(std::move(right));
   }
 
+  /// What lies behind the range's end, since it was cut meanwhile, goes to the ranges there.
   std::uint64_t end_page(const event& now) {
-    range& r = ranges_.at(now.id);
-    const std::uint64_t kept = std::min(r.asked, r.end - r.position);
-    const bool token = r.position + r.asked < r.asked_end;
-    names_.clear();
+    const range sent = ranges_.at(now.id);
+    if (!sent.open) {
+      outcome_.dropped += sent.asked;
+      return 0;
+    }
+    const std::uint64_t upto = sent.asked_from + sent.asked;
+    const bool last = upto == sent.asked_end;
+    std::uint64_t kept = take(now.id, upto, last, true);
+    for (std::uint32_t id = sent.next; id != none; id = ranges_.at(id).next) {
+      const range& r = ranges_.at(id);
+      const bool reached =
+          last ? sent.asked_until.empty() || (r.names.bounded() && r.names.end <= sent.asked_until)
+               : upto > r.position || !r.open;
+      if (!reached) break;
+      if (r.open) kept += take(id, upto, last, false);
+    }
+    outcome_.dropped += sent.asked - kept;
+    outcome_.empty += kept == 0 ? 1U : 0U;
+    return kept;
+  }
+
+  /// The names up to rank `upto`, and with `last` all of the range; how many are new to it.
+  std::uint64_t take(std::uint32_t id, std::uint64_t upto, bool last, bool own) {
+    range& r = ranges_.at(id);
+    const std::uint64_t end = std::max(r.position, std::min(upto, r.end));
+    const std::uint64_t kept = end - r.position;
+    r.open = !last && upto <= r.end;
+    if (!r.open) --open_;
     const std::uint64_t stride = dataflux::range_splitter::stride(kept);
     for (std::uint64_t i = 0; i < kept; i += stride) add_row(r.position + i);
     if (kept > 0 && (kept - 1) % stride != 0) add_row(r.position + kept - 1);
+    names_.clear();
     for (std::size_t i = 0; i < count_; ++i) names_.emplace_back(kept_names_[i]);
     count_ = 0;
-    r.position += kept;
-    outcome_.dropped += r.asked - kept;
-    outcome_.empty += kept == 0 ? 1U : 0U;
+    r.position = end;
+    const dataflux::list_page_report report{.entries = kept, .names = names_, .finished = !r.open};
     const double before = cpu_seconds();
-    splitter_.page_ended(now.id, {.entries = kept,
-                                  .names = names_,
-                                  .beyond = r.asked - kept,
-                                  .finished = !token || r.asked > kept});
+    own ? splitter_.page_ended(id, report) : splitter_.names_given(id, report);
     spent(before);
     return kept;
   }
@@ -225,6 +258,7 @@ class list_model {
   call_cost cost_;
   dataflux::range_splitter splitter_;
   std::vector<range> ranges_{};
+  std::size_t open_{1};
   std::vector<asked_probe> probes_{};
   std::priority_queue<event> events_{};
   std::vector<std::string> kept_names_{};

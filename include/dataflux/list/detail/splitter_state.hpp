@@ -2,7 +2,8 @@
 
 #include <dataflux/list/detail/name_tree.hpp>
 #include <dataflux/list/detail/range_outlook.hpp>
-#include <dataflux/list/range_splitter.hpp>
+#include <dataflux/list/list_action.hpp>
+#include <dataflux/list/name_range.hpp>
 
 #include <deque>
 #include <span>
@@ -24,6 +25,7 @@ struct splitter_state {
     std::uint64_t listed{0};
     std::uint64_t since_cut{0};  ///< of them, since something was given away
     std::uint64_t ahead{0};      ///< of them, those that the page in flight brings once more
+    std::uint64_t given{0};      ///< of them, those that came by another's page since it was sent
     std::uint32_t asked{0};      ///< size of the page in flight
     std::uint32_t before{none};  ///< the open ranges beside it
     std::uint32_t behind{none};
@@ -53,6 +55,7 @@ struct splitter_state {
   void close_around(std::uint32_t id);
   bool divide(std::uint32_t id, std::string_view at, double share);
   void send(std::uint32_t id, std::size_t idle);
+  void take(std::uint32_t id, const list_page_report& page);
   std::size_t peek();
   void peeked(std::uint32_t id, std::span<const std::string_view> names);
   std::size_t send_waiting(std::size_t slots, bool leftmost_only);
@@ -83,3 +86,7 @@ struct splitter_state {
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/list/impl/splitter_state.ipp>
+#endif

@@ -103,7 +103,7 @@ DATAFLUX_INLINE void list_coordinator::take_page(list_call& call) {
   if (!range.open) --open_;
   splitter_.page_ended(
       call.id,
-      {.entries = entries, .names = sample_, .beyond = part.beyond, .finished = !range.open});
+      {.entries = entries, .names = sample_, .finished = !range.open});
   count(call);
   deliver(range, {std::move(call.kept.kept), std::move(page.prefixes)});
 }
