@@ -21,8 +21,8 @@ struct splitter_state;
 /// nothing costs a round trip. Nothing is fixed beforehand, there are no kinds of names.
 ///
 /// It begins as a plain scan, with a peek at the first names beside the first page, and widens as
-/// names are found, so that a small bucket is hardly slower than page after page: up to 250 names
-/// not at all, up to 2,000 by two round trips at most, where a cut fell inside the page in flight.
+/// names are found. A small bucket takes as long as page after page: what a page that is in
+/// flight brings behind a cut is not lost, but given to the range there (names_given).
 /// Ranges that the scan would end sooner than a new call could help are left alone.
 ///
 /// Pure: no clock, no store, no random source; equal calls give equal actions. It may be wrong,

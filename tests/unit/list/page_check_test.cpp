@@ -97,27 +97,33 @@ TEST_CASE("page_check: generations ascend within a name, where versions are list
   const list_position five{.object = "a", .generation = 5};
   CHECK(check_page(versions, asked, &four));
   bad(versions, asked, &five, "'a' is not behind 'a'");
-  const auto part = new_part(versions, five, {}, true);
+  const auto part = new_part(versions, five, {}, {}, true);
   CHECK(part.first_object == 1);
   CHECK(part.objects == 2);
-  CHECK(new_part(versions, five, {}, false).first_object == 2);
+  CHECK(new_part(versions, five, {}, {}, false).first_object == 2);
 }
 
 TEST_CASE("page_check: what was there and what lies beyond the end is left out", "[list]") {
   const list_page p = page({"a", "b", "c", "d"}, {"b/", "c/"});
-  const auto part = new_part(p, {.object = "a", .generation = 1, .prefix = "b/"}, "c1", false);
+  const auto part = new_part(p, {.object = "a", .generation = 1, .prefix = "b/"}, {}, "c1", false);
   CHECK(part.first_object == 1);
   CHECK(part.objects == 2);
   CHECK(part.first_prefix == 1);
   CHECK(part.prefixes == 1);
   CHECK(part.beyond == 1);
-  const auto all = new_part(p, {}, {}, false);
+  const auto behind_a_cut = new_part(p, {}, "b0", "d", false);
+  CHECK(behind_a_cut.first_object == 2);
+  CHECK(behind_a_cut.objects == 1);
+  CHECK(behind_a_cut.first_prefix == 1);
+  CHECK(behind_a_cut.prefixes == 1);
+  CHECK(behind_a_cut.beyond == 1);
+  const auto all = new_part(p, {}, {}, {}, false);
   CHECK(all.objects == 4);
   CHECK(all.prefixes == 2);
   CHECK(all.beyond == 0);
-  const auto none = new_part(p, {.object = "z", .prefix = "z"}, {}, false);
+  const auto none = new_part(p, {.object = "z", .prefix = "z"}, {}, {}, false);
   CHECK(none.objects + none.prefixes + none.beyond == 0);
-  const auto beyond = new_part(p, {}, "0", false);
+  const auto beyond = new_part(p, {}, {}, "0", false);
   CHECK(beyond.objects + beyond.prefixes == 0);
   CHECK(beyond.beyond == 6);
 }

@@ -282,10 +282,11 @@ TEST_CASE("range_splitter: small buckets are not slower than page after page", "
       CHECK(outcome.makespan <= call_cost::sequential(size) + 1e-9);
       CHECK(outcome.calls == 2);  // a page and a peek
     }
-    // A cut inside the page in flight may cost a round trip or two.
-    for (const std::uint64_t size : {500U, 1000U, 1001U, 1500U, 2000U, 3000U}) {
+    // What the page in flight brings behind a cut is not lost. 2 %: for one name more than a page
+    // page after page needs a call that asks for one name.
+    for (const std::uint64_t size : {300U, 500U, 999U, 1000U, 1001U, 1500U, 2000U, 3000U}) {
       CAPTURE(shape, size);
-      CHECK(listed(shape, size, 2, 48).makespan <= call_cost::sequential(size) + 0.25);
+      CHECK(listed(shape, size, 2, 48).makespan <= call_cost::sequential(size) * 1.02);
     }
     CHECK(listed(shape, 5000, 2, 48).makespan < call_cost::sequential(5000));
   }

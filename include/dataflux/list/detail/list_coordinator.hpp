@@ -102,7 +102,9 @@ class list_coordinator final : public list_source,
   void take_probe(const list_call& call);
   void take_page(list_call& call);
   void keep_chain(list_range& range, list_call& call) const;
-  void count(const list_call& call);
+  void take_part(std::uint32_t id, list_call& call, bool own, bool last);
+  void give_rest(std::uint32_t behind, list_call& call, bool last);
+  void tell_progress();
   void deliver(list_range& range, listed_page page);
   void flush();
 

@@ -44,7 +44,7 @@ std::string in_quotes(std::string_view text);
 result<void> check_page(const list_page& page, const list_page_request& asked,
                         const list_position* behind);
 
-/// The part of a page that was not there yet and lies before `end` (empty = no bound).
+/// The part of a page that was not there yet and lies between `start` and `end` (empty = no bound).
 struct page_part {
   std::size_t first_object{0};
   std::size_t objects{0};
@@ -52,8 +52,8 @@ struct page_part {
   std::size_t prefixes{0};
   std::size_t beyond{0};  ///< entries at and behind `end`
 };
-page_part new_part(const list_page& page, const list_position& position, std::string_view end,
-                   bool versions);
+page_part new_part(const list_page& page, const list_position& position, std::string_view start,
+                   std::string_view end, bool versions);
 
 /// All entries in one order, thinned: 0, stride, 2 x stride, ... and the last.
 void sample_entries(const object_columns& objects, std::span<const std::string> prefixes,

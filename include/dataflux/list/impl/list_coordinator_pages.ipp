@@ -71,12 +71,15 @@ DATAFLUX_INLINE void list_coordinator::keep_chain(list_range& range, list_call& 
   if (page.objects.empty() && page.prefixes.empty()) return;
   if (!range.chain_position) range.chain_position.emplace();
   range.chain_position->advance(page.objects, page.prefixes);
+  // Another's page was further on: what the token leads to is there already.
+  if (range.position.last() > range.chain_position->last()) range.token.clear();
 }
 
 DATAFLUX_INLINE void list_coordinator::take_page(list_call& call) {
   list_range& range = ranges_.at(call.id);
   list_page& page = *call.page;
   range.in_flight = false;
+  if (!range.open) return;  // another's page brought the rest of it
   range.failures = 0;
   const bool empty = page.objects.empty() && page.prefixes.empty();
   range.empty_pages = empty ? range.empty_pages + 1 : 0;
@@ -84,36 +87,67 @@ DATAFLUX_INLINE void list_coordinator::take_page(list_call& call) {
     return fail_range(call.id, error{errc::internal, "empty pages without an end"});
   }
   page_bytes_ = std::max(page_bytes_, memory_of(page.objects, page.prefixes));
-  const page_part part = new_part(page, range.position, range.names.end, request_.versions);
+  const bool last = page.next_page_token.empty();
   keep_chain(range, call);
-  if (part.objects != page.objects.size()) {
-    page.objects = page.objects.slice(part.first_object, part.objects);
-    auto kept = filter_.apply(page.objects);
-    if (!kept) return fail_range(call.id, std::move(kept).error());
-    call.kept = *std::move(kept);
-  }
-  const auto begin = page.prefixes.begin() + static_cast<std::ptrdiff_t>(part.first_prefix);
-  page.prefixes.erase(begin + static_cast<std::ptrdiff_t>(part.prefixes), page.prefixes.end());
-  page.prefixes.erase(page.prefixes.begin(), begin);
-
-  const std::uint64_t entries = part.objects + part.prefixes;
-  sample_entries(page.objects, page.prefixes, range_splitter::stride(entries), sample_);
-  range.position.advance(page.objects, page.prefixes);
-  range.open = !page.next_page_token.empty() && part.beyond == 0;
-  if (!range.open) --open_;
-  splitter_.page_ended(
-      call.id,
-      {.entries = entries, .names = sample_, .finished = !range.open});
-  count(call);
-  deliver(range, {std::move(call.kept.kept), std::move(page.prefixes)});
+  ++summary_.pages;
+  const std::uint32_t behind = range.next;
+  take_part(call.id, call, true, last);
+  // Which version of a name a range begins with is not for another's page to say.
+  if (!request_.versions) give_rest(behind, call, last);
+  if (!finished_) tell_progress();
 }
 
-DATAFLUX_INLINE void list_coordinator::count(const list_call& call) {
-  ++summary_.pages;
-  summary_.objects += call.kept.kept.size();
-  summary_.bytes += call.kept.bytes;
-  summary_.prefixes += call.page->prefixes.size();
-  summary_.dropped += call.kept.dropped;
+/// A page that was in flight when its range was cut brings names of the ranges behind the cut: up
+/// to its last one, or up to where it was asked to end if it was the last page, they are all there.
+DATAFLUX_INLINE void list_coordinator::give_rest(std::uint32_t behind, list_call& call, bool last) {
+  const list_page& page = *call.page;
+  list_position reached;
+  reached.advance(page.objects, page.prefixes);
+  const std::string& until = call.request.end_offset;
+  for (std::uint32_t id = behind; id != no_range && !finished_; id = ranges_.at(id).next) {
+    const list_range& range = ranges_.at(id);
+    const bool is_there = last
+                              ? until.empty() || (range.names.bounded() && range.names.end <= until)
+                              : range.names.start <= reached.last();
+    if (!is_there) return;
+    if (range.open) take_part(id, call, false, last);
+  }
+}
+
+/// What a page brings of range `id` that was not there yet. `last`: nothing of it is still to come.
+DATAFLUX_INLINE void list_coordinator::take_part(std::uint32_t id, list_call& call, bool own,
+                                                 bool last) {
+  list_range& range = ranges_.at(id);
+  const list_page& page = *call.page;
+  const page_part part =
+      new_part(page, range.position, own ? std::string_view{} : range.names.start, range.names.end,
+               request_.versions);
+  const std::uint64_t entries = part.objects + part.prefixes;
+  const bool open = !last && part.beyond == 0;
+  if (!own && entries == 0 && open) return;
+  const object_columns objects = page.objects.slice(part.first_object, part.objects);
+  const auto begin = page.prefixes.begin() + static_cast<std::ptrdiff_t>(part.first_prefix);
+  std::vector<std::string> prefixes(begin, begin + static_cast<std::ptrdiff_t>(part.prefixes));
+  // The whole page was filtered where it arrived.
+  auto kept =
+      own && part.objects == page.objects.size() ? std::move(call.kept) : filter_.apply(objects);
+  if (!kept) return fail_range(id, std::move(kept).error());
+
+  sample_entries(objects, prefixes, range_splitter::stride(entries), sample_);
+  range.position.advance(objects, prefixes);
+  range.open = open;
+  if (!open) --open_;
+  if (!own && !range.in_flight) range.token.clear();  // leads to what is there already
+  const list_page_report report{.entries = entries, .names = sample_, .finished = !open};
+  own ? splitter_.page_ended(id, report) : splitter_.names_given(id, report);
+  summary_.objects += kept->kept.size();
+  summary_.bytes += kept->bytes;
+  summary_.prefixes += prefixes.size();
+  summary_.dropped += kept->dropped;
+  deliver(range, {std::move(kept->kept), std::move(prefixes)});
+}
+
+DATAFLUX_INLINE void list_coordinator::tell_progress() {
   summary_.ranges = ranges_.size();
   const std::uint64_t expected = splitter_.expected_total();
   if (request_.parallelism == 0) {
@@ -163,7 +197,7 @@ DATAFLUX_INLINE void list_coordinator::deliver(list_range& range, listed_page pa
 /// In order of names: what is no longer waiting for anything to its left.
 DATAFLUX_INLINE void list_coordinator::flush() {
   if (!outbox_ || request_.order == list_order::any) return;
-  while (head_ != UINT32_MAX) {
+  while (head_ != no_range) {
     list_range& range = ranges_.at(head_);
     while (!range.waiting.empty()) {
       listed_page page = std::move(range.waiting.front());
@@ -181,6 +215,7 @@ DATAFLUX_INLINE void list_coordinator::on_failure(const list_call& call) {
   if (cause.code() == errc::cancelled) return finish(error(cause));
   if (cause.code() == errc::deadline_exceeded && home_.now() >= deadline_) return;  // see pump()
   list_range& range = ranges_.at(call.id);
+  if (!range.open) return;  // another's page brought what this one should have
   if (!call.request.page_token.empty() && cause.http_status() == 400) {
     range.token.clear();  // it has expired; the last name has not
     return repeat(call.id, call.asked);
@@ -197,8 +232,9 @@ DATAFLUX_INLINE void list_coordinator::on_failure(const list_call& call) {
                          [self = shared_from_this(), id = call.id, asked = call.asked] {
                            --self->in_flight_;
                            if (self->finished_) return;
-                           self->ranges_.at(id).timer = timer_id::none;
-                           self->repeat(id, asked);
+                           list_range& late = self->ranges_.at(id);
+                           late.timer = timer_id::none;
+                           if (late.open) self->repeat(id, asked);
                            self->pump();
                          });
 }
@@ -267,7 +303,7 @@ DATAFLUX_INLINE void list_coordinator::complete() {
 }
 
 DATAFLUX_INLINE void list_coordinator::find_missing() {
-  for (std::uint32_t id = 0; id != UINT32_MAX; id = ranges_.at(id).next) {
+  for (std::uint32_t id = 0; id != no_range; id = ranges_.at(id).next) {
     const list_range& range = ranges_.at(id);
     if (!range.failed) continue;
     const list_position& at = range.position;
@@ -291,7 +327,7 @@ DATAFLUX_INLINE void list_coordinator::find_missing() {
 
 DATAFLUX_INLINE listing list_coordinator::assemble() {
   listing all;
-  for (std::uint32_t id = 0; id != UINT32_MAX; id = ranges_.at(id).next) {
+  for (std::uint32_t id = 0; id != no_range; id = ranges_.at(id).next) {
     listing& kept = ranges_.at(id).kept;
     all.objects.append(std::move(kept.objects));
     std::move(kept.prefixes.begin(), kept.prefixes.end(), std::back_inserter(all.prefixes));

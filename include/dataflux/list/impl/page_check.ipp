@@ -146,7 +146,7 @@ DATAFLUX_INLINE result<void> check_page(const list_page& page, const list_page_r
 }
 
 DATAFLUX_INLINE page_part new_part(const list_page& page, const list_position& position,
-                                   std::string_view end, bool versions) {
+                                   std::string_view start, std::string_view end, bool versions) {
   const object_columns& rows = page.objects;
   page_part part;
   std::size_t last = rows.size();
@@ -157,12 +157,14 @@ DATAFLUX_INLINE page_part new_part(const list_page& page, const list_position& p
       ++part.first_object;
     }
   }
+  if (!start.empty()) part.first_object = std::max(part.first_object, rows.lower_bound(start));
   if (!end.empty() && !rows.empty() && rows.last_name() >= end) last = rows.lower_bound(end);
   last = std::max(last, part.first_object);
   part.objects = last - part.first_object;
 
   const auto begin = page.prefixes.begin();
-  const auto from = std::upper_bound(begin, page.prefixes.end(), position.prefix);
+  auto from = std::upper_bound(begin, page.prefixes.end(), position.prefix);
+  from = std::lower_bound(from, page.prefixes.end(), start);
   auto to = page.prefixes.end();
   if (!end.empty()) to = std::lower_bound(from, to, end);
   part.first_prefix = static_cast<std::size_t>(from - begin);

@@ -20,7 +20,7 @@ inline constexpr std::uint32_t second_pages = 400;
 inline constexpr double many_idle = 0.15;
 inline constexpr std::uint64_t page_growth = 4;
 /// What must be expected behind the page in flight, in names, to take it away from a range.
-inline constexpr double worth_a_cut = 1250;
+inline constexpr double worth_a_cut = 1400;
 inline constexpr double worth_a_cut_hungry = 550;
 inline constexpr double worth_a_cut_young = 450;
 /// A range that has listed n names since its last cut holds at least so many times n more: the
