@@ -98,7 +98,7 @@ def picture(lines):
 
 
 def run(folder, options, versions):
-    seeds = ("--seeds", 2 if options.quick else 8)
+    seeds = ("--seeds", 2 if options.quick else 16)
     main_lines = simulate(folder, "--sizes", 1_000_000, *seeds, "--rivals", "--busy")
     rows = [summary(line) for line in main_lines]
     rows += [summary(line) for line in
