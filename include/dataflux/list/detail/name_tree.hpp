@@ -82,6 +82,7 @@ class name_tree {
   };
   struct node {
     std::string path{};
+    std::uint32_t kind{0};          ///< kind_of() its path
     std::vector<child> children{};  ///< ascending
     std::uint64_t listed{0};
     /// Entries that one reported name stands for, at most: what is smaller is seen in part only.
@@ -111,6 +112,15 @@ class name_tree {
   const branch_statistics& all() const noexcept { return all_; }
 
  private:
+  /// A place of a name, which goes on to the next without counting anew.
+  struct place {
+    std::size_t at{0};
+    std::size_t begin{0};  ///< of its component
+    std::uint32_t components{0};
+    void advance(std::string_view path, std::size_t to) noexcept;
+    std::uint32_t kind(std::string_view path) const noexcept;
+    std::uint32_t kind_before(std::string_view name) const noexcept;
+  };
   static constexpr std::uint32_t kinds = 648;  // the last eight: where components end
 
   std::uint32_t new_node(std::string path);

@@ -12,24 +12,24 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 
 DATAFLUX_INLINE name_tree::name_tree() { nodes_.emplace_back(); }
 
-DATAFLUX_INLINE std::uint32_t name_tree::kind_of(std::string_view path, std::size_t size) noexcept {
-  std::uint32_t components = 0;
-  std::size_t begin = 0;
-  for (std::size_t i = 0; i < size; ++i) {
-    if (path[i] == '/') {
-      ++components;
-      begin = i + 1;
-    }
+DATAFLUX_INLINE void name_tree::place::advance(std::string_view path, std::size_t to) noexcept {
+  for (; at < to; ++at) {
+    if (path[at] != '/') continue;
+    ++components;
+    begin = at + 1;
   }
-  const auto offset = static_cast<std::uint32_t>(size - begin);
+}
+
+DATAFLUX_INLINE std::uint32_t name_tree::place::kind(std::string_view path) const noexcept {
+  const auto offset = static_cast<std::uint32_t>(at - begin);
   // Inside a code point the bytes before it say more than the place does.
-  std::size_t lead = size;
+  std::size_t lead = at;
   while (lead > begin && class_of(static_cast<unsigned char>(path[lead - 1])) == byte_class::inner)
     --lead;
   if (lead > begin) {
     const auto c = static_cast<std::uint32_t>(class_of(static_cast<unsigned char>(path[lead - 1])));
     const std::uint32_t missing = c - static_cast<std::uint32_t>(byte_class::inner);
-    const auto had = static_cast<std::uint32_t>(size - lead);
+    const auto had = static_cast<std::uint32_t>(at - lead);
     if (c > static_cast<std::uint32_t>(byte_class::inner) && had < missing) {
       return 512 + (missing * 4 + had) * 8 + std::min<std::uint32_t>(offset / 4, 7);
     }
@@ -37,12 +37,22 @@ DATAFLUX_INLINE std::uint32_t name_tree::kind_of(std::string_view path, std::siz
   return std::min<std::uint32_t>(components, 7) * 64 + std::min<std::uint32_t>(offset, 63);
 }
 
+DATAFLUX_INLINE std::uint32_t name_tree::place::kind_before(std::string_view name) const noexcept {
+  if (at >= name.size() || name[at] != '/') return kind(name);
+  return 640 + std::min<std::uint32_t>(components, 7);
+}
+
+DATAFLUX_INLINE std::uint32_t name_tree::kind_of(std::string_view path, std::size_t size) noexcept {
+  place p;
+  p.advance(path, size);
+  return p.kind(path);
+}
+
 DATAFLUX_INLINE std::uint32_t name_tree::kind_before(std::string_view name,
                                                      std::size_t at) noexcept {
-  if (at >= name.size() || name[at] != '/') return kind_of(name, at);
-  const auto components =
-      std::count(name.begin(), name.begin() + static_cast<std::ptrdiff_t>(at), '/');
-  return 640 + static_cast<std::uint32_t>(std::min<std::ptrdiff_t>(components, 7));
+  place p;
+  p.advance(name, at);
+  return p.kind_before(name);
 }
 
 DATAFLUX_INLINE const name_tree::child* name_tree::find(const node& n,
@@ -60,8 +70,7 @@ DATAFLUX_INLINE name_tree::child& name_tree::child_of(std::uint32_t id, std::uin
   if (found == children.end() || found->byte != byte) {
     found = children.insert(found, child{});
     found->byte = byte;
-    const std::string& path = nodes_[id].path;
-    auto& kind = kinds_[kind_of(path, path.size())];
+    auto& kind = kinds_[nodes_[id].kind];
     if (!kind) kind = std::make_unique<branch_statistics>();
     for (branch_statistics* s : {kind.get(), &all_}) {
       if (s->seen[byte] < std::numeric_limits<std::uint16_t>::max()) ++s->seen[byte];
@@ -80,7 +89,8 @@ DATAFLUX_INLINE std::uint32_t name_tree::new_node(std::string path) {
     id = free_.back();
     free_.pop_back();
   }
-  auto& kind = kinds_[kind_of(path, path.size())];
+  nodes_[id].kind = kind_of(path, path.size());
+  auto& kind = kinds_[nodes_[id].kind];
   if (!kind) kind = std::make_unique<branch_statistics>();
   ++kind->nodes;
   ++kind->open;
@@ -158,7 +168,7 @@ DATAFLUX_INLINE void name_tree::learn(const node& n) {
     ending = kind.get();
     ++ending->nodes;
   }
-  for (branch_statistics* s : {kinds_[kind_of(n.path, n.path.size())].get(), &all_, ending}) {
+  for (branch_statistics* s : {kinds_[n.kind].get(), &all_, ending}) {
     if (s == nullptr) continue;
     for (std::size_t c = 0; c <= size; ++c) {
       branch_statistics::sized& of = s->at_least(c);
@@ -175,8 +185,10 @@ DATAFLUX_INLINE void name_tree::learn(const node& n) {
 DATAFLUX_INLINE void name_tree::learn_straight(std::string_view path, std::size_t from,
                                                std::size_t to, std::uint64_t size) {
   const std::size_t highest = branch_statistics::size_class(static_cast<double>(size));
+  place at;
   for (std::size_t i = from; i < to; ++i) {
-    auto& kind = kinds_[kind_before(path, i)];
+    at.advance(path, i);
+    auto& kind = kinds_[at.kind_before(path)];
     if (!kind) kind = std::make_unique<branch_statistics>();
     for (std::size_t c = 0; c <= highest; ++c) ++kind->at_least(c).straight;
   }
@@ -184,7 +196,7 @@ DATAFLUX_INLINE void name_tree::learn_straight(std::string_view path, std::size_
 
 DATAFLUX_INLINE void name_tree::free_below(std::uint32_t id) {
   learn(nodes_[id]);
-  --kinds_[kind_of(nodes_[id].path, nodes_[id].path.size())]->open;
+  --kinds_[nodes_[id].kind]->open;
   const std::size_t depth = nodes_[id].path.size();
   for (const child& c : nodes_[id].children) {
     if (c.node == none) continue;
