@@ -26,6 +26,14 @@ list_outcome listed(char shape, std::uint64_t size, std::uint64_t seed, std::uin
   return list_model(*names, slots, cost).run();
 }
 
+/// The first range's page brings the first 100 names.
+void end_first_page(range_splitter& splitter, const name_shape& names) {
+  std::vector<std::string> kept(100);
+  for (std::uint64_t i = 0; i < kept.size(); ++i) names.name_at(i, kept[i]);
+  const std::vector<std::string_view> views(kept.begin(), kept.end());
+  splitter.page_ended(0, {.entries = views.size(), .names = views});
+}
+
 /// A coordinator that believes nothing, on names in memory, with replies in any order and pages of
 /// any length. Throws what is wrong.
 class distrustful_listing {
@@ -346,13 +354,7 @@ TEST_CASE("range_splitter: leftmost_only asks for nothing but the first open ran
   const auto names = make_shape('a', 100000, 1);
   range_splitter splitter({.parallelism = 8});
   REQUIRE(splitter.plan(8).size() == 2);
-  std::vector<std::string> kept(100);
-  std::vector<std::string_view> views;
-  for (std::uint64_t i = 0; i < 100; ++i) {
-    names->name_at(i, kept[i]);
-    views.emplace_back(kept[i]);
-  }
-  splitter.page_ended(0, {.entries = 100, .names = views});
+  end_first_page(splitter, *names);
   const auto actions = splitter.plan(8, true);
   REQUIRE(actions.size() == 1);
   CHECK(actions[0].range == 0);
@@ -366,13 +368,7 @@ TEST_CASE("range_splitter: foresees more than it has seen, and never less", "[li
   range_splitter splitter({.parallelism = 48});
   CHECK(splitter.expected_total() == 0);
   REQUIRE(splitter.plan(48).size() == 2);
-  std::vector<std::string> kept(100);
-  std::vector<std::string_view> views;
-  for (std::uint64_t i = 0; i < 100; ++i) {
-    names->name_at(i, kept[i]);
-    views.emplace_back(kept[i]);
-  }
-  splitter.page_ended(0, {.entries = 100, .names = views});
+  end_first_page(splitter, *names);
   CHECK(splitter.listed() == 100);
   CHECK(splitter.expected_total() >= 100);
   CHECK(splitter.plan(48).size() > 1);

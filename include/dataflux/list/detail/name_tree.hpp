@@ -101,8 +101,8 @@ class name_tree {
   const node& at(std::uint32_t id) const noexcept { return nodes_[id]; }
   const child* find(const node& n, std::uint8_t byte) const noexcept;
 
-  /// The kind of a place: where in its component of the path, and in which component it lies.
-  static std::uint32_t kind_of(std::string_view path, std::size_t size) noexcept;
+  /// The kind of the place behind `path`: where in its component, and in which component it lies.
+  static std::uint32_t kind_of(std::string_view path) noexcept;
   /// As above for the place before `name[at]`; where a component ends, that alone counts.
   static std::uint32_t kind_before(std::string_view name, std::size_t at) noexcept;
   /// Null when no node of that kind has been seen.
@@ -123,6 +123,8 @@ class name_tree {
   };
   static constexpr std::uint32_t kinds = 648;  // the last eight: where components end
 
+  /// statistics(), made when it is the first of that kind.
+  branch_statistics& learned(std::uint32_t kind);
   std::uint32_t new_node(std::string path);
   void free_below(std::uint32_t id);
   void learn(const node& n);

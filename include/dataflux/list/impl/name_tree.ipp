@@ -42,9 +42,9 @@ DATAFLUX_INLINE std::uint32_t name_tree::place::kind_before(std::string_view nam
   return 640 + std::min<std::uint32_t>(components, 7);
 }
 
-DATAFLUX_INLINE std::uint32_t name_tree::kind_of(std::string_view path, std::size_t size) noexcept {
+DATAFLUX_INLINE std::uint32_t name_tree::kind_of(std::string_view path) noexcept {
   place p;
-  p.advance(path, size);
+  p.advance(path, path.size());
   return p.kind(path);
 }
 
@@ -62,6 +62,12 @@ DATAFLUX_INLINE const name_tree::child* name_tree::find(const node& n,
   return found != n.children.end() && found->byte == byte ? &*found : nullptr;
 }
 
+DATAFLUX_INLINE branch_statistics& name_tree::learned(std::uint32_t kind) {
+  auto& of = kinds_[kind];
+  if (!of) of = std::make_unique<branch_statistics>();
+  return *of;
+}
+
 DATAFLUX_INLINE name_tree::child& name_tree::child_of(std::uint32_t id, std::uint8_t byte) {
   auto& children = nodes_[id].children;
   if (!children.empty() && children.back().byte == byte) return children.back();
@@ -70,9 +76,7 @@ DATAFLUX_INLINE name_tree::child& name_tree::child_of(std::uint32_t id, std::uin
   if (found == children.end() || found->byte != byte) {
     found = children.insert(found, child{});
     found->byte = byte;
-    auto& kind = kinds_[nodes_[id].kind];
-    if (!kind) kind = std::make_unique<branch_statistics>();
-    for (branch_statistics* s : {kind.get(), &all_}) {
+    for (branch_statistics* s : {&learned(nodes_[id].kind), &all_}) {
       if (s->seen[byte] < std::numeric_limits<std::uint16_t>::max()) ++s->seen[byte];
       ++s->seen_class[static_cast<std::size_t>(class_of(byte))];
     }
@@ -89,11 +93,10 @@ DATAFLUX_INLINE std::uint32_t name_tree::new_node(std::string path) {
     id = free_.back();
     free_.pop_back();
   }
-  nodes_[id].kind = kind_of(path, path.size());
-  auto& kind = kinds_[nodes_[id].kind];
-  if (!kind) kind = std::make_unique<branch_statistics>();
-  ++kind->nodes;
-  ++kind->open;
+  nodes_[id].kind = kind_of(path);
+  branch_statistics& kind = learned(nodes_[id].kind);
+  ++kind.nodes;
+  ++kind.open;
   ++all_.nodes;
   nodes_[id].path = std::move(path);
   return id;
@@ -163,9 +166,7 @@ DATAFLUX_INLINE void name_tree::learn(const node& n) {
   }
   branch_statistics* ending = nullptr;
   if (find(n, '/') != nullptr) {
-    auto& kind = kinds_[kind_before(n.path + '/', n.path.size())];
-    if (!kind) kind = std::make_unique<branch_statistics>();
-    ending = kind.get();
+    ending = &learned(kind_before(n.path + '/', n.path.size()));
     ++ending->nodes;
   }
   for (branch_statistics* s : {kinds_[n.kind].get(), &all_, ending}) {
@@ -188,9 +189,8 @@ DATAFLUX_INLINE void name_tree::learn_straight(std::string_view path, std::size_
   place at;
   for (std::size_t i = from; i < to; ++i) {
     at.advance(path, i);
-    auto& kind = kinds_[at.kind_before(path)];
-    if (!kind) kind = std::make_unique<branch_statistics>();
-    for (std::size_t c = 0; c <= highest; ++c) ++kind->at_least(c).straight;
+    branch_statistics& kind = learned(at.kind_before(path));
+    for (std::size_t c = 0; c <= highest; ++c) ++kind.at_least(c).straight;
   }
 }
 
