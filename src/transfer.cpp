@@ -1,0 +1,1 @@
+#include <dataflux/transfer/impl/quantile_sketch.ipp>
