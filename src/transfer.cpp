@@ -1,1 +1,2 @@
+#include <dataflux/transfer/impl/coalesce.ipp>
 #include <dataflux/transfer/impl/quantile_sketch.ipp>
