@@ -1,2 +1,3 @@
 #include <dataflux/transfer/impl/coalesce.ipp>
+#include <dataflux/transfer/impl/hedge.ipp>
 #include <dataflux/transfer/impl/quantile_sketch.ipp>
