@@ -213,6 +213,25 @@ TEST_CASE("hedge_policy: tokens saved up allow no burst above eight", "[transfer
   CHECK(policy.counters().denied_by_budget == 56);
 }
 
+TEST_CASE("hedge_policy: many late ones in a row are the service's doing", "[transfer]") {
+  hedge_policy policy = warmed(20ms, 100'000);
+  int asked = 0;
+  for (int i = 0; i < 64; ++i) {
+    hedged_read read = policy.begin(start);
+    asked += policy.consider(read, start + 2s).ask ? 1 : 0;
+    // Looking at the same read again does not make it two.
+    static_cast<void>(policy.consider(read, start + 4s));
+  }
+  CHECK(asked == 6);  // 6 of the last 128 or so are 5 %
+  CHECK(policy.counters().denied_by_service == 2 * 58);
+  CHECK(policy.counters().denied_by_budget == 0);
+  for (int i = 0; i < 400; ++i) {
+    policy.first_byte(policy.begin(start), hedge_side::first, start + 20ms);
+  }
+  hedged_read read = policy.begin(start);
+  CHECK(policy.consider(read, start + 2s).ask);
+}
+
 TEST_CASE("hedge_policy: who wins is counted, and what was overtaken is learned", "[transfer]") {
   hedge_policy policy = warmed(20ms);
   hedged_read read = policy.begin(start);
