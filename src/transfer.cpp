@@ -1,3 +1,4 @@
 #include <dataflux/transfer/impl/coalesce.ipp>
+#include <dataflux/transfer/impl/concurrency.ipp>
 #include <dataflux/transfer/impl/hedge.ipp>
 #include <dataflux/transfer/impl/quantile_sketch.ipp>

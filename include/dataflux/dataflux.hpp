@@ -92,6 +92,7 @@
 #include <dataflux/store/synthetic_bytes.hpp>
 #include <dataflux/store/validate.hpp>
 #include <dataflux/transfer/coalesce.hpp>
+#include <dataflux/transfer/concurrency.hpp>
 #include <dataflux/transfer/hedge.hpp>
 #include <dataflux/transfer/quantile_sketch.hpp>
 #include <dataflux/unique_function.hpp>
