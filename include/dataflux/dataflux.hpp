@@ -95,5 +95,6 @@
 #include <dataflux/transfer/concurrency.hpp>
 #include <dataflux/transfer/hedge.hpp>
 #include <dataflux/transfer/quantile_sketch.hpp>
+#include <dataflux/transfer/window.hpp>
 #include <dataflux/unique_function.hpp>
 #include <dataflux/version.hpp>
