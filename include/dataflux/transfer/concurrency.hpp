@@ -36,8 +36,8 @@ struct network_estimate {
 /// It compares windows. In one, requests are counted that were both started and ended since the
 /// limit was last changed, and goodput is how many were in flight times how much work they did in
 /// how much time (Little's law): unlike bytes that arrive in an interval, that is not disturbed by
-/// requests that come in waves. The work of a request is its bytes and those that could have come
-/// in its round trip, so that windows of small and of large objects compare.
+/// requests that come in waves. The work of a request is its bytes and 1 MiB, about what
+/// its round trip could have brought, so that windows of small and of large objects compare.
 /// - From 16 the limit is doubled, as long as goodput grows by at least two fifths of what the
 ///   limit does. Then the steps become smaller: 1.5, 1.25. Each that succeeds makes the next one
 ///   larger again.
@@ -98,7 +98,6 @@ class concurrency_control {
   void try_level(double factor, time_point now) noexcept;
   void rest(duration least, time_point now) noexcept;
   bool window_full(time_point now) const noexcept;
-  double request_overhead() const noexcept;
 
   int max_;
   int limit_;
@@ -110,8 +109,7 @@ class concurrency_control {
   double base_goodput_{0};
   double base_slowness_{0};
   double fastest_{0};     ///< least seconds per work seen
-  int fastest_limit_{0};  ///< with that limit; 0 = none yet
-  double overhead_{0};    ///< bytes that a request costs beside its own
+  int fastest_limit_{0};  ///< least limit since then; 0 = none yet
   window window_{};
   duration last_window_{0};
   time_point rest_until_{};

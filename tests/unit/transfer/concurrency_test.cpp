@@ -184,6 +184,36 @@ TEST_CASE("concurrency_control: after rejections it rests, longer if they go on"
   CHECK(rest_after_cut() < 2s);
 }
 
+TEST_CASE("concurrency_control: steps that succeed become larger again", "[transfer]") {
+  concurrency_control control;
+  control.throttled(start, start);
+  time_point now = start + 2s;
+  std::vector<int> limits{control.limit()};
+  for (int round = 0; round < 1'000; ++round, now += 10ms) {
+    const int n = control.limit();
+    for (int i = 0; i < n; ++i) control.started(now);
+    end(control, n, now, 10ms);
+    if (control.limit() != limits.back()) limits.push_back(control.limit());
+  }
+  CHECK(limits == std::vector<int>{12, 15, 22, 44, 88, 176, 256});
+}
+
+TEST_CASE("concurrency_control: requests from before a step are not counted for it", "[transfer]") {
+  concurrency_control control;
+  const auto round = [&](int n, time_point at) {
+    for (int i = 0; i < n; ++i) control.started(at);
+    end(control, n, at, 10ms);
+  };
+  for (int i = 0; i < 8; ++i) control.started(start);  // these take 60 ms
+  for (int i = 0; i < 4; ++i) round(8, start + i * 10ms);
+  REQUIRE(control.limit() == 32);
+  round(24, start + 40ms);
+  round(24, start + 50ms);
+  end(control, 8, start, 60ms);
+  round(32, start + 60ms);
+  CHECK(control.limit() == 64);
+}
+
 TEST_CASE("concurrency_control: a reader that wants little changes nothing", "[transfer]") {
   concurrency_control control;
   link_world world({.round_trip = 20ms, .sigma = 0.1}, all_of(10'000), &control);

@@ -31,9 +31,9 @@ inline constexpr duration first_cut_rest = std::chrono::seconds(1);
 /// Smaller bodies come in one piece: their rate says nothing about the connection.
 inline constexpr std::uint64_t telling_body = 256U << 10U;
 inline constexpr double lowest_rate = 100;
-inline constexpr double least_overhead = 64 << 10;
-inline constexpr double most_overhead = 16 << 20;
-inline constexpr double usual_overhead = 1 << 20;
+/// What a request is worth beside its bytes: about those of 20 ms of a connection. It need not be
+/// exact, it keeps windows of small and of large bodies comparable.
+inline constexpr double worth_of_request = 1 << 20;
 
 inline double seconds(duration d) noexcept { return std::chrono::duration<double>(d).count(); }
 inline duration from_seconds(double s) noexcept {
@@ -45,7 +45,6 @@ inline duration from_seconds(double s) noexcept {
 DATAFLUX_INLINE concurrency_control::concurrency_control(concurrency_options options) noexcept
     : max_(std::max(options.max, 1)),
       limit_(std::min(detail::concurrency::initial, max_)),
-      overhead_(detail::concurrency::usual_overhead),
       rates_(detail::concurrency::lowest_rate) {}
 
 DATAFLUX_INLINE void concurrency_control::pass_time(time_point now) noexcept {
@@ -82,7 +81,7 @@ DATAFLUX_INLINE void concurrency_control::finished(const finished_request& reque
   }
   if (request.started < window_.since) return;
   window_.busy_seconds += tune::seconds(request.finished - request.started);
-  window_.work += bytes + overhead_;
+  window_.work += bytes + tune::worth_of_request;
   window_.bytes += bytes;
   ++window_.count;
   if (window_full(request.finished)) close_window(request.finished);
@@ -99,7 +98,6 @@ DATAFLUX_INLINE bool concurrency_control::window_full(time_point now) const noex
 
 DATAFLUX_INLINE void concurrency_control::open_window(phase next, time_point now) noexcept {
   phase_ = next;
-  if (next == phase::baseline) overhead_ = request_overhead();
   window_ = {.opened = now, .updated = now};
 }
 
@@ -129,10 +127,9 @@ DATAFLUX_INLINE void concurrency_control::judge(double goodput, double slowness,
     accepted = downward_ ? goodput >= (1 - tune::loss_allowed) * base_goodput_
                          : goodput >= (1 + tune::gain_per_step * (factor - 1)) * base_goodput_;
   }
-  if (fastest_limit_ == 0 || slowness < fastest_) {
-    fastest_ = slowness;
-    fastest_limit_ = limit_;
-  }
+  if (fastest_limit_ == 0 || slowness * tune::slower < fastest_) fastest_limit_ = limit_;
+  fastest_limit_ = std::min(fastest_limit_, limit_);
+  fastest_ = fastest_ > 0 ? std::min(fastest_, slowness) : slowness;
   if (accepted) {
     if (phase_ == phase::trial && !downward_) {
       step_ = std::min(1 + 2 * (step_ - 1), tune::largest_step);
@@ -146,7 +143,6 @@ DATAFLUX_INLINE void concurrency_control::judge(double goodput, double slowness,
     limit_ = base_limit_;
     if (downward_) {
       fastest_ = slowness;  // with fewer in flight requests are not faster than this nowadays
-      fastest_limit_ = 1;
       return rest(tune::shortest_rest, now);
     }
     if (step > tune::smallest_step) {
@@ -186,13 +182,6 @@ DATAFLUX_INLINE void concurrency_control::throttled(time_point started, time_poi
   last_cut_ = now;
   step_ = tune::smallest_step;
   rest(cut_rest_, now);
-}
-
-DATAFLUX_INLINE double concurrency_control::request_overhead() const noexcept {
-  const network_estimate e = estimate();
-  if (e.connection_bandwidth <= 0) return detail::concurrency::usual_overhead;
-  return std::clamp(detail::concurrency::seconds(e.round_trip) * e.connection_bandwidth,
-                    detail::concurrency::least_overhead, detail::concurrency::most_overhead);
 }
 
 DATAFLUX_INLINE network_estimate concurrency_control::estimate() const noexcept {
