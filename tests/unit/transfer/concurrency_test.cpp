@@ -28,8 +28,8 @@ std::uint64_t small_to_large(std::mt19937_64& random) {  // as many of each orde
 
 double best_fixed(const link_settings& settings, const link_world::sizes& sizes) {
   double best = 0;
-  for (double n = 1; n < 257; n = std::max(n + 1, n * 1.15)) {
-    link_world world(settings, sizes, nullptr, static_cast<int>(n));
+  for (int n = 1; n < 257; n = std::max(n + 1, n * 115 / 100)) {
+    link_world world(settings, sizes, nullptr, n);
     world.run_for(2s);
     static_cast<void>(world.take_rates());
     world.run_for(4s);
