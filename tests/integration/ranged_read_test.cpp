@@ -99,6 +99,26 @@ TEST_CASE("ranged_read: over a socket, whatever becomes of single requests", "[i
   }
 }
 
+TEST_CASE("read_engine: over a socket, refusals that were mended count as such", "[integration]") {
+  harness h(20'000);
+  const int before = h.at_home([&] { return h.engine->limit(); });
+  h.server.faults().add({.verb = "objects.media", .action = fault::refuse{429}});
+  h.server.faults().add({.verb = "objects.media", .from = 2, .action = fault::refuse{503}});
+  h.server.faults().add({.verb = "objects.media", .from = 3, .action = fault::refuse{500}});
+  std::vector<std::byte> memory(h.body.size());
+  dataflux::span_sink sink(memory);
+  std::promise<result<dataflux::read_summary>> promise;
+  h.engine->home().post([&] {
+    h.engine->start({.bucket = "bkt", .object = "o"}, sink,
+                    [&](result<dataflux::read_summary> r) { promise.set_value(std::move(r)); });
+  });
+  const auto done = promise.get_future().get();
+  REQUIRE(done);
+  CHECK(done->attempts == 4);
+  CHECK(done->refusals == 2);
+  CHECK(h.at_home([&] { return h.engine->limit(); }) < before);
+}
+
 TEST_CASE("ranged_read: over a socket, a flipped byte is found", "[integration]") {
   harness h(200'000);
   h.server.faults().add({.verb = "objects.media", .from = 7, .action = fault::flip_byte{50}});

@@ -17,6 +17,9 @@ class engine_read;
 
 /// Private: what the reads of an engine share. On home's thread only.
 struct read_engine_state {
+  read_engine_state(object_store& from, scheduler& at, const read_engine_options& options) noexcept
+      : store(from), home(at), concurrency(options.concurrency), hedges(options.hedge) {}
+
   object_store& store;
   scheduler& home;
   concurrency_control concurrency;

@@ -162,16 +162,19 @@ DATAFLUX_INLINE void engine_read::account(const result<read_summary>& outcome, t
     core_->hedges.first_byte(hedge_, by_second ? hedge_side::second : hedge_side::first,
                              first_byte_);
   }
+  bool refused = false;
   if (outcome) {
     core_->concurrency.finished({.started = by_second ? hedge_.second_at : hedge_.asked_at,
                                  .first_byte = first_byte_,
                                  .finished = now,
                                  .bytes = outcome->bytes});
-    return;
+    refused = outcome->refusals > 0;
+  } else {
+    core_->concurrency.dropped(now);
+    const int status = outcome.error().http_status();
+    refused = status == 429 || status == 503;
   }
-  core_->concurrency.dropped(now);
-  const int status = outcome.error().http_status();
-  if (status != 429 && status != 503) return;
+  if (!refused) return;
   core_->concurrency.throttled(hedge_.asked_at, now);
   core_->hedges.throttled(now);
 }
