@@ -96,6 +96,7 @@
 #include <dataflux/transfer/hedge.hpp>
 #include <dataflux/transfer/quantile_sketch.hpp>
 #include <dataflux/transfer/ranged_read.hpp>
+#include <dataflux/transfer/ranged_read_request.hpp>
 #include <dataflux/transfer/read_engine.hpp>
 #include <dataflux/transfer/window.hpp>
 #include <dataflux/unique_function.hpp>

@@ -1,41 +1,11 @@
 #pragma once
 
 #include <dataflux/bytes.hpp>
-#include <dataflux/deadline.hpp>
 #include <dataflux/store/object_store.hpp>
+#include <dataflux/transfer/ranged_read_request.hpp>
 #include <dataflux/transfer/read_engine.hpp>
 
-#include <cstdint>
-#include <optional>
-#include <string>
-
 namespace dataflux::inline DATAFLUX_ABI {
-
-/// Bytes of one object, as many as there is memory for.
-struct ranged_read_request {
-  std::string bucket{};
-  std::string object{};
-  std::uint64_t offset{0};
-  /// 0 = the live one.
-  std::int64_t generation{0};
-  /// Of the whole object, if it is known, from a listing say; else what the service says.
-  std::optional<std::uint32_t> crc32c{};
-  /// Longest single read; what is longer is cut into as few as possible, of equal size.
-  std::uint64_t slice{8ULL << 20U};
-  call_limits limits{};
-};
-
-struct ranged_read_summary {
-  std::uint64_t bytes{0};
-  std::uint32_t crc32c{0};  ///< of these bytes
-  /// Of the object; 0 where nothing had to be read.
-  std::uint64_t object_size{0};
-  std::int64_t generation{0};
-  /// The bytes are the whole object, and its checksum was compared and equal.
-  bool verified{false};
-  /// Reads that were started, those of another generation included.
-  std::uint32_t reads{0};
-};
 
 /// Fills `into` with the object's bytes from `offset` on, by reads of slices in parallel: as many
 /// as the engine allows, and no more in its line, so that other streams get their turn. `into` is

@@ -1,6 +1,10 @@
 #pragma once
 
-#include <dataflux/transfer/read_engine.hpp>
+#include <dataflux/byte_sink.hpp>
+#include <dataflux/exec/scheduler.hpp>
+#include <dataflux/store/object_store.hpp>
+#include <dataflux/transfer/concurrency.hpp>
+#include <dataflux/transfer/hedge.hpp>
 
 #include <array>
 #include <atomic>
@@ -17,8 +21,9 @@ class engine_read;
 
 /// Private: what the reads of an engine share. On home's thread only.
 struct read_engine_state {
-  read_engine_state(object_store& from, scheduler& at, const read_engine_options& options) noexcept
-      : store(from), home(at), concurrency(options.concurrency), hedges(options.hedge) {}
+  read_engine_state(object_store& from, scheduler& at, const concurrency_options& c,
+                    const hedge_options& h) noexcept
+      : store(from), home(at), concurrency(c), hedges(h) {}
 
   object_store& store;
   scheduler& home;
@@ -34,8 +39,10 @@ struct read_engine_state {
 /// store calls on the threads where bytes arrive, and `claim()`, which decides between them.
 class engine_read final : public std::enable_shared_from_this<engine_read> {
  public:
+  using completion = object_store::completion<read_summary>;
+
   engine_read(std::shared_ptr<read_engine_state> core, read_request request, byte_sink& sink,
-              read_engine::completion done);
+              completion done);
 
   /// Puts it into the line, and sends it if it is its turn.
   void enqueue();
@@ -90,7 +97,7 @@ class engine_read final : public std::enable_shared_from_this<engine_read> {
   const std::shared_ptr<read_engine_state> core_;
   read_request request_;
   byte_sink& sink_;
-  read_engine::completion done_;
+  completion done_;
   const time_point deadline_;
   const std::stop_token caller_stop_;
   std::optional<std::stop_callback<stopper>> on_stop_{};

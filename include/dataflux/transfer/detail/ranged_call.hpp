@@ -2,7 +2,9 @@
 
 #include <dataflux/byte_sink.hpp>
 #include <dataflux/codec/crc32c.hpp>
-#include <dataflux/transfer/ranged_read.hpp>
+#include <dataflux/store/object_store.hpp>
+#include <dataflux/transfer/ranged_read_request.hpp>
+#include <dataflux/transfer/read_engine.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -19,8 +19,7 @@ DATAFLUX_INLINE void read_engine_state::pump() {
 }
 
 DATAFLUX_INLINE engine_read::engine_read(std::shared_ptr<read_engine_state> core,
-                                         read_request request, byte_sink& sink,
-                                         read_engine::completion done)
+                                         read_request request, byte_sink& sink, completion done)
     : core_(std::move(core)),
       request_(std::move(request)),
       sink_(sink),

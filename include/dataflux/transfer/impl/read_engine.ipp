@@ -10,7 +10,8 @@ namespace dataflux::inline DATAFLUX_ABI {
 
 DATAFLUX_INLINE read_engine::read_engine(object_store& store, scheduler& home,
                                          const read_engine_options& options)
-    : state_(std::make_shared<detail::read_engine_state>(store, home, options)) {}
+    : state_(std::make_shared<detail::read_engine_state>(store, home, options.concurrency,
+                                                         options.hedge)) {}
 DATAFLUX_INLINE read_engine::~read_engine() = default;
 
 DATAFLUX_INLINE void read_engine::start(read_request request, byte_sink& sink, completion done) {
