@@ -98,6 +98,9 @@ class concurrency_control {
   void try_level(double factor, time_point now) noexcept;
   void rest(duration least, time_point now) noexcept;
   bool window_full(time_point now) const noexcept;
+  double ratio_needed() const noexcept;
+  double in_flight_on_average() const noexcept;
+  double window_goodput() const noexcept;
 
   int max_;
   int limit_;

@@ -3,6 +3,7 @@
 #include <dataflux/deadline.hpp>
 #include <dataflux/transfer/quantile_sketch.hpp>
 
+#include <array>
 #include <cstdint>
 
 namespace dataflux::inline DATAFLUX_ABI {
@@ -22,6 +23,7 @@ struct hedged_read {
   time_point second_at{never};
   /// When to consider() it for the first time.
   time_point next_check{never};
+  std::uint64_t number{0};  ///< of the read, for the policy
   /// It has waited longer than the threshold.
   bool overdue{false};
 };
@@ -51,11 +53,14 @@ struct hedge_counters {
 /// request, and only if
 /// - it has waited for max(floor, 2 x the 95th percentile of time to first byte),
 /// - 200 first bytes have been seen, so that there is a percentile,
-/// - the token bucket has a token: each read pays for a twentieth, and it holds 8 at most, so that
+/// - the token bucket has a token: each read pays for a twentieth, and it holds 256 at most, so
+/// that
 ///   second requests are never more than 5 % of the reads so far,
 /// - the service has not been throttling (429, 503) within the last 10 s,
-/// - of the last reads (an average over some 128) no more than 5 % had to wait so long. When more
-///   do, it is the service and no straggler; in time the percentile grows, and they are not late.
+/// - of the reads that were begun with it and just before (256 to 512) no more than 5 % had to wait
+///   so long. When more do, it is the service and no straggler; in time the percentile grows, and
+///   they are not late. It is their beginning that counts: when a stream in order is held up by
+///   one of them, many stragglers become overdue at once and nothing else is under way.
 ///
 /// Only the first byte counts: a read that stalls in mid-body is resumed from the byte reached. Not
 /// for writes. In use:
@@ -90,6 +95,14 @@ class hedge_policy {
   const hedge_counters& counters() const noexcept { return counters_; }
 
  private:
+  /// Reads that became overdue, of 256 that were begun one after the other.
+  struct cohort {
+    std::uint64_t id{0};
+    std::uint32_t overdue{0};
+  };
+
+  cohort& cohort_of(std::uint64_t id) noexcept;
+  double overdue_share(std::uint64_t number) noexcept;
   void saw(duration waited) noexcept;
 
   hedge_options options_;
@@ -97,7 +110,7 @@ class hedge_policy {
   duration threshold_{options_.floor};
   time_point quiet_until_{time_point::min()};
   double tokens_{0};
-  double overdue_share_{0};
+  std::array<cohort, 128> cohorts_{};
   hedge_counters counters_{};
 };
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <dataflux/deadline.hpp>
-#include <dataflux/transfer/quantile_sketch.hpp>
 #include <dataflux/unique_function.hpp>
 
 #include <cstddef>
@@ -45,7 +44,7 @@ class read_budget {
 
 struct read_window_options {
   /// Most items ahead of the consumer, at least 1.
-  std::size_t max_items{8192};
+  std::size_t max_items{32768};
   /// What is set aside for the first item of unknown size; later ones get what the largest of late
   /// was found to have.
   std::uint64_t first_guess{1U << 20U};
@@ -76,10 +75,11 @@ enum class window_fit : std::uint8_t {
 /// source, and start in that order as soon as there is room; a slow consumer stops the reads within
 /// the budget, a fast one never waits while budget and connections are free.
 ///
-/// How many: as many as the consumer takes in the time that a slow read needs (1.5 x the 99th
-/// percentile of their times; what the consumer does between two items is measured without its
-/// waiting for us), and twice as many each time that it waits although so many were there. A
-/// consumer that does nothing in between gets all that the budget allows.
+/// How many: as many as the consumer takes in the time of a slow read, and half as many more. A
+/// read is as slow as the slowest of late, for in order a single one is waited for by all; what the
+/// consumer does between two items is measured without its waiting for us. Twice as many each time
+/// that it waits although so many were there, as one does that takes items in batches. A consumer
+/// that does nothing in between gets all that the budget allows.
 ///
 /// Deadlock-free: whatever the sizes up to the cap, and whichever window the one consumer of
 /// several waits at, that window's first item gets its memory:
@@ -173,7 +173,6 @@ class read_window {
   bool waiting_{false};
   bool wants_room_{false};
   // How far ahead is of use.
-  quantile_sketch times_{1e-5, 256};
   double slow_read_{0};  ///< seconds
   double think_seconds_{0};
   double thinks_{0};

@@ -23,6 +23,8 @@ inline constexpr double in_use = 0.85;
 inline constexpr double cut_to = 0.8;
 /// Of a step that doubles; the chance that spoils a comparison falls with the root of the number.
 inline constexpr int fewest_completions = 16;
+/// Squared and times the number of completions: two standard deviations of times that vary by half.
+inline constexpr double telling_difference = 1;
 inline constexpr duration long_window = std::chrono::seconds(1);
 inline constexpr int rest_windows = 8;
 inline constexpr duration shortest_rest = std::chrono::milliseconds(500);
@@ -87,13 +89,33 @@ DATAFLUX_INLINE void concurrency_control::finished(const finished_request& reque
   if (window_full(request.finished)) close_window(request.finished);
 }
 
-/// All slots have ended twice, and a small step would show above chance, or that takes too long.
+/// All slots have ended twice, and a small step would show above chance, or that takes too long, or
+/// the difference is so large that it shows already.
 DATAFLUX_INLINE bool concurrency_control::window_full(time_point now) const noexcept {
   namespace tune = detail::concurrency;
   if (window_.count < std::max(2 * limit_, tune::fewest_completions)) return false;
   const double excess = (downward_ ? tune::smallest_step : step_) - 1;
-  return window_.count * excess * excess >= tune::fewest_completions ||
-         now - window_.since >= tune::long_window;
+  if (window_.count * excess * excess >= tune::fewest_completions) return true;
+  if (now - window_.since >= tune::long_window) return true;
+  if (phase_ != phase::trial) return false;
+  const double difference = window_goodput() / base_goodput_ - ratio_needed();
+  return difference * difference * window_.count > tune::telling_difference;
+}
+
+/// Of a trial's goodput to that of the baseline, at least.
+DATAFLUX_INLINE double concurrency_control::ratio_needed() const noexcept {
+  if (downward_) return 1 - detail::concurrency::loss_allowed;
+  const double growth = static_cast<double>(limit_) / base_limit_ - 1;
+  return 1 + detail::concurrency::gain_per_step * growth;
+}
+
+DATAFLUX_INLINE double concurrency_control::in_flight_on_average() const noexcept {
+  const double length = detail::concurrency::seconds(window_.updated - window_.since);
+  return length > 0 ? window_.in_flight_seconds / length : 0;
+}
+
+DATAFLUX_INLINE double concurrency_control::window_goodput() const noexcept {
+  return in_flight_on_average() * window_.work / std::max(window_.busy_seconds, 1e-9);
 }
 
 DATAFLUX_INLINE void concurrency_control::open_window(phase next, time_point now) noexcept {
@@ -103,17 +125,14 @@ DATAFLUX_INLINE void concurrency_control::open_window(phase next, time_point now
 
 DATAFLUX_INLINE void concurrency_control::close_window(time_point now) noexcept {
   namespace tune = detail::concurrency;
-  const double length = tune::seconds(now - window_.since);
-  const double in_flight = length > 0 ? window_.in_flight_seconds / length : 0;
-  const double busy = std::max(window_.busy_seconds, 1e-9);
   last_window_ = now - window_.opened;
-  if (in_flight < tune::in_use * limit_) {
-    goodput_ = in_flight * window_.bytes / busy;
+  if (in_flight_on_average() < tune::in_use * limit_) {
+    goodput_ = window_goodput() * window_.bytes / window_.work;
     if (phase_ == phase::trial) limit_ = base_limit_;
     rest(tune::shortest_rest, now);
     return;
   }
-  judge(in_flight * window_.work / busy, busy / window_.work, now);
+  judge(window_goodput(), window_.busy_seconds / window_.work, now);
 }
 
 /// What a full window at `limit_` means.
@@ -121,12 +140,7 @@ DATAFLUX_INLINE void concurrency_control::judge(double goodput, double slowness,
                                                 time_point now) noexcept {
   namespace tune = detail::concurrency;
   const double step = downward_ ? tune::smallest_step : step_;
-  bool accepted = true;
-  if (phase_ == phase::trial) {
-    const double factor = static_cast<double>(limit_) / base_limit_;
-    accepted = downward_ ? goodput >= (1 - tune::loss_allowed) * base_goodput_
-                         : goodput >= (1 + tune::gain_per_step * (factor - 1)) * base_goodput_;
-  }
+  const bool accepted = phase_ != phase::trial || goodput >= ratio_needed() * base_goodput_;
   if (fastest_limit_ == 0 || slowness * tune::slower < fastest_) fastest_limit_ = limit_;
   fastest_limit_ = std::min(fastest_limit_, limit_);
   fastest_ = fastest_ > 0 ? std::min(fastest_, slowness) : slowness;

@@ -15,9 +15,8 @@ inline constexpr double think_memory = 128;  // items
 /// Beside what the consumer takes in the time of a slow read.
 inline constexpr double margin = 1.5;
 inline constexpr double least_depth = 2;
-inline constexpr double slow = 0.99;
-inline constexpr std::uint64_t reads_per_look = 32;
-inline constexpr double boost_memory = 4096;  // items
+inline constexpr double slow_read_memory = 32768;  // items
+inline constexpr double boost_memory = 4096;       // items
 inline constexpr double most_boost = 1U << 20U;
 inline constexpr std::uint64_t guess_memory = 64;  // items
 }  // namespace detail::windowing
@@ -122,10 +121,8 @@ DATAFLUX_INLINE window_fit read_window::sized(std::uint64_t item, std::uint64_t 
 DATAFLUX_INLINE void read_window::arrived(std::uint64_t item, duration took) noexcept {
   entry& e = at(item);
   if (e.is == state::reading) e.is = state::ready;
-  times_.add(std::chrono::duration<double>(took).count());
-  constexpr std::uint64_t look = detail::windowing::reads_per_look;
-  if (times_.count() > look && times_.count() % look != 0) return;
-  slow_read_ = times_.quantile(detail::windowing::slow);
+  slow_read_ -= slow_read_ / detail::windowing::slow_read_memory;
+  slow_read_ = std::max(slow_read_, std::chrono::duration<double>(took).count());
 }
 
 DATAFLUX_INLINE void read_window::failed(std::uint64_t item) {
