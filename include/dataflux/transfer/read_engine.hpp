@@ -31,7 +31,7 @@ struct read_engine_options {
 ///
 /// Everything happens on `home`: start() is to be called there, completions run there, never inside
 /// start(). Store and home outlive the engine, and the engine all completions. Cost beside the
-/// store's: three allocations a read, one timer, and a copy of the first 512 bytes of its body.
+/// store's: two allocations a read, one timer, and a copy of the first 512 bytes of its body.
 class read_engine {
  public:
   using completion = object_store::completion<read_summary>;

@@ -172,7 +172,11 @@ TEST_CASE("read_window and read_engine: small objects use all connections", "[tr
 
 TEST_CASE("read_window and read_engine: large objects fill the link within a small budget",
           "[transfer]") {
-  epoch e(1'500, 3U << 20U, 192U << 20U, 0ms);
+  // Reads of one size that share a link keep in step, and leave it idle for a round trip each time.
+  // A network does not; jitter breaks it up.
+  auto link = epoch::region();
+  link.jitter = 0.7;
+  epoch e(1'500, 3U << 20U, 192U << 20U, 0ms, link);
   e.run();
   const double bytes = e.rate_after_first_second() * (3U << 20U);
   INFO(bytes / 1e6 << " MB/s");
@@ -202,11 +206,7 @@ TEST_CASE("read_window and read_engine: with 1 % that stall 5 s", "[transfer]") 
     e.store().set_faults(stall_one_percent());
     e.run();
     // A read takes 30 ms on average where one in a hundred takes a second more.
-    const auto& h = e.engine().hedges();
-    INFO(e.rate_after_first_second()
-         << " a second, asked again " << h.asked << ", won " << h.won << " denied "
-         << h.denied_by_budget << " " << h.denied_by_service << " limit " << e.engine().limit()
-         << " held " << e.most_held());
+    INFO(e.rate_after_first_second() << " a second, asked again " << e.engine().hedges().asked);
     CHECK(e.rate_after_first_second() >= 0.9 * 256 / 0.0303);
     CHECK(e.requests() <= 105'000);
   }
