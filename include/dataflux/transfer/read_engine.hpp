@@ -16,6 +16,7 @@ struct read_engine_state;
 }
 
 struct read_engine_options {
+  /// Reads. Second requests come on top: a twentieth more connections are of use.
   concurrency_options concurrency{};
   hedge_options hedge{};
 };

@@ -166,6 +166,7 @@ class read_window {
   std::uint64_t idle_from_{0};  ///< no item before it is idle
   std::size_t ahead_{0};
   std::size_t to_revoke_{0};
+  std::uint64_t revoke_below_{0};  ///< no item from there on is to be revoked
   std::uint64_t held_{0};
   std::uint64_t revoked_{0};
   std::uint64_t guess_;

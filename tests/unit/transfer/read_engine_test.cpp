@@ -12,7 +12,6 @@
 #include <vector>
 
 using namespace std::chrono_literals;
-using dataflux::byte_range;
 using dataflux::duration;
 using dataflux::errc;
 using dataflux::injected_fault;
@@ -20,7 +19,6 @@ using dataflux::memory_store;
 using dataflux::memory_store_options;
 using dataflux::read_engine;
 using dataflux::read_engine_options;
-using dataflux::read_request;
 using dataflux::read_summary;
 using dataflux::result;
 using dataflux::store_verb;

@@ -39,8 +39,9 @@ DATAFLUX_INLINE read_window::~read_window() {
 
 DATAFLUX_INLINE window_step read_window::next() {
   wants_room_ = false;
-  for (std::uint64_t item = end(); to_revoke_ > 0 && item-- > first_;) {
+  for (std::uint64_t item = revoke_below_; to_revoke_ > 0 && item-- > first_;) {
     if (at(item).is != state::to_revoke) continue;
+    revoke_below_ = item;
     at(item).is = state::releasing;
     --to_revoke_;
     ++revoked_;
@@ -237,6 +238,7 @@ DATAFLUX_INLINE std::uint64_t read_window::revoke_last(std::uint64_t needed) {
     budget_.releasing_ += e.held;
     found += e.held;
   }
+  if (found > 0) revoke_below_ = end();
   if (found > 0 && wake_) wake_();
   return found;
 }
