@@ -198,6 +198,22 @@ TEST_CASE("concurrency_control: steps that succeed become larger again", "[trans
   CHECK(limits == std::vector<int>{12, 15, 22, 44, 88, 176, 256});
 }
 
+TEST_CASE("concurrency_control: a trial that fails clearly ends soon", "[transfer]") {
+  concurrency_control control({.max = 20});
+  time_point now = start;
+  int at_16 = 0;
+  for (bool full = false; now < start + 10s; now += 10ms) {
+    const int n = control.limit();
+    full = full || n == 20;
+    if (full && n == 16) at_16 += n;
+    for (int i = 0; i < n; ++i) control.started(now);
+    end(control, n, now, 10ms);
+  }
+  CHECK(control.limit() == 20);
+  CHECK(at_16 >= 32);  // all slots twice
+  CHECK(at_16 <= 48);  // and not 256, as for a small difference
+}
+
 TEST_CASE("concurrency_control: requests from before a step are not counted for it", "[transfer]") {
   concurrency_control control;
   const auto round = [&](int n, time_point at) {

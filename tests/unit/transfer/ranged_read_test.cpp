@@ -162,9 +162,11 @@ TEST_CASE("ranged_read: bytes of two generations never mix", "[transfer]") {
   const synthetic_bytes later{20'000, 8};
   w.store.put("bucket", "o", before);
   w.store.set_faults(replace_after(w, after, later));
-  const auto& done = w.read(20'000);
+  // The first half of it has no checksum that would tell.
+  const std::size_t size = GENERATE(10'000U, 20'000U);
+  const auto& done = w.read(size);
   if (done) {
-    CHECK(done->verified);
+    CHECK(done->verified == (size == 20'000));
     CHECK((w.holds(before) || w.holds(later)));
   } else {
     CHECK(done.error().code() == errc::aborted);

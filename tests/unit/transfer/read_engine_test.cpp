@@ -3,12 +3,16 @@
 #include <dataflux/transfer/read_engine.hpp>
 
 #include <support/catch.hpp>
+#include <support/scripted_store.hpp>
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 using namespace std::chrono_literals;
@@ -78,7 +82,83 @@ struct world {
   }
 };
 
+/// A store whose reads of "by hand" are answered by the test.
+class hand_store final : public scripted_store {
+ public:
+  struct asked {
+    dataflux::read_request request;
+    dataflux::byte_sink* sink;
+    completion<read_summary> done;
+  };
+  explicit hand_store(dataflux::object_store& inner)
+      : scripted_store(inner, [](const auto&) { return page_fault::none; }) {}
+  void start(const dataflux::read_request& request, dataflux::byte_sink& sink,
+             completion<read_summary> done) override {
+    if (request.object != "by hand") return scripted_store::start(request, sink, std::move(done));
+    reads.push_back({request, &sink, std::move(done)});
+  }
+  using scripted_store::start;
+  std::vector<asked> reads{};
+};
+
+/// A piece of a body; false if the sink does not want it.
+bool deliver(dataflux::byte_sink& sink, std::string_view piece) {
+  while (!piece.empty()) {
+    const dataflux::bytes_span memory = sink.prepare(piece.size());
+    if (memory.empty()) return false;
+    const std::size_t n = std::min(memory.size(), piece.size());
+    std::memcpy(memory.data(), piece.data(), n);
+    if (!sink.commit(n)) return false;
+    piece.remove_prefix(n);
+  }
+  return true;
+}
+
 }  // namespace
+
+TEST_CASE("read_engine: whichever request delivers first, the other one touches nothing",
+          "[transfer]") {
+  const std::size_t winner = GENERATE(0U, 1U);
+  const std::string body(2'000, 'w');
+  const std::string wrong(2'000, 'x');
+  dataflux::virtual_scheduler clock;
+  memory_store inner(clock, {.rtt = 20ms});
+  inner.put("bucket", "usual", synthetic_bytes{100, 1});
+  hand_store store(inner);
+  read_engine engine(store, clock);
+  for (int i = 0; i < 250; ++i) {
+    outcome usual(100);
+    engine.start({.bucket = "bucket", .object = "usual"}, usual.sink, [](const auto&) {});
+    clock.run();
+  }
+  outcome o(2'000);
+  engine.start({.bucket = "bucket", .object = "by hand"}, o.sink,
+               [&](result<read_summary> r) { o.ended = std::move(r); });
+  clock.run_for(2s);
+  REQUIRE(store.reads.size() == 2);
+  auto& first = store.reads[winner];
+  auto& second = store.reads[1 - winner];
+  // Both have their heads, both have memory for bytes that are about to come.
+  for (auto& read : store.reads) REQUIRE(read.sink->expect(2'000));
+  CHECK(o.sink.size() == 0);
+  REQUIRE_FALSE(second.sink->prepare(10).empty());
+  CHECK(deliver(*first.sink, std::string_view(body).substr(0, 700)));
+  CHECK_FALSE(second.sink->commit(10));
+  CHECK_FALSE(deliver(*second.sink, wrong));
+  clock.run_for(1ms);
+  CHECK(second.request.limits.stop.stop_requested());
+  CHECK_FALSE(first.request.limits.stop.stop_requested());
+  second.done(dataflux::error(errc::cancelled, "overtaken"));
+  clock.run_for(1ms);
+  CHECK_FALSE(o.ended);
+  CHECK(deliver(*first.sink, std::string_view(body).substr(700)));
+  first.done(read_summary{.bytes = 2'000});
+  clock.run_for(1ms);
+  REQUIRE(o.ended);
+  CHECK(o.ended->has_value());
+  CHECK(dataflux::as_text(o.memory) == body);
+  CHECK(engine.hedges().won == winner);
+}
 
 TEST_CASE("read_engine: reads into the sink, on the store's word", "[transfer]") {
   world w;

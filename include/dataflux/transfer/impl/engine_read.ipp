@@ -145,6 +145,7 @@ DATAFLUX_INLINE void engine_read::finish(result<read_summary> outcome) {
   finished_ = true;
   core->home.cancel(std::exchange(timer_, timer_id::none));
   on_stop_.reset();
+  // claim() has told the other side, unless it was sent at that very moment.
   for (request_side* s : {&first_, &second_}) {
     if (s->under_way) s->stop.request_stop();
   }
