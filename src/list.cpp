@@ -8,6 +8,7 @@
 #include <dataflux/list/impl/manifest_encoder.ipp>
 #include <dataflux/list/impl/manifest_format.ipp>
 #include <dataflux/list/impl/manifest_object.ipp>
+#include <dataflux/list/impl/manifest_refresh.ipp>
 #include <dataflux/list/impl/manifest_writer.ipp>
 #include <dataflux/list/impl/name_range.ipp>
 #include <dataflux/list/impl/name_tree.ipp>

@@ -63,4 +63,20 @@ struct uploads_options {
 };
 exit_status run_uploads(const session& with, const uploads_options& options);
 
+enum class manifest_action { create, refresh, show };
+struct manifest_options {
+  manifest_action action{manifest_action::show};
+  std::string source{};
+  /// A path or gs://bucket/name.
+  std::string manifest{};
+  std::string glob{};
+  bool versions{false};
+  std::vector<std::string> columns{};
+  /// Tells what is different, and leaves the manifest as it is.
+  bool dry_run{false};
+  bool details{false};
+  bool json{false};
+};
+exit_status run_manifest(const session& with, const manifest_options& options);
+
 }  // namespace cli

@@ -87,7 +87,7 @@ class copy {
     bool any = false;
     const auto listed =
         for_each_page(with_.store, {.bucket = source_.bucket, .prefix = prefix, .stop = work_.stop},
-                      [&](dataflux::list_page& page) {
+                      [&](dataflux::listed_page& page) {
                         any = any || !page.objects.empty();
                         if (!tree && any && !open_tree(root, tree)) return false;
                         for (const auto row : page.objects) bar_.expect(row.size);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/list/fast_list_request.hpp>
 #include <dataflux/store/object_store.hpp>
 #include <dataflux/unique_function.hpp>
 
@@ -20,9 +21,10 @@ struct listing_request {
   std::stop_token stop{};
 };
 
-/// Calls `page` for each page in order of names, on the calling thread, until it gives false. The
-/// next page is fetched meanwhile. Errors: those of objects.list.
+/// Calls `page` for each page in order of names, on the calling thread, until it gives false. What
+/// comes next is listed meanwhile, by many calls at a time. Nothing is left out: markers of folders
+/// and leftovers of downloads are objects. Errors: those of dataflux::fast_list().
 dataflux::result<void> for_each_page(dataflux::object_store& store, const listing_request& what,
-                                     dataflux::unique_function<bool(dataflux::list_page&)> page);
+                                     dataflux::unique_function<bool(dataflux::listed_page&)> page);
 
 }  // namespace cli

@@ -24,6 +24,7 @@ struct command_line {
   cli::cp_options cp{};
   cli::rm_options rm{};
   cli::uploads_options uploads{};
+  cli::manifest_options manifest{};
 };
 
 void declare_reading(CLI::App& app, command_line& to) {
@@ -85,6 +86,37 @@ void declare_uploads(CLI::App& app, command_line& to) {
   abort->callback([&to] { to.uploads.abort = true; });
 }
 
+void declare_manifest(CLI::App& app, command_line& to) {
+  auto& with = to.manifest;
+  auto* manifest = app.add_subcommand(
+      "manifest",
+      "A listing in a file or an object, checksummed, from which jobs start without listing.");
+  manifest->require_subcommand(1);
+  auto* create = manifest->add_subcommand(
+      "create",
+      "List a bucket, or what is below a folder, and save it. Markers of folders and leftovers\n"
+      "of composed downloads are left out and counted. A manifest of that name is replaced.");
+  auto* refresh = manifest->add_subcommand(
+      "refresh", "List the same again, tell what is different, and replace the manifest");
+  auto* show = manifest->add_subcommand("show", "What was listed, when and how");
+  create->add_option("SOURCE", with.source, "gs://bucket[/folder]")->required();
+  for (auto* command : {create, refresh, show}) {
+    command->add_option("MANIFEST", with.manifest, "Path or gs://bucket/name")->required();
+  }
+  create->add_option("--glob", with.glob, "Only names like this: **.jpg, train/*/[0-9].png");
+  create->add_flag("-a,--all-versions", with.versions, "Noncurrent versions, too");
+  create
+      ->add_option("--columns", with.columns,
+                   "Also md5, created, updated, content-type, storage-class, metadata")
+      ->delimiter(',');
+  refresh->add_flag("-l", with.details, "Each object that was added (+), removed (-), changed (~)");
+  refresh->add_flag("--dry-run", with.dry_run, "Leave the manifest as it is");
+  show->add_flag("-l", with.details, "Its objects with size and time (where it has the column)");
+  show->add_flag("--json", with.json, "Its objects, one JSON object a line");
+  create->callback([&with] { with.action = cli::manifest_action::create; });
+  refresh->callback([&with] { with.action = cli::manifest_action::refresh; });
+}
+
 dataflux::result<std::shared_ptr<dataflux::gcs::client>> connect(const command_line& asked,
                                                                  cli::retry_notice& notice) {
   dataflux::gcs::client_options options{.endpoint = asked.endpoint,
@@ -111,6 +143,7 @@ cli::exit_status run(const CLI::App& app, const command_line& asked, const inter
   if (app.got_subcommand("cat")) return cli::run_cat(with, asked.cat);
   if (app.got_subcommand("cp")) return cli::run_cp(with, asked.cp);
   if (app.got_subcommand("uploads")) return cli::run_uploads(with, asked.uploads);
+  if (app.got_subcommand("manifest")) return cli::run_manifest(with, asked.manifest);
   return cli::run_rm(with, asked.rm);
 }
 
@@ -129,6 +162,7 @@ int main(int argc, char** argv) {
   declare_reading(app, asked);
   declare_writing(app, asked);
   declare_uploads(app, asked);
+  declare_manifest(app, asked);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

@@ -42,7 +42,7 @@ std::string_view advice(const error& e) noexcept {
     case errc::failed_precondition:
       return e.http_status() == 412 ? "it was changed meanwhile; run the command again" : "";
     case errc::data_loss:
-      return "nothing was kept; run the command again";
+      return e.bucket().empty() ? "" : "nothing was kept; run the command again";
     case errc::unavailable:
       if (e.http_status() != 0) return "try again later";
       return "check the network, --endpoint and STORAGE_EMULATOR_HOST";

@@ -33,7 +33,7 @@ void remove_below(job& with, const location& where) {
   std::uint64_t seen = 0;
   const auto listed = for_each_page(
       with.store, {.bucket = where.bucket, .prefix = folder_prefix(where.name), .stop = with.stop},
-      [&](dataflux::list_page& page) {
+      [&](dataflux::listed_page& page) {
         for (const auto row : page.objects) {
           remove(with, where.bucket, std::string(row.name), row.generation);
         }

@@ -2,6 +2,7 @@
 
 #include <dataflux/buffer.hpp>
 #include <dataflux/byte_sink.hpp>
+#include <dataflux/list/fast_list.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "parallel.hpp"
+#include "terminal/listing_progress.hpp"
 #include "terminal/progress.hpp"
 
 using dataflux::byte_range;
@@ -48,22 +50,17 @@ result<void> compare_with_file(const std::filesystem::path& file, bytes_view byt
 
 result<object_columns> list_all(dataflux::object_store& store, const main_job_options& job,
                                 step_report& report) {
-  progress bar("listing", 0);
-  object_columns all;
-  dataflux::list_page_request request{
-      .bucket = job.bucket, .prefix = job.prefix, .limits = {.stop = job.stop}};
-  do {
-    auto page = store.list_page(request);
-    if (!page) return std::move(page).error();
-    for (std::size_t i = 0; i < page->objects.size(); ++i)
-      report.bytes += page->objects.object_size(i);
-    bar.add(page->objects.size(), 0);
-    request.page_token = std::move(page->next_page_token);
-    all.append(std::move(page->objects));
-  } while (!request.page_token.empty());
-  report.objects = all.size();
+  listing_progress bar;
+  auto listed = dataflux::fast_list(store, {.bucket = job.bucket,
+                                            .prefix = job.prefix,
+                                            .filter = {.skip_markers = false},
+                                            .watcher = &bar,
+                                            .limits = {.stop = job.stop}});
+  if (!listed) return std::move(listed).error();
+  report.objects = listed->summary.objects;
+  report.bytes = listed->summary.bytes;
   report.seconds = bar.seconds();
-  return all;
+  return std::move(listed->objects);
 }
 
 result<step_report> read_all(dataflux::object_store& store, const main_job_options& job,

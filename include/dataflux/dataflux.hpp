@@ -70,6 +70,7 @@
 #include <dataflux/list/list_filter.hpp>
 #include <dataflux/list/listing_changes.hpp>
 #include <dataflux/list/manifest.hpp>
+#include <dataflux/list/manifest_refresh.hpp>
 #include <dataflux/list/manifest_writer.hpp>
 #include <dataflux/list/name_range.hpp>
 #include <dataflux/list/range_splitter.hpp>

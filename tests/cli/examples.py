@@ -51,6 +51,14 @@ class Examples(unittest.TestCase):
         self.assertEqual("", self.run_it("01_list", "no-such-bucket", status=1))
         self.assertIn("not_found", self.said_aside)
 
+    def test_09_manifest(self):
+        with tempfile.TemporaryDirectory() as folder:
+            arguments = (BUCKET, "train/", str(Path(folder, "train.dfl")))
+            self.assertEqual("2 objects saved\n", self.run_it("09_manifest", *arguments))
+            self.assertEqual("0 added, 0 removed, 0 changed\n",
+                             self.run_it("09_manifest", *arguments))
+            self.run_it("09_manifest", BUCKET, "train/", folder, status=1)
+
     def test_02_read(self):
         self.assertEqual("train/a: 5 bytes, checked\ntrain/b: 14 bytes, checked\n",
                          self.run_it("02_read", BUCKET, "train/a", "train/b"))

@@ -105,8 +105,9 @@ class manifest {
   static result<manifest> open(const std::string& path);
 
   /// The same over memory that `owner` keeps alive and unchanged; its address must be a multiple of
-  /// 8.
-  static result<manifest> over(bytes_view bytes, std::shared_ptr<const void> owner);
+  /// 8. Errors, also those of rows(), begin with `shown_as`.
+  static result<manifest> over(bytes_view bytes, std::shared_ptr<const void> owner,
+                               std::string shown_as = {});
 
   const manifest_description& description() const noexcept;
   /// Number of rows.

@@ -119,7 +119,8 @@ result<manifest_description> read_manifest_description(bytes_view json);
 object_chunk manifest_chunk(bytes_view whole, const manifest_block& block) noexcept;
 
 inline error damaged_manifest(std::string what) {
-  return error{errc::data_loss, std::move(what.insert(0, "the manifest is damaged: "))};
+  what.insert(0, "the manifest is damaged: ").append("; list anew and save it again");
+  return error{errc::data_loss, std::move(what)};
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

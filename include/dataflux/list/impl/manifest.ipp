@@ -18,6 +18,7 @@
 namespace dataflux::inline DATAFLUX_ABI {
 
 struct manifest::state {
+  std::string shown_as{};
   bytes_view bytes{};
   std::shared_ptr<const void> owner{};
   manifest_description description{};
@@ -27,6 +28,7 @@ struct manifest::state {
   /// Blocks that were checked and found good. Two threads may check the same block: no harm.
   std::unique_ptr<std::atomic<bool>[]> good {};
 
+  result<void> read(bytes_view whole);
   result<void> read_table(const detail::manifest_end& end);
   result<void> check(std::size_t block) const;
 };
@@ -59,6 +61,11 @@ inline result<bytes_view> map_file(const std::string& path, std::shared_ptr<cons
   owner = std::shared_ptr<const void>(
       at, [size](const void* p) { static_cast<void>(::munmap(const_cast<void*>(p), size)); });
   return bytes_view{static_cast<const std::byte*>(at), size};
+}
+
+inline error of_manifest(const std::string& shown_as, error why) {
+  if (shown_as.empty()) return why;
+  return std::move(why.with_message(shown_as + ": " + why.message()));
 }
 
 /// Ascending from 0 to `end`: then no value leaves its column.
@@ -130,24 +137,32 @@ DATAFLUX_INLINE result<void> manifest::state::check(std::size_t index) const {
   return {};
 }
 
-DATAFLUX_INLINE result<manifest> manifest::over(bytes_view bytes,
-                                                std::shared_ptr<const void> owner) {
-  if (reinterpret_cast<std::uintptr_t>(bytes.data()) % 8 != 0) {
+DATAFLUX_INLINE result<void> manifest::state::read(bytes_view whole) {
+  if (reinterpret_cast<std::uintptr_t>(whole.data()) % 8 != 0) {
     return error{errc::invalid_argument, "a manifest's address must be a multiple of 8"};
   }
-  const auto end = detail::read_manifest_end(bytes);
+  const auto end = detail::read_manifest_end(whole);
   if (!end) return end.error();
-  const auto made = std::make_shared<state>();
-  made->bytes = bytes;
-  made->owner = std::move(owner);
-  if (auto table = made->read_table(*end); !table) return std::move(table).error();
+  bytes = whole;
+  if (auto table = read_table(*end); !table) return table;
   const bytes_view text = bytes.subspan(end->description_begin, end->description_bytes);
   if (codec::crc32c(text) != end->description_crc) {
     return detail::damaged_manifest("the checksum of its description does not match");
   }
-  auto description = detail::read_manifest_description(text);
-  if (!description) return std::move(description).error();
-  made->description = *std::move(description);
+  auto read = detail::read_manifest_description(text);
+  if (!read) return std::move(read).error();
+  description = *std::move(read);
+  return {};
+}
+
+DATAFLUX_INLINE result<manifest> manifest::over(bytes_view bytes, std::shared_ptr<const void> owner,
+                                                std::string shown_as) {
+  const auto made = std::make_shared<state>();
+  made->shown_as = std::move(shown_as);
+  made->owner = std::move(owner);
+  if (auto read = made->read(bytes); !read) {
+    return detail::of_manifest(made->shown_as, std::move(read).error());
+  }
   return manifest{made};
 }
 
@@ -155,11 +170,7 @@ DATAFLUX_INLINE result<manifest> manifest::open(const std::string& path) {
   std::shared_ptr<const void> owner;
   const auto bytes = detail::map_file(path, owner);
   if (!bytes) return bytes.error();
-  auto opened = over(*bytes, std::move(owner));
-  if (!opened) {
-    return std::move(opened.error().with_message("'" + path + "': " + opened.error().message()));
-  }
-  return opened;
+  return over(*bytes, std::move(owner), "'" + path + "'");
 }
 
 DATAFLUX_INLINE const manifest_description& manifest::description() const noexcept {
@@ -178,7 +189,9 @@ DATAFLUX_INLINE result<object_columns> manifest::rows(std::size_t first, std::si
   auto block = static_cast<std::size_t>(after - s.first_rows.begin()) - 1;
   const std::size_t skipped = s.first_rows[block];
   for (; block < s.blocks.size() && s.first_rows[block] < end; ++block) {
-    if (auto good = s.check(block); !good) return std::move(good).error();
+    if (auto good = s.check(block); !good) {
+      return detail::of_manifest(s.shown_as, std::move(good).error());
+    }
     out.append_shared(detail::manifest_chunk(s.bytes, s.blocks[block]), s.owner);
   }
   if (first == skipped && out.size() == end - first) return out;

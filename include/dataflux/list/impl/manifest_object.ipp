@@ -205,14 +205,15 @@ DATAFLUX_INLINE void start_load_manifest(object_store& store, const read_request
   auto memory = std::make_shared<collecting_sink>(buffer_pool{0});
   memory->reset(std::numeric_limits<std::size_t>::max(), collecting_sink::excess::refuse);
   byte_sink& sink = *memory;
-  store.start(
-      request, sink,
-      [memory = std::move(memory), done = std::move(done)](result<read_summary> outcome) mutable {
-        if (!outcome) return done(std::move(outcome).error());
-        const bytes_view bytes = memory->bytes();
-        auto opened = manifest::over(bytes, std::move(memory));
-        done(std::move(opened));
-      });
+  store.start(request, sink,
+              [memory = std::move(memory), done = std::move(done),
+               name = "gs://" + request.bucket + "/" +
+                      request.object](result<read_summary> outcome) mutable {
+                if (!outcome) return done(std::move(outcome).error());
+                const bytes_view bytes = memory->bytes();
+                auto opened = manifest::over(bytes, std::move(memory), std::move(name));
+                done(std::move(opened));
+              });
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI

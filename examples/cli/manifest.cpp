@@ -1,0 +1,203 @@
+#include <dataflux/codec/rfc3339.hpp>
+#include <dataflux/list/fast_list.hpp>
+#include <dataflux/list/manifest_refresh.hpp>
+#include <dataflux/list/manifest_writer.hpp>
+
+#include <terminal/listing_progress.hpp>
+
+#include <chrono>
+#include <cinttypes>
+#include <cstdio>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "commands.hpp"
+#include "location.hpp"
+#include "row_printer.hpp"
+
+namespace cli {
+
+using dataflux::errc;
+using dataflux::error;
+using dataflux::extra_columns;
+using dataflux::manifest;
+using dataflux::object_columns;
+using dataflux::result;
+
+namespace {
+
+result<extra_columns> parse_columns(const std::vector<std::string>& names) {
+  static const std::map<std::string_view, extra_columns> known{
+      {"md5", extra_columns::md5},
+      {"created", extra_columns::created},
+      {"updated", extra_columns::updated},
+      {"content-type", extra_columns::content_type},
+      {"storage-class", extra_columns::storage_class},
+      {"metadata", extra_columns::metadata}};
+  auto columns = extra_columns::none;
+  for (const auto& name : names) {
+    const auto found = known.find(name);
+    if (found == known.end()) {
+      return error(errc::invalid_argument, "--columns " + name +
+                                               ": write some of md5, created, updated, "
+                                               "content-type, storage-class, metadata");
+    }
+    columns = columns | found->second;
+  }
+  return columns;
+}
+
+/// Where a manifest is: a file or an object.
+result<location> parse_place(const std::string& text) {
+  auto where = parse_location(text);
+  if (!where) return where;
+  if (where->where == location::kind::stream || (where->is_object() && where->name.empty())) {
+    return error(errc::invalid_argument,
+                 text + ": give a file or gs://bucket/name for the manifest");
+  }
+  return where;
+}
+
+result<void> save(const session& with, const location& to,
+                  const dataflux::manifest_description& description, const object_columns& rows) {
+  if (!to.is_object()) return dataflux::save_manifest(to.path, description, rows);
+  auto saved = dataflux::save_manifest(
+      with.store, {.bucket = to.bucket, .object = to.name, .limits = {.stop = with.stop}},
+      description, rows);
+  if (!saved) return std::move(saved).error();
+  return {};
+}
+
+result<manifest> load(const session& with, const location& from) {
+  if (!from.is_object()) return manifest::open(from.path);
+  return dataflux::load_manifest(
+      with.store, {.bucket = from.bucket, .object = from.name, .limits = {.stop = with.stop}});
+}
+
+void print_count(const char* what, std::uint64_t count) {
+  if (count > 0) std::printf("  %" PRIu64 " %s\n", count, what);
+}
+
+void print_summary(const dataflux::list_summary& of) {
+  std::printf("%" PRIu64 " objects, %" PRIu64 " bytes\n", of.objects, of.bytes);
+  print_count("markers of folders left out", of.dropped.markers);
+  print_count("leftovers of composed downloads left out", of.dropped.composed);
+}
+
+result<void> create(const session& with, const manifest_options& options, outcome& report) {
+  const auto from = parse_object_location(options.source);
+  if (!from) return from.error();
+  const auto to = parse_place(options.manifest);
+  if (!to) return to.error();
+  const auto columns = parse_columns(options.columns);
+  if (!columns) return columns.error();
+  dataflux::fast_list_request request{.bucket = from->bucket,
+                                      .prefix = folder_prefix(from->name),
+                                      .match_glob = options.glob,
+                                      .versions = options.versions,
+                                      .extra = *columns,
+                                      .limits = {.stop = with.stop}};
+  const auto now =
+      std::chrono::time_point_cast<dataflux::timestamp::duration>(std::chrono::system_clock::now());
+  const auto description = dataflux::describe_listing(request, now);
+  if (!description) return description.error();
+  const auto listed = [&] {
+    listing_progress bar;
+    request.watcher = &bar;
+    return dataflux::fast_list(with.store, request);
+  }();
+  if (!listed) return listed.error();
+  if (auto saved = save(with, *to, *description, listed->objects); !saved) return saved;
+  print_summary(listed->summary);
+  if (to->bucket == from->bucket && to->name.starts_with(request.prefix)) {
+    report.note(to->to_string() + " lies in what it lists: it will be new to each refresh");
+  }
+  return {};
+}
+
+void print_changes(const manifest_options& options, const std::string& bucket,
+                   const object_columns& before, const dataflux::refreshed_listing& now) {
+  const auto& changes = now.changes;
+  const auto line = [&](char sign, std::string_view name) {
+    std::printf("%c %s\n", sign, shown_url(bucket, name).c_str());
+  };
+  if (options.details) {
+    for (const auto i : changes.removed) line('-', before.name(i));
+    for (const auto i : changes.added) line('+', now.now.objects.name(i));
+    for (const auto& both : changes.changed) line('~', now.now.objects.name(both.after));
+  }
+  print_summary(now.now.summary);
+  std::printf("%zu added, %zu removed, %zu changed, %zu unchanged\n", changes.added.size(),
+              changes.removed.size(), changes.changed.size(), changes.unchanged);
+}
+
+result<void> refresh(const session& with, const manifest_options& options) {
+  const auto where = parse_place(options.manifest);
+  if (!where) return where.error();
+  const auto before = load(with, *where);
+  if (!before) return before.error();
+  const auto rows = before->rows();
+  if (!rows) return rows.error();
+  const auto now = [&] {
+    listing_progress bar;
+    return dataflux::refresh_manifest(with.store, *before,
+                                      {.watcher = &bar, .limits = {.stop = with.stop}});
+  }();
+  if (!now) return now.error();
+  if (!options.dry_run) {
+    if (auto saved = save(with, *where, now->description, now->now.objects); !saved) return saved;
+  }
+  print_changes(options, before->description().bucket, *rows, *now);
+  return {};
+}
+
+void print_description(const manifest& of) {
+  const auto& facts = of.description();
+  const auto fact = [](const char* what, const std::string& value) {
+    if (!value.empty()) std::printf("  %-20s %s\n", what, value.c_str());
+  };
+  std::printf("%s\n", shown_url(facts.bucket, facts.prefix).c_str());
+  fact("objects", std::to_string(of.size()));
+  fact("listed", dataflux::codec::format_rfc3339(facts.taken));
+  fact("from", facts.start_offset);
+  fact("up to", facts.end_offset);
+  fact("glob", facts.match_glob);
+  if (facts.versions) fact("versions", "all");
+  for (const auto& [name, value] : facts.options) fact(name.c_str(), value);
+  fact("size of manifest", std::to_string(of.bytes()));
+}
+
+result<void> show(const session& with, const manifest_options& options) {
+  const auto where = parse_place(options.manifest);
+  if (!where) return where.error();
+  const auto of = load(with, *where);
+  if (!of) return of.error();
+  if (!options.details && !options.json) {
+    print_description(*of);
+    return {};
+  }
+  const auto rows = of->rows();
+  if (!rows) return rows.error();
+  const auto& facts = of->description();
+  row_printer out({options.details, options.json, facts.versions}, facts.bucket);
+  for (auto at = rows->begin(); at != rows->end() && !out.broken(); ++at) {
+    out.object(*at, at.extras().created);
+  }
+  out.finish();
+  return {};
+}
+
+}  // namespace
+
+exit_status run_manifest(const session& with, const manifest_options& options) {
+  outcome report(nullptr);
+  const auto done = options.action == manifest_action::create    ? create(with, options, report)
+                    : options.action == manifest_action::refresh ? refresh(with, options)
+                                                                 : show(with, options);
+  if (!done) report.failed(done.error());
+  if (done && std::fflush(stdout) != 0) report.failed(file_error("output", "could not be written"));
+  return report.status();
+}
+
+}  // namespace cli

@@ -1,0 +1,80 @@
+#include "row_printer.hpp"
+
+#include <dataflux/codec/crc32c.hpp>
+#include <dataflux/codec/json_writer.hpp>
+#include <dataflux/codec/rfc3339.hpp>
+
+#include <chrono>
+#include <cinttypes>
+#include <cstdio>
+
+#include "location.hpp"
+
+namespace cli {
+
+namespace {
+constexpr std::size_t columns_width = 15 + 2 + 20 + 2;
+}
+
+void row_printer::folder(const std::string& prefix) {
+  if (how_.json) {
+    dataflux::codec::json_writer w;
+    w.begin_object().key("bucket").string(bucket_).key("prefix").string(prefix).end_object();
+    out_ += w.text();
+  } else {
+    if (how_.details) out_.append(columns_width, ' ');
+    out_ += shown_url(bucket_, prefix);
+  }
+  end_line();
+}
+
+void row_printer::object(const dataflux::object_row& row,
+                         const std::optional<dataflux::timestamp>& created) {
+  ++objects_;
+  bytes_ += row.size;
+  if (how_.json) {
+    dataflux::codec::json_writer w;
+    w.begin_object().key("bucket").string(bucket_).key("name").string(row.name);
+    w.key("size").integer(static_cast<std::int64_t>(row.size));
+    w.key("generation").decimal_string(row.generation);
+    if (row.crc32c) w.key("crc32c").string(dataflux::codec::encode_crc32c(*row.crc32c).view());
+    if (created) w.key("created").string(dataflux::codec::format_rfc3339(*created));
+    out_ += w.end_object().text();
+  } else {
+    if (how_.details) columns(row.size, created);
+    out_ += shown_url(bucket_, row.name);
+    if (how_.generations) out_.append("#").append(std::to_string(row.generation));
+  }
+  end_line();
+}
+
+void row_printer::finish() {
+  if (how_.details && !how_.json && !broken_) {
+    out_ +=
+        "total: " + std::to_string(objects_) + " objects, " + std::to_string(bytes_) + " bytes\n";
+  }
+  flush();
+  broken_ = std::fflush(stdout) != 0 || broken_;
+}
+
+void row_printer::columns(std::uint64_t size, const std::optional<dataflux::timestamp>& created) {
+  const std::string second =
+      created ? dataflux::codec::format_rfc3339(std::chrono::floor<std::chrono::seconds>(*created))
+              : "-";
+  char text[columns_width + 16];
+  std::snprintf(text, sizeof text, "%15" PRIu64 "  %-20s  ", size, second.c_str());
+  out_ += text;
+}
+
+void row_printer::end_line() {
+  ++lines_;
+  out_ += '\n';
+  if (out_.size() >= 1U << 16U) flush();
+}
+
+void row_printer::flush() {
+  broken_ = std::fwrite(out_.data(), 1, out_.size(), stdout) != out_.size() || broken_;
+  out_.clear();
+}
+
+}  // namespace cli

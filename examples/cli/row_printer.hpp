@@ -1,0 +1,49 @@
+#pragma once
+
+#include <dataflux/store/object_columns.hpp>
+#include <dataflux/store/object_metadata.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace cli {
+
+struct row_style {
+  /// Size, time and a total.
+  bool details{false};
+  /// One JSON object a line instead.
+  bool json{false};
+  /// name#generation.
+  bool generations{false};
+};
+
+/// Writes a listing to standard output, a line for each row.
+class row_printer {
+ public:
+  row_printer(const row_style& how, std::string bucket) : how_(how), bucket_(std::move(bucket)) {}
+
+  void folder(const std::string& prefix);
+  void object(const dataflux::object_row& row, const std::optional<dataflux::timestamp>& created);
+  /// With the total, where details are wanted.
+  void finish();
+
+  bool empty() const noexcept { return lines_ == 0; }
+  /// Standard output takes no more.
+  bool broken() const noexcept { return broken_; }
+
+ private:
+  void columns(std::uint64_t size, const std::optional<dataflux::timestamp>& created);
+  void end_line();
+  void flush();
+
+  const row_style how_;
+  const std::string bucket_;
+  std::string out_{};
+  std::uint64_t lines_{0};
+  std::uint64_t objects_{0};
+  std::uint64_t bytes_{0};
+  bool broken_{false};
+};
+
+}  // namespace cli

@@ -1,0 +1,178 @@
+#include <dataflux/bytes.hpp>
+#include <dataflux/exec/virtual_scheduler.hpp>
+#include <dataflux/list/fast_list.hpp>
+#include <dataflux/list/manifest_refresh.hpp>
+#include <dataflux/list/manifest_writer.hpp>
+#include <dataflux/store/memory_store.hpp>
+
+#include <support/catch.hpp>
+
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+using dataflux::describe_listing;
+using dataflux::errc;
+using dataflux::fast_list_request;
+using dataflux::manifest;
+using dataflux::request_again;
+
+namespace {
+
+constexpr dataflux::timestamp noon{std::chrono::hours{12}};
+
+fast_list_request everything_set() {
+  return {.bucket = "bucket",
+          .prefix = "train/",
+          .start_offset = "train/1",
+          .end_offset = "train/9",
+          .match_glob = "**.jpg",
+          .versions = true,
+          .extra = dataflux::extra_columns::md5,
+          .filter = {.skip_markers = false,
+                     .skip_composed = false,
+                     .suffix = ".jpg",
+                     .regex = "[0-9]+",
+                     .min_size = 1,
+                     .max_size = 1U << 20U,
+                     .storage_classes = {"STANDARD", "NEARLINE"}}};
+}
+
+template <class T>
+dataflux::result<T> settle(dataflux::virtual_scheduler& clock, dataflux::operation<T> op) {
+  clock.run();
+  REQUIRE(op.poll());
+  return op.take();
+}
+
+std::vector<std::string> names_at(const dataflux::object_columns& objects,
+                                  const std::vector<std::size_t>& rows) {
+  std::vector<std::string> out;
+  for (const auto i : rows) out.emplace_back(objects.name(i));
+  return out;
+}
+
+/// A bucket, and a manifest of it in a file that is there while this is.
+struct saved_listing {
+  explicit saved_listing(fast_list_request asked = {}) {
+    store.create_bucket("bucket");
+    for (const std::string name : {"a", "b", "c", "folder/"}) put(name, name.size() > 1 ? "" : "x");
+    asked.bucket = "bucket";
+    auto listed = settle(clock, dataflux::submit_fast_list(store, asked));
+    REQUIRE(listed);
+    const auto description = describe_listing(asked, noon);
+    REQUIRE(description);
+    REQUIRE(dataflux::save_manifest(path.string(), *description, listed->objects));
+  }
+  saved_listing(const saved_listing&) = delete;
+  saved_listing& operator=(const saved_listing&) = delete;
+  ~saved_listing() {
+    std::error_code ignored;
+    std::filesystem::remove(path, ignored);
+  }
+  void put(const std::string& name, const std::string& bytes) {
+    REQUIRE(settle(clock,
+                   store.submit_insert(
+                       {.bucket = "bucket", .object = name, .data = dataflux::as_bytes(bytes)})));
+  }
+  dataflux::result<dataflux::refreshed_listing> refresh(const manifest& before) {
+    return settle(clock, dataflux::submit_refresh_manifest(store, before, {}));
+  }
+  manifest open() const {
+    auto opened = manifest::open(path.string());
+    REQUIRE(opened);
+    return *opened;
+  }
+
+  dataflux::virtual_scheduler clock{};
+  dataflux::memory_store store{clock};
+  std::filesystem::path path{std::filesystem::temp_directory_path() /
+                             ("dataflux-refresh-" + std::to_string(::getpid()))};
+};
+
+}  // namespace
+
+TEST_CASE("describe_listing: request_again gives the same listing", "[list]") {
+  for (const auto& asked : {everything_set(), fast_list_request{.bucket = "bucket"}}) {
+    const auto description = describe_listing(asked, noon);
+    REQUIRE(description);
+    CHECK(description->taken == noon);
+    const auto again = request_again(*description, asked.extra);
+    REQUIRE(again);
+    CHECK(again->bucket == asked.bucket);
+    CHECK(again->extra == asked.extra);
+    CHECK(again->filter.storage_classes == asked.filter.storage_classes);
+    CHECK(again->filter.skip_markers == asked.filter.skip_markers);
+    CHECK(again->filter.max_size == asked.filter.max_size);
+    CHECK(describe_listing(*again, noon).value() == *description);
+  }
+}
+
+TEST_CASE("describe_listing: a listing with a delimiter is refused", "[list]") {
+  const auto refused = describe_listing({.bucket = "bucket", .delimiter = "/"}, noon);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code() == errc::invalid_argument);
+}
+
+TEST_CASE("request_again: what this version does not know is refused", "[list]") {
+  using option = std::pair<std::string, std::string>;
+  for (const auto& unknown : {option{"newer_than", "2030"}, option{"skip_markers", "maybe"},
+                              option{"min_size", "12k"}, option{"max_size", ""}}) {
+    const auto refused = request_again({.bucket = "bucket", .options = {unknown}}, {});
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code() == errc::unimplemented);
+    CHECK(refused.error().to_string().find(unknown.first) != std::string::npos);
+  }
+}
+
+TEST_CASE("refresh_manifest: added, removed and changed objects", "[list]") {
+  saved_listing saved{{.extra = dataflux::extra_columns::content_type}};
+  const auto before = saved.open();
+  CHECK(before.size() == 3);  // the marker is left out, then and now
+  saved.put("b", "other");
+  saved.put("d", "new");
+  REQUIRE(settle(saved.clock, saved.store.submit_remove({.bucket = "bucket", .object = "a"})));
+
+  const auto now = saved.refresh(before);
+  REQUIRE(now);
+  const auto rows = before.rows();
+  REQUIRE(rows);
+  CHECK(names_at(now->now.objects, now->changes.added) == std::vector<std::string>{"d"});
+  CHECK(names_at(*rows, now->changes.removed) == std::vector<std::string>{"a"});
+  REQUIRE(now->changes.changed.size() == 1);
+  CHECK(now->now.objects.name(now->changes.changed[0].after) == "b");
+  CHECK(rows->name(now->changes.changed[0].before) == "b");
+  CHECK(now->changes.unchanged == 1);
+  CHECK(now->now.objects.kept() == dataflux::extra_columns::content_type);
+  CHECK(now->now.summary.dropped.markers == 1);
+  CHECK(now->description.options == before.description().options);
+  CHECK(now->description.taken > before.description().taken);
+}
+
+TEST_CASE("refresh_manifest: a damaged manifest is found before any call", "[list]") {
+  saved_listing saved;
+  {
+    std::fstream file(saved.path, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(64);
+    file.put('\x7f');
+  }
+  const auto calls = saved.store.counters().of(dataflux::store_verb::list_page);
+  const auto refused = saved.refresh(saved.open());
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code() == errc::data_loss);
+  CHECK(saved.store.counters().of(dataflux::store_verb::list_page) == calls);
+}
+
+TEST_CASE("refresh_manifest: the listing's error is told", "[list]") {
+  const saved_listing saved;
+  dataflux::virtual_scheduler clock;
+  dataflux::memory_store other(clock);
+  const auto refused = settle(clock, dataflux::submit_refresh_manifest(other, saved.open(), {}));
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code() == errc::not_found);
+}
