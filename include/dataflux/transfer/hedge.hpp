@@ -53,8 +53,7 @@ struct hedge_counters {
 /// request, and only if
 /// - it has waited for max(floor, 2 x the 95th percentile of time to first byte),
 /// - 200 first bytes have been seen, so that there is a percentile,
-/// - the token bucket has a token: each read pays for a twentieth, and it holds 256 at most, so
-/// that
+/// - the token bucket has a token: each read pays for a twentieth, and it holds 256 at most; so
 ///   second requests are never more than 5 % of the reads so far,
 /// - the service has not been throttling (429, 503) within the last 10 s,
 /// - of the reads that were begun with it and just before (256 to 512) no more than 5 % had to wait

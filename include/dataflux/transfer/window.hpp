@@ -90,8 +90,8 @@ enum class window_fit : std::uint8_t {
 /// - windows that are waited for are served in the order in which the waiting began.
 /// A single window revokes nothing unless an item is larger than guessed.
 ///
-///     for (;;) switch (window_step s = window.next(); s.what) {   // after each event, when woken,
-///       case pull: ...; case start: ...; ...                       // while connections are free
+///     for (;;) switch (window_step s = window.next(connections_are_free()); s.what) {
+///       case pull: ...; case start: ...; ...                   // after each event, and when woken
 ///       case none: return;
 ///     }
 ///
@@ -106,7 +106,8 @@ class read_window {
   /// Gives back all that it holds: its reads have ended.
   ~read_window();
 
-  window_step next();
+  /// What to do. `may_start` = false: only what is to be revoked, which needs no connection.
+  window_step next(bool may_start = true);
 
   /// The next item of the source; gives its number.
   std::uint64_t add(std::optional<std::uint64_t> bytes);

@@ -79,8 +79,8 @@ class epoch {
   };
 
   void pump() {
-    while (engine_.idle()) {
-      const window_step s = window_.next();
+    for (;;) {
+      const window_step s = window_.next(engine_.idle());
       most_held_ = std::max(most_held_, budget_.held());
       if (s.what == window_step::kind::none) return;
       if (s.what == window_step::kind::pull) {

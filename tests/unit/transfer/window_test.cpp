@@ -73,8 +73,8 @@ class stream {
     hand_out();
   }
   void pump() {
-    while (in_flight_ < connections_) {
-      const window_step s = window_.next();
+    for (;;) {
+      const window_step s = window_.next(in_flight_ < connections_);
       if (budget_.held() > budget_.cap()) throw std::logic_error("above the cap");
       switch (s.what) {
         case kind::none:
@@ -221,6 +221,7 @@ TEST_CASE("read_window: starts in order as far as the budget goes", "[transfer]"
 TEST_CASE("read_window: pulls from its source one by one, until it is finished", "[transfer]") {
   read_budget budget(100);
   read_window window(budget, {});
+  CHECK(window.next(false).what == kind::none);
   CHECK(window.next().what == kind::pull);
   CHECK(window.add(10) == 0);
   CHECK(window.next().what == kind::start);
@@ -349,9 +350,9 @@ TEST_CASE("read_window: an item that is waited for gets what others read ahead",
   CHECK(other.next().what == kind::none);
   CHECK(one_woken == 1);
   CHECK(other.next().what == kind::none);
-  CHECK(one_woken == 1);                       // it has been told
-  for (const std::uint64_t item : {4U, 3U}) {  // 30 bytes: the last two
-    const window_step s = one.next();
+  CHECK(one_woken == 1);                         // it has been told
+  for (const std::uint64_t item : {4U, 3U}) {    // 30 bytes: the last two
+    const window_step s = one.next(item == 4U);  // with a free connection or without
     CHECK(s.what == kind::revoke);
     CHECK(s.item == item);
   }
@@ -445,7 +446,8 @@ TEST_CASE("read_window: one consumer at several windows always gets on, within t
     for (auto& item : source) item = {below(largest + 1), below(seed % 4 + 1) == 0};
     streams.push_back(std::make_unique<stream>(
         clock, budget, source, [&] { return duration(1ms) * static_cast<int>(1 + below(50)); },
-        read_window_options{.max_items = 1 + below(100), .first_guess = below(400)}));
+        read_window_options{.max_items = 1 + below(100), .first_guess = below(400)},
+        1 + static_cast<int>(below(20))));
   }
   // Runs of items from one window, then from another; all begin to read at once.
   for (auto& s : streams) s->pump();

@@ -37,8 +37,7 @@ DATAFLUX_INLINE read_window::~read_window() {
   wake_others();
 }
 
-DATAFLUX_INLINE window_step read_window::next() {
-  wants_room_ = false;
+DATAFLUX_INLINE window_step read_window::next(bool may_start) {
   for (std::uint64_t item = revoke_below_; to_revoke_ > 0 && item-- > first_;) {
     if (at(item).is != state::to_revoke) continue;
     revoke_below_ = item;
@@ -47,6 +46,8 @@ DATAFLUX_INLINE window_step read_window::next() {
     ++revoked_;
     return {window_step::kind::revoke, item, at(item).held};
   }
+  if (!may_start) return {};
+  wants_room_ = false;
   idle_from_ = std::max(idle_from_, first_);
   while (idle_from_ < end() && at(idle_from_).is != state::idle) ++idle_from_;
   const bool head = idle_from_ == first_;
