@@ -9,16 +9,19 @@ import json
 import statistics
 import subprocess
 
+import png
 import report
 
 # Least speed-up by size and shape, most calls beyond the pages, as a multiple of the slots.
-AIMS = {1_000_000: {**dict.fromkeys("aceh", (42, 5)), **dict.fromkeys("bd", (40, 5)), "i": (40, 8),
-                    "f": (38, 12), "g": (38, 8), "j": (38, 8), "k": (38, 12)},
+AIMS = {1_000_000: {**dict.fromkeys("aceh", (42, 5)), **dict.fromkeys("bd", (40, 5)),
+                    "i": (40, 8), **dict.fromkeys("gj", (38, 8)), **dict.fromkeys("fk", (38, 12))},
         100_000: {**dict.fromkeys("abcdefghij", (15, None)), "k": (10, None)},
         10_000: dict.fromkeys("abcdefghijk", (1.5, 40 / 48)),
         100_000_000: dict.fromkeys("abd", (47, 1000 / 48))}
-COLOURS = ("#1f77b4", "#d62728")
-WIDTH, HEIGHT, LEFT, TOP = 640, 150, 50, 30
+CPU_AIM = 0.05  # us a name, at 100 million
+SMALL = (1, 100, 500, 1000, 1001, 1500, 2000, 3000, 5000)
+COLOURS = ((31, 119, 180), (214, 39, 40))
+WIDTH, HEIGHT, LEFT, TOP = 640, 120, 40, 24
 
 
 def simulate(folder, *arguments):
@@ -27,25 +30,33 @@ def simulate(folder, *arguments):
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def summary(line, jitter):
+def summary(line, jitter=False):
     speedups = [run["speedup"] for run in line["runs"]]
     extra = [run["calls"] - line["pages"] for run in line["runs"]]
     least, slots = AIMS.get(line["names"], {}).get(line["shape"], (None, None))
     most = None if slots is None else round(slots * line["slots"])
     median = statistics.median(speedups)
+    cpu = line["cpu_us_per_object"]
     missed = not jitter and ((least is not None and median < least) or
-                             (most is not None and statistics.median(extra) > most))
+                             (most is not None and statistics.median(extra) > most) or
+                             (line["names"] >= 100_000_000 and cpu > CPU_AIM))
     return {"names": line["names"], "shape": line["shape"], "title": line["title"],
             "jitter": jitter, "median": median, "worst": min(speedups), "bound": line["bound"],
             "aim": least, "extra": statistics.median(extra), "extra_worst": max(extra),
-            "extra_aim": most, "cpu": line["cpu_us_per_object"], "missed": missed,
+            "extra_aim": most, "cpu": cpu, "missed": missed,
             "original": line.get("original"), "by_folder": line.get("by_folder")}
 
 
+def aligned(lines, left):
+    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
+    return ["  ".join(cell.ljust(width) if i in left else cell.rjust(width)
+                      for i, (cell, width) in enumerate(zip(line, widths))).rstrip()
+            for line in lines]
+
+
 def table(rows):
-    head = ("names", "shape", "", "x median", "worst", "aim", "bound", "calls+", "worst", "aim",
-            "original", "by folder", "us/name", "")
-    lines = [head]
+    lines = [("names", "shape", "", "x median", "worst", "aim", "bound", "calls+", "worst", "aim",
+              "original", "by folder", "us/name", "")]
     for row in rows:
         rivals = [f"{row[name]['speedup']:.1f}" if row[name] else "-"
                   for name in ("original", "by_folder")]
@@ -54,53 +65,52 @@ def table(rows):
                       f"{row['worst']:.1f}", aims[0], f"{row['bound']:.1f}", f"{row['extra']:.0f}",
                       f"{row['extra_worst']:.0f}", aims[1], *rivals, f"{row['cpu']:.3f}",
                       ("jitter" if row["jitter"] else "") + ("  missed" if row["missed"] else "")))
-    widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
-    return ["  ".join(cell.ljust(width) if i in (1, 2, 13) else cell.rjust(width)
-                      for i, (cell, width) in enumerate(zip(line, widths))).rstrip()
-            for line in lines]
+    return aligned(lines, (1, 2, 13))
+
+
+def small_table(lines):
+    """The worst ratio of time to page after page, of all seeds: names by shape."""
+    ratios = {(line["names"], line["shape"]): 1 / min(run["speedup"] for run in line["runs"])
+              for line in lines}
+    shapes = sorted({shape for _, shape in ratios})
+    rows = [("names", *shapes)]
+    for names in SMALL:
+        rows.append((f"{names:,}", *(f"{ratios[names, shape]:.2f}" if (names, shape) in ratios
+                                     else "-" for shape in shapes)))
+    return ["small buckets: worst ratio of time to sequential", *aligned(rows, ())]
 
 
 def picture(lines):
-    """Slots busy over time, one panel a shape, as SVG."""
-    height = TOP + len(lines) * (HEIGHT + TOP)
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{LEFT + WIDTH + 20}" '
-             f'height="{height}" font-family="sans-serif" font-size="12">',
-             '<rect width="100%" height="100%" fill="white"/>']
+    """Slots busy over time, one panel a shape."""
+    canvas = png.Canvas(LEFT + WIDTH + 20, TOP + len(lines) * (HEIGHT + TOP))
     for panel, line in enumerate(lines):
-        base = TOP + panel * (HEIGHT + TOP) + HEIGHT
+        base = (panel + 1) * (HEIGHT + TOP)
         end = line["sequential"] / line["runs"][0]["speedup"]
-        steps = line["busy"] + [[end, 0]]
-        points, before = [], 0
-        for at, busy in steps:
-            x = LEFT + at / end * WIDTH
-            for value in (before, busy):
-                points.append(f"{x:.1f},{base - value / line['slots'] * HEIGHT:.1f}")
-            before = busy
-        colour = COLOURS[panel % 2]
-        parts += [
-            f'<polygon points="{LEFT},{base} {" ".join(points)}" fill="{colour}" opacity="0.6"/>',
-            f'<path d="M{LEFT},{base - HEIGHT} V{base} H{LEFT + WIDTH}" fill="none" stroke="#888"/>',
-            f'<text x="{LEFT}" y="{base - HEIGHT - 6}">{line["shape"]}  {line["title"]}: '
-            f'{line["runs"][0]["speedup"]:.1f}x in {end:.1f}</text>',
-            f'<text x="{LEFT - 6}" y="{base - HEIGHT + 10}" text-anchor="end">{line["slots"]}</text>',
-            f'<text x="{LEFT - 6}" y="{base}" text-anchor="end">0</text>']
-    return "\n".join([*parts, "</svg>"]) + "\n"
+        for (at, busy), (until, _) in zip(line["busy"], [*line["busy"][1:], (end, 0)]):
+            canvas.fill(LEFT + at / end * WIDTH, base - busy / line["slots"] * HEIGHT,
+                        LEFT + until / end * WIDTH, base, COLOURS[panel % 2])
+        canvas.fill(LEFT, base, LEFT + WIDTH, base + 1, (128, 128, 128))
+        canvas.text(LEFT, base - HEIGHT - 12, f"{line['shape']}  {line['title']}: "
+                    f"{line['runs'][0]['speedup']:.1f}x in {end:.1f}")
+        canvas.text(LEFT - 24, base - HEIGHT, str(line["slots"]))
+        canvas.text(LEFT - 16, base - 10, "0")
+    return canvas
 
 
 def run(folder, options, versions):
-    seeds = 2 if options.quick else 8
-    rows = []
-    main_lines = simulate(folder, "--sizes", 1_000_000, "--seeds", seeds, "--rivals", "--busy")
-    rows += [summary(line, False) for line in main_lines]
-    rows += [summary(line, False) for line in
-             simulate(folder, "--sizes", 100_000, 10_000, "--seeds", seeds, "--rivals")]
-    rows += [summary(line, True) for line in
-             simulate(folder, "--sizes", 1_000_000, "--seeds", seeds, "--jitter")]
+    seeds = ("--seeds", 2 if options.quick else 8)
+    main_lines = simulate(folder, "--sizes", 1_000_000, *seeds, "--rivals", "--busy")
+    rows = [summary(line) for line in main_lines]
+    rows += [summary(line) for line in
+             simulate(folder, "--sizes", 100_000, 10_000, *seeds, "--rivals")]
+    rows += [summary(line, jitter=True) for line in
+             simulate(folder, "--sizes", 1_000_000, 100_000, *seeds, "--jitter")]
     if not options.quick:
-        rows += [summary(line, False) for line in
+        rows += [summary(line) for line in
                  simulate(folder, "--sizes", 100_000_000, "--seeds", 1, "--shapes", "abd")]
-    (report.OUT / "list_sim.svg").write_text(picture(main_lines))
-    result = {"bench": "list_sim", "versions": versions, "simulated": rows}
+    small = simulate(folder, "--sizes", *SMALL, *seeds)
+    picture(main_lines).save(report.OUT / "list_sim.png")
+    result = {"bench": "list_sim", "versions": versions, "simulated": rows, "small": small}
     (report.OUT / "list_sim.json").write_text(json.dumps(result, indent=1) + "\n")
-    print("\n".join(table(rows)))
-    print(f"slots busy over time: {report.OUT / 'list_sim.svg'}\n", flush=True)
+    print("\n".join([*table(rows), "", *small_table(small)]))
+    print(f"slots busy over time: {report.OUT / 'list_sim.png'}\n", flush=True)

@@ -219,7 +219,8 @@ def main():
                 rows, more = folders.measure(options, folder, show_progress)
                 versions = {**versions, **more}
             elif name == "list_socket":
-                rows = list_socket.measure_all(options, folder)
+                rows, more = list_socket.measure_all(options, folder)
+                versions = {**versions, **more}
             elif name == "cancel":
                 rows = run_cancel(programs, server, options)
             else:

@@ -16,6 +16,7 @@ namespace {
 struct settings {
   std::string shapes{all_shapes};
   std::vector<std::uint64_t> sizes{1000000};
+  std::uint64_t first_seed{1};
   std::uint64_t seeds{8};
   std::uint32_t slots{48};
   bool jitter{false};
@@ -48,7 +49,7 @@ void measure(const settings& s, char letter, std::uint64_t size) {
   std::vector<list_outcome> outcomes;
   std::uint64_t names = 0;
   double cpu = 0;
-  for (std::uint64_t seed = 1; seed <= s.seeds; ++seed) {
+  for (std::uint64_t seed = s.first_seed; seed < s.first_seed + s.seeds; ++seed) {
     const auto shape = make_shape(letter, size, seed);
     names = shape->size();
     outcomes.push_back(list_model(*shape, s.slots, cost_of(s, seed)).run());
@@ -70,14 +71,15 @@ void measure(const settings& s, char letter, std::uint64_t size) {
   }
   std::printf("]");
   if (s.rivals) {
-    const auto shape = make_shape(letter, size, 1);
-    print_outcome("original", *shape, list_as_original(*shape, s.slots, cost_of(s, 1)));
-    print_outcome("by_folder", *shape, list_by_folder(*shape, s.slots, cost_of(s, 1)));
+    const auto shape = make_shape(letter, size, s.first_seed);
+    print_outcome("original", *shape, list_as_original(*shape, s.slots, cost_of(s, s.first_seed)));
+    print_outcome("by_folder", *shape, list_by_folder(*shape, s.slots, cost_of(s, s.first_seed)));
   }
   if (s.busy) {
     std::printf(", \"busy\": [");
-    for (const auto& [at, slots] : outcomes.front().busy) {
-      std::printf("%s[%.3f, %u]", at == 0 && slots == 1 ? "" : ", ", at, slots);
+    const auto& changes = outcomes.front().busy;
+    for (std::size_t i = 0; i < changes.size(); ++i) {
+      std::printf("%s[%.3f, %u]", i == 0 ? "" : ", ", changes[i].first, changes[i].second);
     }
     std::printf("]");
   }
@@ -92,6 +94,7 @@ int main(int argc, char** argv) {
   CLI::App app{"Simulates listings"};
   app.add_option("--shapes", s.shapes, "letters of tests/support/name_shapes.hpp");
   app.add_option("--sizes", s.sizes, "names in the bucket");
+  app.add_option("--first-seed", s.first_seed);
   app.add_option("--seeds", s.seeds)->check(CLI::PositiveNumber);
   app.add_option("--slots", s.slots, "calls in flight")->check(CLI::PositiveNumber);
   app.add_flag("--jitter", s.jitter, "calls vary, and some are slow");

@@ -92,5 +92,13 @@
 #include <dataflux/store/requests.hpp>
 #include <dataflux/store/synthetic_bytes.hpp>
 #include <dataflux/store/validate.hpp>
+#include <dataflux/transfer/coalesce.hpp>
+#include <dataflux/transfer/concurrency.hpp>
+#include <dataflux/transfer/hedge.hpp>
+#include <dataflux/transfer/quantile_sketch.hpp>
+#include <dataflux/transfer/ranged_read.hpp>
+#include <dataflux/transfer/ranged_read_request.hpp>
+#include <dataflux/transfer/read_engine.hpp>
+#include <dataflux/transfer/window.hpp>
 #include <dataflux/unique_function.hpp>
 #include <dataflux/version.hpp>

@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -40,8 +41,9 @@ struct harness {
     for (const std::string& name : names) server.put("bkt", name, "x");
     client = connect();
   }
-  std::shared_ptr<gcs::client> connect() const {
+  std::shared_ptr<gcs::client> connect(const std::string& payer = {}) const {
     gcs::client_options o{.endpoint = server.endpoint(), .emulator = true};
+    o.user_project = payer;
     o.retry = {.max_attempts = 4, .first = 1ms, .cap = 5ms};
     o.stall_timeout = 300ms;
     o.first_byte_timeout = 300ms;
@@ -97,6 +99,49 @@ TEST_CASE("fast_list: over a socket, as a stream in both orders", "[integration]
     if (order == list_order::any) std::sort(names.begin(), names.end());
     CHECK(names == h.names);
   }
+}
+
+TEST_CASE("fast_list: over a socket, a slow reader with a small cap gets everything",
+          "[integration]") {
+  harness h(3'000);
+  for (const list_order order : {list_order::any, list_order::by_name}) {
+    fast_lister lister(*h.client,
+                       {.bucket = "bkt", .page_size = 50, .memory_cap = 20'000, .order = order});
+    std::size_t rows = 0;
+    for (auto page = lister.next_page(); page.value(); page = lister.next_page()) {
+      rows += (*page)->objects.size();
+      if (rows % 3 == 0) std::this_thread::sleep_for(3ms);
+    }
+    CHECK(rows == 3'000);
+  }
+}
+
+TEST_CASE("fast_list: over a socket, extra columns on demand", "[integration]") {
+  using dataflux::extra_columns;
+  harness h(200);
+  const auto kept = extra_columns::md5 | extra_columns::updated | extra_columns::content_type;
+  const listing all = h.list({.extra = kept, .page_size = 20});
+  REQUIRE(all.objects.size() == 200);
+  CHECK(all.objects.kept() == kept);
+  const dataflux::object_extras last = all.objects.extras(199);
+  CHECK(last.md5);
+  CHECK(last.updated);
+  CHECK(last.storage_class.empty());
+  CHECK(h.list().objects.kept() == extra_columns::none);
+}
+
+TEST_CASE("fast_list: over a socket, the client's user project pays for each call",
+          "[integration]") {
+  harness h(500);
+  h.server.service().store().configure(
+      "bkt", {}, [](emulator::bucket_settings& settings) { settings.requester_pays = true; });
+  const auto refused = dataflux::fast_list(*h.client, {.bucket = "bkt"});
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().http_status() == 400);
+  h.client = h.connect("payer");
+  const listing all = h.list();
+  CHECK(names_of(all.objects) == h.names);
+  CHECK(all.summary.ranges > 1);
 }
 
 TEST_CASE("fast_list: over a socket, generations of versioned objects", "[integration]") {

@@ -64,9 +64,10 @@ struct fast_list_request {
   std::uint64_t memory_cap{0};
   list_order order{list_order::any};
   list_on_error on_error{list_on_error::fail};
-  /// How often a page is asked for again after an error that is retryable(), beyond what the store
-  /// does by itself: after 0.1 s, 0.4 s, 1.6 s, ... or when the service says.
-  std::uint32_t page_retries{3};
+  /// How often a page is asked for again after an error that is retryable(), after 0.1 s, 0.4 s,
+  /// 1.6 s, ... or when the service says. For stores that do not repeat by themselves: gcs::client
+  /// does, and its attempts would be multiplied.
+  std::uint32_t page_retries{0};
   /// Gets observer::on_list after each page. Outlives the listing.
   observer* watcher{nullptr};
   /// Of the whole listing.
@@ -86,7 +87,8 @@ struct list_summary {
   std::uint64_t ranges{0};   ///< pieces that the listing was cut into
   /// With give_partial: what was not listed, in order; empty when nothing is missing. A later call
   /// with such a piece's start and end as its offsets lists the rest. (Of the versions of a name
-  /// between whose pages the listing broke off, some may come again.)
+  /// between whose pages the listing broke off, some may come again; with
+  /// include_trailing_delimiter the folded prefix behind which it broke off, too.)
   std::vector<name_range> missing{};
   /// The first error that made something missing.
   std::optional<error> cause{};

@@ -54,6 +54,9 @@ struct list_action {
     /// and `max_results`; its answer goes to probe_answered(`id`). Takes a slot. What it lists
     /// counts for nothing: only its folded prefixes and its names are of interest.
     probe,
+    /// As a probe, but without a delimiter, so that all names are entries: what the range's page in
+    /// flight will bring too, only sooner.
+    peek,
   };
   kind what{kind::page};
   std::uint32_t range{0};
@@ -107,7 +110,8 @@ struct list_probe_report {
 ///         } else if (a.what == kind::page) {
 ///           send from ranges[a.range].position (token, or successor of the last name) to its end
 ///         } else {
-///           send {start_offset = a.at, end_offset = a.until, prefix = a.within, delimiter = "/"}
+///           send {start_offset = a.at, end_offset = a.until, prefix = a.within,
+///                 delimiter = a.what == kind::probe ? "/" : ""}
 ///         }
 ///       }
 ///       wait for a reply;

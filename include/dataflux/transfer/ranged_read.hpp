@@ -1,41 +1,29 @@
 #pragma once
 
 #include <dataflux/bytes.hpp>
-#include <dataflux/exec/operation.hpp>
-#include <dataflux/result.hpp>
 #include <dataflux/store/object_store.hpp>
-#include <dataflux/transfer/transfer_context.hpp>
-
-#include <cstdint>
-#include <stop_token>
-#include <string_view>
+#include <dataflux/transfer/ranged_read_request.hpp>
+#include <dataflux/transfer/read_engine.hpp>
 
 namespace dataflux::inline DATAFLUX_ABI {
 
-/// One range of one object, to be read by one request: what every download is made of.
-struct ranged_read {
-  std::string_view bucket{};
-  std::string_view object{};
-  /// 0 = the live one; what the answer says is in read_summary::generation.
-  std::int64_t generation{0};
-  byte_range range{};
-  preconditions conditions{};
-  call_limits limits{};
-};
-
-/// Reads into `sink`, by object_store's read, which resumes where it broke off, pins the generation
-/// and compares the checksum of a whole object. Beyond that:
+/// Fills `into` with the object's bytes from `offset` on, by reads of slices in parallel: as many
+/// as the engine allows, and no more in its line, so that other streams get their turn. `into` is
+/// borrowed until the completion and written by several I/O threads.
 ///
-/// - The context's estimates learn from it.
-/// - A read without a body byte is asked for a second time, on another connection, when the context's
-///   hedge_policy says so. The first of the two that has a body byte owns the sink, the other is
-///   cancelled: `sink` sees one body, from one request, as ever.
+/// All slices are of one generation: without one in the request, that of the first slice that
+/// arrives, and slices that turn out to be of another are read again. When the whole object was
+/// read its checksum is compared, put together from those of the slices.
 ///
-/// It takes no share of the budget: whoever calls it has one, with the slot (see budget). `done` runs
-/// on an executor of the store, never inside this call. Views and sink are the caller's until then.
-/// Cost beyond the store's own: one block of memory, and a timer while there is no byte.
-void start_ranged_read(const transfer_context& context, const ranged_read& what, byte_sink& sink,
-                       object_store::completion<read_summary> done);
+/// Errors: out_of_range, naming the object's size, when it ends before `into` does; data_loss for
+/// the checksum; aborted (retryable) when the object was replaced in the middle and the generation
+/// that was begun with is gone; else those of the first slice that fails. The others are cancelled
+/// then, and the completion waits for them. Of no bytes nothing is asked, and it is a success.
+///
+/// To be called on the engine's home, where `done` runs, never inside this call. The engine
+/// outlives the completion. Memory: 16 bytes for each slice.
+void start_ranged_read(read_engine& engine, ranged_read_request request, bytes_span into,
+                       object_store::completion<ranged_read_summary> done);
 
 }  // namespace dataflux::inline DATAFLUX_ABI
 

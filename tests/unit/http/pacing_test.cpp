@@ -213,7 +213,7 @@ TEST_CASE("pace_controller: the number in flight is limited along with the rate"
   for (int i = 0; i < 50; ++i) REQUIRE(c.admit(now) == now);
   c.report(now, now, pace_outcome::rejected);
   int more = 0;
-  for (; now < start + 900ms; now += 1ms) more += c.admit(now) == now ? 1 : 0;
+  for (; now < start + 2s; now += 1ms) more += c.admit(now) == now ? 1 : 0;
   const auto limit = c.snapshot(now).concurrency;
   CHECK(49 + more <= static_cast<int>(limit) + 1);
   CHECK(c.admit(now) > now);
@@ -246,6 +246,17 @@ TEST_CASE("pace_controller: finds the rate of a service, and its end", "[http]")
         CHECK(s.accepted() - before >= 0.99 * slots / seconds(round_trip));
       }
     }
+  }
+}
+
+TEST_CASE("pace_controller: a job of seconds gets the rate as well", "[http]") {
+  // As a listing begins: all its slots at once, three times as many calls as are allowed, or more.
+  for (const double rate : {200.0, 500.0, 800.0}) {
+    CAPTURE(rate);
+    simulation s{{rate, rate / 10}, 20ms, 48};
+    s.run_until(start + 5s);
+    CHECK(s.accepted() >= 0.9 * 5 * rate);
+    CHECK(s.rejected() <= 0.1 * (s.accepted() + s.rejected()));
   }
 }
 

@@ -113,6 +113,50 @@ TEST_CASE("fast_lister: a slow reader and the smallest cap still get everything"
   }
 }
 
+TEST_CASE("fast_lister: never holds more than its cap and a page, whatever the reader does",
+          "[list]") {
+  // In rows: those taken from the store, those under way, less those that the reader has.
+  struct watcher final : dataflux::observer {
+    void on_list(const dataflux::list_event& e) noexcept override {
+      held = e.objects - taken;
+      most = std::max(most, held + page * e.calls_in_flight);
+    }
+    std::uint64_t page{0};
+    std::uint64_t taken{0};
+    std::uint64_t held{0};
+    std::uint64_t most{0};
+  };
+  constexpr std::uint64_t row_bytes = 24 + 14;
+  world w(numbered(12'000));
+  for (const list_order order : {list_order::any, list_order::by_name}) {
+    for (const std::uint64_t cap : {1'000ULL, 60'000ULL, 400'000ULL}) {
+      for (const auto pause : {0ms, 90ms, 5000ms}) {
+        INFO(cap << " bytes, pause " << pause.count() << " ms");
+        watcher seen;
+        seen.page = 200;
+        fast_lister lister(w.store, {.bucket = "bucket",
+                                     .page_size = 200,
+                                     .memory_cap = cap,
+                                     .order = order,
+                                     .watcher = &seen});
+        while (true) {
+          w.clock.run_for(pause);
+          auto op = lister.submit_next_page();
+          while (!op.poll() && w.clock.run_one()) {
+          }
+          auto next = op.take();
+          REQUIRE(next);
+          if (!*next) break;
+          seen.taken += (*next)->objects.size();
+        }
+        CHECK(seen.taken == 12'000);
+        CHECK(seen.most <= cap / row_bytes + 2 * seen.page);
+        if (cap > 60'000 && pause == 5000ms) CHECK(seen.most * row_bytes > cap / 2);
+      }
+    }
+  }
+}
+
 TEST_CASE("fast_lister: destroying it ends the listing at once", "[list]") {
   world w(numbered(300'000));
   for (const auto when : {0ms, 50ms, 300ms, 1500ms}) {

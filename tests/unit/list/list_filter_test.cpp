@@ -57,6 +57,16 @@ TEST_CASE("list_filter: drops markers and leftovers by default, on demand nothin
   CHECK(apply({.skip_markers = false, .skip_composed = false}, all).kept.size() == 4);
 }
 
+TEST_CASE("list_filter: what lies around a slice has no say", "[list]") {
+  const object_columns all = rows({{"a/", 0}, {"b", 5}, {"d", 6}, {"z/", 0}});
+  const auto inside = list_filter{}.apply(all.slice(1, 2)).value();
+  CHECK(names(inside.kept) == "b d");
+  CHECK(inside.bytes == 11);
+  const auto last = list_filter{}.apply(all.slice(1, 3)).value();
+  CHECK(names(last.kept) == "b d");
+  CHECK(last.dropped.markers == 1);
+}
+
 TEST_CASE("list_filter: each row is counted for the first reason", "[list]") {
   const object_columns all =
       rows({{"a.jpg", 10}, {"b.png", 10}, {"c.jpg", 1}, {"d.jpg", 200}, {"e7.jpg", 20}});

@@ -49,6 +49,15 @@ TEST_CASE("page_check: names lie within what was asked for and ascend", "[list]"
   bad(page({"a\n"}), {.prefix = "b"}, nullptr, "'a\\x0a'");
 }
 
+TEST_CASE("page_check: a page may be a slice of columns", "[list]") {
+  list_page part = page({"a-long-name-that-lies-in-front", "b", "c"});
+  part.objects = part.objects.slice(1, 2);
+  CHECK(check_page(part, {.prefix = ""}, nullptr));
+  part = page({"a-long-name-that-lies-in-front", "c", "b"});
+  part.objects = part.objects.slice(1, 2);
+  bad(part, {}, nullptr, "'b' is not behind 'c'");
+}
+
 TEST_CASE("page_check: a page goes on behind the one before", "[list]") {
   const list_position behind{.object = "c", .generation = 7, .prefix = "b/"};
   const list_page_request asked{.delimiter = "/", .page_token = "t"};

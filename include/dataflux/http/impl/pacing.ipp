@@ -26,13 +26,14 @@ inline constexpr double requests_before_doubling = 30;
 inline constexpr double doubling_after_at_least = 3.0;
 inline constexpr double doubling_after_at_most = 6.0;
 /// Before a limit has been met from below, there is no level to return to: look for it sooner.
-inline constexpr double doubling_after_first = 1.0;
+inline constexpr double doubling_after_first = 0.25;
 inline constexpr double unlimited_after = 10.0;
 inline constexpr double cut_to = 0.9;
 inline constexpr double cut_at_most_to = 0.5;
 inline constexpr double lowest_rate = 0.5;
-/// A shorter activity says too little about a rate.
-inline constexpr double shortest_activity = 0.5;
+/// A shorter activity says too little about a rate. Longer would set the first rate too low when
+/// the rejections come at once, and a job of some seconds would spend them on the way back.
+inline constexpr double shortest_activity = 0.2;
 
 inline double seconds(duration d) noexcept { return std::chrono::duration<double>(d).count(); }
 inline duration from_seconds(double s) noexcept {

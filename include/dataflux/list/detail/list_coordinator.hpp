@@ -85,6 +85,7 @@ class list_coordinator final : public list_source,
 
   void begin();
   void pump();
+  void plan_soon();
   std::size_t free_slots(bool& leftmost_only);
   std::size_t slots_by_memory(std::size_t slots, bool& leftmost_only);
   bool may_call() const noexcept;
@@ -139,6 +140,7 @@ class list_coordinator final : public list_source,
   list_summary summary_{};
   bool answered_{false};  ///< the first call was
   bool finished_{false};
+  bool plan_due_{false};
   const std::thread::id starter_{std::this_thread::get_id()};
   bool inside_{false};  ///< the first call's start; read by `starter_` only
   std::optional<std::stop_callback<stopper>> on_stop_{};

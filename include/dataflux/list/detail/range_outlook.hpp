@@ -77,7 +77,9 @@ class range_outlook {
   struct siblings {
     double size{0};     ///< of one
     double ratio{1};    ///< how much more likely each is than elsewhere
-    double follows{0};  ///< the next byte, if one is there
+    /// Of children that the next byte of their class could follow: how many it did, of how many.
+    double followed{0};
+    double followable{1};
   };
   struct listed_entries {
     std::array<bool, 256> covered{};

@@ -5,6 +5,7 @@
 #include <dataflux/list/range_splitter.hpp>
 
 #include <deque>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,7 @@ struct splitter_state {
     double expected{0};  ///< behind `position`
     std::uint64_t listed{0};
     std::uint64_t since_cut{0};  ///< of them, since something was given away
+    std::uint64_t ahead{0};      ///< of them, those that the page in flight brings once more
     std::uint32_t asked{0};      ///< size of the page in flight
     std::uint32_t before{none};  ///< the open ranges beside it
     std::uint32_t behind{none};
@@ -35,6 +37,7 @@ struct splitter_state {
   struct probe {
     std::uint32_t range{0};
     folder_question question{};
+    bool peek{false};
   };
   struct victim {
     std::uint32_t id{0};
@@ -48,6 +51,8 @@ struct splitter_state {
   void close_around(std::uint32_t id);
   bool divide(std::uint32_t id, std::string_view at, double share);
   void send(std::uint32_t id, std::size_t idle);
+  std::size_t peek();
+  void peeked(std::uint32_t id, std::span<const std::string_view> names);
   std::size_t send_waiting(std::size_t slots, bool leftmost_only);
   std::size_t allowance() const;
   void choose_victims(std::size_t idle, std::size_t most);
@@ -55,7 +60,7 @@ struct splitter_state {
   std::size_t steal(std::size_t idle, std::size_t most);
   bool ask_folders(std::uint32_t id);
   static std::vector<std::size_t> pick_places(const std::vector<std::size_t>& unknown,
-                                              std::size_t most);
+                                              std::size_t skipped, std::size_t most);
   std::size_t explore(std::size_t most);
 
   range_splitter_options options{};

@@ -207,7 +207,9 @@ DATAFLUX_INLINE std::size_t list_coordinator::slots_by_memory(std::size_t slots,
 /// Carries out a split; of the others it makes the call that is to be sent.
 DATAFLUX_INLINE result<list_coordinator::call_ptr> list_coordinator::perform(
     const list_action& action) {
-  if (action.what == list_action::kind::probe) return make_probe(action);
+  if (action.what == list_action::kind::probe || action.what == list_action::kind::peek) {
+    return make_probe(action);
+  }
   const auto found = ranges_.find(action.range);
   if (found == ranges_.end() || !found->second.open) {
     return failure(errc::internal, "an action for a range that is not open");
@@ -283,7 +285,7 @@ DATAFLUX_INLINE list_coordinator::call_ptr list_coordinator::make_probe(
   call->probe = true;
   call->request = {.bucket = request_.bucket,
                    .prefix = action.within,
-                   .delimiter = "/",
+                   .delimiter = action.what == list_action::kind::probe ? "/" : "",
                    .start_offset = action.at,
                    .end_offset = action.until,
                    .max_results = std::clamp<std::uint32_t>(action.max_results, 1, page_size_),
@@ -306,10 +308,14 @@ DATAFLUX_INLINE void list_coordinator::start_call(const call_ptr& call) {
     // A store that a fork has left behind answers here and now; its threads, which
     // would run what is posted, are not there.
     if (std::this_thread::get_id() == self->starter_ && self->inside_) {
-      return self->arrived(*call);
+      self->arrived(*call);
+      return self->pump();
     }
     scheduler& home = self->home_;
-    home.post([self = std::move(self), call] { self->arrived(*call); });
+    home.post([self = std::move(self), call] {
+      self->arrived(*call);
+      self->plan_soon();
+    });
   });
 }
 

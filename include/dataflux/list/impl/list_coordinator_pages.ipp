@@ -42,7 +42,16 @@ DATAFLUX_INLINE void list_coordinator::arrived(list_call& call) {
   } else if (!stop_.stop_requested()) {
     take_page(call);
   }
-  pump();
+}
+
+/// Once for all replies of one turn of the executor: a plan costs as much as taking a page, and it
+/// is better made for several idle slots than for one.
+DATAFLUX_INLINE void list_coordinator::plan_soon() {
+  if (finished_ || std::exchange(plan_due_, true)) return;
+  home_.post([self = shared_from_this()] {
+    self->plan_due_ = false;
+    self->pump();
+  });
 }
 
 DATAFLUX_INLINE void list_coordinator::take_probe(const list_call& call) {
@@ -261,9 +270,13 @@ DATAFLUX_INLINE void list_coordinator::find_missing() {
   for (std::uint32_t id = 0; id != UINT32_MAX; id = ranges_.at(id).next) {
     const list_range& range = ranges_.at(id);
     if (!range.failed) continue;
-    const bool is_prefix = range.position.last() == range.position.prefix;
-    auto start = range.position.rest(
-        range.names.start, is_prefix ? request_.include_trailing_delimiter : request_.versions);
+    const list_position& at = range.position;
+    const bool is_prefix = at.last() == at.prefix;
+    // The object of that name may be still to come.
+    const bool more_of_it = is_prefix
+                                ? request_.include_trailing_delimiter && at.object != at.prefix
+                                : request_.versions;
+    auto start = at.rest(range.names.start, more_of_it);
     if (!start) continue;
     const name_range piece{*std::move(start), range.names.end};
     if (piece.empty()) continue;

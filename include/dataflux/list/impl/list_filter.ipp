@@ -14,6 +14,11 @@ namespace dataflux::inline DATAFLUX_ABI {
 struct list_filter::rules {
   list_filter_options options{};
   std::optional<std::regex> expression{};
+  /// Nothing but markers and composed objects is to be dropped, as by default.
+  bool plain{true};
+
+  /// With plain rules: the sum of the sizes if every row stays.
+  std::optional<std::uint64_t> bytes_if_all_stay(const object_columns& rows) const;
 
   /// The count to raise when the row is to be dropped; null when it stays. Throws what the
   /// expression throws.
@@ -51,6 +56,29 @@ DATAFLUX_INLINE std::uint64_t list_dropped::*list_filter::rules::reason(
   return nullptr;
 }
 
+DATAFLUX_INLINE std::optional<std::uint64_t> list_filter::rules::bytes_if_all_stay(
+    const object_columns& rows) const {
+  std::uint64_t bytes = 0;
+  for (std::size_t c = 0; c < rows.chunk_count(); ++c) {
+    const object_chunk chunk = rows.chunk(c);
+    const char* const names = chunk.names.data();
+    for (std::size_t i = 0; i < chunk.rows; ++i) {
+      const std::int32_t from = chunk.offsets[i];
+      const std::int32_t to = chunk.offsets[i + 1];
+      bytes += chunk.sizes[i];
+      if (chunk.sizes[i] == 0 && to > from && names[to - 1] == '/' && options.skip_markers) {
+        return std::nullopt;
+      }
+      if (to > from && names[from] == composed_objects_prefix.front() && options.skip_composed &&
+          std::string_view(names + from, static_cast<std::size_t>(to - from))
+              .starts_with(composed_objects_prefix)) {
+        return std::nullopt;
+      }
+    }
+  }
+  return bytes;
+}
+
 DATAFLUX_INLINE list_filter::list_filter() : rules_(std::make_shared<const rules>()) {}
 
 DATAFLUX_INLINE result<list_filter> list_filter::create(const list_filter_options& options) {
@@ -69,6 +97,8 @@ DATAFLUX_INLINE result<list_filter> list_filter::create(const list_filter_option
   }
   auto made = std::make_shared<rules>();
   made->options = options;
+  made->plain = options.suffix.empty() && options.regex.empty() && options.min_size == 0 &&
+                options.max_size == UINT64_MAX && options.storage_classes.empty();
   if (!options.regex.empty()) {
     try {
       made->expression.emplace(options.regex, std::regex::ECMAScript | std::regex::optimize);
@@ -82,6 +112,11 @@ DATAFLUX_INLINE result<list_filter> list_filter::create(const list_filter_option
 DATAFLUX_INLINE result<list_filter::outcome> list_filter::apply(const object_columns& rows) const {
   outcome out;
   const auto total = rows.size();
+  if (rules_->plain) {
+    if (const auto bytes = rules_->bytes_if_all_stay(rows)) {
+      return outcome{.kept = rows.slice(0, total), .bytes = *bytes, .dropped = {}};
+    }
+  }
   bool copying = false;  // from the first row on that is dropped
   std::size_t i = 0;
   std::string_view at;

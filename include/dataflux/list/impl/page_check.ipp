@@ -60,7 +60,7 @@ inline std::size_t first_disorder(const object_columns& objects, bool versions) 
   std::int64_t generation = 0;
   for (std::size_t c = 0; c < objects.chunk_count(); ++c) {
     const object_chunk chunk = objects.chunk(c);
-    const char* const names = chunk.names.data() - chunk.offsets[0];
+    const char* const names = chunk.names.data();
     for (std::size_t i = 0; i < chunk.rows; ++i) {
       const std::string_view name(
           names + chunk.offsets[i],

@@ -108,9 +108,10 @@ DATAFLUX_INLINE range_outlook::siblings range_outlook::known_siblings(const bran
   for (std::size_t i = 0; i < node.children.size(); ++i) {
     const name_tree::child& c = node.children[i];
     if (c.byte <= own) met += 1;
-    if (c.byte < own && i + 1 < node.children.size()) {
+    // Behind one that is not whole, what is missing has not been listed.
+    if (c.byte < own && c.whole) {
       followable += 1;
-      if (node.children[i + 1].byte == c.byte + 1) followed += 1;
+      if (node.children.at(i + 1).byte == c.byte + 1) followed += 1;
     }
     const auto listed = static_cast<double>(c.listed);
     if (c.byte != own && (c.whole || listed > sum / count)) {
@@ -120,7 +121,7 @@ DATAFLUX_INLINE range_outlook::siblings range_outlook::known_siblings(const bran
   }
   const unsigned first = node.children.empty() ? own : node.children.front().byte;
   for (unsigned b = first; b <= own; ++b) foreseen += guess.of(b);
-  return {sum / count, std::clamp(met / foreseen, 0.2, 5.0), followed / followable};
+  return {sum / count, std::clamp(met / foreseen, 0.2, 5.0), followed, followable};
 }
 
 /// What a folder_list says about the siblings at one place: how many entries, below how many bytes.
@@ -158,11 +159,16 @@ DATAFLUX_INLINE void range_outlook::look_at(const name_tree& tree, const folder_
   const double even = guess.evenness();
   // The less equal siblings are, the less the unseen part of this one says about them.
   const double sure = own_listed_ * (0.5 / std::pow(std::max(1.02 - even, 0.001), 2) + 1);
-  siblings ahead{std::min(whole, sure) * even, guess.branches(), 0};
+  siblings ahead{std::min(whole, sure) * even, guess.branches(), 0, 1};
   if (node != nullptr) ahead = known_siblings(guess, *node, own, ahead.size);
   double run = 1;
   for (unsigned b = own + 1; b < behind; ++b) {
-    run = run > 0.005 && class_of(b) == class_of(own) ? run * guess.follows(b, ahead.follows) : 0;
+    run = run > 0.005 && class_of(b) == class_of(own)
+              ? run * guess.follows(b, ahead.followed / ahead.followable)
+              : 0;
+    // The longer a run has gone on, the surer it does.
+    ahead.followed += 1;
+    ahead.followable += 1;
     double chance = std::min(1.0, std::max(run, ahead.ratio * guess.of(b)));
     bool is_sure = chance > 0.9;
     if (entries.covered.at(b)) {

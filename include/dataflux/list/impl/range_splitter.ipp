@@ -15,6 +15,8 @@ namespace detail {
 /// The only figures that are not learned. They hold for all kinds of names alike.
 namespace splitting {
 inline constexpr std::uint32_t first_page = 100;
+/// Of the ranges that are cut while the whole first page is still in flight.
+inline constexpr std::uint32_t second_pages = 400;
 /// While many slots are idle, pages grow with what a range has listed, so that answers come soon.
 inline constexpr double many_idle = 0.3;
 inline constexpr std::uint64_t page_growth = 4;
@@ -56,7 +58,8 @@ DATAFLUX_INLINE void splitter_state::look(piece& p) {
 }
 
 DATAFLUX_INLINE double splitter_state::in_flight_of(const piece& p) {
-  return p.in_flight ? std::min<double>(p.asked, p.expected) : 0;
+  if (!p.in_flight) return 0;
+  return std::min(static_cast<double>(p.asked) - static_cast<double>(p.ahead), p.expected);
 }
 
 DATAFLUX_INLINE void splitter_state::unlink(std::uint32_t id) {
@@ -108,15 +111,44 @@ DATAFLUX_INLINE bool splitter_state::divide(std::uint32_t id, std::string_view a
 DATAFLUX_INLINE void splitter_state::send(std::uint32_t id, std::size_t idle) {
   piece& p = pieces[id];
   std::uint64_t size = options.page_size;
-  if (listed == 0) {
-    size = splitting::first_page;
-  } else if (static_cast<double>(idle) > splitting::many_idle * options.parallelism) {
-    size = std::max<std::uint64_t>(splitting::first_page, splitting::page_growth * p.listed);
+  if (calls > 0 && static_cast<double>(idle) > splitting::many_idle * options.parallelism) {
+    size = pieces.front().ahead > 0 ? splitting::second_pages : splitting::first_page;
+    size = std::max(size, splitting::page_growth * p.listed);
   }
   p.asked = static_cast<std::uint32_t>(std::min<std::uint64_t>(size, options.page_size));
   p.in_flight = true;
   ++calls;
   actions.push_back({.what = list_action::kind::page, .range = id, .max_results = p.asked});
+}
+
+/// Beside the first page, which is as large as any so that a small bucket takes no longer than page
+/// after page: its first names, which come sooner.
+DATAFLUX_INLINE std::size_t splitter_state::peek() {
+  if (calls != 1 || !options.folder_probes || !options.delimiter.empty()) return 0;
+  const auto most = std::min(splitting::first_page, options.page_size);
+  actions.push_back({.what = list_action::kind::peek,
+                     .range = first,
+                     .id = static_cast<std::uint32_t>(probes.size()),
+                     .max_results = most,
+                     .at = options.range.start,
+                     .until = options.range.end,
+                     .within = options.prefix});
+  probes.push_back({first, {}, true});
+  ++calls;
+  return 1;
+}
+
+/// What the first page will bring as well.
+DATAFLUX_INLINE void splitter_state::peeked(std::uint32_t id,
+                                            std::span<const std::string_view> names) {
+  piece& p = pieces[id];
+  if (names.empty() || !p.open || p.positioned) return;
+  for (const std::string_view name : names) tree.add(name, 1);
+  p.position = names.back();
+  p.positioned = true;
+  p.ahead = names.size();
+  p.listed = p.since_cut = listed = p.ahead;
+  close_around(id);
 }
 
 /// Sends the pages that ranges wait for, from the left; how many slots are left.
@@ -198,7 +230,7 @@ DATAFLUX_INLINE bool splitter_state::ask_folders(std::uint32_t id) {
                      .at = question->at,
                      .until = question->until,
                      .within = question->within});
-  probes.push_back({id, std::move(*question)});
+  probes.push_back({id, std::move(*question), false});
   pieces[id].asking = true;
   ++calls;
   ++asked_now;
@@ -230,22 +262,22 @@ DATAFLUX_INLINE std::size_t splitter_state::steal(std::size_t idle, std::size_t 
   return found;
 }
 
-/// At most so many places, dense near the last name and ever wider apart: what lies between two is
+/// At most so many places behind the first `skipped`, dense near the last name and ever wider apart: what lies between two is
 /// seen from the higher one.
 DATAFLUX_INLINE std::vector<std::size_t> splitter_state::pick_places(
-    const std::vector<std::size_t>& unknown, std::size_t most) {
-  most = std::min({unknown.size(), most, splitting::explored});
+    const std::vector<std::size_t>& unknown, std::size_t skipped, std::size_t most) {
+  const std::size_t count = unknown.size() - std::min(skipped, unknown.size());
+  most = std::min({count, most, splitting::explored});
   std::vector<std::size_t> picked;
   const double growth =
-      most == 0 ? 1
-                : std::pow(static_cast<double>(unknown.size()), 1.0 / static_cast<double>(most));
+      most == 0 ? 1 : std::pow(static_cast<double>(count), 1.0 / static_cast<double>(most));
   double reach = 1;
   std::size_t next = 0;
-  for (std::size_t i = 1; i <= most && next < unknown.size(); ++i) {
+  for (std::size_t i = 1; i <= most && next < count; ++i) {
     reach *= growth;
     const auto wanted = static_cast<std::size_t>(std::lround(reach)) - 1;
-    next = i == most ? unknown.size() - 1 : std::clamp(wanted, next, unknown.size() - 1);
-    picked.push_back(unknown[next++]);
+    next = i == most ? count - 1 : std::clamp(wanted, next, count - 1);
+    picked.push_back(unknown[skipped + next++]);
   }
   return picked;
 }
@@ -264,7 +296,7 @@ DATAFLUX_INLINE std::size_t splitter_state::explore(std::size_t most) {
         divide(id, outlook.cut_beyond(tree, beyond_depth), 0)) {
       ++found;
     }
-    const auto places = pick_places(outlook.unknown(), most - found);
+    const auto places = pick_places(outlook.unknown(), p.ahead > 0 ? 1 : 0, most - found);
     for (auto depth = places.rbegin(); depth != places.rend(); ++depth) {
       if (divide(id, outlook.cut_behind(*depth), 0)) ++found;
     }
@@ -296,8 +328,9 @@ DATAFLUX_INLINE std::span<const list_action> range_splitter::plan(std::size_t sl
   detail::splitter_state& s = *state_;
   s.actions.clear();
   s.asked_now = 0;
-  const std::size_t idle = s.send_waiting(slots, leftmost_only);
+  std::size_t idle = s.send_waiting(slots, leftmost_only);
   if (leftmost_only || idle == 0 || s.open == 0) return s.actions;
+  idle -= s.peek();
   const std::size_t most = std::min(idle, s.allowance());
   std::size_t found = s.steal(idle, most);
   if (found < most) found += s.explore(most - found);
@@ -309,20 +342,23 @@ DATAFLUX_INLINE void range_splitter::page_ended(std::uint32_t range, const list_
   detail::splitter_state& s = *state_;
   auto& p = s.pieces[range];
   p.in_flight = p.looked = false;
-  s.listed += page.entries;
-  p.listed += page.entries;
-  p.since_cut += page.entries;
+  std::uint64_t counted = std::min(p.ahead, page.entries);
+  p.ahead = 0;
+  const std::uint64_t fresh = page.entries - counted;
+  s.listed += fresh;
+  p.listed += fresh;
+  p.since_cut += fresh;
   const std::uint64_t step = stride(page.entries);
-  std::uint64_t counted = 0;
   for (std::size_t i = 0; i < page.names.size(); ++i) {
     const std::uint64_t row = std::min<std::uint64_t>(i * step + 1, page.entries);
+    if (row <= counted || (p.positioned && page.names[i] <= p.position)) continue;
     s.tree.add(page.names[i], row - counted);
     counted = row;
   }
-  if (!page.names.empty()) {
+  if (!page.names.empty() && page.names.back() >= p.position) {
     p.position = page.names.back();
     p.positioned = true;
-    p.expected = std::max(0.0, p.expected - static_cast<double>(page.entries));
+    p.expected = std::max(0.0, p.expected - static_cast<double>(fresh));
   }
   if (page.finished) {
     s.unlink(range);
@@ -334,7 +370,8 @@ DATAFLUX_INLINE void range_splitter::page_ended(std::uint32_t range, const list_
 DATAFLUX_INLINE void range_splitter::probe_answered(std::uint32_t id,
                                                     const list_probe_report& probe) {
   detail::splitter_state& s = *state_;
-  const auto& [range, question] = s.probes[id];
+  const auto& [range, question, ahead] = s.probes[id];
+  if (ahead) return s.peeked(range, probe.entries);
   if (probe.more && probe.entries.empty()) return;
   detail::folder_list list{question.at, question.until, {}};
   list.entries.assign(probe.entries.begin(), probe.entries.end());

@@ -130,7 +130,7 @@ inline void shift_bits(std::span<const std::uint8_t> from, std::size_t shift, st
   to.assign(rows / 64 + 1, 0);
   auto* bytes = reinterpret_cast<std::uint8_t*>(to.data());
   for (std::size_t row = 0; row < rows; ++row) {
-    const unsigned bit = from[(row + shift) / 8] >> ((row + shift) % 8) & 1U;
+    const unsigned bit = (unsigned{from[(row + shift) / 8]} >> ((row + shift) % 8)) & 1U;
     bytes[row / 8] = static_cast<std::uint8_t>(bytes[row / 8] | bit << (row % 8));
   }
 }

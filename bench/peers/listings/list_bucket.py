@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+"""Peers of `bench/run.py list_socket`: lists a bucket as their users do, and prints what it cost.
+
+    list_bucket.py google-cloud-storage|gcsfs|obstore ENDPOINT BUCKET
+
+Imports are not counted: a job pays for them once.
+"""
+
+import json
+import os
+import sys
+import time
+
+
+def by_google_cloud_storage(endpoint, bucket):
+    from google.auth.credentials import AnonymousCredentials
+    from google.cloud import storage
+    client = storage.Client(project="bench", credentials=AnonymousCredentials(),
+                            client_options={"api_endpoint": endpoint})
+    return lambda: sum(1 for _ in client.list_blobs(bucket))
+
+
+def by_gcsfs(endpoint, bucket):
+    # Else it asks by gRPC first what kind of bucket this is, which only the service answers.
+    os.environ["GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT"] = "false"
+    import gcsfs
+    files = gcsfs.GCSFileSystem(token="anon", endpoint_url=endpoint, project="bench")
+    return lambda: len(files.find(bucket))
+
+
+def by_obstore(endpoint, bucket):
+    import obstore
+    from obstore.store import GCSStore
+    account = json.dumps({"gcs_base_url": endpoint, "disable_oauth": True, "client_email": "",
+                          "private_key": "", "private_key_id": ""})
+    store = GCSStore(bucket, service_account_key=account, client_options={"allow_http": True})
+    return lambda: sum(len(page) for page in obstore.list(store, chunk_size=1000))
+
+
+CLIENTS = {"google-cloud-storage": by_google_cloud_storage, "gcsfs": by_gcsfs,
+           "obstore": by_obstore}
+
+
+def main():
+    client, endpoint, bucket = sys.argv[1:]
+    list_all = CLIENTS[client](endpoint, bucket)
+    wall, before = time.monotonic(), os.times()
+    items = list_all()
+    after = os.times()
+    print(json.dumps({"items": items, "wall_s": time.monotonic() - wall,
+                      "cpu_s": after.user + after.system - before.user - before.system}))
+
+
+if __name__ == "__main__":
+    main()
