@@ -28,6 +28,8 @@
 #include <dataflux/collecting_sink.hpp>
 #include <dataflux/config.hpp>
 #include <dataflux/deadline.hpp>
+#include <dataflux/download/get_many.hpp>
+#include <dataflux/download/get_request.hpp>
 #include <dataflux/error.hpp>
 #include <dataflux/exec/blocking_worker.hpp>
 #include <dataflux/exec/budget.hpp>
@@ -95,10 +97,13 @@
 #include <dataflux/transfer/coalesce.hpp>
 #include <dataflux/transfer/concurrency.hpp>
 #include <dataflux/transfer/hedge.hpp>
+#include <dataflux/transfer/lent_bytes.hpp>
 #include <dataflux/transfer/quantile_sketch.hpp>
 #include <dataflux/transfer/ranged_read.hpp>
 #include <dataflux/transfer/ranged_read_request.hpp>
 #include <dataflux/transfer/read_engine.hpp>
+#include <dataflux/transfer/transfer_context.hpp>
+#include <dataflux/transfer/transfer_state.hpp>
 #include <dataflux/transfer/window.hpp>
 #include <dataflux/unique_function.hpp>
 #include <dataflux/version.hpp>

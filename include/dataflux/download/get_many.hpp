@@ -45,30 +45,31 @@ using get_source = unique_function<std::optional<get_request>()>;
 /// Reads very many objects, or pieces of objects, with as many requests in flight as the network
 /// rewards, and hands them out one by one or in batches.
 ///
+///     transfer_context context(*client);
 ///     getter items(context, "data", listing.objects.slice(first, count));
 ///     while (auto item = items.next().value()) use(item->bytes);
 ///
-/// Window: a request starts as soon as there is room for its bytes in the context's budget and for
-/// itself among the requests in flight, not in batches. A reader that takes nothing stops the network
-/// within the budget; one that waits is waited for by nobody else: the item that it waits for is
-/// charged to it (`lent`) and started even when others have used the budget up, so that no two
-/// streams can block each other. What a reader holds is lent, and the window does not wait for it.
+/// Window: a request starts as soon as there is room for its bytes under the context's cap and for
+/// itself among the requests in flight, not in batches; transfer/window.hpp says how far ahead. A
+/// reader that takes nothing stops the network; streams of one context cannot block each other.
+/// What a reader has taken is lent: no part of the cap, and the window does not wait for it.
 ///
-/// Pieces of one object and generation that follow each other among the requests become few requests,
-/// gaps between them included where that costs less than a request (transfer/coalesce.hpp), and
-/// whatever is longer than 8 MiB becomes parallel ranges of one generation.
-///
-/// Sizes: with object_size (a listing has it), a range with an end, or `into`, memory is reserved
+/// Sizes: with object_size (a listing has it), a range with an end, or `into`, memory is set aside
 /// before anything is sent. Otherwise the first request asks for as much as objects of this stream
-/// usually have, and its answer tells the rest. A body that is larger than the whole budget, and has
-/// no `into`, fails with resource_exhausted, which names the cap.
+/// had of late, and its answer tells the size; what is larger is asked for again as a whole. What
+/// is longer than a slice (transfer_options, 8 MiB) becomes parallel ranges of one generation. More
+/// than the cap, without `into`, is an item that failed with resource_exhausted, which names the
+/// cap. Nothing is asked for the bytes of an empty object of known size.
 ///
-/// Integrity: whole objects are compared with x-goog-hash, and with the listing where the request has
-/// its checksum; so are ranges that cover an object together. A generation is pinned over all
-/// requests for an object. A failed request never shortens the stream.
+/// Integrity: whole objects are compared with x-goog-hash, and with the checksum in the request. A
+/// generation is pinned over all requests for an item. When the object is not as large as the
+/// request says, or not as `into`, the item is out_of_range; when it was replaced while it was
+/// read, aborted; when the generation is gone, not_found. A failed request never shortens the
+/// stream.
 ///
-/// Thread safety: one thread at a time; cancel() from any. Destroying it ends everything at once, and
-/// waits for those requests that write into memory of the caller. The context's store outlives it.
+/// Thread safety: one thread at a time; cancel() from any. Destroying it cancels, and waits for
+/// the requests under way to end, but on the context's home, where it does not: memory in `into`
+/// must then stay until they have. The context's store outlives it.
 /// Blocking members are not for completions.
 class getter {
  public:
@@ -85,9 +86,9 @@ class getter {
   getter(getter&&) noexcept;
   getter& operator=(getter&&) noexcept;
 
-  /// The next item; nothing at the end, and then again. Errors, then again and again: cancelled,
-  /// deadline_exceeded, invalid_argument (the bucket's name), and with get_on_error::stop the first
-  /// error of a request.
+  /// The next item; nothing at the end, and then again. Errors, then again and again: cancelled, at
+  /// once; deadline_exceeded, and with get_on_error::stop the first error of a request, after the
+  /// items that were ready before it.
   result<std::optional<got_item>> next();
   /// All items that are there, at most `max` (at least 1), at least one: waits for the first. Empty
   /// at the end.
@@ -100,7 +101,11 @@ class getter {
   void cancel() noexcept;
 
  private:
+  void close() noexcept;
+  void wait(std::size_t max, object_store::completion<std::vector<got_item>> done,
+            std::shared_ptr<void> on_stop);
   std::shared_ptr<detail::get_stream> stream_;
+  std::vector<got_item> one_{};
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI

@@ -3,12 +3,11 @@
 #include <dataflux/byte_range.hpp>
 #include <dataflux/bytes.hpp>
 #include <dataflux/result.hpp>
-#include <dataflux/slab.hpp>
+#include <dataflux/transfer/lent_bytes.hpp>
 
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 
 /// What get_many() is asked for and gives.
 namespace dataflux::inline DATAFLUX_ABI {
@@ -16,12 +15,11 @@ namespace dataflux::inline DATAFLUX_ABI {
 /// One object, or a range of it.
 struct get_request {
   std::string object{};
-  /// 0 = the live one; all requests of a call for the same object and 0 get the same generation when
-  /// they are read together.
+  /// 0 = the live one. Requests that are read together get the same one.
   std::int64_t generation{0};
   byte_range range{};
-  /// Where the bytes go: exactly as large as what is read. Empty = memory of the library, which the
-  /// item then holds.
+  /// Where the bytes go: exactly as large as what is read, else the item is out_of_range. Empty =
+  /// memory of the library, which the item then holds.
   bytes_span into{};
   /// Size of the whole object and its checksum, where a listing has told them. With them memory is
   /// reserved before anything is sent, and the bytes are compared with the listing as well.
@@ -38,7 +36,7 @@ struct got_item {
   std::int64_t generation{0};
   /// The bytes: in `memory`, or the request's `into`.
   bytes_view bytes{};
-  shared_bytes memory{};
+  lent_bytes memory{};
   /// CRC32C of the bytes.
   std::uint32_t crc32c{0};
   /// The bytes are a whole object, or cover one together with others of the call, and its checksum

@@ -5,6 +5,7 @@
 #include <dataflux/store/object_store.hpp>
 #include <dataflux/transfer/concurrency.hpp>
 #include <dataflux/transfer/hedge.hpp>
+#include <dataflux/unique_function.hpp>
 
 #include <cstddef>
 #include <memory>
@@ -49,6 +50,9 @@ class read_engine {
   scheduler& home() const noexcept;
   /// A read would be sent at once.
   bool idle() const noexcept;
+  /// Called whenever a read has ended and the engine is idle after it: on home, perhaps inside a
+  /// completion's caller, so it must only post. It may be called after the engine is gone.
+  void on_idle(unique_function<void()> wake);
   /// Reads that wait for their turn, and reads under way.
   std::size_t waiting() const noexcept;
   std::size_t in_flight() const noexcept;

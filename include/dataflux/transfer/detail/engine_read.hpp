@@ -31,7 +31,9 @@ struct read_engine_state {
   hedge_policy hedges;
   std::deque<std::shared_ptr<engine_read>> line{};
   std::size_t waiting{0};  ///< of `line`: those that have not ended there
+  unique_function<void()> on_idle{};
 
+  bool idle() const noexcept { return waiting == 0 && concurrency.may_start(); }
   void pump();
 };
 

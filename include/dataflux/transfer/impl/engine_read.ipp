@@ -153,6 +153,7 @@ DATAFLUX_INLINE void engine_read::finish(result<read_summary> outcome) {
   auto done = std::exchange(done_, {});
   done(std::move(outcome));
   core->pump();
+  if (core->on_idle && core->idle()) core->on_idle();
 }
 
 DATAFLUX_INLINE void engine_read::account(const result<read_summary>& outcome, time_point now) {

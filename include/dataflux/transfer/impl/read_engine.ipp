@@ -22,7 +22,10 @@ DATAFLUX_INLINE void read_engine::start(read_request request, byte_sink& sink, c
 DATAFLUX_INLINE object_store& read_engine::store() const noexcept { return state_->store; }
 DATAFLUX_INLINE scheduler& read_engine::home() const noexcept { return state_->home; }
 DATAFLUX_INLINE bool read_engine::idle() const noexcept {
-  return state_->waiting == 0 && state_->concurrency.may_start();
+  return state_->idle();
+}
+DATAFLUX_INLINE void read_engine::on_idle(unique_function<void()> wake) {
+  state_->on_idle = std::move(wake);
 }
 DATAFLUX_INLINE std::size_t read_engine::waiting() const noexcept { return state_->waiting; }
 DATAFLUX_INLINE std::size_t read_engine::in_flight() const noexcept {
