@@ -1,3 +1,4 @@
+#include <dataflux/download/impl/get_group.ipp>
 #include <dataflux/download/impl/get_many.ipp>
 #include <dataflux/download/impl/get_outbox.ipp>
 #include <dataflux/download/impl/get_stream.ipp>

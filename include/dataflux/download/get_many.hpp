@@ -61,7 +61,12 @@ using get_source = unique_function<std::optional<get_request>()>;
 /// than the cap, without `into`, is an item that failed with resource_exhausted, which names the
 /// cap. Nothing is asked for the bytes of an empty object of known size.
 ///
-/// Integrity: whole objects are compared with x-goog-hash, and with the checksum in the request. A
+/// Ranges of one object and generation that follow each other among the requests, up to a slice
+/// together, are read together: by few requests, gaps between them included where that costs less
+/// than a request (transfer/coalesce.hpp). They may overlap, and are lent with the first of them.
+///
+/// Integrity: whole objects, and ranges read together that are all of one, are compared with
+/// x-goog-hash, and with the checksum in the request. A
 /// generation is pinned over all requests for an item. When the object is not as large as the
 /// request says, or not as `into`, the item is out_of_range; when it was replaced while it was
 /// read, aborted; when the generation is gone, not_found. A failed request never shortens the

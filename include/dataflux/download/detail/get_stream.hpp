@@ -49,12 +49,15 @@ class get_stream final : public transfer_stream, public std::enable_shared_from_
 
   void pull();
   bool next_request();
+  bool groups(const get_piece& p) const noexcept;
+  void gather(get_unit& unit);
   void start(get_unit& unit, std::uint64_t bytes);
-  /// Where the piece's bytes go; false if there is no memory, and the unit is done then.
-  bool place(get_unit& unit, get_piece& p, std::uint64_t length);
+  /// Where the piece's bytes go; false, and it has failed, if there is no memory.
+  bool place(get_piece& p, std::uint64_t length);
   void read(get_unit& unit);
   void read_part(get_unit& unit, std::uint64_t most);
   void read_ranges(get_unit& unit);
+  void read_group(get_unit& unit);
   call_limits limits(const get_unit& unit) const;
 
   bool ended(get_unit& unit);

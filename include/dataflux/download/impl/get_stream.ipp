@@ -9,6 +9,8 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// Units are used again, so that a steady stream allocates none.
 inline constexpr std::size_t most_spare_units = 1024;
+/// That count as one for the window, and are handed out together.
+inline constexpr std::size_t most_pieces = 256;
 
 DATAFLUX_INLINE get_stream::get_stream(std::shared_ptr<transfer_state> core, std::string bucket,
                                        get_source source, const get_many_options& options)
@@ -202,6 +204,29 @@ DATAFLUX_INLINE bool get_stream::next_request() {
   return true;
 }
 
+/// Whether it may be read together with others. Whole objects are not: they take the shortest path.
+DATAFLUX_INLINE bool get_stream::groups(const get_piece& p) const noexcept {
+  if (p.failure || p.request.range.is_all() || p.length == 0) return false;
+  if (p.request.range.is_suffix() && !p.object_size) return false;
+  return p.length <= std::min(core_->options.slice, core_->budget.cap() / 8);
+}
+
+/// The requests that follow, as far as they are for the same object: up to a slice together, so
+/// that long runs of them are parallel reads still.
+DATAFLUX_INLINE void get_stream::gather(get_unit& unit) {
+  const std::uint64_t most = std::min(core_->options.slice, core_->budget.cap() / 8);
+  std::uint64_t total = unit.pieces.front().length;
+  while (unit.pieces.size() < most_pieces && (next_ || next_request())) {
+    const get_piece& first = unit.pieces.front();
+    const bool same = next_->request.object == first.request.object &&
+                      next_->generation == first.generation && groups(*next_);
+    if (!same || next_->length > most - total) return;
+    total += next_->length;
+    unit.pieces.push_back(std::move(*next_));
+    next_.reset();
+  }
+}
+
 DATAFLUX_INLINE void get_stream::pull() {
   if (!next_ && !next_request()) {
     finished_ = true;
@@ -210,6 +235,7 @@ DATAFLUX_INLINE void get_stream::pull() {
   auto unit = fresh_unit();
   unit->pieces.push_back(std::move(*next_));
   next_.reset();
+  if (groups(unit->pieces.front())) gather(*unit);
   unit->number = window_->add(unit->bytes());
   units_.push_back(std::move(unit));
   ++unput_;

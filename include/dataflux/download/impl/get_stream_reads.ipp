@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/download/detail/get_group.hpp>
 #include <dataflux/download/detail/get_stream.hpp>
 #include <dataflux/transfer/ranged_read.hpp>
 
@@ -8,6 +9,9 @@
 #include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
+
+/// Read rather than skipped, until round trip and bandwidth are known.
+inline constexpr std::uint64_t first_gap = 256U << 10U;
 
 DATAFLUX_INLINE call_limits get_stream::limits(const get_unit& unit) const {
   return {.stop = unit.stop ? unit.stop->get_token() : stop_.get_token()};
@@ -18,6 +22,7 @@ DATAFLUX_INLINE void get_stream::start(get_unit& unit, std::uint64_t bytes) {
   core_->counters.peak_held = std::max(core_->counters.peak_held, core_->budget.held());
   unit.is = get_unit::state::reading;
   unit.started = home().now();
+  if (unit.pieces.size() > 1) return read_group(unit);
   get_piece& p = unit.pieces.front();
   if (p.failure) return done(unit);
   const std::uint64_t slice = std::max<std::uint64_t>(core_->options.slice, 1);
@@ -28,7 +33,7 @@ DATAFLUX_INLINE void get_stream::start(get_unit& unit, std::uint64_t bytes) {
   read(unit);
 }
 
-DATAFLUX_INLINE bool get_stream::place(get_unit& unit, get_piece& p, std::uint64_t length) {
+DATAFLUX_INLINE bool get_stream::place(get_piece& p, std::uint64_t length) {
   if (!p.own()) {
     p.to = p.request.into;
     return true;
@@ -37,7 +42,6 @@ DATAFLUX_INLINE bool get_stream::place(get_unit& unit, get_piece& p, std::uint64
     p.memory = core_->slabs.allocate(static_cast<std::size_t>(length));
   } catch (const std::bad_alloc&) {
     p.fail(errc::resource_exhausted, "no memory for " + std::to_string(length) + " bytes");
-    done(unit);
     return false;
   }
   p.to = p.memory.span();
@@ -53,7 +57,7 @@ DATAFLUX_INLINE void get_stream::read(get_unit& unit) {
     }
     return done(unit);
   }
-  if (!place(unit, p, p.length)) return;
+  if (!place(p, p.length)) return done(unit);
   const bool in_one = p.length <= core_->options.slice;
   if (!in_one && (p.object_size || !p.request.range.is_suffix())) return read_ranges(unit);
   ++in_flight_;
@@ -72,7 +76,7 @@ DATAFLUX_INLINE void get_stream::read(get_unit& unit) {
 /// Of an object whose size is not known: as much as there is memory for. The answer tells the size.
 DATAFLUX_INLINE void get_stream::read_part(get_unit& unit, std::uint64_t most) {
   get_piece& p = unit.pieces.front();
-  if (!place(unit, p, most)) return;
+  if (!place(p, most)) return done(unit);
   ++in_flight_;
   unit.sink.emplace(p.to);
   core_->engine.start({.bucket = bucket_,
@@ -102,6 +106,26 @@ DATAFLUX_INLINE void get_stream::read_ranges(get_unit& unit) {
                     [self = shared_from_this(), &unit](const result<ranged_read_summary>& outcome) {
                       if (!self->ended(unit)) self->got_ranges(unit, outcome);
                     });
+}
+
+DATAFLUX_INLINE void get_stream::read_group(get_unit& unit) {
+  for (get_piece& p : unit.pieces) {
+    if (place(p, p.length)) continue;
+    for (get_piece& other : unit.pieces) other.failure = p.failure;
+    return done(unit);
+  }
+  const network_estimate& network = core_->counters.network;
+  const std::uint64_t gap = coalesce_gap(network.round_trip, network.connection_bandwidth);
+  const std::uint64_t slice = core_->options.slice;
+  ++in_flight_;
+  std::make_shared<get_group>(
+      core_->engine, bucket_, unit.pieces,
+      coalesce_options{.gap = std::min(gap > 0 ? gap : first_gap, slice), .slice = slice},
+      limits(unit).stop,
+      [self = shared_from_this(), &unit] {
+        if (!self->ended(unit)) self->done(unit);
+      })
+      ->start();
 }
 
 /// A read is over. True if nobody wants its bytes any more.
