@@ -63,8 +63,8 @@ DATAFLUX_INLINE void get_stream::pump() {
   learn();
   fill();
   hand_over();
-  settle();
   core_->publish();
+  settle();
 }
 
 /// What the reader has done since the last time.
@@ -174,6 +174,7 @@ DATAFLUX_INLINE void get_stream::settle() {
   }
   window_.reset();
   core_->leave(*this);
+  core_->publish();  // before the getter is gone
   outbox_.quiet();
 }
 
