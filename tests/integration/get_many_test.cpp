@@ -165,7 +165,9 @@ TEST_CASE("getter: over a socket, whatever becomes of single requests", "[integr
                            .probability = 0.15,
                            .seed = i,
                            .action = actions[i]});
+    const auto t0 = std::chrono::steady_clock::now();
     const auto failed = h.read({.order = i % 2 == 0 ? get_order::as_asked : get_order::as_ready});
+    WARN(i << " " << std::chrono::duration<double>(std::chrono::steady_clock::now() - t0).count());
     for (const got_item& item : failed) FAIL_CHECK(item.failure->to_string());
     CHECK(h.server.faults().hits() > 0);
   }

@@ -15,7 +15,7 @@ using dataflux::store_verb;
 
 TEST_CASE("getter: neighbouring pieces of an object are one request", "[download]") {
   get_world w;
-  const auto whole = w.body(100'000, 1);
+  const auto whole = body_of(100'000, 1);
   get_request o = w.put("o", 100'000, 1);
   std::vector<get_request> requests(100, o);
   for (std::size_t i = 0; i < 100; ++i) requests[i].range = byte_range::span(i * 1'000, 1'000);
@@ -28,7 +28,7 @@ TEST_CASE("getter: neighbouring pieces of an object are one request", "[download
     CHECK(item.index == n);
     CHECK(item.generation == o.generation);
     CHECK(item.crc32c == dataflux::codec::crc32c(item.bytes));
-    CHECK(w.same(item.bytes, std::span(whole).subspan(n * 1'000, 1'000)));
+    CHECK(same(item.bytes, std::span(whole).subspan(n * 1'000, 1'000)));
     CHECK(item.verified == all);
     ++n;
   }));
@@ -45,7 +45,7 @@ TEST_CASE("getter: any pieces in any order give the right bytes", "[download]") 
     std::vector<std::vector<std::byte>> bodies;
     std::vector<get_request> objects;
     for (std::size_t i = 0; i < 3; ++i) {
-      bodies.push_back(w.body(20'000 * (i + 1), seed + i));
+      bodies.push_back(body_of(20'000 * (i + 1), seed + i));
       objects.push_back(w.put(std::to_string(i), bodies[i].size(), seed + i));
     }
     struct wanted {
@@ -76,7 +76,7 @@ TEST_CASE("getter: any pieces in any order give the right bytes", "[download]") 
     CHECK_FALSE(w.read_all(items, 1 + dice() % 9, [&](const got_item& item) {
       REQUIRE_FALSE(item.failure);
       const wanted& p = pieces[item.index];
-      CHECK(w.same(item.bytes, std::span(bodies[p.object]).subspan(p.offset, p.length)));
+      CHECK(same(item.bytes, std::span(bodies[p.object]).subspan(p.offset, p.length)));
       CHECK(item.crc32c == dataflux::codec::crc32c(item.bytes));
       if (!p.memory.empty()) CHECK(item.bytes.data() == p.memory.data());
       seen[item.index] = true;
@@ -89,7 +89,7 @@ TEST_CASE("getter: any pieces in any order give the right bytes", "[download]") 
 
 TEST_CASE("getter: a request that fails takes its pieces along and no others", "[download]") {
   get_world w({.slice = 2'000});
-  const auto whole = w.body(4'000'000, 1);
+  const auto whole = body_of(4'000'000, 1);
   get_request o = w.put("o", whole.size(), 1);
   o.object_size.reset();
   std::vector<get_request> requests(4, o);
@@ -100,9 +100,9 @@ TEST_CASE("getter: a request that fails takes its pieces along and no others", "
   getter items(w.context, "bucket", requests);
   const auto got = w.next(items, 4).value();
   REQUIRE(got.size() == 4);
-  CHECK(w.same(got[0].bytes, std::span(whole).subspan(100, 10)));
-  CHECK(w.same(got[1].bytes, std::span(whole).subspan(3'999'990, 10)));
-  CHECK(w.same(got[2].bytes, std::span(whole).subspan(200, 10)));
+  CHECK(same(got[0].bytes, std::span(whole).subspan(100, 10)));
+  CHECK(same(got[1].bytes, std::span(whole).subspan(3'999'990, 10)));
+  CHECK(same(got[2].bytes, std::span(whole).subspan(200, 10)));
   REQUIRE(got[3].failure);
   CHECK(got[3].failure->code() == errc::out_of_range);
   CHECK(got[3].failure->object() == "o");
@@ -127,12 +127,12 @@ TEST_CASE("getter: pieces that are read together are of one generation", "[downl
   const std::int64_t newest = w.put("o", 3'000'000, 2).generation;
   w.clock.run();
   const auto got = op.take().value();
-  const auto whole = w.body(3'000'000, 2);
+  const auto whole = body_of(3'000'000, 2);
   REQUIRE(got.size() == 2);
   for (std::size_t i = 0; i < 2; ++i) {
     REQUIRE_FALSE(got[i].failure);
     CHECK(got[i].generation == newest);
-    CHECK(w.same(got[i].bytes, std::span(whole).subspan(i * 2'000'000, 500)));
+    CHECK(same(got[i].bytes, std::span(whole).subspan(i * 2'000'000, 500)));
   }
 }
 

@@ -41,7 +41,7 @@ TEST_CASE("getter: items come in the order of the requests", "[download]") {
       CHECK(item.generation > 0);
       CHECK(item.verified);
       CHECK(item.crc32c == dataflux::codec::crc32c(item.bytes));
-      CHECK(w.same(item.bytes, w.body(3'000, n)));
+      CHECK(same(item.bytes, body_of(3'000, n)));
       CHECK(w.context.counters().lent >= 3'000);
       ++n;
     });
@@ -68,7 +68,7 @@ TEST_CASE("getter: as ready, a late object holds nobody up", "[download]") {
   std::uint64_t early = 0;
   CHECK_FALSE(w.read_all(items, 10, [&](const got_item& item) {
     REQUIRE_FALSE(item.failure);
-    CHECK(w.same(item.bytes, w.body(1'000, item.index)));
+    CHECK(same(item.bytes, body_of(1'000, item.index)));
     seen.insert(item.index);
     if (w.clock.now() - began < 1s) ++early;
   }));
@@ -103,7 +103,7 @@ TEST_CASE("getter: a failed request is an item in its place", "[download]") {
         CHECK(item.object == requests[n].object);
         CHECK(item.bytes.empty());
       } else {
-        CHECK(w.same(item.bytes, w.body(100, n)));
+        CHECK(same(item.bytes, body_of(100, n)));
       }
       ++n;
     }));
@@ -177,7 +177,7 @@ TEST_CASE("getter: cancelled, late, or dropped in the midst", "[download]") {
         items = getter(w.context, "bucket", std::vector<get_request>{});
         w.clock.run();
       }
-      for (const got_item& item : kept) CHECK(w.same(item.bytes, w.body(10'000, item.index)));
+      for (const got_item& item : kept) CHECK(same(item.bytes, body_of(10'000, item.index)));
       CHECK(w.context.counters().lent == kept.size() * 10'000);
       kept.clear();
       w.at_rest();
@@ -212,7 +212,7 @@ TEST_CASE("getter: a reader that takes nothing stops the network within the cap"
       std::move(got.begin(), got.end(), std::back_inserter(kept));
     }
     CHECK(w.context.counters().lent == 10'000'000);
-    for (const got_item& item : kept) CHECK(w.same(item.bytes, w.body(10'000, item.index)));
+    for (const got_item& item : kept) CHECK(same(item.bytes, body_of(10'000, item.index)));
     kept.clear();
     CHECK(w.context.counters().lent == 0);
     CHECK(w.next(items).value().empty());
@@ -234,9 +234,9 @@ TEST_CASE("getter: objects larger than a slice come in parallel ranges", "[downl
   getter items(w.context, "bucket", requests);
   const auto large = w.next(items).value();
   CHECK(large[0].verified);
-  CHECK(w.same(large[0].bytes, w.body(10'001, 1)));
+  CHECK(same(large[0].bytes, body_of(10'001, 1)));
   CHECK(large[0].crc32c == *requests[0].crc32c);
-  CHECK(w.same(w.next(items).value()[0].bytes, w.body(10, 2)));
+  CHECK(same(w.next(items).value()[0].bytes, body_of(10, 2)));
   CHECK(w.store.counters().peak_in_flight >= 10);
 }
 
@@ -260,8 +260,8 @@ TEST_CASE("getter: what is larger than the cap fails, or goes into the caller's 
   REQUIRE_FALSE(mine[0].failure);
   CHECK(mine[0].bytes.data() == memory.data());
   CHECK(mine[0].verified);
-  CHECK(w.same(memory, w.body(60'000, 2)));
-  CHECK(w.same(w.next(items).value()[0].bytes, w.body(100, 3)));
+  CHECK(same(memory, body_of(60'000, 2)));
+  CHECK(same(w.next(items).value()[0].bytes, body_of(100, 3)));
 }
 
 TEST_CASE("getter: sizes that nobody knows", "[download]") {
@@ -282,7 +282,7 @@ TEST_CASE("getter: sizes that nobody knows", "[download]") {
     INFO(n);
     REQUIRE_FALSE(item.failure);
     CHECK(item.verified);
-    CHECK(w.same(item.bytes, w.body(sizes[n], n)));
+    CHECK(same(item.bytes, body_of(sizes[n], n)));
     ++n;
   }));
   CHECK(n == 200);
@@ -319,7 +319,7 @@ TEST_CASE("getter: objects that changed after they were listed", "[download]") {
   w.clock.run();
   getter items(w.context, "bucket", requests);
   const auto got = w.next(items, 1).value();
-  CHECK(w.same(got[0].bytes, w.body(size, 0)));
+  CHECK(same(got[0].bytes, body_of(size, 0)));
   const errc wanted[] = {pinned ? errc::not_found : errc::data_loss,
                          pinned ? errc::not_found : errc::out_of_range,
                          pinned ? errc::not_found : errc::out_of_range, errc::not_found};
@@ -333,7 +333,7 @@ TEST_CASE("getter: objects that changed after they were listed", "[download]") {
 
 TEST_CASE("getter: ranges into memory of the library and of the caller", "[download]") {
   get_world w;
-  const auto whole = w.body(1'000, 1);
+  const auto whole = body_of(1'000, 1);
   const get_request o = w.put("o", 1'000, 1);
   struct row {
     byte_range range;
@@ -356,7 +356,7 @@ TEST_CASE("getter: ranges into memory of the library and of the caller", "[downl
     const auto got = w.next(items).value();
     REQUIRE(got.size() == 1);
     REQUIRE_FALSE(got[0].failure);
-    CHECK(w.same(got[0].bytes, std::span(whole).subspan(r.offset, r.length)));
+    CHECK(same(got[0].bytes, std::span(whole).subspan(r.offset, r.length)));
     CHECK(got[0].verified == (r.length == 1'000));
     if (!own && r.length > 0) CHECK(got[0].bytes.data() == memory.data());
   }
@@ -386,7 +386,7 @@ TEST_CASE("getter: a source is asked only for what there is room for", "[downloa
   CHECK(asked <= 22);
   std::uint64_t n = 0;
   CHECK_FALSE(w.read_all(
-      items, 4, [&](const got_item& item) { CHECK(w.same(item.bytes, w.body(5'000, n++))); }));
+      items, 4, [&](const got_item& item) { CHECK(same(item.bytes, body_of(5'000, n++))); }));
   CHECK(n == 200);
 }
 
@@ -403,7 +403,7 @@ TEST_CASE("getter: a slice of a listing", "[download]") {
     CHECK(item.index == n - 40);
     CHECK(item.object == std::to_string(n));
     CHECK(item.verified);
-    CHECK(w.same(item.bytes, w.body(50, n++)));
+    CHECK(same(item.bytes, body_of(50, n++)));
   }));
   CHECK(n == 60);
 }
@@ -420,14 +420,14 @@ TEST_CASE("getter: two streams share memory and turns, and none waits for the ot
   getter busy(w.context, "bucket", std::vector{large});
   const auto got = w.next(busy).value();
   REQUIRE_FALSE(got[0].failure);
-  CHECK(w.same(got[0].bytes, w.body(990'000, 999)));
+  CHECK(same(got[0].bytes, body_of(990'000, 999)));
   CHECK(w.context.counters().revoked > 0);
   // And is read again.
   std::uint64_t n = 0;
   CHECK_FALSE(w.read_all(idle, 4, [&](const got_item& item) {
     REQUIRE_FALSE(item.failure);
     CHECK(item.index == n);
-    CHECK(w.same(item.bytes, w.body(10'000, n++)));
+    CHECK(same(item.bytes, body_of(10'000, n++)));
   }));
   CHECK(n == 300);
 

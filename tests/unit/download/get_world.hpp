@@ -7,11 +7,21 @@
 
 #include <support/catch.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
+
+inline std::vector<std::byte> body_of(std::size_t size, std::uint64_t seed) {
+  std::vector<std::byte> bytes(size);
+  dataflux::synthetic_bytes(size, seed).copy(0, bytes);
+  return bytes;
+}
+inline bool same(dataflux::bytes_view a, dataflux::bytes_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end());
+}
 
 /// A bucket on the virtual clock, 20 ms away, and who reads from it.
 struct get_world {
@@ -25,7 +35,7 @@ struct get_world {
     r.object = name;
     r.generation = store.put("bucket", name, dataflux::synthetic_bytes(size, seed));
     r.object_size = size;
-    r.crc32c = dataflux::codec::crc32c(body(size, seed));
+    r.crc32c = dataflux::codec::crc32c(body_of(size, seed));
     return r;
   }
   std::vector<dataflux::get_request> put_many(std::size_t count, std::size_t size) {
@@ -33,15 +43,6 @@ struct get_world {
     for (std::size_t i = 0; i < count; ++i) all.push_back(put(std::to_string(i), size, i));
     return all;
   }
-  static std::vector<std::byte> body(std::size_t size, std::uint64_t seed) {
-    std::vector<std::byte> bytes(size);
-    dataflux::synthetic_bytes(size, seed).copy(0, bytes);
-    return bytes;
-  }
-  static bool same(dataflux::bytes_view a, dataflux::bytes_view b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end());
-  }
-
   using batch = std::vector<dataflux::got_item>;
   dataflux::result<batch> next(dataflux::getter& from, std::size_t max = 1) {
     auto op = from.submit_next_batch(max);
