@@ -154,20 +154,20 @@ TEST_CASE("getter: over a socket, whatever becomes of single requests", "[integr
       fault::cut{.where = fault::point::in_body, .body_bytes = 0},
       fault::cut{.where = fault::point::in_body, .body_bytes = 700},
       fault::cut{.where = fault::point::in_body, .body_bytes = 300, .reset = false},
-      fault::stall{.where = fault::point::in_body, .body_bytes = 300},
       fault::drip{.bytes = 100, .interval = 1ms},
-      fault::delay{20ms}};
+      fault::delay{20ms},
+      fault::stall{.where = fault::point::in_body, .body_bytes = 300}};
   for (std::size_t i = 0; i < std::size(actions); ++i) {
     INFO(i);
     h.server.faults().clear();
+    // A stall takes 300 ms, and few are in flight over a socket as fast as this.
+    const bool stall = i + 1 == std::size(actions);
     h.server.faults().add({.verb = "objects.media",
                            .count = 0,
-                           .probability = 0.15,
+                           .probability = stall ? 0.03 : 0.15,
                            .seed = i,
                            .action = actions[i]});
-    const auto t0 = std::chrono::steady_clock::now();
     const auto failed = h.read({.order = i % 2 == 0 ? get_order::as_asked : get_order::as_ready});
-    WARN(i << " " << std::chrono::duration<double>(std::chrono::steady_clock::now() - t0).count());
     for (const got_item& item : failed) FAIL_CHECK(item.failure->to_string());
     CHECK(h.server.faults().hits() > 0);
   }
