@@ -38,7 +38,7 @@ struct harness {
     gcs::client_options o{.endpoint = server.endpoint(), .emulator = true};
     o.retry = {.max_attempts = 6, .first = 1ms, .cap = 5ms};
     o.stall_timeout = 300ms;
-    o.first_byte_timeout = 5s;
+    o.first_byte_timeout = 500ms;
     o.transport.io_threads = 2;
     client = gcs::client::create(o).value();
     transfer.concurrency.max = 16;
@@ -177,7 +177,7 @@ TEST_CASE("getter: over a socket, a flipped byte fails its item at most", "[inte
   harness h;
   h.prepare();
   h.requests.resize(60);  // whole objects
-  // Twice in a row for the same object: a single one is mended by asking again.
+  // Each time: a single one is mended by asking again.
   h.server.faults().add(
       {.verb = "objects.media", .object = "o31", .count = 0, .action = fault::flip_byte{50}});
   const auto failed = h.read();
