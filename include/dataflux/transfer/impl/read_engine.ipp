@@ -21,9 +21,7 @@ DATAFLUX_INLINE void read_engine::start(read_request request, byte_sink& sink, c
 
 DATAFLUX_INLINE object_store& read_engine::store() const noexcept { return state_->store; }
 DATAFLUX_INLINE scheduler& read_engine::home() const noexcept { return state_->home; }
-DATAFLUX_INLINE bool read_engine::idle() const noexcept {
-  return state_->idle();
-}
+DATAFLUX_INLINE bool read_engine::idle() const noexcept { return state_->idle(); }
 DATAFLUX_INLINE void read_engine::on_idle(unique_function<void()> wake) {
   state_->on_idle = std::move(wake);
 }
