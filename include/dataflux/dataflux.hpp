@@ -28,6 +28,8 @@
 #include <dataflux/collecting_sink.hpp>
 #include <dataflux/config.hpp>
 #include <dataflux/deadline.hpp>
+#include <dataflux/download/get_many.hpp>
+#include <dataflux/download/get_request.hpp>
 #include <dataflux/error.hpp>
 #include <dataflux/exec/blocking_worker.hpp>
 #include <dataflux/exec/budget.hpp>
@@ -93,5 +95,16 @@
 #include <dataflux/store/requests.hpp>
 #include <dataflux/store/synthetic_bytes.hpp>
 #include <dataflux/store/validate.hpp>
+#include <dataflux/transfer/coalesce.hpp>
+#include <dataflux/transfer/concurrency.hpp>
+#include <dataflux/transfer/hedge.hpp>
+#include <dataflux/transfer/lent_bytes.hpp>
+#include <dataflux/transfer/quantile_sketch.hpp>
+#include <dataflux/transfer/ranged_read.hpp>
+#include <dataflux/transfer/ranged_read_request.hpp>
+#include <dataflux/transfer/read_engine.hpp>
+#include <dataflux/transfer/transfer_context.hpp>
+#include <dataflux/transfer/transfer_state.hpp>
+#include <dataflux/transfer/window.hpp>
 #include <dataflux/unique_function.hpp>
 #include <dataflux/version.hpp>

@@ -35,7 +35,7 @@ enum class page_fault : std::uint8_t {
 /// An object_store before another one, that does to listings what a service should not do. It also
 /// checks its caller: a page token comes with the very parameters that it was given for
 /// (protocol.md 1.1), and never more calls at a time than allowed.
-class scripted_store final : public dataflux::object_store {
+class scripted_store : public dataflux::object_store {
  public:
   /// Chooses what happens to the page that is asked for.
   using script = std::function<page_fault(const dataflux::list_page_request&)>;

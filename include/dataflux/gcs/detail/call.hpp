@@ -68,6 +68,8 @@ class call : public http::exchange {
   }
   time_point deadline() const noexcept { return deadline_; }
   int attempts() const noexcept { return retry_.attempts; }
+  /// Attempts that were answered with 429, or what means the same, or 503.
+  int refusals() const noexcept { return refusals_; }
   /// The same for all attempts.
   const call_id& id() const noexcept { return id_; }
   collecting_sink& reply_body() noexcept { return body_; }
@@ -110,6 +112,7 @@ class call : public http::exchange {
   std::atomic<bool> stopped_{false};
   bool accepted_{false};
   int status_{0};  ///< of the attempt's reply, 0 until there is one
+  int refusals_{0};
   http::retry_state retry_{};
   pace_line* line_{nullptr};
   time_point admitted_{};

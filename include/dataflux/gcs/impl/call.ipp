@@ -39,6 +39,7 @@ DATAFLUX_INLINE void call::reuse(ref<client_core> core) noexcept {
   accepted_ = false;
   status_ = 0;
   retry_ = {};
+  refusals_ = 0;
   line_ = nullptr;
   deadline_ = never;
   bad_.reset();
@@ -240,6 +241,7 @@ DATAFLUX_INLINE void call::settle(const http::exchange_report& report) {
   keep_secret(e);
   const bool rejected =
       !broke_off && http::classify(status_, e.reason()) == http::reply_class::throttled;
+  if (rejected || (!broke_off && status_ == 503)) ++refusals_;
   line_->report(admitted_, executor->now(),
                 rejected       ? http::pace_outcome::rejected
                 : status_ == 0 ? http::pace_outcome::unknown

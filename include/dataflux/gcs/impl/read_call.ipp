@@ -154,6 +154,7 @@ DATAFLUX_INLINE void read_call::conclude(std::optional<error> failure) noexcept 
   summary_.bytes = received_;
   summary_.crc32c = crc_;
   summary_.attempts = attempts();
+  summary_.refusals = refusals();
   done(summary_);
 }
 

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <dataflux/byte_sink.hpp>
+#include <dataflux/codec/crc32c.hpp>
+#include <dataflux/download/detail/get_unit.hpp>
+#include <dataflux/transfer/coalesce.hpp>
+#include <dataflux/transfer/read_engine.hpp>
+#include <dataflux/unique_function.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace dataflux::inline DATAFLUX_ABI::detail {
+
+/// Private: a part of a piece that comes with one request, and the checksum of what has come.
+struct landing {
+  scattered_part part{};
+  bytes_span to{};
+  codec::crc32c_accumulator got{};
+
+  std::uint64_t begin() const noexcept { return part.offset_in_request; }
+  std::uint64_t end() const noexcept { return part.offset_in_request + part.length; }
+};
+
+/// Private: the bytes of one request go to the pieces that want them: in place, copied where
+/// several want them, and nowhere where nobody does.
+class scatter_sink final : public byte_sink {
+ public:
+  /// By begin(); they outlive it.
+  explicit scatter_sink(std::span<landing> landings) noexcept : landings_(landings) {}
+
+  result<void> expect(std::uint64_t length) override;
+  bytes_span prepare(std::size_t wanted) override;
+  result<void> commit(std::size_t count) override;
+  result<void> rewind(std::uint64_t offset) override;
+
+ private:
+  std::span<landing> landings_;
+  std::size_t first_{0};  ///< none before it wants any more
+  std::uint64_t position_{0};
+  bytes_span lent_{};
+  std::vector<std::byte> unwanted_{};
+};
+
+/// Private: several pieces of one object and generation, by as few requests as coalesce() finds.
+/// On home; kept alive by its reads. The pieces have their memory, and are the caller's again with
+/// `done`, which is never called inside start().
+class get_group final : public std::enable_shared_from_this<get_group> {
+ public:
+  get_group(read_engine& engine, std::string bucket, std::span<get_piece> pieces,
+            const coalesce_options& options, std::stop_token stop, unique_function<void()> done);
+  void start();
+
+ private:
+  void read(std::size_t k);
+  void finish();
+  bool mixed();
+  void sum_up();
+  void verify();
+
+  read_engine& engine_;
+  const std::string bucket_;
+  const std::span<get_piece> pieces_;
+  const coalesce_options options_;
+  const std::stop_token stop_;
+  unique_function<void()> done_;
+  std::int64_t generation_;
+  coalesced_plan plan_{};
+  std::vector<landing> landings_{};  ///< as plan_.parts
+  std::deque<scatter_sink> sinks_{};
+  std::vector<std::optional<result<read_summary>>> outcomes_{};
+  std::size_t in_flight_{0};
+  int rounds_{0};
+};
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/download/impl/get_group.ipp>
+#endif

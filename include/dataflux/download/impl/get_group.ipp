@@ -1,0 +1,200 @@
+#pragma once
+
+#include <dataflux/download/detail/get_group.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace dataflux::inline DATAFLUX_ABI::detail {
+
+/// For bytes that nobody wants.
+inline constexpr std::size_t most_unwanted_at_once = 64U << 10U;
+/// Of an object that is replaced again and again while it is read.
+inline constexpr int most_rounds = 4;
+
+DATAFLUX_INLINE result<void> scatter_sink::expect(std::uint64_t length) {
+  static_cast<void>(length);  // less when the object ends early, never more than was asked for
+  return {};
+}
+
+DATAFLUX_INLINE bytes_span scatter_sink::prepare(std::size_t wanted) {
+  std::uint64_t gap = wanted;
+  for (std::size_t i = first_; i < landings_.size(); ++i) {
+    const landing& l = landings_[i];
+    if (l.begin() > position_) {
+      gap = std::min(gap, l.begin() - position_);
+      break;
+    }
+    if (l.end() <= position_) continue;
+    const bytes_span rest = l.to.subspan(static_cast<std::size_t>(position_ - l.begin()));
+    return lent_ = rest.first(std::min(wanted, rest.size()));
+  }
+  if (unwanted_.empty()) unwanted_.resize(most_unwanted_at_once);
+  const auto some = static_cast<std::size_t>(std::min<std::uint64_t>(gap, unwanted_.size()));
+  return lent_ = bytes_span(unwanted_).first(some);
+}
+
+DATAFLUX_INLINE result<void> scatter_sink::commit(std::size_t count) {
+  const std::uint64_t end = position_ + count;
+  for (std::size_t i = first_; i < landings_.size() && landings_[i].begin() < end; ++i) {
+    landing& l = landings_[i];
+    const std::uint64_t from = std::max(position_, l.begin());
+    const std::uint64_t to = std::min(end, l.end());
+    if (from >= to) continue;
+    const auto some = static_cast<std::size_t>(to - from);
+    std::byte* const target = l.to.data() + (from - l.begin());
+    const std::byte* const source = lent_.data() + (from - position_);
+    if (target != source) std::memcpy(target, source, some);
+    l.got.update({target, some});
+  }
+  position_ = end;
+  while (first_ < landings_.size() && landings_[first_].end() <= position_) ++first_;
+  return {};
+}
+
+DATAFLUX_INLINE result<void> scatter_sink::rewind(std::uint64_t offset) {
+  if (offset == position_) return {};
+  if (offset != 0) return error(errc::internal, "scattered bytes begin anew from the start only");
+  for (landing& l : landings_) l.got = {};
+  first_ = 0;
+  position_ = 0;
+  return {};
+}
+
+DATAFLUX_INLINE get_group::get_group(read_engine& engine, std::string bucket,
+                                     std::span<get_piece> pieces, const coalesce_options& options,
+                                     std::stop_token stop, unique_function<void()> done)
+    : engine_(engine),
+      bucket_(std::move(bucket)),
+      pieces_(pieces),
+      options_(options),
+      stop_(std::move(stop)),
+      done_(std::move(done)),
+      generation_(pieces.front().generation) {}
+
+DATAFLUX_INLINE void get_group::start() {
+  std::vector<object_piece> wanted;
+  wanted.reserve(pieces_.size());
+  for (const get_piece& p : pieces_) wanted.push_back({p.offset, p.length});
+  auto plan = coalesce(wanted, options_);
+  if (!plan) {
+    for (get_piece& p : pieces_) p.failure = plan.error();
+    return engine_.home().post([self = shared_from_this()] { self->done_(); });
+  }
+  plan_ = std::move(*plan);
+  ++rounds_;
+  landings_.clear();
+  for (const scattered_part& part : plan_.parts) {
+    landings_.push_back(
+        {part, pieces_[part.piece].to.subspan(static_cast<std::size_t>(part.offset_in_piece),
+                                              static_cast<std::size_t>(part.length))});
+  }
+  sinks_.clear();
+  outcomes_.assign(plan_.requests.size(), std::nullopt);
+  in_flight_ = plan_.requests.size();
+  for (std::size_t k = 0; k < plan_.requests.size(); ++k) read(k);
+}
+
+DATAFLUX_INLINE void get_group::read(std::size_t k) {
+  const coalesced_request& q = plan_.requests[k];
+  sinks_.emplace_back(std::span(landings_).subspan(q.first_part, q.part_count));
+  engine_.start({.bucket = bucket_,
+                 .object = pieces_.front().request.object,
+                 .range = byte_range::span(q.offset, q.length),
+                 .generation = generation_,
+                 .limits = {.stop = stop_}},
+                sinks_.back(), [self = shared_from_this(), k](result<read_summary> outcome) {
+                  self->outcomes_[k] = std::move(outcome);
+                  if (--self->in_flight_ == 0) self->finish();
+                });
+}
+
+DATAFLUX_INLINE void get_group::finish() {
+  if (!stop_.stop_requested() && mixed()) return start();
+  sum_up();
+  verify();
+  std::exchange(done_, {})();
+}
+
+/// Whether the requests met several generations: then all of it is read again, of the newest.
+DATAFLUX_INLINE bool get_group::mixed() {
+  if (generation_ != 0 && rounds_ == 1) return false;
+  std::int64_t newest = 0;
+  bool differ = false;
+  for (const auto& o : outcomes_) {
+    if (!*o) {
+      // Of a generation that a round before had found, and that is gone now.
+      const bool gone = (*o).error().code() == errc::not_found && rounds_ > 1;
+      if (gone && rounds_ < most_rounds) generation_ = 0;
+      if (gone) return rounds_ < most_rounds;
+      continue;
+    }
+    differ = differ || (newest != 0 && (**o).generation != newest);
+    newest = std::max(newest, (**o).generation);
+  }
+  if (!differ) return false;
+  if (rounds_ == most_rounds) {
+    for (get_piece& p : pieces_) {
+      p.fail(errc::aborted, "the object was replaced while it was read");
+      p.failure->with_retryable(true);
+    }
+    return false;
+  }
+  generation_ = newest;
+  return true;
+}
+
+DATAFLUX_INLINE void get_group::sum_up() {
+  std::vector<codec::crc32c_accumulator> got(pieces_.size());
+  read_summary object;
+  for (std::size_t k = 0; k < outcomes_.size(); ++k) {
+    const result<read_summary>& outcome = *outcomes_[k];
+    const coalesced_request& q = plan_.requests[k];
+    for (const landing& l : std::span(landings_).subspan(q.first_part, q.part_count)) {
+      get_piece& p = pieces_[l.part.piece];
+      if (!outcome && !p.failure) p.failure = outcome.error();
+      got[l.part.piece].append(l.got);
+    }
+    if (outcome) object = *outcome;
+  }
+  for (std::size_t i = 0; i < pieces_.size(); ++i) {
+    get_piece& p = pieces_[i];
+    if (p.failure) continue;
+    if (p.offset > object.object_size) {
+      p.fail(errc::out_of_range, "the range begins at " + std::to_string(p.offset) +
+                                     ", the object has " + std::to_string(object.object_size) +
+                                     " bytes");
+      continue;
+    }
+    p.check({.bytes = got[i].length(),
+             .crc32c = got[i].crc(),
+             .object_size = object.object_size,
+             .generation = object.generation});
+  }
+}
+
+/// When the requests are the whole object, without a gap, its checksum is compared.
+DATAFLUX_INLINE void get_group::verify() {
+  codec::crc32c_accumulator all;
+  std::optional<std::uint32_t> right;
+  std::uint64_t size = 0;
+  for (std::size_t k = 0; k < outcomes_.size(); ++k) {
+    const result<read_summary>& outcome = *outcomes_[k];
+    if (!outcome || plan_.requests[k].offset != all.length()) return;
+    all.append({outcome->crc32c, outcome->bytes});
+    right = outcome->object_crc32c;
+    size = outcome->object_size;
+  }
+  if (!right || all.length() != size) return;
+  for (get_piece& p : pieces_) {
+    if (p.failure) continue;
+    if (all.crc() != p.request.crc32c.value_or(*right) || all.crc() != *right) {
+      p.fail(errc::data_loss, "the bytes received do not match the object's CRC32C");
+    } else {
+      p.verified = true;
+    }
+  }
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <dataflux/download/detail/get_unit.hpp>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace dataflux::inline DATAFLUX_ABI::detail {
+
+DATAFLUX_INLINE void get_piece::fail(errc code, const std::string& what) {
+  failure = error(code, what);
+  failure->with_object(request.object).with_generation(request.generation);
+}
+
+DATAFLUX_INLINE void get_piece::resolve() {
+  const byte_range& range = request.range;
+  const bool bounded = range.length() != byte_range::to_end;
+  if (!range.valid()) return fail(errc::invalid_argument, "the range is empty, or ends too far");
+  if (object_size) {
+    const std::uint64_t size = *object_size;
+    offset = range.is_suffix() ? size - std::min(range.length(), size) : range.offset();
+    if (offset > size) {
+      return fail(errc::out_of_range, "the range begins at " + std::to_string(offset) +
+                                          ", the object has " + std::to_string(size) + " bytes");
+    }
+    length = range.is_suffix() ? size - offset : std::min(range.length(), size - offset);
+  } else {
+    offset = range.is_suffix() ? 0 : range.offset();
+    length = bounded ? range.length() : unknown;
+  }
+  if (own()) return;
+  const bool impossible =
+      object_size ? length != request.into.size() : bounded && length < request.into.size();
+  if (impossible) {
+    return fail(errc::out_of_range, std::to_string(length) + " bytes are to be read, `into` has " +
+                                        std::to_string(request.into.size()));
+  }
+  length = request.into.size();
+}
+
+DATAFLUX_INLINE byte_range get_piece::asked() const noexcept {
+  if (!object_size) return request.range;
+  if (offset == 0 && length == *object_size) return byte_range::all();
+  return byte_range::span(offset, length);
+}
+
+DATAFLUX_INLINE void get_piece::check(const read_summary& s) {
+  generation = s.generation;
+  crc32c = s.crc32c;
+  verified = s.verified;
+  if (object_size && s.object_size != *object_size) {
+    return fail(errc::out_of_range, "the object has " + std::to_string(s.object_size) +
+                                        " bytes, not " + std::to_string(*object_size));
+  }
+  const bool exact = object_size || !own();
+  if (s.bytes != length && exact) {
+    return fail(errc::out_of_range, "got " + std::to_string(s.bytes) + " bytes instead of " +
+                                        std::to_string(length) + ": the object has " +
+                                        std::to_string(s.object_size));
+  }
+  length = s.bytes;
+  to = to.first(static_cast<std::size_t>(length));
+  const bool whole = length == s.object_size && (offset == 0 || length == 0);
+  if (!whole || !request.crc32c) return;
+  if (crc32c != *request.crc32c) {
+    return fail(errc::data_loss, "the bytes received do not match the CRC32C of the request");
+  }
+  verified = true;
+}
+
+DATAFLUX_INLINE std::optional<std::uint64_t> get_unit::bytes() const noexcept {
+  std::uint64_t sum = 0;
+  for (const get_piece& p : pieces) {
+    if (p.failure || !p.own()) continue;
+    if (p.length == get_piece::unknown) return std::nullopt;
+    sum += p.length;
+  }
+  return sum;
+}
+
+DATAFLUX_INLINE bool get_unit::failed() const noexcept {
+  return std::any_of(pieces.begin(), pieces.end(),
+                     [](const get_piece& p) { return p.failure.has_value(); });
+}
+
+DATAFLUX_INLINE void get_unit::free_memory() noexcept {
+  sink.reset();
+  stop.reset();
+  for (get_piece& p : pieces) {
+    p.to = {};
+    p.memory = {};
+  }
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

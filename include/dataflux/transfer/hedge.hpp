@@ -1,0 +1,120 @@
+#pragma once
+
+#include <dataflux/deadline.hpp>
+#include <dataflux/transfer/quantile_sketch.hpp>
+
+#include <array>
+#include <cstdint>
+
+namespace dataflux::inline DATAFLUX_ABI {
+
+struct hedge_options {
+  /// No read gets a second request before it has waited so long; duration::max() = none ever does.
+  duration floor{std::chrono::seconds(1)};
+};
+
+/// Which of a read's two requests.
+enum class hedge_side : std::uint8_t { first, second };
+
+/// What one read has gone through. A plain value, owned by the read.
+struct hedged_read {
+  time_point asked_at{};
+  /// When the second request was sent; `never` = there is none.
+  time_point second_at{never};
+  /// When to consider() it for the first time.
+  time_point next_check{never};
+  std::uint64_t number{0};  ///< of the read, for the policy
+  /// It has waited longer than the threshold.
+  bool overdue{false};
+};
+
+struct hedge_decision {
+  /// Send the second request now, on another connection.
+  bool ask{false};
+  /// When to consider the read again, unless a byte comes before; `never` = not again.
+  time_point next_check{never};
+};
+
+/// Running totals.
+struct hedge_counters {
+  std::uint64_t reads{0};
+  std::uint64_t asked{0};  ///< second requests
+  std::uint64_t won{0};    ///< the second one brought the first byte
+  std::uint64_t lost{0};   ///< the first one did after all
+  /// Answers to consider() that would have been `ask`, and why they were not.
+  std::uint64_t denied_by_budget{0};
+  std::uint64_t denied_by_throttling{0};
+  std::uint64_t denied_by_service{0};
+};
+
+/// Decides when a read that has no first byte yet is asked for a second time. One request in a
+/// hundred may take a hundred times as long as the others, and a stream in order waits for it. But
+/// whoever asks twice when the service is slow makes it slower; hence a read gets ONE second
+/// request, and only if
+/// - it has waited for max(floor, 2 x the 95th percentile of time to first byte),
+/// - 200 first bytes have been seen, so that there is a percentile,
+/// - the token bucket has a token: each read pays for a twentieth, and it holds 256 at most; so
+///   second requests are never more than 5 % of the reads so far,
+/// - the service has not been throttling (429, 503) within the last 10 s,
+/// - of the reads that were begun with it and just before (256 to 512) no more than 5 % had to wait
+///   so long. When more do, it is the service and no straggler; in time the percentile grows, and
+///   they are not late. It is their beginning that counts: when a stream in order is held up by
+///   one of them, many stragglers become overdue at once and nothing else is under way.
+///
+/// Only the first byte counts: a read that stalls in mid-body is resumed from the byte reached. Not
+/// for writes. In use:
+///
+///     hedged_read r = policy.begin(now);           // with the request; a timer at r.next_check
+///     on the timer: if (!r has a byte) {
+///       hedge_decision d = policy.consider(r, now);
+///       if (d.ask) send the second request;         // to another connection, same range
+///       a timer at d.next_check, if that is not never
+///     }
+///     on the first body byte of either: policy.first_byte(r, side, now); cancel the other
+///
+/// A read that ends without a byte is reported by nothing. One that was denied is looked at again
+/// when it has waited twice as long: no polling.
+///
+/// Times are passed in. One executor at a time. Cost: begin() and first_byte() some 20 ns; the
+/// percentile is worked out anew after each 64 first bytes.
+class hedge_policy {
+ public:
+  explicit hedge_policy(hedge_options options = {}) noexcept : options_(options) {}
+
+  hedged_read begin(time_point now) noexcept;
+  /// Whether the read, which has no byte yet, gets its second request now.
+  hedge_decision consider(hedged_read& read, time_point now) noexcept;
+  /// The first byte of the read has come, from that side.
+  void first_byte(const hedged_read& read, hedge_side side, time_point now) noexcept;
+  /// The service refused a request for its rate or load (429, 503).
+  void throttled(time_point now) noexcept;
+
+  /// How long a read waits before it is overdue.
+  duration threshold() const noexcept { return threshold_; }
+  const hedge_counters& counters() const noexcept { return counters_; }
+
+ private:
+  /// Reads that became overdue, of 256 that were begun one after the other.
+  struct cohort {
+    std::uint64_t id{0};
+    std::uint32_t overdue{0};
+  };
+
+  cohort& cohort_of(std::uint64_t id) noexcept;
+  double overdue_share(std::uint64_t number) noexcept;
+  void saw(duration waited) noexcept;
+
+  hedge_options options_;
+  quantile_sketch waits_{};
+  duration threshold_{options_.floor};
+  time_point quiet_until_{time_point::min()};
+  double tokens_{0};
+  std::array<cohort, 128> cohorts_{};
+  hedge_counters counters_{};
+};
+
+}  // namespace dataflux::inline DATAFLUX_ABI
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/transfer/impl/hedge.ipp>
+#endif

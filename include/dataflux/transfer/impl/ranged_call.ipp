@@ -1,0 +1,141 @@
+#pragma once
+
+#include <dataflux/transfer/detail/ranged_call.hpp>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace dataflux::inline DATAFLUX_ABI::detail {
+
+DATAFLUX_INLINE ranged_call::ranged_call(read_engine& engine, ranged_read_request request,
+                                         bytes_span into, completion done)
+    : engine_(engine),
+      request_(std::move(request)),
+      into_(into),
+      done_(std::move(done)),
+      deadline_(request_.limits.timeout > duration{0}
+                    ? deadline_after(engine.home().now(), request_.limits.timeout)
+                    : never),
+      object_crc32c_(request_.crc32c) {
+  if (request_.limits.stop.stop_possible()) on_stop_.emplace(request_.limits.stop, forward{&stop_});
+  const std::uint64_t slice = std::max<std::uint64_t>(request_.slice, 1);
+  checksums_.resize(static_cast<std::size_t>((into.size() + slice - 1) / slice));
+  summary_.generation = request_.generation;
+}
+
+DATAFLUX_INLINE std::uint64_t ranged_call::begin_of(std::size_t slice) const noexcept {
+  const std::uint64_t n = checksums_.size();
+  return into_.size() / n * slice + std::min<std::uint64_t>(slice, into_.size() % n);
+}
+
+DATAFLUX_INLINE void ranged_call::pump() {
+  const auto most = static_cast<std::size_t>(engine_.limit());
+  while (!failure_ && in_flight_ < most) {
+    if (!again_.empty()) {
+      const std::size_t slice = again_.back();
+      again_.pop_back();
+      read(slice);
+    } else if (next_ < checksums_.size()) {
+      read(next_++);
+    } else {
+      break;
+    }
+  }
+  if (in_flight_ == 0) end();
+}
+
+DATAFLUX_INLINE void ranged_call::read(std::size_t slice) {
+  const std::uint64_t begin = begin_of(slice);
+  const std::uint64_t length = begin_of(slice + 1) - begin;
+  read_request r;
+  r.bucket = request_.bucket;
+  r.object = request_.object;
+  r.range = byte_range::span(request_.offset + begin, length);
+  r.generation = summary_.generation;
+  r.limits.stop = stop_.get_token();
+  if (deadline_ != never) {
+    r.limits.timeout = std::max(deadline_ - engine_.home().now(), duration{1});
+  }
+  ++in_flight_;
+  ++summary_.reads;
+  auto sink = std::make_unique<span_sink>(
+      into_.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(length)));
+  span_sink& destination = *sink;
+  engine_.start(
+      std::move(r), destination,
+      [self = shared_from_this(), slice, asked = summary_.generation, sink = std::move(sink)](
+          const result<read_summary>& outcome) { self->arrived(slice, asked, outcome); });
+}
+
+DATAFLUX_INLINE void ranged_call::arrived(std::size_t slice, std::int64_t asked,
+                                          const result<read_summary>& outcome) {
+  --in_flight_;
+  std::optional<error> wrong;
+  if (outcome) {
+    wrong = take(slice, *outcome);
+  } else {
+    wrong = outcome.error();
+    const bool replaced =
+        wrong->code() == errc::not_found && asked != 0 && request_.generation == 0;
+    if (replaced) {
+      wrong = described(errc::aborted, "the object was replaced while it was read")
+                  .with_retryable(true);
+    }
+  }
+  if (wrong && !failure_) {
+    failure_ = std::move(wrong);
+    stop_.request_stop();
+  }
+  pump();
+}
+
+DATAFLUX_INLINE std::optional<error> ranged_call::take(std::size_t slice,
+                                                       const read_summary& summary) {
+  if (summary_.generation == 0) summary_.generation = summary.generation;
+  if (summary.generation != summary_.generation) {
+    again_.push_back(slice);
+    return std::nullopt;
+  }
+  summary_.object_size = summary.object_size;
+  if (!object_crc32c_) object_crc32c_ = summary.object_crc32c;
+  const std::uint64_t length = begin_of(slice + 1) - begin_of(slice);
+  if (summary.bytes != length) {
+    return described(errc::out_of_range, "the object has " + std::to_string(summary.object_size) +
+                                             " bytes, the read goes to byte " +
+                                             std::to_string(request_.offset + into_.size()));
+  }
+  checksums_[slice] = codec::crc32c_accumulator(summary.crc32c, summary.bytes);
+  return std::nullopt;
+}
+
+DATAFLUX_INLINE std::optional<error> ranged_call::verify() {
+  codec::crc32c_accumulator all;
+  for (const codec::crc32c_accumulator& c : checksums_) all.append(c);
+  summary_.bytes = all.length();
+  summary_.crc32c = all.crc();
+  const bool whole = request_.offset == 0 && into_.size() == summary_.object_size && !into_.empty();
+  if (!whole || !object_crc32c_) return std::nullopt;
+  if (summary_.crc32c != *object_crc32c_) {
+    return described(errc::data_loss, "the bytes received do not match the object's CRC32C");
+  }
+  summary_.verified = true;
+  return std::nullopt;
+}
+
+DATAFLUX_INLINE error ranged_call::described(errc code, const std::string& what) const {
+  return error(code, what)
+      .with_bucket(request_.bucket)
+      .with_object(request_.object)
+      .with_generation(summary_.generation);
+}
+
+DATAFLUX_INLINE void ranged_call::end() {
+  on_stop_.reset();
+  if (!failure_) failure_ = verify();
+  auto done = std::exchange(done_, {});
+  if (failure_) return done(std::move(*failure_));
+  done(summary_);
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

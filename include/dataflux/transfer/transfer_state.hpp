@@ -1,0 +1,56 @@
+#pragma once
+
+#include <dataflux/buffer.hpp>
+#include <dataflux/slab.hpp>
+#include <dataflux/transfer/lent_bytes.hpp>
+#include <dataflux/transfer/read_engine.hpp>
+#include <dataflux/transfer/transfer_context.hpp>
+#include <dataflux/transfer/window.hpp>
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+
+namespace dataflux::inline DATAFLUX_ABI::detail {
+
+/// For streams only: one of them, as the others see it.
+class transfer_stream {
+ public:
+  transfer_stream() = default;
+  transfer_stream(const transfer_stream&) = delete;
+  transfer_stream& operator=(const transfer_stream&) = delete;
+  virtual ~transfer_stream() = default;
+  /// There is something to do; must only post. On home.
+  virtual void wake() = 0;
+};
+
+/// For streams only: what transfer_context is a handle of. On home's thread, but for published().
+struct transfer_state {
+  transfer_state(object_store& store, scheduler& at, const transfer_options& o);
+
+  /// Whether `stream` may start a read now; if not, it stands in line and is woken.
+  bool may_start(transfer_stream& stream);
+  /// It has nothing to start.
+  void leave(transfer_stream& stream);
+  void wake_next();
+  /// Makes the counters visible to all threads.
+  void publish();
+  transfer_counters published() const;
+
+  const transfer_options options;
+  scheduler& home;
+  read_engine engine;
+  read_budget budget;
+  slab_writer slabs{buffer_pool()};
+  std::shared_ptr<lent_bytes::counter> lent{std::make_shared<lent_bytes::counter>(0)};
+  std::deque<transfer_stream*> line{};
+  transfer_counters counters{};
+
+ private:
+  mutable std::mutex mutex_{};
+  transfer_counters published_{};
+  std::uint64_t estimated_at_{0};
+};
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

@@ -1,0 +1,10 @@
+#include <dataflux/transfer/impl/coalesce.ipp>
+#include <dataflux/transfer/impl/concurrency.ipp>
+#include <dataflux/transfer/impl/engine_read.ipp>
+#include <dataflux/transfer/impl/hedge.ipp>
+#include <dataflux/transfer/impl/quantile_sketch.ipp>
+#include <dataflux/transfer/impl/ranged_call.ipp>
+#include <dataflux/transfer/impl/ranged_read.ipp>
+#include <dataflux/transfer/impl/read_engine.ipp>
+#include <dataflux/transfer/impl/transfer_context.ipp>
+#include <dataflux/transfer/impl/window.ipp>

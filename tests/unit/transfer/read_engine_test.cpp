@@ -1,0 +1,369 @@
+#include <dataflux/exec/virtual_scheduler.hpp>
+#include <dataflux/store/memory_store.hpp>
+#include <dataflux/transfer/read_engine.hpp>
+
+#include <support/catch.hpp>
+#include <support/scripted_store.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+using namespace std::chrono_literals;
+using dataflux::duration;
+using dataflux::errc;
+using dataflux::injected_fault;
+using dataflux::memory_store;
+using dataflux::memory_store_options;
+using dataflux::read_engine;
+using dataflux::read_engine_options;
+using dataflux::read_summary;
+using dataflux::result;
+using dataflux::store_verb;
+using dataflux::synthetic_bytes;
+using dataflux::time_point;
+
+namespace {
+
+/// A read under way and what became of it.
+struct outcome {
+  std::vector<std::byte> memory;
+  dataflux::span_sink sink;
+  std::optional<result<read_summary>> ended{};
+  time_point at{};
+  explicit outcome(std::size_t size) : memory(size), sink(memory) {}
+  bool filled_from(const synthetic_bytes& body) const {
+    std::vector<std::byte> wanted(memory.size());
+    body.copy(0, wanted);
+    return wanted == memory;
+  }
+};
+
+struct world {
+  dataflux::virtual_scheduler clock{};
+  memory_store store;
+  read_engine engine;
+
+  explicit world(memory_store_options options = {.rtt = 20ms},
+                 const read_engine_options& engine_options = {})
+      : store(clock, options), engine(store, clock, engine_options) {}
+
+  std::unique_ptr<outcome> start(const std::string& object, std::size_t size,
+                                 dataflux::call_limits limits = {}) {
+    auto o = std::make_unique<outcome>(size);
+    engine.start({.bucket = "bucket", .object = object, .limits = std::move(limits)}, o->sink,
+                 [this, place = o.get()](result<read_summary> r) {
+                   place->ended = std::move(r);
+                   place->at = clock.now();
+                 });
+    return o;
+  }
+  /// `n` reads that are all as they should be.
+  void warm_up(int n = 250) {
+    store.put("bucket", "usual", synthetic_bytes{100, 1});
+    std::vector<std::unique_ptr<outcome>> all;
+    for (int i = 0; i < n; ++i) all.push_back(start("usual", 100));
+    clock.run();
+    for (const auto& o : all) REQUIRE(o->ended->has_value());
+  }
+  /// The first request for `object` is answered only after `delay`.
+  void delay_first(const std::string& object, duration delay) {
+    store.set_faults(
+        [=](store_verb, std::string_view name, std::uint64_t nth) -> std::optional<injected_fault> {
+          if (name != object || nth != 1) return std::nullopt;
+          return injected_fault{.delay = delay};
+        });
+  }
+};
+
+/// A store whose reads of "by hand" are answered by the test.
+class hand_store final : public scripted_store {
+ public:
+  struct asked {
+    dataflux::read_request request;
+    dataflux::byte_sink* sink;
+    completion<read_summary> done;
+  };
+  explicit hand_store(dataflux::object_store& inner)
+      : scripted_store(inner, [](const auto&) { return page_fault::none; }) {}
+  void start(const dataflux::read_request& request, dataflux::byte_sink& sink,
+             completion<read_summary> done) override {
+    if (request.object != "by hand") return scripted_store::start(request, sink, std::move(done));
+    reads.push_back({request, &sink, std::move(done)});
+  }
+  using scripted_store::start;
+  std::vector<asked> reads{};
+};
+
+/// A piece of a body; false if the sink does not want it.
+bool deliver(dataflux::byte_sink& sink, std::string_view piece) {
+  while (!piece.empty()) {
+    const dataflux::bytes_span memory = sink.prepare(piece.size());
+    if (memory.empty()) return false;
+    const std::size_t n = std::min(memory.size(), piece.size());
+    std::memcpy(memory.data(), piece.data(), n);
+    if (!sink.commit(n)) return false;
+    piece.remove_prefix(n);
+  }
+  return true;
+}
+
+}  // namespace
+
+TEST_CASE("read_engine: whichever request delivers first, the other one touches nothing",
+          "[transfer]") {
+  const std::size_t winner = GENERATE(0U, 1U);
+  const std::string body(2'000, 'w');
+  const std::string wrong(2'000, 'x');
+  dataflux::virtual_scheduler clock;
+  memory_store inner(clock, {.rtt = 20ms});
+  inner.put("bucket", "usual", synthetic_bytes{100, 1});
+  hand_store store(inner);
+  read_engine engine(store, clock);
+  for (int i = 0; i < 250; ++i) {
+    outcome usual(100);
+    engine.start({.bucket = "bucket", .object = "usual"}, usual.sink, [](const auto&) {});
+    clock.run();
+  }
+  outcome o(2'000);
+  engine.start({.bucket = "bucket", .object = "by hand"}, o.sink,
+               [&](result<read_summary> r) { o.ended = std::move(r); });
+  clock.run_for(2s);
+  REQUIRE(store.reads.size() == 2);
+  auto& first = store.reads[winner];
+  auto& second = store.reads[1 - winner];
+  // Both have their heads, both have memory for bytes that are about to come.
+  for (auto& read : store.reads) REQUIRE(read.sink->expect(2'000));
+  CHECK(o.sink.size() == 0);
+  REQUIRE_FALSE(second.sink->prepare(10).empty());
+  CHECK(deliver(*first.sink, std::string_view(body).substr(0, 700)));
+  CHECK_FALSE(second.sink->commit(10));
+  CHECK_FALSE(deliver(*second.sink, wrong));
+  clock.run_for(1ms);
+  CHECK(second.request.limits.stop.stop_requested());
+  CHECK_FALSE(first.request.limits.stop.stop_requested());
+  second.done(dataflux::error(errc::cancelled, "overtaken"));
+  clock.run_for(1ms);
+  CHECK_FALSE(o.ended);
+  CHECK(deliver(*first.sink, std::string_view(body).substr(700)));
+  first.done(read_summary{.bytes = 2'000});
+  clock.run_for(1ms);
+  REQUIRE(o.ended);
+  CHECK(o.ended->has_value());
+  CHECK(dataflux::as_text(o.memory) == body);
+  CHECK(engine.hedges().won == winner);
+}
+
+TEST_CASE("read_engine: reads into the sink, on the store's word", "[transfer]") {
+  world w;
+  const synthetic_bytes body{100'000, 7};
+  w.store.put("bucket", "o", body);
+  const auto o = w.start("o", 100'000);
+  CHECK_FALSE(o->ended);
+  w.clock.run();
+  REQUIRE(o->ended);
+  CHECK((*o->ended)->verified);
+  CHECK((*o->ended)->bytes == 100'000);
+  CHECK(o->filled_from(body));
+  CHECK(w.engine.in_flight() == 0);
+  CHECK(w.engine.idle());
+}
+
+TEST_CASE("read_engine: an empty object is a read like any other", "[transfer]") {
+  world w;
+  w.store.put("bucket", "o", synthetic_bytes{0, 7});
+  const auto o = w.start("o", 10);
+  w.clock.run();
+  REQUIRE(o->ended);
+  CHECK((*o->ended)->bytes == 0);
+}
+
+TEST_CASE("read_engine: no more at a time than its control allows, in turn", "[transfer]") {
+  world w({.rtt = 20ms}, {.concurrency = {.max = 4}});
+  w.store.put("bucket", "o", synthetic_bytes{1'000, 7});
+  std::vector<std::unique_ptr<outcome>> all;
+  for (int i = 0; i < 40; ++i) all.push_back(w.start("o", 1'000));
+  CHECK(w.engine.in_flight() == 4);
+  CHECK(w.engine.waiting() == 36);
+  CHECK_FALSE(w.engine.idle());
+  w.clock.run();
+  CHECK(w.store.counters().peak_in_flight == 4);
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    REQUIRE(all[i]->ended->has_value());
+    CHECK(all[i]->at >= all[i - 1]->at);
+  }
+  CHECK(w.engine.waiting() == 0);
+  CHECK(w.engine.estimate().round_trip > 19ms);
+}
+
+TEST_CASE("read_engine: an error is the store's, and frees its place", "[transfer]") {
+  world w({.rtt = 20ms}, {.concurrency = {.max = 1}});
+  w.store.put("bucket", "o", synthetic_bytes{1'000, 7});
+  const auto missing = w.start("missing", 10);
+  const auto small = w.start("o", 10);  // a sink that is too small
+  const auto good = w.start("o", 1'000);
+  w.clock.run();
+  CHECK(missing->ended->error().code() == errc::not_found);
+  CHECK(missing->ended->error().object() == "missing");
+  CHECK(small->ended->error().code() == errc::out_of_range);
+  CHECK(good->ended->has_value());
+}
+
+TEST_CASE("read_engine: a straggler is asked for again, and the second wins", "[transfer]") {
+  world w;
+  w.warm_up();
+  const synthetic_bytes body{50'000, 7};
+  w.store.put("bucket", "slow", body);
+  w.delay_first("slow", 30s);
+  const time_point began = w.clock.now();
+  const auto o = w.start("slow", 50'000);
+  w.clock.run_for(1'100ms);
+  REQUIRE(o->ended);
+  CHECK((*o->ended)->verified);
+  CHECK(o->filled_from(body));
+  CHECK(o->at == began + 1s + 20ms);
+  CHECK(w.store.in_flight() == 0);  // the first was cancelled
+  CHECK(w.engine.hedges().asked == 1);
+  CHECK(w.engine.hedges().won == 1);
+  w.clock.run();
+  CHECK(o->filled_from(body));
+}
+
+TEST_CASE("read_engine: the first may win after all", "[transfer]") {
+  world w({.rtt = 20ms, .bytes_per_second_per_connection = 1e6});
+  w.warm_up();
+  const synthetic_bytes body{50'000, 7};
+  w.store.put("bucket", "slow", body);
+  // Its bytes begin before those of the second, which end at the same rate.
+  w.delay_first("slow", 990ms);
+  const auto o = w.start("slow", 50'000);
+  w.clock.run();
+  REQUIRE(o->ended);
+  CHECK((*o->ended)->verified);
+  CHECK(o->filled_from(body));
+  CHECK(w.engine.hedges().asked == 1);
+  CHECK(w.engine.hedges().lost == 1);
+  CHECK(w.store.in_flight() == 0);
+}
+
+TEST_CASE("read_engine: when one of two requests fails the other one counts", "[transfer]") {
+  const bool both = GENERATE(false, true);
+  const bool first_fails = GENERATE(false, true);
+  world w;
+  w.warm_up();
+  const synthetic_bytes body{5'000, 7};
+  w.store.put("bucket", "slow", body);
+  w.store.set_faults(
+      [=](store_verb, std::string_view, std::uint64_t nth) -> std::optional<injected_fault> {
+        injected_fault f{.delay = nth == 1 ? 1'200ms : 500ms};
+        const bool fails = both || first_fails == (nth == 1);
+        if (fails) {
+          f.delay = nth == 1 ? 1'100ms : 50ms;
+          f.failure = dataflux::error(errc::unavailable, nth == 1 ? "one" : "two");
+        }
+        return f;
+      });
+  const auto o = w.start("slow", 5'000);
+  w.clock.run();
+  REQUIRE(o->ended);
+  if (both) {
+    CHECK(o->ended->error().message() == "one");
+  } else {
+    CHECK(o->ended->has_value());
+    CHECK(o->filled_from(body));
+  }
+  CHECK(w.engine.in_flight() == 0);
+}
+
+TEST_CASE("read_engine: a stall in mid-body is not asked for again", "[transfer]") {
+  world w;
+  w.warm_up();
+  memory_store stalling(
+      w.clock, {.rtt = 20ms, .stall_probability = 1, .stall_length = 5s, .piece_size = 1'000});
+  read_engine engine(stalling, w.clock, {.hedge = {.floor = 100ms}});
+  stalling.put("bucket", "o", synthetic_bytes{100'000, 7});
+  std::vector<std::unique_ptr<outcome>> all;
+  int ended = 0;
+  for (int i = 0; i < 300; ++i) {
+    all.push_back(std::make_unique<outcome>(100'000));
+    engine.start({.bucket = "bucket", .object = "o"}, all.back()->sink,
+                 [&](const result<read_summary>& r) { ended += r ? 1 : 0; });
+  }
+  w.clock.run();
+  CHECK(ended == 300);
+  // Those that stalled within their first piece had not begun.
+  CHECK(engine.hedges().asked <= 10);
+}
+
+TEST_CASE("read_engine: rejections lower what is in flight, and nothing is asked twice",
+          "[transfer]") {
+  world w;
+  w.warm_up();
+  const int before = w.engine.limit();
+  w.store.put("bucket", "refused", synthetic_bytes{100, 7});
+  w.store.put("bucket", "slow", synthetic_bytes{100, 7});
+  w.store.set_faults([](store_verb, std::string_view name,
+                        std::uint64_t) -> std::optional<injected_fault> {
+    if (name == "slow") return injected_fault{.delay = 5s};
+    return injected_fault{.failure =
+                              dataflux::error(errc::resource_exhausted, "").with_http_status(429)};
+  });
+  const auto refused = w.start("refused", 100);
+  const auto slow = w.start("slow", 100);
+  w.clock.run();
+  CHECK(refused->ended->error().code() == errc::resource_exhausted);
+  CHECK(slow->ended->has_value());
+  CHECK(w.engine.limit() < before);
+  CHECK(w.engine.hedges().asked == 0);
+  CHECK(w.engine.hedges().denied_by_throttling > 0);
+}
+
+TEST_CASE("read_engine: stopped in the line or under way, a read ends soon", "[transfer]") {
+  world w({.rtt = 20s}, {.concurrency = {.max = 1}});
+  w.store.put("bucket", "o", synthetic_bytes{100, 7});
+  std::stop_source stop;
+  const auto one = w.start("o", 100, {.stop = stop.get_token()});
+  const auto two = w.start("o", 100, {.stop = stop.get_token()});
+  const auto three = w.start("o", 100);
+  w.clock.run_for(1s);
+  CHECK(w.engine.waiting() == 2);
+  stop.request_stop();
+  w.clock.run_for(1s);
+  REQUIRE(one->ended);
+  REQUIRE(two->ended);
+  CHECK(one->ended->error().code() == errc::cancelled);
+  CHECK(two->ended->error().code() == errc::cancelled);
+  CHECK(two->ended->error().object() == "o");
+  CHECK(w.engine.waiting() == 0);
+  CHECK(w.engine.in_flight() == 1);
+  w.clock.run();
+  CHECK(three->ended->has_value());
+
+  const auto late = w.start("o", 100, {.stop = stop.get_token()});  // stopped already
+  CHECK_FALSE(late->ended);
+  w.clock.run();
+  CHECK(late->ended->error().code() == errc::cancelled);
+}
+
+TEST_CASE("read_engine: time in the line counts against the limit", "[transfer]") {
+  world w({.rtt = 20s}, {.concurrency = {.max = 1}});
+  w.store.put("bucket", "o", synthetic_bytes{100, 7});
+  const time_point began = w.clock.now();
+  const auto one = w.start("o", 100);
+  const auto two = w.start("o", 100, {.timeout = 5s});
+  const auto three = w.start("o", 100, {.timeout = 30s});
+  const auto four = w.start("o", 100, {.timeout = 60s});
+  w.clock.run();
+  CHECK(one->ended->has_value());
+  CHECK(two->ended->error().code() == errc::deadline_exceeded);
+  CHECK(two->at == began + 5s);
+  CHECK(three->ended->error().code() == errc::deadline_exceeded);
+  CHECK(three->at == began + 30s);
+  CHECK(four->ended->has_value());
+}
