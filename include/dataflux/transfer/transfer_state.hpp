@@ -7,6 +7,7 @@
 #include <dataflux/transfer/transfer_context.hpp>
 #include <dataflux/transfer/window.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -34,6 +35,11 @@ struct transfer_state {
   /// It has nothing to start.
   void leave(transfer_stream& stream);
   void wake_next();
+  /// What a body of `size` bytes counts for under the cap; what fits into it is never made to
+  /// exceed it by rounding.
+  std::uint64_t footprint(std::uint64_t size) const noexcept {
+    return std::min(slabs.footprint(size), std::max(size, budget.cap()));
+  }
   /// Makes the counters visible to all threads.
   void publish();
   transfer_counters published() const;

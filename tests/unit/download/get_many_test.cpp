@@ -382,7 +382,7 @@ TEST_CASE("getter: a source is asked only for what there is room for", "[downloa
                  return all[asked++];
                }));
   w.clock.run();
-  CHECK(asked >= 20);
+  CHECK(asked >= 18);
   CHECK(asked <= 22);
   std::uint64_t n = 0;
   CHECK_FALSE(w.read_all(

@@ -5,6 +5,7 @@
 #include <dataflux/download/get_request.hpp>
 #include <dataflux/slab.hpp>
 #include <dataflux/store/object_store.hpp>
+#include <dataflux/transfer/transfer_state.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -58,7 +59,7 @@ struct get_unit {
   std::optional<std::stop_source> stop{};
 
   /// Memory of the library that it needs; nothing when that is not known.
-  std::optional<std::uint64_t> bytes() const noexcept;
+  std::optional<std::uint64_t> bytes(const transfer_state& core) const noexcept;
   bool failed() const noexcept;
   void free_memory() noexcept;
 };

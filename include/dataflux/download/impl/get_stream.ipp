@@ -117,7 +117,7 @@ DATAFLUX_INLINE void get_stream::fill() {
         get_unit& unit = at(step.item);
         for (get_piece& p : unit.pieces) {
           p.fail(errc::resource_exhausted,
-                 std::to_string(step.bytes) + " bytes are more than the memory cap of " +
+                 std::to_string(p.length) + " bytes are more than the memory cap of " +
                      std::to_string(core_->budget.cap()) + "; give memory for them in `into`");
         }
         ready(unit);
@@ -242,7 +242,7 @@ DATAFLUX_INLINE void get_stream::pull() {
   unit->pieces.push_back(std::move(*next_));
   next_.reset();
   if (groups(unit->pieces.front())) gather(*unit);
-  unit->number = window_->add(unit->bytes());
+  unit->number = window_->add(unit->bytes(*core_));
   units_.push_back(std::move(unit));
   ++unput_;
 }

@@ -158,7 +158,7 @@ DATAFLUX_INLINE void get_stream::got_part(get_unit& unit, const result<read_summ
     p.to = {};
     p.memory = {};
   }
-  const window_fit fit = window_->sized(unit.number, p.length);
+  const window_fit fit = window_->sized(unit.number, core_->footprint(p.length));
   if (fit == window_fit::later) return release(unit);
   if (fit == window_fit::too_large) {
     p.fail(errc::resource_exhausted,
