@@ -23,10 +23,7 @@ inline std::uint64_t random_bits() {
 
 DATAFLUX_INLINE composer::composer(transfer_state& core, std::string bucket,
                                    const compose_options& options, unique_function<void()> wake)
-    : core_(core),
-      bucket_(std::move(bucket)),
-      options_(options),
-      wake_(std::move(wake)) {}
+    : core_(core), bucket_(std::move(bucket)), options_(options), wake_(std::move(wake)) {}
 
 DATAFLUX_INLINE std::size_t composer::min_objects() const noexcept {
   return std::max<std::size_t>(options_.min_objects, 2);
@@ -115,7 +112,7 @@ DATAFLUX_INLINE void composer::left(const error& why, std::string_view name) {
 DATAFLUX_INLINE void composer::give_up(const error& why) {
   if (std::exchange(is_, state::off) == state::off) return;
   say("gs://" + bucket_ +
-      ": objects are read one by one from here on, composing them fails: " + why.to_string());
+      ": composing is given up, objects are read one by one from here on: " + why.to_string());
 }
 
 DATAFLUX_INLINE void composer::say(const std::string& line) const {
