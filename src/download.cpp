@@ -8,3 +8,5 @@
 #include <dataflux/download/impl/get_stream_composites.ipp>
 #include <dataflux/download/impl/get_stream_reads.ipp>
 #include <dataflux/download/impl/get_unit.ipp>
+#include <dataflux/download/impl/sweep.ipp>
+#include <dataflux/download/impl/sweeper.ipp>
