@@ -75,9 +75,11 @@ DATAFLUX_INLINE void sweeper::listed(result<list_page> page) {
   }
   const timestamp here =
       std::chrono::time_point_cast<timestamp::duration>(std::chrono::system_clock::now());
+  // The service says when to the second, cut off: by the next one all that it lists was made.
+  const timestamp now = page->served ? *page->served + std::chrono::seconds(1) : here;
   const object_columns& rows = page->objects;
   for (auto row = rows.begin(); row != rows.end(); ++row) {
-    judge(*row, row.extras(), page->served.value_or(here));
+    judge(*row, row.extras(), now);
   }
   page_token_ = std::move(page->next_page_token);
   last_page_ = page_token_.empty();
