@@ -29,7 +29,8 @@ SERVER_CORE, CLIENT_CORE = "0", "1"
 CLIENT_LIMIT_S = 300
 
 # count: requests of one round; per: what the cost is divided by; scale: to the unit; variants: a
-# program, another way in which it does the same, and what that is called; not_by: programs that cannot do it.
+# program, another way in which it does the same, and what that is called; not_by: programs that cannot do it;
+# asked: what the clients call it, if not so; ours: the program that is ours; wall: its time counts, too.
 CASES = {
     "get16k": {"count": 60000, "concurrency": 32, "unit": "us/GET", "per": "requests",
                "scale": 1e6, "schemes": ["http", "https"]},
@@ -45,7 +46,14 @@ CASES = {
               "not_by": ["object_store", "google-cloud-go"]}
        for name in ("stat", "delete", "insert")},
 }
-GROUPS = {"verbs": ["stat", "delete", "insert"]}
+DOWNLOAD = {"ours": "download", "schemes": ["http", "https"],
+            "not_by": ["libcurl", "google-cloud-go"]}
+CASES["many16k"] = {**DOWNLOAD, "asked": "get16k", "count": 60000, "concurrency": 64,
+                    "unit": "us/object", "per": "requests", "scale": 1e6,
+                    "variants": [("ours", "get16k-single", "get_many, one by one")]}
+CASES["many100k"] = {**DOWNLOAD, "asked": "get100k", "count": 20000, "concurrency": 64,
+                     "unit": "us/object", "per": "requests", "scale": 1e6}
+GROUPS = {"get_many": ["many16k", "many100k"], "verbs": ["stat", "delete", "insert"]}
 SCHEME_WORDS = {"http": "plain", "https": "TLS 1.3"}
 CANCEL_AIMS = {"cancel to completion": ("cancel_ms", 5.0), "destroy to joined": ("destroy_ms", 50.0)}
 NAMES = [*CASES, *GROUPS, "cancel", "build", "cp", "micro", "list_sim", "list_socket"]
@@ -89,7 +97,7 @@ def alternate(programs, server, scheme, name, rounds, count):
     case = CASES[name]
     programs = {program: command for program, command in programs.items()
                 if program not in case.get("not_by", [])}
-    asked = {program: name for program in programs}
+    asked = {program: case.get("asked", name) for program in programs}
     for program, variant, label in case.get("variants", []):
         if program in programs:
             programs = {**programs, label: programs[program]}
@@ -118,6 +126,9 @@ def run_case(name, programs, server, options):
     case = CASES[name]
     count = max(case["count"] // (8 if options.quick else 1), 2 * case["concurrency"])
     rows = []
+    if "ours" in case and "ours" in programs:
+        ours = programs["ours"][0]
+        programs = {**programs, "ours": [ours.with_name(f"bench_{case['ours']}")]}
     for scheme in case["schemes"]:
         costs, lines = alternate(programs, server, scheme, name, options.rounds, count)
         title = f"{name} {SCHEME_WORDS[scheme]}"
@@ -175,7 +186,7 @@ def run_micro(folder):
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"any of {', '.join(NAMES)}; "
-                        "default: all but build, cp, micro and list_*")
+                        "default: the verbs' and cancel")
     parser.add_argument("--peers", action="store_true",
                         help="also measure clients in other languages, where their tools are there")
     parser.add_argument("--rounds", type=int, default=5)
@@ -186,8 +197,8 @@ def parse_arguments():
     unknown = set(options.names) - set(NAMES)
     if unknown:
         parser.error(f"unknown: {', '.join(sorted(unknown))}; known: {', '.join(NAMES)}")
-    names = options.names or [*CASES, "cancel"]
-    options.names = [name for asked in names for name in GROUPS.get(asked, [asked])]
+    names = options.names or [name for name in CASES if "ours" not in CASES[name]] + ["cancel"]
+    options.names = names
     return options
 
 
@@ -224,7 +235,8 @@ def main():
             elif name == "cancel":
                 rows = run_cancel(programs, server, options)
             else:
-                rows = run_case(name, programs, server, options)
+                rows = [row for each in GROUPS.get(name, [name])
+                        for row in run_case(each, programs, server, options)]
             result = {"bench": name, "versions": versions, "rows": rows}
             (report.OUT / f"{name}.json").write_text(json.dumps(result, indent=1) + "\n")
             lines = report.table(result) + (folders.summary(rows) if name == "cp" else [])

@@ -11,6 +11,9 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 inline constexpr std::size_t most_spare_units = 1024;
 /// That count as one for the window, and are handed out together.
 inline constexpr std::size_t most_pieces = 256;
+/// Waking a thread costs as much as a third of a small read. So it is put off while each turn of
+/// the I/O thread brings units, until there are so many.
+inline constexpr std::size_t worth_waking = 32;
 
 DATAFLUX_INLINE get_stream::get_stream(std::shared_ptr<transfer_state> core, std::string bucket,
                                        get_source source, const get_many_options& options)
@@ -151,7 +154,9 @@ DATAFLUX_INLINE void get_stream::hand_over() {
     batch_.push_back(unit);
   }
   ready_.clear();
-  if (!batch_.empty() && outbox_.put(batch_)) wake();
+  const bool more_may_come = !batch_.empty() && in_flight_ > 0;
+  outbox_.put(batch_);
+  if (outbox_.serve(more_may_come ? worth_waking : 1) != get_outbox::served::nobody) wake();
   if (first_failure) return stop(*first_failure, false);
   if (finished_ && unput_ == 0) outbox_.end(std::nullopt, false);
 }

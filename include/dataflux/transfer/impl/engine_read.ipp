@@ -8,6 +8,8 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
+inline constexpr std::size_t most_unused_stops = 256;
+
 DATAFLUX_INLINE void read_engine_state::pump() {
   while (!line.empty()) {
     if (!line.front()->finished()) {
@@ -16,6 +18,55 @@ DATAFLUX_INLINE void read_engine_state::pump() {
     }
     line.pop_front();
   }
+}
+
+DATAFLUX_INLINE std::stop_source read_engine_state::fresh_stop() {
+  if (stops.empty()) return {};
+  std::stop_source stop = std::move(stops.back());
+  stops.pop_back();
+  return stop;
+}
+
+DATAFLUX_INLINE void read_engine_state::put_back(std::stop_source& stop) {
+  if (stop.stop_possible() && !stop.stop_requested() && stops.size() < most_unused_stops) {
+    stops.push_back(std::move(stop));
+  }
+}
+
+DATAFLUX_INLINE void read_engine_state::link(engine_read& read) noexcept {
+  read.older_ = newest;
+  (newest != nullptr ? newest->newer_ : oldest) = &read;
+  newest = &read;
+}
+
+DATAFLUX_INLINE void read_engine_state::unlink(engine_read& read) noexcept {
+  (read.older_ != nullptr ? read.older_->newer_ : oldest) = read.newer_;
+  (read.newer_ != nullptr ? read.newer_->older_ : newest) = read.older_;
+}
+
+DATAFLUX_INLINE void read_engine_state::watch(time_point due) {
+  if (due >= timer_due) return;
+  home.cancel(std::exchange(timer, timer_id::none));
+  timer_due = due;
+  timer = home.at(due, [weak = weak_from_this()] {
+    const auto self = weak.lock();
+    if (self == nullptr) return;
+    self->timer = timer_id::none;
+    self->timer_due = never;
+    self->look();
+  });
+}
+
+/// Mostly finds that those it was set for have ended: so it is rarely set, and costs a read
+/// nothing.
+DATAFLUX_INLINE void read_engine_state::look() {
+  const time_point now = home.now();
+  time_point next = never;
+  for (engine_read* read = oldest; read != nullptr; read = read->newer_) {
+    if (read->next_check_ <= now) read->next_check_ = read->check(now);
+    next = std::min(next, read->next_check_);
+  }
+  watch(next);
 }
 
 DATAFLUX_INLINE engine_read::engine_read(std::shared_ptr<read_engine_state> core,
@@ -28,7 +79,7 @@ DATAFLUX_INLINE engine_read::engine_read(std::shared_ptr<read_engine_state> core
                     ? deadline_after(core_->home.now(), request_.limits.timeout)
                     : never),
       caller_stop_(request_.limits.stop),
-      first_{gate(*this, hedge_side::first), std::stop_source(), false},
+      first_{gate(*this, hedge_side::first), core_->fresh_stop(), false},
       second_{gate(*this, hedge_side::second), std::stop_source(std::nostopstate), false} {}
 
 DATAFLUX_INLINE void engine_read::enqueue() {
@@ -71,8 +122,10 @@ DATAFLUX_INLINE void engine_read::launch() {
   const time_point now = core_->home.now();
   core_->concurrency.started(now);
   hedge_ = core_->hedges.begin(now);
+  core_->link(*this);
+  next_check_ = hedge_.next_check;
   send(hedge_side::first, now);
-  set_timer(hedge_.next_check);
+  core_->watch(next_check_);
 }
 
 DATAFLUX_INLINE void engine_read::send(hedge_side side, time_point now) {
@@ -90,24 +143,15 @@ DATAFLUX_INLINE void engine_read::send(hedge_side side, time_point now) {
                      });
 }
 
-DATAFLUX_INLINE void engine_read::set_timer(time_point when) {
-  if (when == never) return;
-  timer_ = core_->home.at(when, [self = shared_from_this()] {
-    self->timer_ = timer_id::none;
-    self->check();
-  });
-}
-
-DATAFLUX_INLINE void engine_read::check() {
-  if (finished_ || owner_.load(std::memory_order_acquire) != nobody) return;
-  const time_point now = core_->home.now();
+DATAFLUX_INLINE time_point engine_read::check(time_point now) {
+  if (owner_.load(std::memory_order_acquire) != nobody) return never;
   const hedge_decision decision = core_->hedges.consider(hedge_, now);
   if (decision.ask) {
-    second_.stop = std::stop_source();
+    second_.stop = core_->fresh_stop();
     asked_twice_.store(true, std::memory_order_release);
     send(hedge_side::second, now);
   }
-  set_timer(decision.next_check);
+  return decision.next_check;
 }
 
 /// Makes the destination that side's, if it is nobody's. On the thread where its bytes arrive.
@@ -148,8 +192,12 @@ DATAFLUX_INLINE void engine_read::finish(result<read_summary> outcome) {
   // claim() has told the other side, unless it was sent at that very moment.
   for (request_side* s : {&first_, &second_}) {
     if (s->under_way) s->stop.request_stop();
+    core->put_back(s->stop);
   }
-  if (launched_) account(outcome, core->home.now());
+  if (launched_) {
+    core->unlink(*this);
+    account(outcome, core->home.now());
+  }
   auto done = std::exchange(done_, {});
   done(std::move(outcome));
   core->pump();

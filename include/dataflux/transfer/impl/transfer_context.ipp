@@ -10,7 +10,7 @@ namespace dataflux::inline DATAFLUX_ABI {
 namespace detail {
 
 /// Quantiles cost more than an item: they are looked at once for so many.
-inline constexpr std::uint64_t items_per_estimate = 64;
+inline constexpr std::uint64_t items_per_estimate = 256;
 
 DATAFLUX_INLINE transfer_state::transfer_state(object_store& store, scheduler& at,
                                                const transfer_options& o)
