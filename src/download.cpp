@@ -1,6 +1,12 @@
+#include <dataflux/download/impl/composer.ipp>
+#include <dataflux/download/impl/composite.ipp>
+#include <dataflux/download/impl/get_composite.ipp>
 #include <dataflux/download/impl/get_group.ipp>
 #include <dataflux/download/impl/get_many.ipp>
 #include <dataflux/download/impl/get_outbox.ipp>
 #include <dataflux/download/impl/get_stream.ipp>
+#include <dataflux/download/impl/get_stream_composites.ipp>
 #include <dataflux/download/impl/get_stream_reads.ipp>
 #include <dataflux/download/impl/get_unit.ipp>
+#include <dataflux/download/impl/sweep.ipp>
+#include <dataflux/download/impl/sweeper.ipp>

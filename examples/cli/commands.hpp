@@ -79,4 +79,14 @@ struct manifest_options {
 };
 exit_status run_manifest(const session& with, const manifest_options& options);
 
+struct sweep_options {
+  /// A bucket.
+  std::string url{};
+  /// As parse_age() reads it; empty = whose own time has passed.
+  std::string older_than{};
+  /// Tells what would be removed.
+  bool dry_run{false};
+};
+exit_status run_sweep(const session& with, const sweep_options& options);
+
 }  // namespace cli

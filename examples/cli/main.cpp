@@ -25,6 +25,7 @@ struct command_line {
   cli::rm_options rm{};
   cli::uploads_options uploads{};
   cli::manifest_options manifest{};
+  cli::sweep_options sweep{};
 };
 
 void declare_reading(CLI::App& app, command_line& to) {
@@ -117,6 +118,20 @@ void declare_manifest(CLI::App& app, command_line& to) {
   refresh->callback([&with] { with.action = cli::manifest_action::refresh; });
 }
 
+void declare_sweep(CLI::App& app, command_line& to) {
+  auto* sweep = app.add_subcommand(
+      "sweep",
+      "Remove what killed jobs that composed objects to read them have left in a bucket, below\n"
+      "dataflux-composed-objects/: objects by that library whose time has passed by the service's\n"
+      "clock, an hour after they were made unless the job said otherwise. Anything else there is\n"
+      "shown and kept. Safe beside running jobs.");
+  sweep->add_option("URL", to.sweep.url, "gs://bucket")->required();
+  sweep->add_flag("--dry-run", to.sweep.dry_run, "Show what would be removed");
+  sweep->add_option("--older-than", to.sweep.older_than,
+                    "Of this age instead: 0s, 30m, 12h, 7d; 0s after a job was killed. A running\n"
+                    "job whose objects are taken away reads more slowly");
+}
+
 dataflux::result<std::shared_ptr<dataflux::gcs::client>> connect(const command_line& asked,
                                                                  cli::retry_notice& notice) {
   dataflux::gcs::client_options options{.endpoint = asked.endpoint,
@@ -144,6 +159,7 @@ cli::exit_status run(const CLI::App& app, const command_line& asked, const inter
   if (app.got_subcommand("cp")) return cli::run_cp(with, asked.cp);
   if (app.got_subcommand("uploads")) return cli::run_uploads(with, asked.uploads);
   if (app.got_subcommand("manifest")) return cli::run_manifest(with, asked.manifest);
+  if (app.got_subcommand("sweep")) return cli::run_sweep(with, asked.sweep);
   return cli::run_rm(with, asked.rm);
 }
 
@@ -163,6 +179,7 @@ int main(int argc, char** argv) {
   declare_writing(app, asked);
   declare_uploads(app, asked);
   declare_manifest(app, asked);
+  declare_sweep(app, asked);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

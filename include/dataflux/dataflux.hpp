@@ -28,8 +28,10 @@
 #include <dataflux/collecting_sink.hpp>
 #include <dataflux/config.hpp>
 #include <dataflux/deadline.hpp>
+#include <dataflux/download/composite.hpp>
 #include <dataflux/download/get_many.hpp>
 #include <dataflux/download/get_request.hpp>
+#include <dataflux/download/sweep.hpp>
 #include <dataflux/error.hpp>
 #include <dataflux/exec/blocking_worker.hpp>
 #include <dataflux/exec/budget.hpp>
@@ -83,6 +85,7 @@
 #include <dataflux/slab.hpp>
 #include <dataflux/store/arrow_stream.hpp>
 #include <dataflux/store/attributes.hpp>
+#include <dataflux/store/composed_prefix.hpp>
 #include <dataflux/store/memory_store.hpp>
 #include <dataflux/store/memory_store_options.hpp>
 #include <dataflux/store/multipart_requests.hpp>

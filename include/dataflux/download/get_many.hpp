@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/download/composite.hpp>
 #include <dataflux/download/get_request.hpp>
 #include <dataflux/exec/operation.hpp>
 #include <dataflux/store/object_columns.hpp>
@@ -33,6 +34,9 @@ enum class get_on_error : std::uint8_t {
 struct get_many_options {
   get_order order{get_order::as_asked};
   get_on_error on_error{get_on_error::fail_item};
+  /// Whole objects of known size and generation that follow each other are composed by the service,
+  /// read as one, and sliced; nothing = never. compose_options{} says when that pays.
+  std::optional<compose_options> compose{};
   /// Of the whole stream.
   call_limits limits{};
 };
@@ -64,6 +68,16 @@ using get_source = unique_function<std::optional<get_request>()>;
 /// Ranges of one object and generation that follow each other among the requests, up to a slice
 /// together, are read together: by few requests, gaps between them included where that costs less
 /// than a request (transfer/coalesce.hpp). They may overlap, and are lent with the first of them.
+///
+/// With get_many_options::compose whole objects go in groups of up to 32 by way of a composite of
+/// exactly the generations asked for. Items are what they are without it: each is compared with the
+/// checksum of its request, and whenever a composite cannot be made or read, or a slice is not what
+/// it should be, the objects are read one by one. What forbids it for good (no permission, a kind
+/// of bucket) is said once to the watcher, and the stream goes on without. A composite is removed
+/// as soon as it has been read, and on every other path: error, cancel, a getter destroyed early,
+/// which then waits for it; two round trips, and 90 s at most when the service does not answer.
+/// One that could not be removed is counted (transfer_counters::composites_left) and told to the
+/// watcher; it and those of killed processes are litter for sweep_composites().
 ///
 /// Integrity: whole objects, and ranges read together that are all of one, are compared with
 /// x-goog-hash, and with the checksum in the request. A

@@ -31,12 +31,14 @@ struct transfer_counters {
   std::uint64_t peak_held{0};
   /// Bytes that readers have and have not let go of; no part of `held`.
   std::uint64_t lent{0};
-  std::size_t in_flight{0};  ///< reads
-  std::size_t waiting{0};    ///< reads that wait for their turn
-  int concurrency{0};        ///< reads that may be in flight
-  std::uint64_t items{0};    ///< arrived, failed ones included
-  std::uint64_t bytes{0};    ///< of items
-  std::uint64_t revoked{0};  ///< items that were given up for others, and read again
+  std::size_t in_flight{0};          ///< reads
+  std::size_t waiting{0};            ///< reads that wait for their turn
+  int concurrency{0};                ///< reads that may be in flight
+  std::uint64_t items{0};            ///< arrived, failed ones included
+  std::uint64_t bytes{0};            ///< of items
+  std::uint64_t revoked{0};          ///< items that were given up for others, and read again
+  std::uint64_t composites{0};       ///< made of several objects, to read those as one
+  std::uint64_t composites_left{0};  ///< of them: that could not be removed, or not for certain
   hedge_counters hedges{};
   network_estimate network{};
 };

@@ -53,6 +53,7 @@ struct get_unit {
   std::size_t next_piece{0};  ///< to be handed out
   state is{state::idle};
   bool dropped{false};  ///< revoked while it is read
+  bool several{false};  ///< of several objects, to be composed
   time_point started{};
   std::optional<span_sink> sink{};
   /// For reads that take long; others are waited for when they are dropped.

@@ -32,6 +32,9 @@ DATAFLUX_INLINE void get_stream::begin() {
 
 DATAFLUX_INLINE void get_stream::on_home() {
   window_.emplace(core_->budget, [this] { wake(); });
+  if (options_.compose) {
+    composer_.emplace(*core_, bucket_, *options_.compose, [this] { wake(); });
+  }
   if (options_.limits.timeout > duration{0}) {
     const time_point when = deadline_after(home().now(), options_.limits.timeout);
     timer_ = home().at(when, [weak = weak_from_this()] {
@@ -101,11 +104,12 @@ DATAFLUX_INLINE void get_stream::learn() {
 
 DATAFLUX_INLINE void get_stream::fill() {
   while (!stopped_) {
-    const bool may_start = core_->may_start(*this);
+    const bool busy = composer_ && !composer_->idle();
+    const bool may_start = !busy && core_->may_start(*this);
     const window_step step = window_->next(may_start);
     switch (step.what) {
       case window_step::kind::none:
-        if (may_start) core_->leave(*this);
+        if (may_start || busy) core_->leave(*this);
         return;
       case window_step::kind::pull:
         pull();
@@ -190,6 +194,7 @@ DATAFLUX_INLINE std::unique_ptr<get_unit> get_stream::fresh_unit() {
   unit->next_piece = 0;
   unit->is = get_unit::state::idle;
   unit->dropped = false;
+  unit->several = false;
   return unit;
 }
 
@@ -241,7 +246,15 @@ DATAFLUX_INLINE void get_stream::pull() {
   auto unit = fresh_unit();
   unit->pieces.push_back(std::move(*next_));
   next_.reset();
-  if (groups(unit->pieces.front())) gather(*unit);
+  if (groups(unit->pieces.front())) {
+    gather(*unit);
+  } else if (composer_ && composer_->on()) {
+    return add_sources(std::move(unit));
+  }
+  add(std::move(unit));
+}
+
+DATAFLUX_INLINE void get_stream::add(std::unique_ptr<get_unit> unit) {
   unit->number = window_->add(unit->bytes(*core_));
   units_.push_back(std::move(unit));
   ++unput_;

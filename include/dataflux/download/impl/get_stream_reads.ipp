@@ -22,6 +22,7 @@ DATAFLUX_INLINE void get_stream::start(get_unit& unit, std::uint64_t bytes) {
   core_->counters.peak_held = std::max(core_->counters.peak_held, core_->budget.held());
   unit.is = get_unit::state::reading;
   unit.started = home().now();
+  if (unit.several) return read_composite(unit);
   if (unit.pieces.size() > 1) return read_group(unit);
   get_piece& p = unit.pieces.front();
   if (p.failure) return done(unit);
