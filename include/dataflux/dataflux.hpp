@@ -29,6 +29,7 @@
 #include <dataflux/config.hpp>
 #include <dataflux/deadline.hpp>
 #include <dataflux/download/get_many.hpp>
+#include <dataflux/download/get_one.hpp>
 #include <dataflux/download/get_request.hpp>
 #include <dataflux/error.hpp>
 #include <dataflux/exec/blocking_worker.hpp>
@@ -39,6 +40,7 @@
 #include <dataflux/exec/scheduler.hpp>
 #include <dataflux/exec/timer_queue.hpp>
 #include <dataflux/exec/virtual_scheduler.hpp>
+#include <dataflux/file_error.hpp>
 #include <dataflux/gcs/bucket_verbs.hpp>
 #include <dataflux/gcs/change_verbs.hpp>
 #include <dataflux/gcs/client.hpp>
