@@ -1,7 +1,10 @@
+#include <dataflux/download/impl/file_call.ipp>
 #include <dataflux/download/impl/get_group.ipp>
 #include <dataflux/download/impl/get_many.ipp>
 #include <dataflux/download/impl/get_one.ipp>
 #include <dataflux/download/impl/get_outbox.ipp>
 #include <dataflux/download/impl/get_stream.ipp>
 #include <dataflux/download/impl/get_stream_reads.ipp>
+#include <dataflux/download/impl/get_to_file.ipp>
 #include <dataflux/download/impl/get_unit.ipp>
+#include <dataflux/download/impl/part_file.ipp>

@@ -31,6 +31,7 @@
 #include <dataflux/download/get_many.hpp>
 #include <dataflux/download/get_one.hpp>
 #include <dataflux/download/get_request.hpp>
+#include <dataflux/download/get_to_file.hpp>
 #include <dataflux/error.hpp>
 #include <dataflux/exec/blocking_worker.hpp>
 #include <dataflux/exec/budget.hpp>
