@@ -34,6 +34,8 @@ inline constexpr std::string_view exit_status_help =
 
 /// A failure of the system call that set `number` (errno), on a file here.
 dataflux::error file_error(std::string_view path, int number);
+/// The same, as the library tells it.
+dataflux::error file_error(dataflux::error told);
 /// A failure on a file here in words of our own.
 dataflux::error file_error(std::string_view path, std::string_view why);
 
