@@ -39,10 +39,9 @@ std::pair<std::string, std::string> split_path(const std::string& path) {
 
 class copy {
  public:
-  copy(const session& with, job& work, progress& bar, location source, location target)
+  copy(const session& with, job& work, location source, location target)
       : with_(with),
         work_(work),
-        bar_(bar),
         source_(std::move(source)),
         target_(std::move(target)),
         down_(work, with.transfers, source_.bucket) {}
@@ -51,10 +50,10 @@ class copy {
     const auto object = with_.store.stat(
         {.bucket = source_.bucket, .object = source_.name, .limits = {.stop = work_.stop}});
     if (!object) return work_.report.failed(object.error());
-    bar_.expect(object->size);
+    work_.report.expect(object->size);
     if (target_.where == location::kind::stream) {
       if (work_.only_tell == nullptr) return to_stream(*object, STDOUT_FILENO);
-      return work_.only_tell->tell(source_.to_string(), "-", object->size);
+      return work_.tell(source_.to_string(), "-", object->size);
     }
     std::string path = target_.path;
     if (path.ends_with('/') || kind_of(path) == path_kind::folder) {
@@ -91,7 +90,7 @@ class copy {
                       [&](dataflux::listed_page& page) {
                         any = any || !page.objects.empty();
                         if (!tree && any && !open_tree(root, tree)) return false;
-                        for (const auto row : page.objects) bar_.expect(row.size);
+                        for (const auto row : page.objects) work_.report.expect(row.size);
                         for (const auto row : page.objects) {
                           if (work_.ended()) return false;
                           fetch(*tree, root, row, prefix.size());
@@ -131,7 +130,7 @@ class copy {
     if (!S_ISREG(facts.st_mode)) return from_device(name);
     auto where = folder::open(above);
     if (!where) return work_.report.failed(where.error());
-    bar_.expect(static_cast<std::uint64_t>(facts.st_size));
+    work_.report.expect(static_cast<std::uint64_t>(facts.st_size));
     upload(work_, {std::move(*where), leaf, static_cast<std::uint64_t>(facts.st_size),
                    target_.bucket, name});
   }
@@ -148,7 +147,7 @@ class copy {
     walk(*root, work_.report,
          [&](const folder_ptr& in, const std::string& name, const std::string& path,
              std::uint64_t size) {
-           bar_.expect(size);
+           work_.report.expect(size);
            upload(work_, {in, name, size, target_.bucket, prefix + path});
            return !work_.ended();
          });
@@ -194,7 +193,7 @@ class copy {
     if (!where) return work_.report.failed(where.error());
     if (marker) return work_.report.done(0);
     down_.add({std::string(row.name), row.size, row.generation, row.crc32c},
-              {std::move(*where), std::string(leaf), root + "/" + std::string(rest)});
+              {std::move(*where), std::string(leaf), below(root, rest)});
   }
 
   void to_stream(const dataflux::object_metadata& object, int descriptor) {
@@ -218,7 +217,6 @@ class copy {
 
   const session& with_;
   job& work_;
-  progress& bar_;
   const location source_;
   const location target_;
   downloads down_;
@@ -259,11 +257,12 @@ exit_status run_cp(const session& with, const cp_options& options) {
     return report.status();
   }
   const bool down = ends->first.is_object();
-  progress bar(down ? "downloading" : "uploading", 0);
+  dry_run plan;
+  std::optional<progress> bar;
+  if (!options.dry_run) bar.emplace(down ? "downloading" : "uploading", 0);
   std::stop_source end;
   const std::stop_callback interrupted(with.stop, [&end] { end.request_stop(); });
-  outcome report(&bar, &end);
-  dry_run plan;
+  outcome report(bar ? &*bar : nullptr, &end);
   {
     pipeline flow(with.store.executor(), {});
     job work{.store = with.store,
@@ -272,7 +271,7 @@ exit_status run_cp(const session& with, const cp_options& options) {
              .stop = end.get_token(),
              .go_on = options.go_on,
              .only_tell = options.dry_run ? &plan : nullptr};
-    copy task(with, work, bar, std::move(ends->first), std::move(ends->second));
+    copy task(with, work, std::move(ends->first), std::move(ends->second));
     if (down) {
       options.recursive ? task.download_below() : task.download_one();
     } else {

@@ -141,7 +141,7 @@ void downloads::flush() {
 
 void downloads::fetch(wanted_object object, file_place place) {
   if (to_.only_tell != nullptr) {
-    return to_.only_tell->tell(shown_url(bucket_, object.name), place.shown, object.size);
+    return to_.tell(shown_url(bucket_, object.name), place.shown, object.size);
   }
   if (object.size > transfers_.options().slice) return fetch_large(object, place);
   dataflux::get_request request;

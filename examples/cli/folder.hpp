@@ -11,6 +11,12 @@
 
 namespace cli {
 
+/// The path of `name` in the folder `path`.
+inline std::string below(std::string path, std::string_view name) {
+  if (!path.ends_with('/')) path += '/';
+  return path.append(name);
+}
+
 /// An open folder. Files are named relative to it, so that what others rename or link meanwhile
 /// cannot lead elsewhere. Shared by the files that are under way in it.
 class folder {
@@ -29,7 +35,7 @@ class folder {
   dataflux::result<std::shared_ptr<const folder>> enter(std::string_view name, bool make) const;
   int descriptor() const noexcept { return descriptor_; }
   /// The path of a file in it, for messages.
-  std::string shown(std::string_view name) const { return shown_ + "/" + std::string(name); }
+  std::string shown(std::string_view name) const { return below(shown_, name); }
 
  private:
   int descriptor_;

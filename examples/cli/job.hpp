@@ -27,6 +27,11 @@ struct job {
   /// What turned out to be missing after all; for the thread that feeds the pipeline.
   postponed late{};
 
+  /// In a dry run.
+  void tell(std::string_view source, std::string_view target, std::uint64_t size) {
+    only_tell->tell(source, target, size);
+    report.done(0);
+  }
   /// No more is to be begun.
   bool ended() const noexcept { return stop.stop_requested() || report.hopeless(); }
 };

@@ -106,6 +106,10 @@ exit_status status_of(const error& e) noexcept {
   }
 }
 
+void outcome::expect(std::uint64_t bytes) noexcept {
+  if (bar_ != nullptr) bar_->expect(bytes);
+}
+
 void outcome::done(std::uint64_t bytes) noexcept {
   done_.fetch_add(1, std::memory_order_relaxed);
   if (bar_ != nullptr) bar_->add(1, bytes);

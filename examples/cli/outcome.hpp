@@ -52,6 +52,8 @@ class outcome {
   explicit outcome(progress* bar, std::stop_source* end = nullptr) noexcept
       : bar_(bar), end_(end) {}
 
+  /// More is to come than was known.
+  void expect(std::uint64_t bytes) noexcept;
   void done(std::uint64_t bytes) noexcept;
   /// Bytes of an object that is not done yet.
   void moved(std::uint64_t bytes) noexcept;

@@ -164,8 +164,7 @@ namespace {
 
 void send(job& from, file_to_send file) {
   if (from.only_tell != nullptr) {
-    return from.only_tell->tell(file.where->shown(file.name), shown_url(file.bucket, file.object),
-                                file.size);
+    return from.tell(file.where->shown(file.name), shown_url(file.bucket, file.object), file.size);
   }
   if (file.size <= whole_object_limit) return upload_small(from, std::move(file));
   const auto descriptor = open_to_send(file);
