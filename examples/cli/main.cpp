@@ -55,10 +55,16 @@ void declare_writing(CLI::App& app, command_line& to) {
       "file here gets its name when it is complete. Objects whose names can be no files\n"
       "below the target (\"../x\", \"a//b\") are reported and left out; an empty object \"x/\"\n"
       "makes the folder x. Nothing is forced to the disk: a machine that loses its power soon\n"
-      "after may lose files that were complete.");
+      "after may lose files that were complete.\n"
+      "With --continue what a download of a large object has got stays when it breaks off, as\n"
+      "a file .dataflux-part-..., with which the next --continue goes on.");
   cp->add_option("SOURCE", to.cp.source, "Path, gs://bucket/name or -")->required();
   cp->add_option("TARGET", to.cp.target, "Path, gs://bucket/name or -")->required();
   cp->add_flag("-r,--recursive", to.cp.recursive, "Everything below SOURCE");
+  cp->add_flag("--continue", to.cp.go_on,
+               "Leave out what TARGET has already, of the same size and CRC32C");
+  cp->add_flag("--dry-run", to.cp.dry_run,
+               "Print what would be copied, with sizes and a total, and copy nothing");
 
   auto* rm = app.add_subcommand("rm", "Remove objects");
   rm->add_option("URL", to.rm.urls, "gs://bucket/name")->required();
@@ -152,7 +158,8 @@ cli::exit_status run(const CLI::App& app, const command_line& asked, const inter
     report.failed(client.error());
     return report.status();
   }
-  const cli::session with{**client, signals.token()};
+  const dataflux::transfer_context transfers(**client);
+  const cli::session with{**client, transfers, signals.token()};
   if (app.got_subcommand("ls")) return cli::run_ls(with, asked.ls);
   if (app.got_subcommand("stat")) return cli::run_stat(with, asked.stat);
   if (app.got_subcommand("cat")) return cli::run_cat(with, asked.cat);
@@ -190,7 +197,9 @@ int main(int argc, char** argv) {
   const interrupt signals;
   const auto status = run(app, asked, signals);
   if (signals.token().stop_requested()) {
-    std::fputs("dataflux: interrupted, and cleaned up\n", stderr);
+    std::fputs(asked.cp.go_on ? "dataflux: interrupted; the same command goes on from here\n"
+                              : "dataflux: interrupted, and cleaned up\n",
+               stderr);
     return signals.exit_status();
   }
   return static_cast<int>(status);

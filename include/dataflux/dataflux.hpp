@@ -30,7 +30,9 @@
 #include <dataflux/deadline.hpp>
 #include <dataflux/download/composite.hpp>
 #include <dataflux/download/get_many.hpp>
+#include <dataflux/download/get_one.hpp>
 #include <dataflux/download/get_request.hpp>
+#include <dataflux/download/get_to_file.hpp>
 #include <dataflux/download/sweep.hpp>
 #include <dataflux/error.hpp>
 #include <dataflux/exec/blocking_worker.hpp>
@@ -41,6 +43,7 @@
 #include <dataflux/exec/scheduler.hpp>
 #include <dataflux/exec/timer_queue.hpp>
 #include <dataflux/exec/virtual_scheduler.hpp>
+#include <dataflux/file_error.hpp>
 #include <dataflux/gcs/bucket_verbs.hpp>
 #include <dataflux/gcs/change_verbs.hpp>
 #include <dataflux/gcs/client.hpp>
