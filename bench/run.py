@@ -53,7 +53,10 @@ CASES["many16k"] = {**DOWNLOAD, "asked": "get16k", "count": 60000, "concurrency"
                     "variants": [("ours", "get16k-single", "get_many, one by one")]}
 CASES["many100k"] = {**DOWNLOAD, "asked": "get100k", "count": 20000, "concurrency": 64,
                      "unit": "us/object", "per": "requests", "scale": 1e6}
-GROUPS = {"get_many": ["many16k", "many100k"], "verbs": ["stat", "delete", "insert"]}
+CASES["one1g"] = {**DOWNLOAD, "count": 256, "concurrency": 16, "unit": "s/GiB", "per": "bytes",
+                  "scale": GIB, "wall": True, "not_by": [*DOWNLOAD["not_by"], "object_store"]}
+CASES["file1g"] = CASES["one1g"]
+GROUPS = {"get_one": ["one1g", "file1g"], "get_many": ["many16k", "many100k"], "verbs": ["stat", "delete", "insert"]}
 SCHEME_WORDS = {"http": "plain", "https": "TLS 1.3"}
 CANCEL_AIMS = {"cancel to completion": ("cancel_ms", 5.0), "destroy to joined": ("destroy_ms", 50.0)}
 NAMES = [*CASES, *GROUPS, "cancel", "build", "cp", "micro", "list_sim", "list_socket"]
@@ -63,6 +66,7 @@ class LoadServer:
     """The load server on its own core; it ends with its standard input."""
 
     def __init__(self, program, folder):
+        self.folder = folder
         self.ca = str(pathlib.Path(folder) / "ca.pem")
         self.process = subprocess.Popen(
             ["taskset", "-c", SERVER_CORE, program, "--ca", self.ca],
@@ -85,15 +89,16 @@ def measure(program, server, scheme, name, count, concurrency):
     command = ["taskset", "-c", CLIENT_CORE, *program, "--endpoint", server.endpoint(scheme),
                "--ca", server.ca, "--case", name, "--count", str(count),
                "--concurrency", str(concurrency)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=CLIENT_LIMIT_S,
-                          check=False)
+    done = subprocess.run(command, cwd=server.folder, stdout=subprocess.PIPE, text=True,
+                          timeout=CLIENT_LIMIT_S, check=False)
     if done.returncode != 0:
         raise SystemExit(f"bench: failed: {' '.join(map(str, command))}")
     return json.loads(done.stdout)
 
 
 def alternate(programs, server, scheme, name, rounds, count):
-    """Costs by program, one per round, and the last line of each. The order turns with the rounds."""
+    """CPU costs and times by program, one per round, and the last line of each. The order turns with
+    the rounds."""
     case = CASES[name]
     programs = {program: command for program, command in programs.items()
                 if program not in case.get("not_by", [])}
@@ -103,6 +108,7 @@ def alternate(programs, server, scheme, name, rounds, count):
             programs = {**programs, label: programs[program]}
             asked[label] = variant
     costs = {program: [] for program in programs}
+    walls = {program: [] for program in programs}
     lines = {}
     order = list(programs)
     for done in range(rounds):
@@ -111,15 +117,25 @@ def alternate(programs, server, scheme, name, rounds, count):
             line = measure(programs[program], server, scheme, asked[program], count,
                            case["concurrency"])
             costs[program].append(line["cpu_s"] / line[case["per"]] * case["scale"])
+            walls[program].append(line["wall_s"] / line[case["per"]] * case["scale"])
             lines[program] = line
         order = order[1:] + order[:1]
     show_progress("")
-    return costs, lines
+    return costs, walls, lines
 
 
 def show_progress(text):
     if sys.stderr.isatty():
         print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+
+
+def compared(title, unit, costs):
+    """A row for each reference."""
+    ours = costs.get("ours", [])
+    median = statistics.median(ours) if ours else None
+    return [row(title, unit, median, reference, statistics.median(costs[reference]),
+                [mine / other for mine, other in zip(ours, costs[reference])])
+            for reference in costs if reference != "ours"]
 
 
 def run_case(name, programs, server, options):
@@ -130,15 +146,11 @@ def run_case(name, programs, server, options):
         ours = programs["ours"][0]
         programs = {**programs, "ours": [ours.with_name(f"bench_{case['ours']}")]}
     for scheme in case["schemes"]:
-        costs, lines = alternate(programs, server, scheme, name, options.rounds, count)
+        costs, walls, lines = alternate(programs, server, scheme, name, options.rounds, count)
         title = f"{name} {SCHEME_WORDS[scheme]}"
-        ours = costs.get("ours", [])
-        median = statistics.median(ours) if ours else None
-        for reference in costs:
-            if reference != "ours":
-                paired = [mine / other for mine, other in zip(ours, costs[reference])]
-                rows.append(row(title, case["unit"], median, reference,
-                                statistics.median(costs[reference]), paired))
+        rows += compared(title, case["unit"], costs)
+        if case.get("wall"):
+            rows += compared(f"{title}, time", case["unit"], walls)
         if "ours" in lines:
             rows += counted_rows(title, name, lines["ours"])
     return rows

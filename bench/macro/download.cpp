@@ -2,6 +2,8 @@
 // into a file. Every byte is checksummed and every object compared, as always.
 
 #include <dataflux/download/get_many.hpp>
+#include <dataflux/download/get_one.hpp>
+#include <dataflux/download/get_to_file.hpp>
 #include <dataflux/gcs/client.hpp>
 
 #include <algorithm>
@@ -36,9 +38,46 @@ class downloads {
       : shape_(bench::parse_shape(given.name)),
         batch_(batch),
         client_(make_client(given)),
-        context_(*client_, {.concurrency = {.max = static_cast<int>(given.concurrency)}}) {}
+        context_(*client_, {.concurrency = {.max = static_cast<int>(given.concurrency)}}) {
+    if (shape_ == shape::one1g) whole_ = bench::touched_memory(bench::large_size);
+  }
 
+  /// `count`: reads of objects; of the large one, its ranges.
   bench::tally run(std::uint64_t count, bool check) {
+    if (shape_ == shape::one1g || shape_ == shape::file1g) {
+      const std::uint64_t times =
+          std::max<std::uint64_t>(count * bench::block_size / bench::large_size, 1);
+      for (std::uint64_t i = 0; i < times; ++i)
+        shape_ == shape::one1g ? read_one(check) : read_to_file();
+      return {.requests = times, .bytes = times * bench::large_size};
+    }
+    return read_many(count, check);
+  }
+
+  int concurrency() const { return context_.counters().concurrency; }
+
+ private:
+  void read_one(bool check) {
+    const auto got = dataflux::get_one(
+        context_,
+        {.bucket = std::string(bench::bucket), .object = std::string(bench::large_object)},
+        std::as_writable_bytes(whole_));
+    if (!got) fail("get_one", text_of(got.error()));
+    if (!got->verified) fail("the object was not verified");
+    for (std::uint64_t at = 0; check && at < whole_.size(); at += bench::block_size) {
+      bench::check_body({reinterpret_cast<const char*>(whole_.data()) + at, bench::block_size});
+    }
+  }
+
+  void read_to_file() {
+    const auto got = dataflux::get_to_file(context_, {.bucket = std::string(bench::bucket),
+                                                      .object = std::string(bench::large_object),
+                                                      .path = "bench-target"});
+    if (!got) fail("get_to_file", text_of(got.error()));
+    if (!got->verified) fail("the object was not verified");
+  }
+
+  bench::tally read_many(std::uint64_t count, bool check) {
     const bool small = shape_ == shape::get16k;
     const dataflux::get_request each{
         .object = std::string(small ? bench::small_object : bench::medium_object),
@@ -61,9 +100,6 @@ class downloads {
     }
   }
 
-  int concurrency() const { return context_.counters().concurrency; }
-
- private:
   static void take(const dataflux::got_item& item, bool check, bench::tally& done) {
     if (item.failure) fail("an item", text_of(*item.failure));
     if (!item.verified) fail("an object was not verified");
@@ -76,6 +112,7 @@ class downloads {
 
   shape shape_;
   std::size_t batch_;
+  std::span<unsigned char> whole_;
   std::shared_ptr<dataflux::gcs::client> client_;
   dataflux::transfer_context context_;
 };
