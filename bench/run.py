@@ -17,6 +17,7 @@ import sys
 import tempfile
 
 import builds
+import epoch_sim
 import folders
 import list_sim
 import list_socket
@@ -48,7 +49,8 @@ CASES = {
 GROUPS = {"verbs": ["stat", "delete", "insert"]}
 SCHEME_WORDS = {"http": "plain", "https": "TLS 1.3"}
 CANCEL_AIMS = {"cancel to completion": ("cancel_ms", 5.0), "destroy to joined": ("destroy_ms", 50.0)}
-NAMES = [*CASES, *GROUPS, "cancel", "build", "cp", "micro", "list_sim", "list_socket"]
+SIMULATIONS = {"list_sim": list_sim, "epoch_sim": epoch_sim}
+NAMES = [*CASES, *GROUPS, "cancel", "build", "cp", "micro", "list_socket", *SIMULATIONS]
 
 
 class LoadServer:
@@ -175,7 +177,7 @@ def run_micro(folder):
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"any of {', '.join(NAMES)}; "
-                        "default: all but build, cp, micro and list_*")
+                        "default: all but build, cp, micro, list_* and epoch_sim")
     parser.add_argument("--peers", action="store_true",
                         help="also measure clients in other languages, where their tools are there")
     parser.add_argument("--rounds", type=int, default=5)
@@ -210,8 +212,8 @@ def main():
             if name == "micro":
                 run_micro(folder)
                 continue
-            if name == "list_sim":
-                list_sim.run(folder, options, versions)
+            if name in SIMULATIONS:
+                SIMULATIONS[name].run(folder, options, versions)
                 continue
             if name == "build":
                 rows = builds.measure(options)
