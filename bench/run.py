@@ -22,6 +22,7 @@ import folders
 import list_sim
 import list_socket
 import report
+import tail
 from report import row
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -49,7 +50,7 @@ CASES = {
 GROUPS = {"verbs": ["stat", "delete", "insert"]}
 SCHEME_WORDS = {"http": "plain", "https": "TLS 1.3"}
 CANCEL_AIMS = {"cancel to completion": ("cancel_ms", 5.0), "destroy to joined": ("destroy_ms", 50.0)}
-SIMULATIONS = {"list_sim": list_sim, "epoch_sim": epoch_sim}
+SIMULATIONS = {"list_sim": list_sim, "epoch_sim": epoch_sim, "tail": tail}
 NAMES = [*CASES, *GROUPS, "cancel", "build", "cp", "micro", "list_socket", *SIMULATIONS]
 
 
@@ -177,7 +178,7 @@ def run_micro(folder):
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"any of {', '.join(NAMES)}; "
-                        "default: all but build, cp, micro, list_* and epoch_sim")
+                        "default: all but build, cp, micro, list_* and the simulations")
     parser.add_argument("--peers", action="store_true",
                         help="also measure clients in other languages, where their tools are there")
     parser.add_argument("--rounds", type=int, default=5)

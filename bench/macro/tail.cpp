@@ -21,6 +21,7 @@ struct settings {
   /// Of all requests, whichever ask for the same thing included.
   double share{0.01};
   double delay{5};
+  std::uint64_t after{0};  ///< requests that are all on time
   /// Second requests are not sent. Instead a request that is slow is answered as if it had been
   /// asked again, at no cost, whenever it had waited for so long; 0 = no oracle.
   double oracle_threshold{0};
@@ -29,11 +30,11 @@ struct settings {
 
 /// What is late, by dice of its own: independent of the network's.
 dataflux::fault_script late_requests(const settings& s, std::uint64_t& count) {
-  return [&s, &count, random = std::mt19937_64(s.network.seed + 1)](
+  return [&s, &count, arrived = std::uint64_t{0}, random = std::mt19937_64(s.network.seed + 1)](
              dataflux::store_verb, std::string_view,
              std::uint64_t) mutable -> std::optional<dataflux::injected_fault> {
     std::uniform_real_distribution<double> dice(0, 1);
-    if (dice(random) >= s.share) return std::nullopt;
+    if (arrived++ < s.after || dice(random) >= s.share) return std::nullopt;
     ++count;
     double delay = s.delay;
     if (s.oracle_threshold > 0) {
@@ -88,6 +89,7 @@ int main(int argc, char** argv) {
   app.add_flag("--as-ready", s.as_ready, "items come in any order");
   app.add_option("--share", s.share, "of requests that are late");
   app.add_option("--delay", s.delay, "by so many seconds");
+  app.add_option("--after", s.after, "requests that are on time");
   app.add_option("--oracle", s.oracle_threshold, "seconds after which an oracle asks again");
   app.add_option("--round-trip", s.network.round_trip);
   app.add_option("--seed", s.network.seed);
