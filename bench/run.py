@@ -22,6 +22,7 @@ import folders
 import list_sim
 import list_socket
 import report
+import storm
 import tail
 from report import row
 
@@ -50,7 +51,7 @@ CASES = {
 GROUPS = {"verbs": ["stat", "delete", "insert"]}
 SCHEME_WORDS = {"http": "plain", "https": "TLS 1.3"}
 CANCEL_AIMS = {"cancel to completion": ("cancel_ms", 5.0), "destroy to joined": ("destroy_ms", 50.0)}
-SIMULATIONS = {"list_sim": list_sim, "epoch_sim": epoch_sim, "tail": tail}
+SIMULATIONS = {"list_sim": list_sim, "epoch_sim": epoch_sim, "tail": tail, "storm": storm}
 NAMES = [*CASES, *GROUPS, "cancel", "build", "cp", "micro", "list_socket", *SIMULATIONS]
 
 
