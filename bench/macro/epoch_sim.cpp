@@ -19,6 +19,7 @@ struct settings {
   double step{0};
   double start_up{1};
   bool samples{false};
+  dataflux::transfer_options transfer{};
   simulated_network network{};
   // Of other ways.
   rival_plan rival{};
@@ -50,8 +51,12 @@ void print_samples(const epoch_outcome& o) {
 }
 
 epoch_plan plan_of(const settings& s) {
-  return {
-      .objects = s.objects, .bytes = s.bytes, .epochs = s.epochs, .batch = s.batch, .step = s.step};
+  return {.objects = s.objects,
+          .bytes = s.bytes,
+          .epochs = s.epochs,
+          .batch = s.batch,
+          .step = s.step,
+          .transfer = s.transfer};
 }
 
 void print_times(const epoch_sample& s, const char* after) {
@@ -101,6 +106,9 @@ int main(int argc, char** argv) {
   app.add_option("--batch", s.batch)->check(CLI::PositiveNumber);
   app.add_option("--step", s.step, "seconds that the consumer takes for a batch");
   app.add_option("--start-up", s.start_up, "seconds after which it counts");
+  app.add_option("--memory-cap", s.transfer.memory_cap);
+  app.add_option("--slice", s.transfer.slice)->check(CLI::PositiveNumber);
+  app.add_option("--max-concurrency", s.transfer.concurrency.max);
   app.add_option("--round-trip", s.network.round_trip);
   app.add_option("--jitter", s.network.jitter);
   app.add_option("--rate-spread", s.network.rate_spread);
