@@ -9,8 +9,11 @@ requests that they make. bench/macro/epoch_sim.cpp runs it; NOTES.md says what t
 import concurrent.futures
 import json
 import os
+import pathlib
 import subprocess
+import tempfile
 
+import folders
 import png
 import report
 
@@ -29,13 +32,21 @@ START_UP_S = 1
 SIZES = {"1 KB": 1_000, "10 KB": 10_000, "100 KB": 100_000, "1 MB": 1_000_000}
 ROUND_TRIPS_MS, ALLOWED = (2, 20, 100), (16, 64, 256)
 PRICE_RATIO = 12.5  # class A to class B
+# Over a socket: a quarter of the sizes, of the slice, of each connection's rate and of their number,
+# and so a sixteenth of the link and of the memory. Items, bytes, batch.
+SOCKET_SCALE, SOCKET_OBJECTS, CLIENT_CORE = 4, 8, "1"
+SOCKET_CASES = {"2.5 KB": (10_000, 2_500, 64), "25 KiB": (12_500, 25 << 10, 32),
+                "125 KiB": (2_500, 125 << 10, 16), "768 KiB": (500, 768 << 10, 4),
+                "37.5 MiB": (10, 75 << 19, 1)}
+SOCKET_LINK, SOCKET_CAP = LINK / SOCKET_SCALE ** 2, CAP // SOCKET_SCALE ** 2
+SOCKET_LARGE_CAP = CAP // SOCKET_SCALE  # for an object that is larger than SOCKET_CAP
 COLOURS = ((31, 119, 180), (44, 160, 44), (214, 39, 40))
 WIDTH, HEIGHT, LEFT, TOP = 300, 90, 70, 40
 
 
-def network_rate(size, connections=CONNECTIONS, rtt=RTT_S):
-    """Bytes a second of so many connections without a pause between two requests."""
-    return min(LINK, connections * size / (rtt + size / CONNECTION_RATE))
+def network_rate(size):
+    """Bytes a second of all connections without a pause between two requests."""
+    return min(LINK, CONNECTIONS * size / (RTT_S + size / CONNECTION_RATE))
 
 
 def simulate(folder, *arguments):
@@ -161,6 +172,60 @@ def judged(found):
     return report.aligned(lines, (0, 3))
 
 
+def over_socket(folder, case, step):
+    """The epoch over a socket, from the emulator, and the same one in simulated time."""
+    items, size, batch = SOCKET_CASES[case]
+    cap = SOCKET_CAP if size <= SOCKET_CAP else SOCKET_LARGE_CAP
+    common = ("--bytes", size, "--batch", batch, "--step", step, "--memory-cap", cap, "--slice",
+              (8 << 20) // SOCKET_SCALE, "--max-concurrency", CONNECTIONS // SOCKET_SCALE)
+    network = ("--rtt", int(RTT_S * 1000), "--connection-bandwidth",
+               int(CONNECTION_RATE / SOCKET_SCALE), "--bandwidth", int(SOCKET_LINK))
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as objects:
+        for i in range(min(SOCKET_OBJECTS, items)):
+            (pathlib.Path(objects) / str(i)).write_bytes(bytes(size))
+        with folders.Emulator(folder / "tests/emulator/dataflux-emulator", objects, network) as server:
+            done = subprocess.run(
+                ["taskset", "-c", CLIENT_CORE, folder / "bench/macro/bench_epoch_socket",
+                 "--endpoint", server.endpoint, "--bucket", folders.BUCKET, "--items", str(items),
+                 "--objects", str(min(SOCKET_OBJECTS, items)), *map(str, common)],
+                stdout=subprocess.PIPE, text=True, check=True)
+    simulated = simulate(folder, "--objects", items, "--total-rate", SOCKET_LINK,
+                         "--connection-rate", CONNECTION_RATE / SOCKET_SCALE, *common)
+    return json.loads(done.stdout), simulated
+
+
+def measure_socket(folder):
+    subprocess.run(["cmake", "--build", folder, "--target", "dataflux-emulator"],
+                   stdout=subprocess.DEVNULL, check=True)
+    rows = []
+    for case, (items, size, batch) in SOCKET_CASES.items():
+        rate = network_rate(size * SOCKET_SCALE) / SOCKET_SCALE ** 2
+        for consumer, step in (("fast", 0), ("steps", batch * size / rate / STEP_SHARE)):
+            line, simulated = over_socket(folder, case, step)
+            rows.append({"case": case, "consumer": consumer,
+                         "link": items * size / line["seconds"] / SOCKET_LINK,
+                         "link_simulated": items * size / simulated["seconds"] / SOCKET_LINK,
+                         "waited": line["waited"] / line["seconds"],
+                         "waited_simulated": simulated["waited"] / simulated["seconds"],
+                         "peak_held": line["peak_held"], "limit": line["limit"],
+                         "limit_simulated": simulated["limit"], "cpu": line["cpu_s"] / line["seconds"],
+                         "asked": line["asked"]})
+    return rows
+
+
+def socket_table(rows):
+    lines = [("over a socket", "consumer", "link", "simulated", "waited", "simulated", "in flight",
+              "simulated", "held", "CPU", "asked again")]
+    for each in rows:
+        lines.append((each["case"], each["consumer"],
+                      *(f"{each[key]:.1%}" for key in ("link", "link_simulated", "waited",
+                                                       "waited_simulated")),
+                      str(each["limit"]), str(each["limit_simulated"]),
+                      f"{each['peak_held'] / (1 << 20):.0f} MiB", f"{each['cpu']:.0%}",
+                      str(each["asked"])))
+    return report.aligned(lines, (0, 1))
+
+
 def panel(canvas, left, top, points, most, colour, title):
     """Values in [0, most] over time, as columns; `points` are (from, to, value), times in shares."""
     for begin, end, value in points:
@@ -193,10 +258,12 @@ def run(folder, options, versions):
     rows, samples = measure_all(folder)
     found = judgements(folder, rows)
     compose = [] if options.quick else compose_table(folder)
+    socket = measure_socket(folder) if options.socket else []
     picture(samples).save(report.OUT / "epoch_sim.png")
     result = {"bench": "epoch_sim", "versions": versions, "simulated": rows, "judged": found,
-              "composing": compose}
+              "composing": compose, "socket": socket}
     (report.OUT / "epoch_sim.json").write_text(json.dumps(result, indent=1) + "\n")
     print("\n".join([*table(rows), "", *judged(found), "",
-                     *(compose_text(compose) if compose else [])]))
+                     *(compose_text(compose) if compose else []),
+                     *(["", *socket_table(socket)] if socket else [])]))
     print(f"rate, bytes held and waiting over time: {report.OUT / 'epoch_sim.png'}\n", flush=True)

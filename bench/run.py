@@ -184,6 +184,8 @@ def parse_arguments():
                         help="also measure clients in other languages, where their tools are there")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--quick", action="store_true", help="an eighth of the requests")
+    parser.add_argument("--socket", action="store_true",
+                        help="epoch_sim also over a socket, scaled down")
     parser.add_argument("--build-dir", type=pathlib.Path,
                         help="a configured build folder to use instead of the release preset's")
     options = parser.parse_args()
