@@ -41,8 +41,8 @@ GCSFS_CONCURRENCY = "128"
 class Emulator:
     """The program dataflux-emulator on its own core, for one run."""
 
-    def __init__(self, program, seed=None):
-        command = ["taskset", "-c", SERVER_CORE, program, "--bucket", BUCKET]
+    def __init__(self, program, seed=None, more=()):
+        command = ["taskset", "-c", SERVER_CORE, program, "--bucket", BUCKET, *map(str, more)]
         self.process = subprocess.Popen(command + (["--seed", seed] if seed else []),
                                         stdout=subprocess.PIPE, text=True)
         found = "STORAGE_EMULATOR_HOST="

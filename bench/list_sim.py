@@ -47,13 +47,6 @@ def summary(line, jitter=False):
             "original": line.get("original"), "by_folder": line.get("by_folder")}
 
 
-def aligned(lines, left):
-    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
-    return ["  ".join(cell.ljust(width) if i in left else cell.rjust(width)
-                      for i, (cell, width) in enumerate(zip(line, widths))).rstrip()
-            for line in lines]
-
-
 def table(rows):
     lines = [("names", "shape", "", "x median", "worst", "aim", "bound", "calls+", "worst", "aim",
               "original", "by folder", "us/name", "")]
@@ -65,7 +58,7 @@ def table(rows):
                       f"{row['worst']:.1f}", aims[0], f"{row['bound']:.1f}", f"{row['extra']:.0f}",
                       f"{row['extra_worst']:.0f}", aims[1], *rivals, f"{row['cpu']:.3f}",
                       ("jitter" if row["jitter"] else "") + ("  missed" if row["missed"] else "")))
-    return aligned(lines, (1, 2, 13))
+    return report.aligned(lines, (1, 2, 13))
 
 
 def small_table(lines):
@@ -77,7 +70,7 @@ def small_table(lines):
     for names in SMALL:
         rows.append((f"{names:,}", *(f"{ratios[names, shape]:.2f}" if (names, shape) in ratios
                                      else "-" for shape in shapes)))
-    return ["small buckets: worst ratio of time to sequential", *aligned(rows, ())]
+    return ["small buckets: worst ratio of time to sequential", *report.aligned(rows, ())]
 
 
 def picture(lines):

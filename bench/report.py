@@ -27,6 +27,14 @@ def number(value):
     return f"{value:.3g}"
 
 
+def aligned(lines, left):
+    """Rows of cells as text lines; the columns in `left` begin at the left."""
+    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
+    return ["  ".join(cell.ljust(width) if i in left else cell.rjust(width)
+                      for i, (cell, width) in enumerate(zip(line, widths))).rstrip()
+            for line in lines]
+
+
 def bar(ratio):
     """The ratio as a bar, with a mark where ours equals the reference."""
     if ratio is None:
@@ -47,13 +55,8 @@ def table(result):
                       number(row["reference_value"]), number(row["ratio"]),
                       number(row["ratio_min"]), number(row["ratio_max"]), str(row["rounds"]),
                       bar(row["ratio"])))
-    widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
-    left = {0, 1, 3, 9}
     versions = ", ".join(f"{name} {value}" for name, value in result["versions"].items())
-    return [f"{result['bench']}: {versions}"] + [
-        "  ".join(cell.ljust(width) if i in left else cell.rjust(width)
-                  for i, (cell, width) in enumerate(zip(line, widths))).rstrip()
-        for line in lines]
+    return [f"{result['bench']}: {versions}", *aligned(lines, {0, 1, 3, 9})]
 
 
 def main():

@@ -17,10 +17,13 @@ import sys
 import tempfile
 
 import builds
+import epoch_sim
 import folders
 import list_sim
 import list_socket
 import report
+import storm
+import tail
 from report import row
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -56,10 +59,12 @@ CASES["many100k"] = {**DOWNLOAD, "asked": "get100k", "count": 20000, "concurrenc
 CASES["one1g"] = {**DOWNLOAD, "count": 256, "concurrency": 16, "unit": "s/GiB", "per": "bytes",
                   "scale": GIB, "wall": True, "not_by": [*DOWNLOAD["not_by"], "object_store"]}
 CASES["file1g"] = CASES["one1g"]
-GROUPS = {"get_one": ["one1g", "file1g"], "get_many": ["many16k", "many100k"], "verbs": ["stat", "delete", "insert"]}
+GROUPS = {"get_many": ["many16k", "many100k"], "get_one": ["one1g", "file1g"],
+          "verbs": ["stat", "delete", "insert"]}
 SCHEME_WORDS = {"http": "plain", "https": "TLS 1.3"}
 CANCEL_AIMS = {"cancel to completion": ("cancel_ms", 5.0), "destroy to joined": ("destroy_ms", 50.0)}
-NAMES = [*CASES, *GROUPS, "cancel", "build", "cp", "micro", "list_sim", "list_socket"]
+SIMULATIONS = {"list_sim": list_sim, "epoch_sim": epoch_sim, "tail": tail, "storm": storm}
+NAMES = [*CASES, *GROUPS, "cancel", "build", "cp", "micro", "list_socket", *SIMULATIONS]
 
 
 class LoadServer:
@@ -203,6 +208,8 @@ def parse_arguments():
                         help="also measure clients in other languages, where their tools are there")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--quick", action="store_true", help="an eighth of the requests")
+    parser.add_argument("--socket", action="store_true",
+                        help="epoch_sim also over a socket, scaled down")
     parser.add_argument("--build-dir", type=pathlib.Path,
                         help="a configured build folder to use instead of the release preset's")
     options = parser.parse_args()
@@ -233,8 +240,8 @@ def main():
             if name == "micro":
                 run_micro(folder)
                 continue
-            if name == "list_sim":
-                list_sim.run(folder, options, versions)
+            if name in SIMULATIONS:
+                SIMULATIONS[name].run(folder, options, versions)
                 continue
             if name == "build":
                 rows = builds.measure(options)

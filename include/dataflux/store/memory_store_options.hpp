@@ -26,6 +26,9 @@ struct memory_store_options {
   /// Of body bytes, each direction by itself; 0 = unlimited. Transfers share the total equally.
   double bytes_per_second_per_connection{0};
   double bytes_per_second_total{0};
+  /// Spread of both from call to call, as of the round trip. 0 = none, and then calls of equal size
+  /// that begin together end together, again and again, as on no real network.
+  double rate_spread{0};
   /// What is above it, beyond a burst of a tenth of a second's worth, is refused with
   /// resource_exhausted (429, retryable); 0 = unlimited.
   double requests_per_second{0};

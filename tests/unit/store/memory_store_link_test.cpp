@@ -20,34 +20,41 @@ namespace {
 
 double seconds(dataflux::duration d) { return std::chrono::duration<double>(d).count(); }
 
-/// The same model, computed the slow way: equal shares, step by step from end to end.
-std::vector<double> fluid_model(const std::vector<std::pair<double, double>>& starts_and_sizes,
-                                double per_transfer, double total) {
-  std::vector<double> left(starts_and_sizes.size());
-  std::vector<double> ends(starts_and_sizes.size(), -1);
-  for (std::size_t i = 0; i < left.size(); ++i) left[i] = starts_and_sizes[i].second;
+struct transfer {
+  double start{0};
+  double size{0};
+  double weight{1};
+};
+
+/// The same model, computed the slow way: shares by weight, step by step from end to end.
+std::vector<double> fluid_model(const std::vector<transfer>& plan, double per_transfer,
+                                double total) {
+  std::vector<double> left(plan.size());
+  std::vector<double> ends(plan.size(), -1);
+  for (std::size_t i = 0; i < left.size(); ++i) left[i] = plan[i].size;
   double now = 0;
   for (;;) {
-    std::size_t active = 0;
+    double weights = 0;
     double next = 1e30;
     for (std::size_t i = 0; i < left.size(); ++i) {
       if (ends[i] >= 0) continue;
-      if (starts_and_sizes[i].first <= now) {
-        ++active;
+      if (plan[i].start <= now) {
+        weights += plan[i].weight;
       } else {
-        next = std::min(next, starts_and_sizes[i].first);
+        next = std::min(next, plan[i].start);
       }
     }
-    if (active == 0 && next >= 1e30) return ends;
-    const double rate =
-        active == 0 ? 0 : std::min(per_transfer, total / static_cast<double>(active));
+    if (weights == 0 && next >= 1e30) return ends;
+    const double rate = weights == 0 ? 0 : std::min(per_transfer, total / weights);
     double step = next - now;
     for (std::size_t i = 0; i < left.size(); ++i) {
-      if (ends[i] < 0 && starts_and_sizes[i].first <= now) step = std::min(step, left[i] / rate);
+      if (ends[i] < 0 && plan[i].start <= now) {
+        step = std::min(step, left[i] / (rate * plan[i].weight));
+      }
     }
     for (std::size_t i = 0; i < left.size(); ++i) {
-      if (ends[i] >= 0 || starts_and_sizes[i].first > now) continue;
-      left[i] -= rate * step;
+      if (ends[i] >= 0 || plan[i].start > now) continue;
+      left[i] -= rate * plan[i].weight * step;
       if (left[i] < 1e-6) ends[i] = now + step;
     }
     now += step;
@@ -111,6 +118,21 @@ TEST_CASE("shared_link: a cancelled transfer leaves its share to the others", "[
   CHECK(took == Approx(1.5));
 }
 
+TEST_CASE("shared_link: the share follows the weight, of one that is cancelled too", "[store]") {
+  virtual_scheduler s;
+  shared_link link(s, 60, 100);
+  const auto start = s.now();
+  double took = 0;
+  link.start(
+      100, [&] { took = seconds(s.now() - start); }, 0.5);
+  const timer_id heavy = link.start(
+      1000, [] { FAIL("it was cancelled"); }, 4.5);
+  s.run_for(2s);  // 10 and 90 bytes a second
+  CHECK(link.cancel(heavy));
+  s.run();
+  CHECK(took == Approx(2 + 80.0 / 30));  // alone it has half of what a connection carries
+}
+
 TEST_CASE("shared_link: a transfer that starts when another ends takes its full time", "[store]") {
   virtual_scheduler s;
   shared_link link(s, 100, 0);
@@ -141,19 +163,21 @@ TEST_CASE("shared_link: it agrees with a fluid model over random transfers", "[s
   for (int round = 0; round < 20; ++round) {
     const double per_transfer = static_cast<double>(1000 + random() % 5000);
     const double total = static_cast<double>(2000 + random() % 20'000);
-    std::vector<std::pair<double, double>> plan;
+    std::vector<transfer> plan;
     for (int i = 0; i < 40; ++i) {
-      plan.emplace_back(static_cast<double>(random() % 20'000) / 1000,
-                        static_cast<double>(1 + random() % 20'000));
+      plan.push_back({.start = static_cast<double>(random() % 20'000) / 1000,
+                      .size = static_cast<double>(1 + random() % 20'000),
+                      .weight = round % 2 == 0 ? 1 : static_cast<double>(1 + random() % 40) / 10});
     }
     virtual_scheduler s;
     shared_link link(s, per_transfer, total);
     const auto start = s.now();
     std::vector<double> ends(plan.size(), -1);
     for (std::size_t i = 0; i < plan.size(); ++i) {
-      s.at(start + std::chrono::milliseconds(std::llround(plan[i].first * 1000)), [&, i] {
-        link.start(static_cast<std::uint64_t>(plan[i].second),
-                   [&, i] { ends[i] = seconds(s.now() - start); });
+      s.at(start + std::chrono::milliseconds(std::llround(plan[i].start * 1000)), [&, i] {
+        link.start(
+            static_cast<std::uint64_t>(plan[i].size),
+            [&, i] { ends[i] = seconds(s.now() - start); }, plan[i].weight);
       });
     }
     s.run();

@@ -250,12 +250,32 @@ TEST_CASE("memory_store: the share of requests that stall do so", "[store]") {
   CHECK(f.store.counters().stalled == static_cast<std::uint64_t>(slow));
 }
 
+TEST_CASE("memory_store: with a spread of rates equal reads get out of step", "[store]") {
+  fixture f({.rtt = 20ms,
+             .bytes_per_second_per_connection = 1e6,
+             .bytes_per_second_total = 4e6,
+             .rate_spread = 0.3});
+  f.store.put("bucket", "o", synthetic_bytes(100'000, 1));
+  std::vector<std::unique_ptr<noting_sink>> sinks;
+  std::vector<double> ends;
+  for (int i = 0; i < 20; ++i) {
+    sinks.push_back(std::make_unique<noting_sink>(f.scheduler));
+    f.store.start_read({.bucket = "bucket", .object = "o"}, *sinks.back(),
+                       [&](auto) { ends.push_back(f.elapsed()); });
+  }
+  f.scheduler.run();
+  REQUIRE(ends.size() == 20);
+  CHECK(ends.front() < 0.9 * ends.back());
+  CHECK(ends.back() >= 0.02 + 20 * 100'000 / 4e6);  // and together they get no more
+}
+
 TEST_CASE("memory_store: equal seeds give equal runs, others do not", "[store]") {
   const auto run = [](std::uint64_t seed) {
     fixture f({.rtt = 20ms,
                .jitter = 0.3,
                .bytes_per_second_per_connection = 1e6,
                .bytes_per_second_total = 5e6,
+               .rate_spread = 0.3,
                .connections = 8,
                .stall_probability = 0.05,
                .stall_length = 1s,

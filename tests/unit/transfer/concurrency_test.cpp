@@ -46,8 +46,8 @@ void end(concurrency_control& control, int n, time_point began, duration took,
 
 }  // namespace
 
-TEST_CASE("concurrency_control: begins with 16, or with what there is", "[transfer]") {
-  CHECK(concurrency_control().limit() == 16);
+TEST_CASE("concurrency_control: begins with 32, or with what there is", "[transfer]") {
+  CHECK(concurrency_control().limit() == 32);
   CHECK(concurrency_control({.max = 3}).limit() == 3);
   CHECK(concurrency_control({.max = 0}).limit() == 1);
   concurrency_control control({.max = 2});
@@ -91,7 +91,7 @@ TEST_CASE("concurrency_control: finds within 10 % of the best fixed number", "[t
   const double found = world.take_rates().bytes;
   const double best = best_fixed(row.link, row.sizes);
   INFO(row.name << ": " << found / 1e6 << " of " << best / 1e6 << " MB/s");
-  CHECK(found >= 0.9 * best);
+  CHECK(found >= 0.94 * best);
 }
 
 TEST_CASE("concurrency_control: all connections within the first second", "[transfer]") {
@@ -113,7 +113,20 @@ TEST_CASE("concurrency_control: no queue where fewer do as much", "[transfer]") 
   world.run_for(5s);
   for (int i = 0; i < 20; ++i) {
     world.run_for(1s);
-    CHECK(control.limit() <= 12);  // 3.4 would fill the link if all were even
+    CHECK(control.limit() <= 25);  // 3.4 would fill the link if all were even
+  }
+}
+
+TEST_CASE("concurrency_control: where the network is no limit it stays at 16 and more",
+          "[transfer]") {
+  // As on loopback: 10 us of a CPU for each, and hardly a round trip. Two would do.
+  concurrency_control control;
+  link_world world({.round_trip = 20us, .sigma = 0.1, .connection_rate = 0, .total_rate = 1.6e9},
+                   all_of(16'000), &control);
+  for (int i = 0; i < 10; ++i) {
+    world.run_for(1s);
+    CHECK(control.limit() >= 16);
+    CHECK(control.limit() <= 40);
   }
 }
 
@@ -141,15 +154,15 @@ TEST_CASE("concurrency_control: a limit of the service is obeyed, and its end is
 
 TEST_CASE("concurrency_control: a rejection cuts once per round trip", "[transfer]") {
   concurrency_control control;
-  for (int i = 0; i < 16; ++i) control.started(start);
-  for (int i = 0; i < 16; ++i) control.throttled(start, start + 20ms);
-  CHECK(control.limit() == 12);
-  CHECK(control.in_flight() == 16);
+  for (int i = 0; i < 32; ++i) control.started(start);
+  for (int i = 0; i < 32; ++i) control.throttled(start, start + 20ms);
+  CHECK(control.limit() == 25);
+  CHECK(control.in_flight() == 32);
   CHECK_FALSE(control.may_start());
   control.throttled(start + 19ms, start + 30ms);
-  CHECK(control.limit() == 12);
+  CHECK(control.limit() == 25);
   control.throttled(start + 21ms, start + 45ms);
-  CHECK(control.limit() == 9);
+  CHECK(control.limit() == 20);
   for (int i = 0; i < 20; ++i) control.throttled(start + 1s + i * 1s, start + 1s + i * 1s);
   CHECK(control.limit() == 1);
 }
@@ -195,7 +208,7 @@ TEST_CASE("concurrency_control: steps that succeed become larger again", "[trans
     end(control, n, now, 10ms);
     if (control.limit() != limits.back()) limits.push_back(control.limit());
   }
-  CHECK(limits == std::vector<int>{12, 15, 22, 44, 88, 176, 256});
+  CHECK(limits == std::vector<int>{25, 31, 46, 92, 184, 256});
 }
 
 TEST_CASE("concurrency_control: a trial that fails clearly ends soon", "[transfer]") {
@@ -221,14 +234,14 @@ TEST_CASE("concurrency_control: requests from before a step are not counted for 
     for (int i = 0; i < n; ++i) control.started(at);
     end(control, n, at, 10ms);
   };
-  for (int i = 0; i < 8; ++i) control.started(start);  // these take 60 ms
-  for (int i = 0; i < 4; ++i) round(8, start + i * 10ms);
-  REQUIRE(control.limit() == 32);
-  round(24, start + 40ms);
-  round(24, start + 50ms);
-  end(control, 8, start, 60ms);
-  round(32, start + 60ms);
-  CHECK(control.limit() == 64);
+  for (int i = 0; i < 16; ++i) control.started(start);  // these take 60 ms
+  for (int i = 0; i < 4; ++i) round(16, start + i * 10ms);
+  REQUIRE(control.limit() == 64);
+  round(48, start + 40ms);
+  round(48, start + 50ms);
+  end(control, 16, start, 60ms);
+  round(64, start + 60ms);
+  CHECK(control.limit() == 128);
 }
 
 TEST_CASE("concurrency_control: a reader that wants little changes nothing", "[transfer]") {
@@ -236,7 +249,7 @@ TEST_CASE("concurrency_control: a reader that wants little changes nothing", "[t
   link_world world({.round_trip = 20ms, .sigma = 0.1}, all_of(10'000), &control);
   world.want(4);
   world.run_for(20s);
-  CHECK(control.limit() == 16);
+  CHECK(control.limit() == 32);
   world.want(0);
   world.run_for(5s);
   CHECK(control.limit() == 256);
@@ -253,7 +266,7 @@ TEST_CASE("concurrency_control: requests that fail are not goodput", "[transfer]
     for (int i = 0; i < n; ++i) control.started(now);
     for (int i = 0; i < n; ++i) control.dropped(now + 10ms);
   }
-  CHECK(control.limit() == 16);
+  CHECK(control.limit() == 32);
   CHECK(control.in_flight() == 0);
 }
 

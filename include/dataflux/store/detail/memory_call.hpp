@@ -32,6 +32,8 @@ struct memory_store_state {
   bool admit();
   /// Uniform in [0, 1).
   double dice() noexcept;
+  /// A factor with the median 1; `sigma` is that of its logarithm.
+  double log_normal(double sigma) noexcept;
   /// One way of a round trip, with jitter.
   duration half_trip();
   /// How long this request is to hang, usually zero.
@@ -95,7 +97,7 @@ class memory_call : public std::enable_shared_from_this<memory_call> {
   template <class Call>
   void after_bytes(shared_link& link, std::uint64_t count, void (Call::*step)()) {
     link_ = &link;
-    transfer_ = link.start(count, step_task(step));
+    transfer_ = link.start(count, step_task(step), weight_);
   }
 
   const std::shared_ptr<memory_store_state> store_;
@@ -126,6 +128,7 @@ class memory_call : public std::enable_shared_from_this<memory_call> {
   call_limits limits_;
   const time_point started_;
   std::uint64_t id_{0};
+  double weight_{1};  ///< of its transfers on the link
   int attempts_{0};
   bool holds_connection_{false};
   bool ended_{false};

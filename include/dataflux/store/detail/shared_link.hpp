@@ -5,15 +5,17 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// One direction of a simulated network: all transfers under way get the same rate, the smaller of
-/// what one connection carries and of an equal share of the whole. No slow start, no loss.
+/// One direction of a simulated network: a transfer gets its weight times a rate that is the same
+/// for all under way, the smaller of what one connection carries and of what the whole has for a
+/// unit of weight. No slow start, no loss.
 ///
-/// Because all rates are equal, the bytes given to each transfer since the beginning are one number
-/// (the position), and a transfer ends when the position reaches that of its start plus its size.
-/// So an event costs O(log n) for n transfers under way, not O(n).
+/// Because of that the bytes that a unit of weight got since the beginning are one number (the
+/// position), and a transfer ends when the position reaches that of its start plus its size by its
+/// weight. So an event costs O(log n) for n transfers under way, not O(n).
 /// Not thread-safe: everything happens on the scheduler's thread.
 class shared_link {
  public:
@@ -24,12 +26,27 @@ class shared_link {
   ~shared_link() { clock_.cancel(timer_); }
 
   /// Runs `then` when `bytes` more have passed, never inside the call.
-  timer_id start(std::uint64_t bytes, task then);
+  timer_id start(std::uint64_t bytes, task then, double weight = 1);
   /// Takes a transfer off the link. False if it has ended.
   bool cancel(timer_id id);
   std::size_t active() const noexcept { return ends_.size(); }
 
  private:
+  /// Part of `weights_` for as long as the transfer's task is there.
+  class share {
+   public:
+    share(double& sum, double weight) noexcept : sum_(&sum), weight_(weight) { sum += weight; }
+    share(share&& other) noexcept
+        : sum_(std::exchange(other.sum_, nullptr)), weight_(other.weight_) {}
+    share& operator=(share&&) = delete;
+    ~share() {
+      if (sum_ != nullptr) *sum_ -= weight_;
+    }
+
+   private:
+    double* sum_;
+    double weight_;
+  };
   double rate() const noexcept;
   void advance() noexcept;
   void arm();
@@ -38,6 +55,7 @@ class shared_link {
   scheduler& clock_;
   const double per_transfer_;
   const double total_;
+  double weights_{0};  ///< of all under way
   /// Ordered by position instead of by time.
   timer_queue ends_{};
   double position_{0};

@@ -65,12 +65,16 @@ DATAFLUX_INLINE double memory_store_state::dice() noexcept {
   return static_cast<double>(next_random(random) >> 11U) * 0x1p-53;
 }
 
-DATAFLUX_INLINE duration memory_store_state::half_trip() {
-  if (options.jitter <= 0) return options.rtt / 2;
+DATAFLUX_INLINE double memory_store_state::log_normal(double sigma) noexcept {
   // Box-Muller; 1 - dice() is never 0.
   const double normal =
       std::sqrt(-2 * std::log(1 - dice())) * std::cos(2 * std::numbers::pi * dice());
-  const double trip = static_cast<double>(options.rtt.count()) * std::exp(options.jitter * normal);
+  return std::exp(sigma * normal);
+}
+
+DATAFLUX_INLINE duration memory_store_state::half_trip() {
+  if (options.jitter <= 0) return options.rtt / 2;
+  const double trip = static_cast<double>(options.rtt.count()) * log_normal(options.jitter);
   return duration(std::llround(std::min(trip / 2, 1e17)));
 }
 
@@ -136,6 +140,8 @@ DATAFLUX_INLINE void memory_call::begin() {
 DATAFLUX_INLINE void memory_call::connected() {
   holds_connection_ = true;
   attempts_ = 1;
+  const double spread = store_->options.rate_spread;
+  if (spread > 0) weight_ = store_->log_normal(spread);
   after(store_->half_trip(), &memory_call::send);
 }
 

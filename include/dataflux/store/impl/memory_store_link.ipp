@@ -25,8 +25,7 @@ DATAFLUX_INLINE shared_link::shared_link(scheduler& clock, double per_transfer,
 DATAFLUX_INLINE double shared_link::rate() const noexcept {
   constexpr double unlimited = std::numeric_limits<double>::infinity();
   const double own = per_transfer_ > 0 ? per_transfer_ : unlimited;
-  const auto n = static_cast<double>(std::max<std::size_t>(ends_.size(), 1));
-  return total_ > 0 ? std::min(own, total_ / n) : own;
+  return total_ > 0 && ends_.size() > 0 ? std::min(own, total_ / weights_) : own;
 }
 
 DATAFLUX_INLINE void shared_link::advance() noexcept {
@@ -34,19 +33,22 @@ DATAFLUX_INLINE void shared_link::advance() noexcept {
   if (ends_.size() > 0) {
     position_ += std::chrono::duration<double>(now - updated_).count() * rate();
   } else if (!firing_) {
-    position_ = 0;  // nobody counts from the old one: begin with full precision again
+    // Nobody counts from the old ones: begin with full precision again.
+    position_ = 0;
+    weights_ = 0;
   }
   updated_ = now;
 }
 
-DATAFLUX_INLINE timer_id shared_link::start(std::uint64_t bytes, task then) {
+DATAFLUX_INLINE timer_id shared_link::start(std::uint64_t bytes, task then, double weight) {
   if (per_transfer_ <= 0 && total_ <= 0) {
     clock_.post(std::move(then));
     return timer_id::none;
   }
   advance();
-  const timer_id id =
-      ends_.add(position_key(position_ + static_cast<double>(bytes)), std::move(then));
+  const double end = position_ + static_cast<double>(bytes) / weight;
+  const timer_id id = ends_.add(position_key(end), [part = share(weights_, weight),
+                                                    then = std::move(then)]() mutable { then(); });
   arm();
   return id;
 }

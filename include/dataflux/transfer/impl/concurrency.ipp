@@ -9,12 +9,15 @@ namespace dataflux::inline DATAFLUX_ABI {
 
 namespace detail::concurrency {
 
-inline constexpr int initial = 16;
+inline constexpr int initial = 32;
+/// Fewer are not tried: they would save next to nothing, and where the round trip is as good as
+/// none and a CPU the limit, two in flight do nearly as much as sixteen.
+inline constexpr int fewest_by_choice = 16;
 inline constexpr double largest_step = 2;
 inline constexpr double smallest_step = 1.25;
 /// Of the limit's growth, what goodput must grow by. So a limit that is kept although a step of
-/// 1.25 would bring more is at 1 / 1.1 of the best at least.
-inline constexpr double gain_per_step = 0.4;
+/// 1.25 would bring more is at 1 / 1.05 of the best at least.
+inline constexpr double gain_per_step = 0.2;
 inline constexpr double loss_allowed = 0.03;
 /// Below this there is no queue that fewer requests would make shorter.
 inline constexpr double slower = 1.15;
@@ -164,15 +167,17 @@ DATAFLUX_INLINE void concurrency_control::judge(double goodput, double slowness,
       return try_level(step_, now);
     }
   }
-  downward_ = limit_ > 1 && (limit_ <= fastest_limit_ || base_slowness_ > tune::slower * fastest_);
+  downward_ = limit_ > tune::fewest_by_choice &&
+              (limit_ <= fastest_limit_ || base_slowness_ > tune::slower * fastest_);
   if (downward_) return try_level(1 / tune::smallest_step, now);
   rest(tune::shortest_rest, now);
 }
 
 DATAFLUX_INLINE void concurrency_control::try_level(double factor, time_point now) noexcept {
+  namespace tune = detail::concurrency;
   const double level = limit_ * factor;
   limit_ = factor > 1 ? std::min(std::max(limit_ + 1, static_cast<int>(level)), max_)
-                      : std::max(1, std::min(limit_ - 1, static_cast<int>(level)));
+                      : std::max(tune::fewest_by_choice, static_cast<int>(level));
   open_window(phase::trial, now);
 }
 
