@@ -1,6 +1,7 @@
 #include <dataflux/codec/rfc3339.hpp>
 #include <dataflux/download/sweep.hpp>
 
+#include <cstdint>
 #include <cstdio>
 #include <string>
 
@@ -73,11 +74,11 @@ exit_status run_sweep(const session& with, const sweep_options& options) {
     print(*where, each, options.dry_run);
     if (each.verdict == sweep_verdict::removed) report.done(each.size);
   }
-  std::printf("total: %llu %s, %llu bytes; %llu kept\n",
-              static_cast<unsigned long long>(swept->removed),
-              options.dry_run ? "to be removed" : "removed",
-              static_cast<unsigned long long>(swept->removed_bytes),
-              static_cast<unsigned long long>(swept->young + swept->foreign));
+  const std::uint64_t kept = swept->young + swept->foreign;
+  std::printf(
+      "total: %llu %s, %llu bytes; %llu kept\n", static_cast<unsigned long long>(swept->removed),
+      options.dry_run ? "to be removed" : "removed",
+      static_cast<unsigned long long>(swept->removed_bytes), static_cast<unsigned long long>(kept));
   if (std::fflush(stdout) != 0) report.failed(file_error("output", "could not be written"));
   return report.status();
 }

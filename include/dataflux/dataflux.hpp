@@ -34,6 +34,7 @@
 #include <dataflux/download/get_request.hpp>
 #include <dataflux/download/get_to_file.hpp>
 #include <dataflux/download/sweep.hpp>
+#include <dataflux/download/sweep_report.hpp>
 #include <dataflux/error.hpp>
 #include <dataflux/exec/blocking_worker.hpp>
 #include <dataflux/exec/budget.hpp>
@@ -110,6 +111,7 @@
 #include <dataflux/transfer/ranged_read_request.hpp>
 #include <dataflux/transfer/read_engine.hpp>
 #include <dataflux/transfer/transfer_context.hpp>
+#include <dataflux/transfer/transfer_options.hpp>
 #include <dataflux/transfer/transfer_state.hpp>
 #include <dataflux/transfer/window.hpp>
 #include <dataflux/unique_function.hpp>

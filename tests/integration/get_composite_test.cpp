@@ -25,7 +25,6 @@ using dataflux::errc;
 using dataflux::get_order;
 using dataflux::get_request;
 using dataflux::getter;
-using dataflux::got_item;
 using dataflux::transfer_context;
 namespace fault = emulator::fault;
 namespace gcs = dataflux::gcs;

@@ -4,7 +4,7 @@
 #include <dataflux/slab.hpp>
 #include <dataflux/transfer/lent_bytes.hpp>
 #include <dataflux/transfer/read_engine.hpp>
-#include <dataflux/transfer/transfer_context.hpp>
+#include <dataflux/transfer/transfer_options.hpp>
 #include <dataflux/transfer/window.hpp>
 
 #include <algorithm>
@@ -60,3 +60,7 @@ struct transfer_state {
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/transfer/impl/transfer_state.ipp>
+#endif

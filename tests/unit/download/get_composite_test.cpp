@@ -271,7 +271,7 @@ TEST_CASE("get_composite: whatever fails, items are right and nothing stays", "[
       {store_verb::compose, {.failure = failure(errc::unavailable, 503)}},
       {store_verb::compose, {.failure = failure(errc::unavailable, 0), .reply_lost = true}},
       {store_verb::compose, {.failure = failure(errc::unavailable, 503), .reply_lost = true}},
-      {store_verb::compose, {.delay = 29s}},
+      {store_verb::compose, {.delay = 9s}},
       {store_verb::compose, {.delay = 100s}},
       {store_verb::read, {.failure = failure(errc::resource_exhausted, 429)}},
       {store_verb::read, {.failure = failure(errc::not_found, 404)}},

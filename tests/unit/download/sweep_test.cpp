@@ -9,7 +9,6 @@
 #include <string_view>
 
 using namespace std::chrono_literals;
-using dataflux::composite_label;
 using dataflux::composite_name;
 using dataflux::errc;
 using dataflux::injected_fault;

@@ -3,7 +3,7 @@
 #include <dataflux/download/detail/composer.hpp>
 #include <dataflux/download/detail/get_outbox.hpp>
 #include <dataflux/download/detail/get_unit.hpp>
-#include <dataflux/download/get_many.hpp>
+#include <dataflux/download/get_request.hpp>
 #include <dataflux/transfer/ranged_read_request.hpp>
 #include <dataflux/transfer/transfer_state.hpp>
 #include <dataflux/transfer/window.hpp>

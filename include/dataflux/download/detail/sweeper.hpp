@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/download/sweep.hpp>
+#include <dataflux/download/sweep_report.hpp>
 #include <dataflux/exec/scheduler.hpp>
 #include <dataflux/store/object_store.hpp>
 

@@ -14,7 +14,7 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 inline constexpr int most_refusals = 8;
 /// What has not been composed by then is read faster one by one, and a stream that ends waits for
 /// it.
-inline constexpr duration compose_patience = std::chrono::seconds(30);
+inline constexpr duration compose_patience = std::chrono::seconds(10);
 
 inline std::uint64_t random_bits() {
   std::random_device device;

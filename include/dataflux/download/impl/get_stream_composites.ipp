@@ -3,6 +3,7 @@
 #include <dataflux/download/detail/get_composite.hpp>
 #include <dataflux/download/detail/get_stream.hpp>
 
+#include <iterator>
 #include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
@@ -29,12 +30,14 @@ DATAFLUX_INLINE void get_stream::add_sources(std::unique_ptr<get_unit> unit) {
     unit->several = true;
     return add(std::move(unit));
   }
-  std::vector<get_piece> few;
-  few.swap(pieces);
+  std::vector<get_piece> few(std::make_move_iterator(pieces.begin() + 1),
+                             std::make_move_iterator(pieces.end()));
+  pieces.resize(1);
+  add(std::move(unit));
   for (get_piece& p : few) {
-    if (unit == nullptr) unit = fresh_unit();
-    unit->pieces.push_back(std::move(p));
-    add(std::move(unit));
+    auto single = fresh_unit();
+    single->pieces.push_back(std::move(p));
+    add(std::move(single));
   }
 }
 
