@@ -75,6 +75,7 @@ DATAFLUX_INLINE get_outbox::served get_outbox::serve(std::size_t least) {
 }
 
 DATAFLUX_INLINE void get_outbox::end(const std::optional<error>& failure, bool drop) {
+  if (!drop) serve(1);  // those who wait get what was held back before they hear of the end
   std::deque<waiter> waiting;
   {
     std::scoped_lock lock(mutex_);

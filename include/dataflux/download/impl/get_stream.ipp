@@ -154,7 +154,8 @@ DATAFLUX_INLINE void get_stream::hand_over() {
     batch_.push_back(unit);
   }
   ready_.clear();
-  const bool more_may_come = !batch_.empty() && in_flight_ > 0;
+  const bool ends = first_failure || (finished_ && unput_ == 0);
+  const bool more_may_come = !ends && !batch_.empty() && in_flight_ > 0;
   outbox_.put(batch_);
   if (outbox_.serve(more_may_come ? worth_waking : 1) != get_outbox::served::nobody) wake();
   if (first_failure) return stop(*first_failure, false);
