@@ -258,6 +258,21 @@ TEST_CASE("concurrency_control: a reader that wants little changes nothing", "[t
   CHECK(control.limit() == 256);
 }
 
+TEST_CASE("concurrency_control: a step that could not be used is smaller the next time",
+          "[transfer]") {
+  concurrency_control control;
+  link_world world({.round_trip = 20ms, .sigma = 0.1}, all_of(10'000), &control);
+  world.want(36);  // of 64 it uses little
+  world.run_for(10s);
+  int most = 0;
+  for (int i = 0; i < 1'000; ++i) {
+    world.run_for(10ms);
+    most = std::max(most, control.limit());
+  }
+  CHECK(most > 32);
+  CHECK(most <= 50);
+}
+
 TEST_CASE("concurrency_control: requests that fail are not goodput", "[transfer]") {
   concurrency_control control;
   time_point now = start;

@@ -131,7 +131,10 @@ DATAFLUX_INLINE void concurrency_control::close_window(time_point now) noexcept 
   last_window_ = now - window_.opened;
   if (in_flight_on_average() < tune::in_use * limit_) {
     goodput_ = window_goodput() * window_.bytes / window_.work;
-    if (phase_ == phase::trial) limit_ = base_limit_;
+    if (phase_ == phase::trial) {
+      limit_ = base_limit_;
+      step_ = std::max(1 + (step_ - 1) / 2, tune::smallest_step);
+    }
     rest(tune::shortest_rest, now);
     return;
   }
