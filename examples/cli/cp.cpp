@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <unordered_map>
 
 #include "commands.hpp"
 #include "download.hpp"
@@ -130,9 +131,10 @@ class copy {
     if (!S_ISREG(facts.st_mode)) return from_device(name);
     auto where = folder::open(above);
     if (!where) return work_.report.failed(where.error());
-    work_.report.expect(static_cast<std::uint64_t>(facts.st_size));
-    upload(work_, {std::move(*where), leaf, static_cast<std::uint64_t>(facts.st_size),
-                   target_.bucket, name});
+    known_objects there;
+    if (work_.go_on && !look(name, there)) return;
+    send({std::move(*where), leaf, static_cast<std::uint64_t>(facts.st_size), target_.bucket, name},
+         there);
   }
 
   void upload_below() {
@@ -144,16 +146,47 @@ class copy {
       if (!source_.path.ends_with('/')) prefix += last_component(source_.path);
     }
     prefix = folder_prefix(prefix);
+    known_objects there;
+    if (work_.go_on && !look(prefix, there)) return;
     walk(*root, work_.report,
          [&](const folder_ptr& in, const std::string& name, const std::string& path,
              std::uint64_t size) {
-           work_.report.expect(size);
-           upload(work_, {in, name, size, target_.bucket, prefix + path});
+           send({in, name, size, target_.bucket, prefix + path}, there);
            return !work_.ended();
          });
   }
 
  private:
+  struct known_object {
+    std::uint64_t size;
+    std::optional<std::uint32_t> crc32c;
+  };
+  using known_objects = std::unordered_map<std::string, known_object>;
+
+  /// What the target has of that prefix.
+  bool look(const std::string& prefix, known_objects& there) {
+    const auto listed =
+        for_each_page(with_.store, {.bucket = target_.bucket, .prefix = prefix, .stop = work_.stop},
+                      [&](const dataflux::listed_page& page) {
+                        for (const auto row : page.objects) {
+                          there[std::string(row.name)] = {row.size, row.crc32c};
+                        }
+                        return true;
+                      });
+    if (!listed) work_.report.failed(listed.error());
+    return listed.has_value();
+  }
+
+  void send(file_to_send file, const known_objects& there) {
+    work_.report.expect(file.size);
+    const auto found = there.find(file.object);
+    const bool same =
+        found != there.end() && found->second.size == file.size && found->second.crc32c &&
+        has_bytes(*file.where, file.name, links::followed, file.size, *found->second.crc32c);
+    if (same) return work_.report.done(file.size);
+    upload(work_, std::move(file));
+  }
+
   void report(const result<void>& ended) {
     if (!ended) return work_.report.failed(ended.error());
     work_.report.done(0);
@@ -277,7 +310,6 @@ exit_status run_cp(const session& with, const cp_options& options) {
     } else {
       options.recursive ? task.upload_below() : task.upload_one();
     }
-    work.late.finish();
     flow.wait();
   }
   if (options.dry_run) plan.finish(report);

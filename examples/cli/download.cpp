@@ -9,8 +9,6 @@
 
 namespace cli {
 
-using dataflux::errc;
-using dataflux::error;
 using dataflux::got_item;
 using dataflux::result;
 
@@ -95,7 +93,6 @@ class small_files : public std::enable_shared_from_this<small_files> {
 };
 
 downloads::~downloads() {
-  to_.late.finish();
   if (!requests_.empty()) begin_small();
   std::unique_lock lock(mutex_);
   one_ended_.wait(lock, [this] { return small_streams_ == 0 && large_files_ == 0; });
@@ -113,25 +110,7 @@ void downloads::ended(std::size_t& streams) {
   one_ended_.notify_all();
 }
 
-void downloads::add(wanted_object object, file_place place) {
-  if (!to_.go_on || place.where == nullptr || !object.crc32c) {
-    return fetch(std::move(object), std::move(place));
-  }
-  to_.late.expect();
-  to_.flow.on_file_thread([this, object = std::move(object), place = std::move(place)]() mutable {
-    if (!to_.ended() &&
-        has_bytes(*place.where, place.name, links::refused, object.size, *object.crc32c)) {
-      to_.report.done(object.size);
-      return to_.late.settle({});
-    }
-    to_.late.settle([this, object = std::move(object), place = std::move(place)]() mutable {
-      fetch(std::move(object), std::move(place));
-    });
-  });
-}
-
 void downloads::flush() {
-  to_.late.finish();
   const bool idle = [this] {
     std::scoped_lock lock(mutex_);
     return small_streams_ < most_streams;
@@ -139,7 +118,11 @@ void downloads::flush() {
   if (idle && !requests_.empty()) begin_small();
 }
 
-void downloads::fetch(wanted_object object, file_place place) {
+void downloads::add(wanted_object object, file_place place) {
+  const bool here =
+      to_.go_on && place.where != nullptr && object.crc32c &&
+      has_bytes(*place.where, place.name, links::refused, object.size, *object.crc32c);
+  if (here) return to_.report.done(object.size);
   if (to_.only_tell != nullptr) {
     return to_.tell(shown_url(bucket_, object.name), place.shown, object.size);
   }

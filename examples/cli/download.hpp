@@ -50,7 +50,6 @@ class downloads {
 
  private:
   friend class small_files;
-  void fetch(wanted_object object, file_place place);
   void fetch_large(const wanted_object& object, const file_place& place);
   void begin_small();
   void began(std::size_t& streams, std::size_t most);

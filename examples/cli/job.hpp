@@ -8,7 +8,6 @@
 #include "dry_run.hpp"
 #include "outcome.hpp"
 #include "pipeline.hpp"
-#include "postponed.hpp"
 
 namespace cli {
 
@@ -24,8 +23,6 @@ struct job {
   /// Set: what would be copied is told to it, and nothing is.
   dry_run* only_tell{nullptr};
   dataflux::buffer_pool memory{};
-  /// What turned out to be missing after all; for the thread that feeds the pipeline.
-  postponed late{};
 
   /// In a dry run.
   void tell(std::string_view source, std::string_view target, std::uint64_t size) {

@@ -22,7 +22,6 @@ namespace cli {
 
 using dataflux::errc;
 using dataflux::error;
-using dataflux::object_metadata;
 using dataflux::result;
 
 namespace {
@@ -160,9 +159,7 @@ std::uint64_t stream_part_size(std::uint32_t number) noexcept {
   return std::uint64_t{16} << (20U + doublings);
 }
 
-namespace {
-
-void send(job& from, file_to_send file) {
+void upload(job& from, file_to_send file) {
   if (from.only_tell != nullptr) {
     return from.tell(file.where->shown(file.name), shown_url(file.bucket, file.object), file.size);
   }
@@ -178,41 +175,6 @@ void send(job& from, file_to_send file) {
   // Holds back the walk while large files are in the line: each has its descriptor open.
   from.flow.admit(0, [](const dataflux::budget_share&) {});
   std::make_shared<large_upload>(from, std::move(file), *descriptor, facts)->start();
-}
-
-/// What is known of the object that has the name already: sends the file unless it is the same.
-void compare(job& from, file_to_send file, const result<object_metadata>& there) {
-  if (!there && there.error().code() != errc::not_found) {
-    from.report.failed(there.error());
-    return from.late.settle({});
-  }
-  const bool alike = there && there->size == file.size && there->crc32c;
-  from.flow.on_file_thread([&from, alike, crc32c = alike ? *there->crc32c : 0,
-                            file = std::move(file)]() mutable {
-    if (alike && !from.ended() &&
-        has_bytes(*file.where, file.name, links::followed, file.size, crc32c)) {
-      from.report.done(file.size);
-      return from.late.settle({});
-    }
-    from.late.settle([&from, file = std::move(file)]() mutable { send(from, std::move(file)); });
-  });
-}
-
-}  // namespace
-
-void upload(job& from, file_to_send file) {
-  constexpr std::size_t most_questions = 128;
-  if (!from.go_on) return send(from, std::move(file));
-  from.late.expect();
-  from.flow.admit(0, [&from, file = std::move(file)](dataflux::budget_share share) mutable {
-    const dataflux::stat_request request{
-        .bucket = file.bucket, .object = file.object, .limits = {.stop = from.stop}};
-    from.store.start_stat(request, [&from, file = std::move(file), share = std::move(share)](
-                                       const result<object_metadata>& there) mutable {
-      compare(from, std::move(file), there);
-    });
-  });
-  from.late.finish(most_questions);
 }
 
 }  // namespace cli
