@@ -2,6 +2,7 @@
 
 #include <dataflux/download/get_to_file.hpp>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -19,9 +20,16 @@ namespace {
 constexpr std::size_t most_in_stream = 1000;
 constexpr std::size_t most_streams = 3;
 constexpr std::size_t most_large_files = 8;
-/// Of a stream, and what each takes at once.
+/// Of a stream, and what each takes at once: what they have is no part of the memory's cap.
 constexpr int hands_of_stream = 4;
 constexpr std::size_t items_at_once = 16;
+constexpr std::uint64_t bytes_at_once = std::uint64_t{16} << 20U;
+
+std::size_t share_of_hand(const std::vector<dataflux::get_request>& requests) {
+  std::uint64_t largest = 1;
+  for (const auto& one : requests) largest = std::max(largest, one.object_size.value_or(0));
+  return std::clamp<std::size_t>(bytes_at_once / largest, 1, items_at_once);
+}
 
 void unverified(outcome& report, const std::string& shown) {
   report.note(shown + ": the service gave no checksum to compare with");
@@ -36,6 +44,7 @@ class small_files : public std::enable_shared_from_this<small_files> {
               std::vector<file_place> places)
       : from_(from),
         places_(std::move(places)),
+        at_once_(share_of_hand(requests)),
         items_(std::in_place, from.transfers_, from.bucket_, std::move(requests),
                dataflux::get_many_options{.order = dataflux::get_order::as_ready,
                                           .limits = {.stop = from.to_.stop}}) {}
@@ -48,7 +57,7 @@ class small_files : public std::enable_shared_from_this<small_files> {
   void next() {
     std::scoped_lock lock(mutex_);
     items_->start_next_batch(
-        items_at_once, [self = shared_from_this()](result<std::vector<got_item>> got) {
+        at_once_, [self = shared_from_this()](result<std::vector<got_item>> got) {
           self->from_.to_.flow.on_file_thread(
               [self, got = std::move(got)]() mutable { self->arrived(std::move(got)); });
         });
@@ -58,7 +67,8 @@ class small_files : public std::enable_shared_from_this<small_files> {
     if (!got) {
       from_.to_.report.failed(got.error());
     } else if (!got->empty()) {
-      for (got_item& item : *got) store(item);
+      for (const got_item& item : *got) store(item);
+      got->clear();  // its memory, before more comes
       return next();
     }
     {
@@ -87,6 +97,7 @@ class small_files : public std::enable_shared_from_this<small_files> {
 
   downloads& from_;
   const std::vector<file_place> places_;
+  const std::size_t at_once_;
   std::mutex mutex_{};
   std::optional<dataflux::getter> items_;
   int hands_{hands_of_stream};

@@ -427,7 +427,10 @@ class Interrupted(Case):
         program.stdin.write(noise(20 * MIB))
         program.stdin.flush()
         self.assertTrue(wait_until(self.emulator.open_uploads))
-        self.interrupt(program)  # it waits for more input
+        # It waits for more input, and its end must not come before the signal is seen.
+        program.stdin, kept = None, program.stdin
+        self.addCleanup(kept.close)
+        self.interrupt(program)
         self.assertEqual([], self.emulator.open_uploads())
         self.assertIsNone(self.emulator.get("broken-stream"))
 

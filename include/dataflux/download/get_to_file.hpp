@@ -61,8 +61,8 @@ struct got_file {
 /// is killed. The next call for the same path, object, generation and range goes on from it: a
 /// slice counts when its bytes are read back and match; all else begins anew.
 ///
-/// Memory: slices that were read and are not in the file yet, under the context's cap, and four
-/// that are being written. Files are written on threads for that (exec/blocking_worker.hpp), four
+/// Memory: slices that were read and are not in the file yet, under the context's cap, and two
+/// that are being written. Files are written on threads for that (exec/blocking_worker.hpp), two
 /// slices a turn, so that many calls share the threads; a slow disk stops the network.
 ///
 /// Errors of the file system name the path, and no bucket: not_found (no such folder, or it was

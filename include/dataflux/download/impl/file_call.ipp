@@ -10,7 +10,7 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// In one step on a thread for files: few, since they are no part of the cap while they are
 /// written.
-inline constexpr std::size_t slices_a_step = 4;
+inline constexpr std::size_t slices_a_step = 2;
 
 DATAFLUX_INLINE file_call::file_call(const transfer_context& context, get_to_file_request request,
                                      completion done)
