@@ -53,14 +53,12 @@ class get_composite final : public std::enable_shared_from_this<get_composite> {
   void read_one(get_piece& p);
   void read_ranges(get_piece& p);
   void one_ended();
-  void give_back();
 
   void look(const error& why);
   void remove();
   void end();
 
   scheduler& home() const noexcept { return composer_.core().home; }
-  std::uint64_t bytes() const noexcept;
   /// A completion of the store's, which comes on any thread, made one that runs on home.
   template <class T, class Then>
   object_store::completion<T> at_home(Then then) {

@@ -18,12 +18,6 @@ inline bool surely_not_made(const error& e) noexcept {
   return e.attempts() <= 1 && (status == 400 || status == 401 || status == 403 || status == 404);
 }
 
-DATAFLUX_INLINE std::uint64_t get_composite::bytes() const noexcept {
-  std::uint64_t sum = 0;
-  for (const get_piece& p : pieces_) sum += p.length;
-  return sum;
-}
-
 DATAFLUX_INLINE void get_composite::start() {
   if (!composer_.begin()) {
     end();
@@ -46,10 +40,9 @@ DATAFLUX_INLINE void get_composite::composed(const result<object_metadata>& outc
   }
   composer_.made();
   generation_ = outcome->generation;
-  // With other sizes than those asked for nothing is where it is looked for.
-  if (outcome->size == bytes() && !stop_.stop_requested()) return read();
+  if (!stop_.stop_requested()) return read();
   remove();
-  read_each();
+  owner_.done();
 }
 
 DATAFLUX_INLINE void get_composite::read() {
@@ -83,13 +76,15 @@ DATAFLUX_INLINE void get_composite::got_slices() {
   read_missing();
 }
 
-/// True if the slice is what the object was said to be.
+/// True if the slice is what the object was said to be. Where sizes are not as they were said to be
+/// the composite is of another size than asked for, and every slice has failed.
 DATAFLUX_INLINE bool get_composite::adopt(get_piece& piece, const get_piece& slice) {
   if (slice.failure) return false;
   const auto& right = piece.request.crc32c;
   if (right ? slice.crc32c != *right : !slice.verified) return false;
   piece.crc32c = slice.crc32c;
   piece.verified = true;
+  piece.failure.reset();  // of a time before, when it was revoked
   return true;
 }
 
@@ -99,7 +94,7 @@ DATAFLUX_INLINE void get_composite::read_each() {
 }
 
 DATAFLUX_INLINE void get_composite::read_missing() {
-  if (missing_.empty() || stop_.stop_requested()) return give_back();
+  if (missing_.empty() || stop_.stop_requested()) return owner_.done();
   in_flight_ = missing_.size();
   for (get_piece* p : missing_) read_one(*p);
 }
@@ -145,15 +140,7 @@ DATAFLUX_INLINE void get_composite::read_ranges(get_piece& p) {
 }
 
 DATAFLUX_INLINE void get_composite::one_ended() {
-  if (--in_flight_ == 0) give_back();
-}
-
-DATAFLUX_INLINE void get_composite::give_back() {
-  if (stop_.stop_requested()) {
-    // They will be read again, or nobody asks for them any more.
-    for (get_piece& p : pieces_) p.failure.reset();
-  }
-  owner_.done();
+  if (--in_flight_ == 0) owner_.done();
 }
 
 /// Whether the composite was made nobody has told us.
