@@ -1,4 +1,4 @@
-"""The benchmark `epoch_sim`: an epoch over many objects, through the real getter, in simulated time.
+"""The benchmark `epoch_sim`: epochs over many objects, through the real getter, in simulated time.
 
 A round trip of 20 ms and 50 MB/s a connection, each with jitter, 10 Gbit/s in all, 256 connections
 at most, a memory cap of 256 MiB. One consumer takes as fast as it can; one takes a step of fixed
