@@ -32,7 +32,8 @@ SERVER_CORE, CLIENT_CORE = "0", "1"
 CLIENT_LIMIT_S = 300
 
 # count: requests of one round; per: what the cost is divided by; scale: to the unit; variants: a
-# program, another way in which it does the same, and what that is called; not_by: programs that cannot do it.
+# program, another way in which it does the same, and what that is called; not_by: programs that cannot do it;
+# asked: what the clients call it, if not so; ours: the program that is ours; wall: its time counts, too.
 CASES = {
     "get16k": {"count": 60000, "concurrency": 32, "unit": "us/GET", "per": "requests",
                "scale": 1e6, "schemes": ["http", "https"]},
@@ -48,7 +49,18 @@ CASES = {
               "not_by": ["object_store", "google-cloud-go"]}
        for name in ("stat", "delete", "insert")},
 }
-GROUPS = {"verbs": ["stat", "delete", "insert"]}
+DOWNLOAD = {"ours": "download", "schemes": ["http", "https"],
+            "not_by": ["libcurl", "google-cloud-go"]}
+CASES["many16k"] = {**DOWNLOAD, "asked": "get16k", "count": 60000, "concurrency": 64,
+                    "unit": "us/object", "per": "requests", "scale": 1e6,
+                    "variants": [("ours", "get16k-single", "get_many, one by one")]}
+CASES["many100k"] = {**DOWNLOAD, "asked": "get100k", "count": 20000, "concurrency": 64,
+                     "unit": "us/object", "per": "requests", "scale": 1e6}
+CASES["one1g"] = {**DOWNLOAD, "count": 256, "concurrency": 16, "unit": "s/GiB", "per": "bytes",
+                  "scale": GIB, "wall": True, "not_by": [*DOWNLOAD["not_by"], "object_store"]}
+CASES["file1g"] = CASES["one1g"]
+GROUPS = {"get_many": ["many16k", "many100k"], "get_one": ["one1g", "file1g"],
+          "verbs": ["stat", "delete", "insert"]}
 SCHEME_WORDS = {"http": "plain", "https": "TLS 1.3"}
 CANCEL_AIMS = {"cancel to completion": ("cancel_ms", 5.0), "destroy to joined": ("destroy_ms", 50.0)}
 SIMULATIONS = {"list_sim": list_sim, "epoch_sim": epoch_sim, "tail": tail, "storm": storm}
@@ -59,6 +71,7 @@ class LoadServer:
     """The load server on its own core; it ends with its standard input."""
 
     def __init__(self, program, folder):
+        self.folder = folder
         self.ca = str(pathlib.Path(folder) / "ca.pem")
         self.process = subprocess.Popen(
             ["taskset", "-c", SERVER_CORE, program, "--ca", self.ca],
@@ -81,24 +94,26 @@ def measure(program, server, scheme, name, count, concurrency):
     command = ["taskset", "-c", CLIENT_CORE, *program, "--endpoint", server.endpoint(scheme),
                "--ca", server.ca, "--case", name, "--count", str(count),
                "--concurrency", str(concurrency)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=CLIENT_LIMIT_S,
-                          check=False)
+    done = subprocess.run(command, cwd=server.folder, stdout=subprocess.PIPE, text=True,
+                          timeout=CLIENT_LIMIT_S, check=False)
     if done.returncode != 0:
         raise SystemExit(f"bench: failed: {' '.join(map(str, command))}")
     return json.loads(done.stdout)
 
 
 def alternate(programs, server, scheme, name, rounds, count):
-    """Costs by program, one per round, and the last line of each. The order turns with the rounds."""
+    """CPU costs and times by program, one per round, and the last line of each. The order turns with
+    the rounds."""
     case = CASES[name]
     programs = {program: command for program, command in programs.items()
                 if program not in case.get("not_by", [])}
-    asked = {program: name for program in programs}
+    asked = {program: case.get("asked", name) for program in programs}
     for program, variant, label in case.get("variants", []):
         if program in programs:
             programs = {**programs, label: programs[program]}
             asked[label] = variant
     costs = {program: [] for program in programs}
+    walls = {program: [] for program in programs}
     lines = {}
     order = list(programs)
     for done in range(rounds):
@@ -107,10 +122,11 @@ def alternate(programs, server, scheme, name, rounds, count):
             line = measure(programs[program], server, scheme, asked[program], count,
                            case["concurrency"])
             costs[program].append(line["cpu_s"] / line[case["per"]] * case["scale"])
+            walls[program].append(line["wall_s"] / line[case["per"]] * case["scale"])
             lines[program] = line
         order = order[1:] + order[:1]
     show_progress("")
-    return costs, lines
+    return costs, walls, lines
 
 
 def show_progress(text):
@@ -118,20 +134,28 @@ def show_progress(text):
         print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
 
 
+def compared(title, unit, costs):
+    """A row for each reference."""
+    ours = costs.get("ours", [])
+    median = statistics.median(ours) if ours else None
+    return [row(title, unit, median, reference, statistics.median(costs[reference]),
+                [mine / other for mine, other in zip(ours, costs[reference])])
+            for reference in costs if reference != "ours"]
+
+
 def run_case(name, programs, server, options):
     case = CASES[name]
     count = max(case["count"] // (8 if options.quick else 1), 2 * case["concurrency"])
     rows = []
+    if "ours" in case and "ours" in programs:
+        ours = programs["ours"][0]
+        programs = {**programs, "ours": [ours.with_name(f"bench_{case['ours']}")]}
     for scheme in case["schemes"]:
-        costs, lines = alternate(programs, server, scheme, name, options.rounds, count)
+        costs, walls, lines = alternate(programs, server, scheme, name, options.rounds, count)
         title = f"{name} {SCHEME_WORDS[scheme]}"
-        ours = costs.get("ours", [])
-        median = statistics.median(ours) if ours else None
-        for reference in costs:
-            if reference != "ours":
-                paired = [mine / other for mine, other in zip(ours, costs[reference])]
-                rows.append(row(title, case["unit"], median, reference,
-                                statistics.median(costs[reference]), paired))
+        rows += compared(title, case["unit"], costs)
+        if case.get("wall"):
+            rows += compared(f"{title}, time", case["unit"], walls)
         if "ours" in lines:
             rows += counted_rows(title, name, lines["ours"])
     return rows
@@ -179,7 +203,7 @@ def run_micro(folder):
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"any of {', '.join(NAMES)}; "
-                        "default: all but build, cp, micro, list_* and the simulations")
+                        "default: the verbs' and cancel")
     parser.add_argument("--peers", action="store_true",
                         help="also measure clients in other languages, where their tools are there")
     parser.add_argument("--rounds", type=int, default=5)
@@ -192,8 +216,8 @@ def parse_arguments():
     unknown = set(options.names) - set(NAMES)
     if unknown:
         parser.error(f"unknown: {', '.join(sorted(unknown))}; known: {', '.join(NAMES)}")
-    names = options.names or [*CASES, "cancel"]
-    options.names = [name for asked in names for name in GROUPS.get(asked, [asked])]
+    names = options.names or [name for name in CASES if "ours" not in CASES[name]] + ["cancel"]
+    options.names = names
     return options
 
 
@@ -230,7 +254,8 @@ def main():
             elif name == "cancel":
                 rows = run_cancel(programs, server, options)
             else:
-                rows = run_case(name, programs, server, options)
+                rows = [row for each in GROUPS.get(name, [name])
+                        for row in run_case(each, programs, server, options)]
             result = {"bench": name, "versions": versions, "rows": rows}
             (report.OUT / f"{name}.json").write_text(json.dumps(result, indent=1) + "\n")
             lines = report.table(result) + (folders.summary(rows) if name == "cp" else [])

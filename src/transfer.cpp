@@ -7,4 +7,5 @@
 #include <dataflux/transfer/impl/ranged_read.ipp>
 #include <dataflux/transfer/impl/read_engine.ipp>
 #include <dataflux/transfer/impl/transfer_context.ipp>
+#include <dataflux/transfer/impl/transfer_state.ipp>
 #include <dataflux/transfer/impl/window.ipp>

@@ -12,11 +12,25 @@
 
 namespace bench {
 
-enum class shape { get16k, range8m, listpage, put32m, stat, remove, insert };
+enum class shape {
+  get16k,
+  get100k,
+  range8m,
+  one1g,
+  file1g,
+  listpage,
+  put32m,
+  stat,
+  remove,
+  insert
+};
 
 inline shape parse_shape(std::string_view name) {
   if (name == "get16k") return shape::get16k;
+  if (name == "get100k") return shape::get100k;
   if (name == "range8m") return shape::range8m;
+  if (name == "one1g") return shape::one1g;
+  if (name == "file1g") return shape::file1g;
   if (name == "listpage") return shape::listpage;
   if (name == "put32m") return shape::put32m;
   if (name == "stat") return shape::stat;
@@ -76,7 +90,11 @@ inline std::string request_path(shape asked, std::uint64_t index, std::string_vi
   switch (asked) {
     case shape::get16k:
       return object_path(small_object, "?alt=media");
+    case shape::get100k:
+      return object_path(medium_object, "?alt=media");
     case shape::range8m:
+    case shape::one1g:
+    case shape::file1g:
       return object_path(large_object, "?alt=media");
     case shape::listpage:
       return list_path(token);
@@ -94,8 +112,15 @@ inline std::string request_path(shape asked, std::uint64_t index, std::string_vi
 /// Does the path of a request differ from the one before?
 inline bool has_own_path(shape asked) { return asked == shape::listpage || asked == shape::put32m; }
 
+/// Is it the large object, by ranges of a block?
+inline bool by_ranges(shape asked) {
+  return asked == shape::range8m || asked == shape::one1g || asked == shape::file1g;
+}
+
 /// Is the reply's body a piece of the block?
-inline bool gives_content(shape asked) { return asked == shape::get16k || asked == shape::range8m; }
+inline bool gives_content(shape asked) {
+  return asked == shape::get16k || asked == shape::get100k || by_ranges(asked);
+}
 
 /// The first byte of range number `index`; ranges wrap around at the object's end.
 inline std::uint64_t range_start(std::uint64_t index) {

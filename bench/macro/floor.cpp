@@ -18,6 +18,7 @@
 
 #include "exchange.hpp"
 #include "page_floor.hpp"
+#include "target_file.hpp"
 
 namespace {
 
@@ -26,6 +27,7 @@ using bench::shape;
 
 /// Room for a reply's head in front of its body.
 constexpr std::size_t head_room = 4096;
+constexpr std::uint64_t pieces = bench::large_size / bench::block_size;
 
 /// One connection and the exchange on it.
 struct lane {
@@ -38,6 +40,7 @@ struct lane {
   std::size_t have = 0;
   std::size_t need = 0;  ///< of the whole reply; 0: not known yet
   std::size_t body_at = 0;
+  std::uint64_t at = 0;  ///< of a range, in the object
   bool busy = false;
 };
 
@@ -51,6 +54,7 @@ class floor_client {
 
   /// Makes `count` exchanges with every lane busy.
   bench::tally run(std::uint64_t count, bool check) {
+    file_.begin();
     done_ = {};
     started_ = 0;
     count_ = count;
@@ -63,6 +67,7 @@ class floor_client {
       for (int i = 0; i < ready; ++i)
         advance(*static_cast<lane*>(events.at(static_cast<std::size_t>(i)).data.ptr));
     }
+    file_.end();
     return done_;
   }
 
@@ -98,10 +103,7 @@ class floor_client {
       if (SSL_connect(made->ssl) != 1) fail("TLS handshake or verification failed");
     }
     fcntl(made->fd, F_SETFL, O_NONBLOCK);
-    const bool ranges = shape_ == shape::range8m;
-    made->buffer =
-        bench::touched_memory(head_room + (ranges ? bench::block_size : std::size_t{256} << 10) +
-                              simdjson::SIMDJSON_PADDING);
+    if (shape_ != shape::one1g) made->buffer = bench::touched_memory(room_);
     epoll_event event{};
     event.events = EPOLLIN | EPOLLOUT | EPOLLET;
     event.data.ptr = made.get();
@@ -122,7 +124,7 @@ class floor_client {
     l.request.append(bench::has_own_path(shape_) ? bench::request_path(shape_, index, token)
                                                  : path_);
     l.request += " HTTP/1.1\r\nHost: localhost\r\nUser-Agent: floor\r\nAccept-Encoding: gzip\r\n";
-    if (shape_ == shape::range8m) {
+    if (bench::by_ranges(shape_)) {
       const auto first = bench::range_start(index);
       l.request += "Range: bytes=" + std::to_string(first) + "-" +
                    std::to_string(first + bench::block_size - 1) + "\r\n";
@@ -134,6 +136,8 @@ class floor_client {
       l.request.append("Content-Type: ").append(bench::insert_type).append("\r\n");
     }
     l.request += "\r\n";
+    if (!whole_.empty()) l.buffer = whole_.subspan(index % pieces * room_, room_);
+    l.at = bench::range_start(index);
     l.request_sent = 0;
     l.have = l.need = 0;
     l.busy = true;
@@ -204,6 +208,7 @@ class floor_client {
     } else if (check_ && bench::gives_content(shape_)) {
       bench::check_body(body);
     }
+    if (shape_ == shape::file1g) file_.write(body, l.at);
     if (started_ < count_) begin(l, token);
   }
 
@@ -239,6 +244,13 @@ class floor_client {
   SSL_CTX* tls_ = nullptr;
   const std::string path_ = bench::request_path(shape_, 0, {});
   const std::string_view method_ = method_of(shape_);
+  const std::size_t room_ =
+      head_room + (bench::by_ranges(shape_) ? bench::block_size : std::size_t{256} << 10) +
+      simdjson::SIMDJSON_PADDING;
+  /// One object in memory: each range with its head in front.
+  const std::span<unsigned char> whole_ =
+      shape_ == shape::one1g ? bench::touched_memory(pieces * room_) : std::span<unsigned char>();
+  bench::target_file file_{shape_ == shape::file1g};
   const std::span<unsigned char> body_ = bench::request_body(shape_);  ///< of each request
   std::vector<std::unique_ptr<lane>> lanes_;
   bench::page_floor page_;

@@ -274,6 +274,8 @@ class server {
       c->memory = small ? replies_.small_metadata : replies_.large_metadata;
     } else if (small) {
       c->memory = replies_.small;
+    } else if (rest[1] == 'm') {
+      c->memory = replies_.medium;
     } else {
       choose_large(c, head, rest[1] == 'h');
     }

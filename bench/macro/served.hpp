@@ -52,16 +52,14 @@ class served {
  public:
   explicit served(std::span<unsigned char> block) {
     fill_block(block);
-    const auto small_bytes = block.first(small_size);
     std::uint32_t large_crc = 0;
     for (std::uint64_t at = 0; at < large_size; at += block.size())
       large_crc = crc32c(block, large_crc);
 
-    const std::string small_hash = base64_crc(crc32c(small_bytes));
+    const std::string small_hash = base64_crc(crc32c(block.first(small_size)));
     const std::string large_hash = base64_crc(large_crc);
-    small = "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(small_size) + "\r\n" +
-            object_headers(small_hash, small_size) + "\r\n" +
-            std::string(reinterpret_cast<const char*>(small_bytes.data()), small_size);
+    small = whole(block.first(small_size));
+    medium = whole(block.first(medium_size));
     large_headers = object_headers(large_hash, large_size);
     large_whole = "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(large_size) + "\r\n" +
                   large_headers + "\r\n";
@@ -86,13 +84,19 @@ class served {
         "x-goog-generation: 1767225600000001\r\n");
   }
 
-  std::string small, large_headers, large_whole, small_metadata, large_metadata;
+  std::string small, medium, large_headers, large_whole, small_metadata, large_metadata;
   std::vector<std::string> json_pages, xml_pages;
   std::string part_head, upload_begun, upload_completed;
   std::string no_content = "HTTP/1.1 204 No Content\r\nServer: UploadServer\r\n\r\n";
   std::string bad_request = "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n";
 
  private:
+  static std::string whole(std::span<unsigned char> content) {
+    return "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(content.size()) + "\r\n" +
+           object_headers(base64_crc(crc32c(content)), content.size()) + "\r\n" +
+           std::string(reinterpret_cast<const char*>(content.data()), content.size());
+  }
+
   static std::string object_headers(const std::string& crc, std::uint64_t size) {
     return "Content-Type: application/octet-stream\r\n"
            "Date: Thu, 01 Jan 2026 00:00:00 GMT\r\n"

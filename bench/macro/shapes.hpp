@@ -13,6 +13,7 @@ inline constexpr std::string_view bucket = "bench";
 /// Objects are told apart by the first letter of their names, so that the server need not look
 /// further. As names in training sets, they are longer than a small string.
 inline constexpr std::string_view small_object = "small/n01440764/n01440764_10026.JPEG";
+inline constexpr std::string_view medium_object = "medium/n01440764/n01440764_10026.JPEG";
 inline constexpr std::string_view large_object = "large/checkpoint/step-00001000/model.bin";
 /// Like large, but its body stops in the middle.
 inline constexpr std::string_view hung_object = "hung/checkpoint/step-00001000/model.bin";
@@ -20,6 +21,7 @@ inline constexpr std::string_view upload_object = "upload/checkpoint/step-000010
 inline constexpr std::string_view upload_id = "VXBsb2FkIElE";
 
 inline constexpr std::size_t small_size = std::size_t{16} << 10;
+inline constexpr std::size_t medium_size = std::size_t{100} << 10;
 inline constexpr std::size_t block_size = std::size_t{8} << 20;
 inline constexpr std::uint64_t large_size = std::uint64_t{1} << 30;
 inline constexpr std::size_t part_size = std::size_t{32} << 20;
@@ -29,7 +31,8 @@ inline constexpr std::size_t hung_after = std::size_t{4} << 10;
 inline constexpr unsigned page_count = 100;
 inline constexpr unsigned page_items = 1000;
 
-/// The content of the block: xorshift64 from a fixed seed. The small object is its beginning.
+/// The content of the block: xorshift64 from a fixed seed. The small and the medium
+/// object are its beginning.
 inline void fill_block(std::span<unsigned char> out) {
   std::uint64_t state = 0x9E3779B97F4A7C15U;
   for (auto& byte : out) {

@@ -29,7 +29,7 @@ exit_status run_cat(const session& with, const cat_options& options) {
       report.failed(object.error());
       continue;
     }
-    const auto out = stream_out(with.store, *object, *range, STDOUT_FILENO, report, with.stop);
+    const auto out = stream_out(with.transfers, *object, *range, STDOUT_FILENO, report, with.stop);
     if (!out) {
       report.failed(out.error());
     } else {

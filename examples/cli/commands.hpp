@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/store/object_store.hpp>
+#include <dataflux/transfer/transfer_context.hpp>
 
 #include <cstdint>
 #include <stop_token>
@@ -15,6 +16,8 @@ namespace cli {
 
 struct session {
   dataflux::object_store& store;
+  /// What all downloads share.
+  const dataflux::transfer_context& transfers;
   std::stop_token stop{};
 };
 
@@ -44,6 +47,10 @@ struct cp_options {
   std::string source{};
   std::string target{};
   bool recursive{false};
+  /// What is there already, and right, is not copied; large downloads go on where they broke off.
+  bool go_on{false};
+  /// Tells what would be copied, and copies nothing.
+  bool dry_run{false};
 };
 exit_status run_cp(const session& with, const cp_options& options);
 
@@ -78,5 +85,15 @@ struct manifest_options {
   bool json{false};
 };
 exit_status run_manifest(const session& with, const manifest_options& options);
+
+struct sweep_options {
+  /// A bucket.
+  std::string url{};
+  /// As parse_age() reads it; empty = whose own time has passed.
+  std::string older_than{};
+  /// Tells what would be removed.
+  bool dry_run{false};
+};
+exit_status run_sweep(const session& with, const sweep_options& options);
 
 }  // namespace cli

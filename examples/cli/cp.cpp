@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <unordered_map>
 
 #include "commands.hpp"
 #include "download.hpp"
@@ -37,25 +38,24 @@ std::pair<std::string, std::string> split_path(const std::string& path) {
   return {slash == 0 ? "/" : path.substr(0, slash), path.substr(slash + 1)};
 }
 
-wanted_object wanted(const std::string& bucket, const dataflux::object_row& row) {
-  return {bucket, std::string(row.name), row.size, row.generation, row.crc32c};
-}
-
 class copy {
  public:
-  copy(const session& with, job& work, progress& bar, location source, location target)
+  copy(const session& with, job& work, location source, location target)
       : with_(with),
         work_(work),
-        bar_(bar),
         source_(std::move(source)),
-        target_(std::move(target)) {}
+        target_(std::move(target)),
+        down_(work, with.transfers, source_.bucket) {}
 
   void download_one() {
     const auto object = with_.store.stat(
         {.bucket = source_.bucket, .object = source_.name, .limits = {.stop = work_.stop}});
     if (!object) return work_.report.failed(object.error());
-    bar_.expect(object->size);
-    if (target_.where == location::kind::stream) return to_stream(*object, STDOUT_FILENO);
+    work_.report.expect(object->size);
+    if (target_.where == location::kind::stream) {
+      if (work_.only_tell == nullptr) return to_stream(*object, STDOUT_FILENO);
+      return work_.tell(source_.to_string(), "-", object->size);
+    }
     std::string path = target_.path;
     if (path.ends_with('/') || kind_of(path) == path_kind::folder) {
       const std::string leaf = last_component(source_.name);
@@ -65,14 +65,15 @@ class copy {
       }
       path += "/" + leaf;
     }
-    if (kind_of(path) == path_kind::other) return to_device(*object, path);
+    if (kind_of(path) == path_kind::other && work_.only_tell == nullptr) {
+      return to_device(*object, path);
+    }
     const auto [above, leaf] = split_path(path);
     auto where = folder::open(above);
     if (!where) return work_.report.failed(where.error());
-    download(
-        work_,
-        wanted(source_.bucket, {object->name, object->size, object->generation, object->crc32c}),
-        std::move(*where), leaf);
+    down_.add({object->name, object->size, object->generation, object->crc32c},
+              {std::move(*where), leaf, path});
+    down_.flush();
   }
 
   void download_below() {
@@ -90,11 +91,12 @@ class copy {
                       [&](dataflux::listed_page& page) {
                         any = any || !page.objects.empty();
                         if (!tree && any && !open_tree(root, tree)) return false;
-                        for (const auto row : page.objects) bar_.expect(row.size);
+                        for (const auto row : page.objects) work_.report.expect(row.size);
                         for (const auto row : page.objects) {
                           if (work_.ended()) return false;
-                          fetch(*tree, row, prefix.size());
+                          fetch(*tree, root, row, prefix.size());
                         }
+                        down_.flush();
                         return true;
                       });
     if (!listed) return work_.report.failed(listed.error());
@@ -129,9 +131,10 @@ class copy {
     if (!S_ISREG(facts.st_mode)) return from_device(name);
     auto where = folder::open(above);
     if (!where) return work_.report.failed(where.error());
-    bar_.expect(static_cast<std::uint64_t>(facts.st_size));
-    upload(work_, {std::move(*where), leaf, static_cast<std::uint64_t>(facts.st_size),
-                   target_.bucket, name});
+    known_objects there;
+    if (work_.go_on && !look(name, there)) return;
+    send({std::move(*where), leaf, static_cast<std::uint64_t>(facts.st_size), target_.bucket, name},
+         there);
   }
 
   void upload_below() {
@@ -143,16 +146,47 @@ class copy {
       if (!source_.path.ends_with('/')) prefix += last_component(source_.path);
     }
     prefix = folder_prefix(prefix);
+    known_objects there;
+    if (work_.go_on && !look(prefix, there)) return;
     walk(*root, work_.report,
          [&](const folder_ptr& in, const std::string& name, const std::string& path,
              std::uint64_t size) {
-           bar_.expect(size);
-           upload(work_, {in, name, size, target_.bucket, prefix + path});
+           send({in, name, size, target_.bucket, prefix + path}, there);
            return !work_.ended();
          });
   }
 
  private:
+  struct known_object {
+    std::uint64_t size;
+    std::optional<std::uint32_t> crc32c;
+  };
+  using known_objects = std::unordered_map<std::string, known_object>;
+
+  /// What the target has of that prefix.
+  bool look(const std::string& prefix, known_objects& there) {
+    const auto listed =
+        for_each_page(with_.store, {.bucket = target_.bucket, .prefix = prefix, .stop = work_.stop},
+                      [&](const dataflux::listed_page& page) {
+                        for (const auto row : page.objects) {
+                          there[std::string(row.name)] = {row.size, row.crc32c};
+                        }
+                        return true;
+                      });
+    if (!listed) work_.report.failed(listed.error());
+    return listed.has_value();
+  }
+
+  void send(file_to_send file, const known_objects& there) {
+    work_.report.expect(file.size);
+    const auto found = there.find(file.object);
+    const bool same =
+        found != there.end() && found->second.size == file.size && found->second.crc32c &&
+        has_bytes(*file.where, file.name, links::followed, file.size, *found->second.crc32c);
+    if (same) return work_.report.done(file.size);
+    upload(work_, std::move(file));
+  }
+
   void report(const result<void>& ended) {
     if (!ended) return work_.report.failed(ended.error());
     work_.report.done(0);
@@ -165,20 +199,20 @@ class copy {
   }
 
   bool open_tree(const std::string& root, std::optional<target_tree>& tree) {
-    if (auto made = make_folders(root); !made) {
-      work_.report.failed(made.error());
-      return false;
-    }
-    auto top = folder::open(root);
+    const bool make = work_.only_tell == nullptr;
+    const auto made = make ? make_folders(root) : result<void>();
+    auto top = made ? folder::open(root) : made.error();
+    if (!top && !make && top.error().code() == errc::not_found) top = folder_ptr();
     if (!top) {
       work_.report.failed(top.error());
       return false;
     }
-    tree.emplace(std::move(*top));
+    tree.emplace(std::move(*top), make);
     return true;
   }
 
-  void fetch(target_tree& tree, const dataflux::object_row& row, std::size_t prefix) {
+  void fetch(target_tree& tree, const std::string& root, const dataflux::object_row& row,
+             std::size_t prefix) {
     std::string_view rest = row.name.substr(prefix);
     // An empty object "x/" is how consoles make a folder x.
     const bool marker = row.size == 0 && (rest.empty() || rest.ends_with('/'));
@@ -191,11 +225,12 @@ class copy {
     auto where = tree.reach(path);
     if (!where) return work_.report.failed(where.error());
     if (marker) return work_.report.done(0);
-    download(work_, wanted(source_.bucket, row), std::move(*where), std::string(leaf));
+    down_.add({std::string(row.name), row.size, row.generation, row.crc32c},
+              {std::move(*where), std::string(leaf), below(root, rest)});
   }
 
   void to_stream(const dataflux::object_metadata& object, int descriptor) {
-    report(stream_out(with_.store, object, {}, descriptor, work_.report, work_.stop));
+    report(stream_out(with_.transfers, object, {}, descriptor, work_.report, work_.stop));
   }
 
   /// A pipe or device is written to, never replaced.
@@ -215,9 +250,9 @@ class copy {
 
   const session& with_;
   job& work_;
-  progress& bar_;
   const location source_;
   const location target_;
+  downloads down_;
 };
 
 result<std::pair<location, location>> parse_ends(const cp_options& options) {
@@ -236,6 +271,9 @@ result<std::pair<location, location>> parse_ends(const cp_options& options) {
   if (stream && options.recursive) {
     return error(errc::invalid_argument, "-r needs a folder, and '-' is none");
   }
+  if (stream && options.go_on) {
+    return error(errc::invalid_argument, "--continue needs files, and '-' is none");
+  }
   if (!options.recursive && source->is_object() && source->name.empty()) {
     return error(errc::invalid_argument, source->to_string() + " is a bucket; `cp -r` copies all");
   }
@@ -252,14 +290,21 @@ exit_status run_cp(const session& with, const cp_options& options) {
     return report.status();
   }
   const bool down = ends->first.is_object();
-  progress bar(down ? "downloading" : "uploading", 0);
+  dry_run plan;
+  std::optional<progress> bar;
+  if (!options.dry_run) bar.emplace(down ? "downloading" : "uploading", 0);
   std::stop_source end;
   const std::stop_callback interrupted(with.stop, [&end] { end.request_stop(); });
-  outcome report(&bar, &end);
+  outcome report(bar ? &*bar : nullptr, &end);
   {
     pipeline flow(with.store.executor(), {});
-    job work{with.store, flow, report, end.get_token()};
-    copy task(with, work, bar, std::move(ends->first), std::move(ends->second));
+    job work{.store = with.store,
+             .flow = flow,
+             .report = report,
+             .stop = end.get_token(),
+             .go_on = options.go_on,
+             .only_tell = options.dry_run ? &plan : nullptr};
+    copy task(with, work, std::move(ends->first), std::move(ends->second));
     if (down) {
       options.recursive ? task.download_below() : task.download_one();
     } else {
@@ -267,6 +312,7 @@ exit_status run_cp(const session& with, const cp_options& options) {
     }
     flow.wait();
   }
+  if (options.dry_run) plan.finish(report);
   return report.status();
 }
 

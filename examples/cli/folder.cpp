@@ -1,5 +1,8 @@
 #include "folder.hpp"
 
+#include <dataflux/buffer.hpp>
+#include <dataflux/codec/crc32c.hpp>
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -94,14 +97,12 @@ new_file::~new_file() {
   if (!hidden_.empty()) ::unlinkat(where_->descriptor(), hidden_.c_str(), 0);
 }
 
-result<void> new_file::write(dataflux::bytes_view bytes, std::uint64_t offset) const {
+result<void> new_file::write(dataflux::bytes_view bytes) const {
   while (!bytes.empty()) {
-    const auto written =
-        ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<::off_t>(offset));
+    const auto written = ::write(descriptor_, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) return file_error(shown(), written == 0 ? ENOSPC : errno);
     bytes = bytes.subspan(static_cast<std::size_t>(written));
-    offset += static_cast<std::uint64_t>(written);
   }
   return {};
 }
@@ -117,14 +118,38 @@ result<void> new_file::publish() {
   return {};
 }
 
+bool has_bytes(const folder& where, const std::string& name, links how, std::uint64_t size,
+               std::uint32_t crc32c) {
+  const int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+  const int descriptor = ::openat(where.descriptor(), name.c_str(),
+                                  how == links::refused ? flags | O_NOFOLLOW : flags);
+  if (descriptor < 0) return false;
+  struct stat facts {};
+  bool same = ::fstat(descriptor, &facts) == 0 && S_ISREG(facts.st_mode) &&
+              static_cast<std::uint64_t>(facts.st_size) == size;
+  const dataflux::buffer_pool pool;
+  const auto memory = pool.acquire(std::size_t{1} << 20U);
+  dataflux::codec::crc32c_accumulator all;
+  while (same && all.length() < size) {
+    const auto got = ::read(descriptor, memory.data(), memory.capacity());
+    if (got < 0 && errno == EINTR) continue;
+    same = got > 0;
+    if (same) all.update({memory.data(), static_cast<std::size_t>(got)});
+  }
+  ::close(descriptor);
+  return same && all.length() == size && all.crc() == crc32c;
+}
+
 result<folder_ptr> target_tree::reach(const std::vector<std::string_view>& path) {
+  if (root_ == nullptr) return root_;
   std::size_t same = 0;
   while (same < levels_.size() && same < path.size() && levels_[same].name == path[same]) ++same;
   levels_.resize(same);
   while (levels_.size() < path.size()) {
     const folder& above = levels_.empty() ? *root_ : *levels_.back().open;
     const auto name = path[levels_.size()];
-    auto next = above.enter(name, true);
+    auto next = above.enter(name, make_);
+    if (!next && !make_ && next.error().code() == dataflux::errc::not_found) return folder_ptr();
     if (!next) return next;
     levels_.push_back({std::string(name), std::move(*next)});
   }

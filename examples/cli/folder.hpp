@@ -11,6 +11,12 @@
 
 namespace cli {
 
+/// The path of `name` in the folder `path`.
+inline std::string below(std::string path, std::string_view name) {
+  if (!path.ends_with('/')) path += '/';
+  return path.append(name);
+}
+
 /// An open folder. Files are named relative to it, so that what others rename or link meanwhile
 /// cannot lead elsewhere. Shared by the files that are under way in it.
 class folder {
@@ -29,7 +35,7 @@ class folder {
   dataflux::result<std::shared_ptr<const folder>> enter(std::string_view name, bool make) const;
   int descriptor() const noexcept { return descriptor_; }
   /// The path of a file in it, for messages.
-  std::string shown(std::string_view name) const { return shown_ + "/" + std::string(name); }
+  std::string shown(std::string_view name) const { return below(shown_, name); }
 
  private:
   int descriptor_;
@@ -39,8 +45,7 @@ class folder {
 using folder_ptr = std::shared_ptr<const folder>;
 
 /// A file that nobody sees under its name before publish(): until then it is ".dataflux-..." beside
-/// its place, and it is removed if publish() is never reached. Thread safety: write() from any
-/// thread at any offset; the rest from one thread at a time.
+/// its place, and it is removed if publish() is never reached. One thread at a time.
 class new_file {
  public:
   static dataflux::result<new_file> create(folder_ptr where, std::string name);
@@ -48,12 +53,12 @@ class new_file {
   new_file& operator=(new_file&&) = delete;
   ~new_file();
 
-  dataflux::result<void> write(dataflux::bytes_view bytes, std::uint64_t offset) const;
+  dataflux::result<void> write(dataflux::bytes_view bytes) const;
   /// Closes it and gives it its name, replacing what has it, but not a folder.
   dataflux::result<void> publish();
-  std::string shown() const { return where_->shown(name_); }
 
  private:
+  std::string shown() const { return where_->shown(name_); }
   new_file(folder_ptr where, std::string name, std::string hidden, int descriptor) noexcept;
 
   folder_ptr where_;
@@ -62,11 +67,17 @@ class new_file {
   int descriptor_;
 };
 
-/// Finds, and makes, the folders of a tree that is written in order of names, where neighbours
-/// share most of their path: it keeps the folders of the last one open. Not thread-safe.
+enum class links : std::uint8_t { followed, refused };
+/// Whether the file `name` of `where` has that size and checksum; a refused link has neither.
+bool has_bytes(const folder& where, const std::string& name, links how, std::uint64_t size,
+               std::uint32_t crc32c);
+
+/// Finds the folders of a tree that is written in order of names, where neighbours share most of
+/// their path: it keeps the folders of the last one open. Not thread-safe.
 class target_tree {
  public:
-  explicit target_tree(folder_ptr root) : root_(std::move(root)) {}
+  /// `make` folders that are missing; else there is none in their place.
+  target_tree(folder_ptr root, bool make) : root_(std::move(root)), make_(make) {}
   /// `path`: the components below the root.
   dataflux::result<folder_ptr> reach(const std::vector<std::string_view>& path);
 
@@ -76,6 +87,7 @@ class target_tree {
     folder_ptr open;
   };
   folder_ptr root_;
+  bool make_;
   std::vector<level> levels_{};
 };
 

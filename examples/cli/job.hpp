@@ -5,6 +5,7 @@
 
 #include <stop_token>
 
+#include "dry_run.hpp"
 #include "outcome.hpp"
 #include "pipeline.hpp"
 
@@ -17,15 +18,22 @@ struct job {
   outcome& report;
   /// Of all its requests: the person's, or because the rest is hopeless.
   std::stop_token stop{};
+  /// What is there already, and right, is not copied.
+  bool go_on{false};
+  /// Set: what would be copied is told to it, and nothing is.
+  dry_run* only_tell{nullptr};
   dataflux::buffer_pool memory{};
 
+  /// In a dry run.
+  void tell(std::string_view source, std::string_view target, std::uint64_t size) {
+    only_tell->tell(source, target, size);
+    report.done(0);
+  }
   /// No more is to be begun.
   bool ended() const noexcept { return stop.stop_requested() || report.hopeless(); }
 };
 
-/// Up to here an object is one request; above it goes in parallel pieces.
+/// Up to here a file is sent in one request; above it goes in parallel parts.
 inline constexpr std::uint64_t whole_object_limit = std::uint64_t{16} << 20U;
-/// Bytes of one ranged read.
-inline constexpr std::uint64_t range_size = std::uint64_t{8} << 20U;
 
 }  // namespace cli

@@ -25,6 +25,7 @@ struct command_line {
   cli::rm_options rm{};
   cli::uploads_options uploads{};
   cli::manifest_options manifest{};
+  cli::sweep_options sweep{};
 };
 
 void declare_reading(CLI::App& app, command_line& to) {
@@ -54,10 +55,16 @@ void declare_writing(CLI::App& app, command_line& to) {
       "file here gets its name when it is complete. Objects whose names can be no files\n"
       "below the target (\"../x\", \"a//b\") are reported and left out; an empty object \"x/\"\n"
       "makes the folder x. Nothing is forced to the disk: a machine that loses its power soon\n"
-      "after may lose files that were complete.");
+      "after may lose files that were complete.\n"
+      "With --continue what a download of a large object has got stays when it breaks off, as\n"
+      "a file .dataflux-part-..., with which the next --continue goes on.");
   cp->add_option("SOURCE", to.cp.source, "Path, gs://bucket/name or -")->required();
   cp->add_option("TARGET", to.cp.target, "Path, gs://bucket/name or -")->required();
   cp->add_flag("-r,--recursive", to.cp.recursive, "Everything below SOURCE");
+  cp->add_flag("--continue", to.cp.go_on,
+               "Leave out what TARGET has already, of the same size and CRC32C");
+  cp->add_flag("--dry-run", to.cp.dry_run,
+               "Print what would be copied, with sizes and a total, and copy nothing");
 
   auto* rm = app.add_subcommand("rm", "Remove objects");
   rm->add_option("URL", to.rm.urls, "gs://bucket/name")->required();
@@ -117,6 +124,20 @@ void declare_manifest(CLI::App& app, command_line& to) {
   refresh->callback([&with] { with.action = cli::manifest_action::refresh; });
 }
 
+void declare_sweep(CLI::App& app, command_line& to) {
+  auto* sweep = app.add_subcommand(
+      "sweep",
+      "Remove what killed jobs that composed objects to read them have left in a bucket, below\n"
+      "dataflux-composed-objects/: objects by that library whose time has passed by the service's\n"
+      "clock, an hour after they were made unless the job said otherwise. Anything else there is\n"
+      "shown and kept. Safe beside running jobs.");
+  sweep->add_option("URL", to.sweep.url, "gs://bucket")->required();
+  sweep->add_flag("--dry-run", to.sweep.dry_run, "Show what would be removed");
+  sweep->add_option("--older-than", to.sweep.older_than,
+                    "Of this age instead: 0s, 30m, 12h, 7d; 0s after a job was killed. A running\n"
+                    "job whose objects are taken away reads more slowly");
+}
+
 dataflux::result<std::shared_ptr<dataflux::gcs::client>> connect(const command_line& asked,
                                                                  cli::retry_notice& notice) {
   dataflux::gcs::client_options options{.endpoint = asked.endpoint,
@@ -137,13 +158,15 @@ cli::exit_status run(const CLI::App& app, const command_line& asked, const inter
     report.failed(client.error());
     return report.status();
   }
-  const cli::session with{**client, signals.token()};
+  const dataflux::transfer_context transfers(**client);
+  const cli::session with{**client, transfers, signals.token()};
   if (app.got_subcommand("ls")) return cli::run_ls(with, asked.ls);
   if (app.got_subcommand("stat")) return cli::run_stat(with, asked.stat);
   if (app.got_subcommand("cat")) return cli::run_cat(with, asked.cat);
   if (app.got_subcommand("cp")) return cli::run_cp(with, asked.cp);
   if (app.got_subcommand("uploads")) return cli::run_uploads(with, asked.uploads);
   if (app.got_subcommand("manifest")) return cli::run_manifest(with, asked.manifest);
+  if (app.got_subcommand("sweep")) return cli::run_sweep(with, asked.sweep);
   return cli::run_rm(with, asked.rm);
 }
 
@@ -163,6 +186,7 @@ int main(int argc, char** argv) {
   declare_writing(app, asked);
   declare_uploads(app, asked);
   declare_manifest(app, asked);
+  declare_sweep(app, asked);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
@@ -173,7 +197,9 @@ int main(int argc, char** argv) {
   const interrupt signals;
   const auto status = run(app, asked, signals);
   if (signals.token().stop_requested()) {
-    std::fputs("dataflux: interrupted, and cleaned up\n", stderr);
+    std::fputs(asked.cp.go_on ? "dataflux: interrupted; the same command goes on from here\n"
+                              : "dataflux: interrupted, and cleaned up\n",
+               stderr);
     return signals.exit_status();
   }
   return static_cast<int>(status);

@@ -58,6 +58,14 @@ error file_error(std::string_view path, int number) {
       .with_verb(file_verb);
 }
 
+error file_error(error told) {
+  // A limit of the size of files is met by large ones only; a full disk by all.
+  if (told.message().ends_with(std::generic_category().message(EFBIG))) {
+    told = error(code_of(EFBIG), told.message());
+  }
+  return told.with_verb(file_verb);
+}
+
 error file_error(std::string_view path, std::string_view why) {
   return error(errc::failed_precondition, std::string(path) + ": " + std::string(why))
       .with_verb(file_verb);
@@ -96,6 +104,10 @@ exit_status status_of(const error& e) noexcept {
     default:
       return exit_status::failed;
   }
+}
+
+void outcome::expect(std::uint64_t bytes) noexcept {
+  if (bar_ != nullptr) bar_->expect(bytes);
 }
 
 void outcome::done(std::uint64_t bytes) noexcept {

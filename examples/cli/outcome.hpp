@@ -34,6 +34,8 @@ inline constexpr std::string_view exit_status_help =
 
 /// A failure of the system call that set `number` (errno), on a file here.
 dataflux::error file_error(std::string_view path, int number);
+/// The same, as the library tells it.
+dataflux::error file_error(dataflux::error told);
 /// A failure on a file here in words of our own.
 dataflux::error file_error(std::string_view path, std::string_view why);
 
@@ -50,6 +52,8 @@ class outcome {
   explicit outcome(progress* bar, std::stop_source* end = nullptr) noexcept
       : bar_(bar), end_(end) {}
 
+  /// More is to come than was known.
+  void expect(std::uint64_t bytes) noexcept;
   void done(std::uint64_t bytes) noexcept;
   /// Bytes of an object that is not done yet.
   void moved(std::uint64_t bytes) noexcept;

@@ -1,17 +1,14 @@
 #include "stream_out.hpp"
 
-#include <dataflux/buffer.hpp>
-#include <dataflux/byte_sink.hpp>
 #include <dataflux/codec/crc32c.hpp>
+#include <dataflux/download/get_many.hpp>
 
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <deque>
-#include <memory>
-
-#include "job.hpp"
+#include <string>
+#include <utility>
 
 namespace cli {
 
@@ -22,16 +19,6 @@ using dataflux::error;
 using dataflux::result;
 
 namespace {
-
-constexpr std::size_t ranges_ahead = 8;
-
-struct piece {
-  dataflux::buffer memory;
-  dataflux::span_sink sink;
-  dataflux::operation<dataflux::read_summary> read{};
-  piece(dataflux::buffer bytes, std::size_t size)
-      : memory(std::move(bytes)), sink(memory.span().first(size)) {}
-};
 
 result<void> write_all(int descriptor, bytes_view bytes) {
   while (!bytes.empty()) {
@@ -54,40 +41,49 @@ extent extent_of(const byte_range& range, std::uint64_t size) noexcept {
   return {first, first + std::min(range.length(), size - first)};
 }
 
+/// The extent slice by slice.
+dataflux::get_source slices_of(const dataflux::object_metadata& object, extent left,
+                               std::uint64_t slice) {
+  dataflux::get_request whole;
+  whole.object = object.name;
+  whole.generation = object.generation;
+  whole.object_size = object.size;
+  whole.crc32c = object.crc32c;
+  return [whole = std::move(whole), left, slice]() mutable -> std::optional<dataflux::get_request> {
+    if (left.first == left.end) return std::nullopt;
+    const std::uint64_t length = std::min(slice, left.end - left.first);
+    auto one = whole;
+    one.range = byte_range::span(left.first, length);
+    left.first += length;
+    return one;
+  };
+}
+
 }  // namespace
 
-result<void> stream_out(dataflux::object_store& store, const dataflux::object_metadata& object,
-                        const byte_range& range, int descriptor, outcome& report,
-                        const std::stop_token& stop) {
-  const auto [first, end] = extent_of(range, object.size);
-  if (first == end && object.size > 0) {
+result<void> stream_out(const dataflux::transfer_context& transfers,
+                        const dataflux::object_metadata& object, const byte_range& range,
+                        int descriptor, outcome& report, const std::stop_token& stop) {
+  const extent wanted = extent_of(range, object.size);
+  if (wanted.first == wanted.end && object.size > 0) {
     return error(errc::out_of_range, "the range is behind the object's end, which has " +
                                          std::to_string(object.size) + " bytes")
         .with_bucket(object.bucket)
         .with_object(object.name);
   }
-  const dataflux::buffer_pool pool;
-  std::deque<std::unique_ptr<piece>> ahead;
+  dataflux::getter slices(transfers, object.bucket,
+                          slices_of(object, wanted, transfers.options().slice),
+                          {.limits = {.stop = stop}});
   dataflux::codec::crc32c_accumulator whole;
-  for (std::uint64_t at = first; at < end || !ahead.empty();) {
-    if (at < end && ahead.size() < ranges_ahead) {
-      const auto size = static_cast<std::size_t>(std::min(range_size, end - at));
-      ahead.push_back(std::make_unique<piece>(pool.acquire(size), size));
-      ahead.back()->read = store.submit_read({.bucket = object.bucket,
-                                              .object = object.name,
-                                              .range = byte_range::span(at, size),
-                                              .generation = object.generation,
-                                              .limits = {.stop = stop}},
-                                             ahead.back()->sink);
-      at += size;
-      continue;
-    }
-    const auto got = ahead.front()->read.take();
-    if (!got) return got.error();
-    whole.append({got->crc32c, got->bytes});
-    if (auto out = write_all(descriptor, ahead.front()->sink.filled()); !out) return out;
-    report.moved(got->bytes);
-    ahead.pop_front();
+  while (true) {
+    const auto slice = slices.next();
+    if (!slice) return slice.error();
+    if (!*slice) break;
+    const dataflux::got_item& got = **slice;
+    if (got.failure) return *got.failure;
+    whole.append({got.crc32c, got.bytes.size()});
+    if (auto out = write_all(descriptor, got.bytes); !out) return out;
+    report.moved(got.bytes.size());
   }
   const bool all = whole.length() == object.size;
   if (all && object.crc32c && *object.crc32c != whole.crc()) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "content_type.hpp"
+#include "location.hpp"
 #include "open_upload.hpp"
 #include "upload_small.hpp"
 
@@ -159,6 +160,9 @@ std::uint64_t stream_part_size(std::uint32_t number) noexcept {
 }
 
 void upload(job& from, file_to_send file) {
+  if (from.only_tell != nullptr) {
+    return from.tell(file.where->shown(file.name), shown_url(file.bucket, file.object), file.size);
+  }
   if (file.size <= whole_object_limit) return upload_small(from, std::move(file));
   const auto descriptor = open_to_send(file);
   if (!descriptor) return from.report.failed(descriptor.error());

@@ -55,7 +55,8 @@ int run(dataflux::gcs::client& client, const main_job_options& job) {
   step_report listed;
   const auto objects = list_all(client, job, listed);
   if (!objects) return fail(objects.error());
-  const auto read = read_all(client, job, *objects);
+  const dataflux::transfer_context context(client);
+  const auto read = read_all(context, job, *objects);
   if (!read) return fail(read.error());
   const auto data = pattern(job.checkpoint_size);
   const auto written = write_checkpoint(client, job, data);
@@ -80,6 +81,10 @@ int run(dataflux::gcs::client& client, const main_job_options& job) {
               static_cast<unsigned long long>(totals.requests_free),
               static_cast<unsigned long long>(totals.retries),
               static_cast<unsigned long long>(totals.paced));
+  const dataflux::transfer_counters reads = context.counters();
+  std::printf("  reads: %d at a time at last, %.1f MiB held at most, %llu asked twice\n",
+              reads.concurrency, static_cast<double>(reads.peak_held) / 1048576,
+              static_cast<unsigned long long>(reads.hedges.asked));
   std::printf("  peak memory: %ld MiB%s\n", usage.ru_maxrss / 1024,
               job.original ? ", the emulator with the checkpoint included" : "");
   std::printf("  every byte read was compared%s\n",
@@ -126,7 +131,6 @@ int main(int argc, char** argv) {
   app.add_option("location", location, "a folder (served by an emulator) or gs://BUCKET/PREFIX");
   app.add_option("--checkpoint-mib", checkpoint_mib, "size of the checkpoint")
       ->check(CLI::Range(1, 1 << 20));
-  app.add_option("--width", job.width, "requests in flight")->check(CLI::Range(1, 4096));
   CLI11_PARSE(app, argc, argv);
   job.checkpoint_size = checkpoint_mib << 20U;
   const interrupt stop;

@@ -2,6 +2,7 @@
 
 #include <dataflux/buffer.hpp>
 #include <dataflux/byte_sink.hpp>
+#include <dataflux/download/get_many.hpp>
 #include <dataflux/list/fast_list.hpp>
 
 #include <algorithm>
@@ -27,14 +28,6 @@ constexpr std::uint64_t part_size = std::uint64_t{32} << 20U;
 constexpr std::uint64_t range_size = std::uint64_t{8} << 20U;
 constexpr std::size_t parts_in_flight = 8;
 constexpr std::size_t ranges_in_flight = 16;
-
-/// One object on its way into memory.
-struct object_read {
-  dataflux::buffer memory;
-  dataflux::span_sink sink;
-  object_read(const dataflux::buffer_pool& pool, std::size_t size)
-      : memory(pool.acquire(size)), sink(memory.span().first(size)) {}
-};
 
 result<void> compare_with_file(const std::filesystem::path& file, bytes_view bytes) {
   std::ifstream in(file, std::ios::binary);
@@ -63,29 +56,25 @@ result<object_columns> list_all(dataflux::object_store& store, const main_job_op
   return std::move(listed->objects);
 }
 
-result<step_report> read_all(dataflux::object_store& store, const main_job_options& job,
+result<step_report> read_all(const dataflux::transfer_context& context, const main_job_options& job,
                              const object_columns& objects) {
   step_report report{.objects = objects.size()};
   for (std::size_t i = 0; i < objects.size(); ++i) report.bytes += objects.object_size(i);
   progress bar("reading objects", report.bytes);
-  const dataflux::buffer_pool pool;
-  const auto read = run_parallel(objects.size(), job.width, [&](std::size_t i, auto done) {
-    const std::string name(objects.name(i));
-    auto target = std::make_shared<object_read>(pool, objects.object_size(i));
-    const dataflux::read_request request{.bucket = job.bucket,
-                                         .object = name,
-                                         .generation = objects.generation(i),
-                                         .limits = {.stop = job.stop}};
-    store.start_read(request, target->sink, [&, i, done, target, name](auto got) {
-      if (!got) return done(std::move(got).error());
-      if (!got->verified) return done(error(errc::data_loss, "no checksum to compare: " + name));
-      bar.add(1, got->bytes);
-      if (!job.original) return done(result<void>{});
-      const auto file = *job.original / name;
-      done(compare_with_file(file, target->sink.filled()));
-    });
-  });
-  if (!read) return read.error();
+  dataflux::getter items(context, job.bucket, objects.slice(0, objects.size()),
+                         {.limits = {.stop = job.stop}});
+  for (std::uint64_t read = 0; read < report.objects; ++read) {
+    auto next = items.next();
+    if (!next) return std::move(next).error();
+    if (!*next) return error(errc::internal, "fewer items than objects");
+    const dataflux::got_item& item = **next;
+    if (item.failure) return *item.failure;
+    if (!item.verified) return error(errc::data_loss, "no checksum to compare: " + item.object);
+    bar.add(1, item.bytes.size());
+    if (!job.original) continue;
+    const auto same = compare_with_file(*job.original / item.object, item.bytes);
+    if (!same) return same.error();
+  }
   report.seconds = bar.seconds();
   return report;
 }

@@ -3,6 +3,7 @@
 #include <dataflux/result.hpp>
 #include <dataflux/store/object_columns.hpp>
 #include <dataflux/store/object_store.hpp>
+#include <dataflux/transfer/transfer_context.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -18,8 +19,6 @@ struct main_job_options {
   /// The checkpoint's name. It is written, read back and removed.
   std::string checkpoint{};
   std::uint64_t checkpoint_size{std::uint64_t{512} << 20U};
-  /// Requests in flight.
-  unsigned width{64};
   /// Where the objects come from, to compare every byte; nothing = checksums only.
   std::optional<std::filesystem::path> original{};
   std::stop_token stop{};
@@ -35,8 +34,9 @@ struct step_report {
 dataflux::result<dataflux::object_columns> list_all(dataflux::object_store& store,
                                                     const main_job_options& job,
                                                     step_report& report);
-/// Reads every object into memory, several at once, and compares.
-dataflux::result<step_report> read_all(dataflux::object_store& store, const main_job_options& job,
+/// Reads every object into memory, in order, and compares.
+dataflux::result<step_report> read_all(const dataflux::transfer_context& context,
+                                       const main_job_options& job,
                                        const dataflux::object_columns& objects);
 /// Uploads `data` in parallel parts; aborts the upload when anything fails.
 dataflux::result<step_report> write_checkpoint(dataflux::object_store& store,

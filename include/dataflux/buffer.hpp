@@ -44,13 +44,18 @@ class buffer {
 };
 
 /// Recycles buffers: the first touch of fresh pages costs ten to fifty times a recycled one.
-/// Sizes are rounded up to a power of two from 4 KiB; larger ones than 2 MiB ask the kernel for
-/// huge pages. A pool is a handle: copies share it, and buffers keep it alive.
+/// Sizes are rounded up, to a power of two from 4 KiB on, and above 32 KiB by an eighth at most;
+/// larger ones than 2 MiB ask the kernel for huge pages. What waits for reuse never makes the pool
+/// larger than what was in use at once: memory of other sizes is freed for a new buffer then.
+/// A pool is a handle: copies share it, and buffers keep it alive.
 /// Thread safety: all members, and the destruction of buffers, from any thread.
 class buffer_pool {
  public:
   /// Keeps at most `max_idle_bytes` of memory that nobody uses; the rest is freed.
   explicit buffer_pool(std::size_t max_idle_bytes = std::size_t{256} << 20U);
+
+  /// What a buffer for `size` bytes has.
+  static std::size_t capacity_for(std::size_t size) noexcept;
 
   /// Memory for at least `size` bytes. Throws std::bad_alloc.
   buffer acquire(std::size_t size) const;

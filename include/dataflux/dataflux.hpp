@@ -28,8 +28,13 @@
 #include <dataflux/collecting_sink.hpp>
 #include <dataflux/config.hpp>
 #include <dataflux/deadline.hpp>
+#include <dataflux/download/composite.hpp>
 #include <dataflux/download/get_many.hpp>
+#include <dataflux/download/get_one.hpp>
 #include <dataflux/download/get_request.hpp>
+#include <dataflux/download/get_to_file.hpp>
+#include <dataflux/download/sweep.hpp>
+#include <dataflux/download/sweep_report.hpp>
 #include <dataflux/error.hpp>
 #include <dataflux/exec/blocking_worker.hpp>
 #include <dataflux/exec/budget.hpp>
@@ -39,6 +44,7 @@
 #include <dataflux/exec/scheduler.hpp>
 #include <dataflux/exec/timer_queue.hpp>
 #include <dataflux/exec/virtual_scheduler.hpp>
+#include <dataflux/file_error.hpp>
 #include <dataflux/gcs/bucket_verbs.hpp>
 #include <dataflux/gcs/change_verbs.hpp>
 #include <dataflux/gcs/client.hpp>
@@ -83,6 +89,7 @@
 #include <dataflux/slab.hpp>
 #include <dataflux/store/arrow_stream.hpp>
 #include <dataflux/store/attributes.hpp>
+#include <dataflux/store/composed_prefix.hpp>
 #include <dataflux/store/memory_store.hpp>
 #include <dataflux/store/memory_store_options.hpp>
 #include <dataflux/store/multipart_requests.hpp>
@@ -104,6 +111,7 @@
 #include <dataflux/transfer/ranged_read_request.hpp>
 #include <dataflux/transfer/read_engine.hpp>
 #include <dataflux/transfer/transfer_context.hpp>
+#include <dataflux/transfer/transfer_options.hpp>
 #include <dataflux/transfer/transfer_state.hpp>
 #include <dataflux/transfer/window.hpp>
 #include <dataflux/unique_function.hpp>

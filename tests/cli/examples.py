@@ -40,7 +40,7 @@ class Examples(unittest.TestCase):
         return done.stdout
 
     def test_every_example_is_here_and_short(self):
-        sources = sorted((Path(__file__).resolve().parents[2] / "examples").glob("0*.cpp"))
+        sources = sorted((Path(__file__).resolve().parents[2] / "examples").glob("[0-9]*.cpp"))
         for source in sources:
             self.assertTrue(hasattr(self, "test_" + source.stem), source.name)
             self.assertLessEqual(len(source.read_text().splitlines()), 80, source.name)
@@ -58,6 +58,20 @@ class Examples(unittest.TestCase):
             self.assertEqual("0 added, 0 removed, 0 changed\n",
                              self.run_it("09_manifest", *arguments))
             self.run_it("09_manifest", BUCKET, "train/", folder, status=1)
+
+    def test_10_many(self):
+        self.assertEqual("train/a: 5 bytes, checked\ntrain/b: 14 bytes, checked\n",
+                         self.run_it("10_many", BUCKET, "train/"))
+        self.run_it("10_many", "no-such-bucket", "", status=1)
+
+    def test_11_one(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "large")
+            said = self.run_it("11_one", BUCKET, "large", str(path))
+            self.assertEqual("1000000 bytes in memory by 1 requests, checked\n"
+                             f"1000000 bytes in {path}, 0 of them from an earlier run\n", said)
+            self.assertEqual(b"0123456789" * 100_000, path.read_bytes())
+            self.run_it("11_one", BUCKET, "large", folder + "/missing/large", status=1)
 
     def test_02_read(self):
         self.assertEqual("train/a: 5 bytes, checked\ntrain/b: 14 bytes, checked\n",

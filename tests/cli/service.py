@@ -69,7 +69,11 @@ class SlowRoad:
                 near, _ = self.listener.accept()
             except OSError:
                 return
-            far = socket.create_connection(self.target)
+            try:
+                far = socket.create_connection(self.target)
+            except OSError:  # nobody is there any more
+                near.close()
+                continue
             self.sockets += [near, far]
             for source, sink in ((near, far), (far, near)):
                 source.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)

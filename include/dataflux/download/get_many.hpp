@@ -4,7 +4,6 @@
 #include <dataflux/exec/operation.hpp>
 #include <dataflux/store/object_columns.hpp>
 #include <dataflux/transfer/transfer_context.hpp>
-#include <dataflux/unique_function.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -19,28 +18,6 @@ namespace dataflux::inline DATAFLUX_ABI {
 namespace detail {
 class get_stream;
 }
-
-enum class get_order : std::uint8_t {
-  as_asked,  ///< items come in the order of the requests
-  as_ready,  ///< whichever is there first
-};
-
-enum class get_on_error : std::uint8_t {
-  fail_item,  ///< a failed request is an item with its error, in its place; all others go on
-  stop,       ///< the stream ends with the first error
-};
-
-struct get_many_options {
-  get_order order{get_order::as_asked};
-  get_on_error on_error{get_on_error::fail_item};
-  /// Of the whole stream.
-  call_limits limits{};
-};
-
-/// Where requests come from when they are not all known beforehand: called for the next one when
-/// there is room for it, nothing means the end. Called on I/O threads, one call at a time: it must
-/// not block, and must not throw.
-using get_source = unique_function<std::optional<get_request>()>;
 
 /// Reads very many objects, or pieces of objects, with as many requests in flight as the network
 /// rewards, and hands them out one by one or in batches.
@@ -64,6 +41,16 @@ using get_source = unique_function<std::optional<get_request>()>;
 /// Ranges of one object and generation that follow each other among the requests, up to a slice
 /// together, are read together: by few requests, gaps between them included where that costs less
 /// than a request (transfer/coalesce.hpp). They may overlap, and are lent with the first of them.
+///
+/// With get_many_options::compose whole objects go in groups of up to 32 by way of a composite of
+/// exactly the generations asked for. Items are what they are without it: each is compared with the
+/// checksum of its request, and whenever a composite cannot be made or read, or a slice is not what
+/// it should be, the objects are read one by one. What forbids it for good (no permission, a kind
+/// of bucket) is said once to the watcher, and the stream goes on without. A composite is removed
+/// as soon as it has been read, and on every other path: error, cancel, a getter destroyed early,
+/// which then waits for it; two round trips, and 70 s at most when the service does not answer.
+/// One that could not be removed is counted (transfer_counters::composites_left) and told to the
+/// watcher; it and those of killed processes are litter for sweep_composites().
 ///
 /// Integrity: whole objects, and ranges read together that are all of one, are compared with
 /// x-goog-hash, and with the checksum in the request. A

@@ -2,8 +2,11 @@
 
 #include <dataflux/byte_range.hpp>
 #include <dataflux/bytes.hpp>
+#include <dataflux/deadline.hpp>
+#include <dataflux/download/composite.hpp>
 #include <dataflux/result.hpp>
 #include <dataflux/transfer/lent_bytes.hpp>
+#include <dataflux/unique_function.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -45,5 +48,30 @@ struct got_item {
   /// Why there are none, with the object's name in it.
   std::optional<error> failure{};
 };
+
+enum class get_order : std::uint8_t {
+  as_asked,  ///< items come in the order of the requests
+  as_ready,  ///< whichever is there first
+};
+
+enum class get_on_error : std::uint8_t {
+  fail_item,  ///< a failed request is an item with its error, in its place; all others go on
+  stop,       ///< the stream ends with the first error
+};
+
+struct get_many_options {
+  get_order order{get_order::as_asked};
+  get_on_error on_error{get_on_error::fail_item};
+  /// Whole objects of known size and generation that follow each other are composed by the service,
+  /// read as one, and sliced; nothing = never. compose_options{} says when that pays.
+  std::optional<compose_options> compose{};
+  /// Of the whole stream.
+  call_limits limits{};
+};
+
+/// Where requests come from when they are not all known beforehand: called for the next one when
+/// there is room for it, nothing means the end. Called on I/O threads, one call at a time: it must
+/// not block, and must not throw.
+using get_source = unique_function<std::optional<get_request>()>;
 
 }  // namespace dataflux::inline DATAFLUX_ABI

@@ -17,6 +17,12 @@ namespace dataflux::inline DATAFLUX_ABI {
 /// Cost: a lock, an allocation and a wake-up.
 result<void> run_blocking(task work);
 
+/// The same for steps on large files, which may take long: on one of eight threads of their own,
+/// each started when the others are busy, so that no disk holds up credentials, and one that hangs
+/// not the other ones. Tasks are begun in order and run side by side. Whoever has much to do does
+/// it in short steps, each of which asks for the next: then all get their turn.
+result<void> run_file_step(task work);
+
 }  // namespace dataflux::inline DATAFLUX_ABI
 
 #if !defined(DATAFLUX_COMPILED)

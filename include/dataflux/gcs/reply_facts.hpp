@@ -2,6 +2,7 @@
 
 #include <dataflux/http/message.hpp>
 #include <dataflux/result.hpp>
+#include <dataflux/store/object_metadata.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -33,6 +34,8 @@ struct reply_facts {
   /// Zero when not asked to wait; at most an hour. Only the form in seconds is read: the service
   /// sends no other (protocol.md 3.2), and a date would need a clock.
   std::chrono::milliseconds retry_after{0};
+  /// Date: when the service answered, by its clock, to the second.
+  std::optional<timestamp> date{};
   /// x-goog-generation, 0 when the reply has none.
   std::int64_t generation{0};
   std::int64_t metageneration{0};

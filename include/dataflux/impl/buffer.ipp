@@ -2,8 +2,10 @@
 
 #include <dataflux/buffer.hpp>
 
+#include <algorithm>
 #include <array>
 #include <bit>
+#include <cstdint>
 #include <mutex>
 #include <new>
 #include <vector>
@@ -17,48 +19,108 @@ namespace detail {
 inline constexpr std::size_t smallest_buffer = 4096;
 inline constexpr std::size_t huge_page = std::size_t{2} << 20U;
 
-inline std::align_val_t buffer_alignment(std::size_t capacity) noexcept {
-  return std::align_val_t{capacity >= huge_page ? huge_page : std::size_t{64}};
+/// From here on buffers are mappings of their own: what is freed goes back to the system at once,
+/// where malloc would keep it, in pieces that fit no other size.
+inline constexpr std::size_t smallest_mapping = std::size_t{64} << 10U;
+
+inline std::size_t mapping_size(std::size_t capacity) noexcept {
+  return (capacity + buffer_slack + smallest_buffer - 1) / smallest_buffer * smallest_buffer;
+}
+
+inline std::byte* map_buffer(std::size_t capacity) {
+  const std::size_t size = mapping_size(capacity);
+  const std::size_t spare = capacity >= huge_page ? huge_page : 0;
+  void* const memory =
+      ::mmap(nullptr, size + spare, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+  auto* const begin = static_cast<std::byte*>(memory);
+  if (spare == 0) return begin;
+  const std::size_t before =
+      (huge_page - std::bit_cast<std::uintptr_t>(begin) % huge_page) % huge_page;
+  if (before > 0) ::munmap(begin, before);
+  if (before < spare) ::munmap(begin + before + size, spare - before);
+  // Advice only: without huge pages everything still works, a little slower.
+  static_cast<void>(::madvise(begin + before, size, MADV_HUGEPAGE));
+  return begin + before;
 }
 
 inline std::byte* allocate_buffer(std::size_t capacity) {
-  void* memory = ::operator new(capacity + buffer_slack, buffer_alignment(capacity));
-  // Advice only: without huge pages everything still works, a little slower.
-  if (capacity >= huge_page) static_cast<void>(::madvise(memory, capacity, MADV_HUGEPAGE));
-  return static_cast<std::byte*>(memory);
+  if (capacity >= smallest_mapping) return map_buffer(capacity);
+  return static_cast<std::byte*>(::operator new (capacity + buffer_slack, std::align_val_t{64}));
 }
 
 inline void free_buffer(std::byte* data, std::size_t capacity) noexcept {
-  ::operator delete(data, buffer_alignment(capacity));
+  if (capacity >= smallest_mapping) {
+    ::munmap(data, mapping_size(capacity));
+  } else {
+    ::operator delete (data, std::align_val_t{64});
+  }
+}
+
+/// Each doubling has eight of them.
+inline constexpr unsigned size_class_bits = 3;
+/// Powers of two up to here.
+inline constexpr std::size_t finely_sized = std::size_t{32} << 10U;
+
+inline std::size_t size_class(std::size_t capacity) noexcept {
+  const auto doublings = static_cast<unsigned>(std::bit_width(capacity)) - 1;
+  const std::size_t eighth = (capacity >> (doublings - size_class_bits)) & 7U;
+  return (std::size_t{doublings} << size_class_bits) + eighth;
+}
+
+inline std::size_t class_capacity(std::size_t size_class) noexcept {
+  const std::size_t doublings = size_class >> size_class_bits;
+  return (8 + (size_class & 7U)) << (doublings - size_class_bits);
 }
 
 struct buffer_pool_state {
   explicit buffer_pool_state(std::size_t limit) : max_idle(limit) {}
   buffer_pool_state(const buffer_pool_state&) = delete;
   buffer_pool_state& operator=(const buffer_pool_state&) = delete;
-  ~buffer_pool_state() { trim(); }
+  ~buffer_pool_state() { shrink(0); }
 
   std::mutex mutex{};
   const std::size_t max_idle;
   std::size_t idle{0};
   std::size_t used{0};
-  /// By the logarithm of the capacity.
-  std::array<std::vector<std::byte*>, 64> free{};
+  std::size_t peak_used{0};
+  /// By size class.
+  std::array<std::vector<std::byte*>, std::size_t{64} << size_class_bits> free{};
 
-  void trim() noexcept {
-    for (std::size_t k = 0; k < free.size(); ++k) {
-      for (std::byte* data : free[k]) free_buffer(data, std::size_t{1} << k);
-      free[k].clear();
+  /// Until no more than `most` is idle, the largest ones first.
+  void shrink(std::size_t most) noexcept {
+    for (std::size_t k = free.size(); k-- > 0 && idle > most;) {
+      while (!free[k].empty() && idle > most) {
+        free_buffer(free[k].back(), class_capacity(k));
+        free[k].pop_back();
+        idle -= class_capacity(k);
+      }
     }
-    idle = 0;
+  }
+
+  /// Idle memory of that capacity, or nothing, and then there is room for a new buffer.
+  std::byte* take(std::size_t capacity) {
+    auto& list = free[size_class(capacity)];
+    std::byte* found = nullptr;
+    if (!list.empty()) {
+      found = list.back();
+      list.pop_back();
+      idle -= capacity;
+    } else if (list.capacity() < 1024) {
+      list.reserve(1024);
+    }
+    used += capacity;
+    peak_used = std::max(peak_used, used);
+    if (found == nullptr) shrink(peak_used - used);
+    return found;
   }
 
   void give_back(std::byte* data, std::size_t capacity) noexcept {
     {
       std::scoped_lock lock(mutex);
       used -= capacity;
-      auto& list = free[static_cast<std::size_t>(std::countr_zero(capacity))];
-      // acquire() reserved the list's room, so that this cannot throw.
+      auto& list = free[size_class(capacity)];
+      // take() reserved the list's room, so that this cannot throw.
       if (idle + capacity <= max_idle && list.size() < list.capacity()) {
         list.push_back(data);
         idle += capacity;
@@ -78,23 +140,22 @@ DATAFLUX_INLINE buffer::~buffer() {
 DATAFLUX_INLINE buffer_pool::buffer_pool(std::size_t max_idle_bytes)
     : state_(std::make_shared<detail::buffer_pool_state>(max_idle_bytes)) {}
 
+DATAFLUX_INLINE std::size_t buffer_pool::capacity_for(std::size_t size) noexcept {
+  const std::size_t wanted = std::max(size, detail::smallest_buffer);
+  if (wanted <= detail::finely_sized) return std::bit_ceil(wanted);
+  const std::size_t step = std::size_t{1} << (static_cast<unsigned>(std::bit_width(wanted - 1)) -
+                                              1 - detail::size_class_bits);
+  return (wanted + step - 1) / step * step;
+}
+
 DATAFLUX_INLINE buffer buffer_pool::acquire(std::size_t size) const {
-  const std::size_t wanted = size < detail::smallest_buffer ? detail::smallest_buffer : size;
-  if (wanted > (std::size_t{1} << 62U)) throw std::bad_alloc();
+  if (size > (std::size_t{1} << 62U)) throw std::bad_alloc();
   buffer out;
-  out.capacity_ = std::bit_ceil(wanted);
+  out.capacity_ = capacity_for(size);
   out.pool_ = state_;
   {
     std::scoped_lock lock(state_->mutex);
-    auto& list = state_->free[static_cast<std::size_t>(std::countr_zero(out.capacity_))];
-    if (!list.empty()) {
-      out.data_ = list.back();
-      list.pop_back();
-      state_->idle -= out.capacity_;
-    } else if (list.capacity() < 1024) {
-      list.reserve(1024);
-    }
-    state_->used += out.capacity_;
+    out.data_ = state_->take(out.capacity_);
   }
   if (out.data_ == nullptr) {
     try {
@@ -118,7 +179,7 @@ DATAFLUX_INLINE std::size_t buffer_pool::used_bytes() const noexcept {
 }
 DATAFLUX_INLINE void buffer_pool::trim() const noexcept {
   std::scoped_lock lock(state_->mutex);
-  state_->trim();
+  state_->shrink(0);
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI

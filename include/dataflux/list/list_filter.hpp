@@ -1,20 +1,16 @@
 #pragma once
 
 #include <dataflux/result.hpp>
+#include <dataflux/store/composed_prefix.hpp>
 #include <dataflux/store/object_columns.hpp>
 
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace dataflux::inline DATAFLUX_ABI {
-
-/// Below it lie objects that were composed for a download and removed after it; what is still there
-/// is a leftover.
-inline constexpr std::string_view composed_objects_prefix = "dataflux-composed-objects/";
 
 /// Which objects of a listing are kept. The service has no such filters: everything is listed, and
 /// what is not wanted is dropped here, and counted (list_dropped).

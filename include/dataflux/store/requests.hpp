@@ -23,6 +23,9 @@ struct list_page {
   std::vector<std::string> prefixes{};
   /// Empty when this was the last page.
   std::string next_page_token{};
+  /// When the page was made, by the service's clock, which `created` and `updated` of objects are
+  /// by, too; to the second. Nothing where it does not tell.
+  std::optional<timestamp> served{};
 };
 
 /// One page of a listing in UTF-8 byte order of names (protocol.md 1.1).

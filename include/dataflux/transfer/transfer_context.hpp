@@ -2,10 +2,8 @@
 
 #include <dataflux/exec/scheduler.hpp>
 #include <dataflux/store/object_store.hpp>
-#include <dataflux/transfer/concurrency.hpp>
-#include <dataflux/transfer/hedge.hpp>
+#include <dataflux/transfer/transfer_options.hpp>
 
-#include <cstdint>
 #include <memory>
 
 namespace dataflux::inline DATAFLUX_ABI {
@@ -13,33 +11,6 @@ namespace dataflux::inline DATAFLUX_ABI {
 namespace detail {
 struct transfer_state;
 }
-
-struct transfer_options {
-  /// Most bytes that all streams hold together, from the start of a read until the reader has its
-  /// bytes.
-  std::uint64_t memory_cap{256ULL << 20U};
-  /// Longest single read; longer pieces become parallel ones of equal size. At least 1.
-  std::uint64_t slice{8ULL << 20U};
-  concurrency_options concurrency{};
-  hedge_options hedge{};
-};
-
-/// What the streams of a context do now and have done. Some microseconds old.
-struct transfer_counters {
-  /// Under the cap: bytes read ahead, or being read. And the most that they ever were.
-  std::uint64_t held{0};
-  std::uint64_t peak_held{0};
-  /// Bytes that readers have and have not let go of; no part of `held`.
-  std::uint64_t lent{0};
-  std::size_t in_flight{0};  ///< reads
-  std::size_t waiting{0};    ///< reads that wait for their turn
-  int concurrency{0};        ///< reads that may be in flight
-  std::uint64_t items{0};    ///< arrived, failed ones included
-  std::uint64_t bytes{0};    ///< of items
-  std::uint64_t revoked{0};  ///< items that were given up for others, and read again
-  hedge_counters hedges{};
-  network_estimate network{};
-};
 
 /// What all transfers of one client share: how many reads are in flight, who is asked twice, and
 /// the memory that they may hold. One for each client and process is what pays: two contexts know

@@ -4,9 +4,10 @@
 #include <dataflux/slab.hpp>
 #include <dataflux/transfer/lent_bytes.hpp>
 #include <dataflux/transfer/read_engine.hpp>
-#include <dataflux/transfer/transfer_context.hpp>
+#include <dataflux/transfer/transfer_options.hpp>
 #include <dataflux/transfer/window.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -34,6 +35,11 @@ struct transfer_state {
   /// It has nothing to start.
   void leave(transfer_stream& stream);
   void wake_next();
+  /// What a body of `size` bytes counts for under the cap; what fits into it is never made to
+  /// exceed it by rounding.
+  std::uint64_t footprint(std::uint64_t size) const noexcept {
+    return std::min(slabs.footprint(size), std::max(size, budget.cap()));
+  }
   /// Makes the counters visible to all threads.
   void publish();
   transfer_counters published() const;
@@ -54,3 +60,7 @@ struct transfer_state {
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/transfer/impl/transfer_state.ipp>
+#endif

@@ -79,7 +79,8 @@ enum class window_fit : std::uint8_t {
 /// read is as slow as the slowest of late, for in order a single one is waited for by all; what the
 /// consumer does between two items is measured without its waiting for us. Twice as many each time
 /// that it waits although so many were there, as one does that takes items in batches. A consumer
-/// that does nothing in between gets all that the budget allows.
+/// that does nothing in between gets all that the budget allows, and so does one while it waits:
+/// what is read behind a slow item is there when that has come.
 ///
 /// Deadlock-free: whatever the sizes up to the cap, and whichever window the one consumer of
 /// several waits at, that window's first item gets its memory:

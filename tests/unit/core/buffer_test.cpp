@@ -59,6 +59,36 @@ TEST_CASE("buffer_pool: idle memory stays below its limit and trim frees it", "[
   CHECK(pool.acquire(1).capacity() == 4096);
 }
 
+TEST_CASE("buffer_pool: a buffer is larger than asked for by an eighth at most", "[core]") {
+  const buffer_pool pool;
+  std::size_t before = 0;
+  for (std::size_t size = 33'000; size < (std::size_t{64} << 20U); size += size / 7 + 1) {
+    const std::size_t capacity = buffer_pool::capacity_for(size);
+    CHECK(pool.acquire(size).capacity() == capacity);
+    CHECK(capacity >= size);
+    CHECK(capacity - size <= size / 8);
+    CHECK(buffer_pool::capacity_for(capacity) == capacity);
+    CHECK(capacity >= before);
+    before = capacity;
+  }
+  CHECK(buffer_pool::capacity_for(std::size_t{8} << 20U) == std::size_t{8} << 20U);
+}
+
+TEST_CASE("buffer_pool: idle memory of other sizes does not make it larger than it was in use",
+          "[core]") {
+  const buffer_pool pool;
+  std::vector<buffer> held;
+  for (int i = 0; i < 10; ++i) held.push_back(pool.acquire(std::size_t{1} << 20U));
+  const std::size_t most = pool.used_bytes();
+  held.clear();
+  CHECK(pool.idle_bytes() == most);
+  for (int i = 0; i < 5; ++i) {
+    held.push_back(pool.acquire(std::size_t{3} << 19U));
+    CHECK(pool.used_bytes() + pool.idle_bytes() <= most);
+  }
+  CHECK(pool.idle_bytes() > 0);
+}
+
 TEST_CASE("buffer_pool: an impossible size throws and leaves the count alone", "[core]") {
   const buffer_pool pool;
   CHECK_THROWS_AS(pool.acquire(std::numeric_limits<std::size_t>::max()), std::bad_alloc);
@@ -138,9 +168,11 @@ TEST_CASE("slab_writer: a large piece has memory of its own and the spare bytes"
   auto large = writer.allocate(100'000);
   REQUIRE(large.size() == 100'000);
   std::memset(large.data(), 1, large.size() + dataflux::buffer_slack);
-  CHECK(pool.used_bytes() == 8192 + 131'072);
+  CHECK(pool.used_bytes() == 8192 + 106'496);
   large = {};
   CHECK(pool.used_bytes() == 8192);
-  const auto last = writer.allocate(4096);
+  const auto last = writer.allocate(500);
   CHECK(last.data() == small.data() + 64);
+  CHECK(writer.footprint(100'000) == 106'496);
+  CHECK(writer.footprint(500) >= 512);
 }

@@ -50,6 +50,32 @@ TEST_CASE("blocking_worker: the thread takes no signals", "[exec]") {
   CHECK(blocked);
 }
 
+TEST_CASE("blocking_worker: steps on files go on beside one that hangs", "[exec]") {
+  flag go;
+  std::vector<flag> hung(7);
+  for (flag& each : hung) {
+    REQUIRE(dataflux::run_file_step([&] {
+      go.wait();
+      each.raise();
+    }));
+  }
+  // One thread is left for all others, and credentials have theirs.
+  std::vector<int> order;
+  flag done;
+  for (int i = 0; i < 100; ++i) {
+    REQUIRE(dataflux::run_file_step([&, i] { order.push_back(i); }));
+  }
+  REQUIRE(dataflux::run_file_step([&] { done.raise(); }));
+  done.wait();
+  flag other;
+  REQUIRE(dataflux::run_blocking([&] { other.raise(); }));
+  other.wait();
+  go.raise();
+  for (flag& each : hung) each.wait();
+  REQUIRE(order.size() == 100);
+  for (int i = 0; i < 100; ++i) CHECK(order[static_cast<std::size_t>(i)] == i);
+}
+
 #if !defined(__SANITIZE_THREAD__)  // it loses count of threads that a forked child makes
 TEST_CASE("blocking_worker: a forked child has a thread of its own", "[exec][fork]") {
   flag done;

@@ -5,6 +5,7 @@
 #include <unit/gcs/reply.hpp>
 
 #include <string>
+#include <utility>
 
 using dataflux::errc;
 using dataflux::list_page_request;
@@ -40,6 +41,30 @@ std::string page_of(std::string_view first, std::string_view second) {
 }
 
 }  // namespace
+
+TEST_CASE("list_verb: a page tells when it was made", "[gcs]") {
+  const auto served = [](std::string_view date) {
+    const scripted_reply reply{200, "{}", {{"Date", date}}};
+    return list_verb::parse({.bucket = "bkt"}, {}, reply.whole()).value().served;
+  };
+  for (const auto& [date, time] :
+       {std::pair{"Sun, 06 Nov 1994 08:49:37 GMT", "1994-11-06T08:49:37Z"},
+        std::pair{"Mon, 01 Jan 2024 00:00:00 GMT", "2024-01-01T00:00:00Z"},
+        std::pair{"Tue, 30 Sep 2025 23:59:59 GMT", "2025-09-30T23:59:59Z"},
+        std::pair{"Thu, 31 Dec 2026 12:00:01 GMT", "2026-12-31T12:00:01Z"}}) {
+    CHECK(served(date) == dataflux::codec::parse_rfc3339(time));
+  }
+  for (const char* const date : {"", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
+                                 "Sun, 06 Xyz 1994 08:49:37 GMT", "Sun, 06 anF 1994 08:49:37 GMT",
+                                 "Sun, 31 Feb 1994 08:49:37 GMT", "Sun, 06 Nov 1994 25:49:37 GMT",
+                                 "Sun, 06 Nov 1994 08:49:37 CET", "Sun, 06 Nov 1994 08:49:37 GMT ",
+                                 "Sun, +6 Nov 1994 08:49:37 GMT"}) {
+    INFO(date);
+    CHECK_FALSE(served(date));
+  }
+  const scripted_reply silent{200, "{}"};
+  CHECK_FALSE(list_verb::parse({.bucket = "bkt"}, {}, silent.whole()).value().served);
+}
 
 TEST_CASE("list_verb: the first page of a bucket", "[gcs]") {
   CHECK(target_of({.bucket = "bkt"}) ==

@@ -565,3 +565,26 @@ TEST_CASE("read_window: a consumer of batches waits less and less", "[transfer]"
   clock.run();
   CHECK(waits.back() - waits.at(100) <= 100 * 100ms / 20);
 }
+
+TEST_CASE("read_window: while the consumer waits for one item, those behind it are read",
+          "[transfer]") {
+  read_budget budget(1'000);
+  read_window window(budget, [] {});
+  time_point now = start;
+  // It takes an item in 10 ms, a read takes 20.
+  for (std::uint64_t item = 0; item < 300; ++item) {
+    start_all(window, 1);
+    window.arrived(item, 20ms);
+    window.asked(now, true);
+    window.taken(item, now);
+    now += 10ms;
+  }
+  start_all(window, 1);
+  CHECK(window.ahead() < 100);
+  window.asked(now, false);
+  start_all(window, 1);
+  CHECK(window.ahead() == 1'000);
+  window.arrived(300, 500ms);
+  window.taken(300, now + 490ms);
+  CHECK(start_all(window, 1) == 0);
+}

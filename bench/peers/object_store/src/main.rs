@@ -13,9 +13,11 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 const SMALL: &str = "small/n01440764/n01440764_10026.JPEG";
+const MEDIUM: &str = "medium/n01440764/n01440764_10026.JPEG";
 const LARGE: &str = "large/checkpoint/step-00001000/model.bin";
 const UPLOAD: &str = "upload/checkpoint/step-00001000/model.bin";
 const SMALL_SIZE: u64 = 16 << 10;
+const MEDIUM_SIZE: u64 = 100 << 10;
 const BLOCK_SIZE: u64 = 8 << 20;
 const LARGE_SIZE: u64 = 1 << 30;
 const PART_SIZE: usize = 32 << 20;
@@ -90,6 +92,13 @@ impl Client {
                     return Err("a short object".into());
                 }
                 tally.add(1, SMALL_SIZE, 0);
+            }
+            "get100k" => {
+                let body = self.store.get(&Path::from(MEDIUM)).await?.bytes().await?;
+                if body.len() as u64 != MEDIUM_SIZE {
+                    return Err("a short object".into());
+                }
+                tally.add(1, MEDIUM_SIZE, 0);
             }
             "range8m" => {
                 let first = range_start(index);

@@ -45,8 +45,11 @@ class get_outbox {
       : home_(home), lent_(std::move(lent)), telling_bytes_(telling_bytes) {}
 
   // The stream's side.
-  /// Hands out all of `units`, which is empty then. True if somebody has waited for them.
-  bool put(std::vector<get_unit*>& units);
+  /// Takes all of `units`, which is empty then.
+  void put(std::vector<get_unit*>& units);
+  enum class served : std::uint8_t { nobody, some, held_back };
+  /// Hands out to those who wait; `held_back` if there are fewer than `least` units.
+  served serve(std::size_t least);
   /// Nothing more will come, unless something is recalled. `drop`: nor what is there.
   void end(const std::optional<error>& failure, bool drop);
   /// Takes a unit back that nobody has touched, and all behind it if `rest`. False if it is gone.
@@ -77,7 +80,7 @@ class get_outbox {
   };
   bool hand_out(std::size_t max, items& into);
   got_item make_item(get_piece& piece) const;
-  static void serve(waiter served, result<items> with);
+  static void hand(waiter to, result<items> with);
 
   const std::uint64_t born_{fork_generation()};
   scheduler& home_;

@@ -1,8 +1,9 @@
 #pragma once
 
+#include <dataflux/download/detail/composer.hpp>
 #include <dataflux/download/detail/get_outbox.hpp>
 #include <dataflux/download/detail/get_unit.hpp>
-#include <dataflux/download/get_many.hpp>
+#include <dataflux/download/get_request.hpp>
 #include <dataflux/transfer/ranged_read_request.hpp>
 #include <dataflux/transfer/transfer_state.hpp>
 #include <dataflux/transfer/window.hpp>
@@ -48,9 +49,11 @@ class get_stream final : public transfer_stream, public std::enable_shared_from_
   void settle();
 
   void pull();
+  void add(std::unique_ptr<get_unit> unit);
   bool next_request();
   bool groups(const get_piece& p) const noexcept;
   void gather(get_unit& unit);
+  void add_sources(std::unique_ptr<get_unit> unit);
   void start(get_unit& unit, std::uint64_t bytes);
   /// Where the piece's bytes go; false, and it has failed, if there is no memory.
   bool place(get_piece& p, std::uint64_t length);
@@ -58,6 +61,7 @@ class get_stream final : public transfer_stream, public std::enable_shared_from_
   void read_part(get_unit& unit, std::uint64_t most);
   void read_ranges(get_unit& unit);
   void read_group(get_unit& unit);
+  void read_composite(get_unit& unit);
   call_limits limits(const get_unit& unit) const;
 
   bool ended(get_unit& unit);
@@ -94,6 +98,7 @@ class get_stream final : public transfer_stream, public std::enable_shared_from_
   std::vector<get_unit*> ready_{};  ///< as ready: to be handed over
   std::vector<get_unit*> batch_{};
   std::vector<get_event> events_{};
+  std::optional<composer> composer_{};
   std::optional<get_piece> next_{};  ///< pulled, and not in a unit yet
   std::uint64_t pulled_{0};
   std::size_t in_flight_{0};
@@ -108,5 +113,6 @@ class get_stream final : public transfer_stream, public std::enable_shared_from_
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/download/impl/get_stream.ipp>
+#include <dataflux/download/impl/get_stream_composites.ipp>
 #include <dataflux/download/impl/get_stream_reads.ipp>
 #endif

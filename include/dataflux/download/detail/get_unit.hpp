@@ -5,6 +5,7 @@
 #include <dataflux/download/get_request.hpp>
 #include <dataflux/slab.hpp>
 #include <dataflux/store/object_store.hpp>
+#include <dataflux/transfer/transfer_state.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -52,13 +53,14 @@ struct get_unit {
   std::size_t next_piece{0};  ///< to be handed out
   state is{state::idle};
   bool dropped{false};  ///< revoked while it is read
+  bool several{false};  ///< of several objects, to be composed
   time_point started{};
   std::optional<span_sink> sink{};
   /// For reads that take long; others are waited for when they are dropped.
   std::optional<std::stop_source> stop{};
 
   /// Memory of the library that it needs; nothing when that is not known.
-  std::optional<std::uint64_t> bytes() const noexcept;
+  std::optional<std::uint64_t> bytes(const transfer_state& core) const noexcept;
   bool failed() const noexcept;
   void free_memory() noexcept;
 };

@@ -28,6 +28,7 @@ DATAFLUX_INLINE got_item get_outbox::make_item(get_piece& p) const {
 DATAFLUX_INLINE bool get_outbox::hand_out(std::size_t max, items& into) {
   if (ready_.empty()) return false;
   const time_point now = home_.now();
+  into.reserve(std::min(max, ready_.size()));
   while (into.size() < max && !ready_.empty()) {
     get_unit& unit = *ready_.front();
     if (unit.next_piece == 0) {
@@ -44,30 +45,37 @@ DATAFLUX_INLINE bool get_outbox::hand_out(std::size_t max, items& into) {
   return true;
 }
 
-DATAFLUX_INLINE void get_outbox::serve(waiter served, result<items> with) {
-  served.on_stop.reset();  // first: the completion may end what it listens to
-  served.done(std::move(with));
+DATAFLUX_INLINE void get_outbox::hand(waiter to, result<items> with) {
+  to.on_stop.reset();  // first: the completion may end what it listens to
+  to.done(std::move(with));
 }
 
-DATAFLUX_INLINE bool get_outbox::put(std::vector<get_unit*>& units) {
-  std::unique_lock lock(mutex_);
+DATAFLUX_INLINE void get_outbox::put(std::vector<get_unit*>& units) {
+  if (units.empty()) return;
+  std::scoped_lock lock(mutex_);
   ready_.insert(ready_.end(), units.begin(), units.end());
   units.clear();
-  bool waited = false;
+}
+
+DATAFLUX_INLINE get_outbox::served get_outbox::serve(std::size_t least) {
+  std::unique_lock lock(mutex_);
+  served what = served::nobody;
   while (!waiters_.empty() && !ready_.empty()) {
-    waited = true;
+    if (ready_.size() < least) return served::held_back;
+    what = served::some;
     waiter first = std::move(waiters_.front());
     waiters_.pop_front();
     items found;
     hand_out(first.max, found);
     lock.unlock();
-    serve(std::move(first), std::move(found));
+    hand(std::move(first), std::move(found));
     lock.lock();
   }
-  return waited;
+  return what;
 }
 
 DATAFLUX_INLINE void get_outbox::end(const std::optional<error>& failure, bool drop) {
+  if (!drop) serve(1);  // those who wait get what was held back before they hear of the end
   std::deque<waiter> waiting;
   {
     std::scoped_lock lock(mutex_);
@@ -77,7 +85,7 @@ DATAFLUX_INLINE void get_outbox::end(const std::optional<error>& failure, bool d
     if (drop) ready_.clear();
     waiting.swap(waiters_);
   }
-  for (waiter& each : waiting) serve(std::move(each), outcome());
+  for (waiter& each : waiting) hand(std::move(each), outcome());
 }
 
 DATAFLUX_INLINE result<get_outbox::items> get_outbox::outcome() const {
@@ -131,9 +139,9 @@ DATAFLUX_INLINE get_outbox::taken get_outbox::wait(std::size_t max, completion d
     }
   }
   if (found.empty()) {
-    serve(std::move(late), outcome());
+    hand(std::move(late), outcome());
   } else {
-    serve(std::move(late), std::move(found));
+    hand(std::move(late), std::move(found));
   }
   return {.ready = true, .tell = true};
 }

@@ -11,6 +11,9 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 inline constexpr std::size_t most_spare_units = 1024;
 /// That count as one for the window, and are handed out together.
 inline constexpr std::size_t most_pieces = 256;
+/// Waking a thread costs as much as a third of a small read. So it is put off while each turn of
+/// the I/O thread brings units, until there are so many.
+inline constexpr std::size_t worth_waking = 32;
 
 DATAFLUX_INLINE get_stream::get_stream(std::shared_ptr<transfer_state> core, std::string bucket,
                                        get_source source, const get_many_options& options)
@@ -29,6 +32,9 @@ DATAFLUX_INLINE void get_stream::begin() {
 
 DATAFLUX_INLINE void get_stream::on_home() {
   window_.emplace(core_->budget, [this] { wake(); });
+  if (options_.compose) {
+    composer_.emplace(*core_, bucket_, *options_.compose, [this] { wake(); });
+  }
   if (options_.limits.timeout > duration{0}) {
     const time_point when = deadline_after(home().now(), options_.limits.timeout);
     timer_ = home().at(when, [weak = weak_from_this()] {
@@ -98,11 +104,12 @@ DATAFLUX_INLINE void get_stream::learn() {
 
 DATAFLUX_INLINE void get_stream::fill() {
   while (!stopped_) {
-    const bool may_start = core_->may_start(*this);
+    const bool busy = composer_ && !composer_->idle();
+    const bool may_start = !busy && core_->may_start(*this);
     const window_step step = window_->next(may_start);
     switch (step.what) {
       case window_step::kind::none:
-        if (may_start) core_->leave(*this);
+        if (may_start || busy) core_->leave(*this);
         return;
       case window_step::kind::pull:
         pull();
@@ -114,7 +121,7 @@ DATAFLUX_INLINE void get_stream::fill() {
         get_unit& unit = at(step.item);
         for (get_piece& p : unit.pieces) {
           p.fail(errc::resource_exhausted,
-                 std::to_string(step.bytes) + " bytes are more than the memory cap of " +
+                 std::to_string(p.length) + " bytes are more than the memory cap of " +
                      std::to_string(core_->budget.cap()) + "; give memory for them in `into`");
         }
         ready(unit);
@@ -147,7 +154,10 @@ DATAFLUX_INLINE void get_stream::hand_over() {
     batch_.push_back(unit);
   }
   ready_.clear();
-  if (!batch_.empty() && outbox_.put(batch_)) wake();
+  const bool ends = first_failure || (finished_ && unput_ == 0);
+  const bool more_may_come = !ends && !batch_.empty() && in_flight_ > 0;
+  outbox_.put(batch_);
+  if (outbox_.serve(more_may_come ? worth_waking : 1) != get_outbox::served::nobody) wake();
   if (first_failure) return stop(*first_failure, false);
   if (finished_ && unput_ == 0) outbox_.end(std::nullopt, false);
 }
@@ -185,6 +195,7 @@ DATAFLUX_INLINE std::unique_ptr<get_unit> get_stream::fresh_unit() {
   unit->next_piece = 0;
   unit->is = get_unit::state::idle;
   unit->dropped = false;
+  unit->several = false;
   return unit;
 }
 
@@ -236,8 +247,16 @@ DATAFLUX_INLINE void get_stream::pull() {
   auto unit = fresh_unit();
   unit->pieces.push_back(std::move(*next_));
   next_.reset();
-  if (groups(unit->pieces.front())) gather(*unit);
-  unit->number = window_->add(unit->bytes());
+  if (groups(unit->pieces.front())) {
+    gather(*unit);
+  } else if (composer_ && composer_->on()) {
+    return add_sources(std::move(unit));
+  }
+  add(std::move(unit));
+}
+
+DATAFLUX_INLINE void get_stream::add(std::unique_ptr<get_unit> unit) {
+  unit->number = window_->add(unit->bytes(*core_));
   units_.push_back(std::move(unit));
   ++unput_;
 }

@@ -22,6 +22,7 @@ DATAFLUX_INLINE void get_stream::start(get_unit& unit, std::uint64_t bytes) {
   core_->counters.peak_held = std::max(core_->counters.peak_held, core_->budget.held());
   unit.is = get_unit::state::reading;
   unit.started = home().now();
+  if (unit.several) return read_composite(unit);
   if (unit.pieces.size() > 1) return read_group(unit);
   get_piece& p = unit.pieces.front();
   if (p.failure) return done(unit);
@@ -158,7 +159,7 @@ DATAFLUX_INLINE void get_stream::got_part(get_unit& unit, const result<read_summ
     p.to = {};
     p.memory = {};
   }
-  const window_fit fit = window_->sized(unit.number, p.length);
+  const window_fit fit = window_->sized(unit.number, core_->footprint(p.length));
   if (fit == window_fit::later) return release(unit);
   if (fit == window_fit::too_large) {
     p.fail(errc::resource_exhausted,

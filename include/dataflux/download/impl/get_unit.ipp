@@ -69,12 +69,13 @@ DATAFLUX_INLINE void get_piece::check(const read_summary& s) {
   verified = true;
 }
 
-DATAFLUX_INLINE std::optional<std::uint64_t> get_unit::bytes() const noexcept {
+DATAFLUX_INLINE std::optional<std::uint64_t> get_unit::bytes(
+    const transfer_state& core) const noexcept {
   std::uint64_t sum = 0;
   for (const get_piece& p : pieces) {
     if (p.failure || !p.own()) continue;
     if (p.length == get_piece::unknown) return std::nullopt;
-    sum += p.length;
+    if (p.length > 0) sum += core.footprint(p.length);
   }
   return sum;
 }

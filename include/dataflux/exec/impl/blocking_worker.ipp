@@ -8,30 +8,38 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <cstddef>
 #include <deque>
 #include <mutex>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI {
 
 namespace detail {
 
-/// The queue and the thread of one process. Never destroyed: the thread may sit in a blocking call
+/// A queue and its threads in one process. Never destroyed: a thread may sit in a blocking call
 /// when the process ends.
 struct blocking_worker {
+  explicit blocking_worker(std::size_t threads) : most(threads) {}
+
   /// A forked child has no such thread, and the mutex may have been locked when it was forked:
   /// whose state this is must be known without touching the rest of it.
   const pid_t process{::getpid()};
   std::mutex mutex{};
   std::condition_variable arrived{};
   std::deque<task> waiting{};
-  bool started{false};
+  const std::size_t most;
+  std::size_t started{0};
+  std::size_t idle{0};
 
   void work_forever() {
     for (;;) {
       std::unique_lock lock(mutex);
+      ++idle;
       arrived.wait(lock, [this] { return !waiting.empty(); });
+      --idle;
       task next = std::move(waiting.front());
       waiting.pop_front();
       lock.unlock();
@@ -47,17 +55,29 @@ struct blocking_worker {
     ::pthread_sigmask(SIG_SETMASK, &all, &before);
     try {
       std::thread([this] { work_forever(); }).detach();
-      started = true;
+      ++started;
     } catch (const std::system_error&) {
     }
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
 
-  static blocking_worker& of_this_process() {
-    static std::atomic<blocking_worker*> instance{nullptr};
+  result<void> run(task work) {
+    std::scoped_lock lock(mutex);
+    if (started < most && waiting.size() >= idle) start();
+    if (started == 0) {
+      return error{errc::unavailable, "no thread can be started for a blocking step"}
+          .with_retryable(true);
+    }
+    waiting.push_back(std::move(work));
+    arrived.notify_one();
+    return {};
+  }
+
+  static blocking_worker& of_this_process(std::atomic<blocking_worker*>& instance,
+                                          std::size_t threads) {
     blocking_worker* found = instance.load(std::memory_order_acquire);
     while (found == nullptr || found->process != ::getpid()) {
-      auto* const fresh = new blocking_worker;
+      auto* const fresh = new blocking_worker(threads);
       if (instance.compare_exchange_strong(found, fresh, std::memory_order_acq_rel)) return *fresh;
       delete fresh;
     }
@@ -68,16 +88,14 @@ struct blocking_worker {
 }  // namespace detail
 
 DATAFLUX_INLINE result<void> run_blocking(task work) {
-  auto& worker = detail::blocking_worker::of_this_process();
-  std::scoped_lock lock(worker.mutex);
-  if (!worker.started) worker.start();
-  if (!worker.started) {
-    return error{errc::unavailable, "no thread can be started for a blocking step"}.with_retryable(
-        true);
-  }
-  worker.waiting.push_back(std::move(work));
-  worker.arrived.notify_one();
-  return {};
+  static std::atomic<detail::blocking_worker*> instance{nullptr};
+  return detail::blocking_worker::of_this_process(instance, 1).run(std::move(work));
+}
+
+DATAFLUX_INLINE result<void> run_file_step(task work) {
+  constexpr std::size_t threads = 8;
+  static std::atomic<detail::blocking_worker*> instance{nullptr};
+  return detail::blocking_worker::of_this_process(instance, threads).run(std::move(work));
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI

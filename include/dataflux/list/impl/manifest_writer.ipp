@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/list/detail/file_error.hpp>
+#include <dataflux/file_error.hpp>
 #include <dataflux/list/detail/manifest_encoder.hpp>
 #include <dataflux/list/manifest_writer.hpp>
 

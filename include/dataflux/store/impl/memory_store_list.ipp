@@ -166,7 +166,9 @@ DATAFLUX_INLINE result<list_page> memory_service::list(const list_page_request& 
     }
     if (!stopped) filler.no_more();
   }
-  return filler.take();
+  list_page page = filler.take();
+  page.served = wall_clock();
+  return page;
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

@@ -14,13 +14,14 @@
 #include <memory>
 #include <optional>
 #include <stop_token>
+#include <vector>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
 class engine_read;
 
 /// Private: what the reads of an engine share. On home's thread only.
-struct read_engine_state {
+struct read_engine_state : std::enable_shared_from_this<read_engine_state> {
   read_engine_state(object_store& from, scheduler& at, const concurrency_options& c,
                     const hedge_options& h) noexcept
       : store(from), home(at), concurrency(c), hedges(h) {}
@@ -31,15 +32,33 @@ struct read_engine_state {
   hedge_policy hedges;
   std::deque<std::shared_ptr<engine_read>> line{};
   std::size_t waiting{0};  ///< of `line`: those that have not ended there
+  /// Under way, by when they were sent. Each is kept alive by the store.
+  engine_read* oldest{nullptr};
+  engine_read* newest{nullptr};
+  /// One for all of them, due when the first of them may be late.
+  timer_id timer{timer_id::none};
+  time_point timer_due{never};
+  /// Unused ones: making one costs an allocation.
+  std::vector<std::stop_source> stops{};
   unique_function<void()> on_idle{};
 
   bool idle() const noexcept { return waiting == 0 && concurrency.may_start(); }
   void pump();
+  std::stop_source fresh_stop();
+  /// Its requests have ended.
+  void put_back(std::stop_source& stop);
+  void link(engine_read& read) noexcept;
+  void unlink(engine_read& read) noexcept;
+  /// Looks after the reads under way at `due`, if not before.
+  void watch(time_point due);
+  void look();
 };
 
-/// Private: one read with its one to three requests. On home's thread but for the gates, which the
+/// Private: one read with its one or two requests. On home's thread but for the gates, which the
 /// store calls on the threads where bytes arrive, and `claim()`, which decides between them.
 class engine_read final : public std::enable_shared_from_this<engine_read> {
+  friend struct read_engine_state;
+
  public:
   using completion = object_store::completion<read_summary>;
 
@@ -49,6 +68,8 @@ class engine_read final : public std::enable_shared_from_this<engine_read> {
   /// Puts it into the line, and sends it if it is its turn.
   void enqueue();
   void launch();
+  /// Whether to ask twice; when to look again.
+  time_point check(time_point now);
   bool finished() const noexcept { return finished_; }
 
  private:
@@ -81,25 +102,15 @@ class engine_read final : public std::enable_shared_from_this<engine_read> {
     void operator()() const noexcept;
   };
 
-  request_side& at(hedge_side s) noexcept {
-    if (s == hedge_side::first) return first_;
-    return s == hedge_side::second ? second_ : *third_;
+  request_side& at(hedge_side s) noexcept { return s == hedge_side::first ? first_ : second_; }
+  static hedge_side other(hedge_side s) noexcept {
+    return s == hedge_side::first ? hedge_side::second : hedge_side::first;
   }
-  bool under_way() const noexcept {
-    return first_.under_way || second_.under_way || (third_ != nullptr && third_->under_way);
-  }
-  /// Ends the requests that are not that side's.
-  void stop_others(hedge_side side) noexcept;
-  void stop_all() noexcept;
   static constexpr std::uint8_t nobody = 0;
-  static std::uint8_t owner_number(hedge_side s) noexcept {
-    return static_cast<std::uint8_t>(static_cast<int>(s) + 1);
-  }
+  static std::uint8_t owner_number(hedge_side s) noexcept { return s == hedge_side::first ? 1 : 2; }
   bool claim(hedge_side side) noexcept;
   void give_up(const error& why);
   void send(hedge_side side, time_point now);
-  void set_timer(time_point when);
-  void check();
   void ended(hedge_side side, result<read_summary> outcome);
   void finish(result<read_summary> outcome);
   void account(const result<read_summary>& outcome, time_point now);
@@ -113,12 +124,14 @@ class engine_read final : public std::enable_shared_from_this<engine_read> {
   std::optional<std::stop_callback<stopper>> on_stop_{};
   request_side first_;
   request_side second_;
-  std::unique_ptr<request_side> third_{};    ///< hardly ever there
   std::atomic<std::uint8_t> owner_{nobody};  ///< of the destination, by owner_number()
   std::atomic<bool> asked_twice_{false};
   time_point first_byte_{never};  ///< by the owner
   hedged_read hedge_{};
-  timer_id timer_{timer_id::none};
+  timer_id timer_{timer_id::none};  ///< of its time limit, until its turn
+  time_point next_check_{never};
+  engine_read* older_{nullptr};
+  engine_read* newer_{nullptr};
   std::optional<error> failure_{};
   bool launched_{false};
   bool finished_{false};

@@ -8,6 +8,8 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
+inline constexpr std::size_t most_unused_stops = 256;
+
 DATAFLUX_INLINE void read_engine_state::pump() {
   while (!line.empty()) {
     if (!line.front()->finished()) {
@@ -16,6 +18,55 @@ DATAFLUX_INLINE void read_engine_state::pump() {
     }
     line.pop_front();
   }
+}
+
+DATAFLUX_INLINE std::stop_source read_engine_state::fresh_stop() {
+  if (stops.empty()) return {};
+  std::stop_source stop = std::move(stops.back());
+  stops.pop_back();
+  return stop;
+}
+
+DATAFLUX_INLINE void read_engine_state::put_back(std::stop_source& stop) {
+  if (stop.stop_possible() && !stop.stop_requested() && stops.size() < most_unused_stops) {
+    stops.push_back(std::move(stop));
+  }
+}
+
+DATAFLUX_INLINE void read_engine_state::link(engine_read& read) noexcept {
+  read.older_ = newest;
+  (newest != nullptr ? newest->newer_ : oldest) = &read;
+  newest = &read;
+}
+
+DATAFLUX_INLINE void read_engine_state::unlink(engine_read& read) noexcept {
+  (read.older_ != nullptr ? read.older_->newer_ : oldest) = read.newer_;
+  (read.newer_ != nullptr ? read.newer_->older_ : newest) = read.older_;
+}
+
+DATAFLUX_INLINE void read_engine_state::watch(time_point due) {
+  if (due >= timer_due) return;
+  home.cancel(std::exchange(timer, timer_id::none));
+  timer_due = due;
+  timer = home.at(due, [weak = weak_from_this()] {
+    const auto self = weak.lock();
+    if (self == nullptr) return;
+    self->timer = timer_id::none;
+    self->timer_due = never;
+    self->look();
+  });
+}
+
+/// Mostly finds that those it was set for have ended: so it is rarely set, and costs a read
+/// nothing.
+DATAFLUX_INLINE void read_engine_state::look() {
+  const time_point now = home.now();
+  time_point next = never;
+  for (engine_read* read = oldest; read != nullptr; read = read->newer_) {
+    if (read->next_check_ <= now) read->next_check_ = read->check(now);
+    next = std::min(next, read->next_check_);
+  }
+  watch(next);
 }
 
 DATAFLUX_INLINE engine_read::engine_read(std::shared_ptr<read_engine_state> core,
@@ -28,7 +79,7 @@ DATAFLUX_INLINE engine_read::engine_read(std::shared_ptr<read_engine_state> core
                     ? deadline_after(core_->home.now(), request_.limits.timeout)
                     : never),
       caller_stop_(request_.limits.stop),
-      first_{gate(*this, hedge_side::first), std::stop_source(), false},
+      first_{gate(*this, hedge_side::first), core_->fresh_stop(), false},
       second_{gate(*this, hedge_side::second), std::stop_source(std::nostopstate), false} {}
 
 DATAFLUX_INLINE void engine_read::enqueue() {
@@ -49,7 +100,8 @@ DATAFLUX_INLINE void engine_read::stopper::operator()() const noexcept {
   if (self == nullptr) return;
   scheduler& home = self->core_->home;
   home.post([self = std::move(self)] {
-    self->stop_all();
+    self->first_.stop.request_stop();
+    self->second_.stop.request_stop();
     self->give_up(error(errc::cancelled, "the caller asked to stop"));
   });
 }
@@ -70,8 +122,10 @@ DATAFLUX_INLINE void engine_read::launch() {
   const time_point now = core_->home.now();
   core_->concurrency.started(now);
   hedge_ = core_->hedges.begin(now);
+  core_->link(*this);
+  next_check_ = hedge_.next_check;
   send(hedge_side::first, now);
-  set_timer(hedge_.next_check);
+  core_->watch(next_check_);
 }
 
 DATAFLUX_INLINE void engine_read::send(hedge_side side, time_point now) {
@@ -89,28 +143,15 @@ DATAFLUX_INLINE void engine_read::send(hedge_side side, time_point now) {
                      });
 }
 
-DATAFLUX_INLINE void engine_read::set_timer(time_point when) {
-  if (when == never) return;
-  timer_ = core_->home.at(when, [self = shared_from_this()] {
-    self->timer_ = timer_id::none;
-    self->check();
-  });
-}
-
-DATAFLUX_INLINE void engine_read::check() {
-  if (finished_ || owner_.load(std::memory_order_acquire) != nobody) return;
-  const time_point now = core_->home.now();
+DATAFLUX_INLINE time_point engine_read::check(time_point now) {
+  if (owner_.load(std::memory_order_acquire) != nobody) return never;
   const hedge_decision decision = core_->hedges.consider(hedge_, now);
   if (decision.ask) {
-    const bool third = hedge_.third_at != never;
-    const hedge_side side = third ? hedge_side::third : hedge_side::second;
-    if (third)
-      third_.reset(new request_side{gate(*this, side), std::stop_source(std::nostopstate), false});
-    at(side).stop = std::stop_source();
+    second_.stop = core_->fresh_stop();
     asked_twice_.store(true, std::memory_order_release);
-    send(side, now);
+    send(hedge_side::second, now);
   }
-  set_timer(decision.next_check);
+  return decision.next_check;
 }
 
 /// Makes the destination that side's, if it is nobody's. On the thread where its bytes arrive.
@@ -121,21 +162,10 @@ DATAFLUX_INLINE bool engine_read::claim(hedge_side side) noexcept {
   }
   first_byte_ = core_->home.now();
   if (asked_twice_.load(std::memory_order_acquire)) {
-    core_->home.post([self = shared_from_this(), side] { self->stop_others(side); });
+    core_->home.post(
+        [self = shared_from_this(), side] { self->at(other(side)).stop.request_stop(); });
   }
   return true;
-}
-
-DATAFLUX_INLINE void engine_read::stop_others(hedge_side side) noexcept {
-  for (const hedge_side s : {hedge_side::first, hedge_side::second, hedge_side::third}) {
-    if (s == side || (s == hedge_side::third && third_ == nullptr)) continue;
-    at(s).stop.request_stop();
-  }
-}
-
-DATAFLUX_INLINE void engine_read::stop_all() noexcept {
-  first_.stop.request_stop();
-  stop_others(hedge_side::first);
 }
 
 DATAFLUX_INLINE void engine_read::ended(hedge_side side, result<read_summary> outcome) {
@@ -148,10 +178,10 @@ DATAFLUX_INLINE void engine_read::ended(hedge_side side, result<read_summary> ou
     return finish(std::move(outcome));
   }
   const std::uint8_t owner = owner_.load(std::memory_order_acquire);
+  if (owner == owner_number(other(side))) return;
   if (owner == owner_number(side)) return finish(std::move(outcome));
-  if (owner != nobody) return;
   if (!failure_ || side == hedge_side::first) failure_ = outcome.error();
-  if (!under_way()) finish(*failure_);
+  if (!at(other(side)).under_way) finish(*failure_);
 }
 
 DATAFLUX_INLINE void engine_read::finish(result<read_summary> outcome) {
@@ -159,9 +189,15 @@ DATAFLUX_INLINE void engine_read::finish(result<read_summary> outcome) {
   finished_ = true;
   core->home.cancel(std::exchange(timer_, timer_id::none));
   on_stop_.reset();
-  // claim() has told the other sides, unless one was sent at that very moment.
-  if (under_way()) stop_all();
-  if (launched_) account(outcome, core->home.now());
+  // claim() has told the other side, unless it was sent at that very moment.
+  for (request_side* s : {&first_, &second_}) {
+    if (s->under_way) s->stop.request_stop();
+    core->put_back(s->stop);
+  }
+  if (launched_) {
+    core->unlink(*this);
+    account(outcome, core->home.now());
+  }
   auto done = std::exchange(done_, {});
   done(std::move(outcome));
   core->pump();
@@ -170,11 +206,14 @@ DATAFLUX_INLINE void engine_read::finish(result<read_summary> outcome) {
 
 DATAFLUX_INLINE void engine_read::account(const result<read_summary>& outcome, time_point now) {
   const std::uint8_t owner = owner_.load(std::memory_order_acquire);
-  const auto side = owner == nobody ? hedge_side::first : static_cast<hedge_side>(owner - 1);
-  if (owner != nobody) core_->hedges.first_byte(hedge_, side, first_byte_);
+  const bool by_second = owner == owner_number(hedge_side::second);
+  if (owner != nobody) {
+    core_->hedges.first_byte(hedge_, by_second ? hedge_side::second : hedge_side::first,
+                             first_byte_);
+  }
   bool refused = false;
   if (outcome) {
-    core_->concurrency.finished({.started = hedge_.sent_at(side),
+    core_->concurrency.finished({.started = by_second ? hedge_.second_at : hedge_.asked_at,
                                  .first_byte = first_byte_,
                                  .finished = now,
                                  .bytes = outcome->bytes});

@@ -3,66 +3,7 @@
 #include <dataflux/transfer/transfer_context.hpp>
 #include <dataflux/transfer/transfer_state.hpp>
 
-#include <algorithm>
-
 namespace dataflux::inline DATAFLUX_ABI {
-
-namespace detail {
-
-/// Quantiles cost more than an item: they are looked at once for so many.
-inline constexpr std::uint64_t items_per_estimate = 64;
-
-DATAFLUX_INLINE transfer_state::transfer_state(object_store& store, scheduler& at,
-                                               const transfer_options& o)
-    : options(o),
-      home(at),
-      engine(store, at, {.concurrency = o.concurrency, .hedge = o.hedge}),
-      budget(o.memory_cap) {
-  published_.concurrency = engine.limit();
-}
-
-DATAFLUX_INLINE bool transfer_state::may_start(transfer_stream& stream) {
-  const bool first = line.empty() || line.front() == &stream;
-  if (first && engine.idle()) {
-    if (!line.empty()) line.pop_front();
-    return true;
-  }
-  if (std::find(line.begin(), line.end(), &stream) == line.end()) line.push_back(&stream);
-  if (!first) wake_next();
-  return false;
-}
-
-DATAFLUX_INLINE void transfer_state::leave(transfer_stream& stream) {
-  std::erase(line, &stream);
-  wake_next();
-}
-
-DATAFLUX_INLINE void transfer_state::wake_next() {
-  if (!line.empty() && engine.idle()) line.front()->wake();
-}
-
-DATAFLUX_INLINE void transfer_state::publish() {
-  counters.held = budget.held();
-  counters.in_flight = engine.in_flight();
-  counters.waiting = engine.waiting();
-  counters.concurrency = engine.limit();
-  counters.hedges = engine.hedges();
-  if (counters.items == 0 || counters.items - estimated_at_ >= items_per_estimate) {
-    estimated_at_ = counters.items;
-    counters.network = engine.estimate();
-  }
-  std::scoped_lock lock(mutex_);
-  published_ = counters;
-}
-
-DATAFLUX_INLINE transfer_counters transfer_state::published() const {
-  std::scoped_lock lock(mutex_);
-  transfer_counters now = published_;
-  now.lent = lent->load(std::memory_order_relaxed);
-  return now;
-}
-
-}  // namespace detail
 
 DATAFLUX_INLINE transfer_context::transfer_context(object_store& store,
                                                    const transfer_options& options)

@@ -154,7 +154,8 @@ DATAFLUX_INLINE void read_window::asked(time_point now, bool ready) {
     boost_ = std::max(boost_ - boost_ / ahead::boost_memory, 1.0);
     return;
   }
-  if (!std::exchange(waiting_, true) && ahead_ >= depth() && first_ >= boosted_until_) {
+  const bool were_enough = ahead_ >= depth();
+  if (!std::exchange(waiting_, true) && were_enough && first_ >= boosted_until_) {
     boost_ = std::min(2 * boost_, ahead::most_boost);
     boosted_until_ = end();
   }
@@ -184,6 +185,7 @@ DATAFLUX_INLINE std::size_t read_window::depth() const noexcept {
     items = ahead::least_depth + boost_ * ahead::margin * slow_read_ / think;
   }
   const auto most = static_cast<double>(std::max<std::size_t>(options_.max_items, 1));
+  if (waiting_) return static_cast<std::size_t>(most);
   return static_cast<std::size_t>(std::min(items, most));
 }
 

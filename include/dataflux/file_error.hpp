@@ -6,9 +6,12 @@
 #include <string>
 #include <system_error>
 
-/// Private: failures of the local file system as errors.
-namespace dataflux::inline DATAFLUX_ABI::detail {
+/// Failures of the local file system as errors: they name a path, and neither bucket nor object.
+namespace dataflux::inline DATAFLUX_ABI {
 
+/// `code` is errno: not_found (no such folder), permission_denied, resource_exhausted (disk full,
+/// or a limit of the process reached), invalid_argument (the path cannot be that of a file), else
+/// unknown.
 inline errc errc_of_errno(int code) noexcept {
   switch (code) {
     case ENOENT:
@@ -35,11 +38,11 @@ inline errc errc_of_errno(int code) noexcept {
   }
 }
 
-/// "cannot `what` 'path': No such file or directory"
+/// The error says "cannot `what` 'path': No such file or directory"
 inline error file_error(int code, const char* what, const std::string& path) {
   return error{errc_of_errno(code),
                std::string{"cannot "}.append(what).append(" '").append(path).append("': ").append(
                    std::generic_category().message(code))};
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::detail
+}  // namespace dataflux::inline DATAFLUX_ABI

@@ -1,0 +1,47 @@
+/// 11: one huge object by ranges in parallel: into memory, and into a file that a second run would
+/// go on with if the first one broke off.
+///
+///     11_one BUCKET OBJECT FILE
+
+#include <dataflux/download/get_one.hpp>
+#include <dataflux/download/get_to_file.hpp>
+#include <dataflux/gcs/client.hpp>
+
+#include <cstdio>
+#include <vector>
+
+namespace {
+
+int fail(const dataflux::error& why) {
+  std::fprintf(stderr, "%s\n", why.to_string().c_str());
+  return 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 4) return 2;
+  const auto client = dataflux::gcs::client::create();
+  if (!client) return fail(client.error());
+  const auto object = (*client)->stat({.bucket = argv[1], .object = argv[2]});
+  if (!object) return fail(object.error());
+  const dataflux::transfer_context context(**client);
+
+  std::vector<std::byte> memory(object->size);
+  const auto read = dataflux::get_one(
+      context, {.bucket = argv[1], .object = argv[2], .generation = object->generation}, memory);
+  if (!read) return fail(read.error());
+  std::printf("%llu bytes in memory by %u requests, %s\n",
+              static_cast<unsigned long long>(read->bytes), read->reads,
+              read->verified ? "checked" : "not checked");
+
+  const auto file = dataflux::get_to_file(context, {.bucket = argv[1],
+                                                    .object = argv[2],
+                                                    .generation = object->generation,
+                                                    .path = argv[3],
+                                                    .resume = true});
+  if (!file) return fail(file.error());
+  std::printf("%llu bytes in %s, %llu of them from an earlier run\n",
+              static_cast<unsigned long long>(file->bytes), argv[3],
+              static_cast<unsigned long long>(file->resumed));
+}

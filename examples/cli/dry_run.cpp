@@ -1,0 +1,20 @@
+#include "dry_run.hpp"
+
+#include <cinttypes>
+#include <cstdio>
+
+namespace cli {
+
+void dry_run::tell(std::string_view source, std::string_view target, std::uint64_t size) {
+  ++objects_;
+  bytes_ += size;
+  std::printf("%15" PRIu64 "  %.*s -> %.*s\n", size, static_cast<int>(source.size()), source.data(),
+              static_cast<int>(target.size()), target.data());
+}
+
+void dry_run::finish(outcome& report) const {
+  std::printf("total: %" PRIu64 " objects, %" PRIu64 " bytes to copy\n", objects_, bytes_);
+  if (std::fflush(stdout) != 0) report.failed(file_error("output", "could not be written"));
+}
+
+}  // namespace cli

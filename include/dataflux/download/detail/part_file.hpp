@@ -1,0 +1,93 @@
+#pragma once
+
+#include <dataflux/bytes.hpp>
+#include <dataflux/result.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace dataflux::inline DATAFLUX_ABI::detail {
+
+/// Private: what a file is going to be: bytes [offset, offset + length) of one generation, in
+/// slices.
+struct part_content {
+  std::string bucket{};
+  std::string object{};
+  std::int64_t generation{0};
+  std::uint64_t object_size{0};
+  std::uint64_t offset{0};
+  std::uint64_t length{0};
+  std::uint64_t slice{1};
+
+  std::size_t slices() const noexcept {
+    return static_cast<std::size_t>((length + slice - 1) / slice);
+  }
+  std::uint64_t begin_of(std::size_t i) const noexcept { return i * slice; }
+  std::uint64_t length_of(std::size_t i) const noexcept {
+    return i + 1 < slices() ? slice : length - begin_of(i);
+  }
+};
+
+/// Private: a file that has a hidden name beside its place until publish(); if that is not reached
+/// it is removed, unless keep() says otherwise. All members block. One thread at a time.
+///
+/// With a journal the hidden name depends on the place alone, and behind the content lie a header,
+/// which says what it is the content of, and eight bytes for each slice: its CRC32C, and the CRC32C
+/// of header, number and that. Header and records that are not exactly what this call would write
+/// are as good as none.
+class part_file {
+ public:
+  /// `folder`: as get_to_file_request::folder.
+  part_file(std::string path, int folder, part_content content)
+      : path_(std::move(path)), folder_(folder), content_(std::move(content)) {}
+  part_file(const part_file&) = delete;
+  part_file& operator=(const part_file&) = delete;
+  ~part_file();
+
+  result<void> create();
+  result<void> open_with_journal();
+  /// The checksum of slice `i`, if the file has it and its bytes match.
+  std::optional<std::uint32_t> verified(std::size_t i);
+  result<void> write(std::size_t i, bytes_view bytes, std::uint32_t crc32c);
+  result<void> publish(bool flush);
+  void keep() noexcept { hidden_.clear(); }
+
+ private:
+  static constexpr std::size_t head_size = 56;
+  static constexpr std::size_t record_size = 8;
+
+  result<void> fail(const char* what) const;
+  result<void> find_place();
+  result<bool> open_part();
+  result<void> begin_anew();
+  result<void> preallocate(std::uint64_t size);
+  result<void> put(bytes_view bytes, std::uint64_t offset);
+  bool read_back(bytes_span into, std::uint64_t offset) const;
+  void make_head();
+  std::uint32_t check_of(std::size_t i, std::uint32_t crc32c) const noexcept;
+  std::uint64_t full_size() const noexcept;
+
+  const std::string path_;
+  int folder_;
+  const part_content content_;
+  std::string name_{};    ///< in the folder
+  std::string hidden_{};  ///< empty: nothing is to be removed
+  int own_folder_{-1};
+  int file_{-1};
+  bool journal_{false};
+  std::array<std::byte, head_size> head_{};
+  std::uint32_t head_crc_{0};
+  std::vector<std::byte> records_{};
+  std::vector<std::byte> scratch_{};
+};
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/download/impl/part_file.ipp>
+#endif

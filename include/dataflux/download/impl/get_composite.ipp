@@ -1,0 +1,189 @@
+#pragma once
+
+#include <dataflux/download/detail/get_composite.hpp>
+#include <dataflux/download/detail/get_group.hpp>
+#include <dataflux/transfer/ranged_read.hpp>
+
+#include <utility>
+
+namespace dataflux::inline DATAFLUX_ABI::detail {
+
+/// A composite that is in the way of the stream's end is not waited for any longer; the service is
+/// out of reach then.
+inline constexpr duration remove_patience = std::chrono::seconds(60);
+
+/// Whether the service has said no to the one request that was sent: then it made nothing.
+inline bool surely_not_made(const error& e) noexcept {
+  const int status = e.http_status();
+  return e.attempts() <= 1 && (status == 400 || status == 401 || status == 403 || status == 404);
+}
+
+DATAFLUX_INLINE std::uint64_t get_composite::bytes() const noexcept {
+  std::uint64_t sum = 0;
+  for (const get_piece& p : pieces_) sum += p.length;
+  return sum;
+}
+
+DATAFLUX_INLINE void get_composite::start() {
+  if (!composer_.begin()) {
+    end();
+    return read_each();
+  }
+  compose_request r = composer_.request();
+  name_ = r.object;
+  for (const get_piece& p : pieces_) r.sources.push_back({p.request.object, p.generation});
+  composer_.core().engine.store().start(
+      r, at_home<object_metadata>([](get_composite& self, const result<object_metadata>& outcome) {
+        self.composed(outcome);
+      }));
+}
+
+DATAFLUX_INLINE void get_composite::composed(const result<object_metadata>& outcome) {
+  if (!outcome) {
+    composer_.refused(outcome.error());
+    surely_not_made(outcome.error()) ? end() : look(outcome.error());
+    return read_each();
+  }
+  composer_.made();
+  generation_ = outcome->generation;
+  // With other sizes than those asked for nothing is where it is looked for.
+  if (outcome->size == bytes() && !stop_.stop_requested()) return read();
+  remove();
+  read_each();
+}
+
+DATAFLUX_INLINE void get_composite::read() {
+  std::uint64_t offset = 0;
+  for (get_piece& p : pieces_) {
+    // Reading each says so of all that have none.
+    if (!owner_.place(p)) {
+      remove();
+      return read_each();
+    }
+    get_piece& slice = slices_.emplace_back();
+    slice.request.object = name_;
+    slice.generation = generation_;
+    slice.offset = offset;
+    slice.length = p.length;
+    slice.to = p.to;
+    offset += p.length;
+  }
+  for (get_piece& slice : slices_) slice.object_size = offset;
+  std::make_shared<get_group>(composer_.core().engine, composer_.bucket(), slices_,
+                              coalesce_options{.slice = composer_.core().options.slice}, stop_,
+                              [self = shared_from_this()] { self->got_slices(); })
+      ->start();
+}
+
+DATAFLUX_INLINE void get_composite::got_slices() {
+  remove();
+  for (std::size_t i = 0; i < pieces_.size(); ++i) {
+    if (!adopt(pieces_[i], slices_[i])) missing_.push_back(&pieces_[i]);
+  }
+  read_missing();
+}
+
+/// True if the slice is what the object was said to be.
+DATAFLUX_INLINE bool get_composite::adopt(get_piece& piece, const get_piece& slice) {
+  if (slice.failure) return false;
+  const auto& right = piece.request.crc32c;
+  if (right ? slice.crc32c != *right : !slice.verified) return false;
+  piece.crc32c = slice.crc32c;
+  piece.verified = true;
+  return true;
+}
+
+DATAFLUX_INLINE void get_composite::read_each() {
+  for (get_piece& p : pieces_) missing_.push_back(&p);
+  read_missing();
+}
+
+DATAFLUX_INLINE void get_composite::read_missing() {
+  if (missing_.empty() || stop_.stop_requested()) return give_back();
+  in_flight_ = missing_.size();
+  for (get_piece* p : missing_) read_one(*p);
+}
+
+DATAFLUX_INLINE void get_composite::read_one(get_piece& p) {
+  p.failure.reset();
+  if (p.to.empty() && !owner_.place(p)) return one_ended();
+  const std::uint64_t slice = composer_.core().options.slice;
+  if (p.length > slice) return read_ranges(p);
+  composer_.core().engine.start(
+      {.bucket = composer_.bucket(),
+       .object = p.request.object,
+       .generation = p.generation,
+       .limits = {.stop = stop_}},
+      sinks_.emplace_back(p.to),
+      [self = shared_from_this(), &p](const result<read_summary>& outcome) {
+        outcome ? p.check(*outcome) : void(p.failure = outcome.error());
+        self->one_ended();
+      });
+}
+
+DATAFLUX_INLINE void get_composite::read_ranges(get_piece& p) {
+  start_ranged_read(composer_.core().engine,
+                    {.bucket = composer_.bucket(),
+                     .object = p.request.object,
+                     .generation = p.generation,
+                     .crc32c = p.request.crc32c,
+                     .slice = composer_.core().options.slice,
+                     .limits = {.stop = stop_}},
+                    p.to,
+                    [self = shared_from_this(), &p](const result<ranged_read_summary>& outcome) {
+                      if (outcome) {
+                        p.check({.bytes = outcome->bytes,
+                                 .crc32c = outcome->crc32c,
+                                 .object_size = outcome->object_size,
+                                 .verified = outcome->verified,
+                                 .generation = outcome->generation});
+                      } else {
+                        p.failure = outcome.error();
+                      }
+                      self->one_ended();
+                    });
+}
+
+DATAFLUX_INLINE void get_composite::one_ended() {
+  if (--in_flight_ == 0) give_back();
+}
+
+DATAFLUX_INLINE void get_composite::give_back() {
+  if (stop_.stop_requested()) {
+    // They will be read again, or nobody asks for them any more.
+    for (get_piece& p : pieces_) p.failure.reset();
+  }
+  owner_.done();
+}
+
+/// Whether the composite was made nobody has told us.
+DATAFLUX_INLINE void get_composite::look(const error& why) {
+  composer_.core().engine.store().start(
+      stat_request{
+          .bucket = composer_.bucket(), .object = name_, .limits = {.timeout = remove_patience}},
+      at_home<object_metadata>([why](get_composite& self, const result<object_metadata>& found) {
+        if (found) {
+          self.generation_ = found->generation;
+          return self.remove();
+        }
+        if (found.error().code() != errc::not_found) self.composer_.left(why, self.name_);
+        self.end();
+      }));
+}
+
+/// By its generation: so it goes for good where the bucket keeps versions, and may be asked again.
+DATAFLUX_INLINE void get_composite::remove() {
+  composer_.core().engine.store().start(
+      remove_request{.bucket = composer_.bucket(),
+                     .object = name_,
+                     .generation = generation_,
+                     .limits = {.timeout = remove_patience}},
+      at_home<void>([](get_composite& self, const result<void>& outcome) {
+        self.composer_.removed(outcome, self.name_);
+        self.end();
+      }));
+}
+
+DATAFLUX_INLINE void get_composite::end() { owner_.gone(); }
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

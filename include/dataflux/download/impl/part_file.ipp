@@ -1,0 +1,253 @@
+#pragma once
+
+#include <dataflux/codec/crc32c.hpp>
+#include <dataflux/download/detail/part_file.hpp>
+#include <dataflux/file_error.hpp>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+
+namespace dataflux::inline DATAFLUX_ABI::detail {
+
+inline constexpr char part_magic[8] = {'d', 'f', 'x', 'p', 'a', 'r', 't', '1'};
+/// Read back at a time: it stays in the cache.
+inline constexpr std::size_t read_back_bytes = std::size_t{1} << 20U;
+
+DATAFLUX_INLINE part_file::~part_file() {
+  if (!hidden_.empty()) ::unlinkat(folder_, hidden_.c_str(), 0);  // before others may lock it
+  if (file_ >= 0) ::close(file_);
+  if (own_folder_ >= 0) ::close(own_folder_);
+}
+
+DATAFLUX_INLINE result<void> part_file::fail(const char* what) const {
+  return file_error(errno, what, path_);
+}
+
+/// Splits the path. All that follows is relative to one open folder, so that what is renamed or
+/// linked meanwhile leads nowhere else.
+DATAFLUX_INLINE result<void> part_file::find_place() {
+  const auto slash = path_.rfind('/');
+  name_ = slash == std::string::npos ? path_ : path_.substr(slash + 1);
+  if (folder_ < 0) {
+    const std::string above = slash == std::string::npos ? "." : path_.substr(0, slash + 1);
+    own_folder_ = ::open(above.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (own_folder_ < 0) return fail("open the folder of");
+    folder_ = own_folder_;
+  }
+  struct stat there {};
+  const bool taken = ::fstatat(folder_, name_.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0;
+  if (!taken && errno == ENAMETOOLONG) return fail("create");
+  if (name_.empty() || name_ == "." || name_ == ".." || (taken && S_ISDIR(there.st_mode))) {
+    errno = EISDIR;
+    return fail("replace");
+  }
+  return {};
+}
+
+DATAFLUX_INLINE result<void> part_file::create() {
+  if (auto found = find_place(); !found) return found;
+  static std::atomic<std::uint64_t> last{0};
+  constexpr int most_attempts = 1000;  // names that killed processes of this number have left
+  for (int attempt = 0; attempt < most_attempts; ++attempt) {
+    std::string name = ".dataflux-" + std::to_string(::getpid()) + "-" + std::to_string(++last);
+    constexpr int how = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    file_ = ::openat(folder_, name.c_str(), how, 0666);
+    if (file_ >= 0) {
+      hidden_ = std::move(name);
+      return content_.slices() > 1 ? preallocate(content_.length) : result<void>();
+    }
+    if (errno != EEXIST) break;
+  }
+  return fail("create");
+}
+
+DATAFLUX_INLINE result<void> part_file::open_with_journal() {
+  if (auto found = find_place(); !found) return found;
+  journal_ = true;
+  std::uint64_t hash = 0xcbf29ce484222325U;  // FNV-1a: short, whatever the name
+  for (const char c : name_) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+  std::string hidden = ".dataflux-part-";
+  for (int shift = 60; shift >= 0; shift -= 4) hidden += "0123456789abcdef"[hash >> shift & 15U];
+  hidden_ = std::move(hidden);
+  constexpr int most_attempts = 8;
+  bool opened = false;
+  for (int attempt = 0; attempt < most_attempts && !opened; ++attempt) {
+    auto one = open_part();
+    if (!one) {
+      keep();  // not ours
+      return std::move(one).error();
+    }
+    opened = *one;
+  }
+  if (!opened) {
+    keep();
+    errno = EBUSY;
+    return fail("go on with");
+  }
+  make_head();
+  struct stat facts {};
+  std::array<std::byte, head_size> found{};
+  records_.resize(content_.slices() * record_size);
+  if (::fstat(file_, &facts) == 0 && static_cast<std::uint64_t>(facts.st_size) == full_size() &&
+      read_back(found, content_.length) && found == head_ &&
+      read_back(records_, content_.length + head_size)) {
+    return {};
+  }
+  return begin_anew();
+}
+
+/// False: what had the name was none of ours, or is gone; to be tried again.
+DATAFLUX_INLINE result<bool> part_file::open_part() {
+  constexpr int how = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
+  const int file = ::openat(folder_, hidden_.c_str(), how, 0666);
+  if (file < 0 && errno == ELOOP && ::unlinkat(folder_, hidden_.c_str(), 0) == 0) return false;
+  if (file < 0) return fail("create").error();
+  struct stat named {};
+  struct stat opened {};
+  struct flock whole {};
+  whole.l_type = F_WRLCK;
+  whole.l_whence = SEEK_SET;
+  // A file system without locks leaves it to the caller that there is one call at a time.
+  const bool locked = ::fcntl(file, F_OFD_SETLK, &whole) == 0;
+  if (!locked && (errno == EAGAIN || errno == EACCES)) {
+    ::close(file);
+    return error(errc::failed_precondition, "another download of '" + path_ + "' is at work");
+  }
+  const bool same = ::fstat(file, &opened) == 0 &&
+                    ::fstatat(folder_, hidden_.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+                    named.st_ino == opened.st_ino && named.st_dev == opened.st_dev;
+  if (same && S_ISREG(opened.st_mode) && opened.st_nlink == 1) {
+    file_ = file;
+    return true;
+  }
+  ::close(file);
+  // A second name of somebody's file, or no file at all.
+  if (same && ::unlinkat(folder_, hidden_.c_str(), 0) != 0)
+    return fail("replace the part of").error();
+  return false;
+}
+
+DATAFLUX_INLINE std::uint64_t part_file::full_size() const noexcept {
+  return content_.length + head_size + content_.slices() * record_size;
+}
+
+DATAFLUX_INLINE void part_file::make_head() {
+  const auto name =
+      codec::crc32c(as_bytes(content_.bucket + '\n' + content_.object + '\n' + name_));
+  std::byte* at = head_.data();
+  const auto add = [&at](const auto& value) {
+    std::memcpy(at, &value, sizeof value);
+    at += sizeof value;
+  };
+  add(part_magic);
+  add(content_.generation);
+  add(content_.object_size);
+  add(content_.offset);
+  add(content_.length);
+  add(content_.slice);
+  add(name);
+  head_crc_ = codec::crc32c(bytes_view(head_).first(head_size - sizeof head_crc_));
+  add(head_crc_);
+}
+
+DATAFLUX_INLINE std::uint32_t part_file::check_of(std::size_t i,
+                                                  std::uint32_t crc32c) const noexcept {
+  const std::uint64_t record[]{i, crc32c};
+  return codec::crc32c_extend(head_crc_, std::as_bytes(std::span(record)));
+}
+
+DATAFLUX_INLINE result<void> part_file::begin_anew() {
+  std::fill(records_.begin(), records_.end(), std::byte{0});
+  if (::ftruncate(file_, 0) != 0) return fail("empty the part of");
+  if (auto room = preallocate(full_size()); !room) return room;
+  if (::ftruncate(file_, static_cast<::off_t>(full_size())) != 0) return fail("enlarge");
+  return put(head_, content_.length);
+}
+
+/// Says early that a disk is too small, and keeps slices that come in any order together.
+DATAFLUX_INLINE result<void> part_file::preallocate(std::uint64_t size) {
+  int status = 0;
+  do {
+    status = ::fallocate(file_, 0, 0, static_cast<::off_t>(size));
+  } while (status != 0 && errno == EINTR);
+  if (status == 0 || errno == EOPNOTSUPP || errno == ENOSYS) return {};
+  return fail("make room for");
+}
+
+DATAFLUX_INLINE result<void> part_file::put(bytes_view bytes, std::uint64_t offset) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::pwrite(file_, bytes.data(), bytes.size(), static_cast<::off_t>(offset));
+    if (count < 0 && errno == EINTR) continue;
+    if (count == 0) errno = ENOSPC;
+    if (count <= 0) return fail("write");
+    bytes = bytes.subspan(static_cast<std::size_t>(count));
+    offset += static_cast<std::uint64_t>(count);
+  }
+  return {};
+}
+
+DATAFLUX_INLINE bool part_file::read_back(bytes_span into, std::uint64_t offset) const {
+  while (!into.empty()) {
+    const ssize_t count = ::pread(file_, into.data(), into.size(), static_cast<::off_t>(offset));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    into = into.subspan(static_cast<std::size_t>(count));
+    offset += static_cast<std::uint64_t>(count);
+  }
+  return true;
+}
+
+DATAFLUX_INLINE std::optional<std::uint32_t> part_file::verified(std::size_t i) {
+  std::uint32_t record[2];
+  std::memcpy(record, records_.data() + i * record_size, record_size);
+  if (record[1] != check_of(i, record[0])) return std::nullopt;
+  scratch_.resize(
+      static_cast<std::size_t>(std::min<std::uint64_t>(content_.slice, read_back_bytes)));
+  std::uint32_t crc = 0;
+  std::uint64_t at = content_.begin_of(i);
+  for (std::uint64_t left = content_.length_of(i); left > 0;) {
+    const auto some = bytes_span(scratch_).first(
+        static_cast<std::size_t>(std::min<std::uint64_t>(left, scratch_.size())));
+    if (!read_back(some, at)) return std::nullopt;
+    crc = codec::crc32c_extend(crc, some);
+    at += some.size();
+    left -= some.size();
+  }
+  if (crc != record[0]) return std::nullopt;
+  return crc;
+}
+
+DATAFLUX_INLINE result<void> part_file::write(std::size_t i, bytes_view bytes,
+                                              std::uint32_t crc32c) {
+  if (auto good = put(bytes, content_.begin_of(i)); !good || !journal_) return good;
+  const std::uint32_t record[]{crc32c, check_of(i, crc32c)};
+  return put(std::as_bytes(std::span(record)), content_.length + head_size + i * record_size);
+}
+
+/// A name and its file outlive a loss of power together when file and folder are flushed; a file
+/// system that cannot do that keeps its own promises.
+DATAFLUX_INLINE result<void> part_file::publish(bool flush) {
+  if (journal_ && ::ftruncate(file_, static_cast<::off_t>(content_.length)) != 0) {
+    return fail("cut");
+  }
+  if (flush && ::fsync(file_) != 0) return fail("flush");
+  // Some file systems say at a close that the data did not fit. The lock stays with the file.
+  if (::close(::dup(file_)) != 0) return fail("close");
+  if (::renameat(folder_, hidden_.c_str(), folder_, name_.c_str()) != 0) return fail("replace");
+  hidden_.clear();
+  if (!flush) return {};
+  const int folder = ::openat(folder_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder >= 0) {
+    static_cast<void>(::fsync(folder));
+    ::close(folder);
+  }
+  return {};
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail
