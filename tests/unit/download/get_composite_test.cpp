@@ -410,7 +410,7 @@ TEST_CASE("get_composite: ended at any moment, nothing stays", "[download]") {
 
 TEST_CASE("get_composite: a time limit of the stream removes what there is", "[download]") {
   compose_world w;
-  const auto requests = w.add_many(2'000, 100);
+  const auto requests = w.add_many(6'000, 100);
   for (const auto limit : {1ms, 15ms, 25ms, 35ms, 45ms, 55ms, 65ms, 85ms, 100ms, 130ms}) {
     auto how = w.options();
     how.limits.timeout = limit;
