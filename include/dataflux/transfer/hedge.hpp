@@ -47,7 +47,7 @@ struct hedge_counters {
   std::uint64_t denied_by_service{0};
 };
 
-/// Decides when a read that has no first byte yet is asked for again. One request in a
+/// Decides when a read that has no first byte yet is asked for a second time. One request in a
 /// hundred may take a hundred times as long as the others, and a stream in order waits for it. But
 /// whoever asks twice when the service is slow makes it slower; hence a read gets ONE second
 /// request, and only if
