@@ -1,4 +1,4 @@
-"""The benchmark `epoch_sim`: an epoch over many objects, through the real getter, in simulated time.
+"""The benchmark `epoch_sim`: epochs over many objects, through the real getter, in simulated time.
 
 A round trip of 20 ms and 50 MB/s a connection, each with jitter, 10 Gbit/s in all, 256 connections
 at most, a memory cap of 256 MiB. One consumer takes as fast as it can; one takes a step of fixed
@@ -16,6 +16,7 @@ import tempfile
 import folders
 import png
 import report
+import tail
 
 RTT_S, CONNECTION_RATE, LINK, CONNECTIONS = 0.020, 50e6, 1.25e9, 256
 # Objects, bytes of each, times over, items of a batch.
@@ -25,7 +26,7 @@ CASES = {"10 KB": (11_098, 10_000, 10, 256), "100 KiB": (50_000, 100 << 10, 1, 1
 COMPOSE_S = 0.8  # what the original's own table implies: NOTES.md
 COMPOSITE_LIMIT = 32 << 20
 STEP_SHARE = 0.95
-SMALL_AIM, WAITED_AIM = 0.9, 0.05
+SMALL_AIM, NETWORK_AIM, WAITED_AIM = 0.9, 0.95, 0.05
 CAP = 256 << 20
 START_UP_S = 1
 # Where composing pays.
@@ -103,20 +104,30 @@ def measure_all(folder):
     return rows, samples
 
 
-def judgements(folder, rows):
-    """Each figure with its aim, and whether it is met."""
-    ours = {(each["case"], each["consumer"]): each for each in rows if each["way"] == "ours"}
+def judgements(folder, seeds):
+    """Each figure of ours with its aim, and whether it is met: the median of several seeds."""
+    tasks = [(case, consumer, seed) for case in CASES for consumer in ("fast", "steps")
+             for seed in range(1, seeds + 1)]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        lines = dict(zip(tasks, pool.map(
+            lambda t: measure(folder, t[0], "ours", t[1], ("--seed", t[2]))[0], tasks)))
     line = simulate(folder, "--way", "plain", "--objects", 1_000, "--bytes", 10_000, "--batch", 1)
     one_by_one = line["items"] / line["seconds"]
-    times = ours["10 KB", "fast"]["rate_after"] / one_by_one
-    found = [{"figure": "10 KB: times one by one, after the first second", "value": times,
-              "aim": SMALL_AIM * CONNECTIONS, "met": times >= SMALL_AIM * CONNECTIONS}]
+
+    def all_of(case, consumer, key):
+        return [lines[case, consumer, seed][key] for seed in range(1, seeds + 1)]
+
+    found = [tail.figure("10 KB: times one by one, after the first second",
+                         [rate / one_by_one for rate in all_of("10 KB", "fast", "rate_after")],
+                         SMALL_AIM * CONNECTIONS, most=False)]
     for case in CASES:
-        waited, held = ours[case, "steps"]["waited"], ours[case, "steps"]["peak_held"]
-        found.append({"figure": f"{case}: share of the time that the consumer waited",
-                      "value": waited, "aim": WAITED_AIM, "met": waited <= WAITED_AIM})
-        found.append({"figure": f"{case}: bytes held at most", "value": held, "aim": CAP,
-                      "met": held <= CAP})
+        found += [
+            tail.figure(f"{case}: share of the network used, after the first second",
+                        all_of(case, "fast", "network_after"), NETWORK_AIM, most=False),
+            tail.figure(f"{case}: share of the time that the consumer waited",
+                        all_of(case, "steps", "waited"), WAITED_AIM),
+            tail.figure(f"{case}: bytes held at most, of the cap",
+                        [held / CAP for held in all_of(case, "steps", "peak_held")], 1)]
     return found
 
 
@@ -162,14 +173,6 @@ def table(rows):
                                                        "waited", "waited_after")),
                       held, f"{each['class_a']:,}", f"{each['class_b']:,}"))
     return report.aligned(lines, (0, 1, 2))
-
-
-def judged(found):
-    lines = [("figure", "", "aim", "")]
-    for each in found:
-        lines.append((each["figure"], report.number(each["value"]), report.number(each["aim"]),
-                      "" if each["met"] else "missed"))
-    return report.aligned(lines, (0, 3))
 
 
 def over_socket(folder, case, step):
@@ -256,14 +259,14 @@ def picture(samples):
 
 def run(folder, options, versions):
     rows, samples = measure_all(folder)
-    found = judgements(folder, rows)
+    found = judgements(folder, 1 if options.quick else 5)
     compose = [] if options.quick else compose_table(folder)
     socket = measure_socket(folder) if options.socket else []
     picture(samples).save(report.OUT / "epoch_sim.png")
     result = {"bench": "epoch_sim", "versions": versions, "simulated": rows, "judged": found,
               "composing": compose, "socket": socket}
     (report.OUT / "epoch_sim.json").write_text(json.dumps(result, indent=1) + "\n")
-    print("\n".join([*table(rows), "", *judged(found), "",
+    print("\n".join([*table(rows), "", *tail.table(found), "",
                      *(compose_text(compose) if compose else []),
                      *(["", *socket_table(socket)] if socket else [])]))
     print(f"rate, bytes held and waiting over time: {report.OUT / 'epoch_sim.png'}\n", flush=True)

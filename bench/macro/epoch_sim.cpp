@@ -5,6 +5,9 @@
 
 #include <cstdio>
 #include <exception>
+#include <optional>
+#include <string>
+#include <string_view>
 
 /// Simulates epochs and prints one JSON line for each; bench/epoch_sim.py makes tables of them.
 
@@ -23,6 +26,7 @@ struct settings {
   simulated_network network{};
   // Of other ways.
   rival_plan rival{};
+  bool compose{false};  ///< ours
 };
 
 /// What the ways are, besides ours. Their numbers may be changed by options.
@@ -56,6 +60,7 @@ epoch_plan plan_of(const settings& s) {
           .epochs = s.epochs,
           .batch = s.batch,
           .step = s.step,
+          .compose = s.compose ? std::optional(dataflux::compose_options{}) : std::nullopt,
           .transfer = s.transfer};
 }
 
@@ -67,12 +72,21 @@ void print_times(const epoch_sample& s, const char* after) {
 
 void run_ours(const settings& s) {
   simulated_epoch epoch(s.network, plan_of(s));
+  if (s.rival.compose_seconds > 0) {
+    const dataflux::duration time = simulated_network::to_duration(s.rival.compose_seconds);
+    epoch.store().set_faults([time](dataflux::store_verb verb, std::string_view,
+                                    std::uint64_t) -> std::optional<dataflux::injected_fault> {
+      if (verb != dataflux::store_verb::compose) return std::nullopt;
+      return dataflux::injected_fault{.delay = time};
+    });
+  }
   const epoch_outcome o = epoch.run();
   const epoch_sample& start = o.at(s.start_up);
   std::printf("{");
   print_times(o.end(), ", \"start\": {");
   print_times(start, "}");
-  std::printf(", \"class_a\": 0, \"class_b\": %llu, \"peak_held\": %llu, \"limit\": %d",
+  std::printf(", \"class_a\": %llu, \"class_b\": %llu, \"peak_held\": %llu, \"limit\": %d",
+              static_cast<unsigned long long>(o.composed),
               static_cast<unsigned long long>(o.requests),
               static_cast<unsigned long long>(o.peak_held), o.end().limit);
   if (s.samples) print_samples(o);
@@ -99,6 +113,7 @@ int main(int argc, char** argv) {
   app.add_option("--way", s.way)->check(CLI::IsMember({"ours", "plain", "original", "composed"}));
   app.add_option("--workers", s.rival.workers, "requests at a time, or jobs, of other ways");
   app.add_option("--items-per-job", s.rival.items_per_job)->check(CLI::PositiveNumber);
+  app.add_flag("--compose", s.compose, "ours by composites");
   app.add_option("--compose-seconds", s.rival.compose_seconds);
   app.add_option("--objects", s.objects)->check(CLI::PositiveNumber);
   app.add_option("--bytes", s.bytes, "of each object")->check(CLI::PositiveNumber);

@@ -48,6 +48,7 @@ struct epoch_plan {
   std::size_t batch{1};
   double step{0};
   dataflux::get_order order{dataflux::get_order::as_asked};
+  std::optional<dataflux::compose_options> compose{};
   dataflux::transfer_options transfer{};
 
   std::uint64_t items() const noexcept { return objects * epochs; }
@@ -71,7 +72,8 @@ struct epoch_outcome {
   std::vector<double> completions{};  ///< seconds from the pull of a request to its item
   std::uint64_t peak_held{0};
   std::uint64_t peak_lent{0};
-  std::uint64_t requests{0};
+  std::uint64_t requests{0};  ///< reads
+  std::uint64_t composed{0};
   std::uint64_t failed{0};
   dataflux::transfer_counters counters{};
 
@@ -102,7 +104,7 @@ class simulated_epoch {
   epoch_outcome run() {
     began_ = clock_.now();
     items_.emplace(context_, "bucket", dataflux::get_source([this] { return pull(); }),
-                   dataflux::get_many_options{.order = plan_.order});
+                   dataflux::get_many_options{.order = plan_.order, .compose = plan_.compose});
     ask();
     tick();
     while (!done_ && clock_.run_one()) {
@@ -112,6 +114,7 @@ class simulated_epoch {
     outcome_.counters = context_.counters();
     outcome_.peak_held = outcome_.counters.peak_held;
     outcome_.requests = store_.counters().of(dataflux::store_verb::read);
+    outcome_.composed = store_.counters().of(dataflux::store_verb::compose);
     items_.reset();
     clock_.run();
     return std::move(outcome_);

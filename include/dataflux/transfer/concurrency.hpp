@@ -48,8 +48,8 @@ struct network_estimate {
 /// - A rejection (429, 503) takes a fifth away, and a rest of 1 s, or 2 s and 4 s when rejections
 ///   go on. One of a request from before the last cut changes nothing: so once per round trip.
 /// A window in which less was in flight than was allowed says nothing and changes nothing: then it
-/// is the reader, or memory, that limits. Only the next step is smaller: one that is too large makes
-/// a queue for a moment, and a reader in order waits for it.
+/// is the reader, or memory, that limits. Only the next step is smaller: one that is too large
+/// makes a queue for a moment, and a reader in order waits for it.
 ///
 /// In simulations (links of 1 and 10 Gbit/s, round trips of 2 to 100 ms, bodies from 10 KB to
 /// 8 MiB, jitter) goodput is within 6 % of that of the best fixed number. Beside a service that

@@ -105,7 +105,9 @@ class hedge_policy {
   void saw(duration waited) noexcept;
 
   hedge_options options_;
-  quantile_sketch waits_{};
+  /// Remembers so many that the reads of a held up stream, of which only stragglers arrive for a
+  /// while, cannot be a twentieth of it.
+  quantile_sketch waits_{1e-5, 2000};
   duration threshold_{options_.floor};
   time_point quiet_until_{time_point::min()};
   double tokens_{0};

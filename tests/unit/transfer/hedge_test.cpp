@@ -225,6 +225,26 @@ TEST_CASE("hedge_policy: stragglers of a stream that they hold up are asked for"
   for (hedged_read& read : late) CHECK(policy.consider(read, start + 1s).ask);
 }
 
+TEST_CASE("hedge_policy: stragglers that are all that arrives do not raise the threshold",
+          "[transfer]") {
+  hedge_policy policy = warmed(20ms, 10'000);
+  std::vector<hedged_read> late;
+  for (int i = 0; i < 10'000; ++i) {
+    const hedged_read read = policy.begin(start);
+    if (i % 80 == 0) {
+      late.push_back(read);
+    } else {
+      policy.first_byte(read, hedge_side::first, start + 20ms);
+    }
+  }
+  // The stream waits for them, or has ended, and nothing else is under way.
+  for (hedged_read& read : late) {
+    REQUIRE(policy.consider(read, start + 1s).ask);
+    policy.first_byte(read, hedge_side::second, start + 1'020ms);
+  }
+  CHECK(policy.threshold() == 1s);
+}
+
 TEST_CASE("hedge_policy: many late ones in a row are the service's doing", "[transfer]") {
   hedge_policy policy = warmed(20ms, 100'000);
   std::vector<hedged_read> late;
@@ -299,7 +319,7 @@ TEST_CASE("hedge_policy: 10 % become slow by 3 x, no storm", "[transfer]") {
   INFO("asked " << after.asked - before.asked << " of " << after.reads - before.reads);
   // Some before it knows, and those that are slow even for slow ones.
   CHECK(static_cast<double>(after.asked - before.asked) <=
-        0.01 * static_cast<double>(after.reads - before.reads));
+        0.02 * static_cast<double>(after.reads - before.reads));
 }
 
 TEST_CASE("hedge_policy: a service that stands still is not asked again", "[transfer]") {
