@@ -21,10 +21,10 @@ namespace dataflux::inline DATAFLUX_ABI {
 
 /// get_many_options::compose. Where it pays: a group costs one class A operation and as many class
 /// B ones as it has slices, in place of one class B operation for each object, and two round trips
-/// more (protocol.md 3.4). Class A costs about ten to twelve times class B, so that groups of less
-/// than a dozen cost more than they save, and a full group of 32 about half. It is no faster than
-/// plain reads where those have their connections; it writes to the bucket, needs permission to
-/// create and delete objects, and what is removed is billed on in buckets with soft delete.
+/// more (protocol.md 3.4). Class A costs some twelve times class B, so that groups of fewer than 14
+/// cost more than they save, and a full one of 32 less than half. It is no faster than plain reads
+/// where those have their connections; it writes to the bucket, needs permission to create and
+/// delete objects, and what is removed is billed on in buckets with soft delete.
 ///
 /// While a group is read its composite lies below composed_objects_prefix and is an object like any
 /// other: fast_list() leaves it out of its result (list_filter_options::skip_composed), other
@@ -33,7 +33,7 @@ struct compose_options {
   /// Most bytes of one composite. An eighth of the context's memory cap where that is less.
   std::uint64_t max_bytes{32ULL << 20U};
   /// Fewest objects that are worth a composite; at least 2. The most is what the store takes, 32.
-  std::size_t min_objects{12};
+  std::size_t min_objects{14};
   /// How long a composite may be of use to whoever made it: after that sweep_composites() takes it
   /// for litter.
   duration lifetime{std::chrono::hours(1)};
