@@ -11,17 +11,11 @@
 #include <csignal>
 #include <cstddef>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <map>
-#include <memory>
-#include <optional>
 #include <string>
-#include <utility>
+#include <tuple>
 #include <vector>
 
-#include "crossed_clock.hpp"
-#include "get_world.hpp"
+#include "file_world.hpp"
 
 namespace {
 
@@ -29,77 +23,8 @@ namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 using dataflux::byte_range;
 using dataflux::errc;
-using dataflux::get_to_file_request;
 using dataflux::got_file;
 using dataflux::store_verb;
-using bytes = std::vector<std::byte>;
-
-constexpr std::size_t slice = 10'000;
-/// Forty slices, of which few are read ahead of the file: it is broken off before its end.
-constexpr std::size_t many = 395'001;
-const dataflux::transfer_options few_ahead{.memory_cap = 4 * slice, .slice = slice};
-
-/// A bucket 20 ms away on a virtual clock, and a folder; files are written by real threads.
-struct file_world {
-  explicit file_world(dataflux::transfer_options options = {.slice = slice})
-      : store(clock, {.rtt = 20ms}), context(store, options) {
-    std::string name = (fs::temp_directory_path() / "dataflux-XXXXXX").string();
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    folder = name;
-  }
-  file_world(const file_world&) = delete;
-  file_world& operator=(const file_world&) = delete;
-  ~file_world() { fs::remove_all(folder); }
-
-  /// As a listing tells it.
-  get_to_file_request put(const std::string& name, std::size_t size, std::uint64_t seed) {
-    get_to_file_request r;
-    r.bucket = "bucket";
-    r.object = name;
-    r.generation = store.put("bucket", name, dataflux::synthetic_bytes(size, seed));
-    r.object_size = size;
-    r.crc32c = dataflux::codec::crc32c(body_of(size, seed));
-    r.path = (folder / name).string();
-    return r;
-  }
-  get_to_file_request asked(const std::string& name) const {
-    get_to_file_request r;
-    r.bucket = "bucket";
-    r.object = name;
-    r.path = (folder / name).string();
-    return r;
-  }
-  dataflux::result<got_file> get(get_to_file_request request) {
-    auto op = dataflux::submit_get_to_file(context, std::move(request));
-    return end(op);
-  }
-  dataflux::result<got_file> end(dataflux::operation<got_file>& op) {
-    while (!op.poll()) REQUIRE(clock.step());
-    return op.take();
-  }
-  /// Everything in the folder, hidden files included.
-  std::map<std::string, bytes> files() const {
-    std::map<std::string, bytes> all;
-    for (const auto& entry : fs::directory_iterator(folder)) {
-      if (!entry.is_regular_file()) continue;
-      std::ifstream in(entry.path(), std::ios::binary);
-      const std::string text{std::istreambuf_iterator<char>(in), {}};
-      const auto view = dataflux::as_bytes(text);
-      all[entry.path().filename().string()] = bytes(view.begin(), view.end());
-    }
-    return all;
-  }
-  bool holds(const std::string& name, const bytes& body) const {
-    const auto all = files();
-    return all.size() == 1 && all.begin()->first == name && all.begin()->second == body;
-  }
-  std::uint64_t reads() const { return store.counters().of(store_verb::read); }
-
-  crossed_clock clock{};
-  dataflux::memory_store store;
-  dataflux::transfer_context context;
-  fs::path folder{};
-};
 
 /// No file of this process grows beyond `size` bytes, as on a disk that is full.
 struct size_limit {
@@ -119,30 +44,6 @@ struct size_limit {
   rlimit before{};
   void (*handler)(int);
 };
-
-/// Leaves a part of `request` behind, some slices of which are there; gives its name.
-std::string break_off(file_world& w, get_to_file_request request) {
-  std::atomic<std::uint64_t> written{0};
-  request.resume = true;
-  request.progress = [&](std::uint64_t some) { written += some; };
-  auto op = dataflux::submit_get_to_file(w.context, request);
-  while (written == 0) REQUIRE(w.clock.step());
-  op.cancel();
-  const auto ended = w.end(op);
-  REQUIRE_FALSE(ended);
-  CHECK(ended.error().code() == errc::cancelled);
-  const auto left = w.files();
-  REQUIRE(left.size() == 1);
-  CHECK(left.begin()->first.starts_with(".dataflux-part-"));
-  CHECK(left.begin()->second.size() > *request.object_size);
-  return (w.folder / left.begin()->first).string();
-}
-
-void overwrite(const std::string& path, std::size_t offset, char with) {
-  std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
-  file.seekp(static_cast<std::streamoff>(offset));
-  file.put(with);
-}
 
 }  // namespace
 
@@ -333,134 +234,6 @@ TEST_CASE("get_to_file: an object that is replaced in the midst", "[download]") 
   CHECK(got.error().code() == errc::aborted);
   CHECK(got.error().retryable());
   CHECK(w.files().empty());
-}
-
-TEST_CASE("get_to_file: goes on from what a broken call has left", "[download]") {
-  file_world w(few_ahead);
-  auto r = w.put("o", many, 1);
-  r.resume = true;
-  break_off(w, r);
-  const auto before = w.reads();
-  const auto got = w.get(r);
-  REQUIRE(got);
-  CHECK(got->resumed > 0);
-  CHECK(got->verified);
-  CHECK(got->resumed == (40 - (w.reads() - before)) * slice);
-  CHECK(w.reads() - before < 40);
-  CHECK(w.holds("o", body_of(many, 1)));
-}
-
-TEST_CASE("get_to_file: what is left counts only if it is right", "[download]") {
-  struct harm {
-    const char* what;
-    void (*inflict)(const std::string& part);
-    bool all;  ///< nothing counts any more
-  };
-  const harm harms[]{
-      {"none", [](const std::string&) {}, false},
-      {"first slice", [](const std::string& p) { overwrite(p, 5'000, '!'); }, false},
-      {"journal's head", [](const std::string& p) { overwrite(p, many + 20, '!'); }, true},
-      {"first record", [](const std::string& p) { overwrite(p, many + 56 + 1, '!'); }, false},
-      {"cut", [](const std::string& p) { fs::resize_file(p, 50'000); }, true},
-      {"longer", [](const std::string& p) { fs::resize_file(p, 200'000); }, true},
-      {"empty", [](const std::string& p) { fs::resize_file(p, 0); }, true},
-      {"gone", [](const std::string& p) { fs::remove(p); }, true}};
-  std::uint64_t unharmed = 0;
-  for (const harm& h : harms) {
-    INFO(h.what);
-    file_world w(few_ahead);
-    auto r = w.put("o", many, 1);
-    r.resume = true;
-    const std::string part = break_off(w, r);
-    h.inflict(part);
-    const auto got = w.get(r);
-    REQUIRE(got);
-    if (unharmed == 0) unharmed = got->resumed;
-    CHECK(unharmed > 0);
-    if (h.all) CHECK(got->resumed == 0);
-    CHECK(w.holds("o", body_of(many, 1)));
-  }
-}
-
-TEST_CASE("get_to_file: a slice that was damaged is read again, and no other", "[download]") {
-  file_world w(few_ahead);
-  auto r = w.put("o", many, 1);
-  const std::string part = break_off(w, r);
-  const auto there = w.files().begin()->second;
-  const bytes body = body_of(many, 1);
-  std::uint64_t slices = 0;
-  for (std::ptrdiff_t i = 0; i < 39; ++i) {
-    const auto from = i * static_cast<std::ptrdiff_t>(slice);
-    const auto to = from + static_cast<std::ptrdiff_t>(slice);
-    if (std::equal(there.begin() + from, there.begin() + to, body.begin() + from)) ++slices;
-  }
-  REQUIRE(slices > 0);
-  overwrite(part, 5'000, '!');  // of the first, which came first
-  r.resume = true;
-  const auto got = w.get(r);
-  REQUIRE(got);
-  CHECK(got->resumed == (slices - 1) * slice);
-  CHECK(w.holds("o", body));
-}
-
-TEST_CASE("get_to_file: a part of something else begins anew", "[download]") {
-  for (const int what : {0, 1, 2}) {
-    file_world w(few_ahead);
-    auto r = w.put("o", many, 1);
-    break_off(w, r);
-    bytes expected = body_of(many, 2);
-    if (what == 0) r = w.put("o", many, 2);  // another generation
-    if (what == 1) {
-      r = w.put("other", many, 2);  // another object under the same name here
-      r.path = (w.folder / "o").string();
-    }
-    if (what == 2) {
-      r.range = byte_range::span(0, 70'000);  // another range
-      expected = body_of(many, 1);
-      expected.resize(70'000);
-    }
-    r.resume = true;
-    const auto got = w.get(r);
-    REQUIRE(got);
-    CHECK(got->resumed == 0);
-    CHECK(w.holds("o", expected));
-  }
-}
-
-TEST_CASE("get_to_file: two calls do not share a part", "[download]") {
-  file_world w;
-  auto r = w.put("o", 95'000, 1);
-  r.resume = true;
-  auto first = dataflux::submit_get_to_file(w.context, r);
-  auto second = dataflux::submit_get_to_file(w.context, r);
-  const auto one = w.end(first);
-  const auto two = w.end(second);
-  // Which of them has the lock is open; the later one may even come after the end of the other.
-  CHECK((one || two));
-  for (const auto* each : {&one, &two}) {
-    if (*each) continue;
-    CHECK(each->error().code() == errc::failed_precondition);
-    CHECK(each->error().message().find("at work") != std::string::npos);
-  }
-  CHECK(w.holds("o", body_of(95'000, 1)));
-}
-
-TEST_CASE("get_to_file: what others have put in the part's place is not written to", "[download]") {
-  for (const bool symbolic : {false, true}) {
-    file_world w(few_ahead);
-    auto r = w.put("o", many, 1);
-    const std::string part = break_off(w, r);
-    fs::remove(part);
-    const fs::path precious = w.folder / "precious";
-    std::ofstream(precious) << "untouched";
-    symbolic ? fs::create_symlink(precious, part) : fs::create_hard_link(precious, part);
-    r.resume = true;
-    REQUIRE(w.get(r));
-    auto all = w.files();
-    CHECK(all.size() == 2);
-    CHECK(dataflux::as_text(all["precious"]) == "untouched");
-    CHECK(all["o"] == body_of(many, 1));
-  }
 }
 
 TEST_CASE("get_to_file: into an open folder, wherever its path leads", "[download]") {
