@@ -59,14 +59,13 @@ def simulate(folder, *arguments):
 def ways(size, batch):
     """The arguments of each way but ours."""
     original = ("--way", "original", "--workers", 48, "--items-per-job", batch)
-    composed = ("--way", "composed", "--workers", 64, "--items-per-job", 32)
-    composed_ways = {"64 composites, in a round trip": composed,
-                     f"64 composites, in {COMPOSE_S} s": (*composed, "--compose-seconds", COMPOSE_S)}
+    composed = {"ours, composed in a round trip": ("--compose",),
+                f"ours, composed in {COMPOSE_S} s": ("--compose", "--compose-seconds", COMPOSE_S)}
     return {"64 plain reads": ("--way", "plain", "--workers", 64),
             "128 plain reads": ("--way", "plain", "--workers", 128),
             "original, compose in a round trip": original,
             f"original, compose in {COMPOSE_S} s": (*original, "--compose-seconds", COMPOSE_S),
-            **(composed_ways if 12 * size <= COMPOSITE_LIMIT else {})}
+            **(composed if 12 * size <= COMPOSITE_LIMIT else {})}
 
 
 def row(case, way, consumer, line):

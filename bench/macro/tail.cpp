@@ -25,6 +25,7 @@ struct settings {
   /// Second requests are not sent. Instead a request that is slow is answered as if it had been
   /// asked again, at no cost, whenever it had waited for so long; 0 = no oracle.
   double oracle_threshold{0};
+  bool oracle_once{false};  ///< if that is late as well, it waits for the first
   simulated_network network{};
 };
 
@@ -39,7 +40,7 @@ dataflux::fault_script late_requests(const settings& s, std::uint64_t& count) {
     double delay = s.delay;
     if (s.oracle_threshold > 0) {
       delay = s.oracle_threshold;
-      while (dice(random) < s.share) delay += s.oracle_threshold;
+      while (dice(random) < s.share) delay += s.oracle_once ? s.delay : s.oracle_threshold;
     }
     return dataflux::injected_fault{.delay =
                                         simulated_network::to_duration(std::min(delay, s.delay))};
@@ -91,6 +92,7 @@ int main(int argc, char** argv) {
   app.add_option("--delay", s.delay, "by so many seconds");
   app.add_option("--after", s.after, "requests that are on time");
   app.add_option("--oracle", s.oracle_threshold, "seconds after which an oracle asks again");
+  app.add_flag("--oracle-once", s.oracle_once, "it asks again once");
   app.add_option("--round-trip", s.network.round_trip);
   app.add_option("--seed", s.network.seed);
   CLI11_PARSE(app, argc, argv);
