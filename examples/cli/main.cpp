@@ -158,8 +158,8 @@ cli::exit_status run(const CLI::App& app, const command_line& asked, const inter
     report.failed(client.error());
     return report.status();
   }
-  // What is read ahead of one reader of one object should stay in the processor's cache.
-  const std::uint64_t memory = std::uint64_t{app.got_subcommand("cat") ? 64U : 256U} << 20U;
+  // Fresh memory costs more than what is read into it: as much as keeps the network busy.
+  const std::uint64_t memory = std::uint64_t{app.got_subcommand("cat") ? 64U : 128U} << 20U;
   const dataflux::transfer_context transfers(**client, {.memory_cap = memory});
   const cli::session with{**client, transfers, signals.token()};
   if (app.got_subcommand("ls")) return cli::run_ls(with, asked.ls);
