@@ -13,29 +13,23 @@ struct hedge_options {
   duration floor{std::chrono::seconds(1)};
 };
 
-/// Which of a read's requests.
-enum class hedge_side : std::uint8_t { first, second, third };
+/// Which of a read's two requests.
+enum class hedge_side : std::uint8_t { first, second };
 
 /// What one read has gone through. A plain value, owned by the read.
 struct hedged_read {
   time_point asked_at{};
   /// When the second request was sent; `never` = there is none.
   time_point second_at{never};
-  time_point third_at{never};
   /// When to consider() it for the first time.
   time_point next_check{never};
   std::uint64_t number{0};  ///< of the read, for the policy
   /// It has waited longer than the threshold.
   bool overdue{false};
-
-  time_point sent_at(hedge_side side) const noexcept {
-    if (side == hedge_side::first) return asked_at;
-    return side == hedge_side::second ? second_at : third_at;
-  }
 };
 
 struct hedge_decision {
-  /// Send the second request now, or the third, on another connection.
+  /// Send the second request now, on another connection.
   bool ask{false};
   /// When to consider the read again, unless a byte comes before; `never` = not again.
   time_point next_check{never};
@@ -44,8 +38,8 @@ struct hedge_decision {
 /// Running totals.
 struct hedge_counters {
   std::uint64_t reads{0};
-  std::uint64_t asked{0};  ///< second and third requests
-  std::uint64_t won{0};    ///< one of them brought the first byte
+  std::uint64_t asked{0};  ///< second requests
+  std::uint64_t won{0};    ///< the second one brought the first byte
   std::uint64_t lost{0};   ///< the first one did after all
   /// Answers to consider() that would have been `ask`, and why they were not.
   std::uint64_t denied_by_budget{0};
@@ -67,21 +61,16 @@ struct hedge_counters {
 ///   they are not late. It is their beginning that counts: when a stream in order is held up by
 ///   one of them, many stragglers become overdue at once and nothing else is under way.
 ///
-/// The second request may stall as the first did, and then a stream in order waits for that: where
-/// one request in a hundred does, a stream of thousands a second meets it each second or so. So
-/// when the read has waited twice as long as at its second request a third one is sent, on the same
-/// conditions and from the same tokens, and no more after that.
-///
 /// Only the first byte counts: a read that stalls in mid-body is resumed from the byte reached. Not
 /// for writes. In use:
 ///
 ///     hedged_read r = policy.begin(now);           // with the request; a timer at r.next_check
 ///     on the timer: if (!r has a byte) {
 ///       hedge_decision d = policy.consider(r, now);
-///       if (d.ask) send another request;            // to another connection, same range
+///       if (d.ask) send the second request;         // to another connection, same range
 ///       a timer at d.next_check, if that is not never
 ///     }
-///     on the first body byte of any: policy.first_byte(r, side, now); cancel the others
+///     on the first body byte of either: policy.first_byte(r, side, now); cancel the other
 ///
 /// A read that ends without a byte is reported by nothing. One that was denied is looked at again
 /// when it has waited twice as long: no polling.
@@ -93,7 +82,7 @@ class hedge_policy {
   explicit hedge_policy(hedge_options options = {}) noexcept : options_(options) {}
 
   hedged_read begin(time_point now) noexcept;
-  /// Whether the read, which has no byte yet, gets another request now.
+  /// Whether the read, which has no byte yet, gets its second request now.
   hedge_decision consider(hedged_read& read, time_point now) noexcept;
   /// The first byte of the read has come, from that side.
   void first_byte(const hedged_read& read, hedge_side side, time_point now) noexcept;

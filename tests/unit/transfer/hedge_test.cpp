@@ -94,8 +94,7 @@ class closed_loop {
     if (r->ended) return;
     const dataflux::hedge_decision d =
         policy_ ? policy_->consider(r->state, clock_.now()) : dataflux::hedge_decision{.ask = true};
-    const auto side = r->state.third_at != never ? hedge_side::third : hedge_side::second;
-    if (d.ask) clock_.at(answer_at(), [this, r, side] { answered(*r, side); });
+    if (d.ask) clock_.at(answer_at(), [this, r] { answered(*r, hedge_side::second); });
     if (d.next_check != never) clock_.at(d.next_check, [this, r] { check(r); });
   }
   void answered(read& r, hedge_side side) {
@@ -125,8 +124,7 @@ class closed_loop {
 
 }  // namespace
 
-TEST_CASE("hedge_policy: asks when the threshold has passed, and again after twice as long",
-          "[transfer]") {
+TEST_CASE("hedge_policy: asks once, when the threshold has passed", "[transfer]") {
   hedge_policy policy = warmed(20ms);
   hedged_read read = policy.begin(start);
   CHECK(read.next_check == start + 1s);
@@ -135,26 +133,10 @@ TEST_CASE("hedge_policy: asks when the threshold has passed, and again after twi
   CHECK(early.next_check == start + 1s);
   auto due = policy.consider(read, start + 1s);
   CHECK(due.ask);
-  CHECK(due.next_check == start + 2s);
+  CHECK(due.next_check == never);
   CHECK(read.second_at == start + 1s);
-  auto again = policy.consider(read, start + 2s);
-  CHECK(again.ask);
-  CHECK(again.next_check == never);
-  CHECK(read.third_at == start + 2s);
   CHECK_FALSE(policy.consider(read, start + 100s).ask);
-  CHECK(policy.counters().asked == 2);
-  CHECK(policy.counters().reads == 1'001);
-}
-
-TEST_CASE("hedge_policy: a third request is subject to all that a second one is", "[transfer]") {
-  hedge_policy policy = warmed(20ms);
-  hedged_read read = policy.begin(start);
-  REQUIRE(policy.consider(read, start + 1s).ask);
-  policy.throttled(start + 1s);
-  const auto d = policy.consider(read, start + 2s);
-  CHECK_FALSE(d.ask);
-  CHECK(d.next_check == start + 4s);
-  CHECK(policy.consider(read, start + 11s).ask);
+  CHECK(policy.counters().asked == 1);
 }
 
 TEST_CASE("hedge_policy: the threshold follows the 95th percentile above the floor", "[transfer]") {
@@ -294,11 +276,6 @@ TEST_CASE("hedge_policy: who wins is counted, and what was overtaken is learned"
   policy.first_byte(other, hedge_side::first, start + 1'010ms);
   CHECK(policy.counters().won == 1);
   CHECK(policy.counters().lost == 1);
-  hedged_read third = policy.begin(start);
-  REQUIRE(policy.consider(third, start + 1s).ask);
-  REQUIRE(policy.consider(third, start + 2s).ask);
-  policy.first_byte(third, hedge_side::third, start + 2'020ms);
-  CHECK(policy.counters().won == 2);
 
   // A tenth and more of all reads are overtaken after 5 s: the percentile must see them.
   for (int i = 0; i < 4'000; ++i) {

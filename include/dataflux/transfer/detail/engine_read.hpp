@@ -14,7 +14,6 @@
 #include <memory>
 #include <optional>
 #include <stop_token>
-#include <utility>
 #include <vector>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
@@ -55,7 +54,7 @@ struct read_engine_state : std::enable_shared_from_this<read_engine_state> {
   void look();
 };
 
-/// Private: one read with its one to three requests. On home's thread but for the gates, which the
+/// Private: one read with its one or two requests. On home's thread but for the gates, which the
 /// store calls on the threads where bytes arrive, and `claim()`, which decides between them.
 class engine_read final : public std::enable_shared_from_this<engine_read> {
   friend struct read_engine_state;
@@ -94,8 +93,6 @@ class engine_read final : public std::enable_shared_from_this<engine_read> {
     std::array<std::byte, 512> first_bytes_;
   };
   struct request_side {
-    request_side(engine_read& read, hedge_side side, std::stop_source by) noexcept
-        : way(read, side), stop(std::move(by)) {}
     gate way;
     std::stop_source stop;
     bool under_way{false};
@@ -105,20 +102,12 @@ class engine_read final : public std::enable_shared_from_this<engine_read> {
     void operator()() const noexcept;
   };
 
-  request_side& at(hedge_side s) noexcept {
-    if (s == hedge_side::first) return first_;
-    return s == hedge_side::second ? second_ : *third_;
+  request_side& at(hedge_side s) noexcept { return s == hedge_side::first ? first_ : second_; }
+  static hedge_side other(hedge_side s) noexcept {
+    return s == hedge_side::first ? hedge_side::second : hedge_side::first;
   }
-  bool under_way() const noexcept {
-    return first_.under_way || second_.under_way || (third_ != nullptr && third_->under_way);
-  }
-  /// Ends the requests that are not that side's.
-  void stop_others(hedge_side side) noexcept;
-  void stop_all() noexcept;
   static constexpr std::uint8_t nobody = 0;
-  static std::uint8_t owner_number(hedge_side s) noexcept {
-    return static_cast<std::uint8_t>(static_cast<int>(s) + 1);
-  }
+  static std::uint8_t owner_number(hedge_side s) noexcept { return s == hedge_side::first ? 1 : 2; }
   bool claim(hedge_side side) noexcept;
   void give_up(const error& why);
   void send(hedge_side side, time_point now);
@@ -135,7 +124,6 @@ class engine_read final : public std::enable_shared_from_this<engine_read> {
   std::optional<std::stop_callback<stopper>> on_stop_{};
   request_side first_;
   request_side second_;
-  std::unique_ptr<request_side> third_{};    ///< hardly ever there
   std::atomic<std::uint8_t> owner_{nobody};  ///< of the destination, by owner_number()
   std::atomic<bool> asked_twice_{false};
   time_point first_byte_{never};  ///< by the owner

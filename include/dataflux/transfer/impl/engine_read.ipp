@@ -79,8 +79,8 @@ DATAFLUX_INLINE engine_read::engine_read(std::shared_ptr<read_engine_state> core
                     ? deadline_after(core_->home.now(), request_.limits.timeout)
                     : never),
       caller_stop_(request_.limits.stop),
-      first_(*this, hedge_side::first, core_->fresh_stop()),
-      second_(*this, hedge_side::second, std::stop_source(std::nostopstate)) {}
+      first_{gate(*this, hedge_side::first), core_->fresh_stop(), false},
+      second_{gate(*this, hedge_side::second), std::stop_source(std::nostopstate), false} {}
 
 DATAFLUX_INLINE void engine_read::enqueue() {
   if (caller_stop_.stop_possible()) on_stop_.emplace(caller_stop_, stopper{this});
@@ -100,7 +100,8 @@ DATAFLUX_INLINE void engine_read::stopper::operator()() const noexcept {
   if (self == nullptr) return;
   scheduler& home = self->core_->home;
   home.post([self = std::move(self)] {
-    self->stop_all();
+    self->first_.stop.request_stop();
+    self->second_.stop.request_stop();
     self->give_up(error(errc::cancelled, "the caller asked to stop"));
   });
 }
@@ -146,15 +147,9 @@ DATAFLUX_INLINE time_point engine_read::check(time_point now) {
   if (owner_.load(std::memory_order_acquire) != nobody) return never;
   const hedge_decision decision = core_->hedges.consider(hedge_, now);
   if (decision.ask) {
-    const bool third = hedge_.third_at != never;
-    const hedge_side side = third ? hedge_side::third : hedge_side::second;
-    if (third) {
-      third_ = std::make_unique<request_side>(*this, side, core_->fresh_stop());
-    } else {
-      second_.stop = core_->fresh_stop();
-    }
+    second_.stop = core_->fresh_stop();
     asked_twice_.store(true, std::memory_order_release);
-    send(side, now);
+    send(hedge_side::second, now);
   }
   return decision.next_check;
 }
@@ -167,21 +162,10 @@ DATAFLUX_INLINE bool engine_read::claim(hedge_side side) noexcept {
   }
   first_byte_ = core_->home.now();
   if (asked_twice_.load(std::memory_order_acquire)) {
-    core_->home.post([self = shared_from_this(), side] { self->stop_others(side); });
+    core_->home.post(
+        [self = shared_from_this(), side] { self->at(other(side)).stop.request_stop(); });
   }
   return true;
-}
-
-DATAFLUX_INLINE void engine_read::stop_others(hedge_side side) noexcept {
-  for (const hedge_side s : {hedge_side::first, hedge_side::second, hedge_side::third}) {
-    if (s == side || (s == hedge_side::third && third_ == nullptr)) continue;
-    at(s).stop.request_stop();
-  }
-}
-
-DATAFLUX_INLINE void engine_read::stop_all() noexcept {
-  first_.stop.request_stop();
-  stop_others(hedge_side::first);
 }
 
 DATAFLUX_INLINE void engine_read::ended(hedge_side side, result<read_summary> outcome) {
@@ -194,10 +178,10 @@ DATAFLUX_INLINE void engine_read::ended(hedge_side side, result<read_summary> ou
     return finish(std::move(outcome));
   }
   const std::uint8_t owner = owner_.load(std::memory_order_acquire);
+  if (owner == owner_number(other(side))) return;
   if (owner == owner_number(side)) return finish(std::move(outcome));
-  if (owner != nobody) return;
   if (!failure_ || side == hedge_side::first) failure_ = outcome.error();
-  if (!under_way()) finish(*failure_);
+  if (!at(other(side)).under_way) finish(*failure_);
 }
 
 DATAFLUX_INLINE void engine_read::finish(result<read_summary> outcome) {
@@ -205,9 +189,8 @@ DATAFLUX_INLINE void engine_read::finish(result<read_summary> outcome) {
   finished_ = true;
   core->home.cancel(std::exchange(timer_, timer_id::none));
   on_stop_.reset();
-  // claim() has told the other sides, unless one was sent at that very moment.
-  for (request_side* s : {&first_, &second_, third_.get()}) {
-    if (s == nullptr) continue;
+  // claim() has told the other side, unless it was sent at that very moment.
+  for (request_side* s : {&first_, &second_}) {
     if (s->under_way) s->stop.request_stop();
     core->put_back(s->stop);
   }
@@ -223,11 +206,14 @@ DATAFLUX_INLINE void engine_read::finish(result<read_summary> outcome) {
 
 DATAFLUX_INLINE void engine_read::account(const result<read_summary>& outcome, time_point now) {
   const std::uint8_t owner = owner_.load(std::memory_order_acquire);
-  const auto side = owner == nobody ? hedge_side::first : static_cast<hedge_side>(owner - 1);
-  if (owner != nobody) core_->hedges.first_byte(hedge_, side, first_byte_);
+  const bool by_second = owner == owner_number(hedge_side::second);
+  if (owner != nobody) {
+    core_->hedges.first_byte(hedge_, by_second ? hedge_side::second : hedge_side::first,
+                             first_byte_);
+  }
   bool refused = false;
   if (outcome) {
-    core_->concurrency.finished({.started = hedge_.sent_at(side),
+    core_->concurrency.finished({.started = by_second ? hedge_.second_at : hedge_.asked_at,
                                  .first_byte = first_byte_,
                                  .finished = now,
                                  .bytes = outcome->bytes});

@@ -45,7 +45,7 @@ DATAFLUX_INLINE double hedge_policy::overdue_share(std::uint64_t number) noexcep
 }
 
 DATAFLUX_INLINE hedge_decision hedge_policy::consider(hedged_read& read, time_point now) noexcept {
-  if (read.third_at != never) return {};
+  if (read.second_at != never) return {};
   const duration waited = now - read.asked_at;
   if (waited < threshold_) return {.next_check = deadline_after(read.asked_at, threshold_)};
   if (!read.overdue) {
@@ -68,12 +68,8 @@ DATAFLUX_INLINE hedge_decision hedge_policy::consider(hedged_read& read, time_po
   }
   tokens_ -= 1;
   ++counters_.asked;
-  if (read.second_at != never) {
-    read.third_at = now;
-    return {.ask = true};
-  }
   read.second_at = now;
-  return {.ask = true, .next_check = later.next_check};
+  return {.ask = true};
 }
 
 DATAFLUX_INLINE void hedge_policy::first_byte(const hedged_read& read, hedge_side side,
@@ -82,11 +78,11 @@ DATAFLUX_INLINE void hedge_policy::first_byte(const hedged_read& read, hedge_sid
   // the percentile would never learn that the service has become slow.
   saw(now - read.asked_at);
   if (read.second_at == never) return;
-  if (side == hedge_side::first) {
-    ++counters_.lost;
-  } else {
-    saw(now - read.sent_at(side));
+  if (side == hedge_side::second) {
+    saw(now - read.second_at);
     ++counters_.won;
+  } else {
+    ++counters_.lost;
   }
 }
 
