@@ -234,7 +234,8 @@ def main():
         for name, command, version in builds.peers():
             programs[name] = command
             versions[name] = version
-    with tempfile.TemporaryDirectory() as scratch, \
+    # Where files are written no disk has a say.
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as scratch, \
             LoadServer(folder / "bench/macro/bench_load_server", scratch) as server:
         for name in options.names:
             if name == "micro":

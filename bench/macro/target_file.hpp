@@ -24,7 +24,6 @@ class target_file {
 
   void begin() {
     if (!use_) return;
-    unlink("bench-target");
     fd_ = open("bench-target.part", O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0644);
     if (fd_ < 0) fail("cannot make a file in the current folder");
     if (posix_fallocate(fd_, 0, static_cast<off_t>(large_size)) != 0) fail("posix_fallocate");
