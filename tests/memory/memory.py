@@ -10,8 +10,10 @@ import json
 import os
 import pathlib
 import random
+import ssl
 import subprocess
 import sys
+import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
@@ -25,10 +27,22 @@ options = argparse.Namespace()
 
 
 class Memory(unittest.TestCase):
-    def measure(self, sizes, *more, held_up=False):
+    def folder(self):
+        made = tempfile.TemporaryDirectory()
+        self.addCleanup(made.cleanup)
+        return made.name
+
+    def measure(self, sizes, *more, held_up=False, tls=False):
         """Reads objects of those sizes, `held_up` by the fourth; the program's figures."""
-        service = Emulator(options.emulator, "memory")
+        secure = ()
+        if tls:
+            folder = self.folder()
+            secure = ("--https", "--ca-file", folder + "/ca.pem")
+            more = (*more, "--ca", secure[2])
+        service = Emulator(options.emulator, "memory", *secure)
         self.addCleanup(service.close)
+        if tls:
+            service.trusted = ssl.create_default_context(cafile=secure[2])
         data = random.Random(1).randbytes(max(sizes))
         for number, size in enumerate(sizes):
             service.put(f"{number:06}", data[:size])
@@ -52,6 +66,10 @@ class Memory(unittest.TestCase):
 
     def test_small_objects_behind_one_that_is_late(self):
         seen = self.bounded([16 * KIB] * 4000, held_up=True)
+        self.assertGreater(seen["held"], CAP * 0.9)
+
+    def test_the_same_over_tls(self):
+        seen = self.bounded([16 * KIB] * 2500, held_up=True, tls=True)
         self.assertGreater(seen["held"], CAP * 0.9)
 
     def test_medium_objects_behind_one_that_is_late(self):

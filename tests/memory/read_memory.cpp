@@ -1,6 +1,6 @@
 // What a stream of reads takes of the process's memory, as the kernel sees it.
 //
-//   read_memory --endpoint URL --bucket NAME --cap BYTES --connections N [--slow]
+//   read_memory --endpoint URL --bucket NAME --cap BYTES --connections N [--ca FILE] [--slow]
 //
 // reads every object of the bucket through get_many and prints one JSON line: resident bytes before
 // and at most, and what the context says it held. --slow: the reader starts late and then takes its
@@ -36,6 +36,7 @@ void forget_peak() { std::ofstream("/proc/self/clear_refs") << 5; }
 struct asked {
   std::string endpoint{};
   std::string bucket{};
+  std::string ca{};
   std::uint64_t cap{0};
   int connections{0};
   bool slow{false};
@@ -52,6 +53,7 @@ asked parse(int argc, char** argv) {
     if (++i == argc) break;
     if (key == "--endpoint") out.endpoint = argv[i];
     if (key == "--bucket") out.bucket = argv[i];
+    if (key == "--ca") out.ca = argv[i];
     if (key == "--cap") out.cap = std::strtoull(argv[i], nullptr, 10);
     if (key == "--connections") out.connections = std::atoi(argv[i]);
   }
@@ -79,8 +81,9 @@ std::uint64_t read_all(const dataflux::transfer_context& context, const asked& w
 
 int main(int argc, char** argv) {
   const asked with = parse(argc, argv);
-  auto client =
-      dataflux::gcs::client::create({.endpoint = with.endpoint, .emulator = true}).value();
+  dataflux::gcs::client_options how{.endpoint = with.endpoint, .emulator = true};
+  how.transport.ca_file = with.ca;
+  const auto client = dataflux::gcs::client::create(std::move(how)).value();
   const auto listed = dataflux::fast_list(*client, {.bucket = with.bucket}).value();
   std::uint64_t before = 0;
   std::uint64_t bytes = 0;
