@@ -14,23 +14,14 @@
 #include <vector>
 
 #include "exchange.hpp"
+#include "our_client.hpp"
 
 namespace {
 
 using bench::fail;
+using bench::make_client;
 using bench::shape;
-
-std::string text_of(const dataflux::error& error) { return std::string(error.message()); }
-
-std::shared_ptr<dataflux::gcs::client> make_client(const bench::options& given) {
-  dataflux::gcs::client_options options;
-  options.endpoint = given.endpoint;
-  options.emulator = true;
-  options.transport.ca_file = given.tls ? given.ca : "";
-  auto made = dataflux::gcs::client::create(std::move(options));
-  if (!made) fail("cannot make a client", text_of(made.error()));
-  return std::move(*made);
-}
+using bench::text_of;
 
 class downloads {
  public:

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "exchange.hpp"
+#include "our_client.hpp"
 
 namespace {
 
@@ -46,20 +47,10 @@ void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std
 namespace {
 
 using bench::fail;
+using bench::make_client;
 using bench::shape;
+using bench::text_of;
 using client_ptr = std::shared_ptr<dataflux::gcs::client>;
-
-std::string text_of(const dataflux::error& error) { return std::string(error.message()); }
-
-client_ptr make_client(const bench::options& given) {
-  dataflux::gcs::client_options options;
-  options.endpoint = given.endpoint;
-  options.emulator = true;
-  options.transport.ca_file = given.tls ? given.ca : "";
-  auto made = dataflux::gcs::client::create(std::move(options));
-  if (!made) fail("cannot make a client", text_of(made.error()));
-  return std::move(*made);
-}
 
 /// What one of the calls in flight needs between its start and its completion.
 struct lane {
