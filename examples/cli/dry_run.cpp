@@ -13,6 +13,7 @@ void dry_run::tell(std::string_view source, std::string_view target, std::uint64
 }
 
 void dry_run::finish(outcome& report) const {
+  if (objects_ == 0 && report.failures() > 0) return;  // there is nothing to know a total of
   std::printf("total: %" PRIu64 " objects, %" PRIu64 " bytes to copy\n", objects_, bytes_);
   if (std::fflush(stdout) != 0) report.failed(file_error("output", "could not be written"));
 }

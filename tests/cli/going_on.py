@@ -221,6 +221,8 @@ class DryRun(GoingOn):
         self.assertIn(b"dry/../x", done.stderr)
         self.assertEqual({}, self.tree())
         self.assertEqual(before, self.count("objects.media"))
+        missing = self.run_it("cp", "-r", "--dry-run", "gs://no-such-bucket", "t")
+        self.assertEqual((3, b""), (missing.returncode, missing.stdout))
         one = self.ok("cp", "--dry-run", self.url("dry/a"), "x").decode().splitlines()
         self.assertEqual([f"              5  {self.url('dry/a')} -> x",
                           "total: 1 objects, 5 bytes to copy"], one)
