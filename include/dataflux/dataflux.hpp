@@ -33,6 +33,7 @@
 #include <dataflux/download/get_one.hpp>
 #include <dataflux/download/get_request.hpp>
 #include <dataflux/download/get_to_file.hpp>
+#include <dataflux/download/get_to_file_request.hpp>
 #include <dataflux/download/sweep.hpp>
 #include <dataflux/download/sweep_report.hpp>
 #include <dataflux/error.hpp>

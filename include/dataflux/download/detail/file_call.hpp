@@ -3,7 +3,9 @@
 #include <dataflux/codec/crc32c.hpp>
 #include <dataflux/download/detail/part_file.hpp>
 #include <dataflux/download/get_many.hpp>
-#include <dataflux/download/get_to_file.hpp>
+#include <dataflux/download/get_to_file_request.hpp>
+#include <dataflux/store/object_store.hpp>
+#include <dataflux/transfer/transfer_context.hpp>
 
 #include <cstddef>
 #include <cstdint>
