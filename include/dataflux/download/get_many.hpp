@@ -34,7 +34,8 @@ class get_stream;
 /// Sizes: with object_size (a listing has it), a range with an end, or `into`, memory is set aside
 /// before anything is sent. Otherwise the first request asks for as much as objects of this stream
 /// had of late, and its answer tells the size; what is larger is asked for again as a whole. What
-/// is longer than a slice (transfer_options, 8 MiB) becomes parallel ranges of one generation. More
+/// is longer than a slice (transfer_options, 8 MiB) becomes parallel ranges of one generation;
+/// of smaller ones where it fills more than a quarter of the cap. More
 /// than the cap, without `into`, is an item that failed with resource_exhausted, which names the
 /// cap. Nothing is asked for the bytes of an empty object of known size.
 ///

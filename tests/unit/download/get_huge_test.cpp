@@ -61,3 +61,17 @@ TEST_CASE("getter: a reader that throws leaves nothing behind", "[download]") {
   kept.reset();
   w.at_rest();
 }
+
+TEST_CASE("getter: all connections work at an object that fills much of the cap", "[download]") {
+  get_world w({.memory_cap = 64ULL << 20U, .concurrency = {.max = 16}});
+  const auto alone = w.put("alone", 24U << 20U, 1);
+  const auto beside = w.put("beside", 16U << 20U, 2);
+  getter items(w.context, "bucket", std::vector{alone, beside});
+  const auto first = w.next(items).value();
+  CHECK(same(first.at(0).bytes, body_of(24U << 20U, 1)));
+  CHECK(first[0].verified);
+  const auto second = w.next(items).value();
+  CHECK(same(second.at(0).bytes, body_of(16U << 20U, 2)));
+  // 1.5 MiB each, and slices of 8 MiB.
+  CHECK(w.reads() == 16 + 2);
+}

@@ -60,6 +60,7 @@ class get_stream final : public transfer_stream, public std::enable_shared_from_
   void read(get_unit& unit);
   void read_part(get_unit& unit, std::uint64_t most);
   void read_ranges(get_unit& unit);
+  std::uint64_t slice_of(std::uint64_t length) const;
   void read_group(get_unit& unit);
   void read_composite(get_unit& unit);
   call_limits limits(const get_unit& unit) const;

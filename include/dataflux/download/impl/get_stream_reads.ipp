@@ -10,6 +10,8 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
+/// What a request is worth at least.
+inline constexpr std::uint64_t least_slice = 1U << 20U;
 /// Read rather than skipped, until round trip and bandwidth are known.
 inline constexpr std::uint64_t first_gap = 256U << 10U;
 
@@ -91,6 +93,15 @@ DATAFLUX_INLINE void get_stream::read_part(get_unit& unit, std::uint64_t most) {
                       });
 }
 
+/// Of an object so large that hardly two are read at once: smaller slices, for all connections have
+/// to come from these few.
+DATAFLUX_INLINE std::uint64_t get_stream::slice_of(std::uint64_t length) const {
+  const std::uint64_t slice = core_->options.slice;
+  if (length <= core_->budget.cap() / 4) return slice;
+  const auto reads = static_cast<std::uint64_t>(std::max(core_->engine.limit(), 1));
+  return std::min(std::max(length / reads, least_slice), slice);
+}
+
 DATAFLUX_INLINE void get_stream::read_ranges(get_unit& unit) {
   const get_piece& p = unit.pieces.front();
   ++in_flight_;
@@ -101,7 +112,7 @@ DATAFLUX_INLINE void get_stream::read_ranges(get_unit& unit) {
                      .offset = p.offset,
                      .generation = p.generation,
                      .crc32c = p.request.crc32c,
-                     .slice = core_->options.slice,
+                     .slice = slice_of(p.length),
                      .limits = limits(unit)},
                     p.to,
                     [self = shared_from_this(), &unit](const result<ranged_read_summary>& outcome) {
