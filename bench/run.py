@@ -235,7 +235,8 @@ def main():
             programs[name] = command
             versions[name] = version
     # Where files are written no disk has a say.
-    with tempfile.TemporaryDirectory(dir="/dev/shm") as scratch, \
+    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    with tempfile.TemporaryDirectory(dir=memory) as scratch, \
             LoadServer(folder / "bench/macro/bench_load_server", scratch) as server:
         for name in options.names:
             if name == "micro":
