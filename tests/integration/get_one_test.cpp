@@ -113,20 +113,26 @@ const fault::action broken_reads[]{
     fault::stall{.where = fault::point::before_reply, .duration = 30ms},
     fault::stall{.where = fault::point::in_body, .body_bytes = 300}};
 
+/// Some of the reads from the second on, by the `i`th of broken_reads; of stalls, which take long,
+/// two.
+void break_reads(emulator::server& server, std::size_t i) {
+  const bool stall = i + 1 == std::size(broken_reads);
+  server.faults().clear();
+  server.faults().add({.verb = "objects.media",
+                       .from = 2,
+                       .count = stall ? 2U : 0U,
+                       .probability = stall ? 1.0 : 0.3,
+                       .seed = i + 1,
+                       .action = broken_reads[i]});
+}
+
 }  // namespace
 
 TEST_CASE("get_one: over a socket, whatever becomes of single requests", "[integration]") {
   harness h;
   for (std::size_t i = 0; i < std::size(broken_reads); ++i) {
     INFO(i);
-    h.server.faults().clear();
-    const bool stall = i + 1 == std::size(broken_reads);
-    h.server.faults().add({.verb = "objects.media",
-                           .from = 2,
-                           .count = stall ? 2U : 0U,
-                           .probability = stall ? 1.0 : 0.3,
-                           .seed = i + 1,
-                           .action = broken_reads[i]});
+    break_reads(h.server, i);
     const auto got = h.into_memory();
     REQUIRE(got);
     CHECK(got->verified);
@@ -139,14 +145,7 @@ TEST_CASE("get_to_file: over a socket, whatever becomes of single requests", "[i
   harness h;
   for (std::size_t i = 0; i < std::size(broken_reads); ++i) {
     INFO(i);
-    h.server.faults().clear();
-    const bool stall = i + 1 == std::size(broken_reads);
-    h.server.faults().add({.verb = "objects.media",
-                           .from = 2,
-                           .count = stall ? 2U : 0U,
-                           .probability = stall ? 1.0 : 0.3,
-                           .seed = i + 1,
-                           .action = broken_reads[i]});
+    break_reads(h.server, i);
     const auto got = h.into_file();
     REQUIRE(got);
     CHECK(got->verified);

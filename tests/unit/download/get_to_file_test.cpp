@@ -1,14 +1,13 @@
 #include <dataflux/download/get_to_file.hpp>
 
 #include <support/catch.hpp>
+#include <support/size_limit.hpp>
 
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
-#include <csignal>
 #include <cstddef>
 #include <filesystem>
 #include <string>
@@ -25,25 +24,6 @@ using dataflux::byte_range;
 using dataflux::errc;
 using dataflux::got_file;
 using dataflux::store_verb;
-
-/// No file of this process grows beyond `size` bytes, as on a disk that is full.
-struct size_limit {
-  explicit size_limit(rlim_t size) {
-    ::getrlimit(RLIMIT_FSIZE, &before);
-    rlimit now = before;
-    now.rlim_cur = size;
-    handler = std::signal(SIGXFSZ, SIG_IGN);
-    REQUIRE(::setrlimit(RLIMIT_FSIZE, &now) == 0);
-  }
-  size_limit(const size_limit&) = delete;
-  size_limit& operator=(const size_limit&) = delete;
-  ~size_limit() {
-    ::setrlimit(RLIMIT_FSIZE, &before);
-    std::signal(SIGXFSZ, handler);
-  }
-  rlimit before{};
-  void (*handler)(int);
-};
 
 }  // namespace
 

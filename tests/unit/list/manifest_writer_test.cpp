@@ -3,13 +3,12 @@
 #include <dataflux/store/memory_store.hpp>
 
 #include <support/catch.hpp>
+#include <support/size_limit.hpp>
 #include <unit/list/saved_rows.hpp>
 
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -47,25 +46,6 @@ struct folder {
     return out;
   }
   fs::path path;
-};
-
-/// No file of this process grows beyond `bytes`, as on a disk that is full.
-struct size_limit {
-  explicit size_limit(rlim_t bytes) {
-    ::getrlimit(RLIMIT_FSIZE, &before);
-    rlimit now = before;
-    now.rlim_cur = bytes;
-    handler = std::signal(SIGXFSZ, SIG_IGN);
-    REQUIRE(::setrlimit(RLIMIT_FSIZE, &now) == 0);
-  }
-  size_limit(const size_limit&) = delete;
-  size_limit& operator=(const size_limit&) = delete;
-  ~size_limit() {
-    ::setrlimit(RLIMIT_FSIZE, &before);
-    std::signal(SIGXFSZ, handler);
-  }
-  rlimit before{};
-  void (*handler)(int);
 };
 
 struct fixture {
