@@ -30,19 +30,8 @@ result<void> write_all(int descriptor, bytes_view bytes) {
   return {};
 }
 
-/// The bytes [first, end) that `range` means in an object of `size` bytes.
-struct extent {
-  std::uint64_t first{0};
-  std::uint64_t end{0};
-};
-extent extent_of(const byte_range& range, std::uint64_t size) noexcept {
-  if (range.is_suffix()) return {size - std::min(size, range.length()), size};
-  const std::uint64_t first = std::min(range.offset(), size);
-  return {first, first + std::min(range.length(), size - first)};
-}
-
 /// The extent slice by slice.
-dataflux::get_source slices_of(const dataflux::object_metadata& object, extent left,
+dataflux::get_source slices_of(const dataflux::object_metadata& object, dataflux::byte_extent left,
                                std::uint64_t slice) {
   dataflux::get_request whole;
   whole.object = object.name;
@@ -50,11 +39,12 @@ dataflux::get_source slices_of(const dataflux::object_metadata& object, extent l
   whole.object_size = object.size;
   whole.crc32c = object.crc32c;
   return [whole = std::move(whole), left, slice]() mutable -> std::optional<dataflux::get_request> {
-    if (left.first == left.end) return std::nullopt;
-    const std::uint64_t length = std::min(slice, left.end - left.first);
+    if (left.length == 0) return std::nullopt;
+    const std::uint64_t length = std::min(slice, left.length);
     auto one = whole;
-    one.range = byte_range::span(left.first, length);
-    left.first += length;
+    one.range = byte_range::span(left.offset, length);
+    left.offset += length;
+    left.length -= length;
     return one;
   };
 }
@@ -64,8 +54,8 @@ dataflux::get_source slices_of(const dataflux::object_metadata& object, extent l
 result<void> stream_out(const dataflux::transfer_context& transfers,
                         const dataflux::object_metadata& object, const byte_range& range,
                         int descriptor, outcome& report, const std::stop_token& stop) {
-  const extent wanted = extent_of(range, object.size);
-  if (wanted.first == wanted.end && object.size > 0) {
+  const dataflux::byte_extent wanted = range.in(object.size);
+  if (wanted.length == 0 && object.size > 0) {
     return error(errc::out_of_range, "the range is behind the object's end, which has " +
                                          std::to_string(object.size) + " bytes")
         .with_bucket(object.bucket)

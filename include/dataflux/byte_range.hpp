@@ -2,10 +2,17 @@
 
 #include <dataflux/config.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 
 namespace dataflux::inline DATAFLUX_ABI {
+
+/// Bytes [offset, offset + length) of an object.
+struct byte_extent {
+  std::uint64_t offset{0};
+  std::uint64_t length{0};
+};
 
 /// Which bytes of an object are meant, in the three forms the service knows (protocol.md 1.2).
 ///
@@ -38,6 +45,12 @@ class byte_range {
     constexpr auto limit = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
     if (length_ == 0 || offset_ > limit) return false;
     return length_ == to_end || length_ <= limit - offset_;
+  }
+  /// What it means in an object of `size` bytes. A range that begins behind the end keeps its
+  /// offset, and has no length.
+  constexpr byte_extent in(std::uint64_t size) const noexcept {
+    if (suffix_) return {size - std::min(length_, size), std::min(length_, size)};
+    return {offset_, offset_ <= size ? std::min(length_, size - offset_) : 0};
   }
   friend constexpr bool operator==(const byte_range&, const byte_range&) noexcept = default;
 

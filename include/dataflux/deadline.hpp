@@ -27,6 +27,17 @@ struct call_limits {
   duration timeout{0};
   /// When stop is requested the call completes soon with errc::cancelled.
   std::stop_token stop{};
+
+  /// When a call that is submitted `now` has to be over; `never` without a limit.
+  time_point deadline_from(time_point now) const noexcept {
+    return timeout > duration{0} ? deadline_after(now, timeout) : never;
+  }
+  /// For a part of the call: what is left of it until `deadline`.
+  call_limits until(time_point deadline, time_point now) const {
+    call_limits left = *this;
+    if (deadline != never) left.timeout = deadline > now ? deadline - now : duration{1};
+    return left;
+  }
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI

@@ -37,3 +37,20 @@ TEST_CASE("byte_range: empty and overflowing ranges are invalid", "[core]") {
   CHECK_FALSE(byte_range::span(1, limit).valid());
   CHECK_FALSE(byte_range::span(1, byte_range::to_end - 1).valid());
 }
+
+TEST_CASE("byte_range: what it means in an object", "[core]") {
+  struct cell {
+    byte_range range;
+    std::uint64_t size, offset, length;
+  };
+  for (const auto& [range, size, offset, length] :
+       {cell{byte_range::all(), 10, 0, 10}, cell{byte_range::all(), 0, 0, 0},
+        cell{byte_range::from(3), 10, 3, 7}, cell{byte_range::from(10), 10, 10, 0},
+        cell{byte_range::from(11), 10, 11, 0}, cell{byte_range::span(3, 4), 10, 3, 4},
+        cell{byte_range::span(3, 40), 10, 3, 7}, cell{byte_range::span(12, 4), 10, 12, 0},
+        cell{byte_range::last(4), 10, 6, 4}, cell{byte_range::last(40), 10, 0, 10}}) {
+    const dataflux::byte_extent there = range.in(size);
+    CHECK(there.offset == offset);
+    CHECK(there.length == length);
+  }
+}

@@ -5,6 +5,7 @@
 #include <dataflux/download/get_request.hpp>
 #include <dataflux/slab.hpp>
 #include <dataflux/store/object_store.hpp>
+#include <dataflux/transfer/ranged_read_request.hpp>
 #include <dataflux/transfer/transfer_state.hpp>
 
 #include <cstddef>
@@ -40,6 +41,7 @@ struct get_piece {
   byte_range asked() const noexcept;
   /// The bytes were read: whether they are what was asked for.
   void check(const read_summary& summary);
+  void check(const ranged_read_summary& summary);
   void fail(errc code, const std::string& what);
   bool own() const noexcept { return request.into.empty(); }
 };

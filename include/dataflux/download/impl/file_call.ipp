@@ -17,9 +17,7 @@ DATAFLUX_INLINE file_call::file_call(const transfer_context& context, get_to_fil
     : context_(context),
       request_(std::move(request)),
       done_(std::move(done)),
-      deadline_(request_.limits.timeout > duration{0}
-                    ? deadline_after(context_.home().now(), request_.limits.timeout)
-                    : never),
+      deadline_(request_.limits.deadline_from(context_.home().now())),
       object_crc32c_(request_.crc32c) {}
 
 DATAFLUX_INLINE void file_call::start() {
@@ -55,8 +53,7 @@ DATAFLUX_INLINE void file_call::plan(const object_metadata& object) {
     return fail(errc::out_of_range, "the object has " + std::to_string(size) + " bytes, not " +
                                         std::to_string(*request_.object_size));
   }
-  const std::uint64_t offset =
-      range.is_suffix() ? size - std::min(range.length(), size) : range.offset();
+  const auto [offset, length] = range.in(size);
   if (offset > size) {
     return fail(errc::out_of_range, "the range begins at " + std::to_string(offset) +
                                         ", the object has " + std::to_string(size) + " bytes");
@@ -68,7 +65,7 @@ DATAFLUX_INLINE void file_call::plan(const object_metadata& object) {
               .generation = object.generation,
               .object_size = size,
               .offset = offset,
-              .length = range.is_suffix() ? size - offset : std::min(range.length(), size - offset),
+              .length = length,
               .slice = std::max<std::uint64_t>(std::min(context_.options().slice, room), 1)};
   if (!object_crc32c_) object_crc32c_ = object.crc32c;
   on_file_thread(&file_call::open);
@@ -231,9 +228,7 @@ DATAFLUX_INLINE void file_call::fail(errc code, const std::string& what) {
 }
 
 DATAFLUX_INLINE call_limits file_call::limits() const {
-  call_limits left = request_.limits;
-  if (deadline_ != never) left.timeout = std::max(deadline_ - context_.home().now(), duration{1});
-  return left;
+  return request_.limits.until(deadline_, context_.home().now());
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

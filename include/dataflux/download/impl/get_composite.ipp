@@ -126,15 +126,7 @@ DATAFLUX_INLINE void get_composite::read_ranges(get_piece& p) {
                      .limits = {.stop = stop_}},
                     p.to,
                     [self = shared_from_this(), &p](const result<ranged_read_summary>& outcome) {
-                      if (outcome) {
-                        p.check({.bytes = outcome->bytes,
-                                 .crc32c = outcome->crc32c,
-                                 .object_size = outcome->object_size,
-                                 .verified = outcome->verified,
-                                 .generation = outcome->generation});
-                      } else {
-                        p.failure = outcome.error();
-                      }
+                      outcome ? p.check(*outcome) : void(p.failure = outcome.error());
                       self->one_ended();
                     });
 }

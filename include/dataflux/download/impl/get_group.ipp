@@ -167,10 +167,10 @@ DATAFLUX_INLINE void get_group::sum_up() {
                                      " bytes");
       continue;
     }
-    p.check({.bytes = got[i].length(),
-             .crc32c = got[i].crc(),
-             .object_size = object.object_size,
-             .generation = object.generation});
+    p.check(read_summary{.bytes = got[i].length(),
+                         .crc32c = got[i].crc(),
+                         .object_size = object.object_size,
+                         .generation = object.generation});
   }
 }
 

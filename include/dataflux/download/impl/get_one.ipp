@@ -24,9 +24,7 @@ class get_one_call final : public std::enable_shared_from_this<get_one_call> {
         request_(std::move(request)),
         memory_(memory),
         done_(std::move(done)),
-        deadline_(request_.limits.timeout > duration{0}
-                      ? deadline_after(context_.home().now(), request_.limits.timeout)
-                      : never) {}
+        deadline_(request_.limits.deadline_from(context_.home().now())) {}
 
   void start();
 
@@ -76,15 +74,12 @@ DATAFLUX_INLINE void get_one_call::look() {
 
 DATAFLUX_INLINE void get_one_call::looked(const object_metadata& object) {
   const byte_range& range = request_.range;
-  const std::uint64_t first =
-      range.is_suffix() ? object.size - std::min(range.length(), object.size) : range.offset();
+  const auto [first, there] = range.in(object.size);
   if (first > object.size) {
     return fail(errc::out_of_range, "the range begins at " + std::to_string(first) +
                                         ", the object has " + std::to_string(object.size) +
                                         " bytes");
   }
-  const std::uint64_t there =
-      range.is_suffix() ? object.size - first : std::min(range.length(), object.size - first);
   if (there != memory_.size()) return fail(errc::out_of_range, sizes(there));
   if (there > 0) {
     pinned_ = request_.generation == 0 ? object.generation : 0;
@@ -150,9 +145,7 @@ DATAFLUX_INLINE void get_one_call::fail(errc code, const std::string& what, bool
 }
 
 DATAFLUX_INLINE call_limits get_one_call::limits() const {
-  call_limits left = request_.limits;
-  if (deadline_ != never) left.timeout = std::max(deadline_ - context_.home().now(), duration{1});
-  return left;
+  return request_.limits.until(deadline_, context_.home().now());
 }
 
 }  // namespace detail

@@ -195,13 +195,7 @@ DATAFLUX_INLINE void get_stream::got_ranges(get_unit& unit,
     p.object_size = outcome->object_size;
     p.resolve();
   }
-  if (!p.failure) {
-    p.check({.bytes = outcome->bytes,
-             .crc32c = outcome->crc32c,
-             .object_size = outcome->object_size,
-             .verified = outcome->verified,
-             .generation = outcome->generation});
-  }
+  if (!p.failure) p.check(*outcome);
   done(unit);
 }
 

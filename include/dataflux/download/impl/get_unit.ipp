@@ -19,12 +19,13 @@ DATAFLUX_INLINE void get_piece::resolve() {
   if (!range.valid()) return fail(errc::invalid_argument, "the range is empty, or ends too far");
   if (object_size) {
     const std::uint64_t size = *object_size;
-    offset = range.is_suffix() ? size - std::min(range.length(), size) : range.offset();
+    const byte_extent there = range.in(size);
+    offset = there.offset;
+    length = there.length;
     if (offset > size) {
       return fail(errc::out_of_range, "the range begins at " + std::to_string(offset) +
                                           ", the object has " + std::to_string(size) + " bytes");
     }
-    length = range.is_suffix() ? size - offset : std::min(range.length(), size - offset);
   } else {
     offset = range.is_suffix() ? 0 : range.offset();
     length = bounded ? range.length() : unknown;
@@ -67,6 +68,14 @@ DATAFLUX_INLINE void get_piece::check(const read_summary& s) {
     return fail(errc::data_loss, "the bytes received do not match the CRC32C of the request");
   }
   verified = true;
+}
+
+DATAFLUX_INLINE void get_piece::check(const ranged_read_summary& s) {
+  check(read_summary{.bytes = s.bytes,
+                     .crc32c = s.crc32c,
+                     .object_size = s.object_size,
+                     .verified = s.verified,
+                     .generation = s.generation});
 }
 
 DATAFLUX_INLINE std::optional<std::uint64_t> get_unit::bytes(

@@ -36,18 +36,14 @@ DATAFLUX_INLINE sweeper::sweeper(object_store& store, std::string bucket,
       done_(std::move(done)) {}
 
 DATAFLUX_INLINE void sweeper::start() {
-  if (options_.limits.timeout > duration{0}) {
-    deadline_ = deadline_after(home_.now(), options_.limits.timeout);
-  }
+  deadline_ = options_.limits.deadline_from(home_.now());
   inside_ = true;
   list();
   inside_ = false;
 }
 
 DATAFLUX_INLINE call_limits sweeper::limits() const {
-  call_limits left{.stop = options_.limits.stop};
-  if (deadline_ != never) left.timeout = std::max(deadline_ - home_.now(), duration{1});
-  return left;
+  return options_.limits.until(deadline_, home_.now());
 }
 
 DATAFLUX_INLINE void sweeper::list() {

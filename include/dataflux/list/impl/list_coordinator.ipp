@@ -91,9 +91,7 @@ DATAFLUX_INLINE list_coordinator::list_coordinator(object_store& store,
       filter_(std::move(filter)),
       whole_(range_of(request)),
       page_size_(page_size_of(request, store.traits())),
-      deadline_(request.limits.timeout > duration{0}
-                    ? deadline_after(home_.now(), request.limits.timeout)
-                    : never),
+      deadline_(request.limits.deadline_from(home_.now())),
       done_(std::move(done)),
       outbox_(std::move(outbox)),
       splitter_(splitter_options(request, page_size_)),

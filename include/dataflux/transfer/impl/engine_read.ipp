@@ -75,9 +75,7 @@ DATAFLUX_INLINE engine_read::engine_read(std::shared_ptr<read_engine_state> core
       request_(std::move(request)),
       sink_(sink),
       done_(std::move(done)),
-      deadline_(request_.limits.timeout > duration{0}
-                    ? deadline_after(core_->home.now(), request_.limits.timeout)
-                    : never),
+      deadline_(request_.limits.deadline_from(core_->home.now())),
       caller_stop_(request_.limits.stop),
       first_{gate(*this, hedge_side::first), core_->fresh_stop(), false},
       second_{gate(*this, hedge_side::second), std::stop_source(std::nostopstate), false} {}

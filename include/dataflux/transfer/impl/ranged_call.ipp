@@ -14,9 +14,7 @@ DATAFLUX_INLINE ranged_call::ranged_call(read_engine& engine, ranged_read_reques
       request_(std::move(request)),
       into_(into),
       done_(std::move(done)),
-      deadline_(request_.limits.timeout > duration{0}
-                    ? deadline_after(engine.home().now(), request_.limits.timeout)
-                    : never),
+      deadline_(request_.limits.deadline_from(engine.home().now())),
       object_crc32c_(request_.crc32c) {
   if (request_.limits.stop.stop_possible()) on_stop_.emplace(request_.limits.stop, forward{&stop_});
   const std::uint64_t slice = std::max<std::uint64_t>(request_.slice, 1);
