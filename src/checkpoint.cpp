@@ -1,0 +1,1 @@
+#include <dataflux/checkpoint/impl/writer.ipp>
