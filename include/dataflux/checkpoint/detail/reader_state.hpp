@@ -77,6 +77,7 @@ class reader_state final : public std::enable_shared_from_this<reader_state> {
   using loads = std::map<std::uint64_t, load>;
 
   load* load_at(std::uint64_t offset);
+  std::uint64_t there_until(std::uint64_t offset);
   std::uint64_t weight_of(const load& l, std::uint64_t begin) const;
   byte_extent part_at(std::uint64_t offset) const noexcept;
   bool by_parts() const noexcept { return !part_ends_.empty(); }

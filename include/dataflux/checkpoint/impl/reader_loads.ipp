@@ -81,6 +81,13 @@ DATAFLUX_INLINE reader_state::load* reader_state::load_at(std::uint64_t offset) 
   return offset < before.end ? &before : nullptr;
 }
 
+/// The end of what holds the byte at `offset`, in memory or on its way; `offset` without any.
+DATAFLUX_INLINE std::uint64_t reader_state::there_until(std::uint64_t offset) {
+  const load* under_way = load_at(offset);
+  const std::uint64_t end = under_way != nullptr ? under_way->end : cache_.end_before(offset + 1);
+  return std::max(end, offset);
+}
+
 DATAFLUX_INLINE std::uint64_t reader_state::weight_of(const load& l, std::uint64_t begin) const {
   return context_.state()->slabs.footprint(l.end - begin);
 }
@@ -158,20 +165,18 @@ DATAFLUX_INLINE void reader_state::pump_ahead() {
   std::uint64_t most = 0;
   {
     std::scoped_lock lock(mutex_);
-    most = std::min(ahead_.piece(), context_.options().slice);
+    most = std::clamp<std::uint64_t>(context_.options().slice, 1, ahead_.piece());
   }
   // Before it is found that there is no room: who reads a piece from now on makes some.
   starved_.store(!wanted_.empty());
   while (!wanted_.empty()) {
     byte_extent& next = wanted_.front();
     const std::uint64_t end = next.offset + next.length;
-    const load* under_way = load_at(next.offset);
-    std::uint64_t until =
-        under_way != nullptr ? under_way->end : cache_.end_before(next.offset + 1);
-    if (next.length > 0 && until <= next.offset) {
-      const std::uint64_t wanted_end =
-          std::min({end, next_extent(next.offset), next.offset + std::max<std::uint64_t>(1, most)});
-      const byte_extent range = by_parts() ? part_at(next.offset) : around(next.offset, wanted_end);
+    std::uint64_t until = there_until(next.offset);
+    if (until == next.offset && next.length > 0) {
+      const byte_extent range =
+          by_parts() ? part_at(until)
+                     : around(until, std::min({end, next_extent(until), until + most}));
       load& l = loads_[range.offset];
       l.end = range.offset + range.length;
       if (!start_load(range.offset, l, false)) {

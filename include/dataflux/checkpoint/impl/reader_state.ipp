@@ -36,7 +36,7 @@ DATAFLUX_INLINE error reader_state::described(errc code, const std::string& what
 
 DATAFLUX_INLINE result<bool> reader_state::copy_ready(std::uint64_t offset, bytes_span into) {
   if (is_lost_.load(std::memory_order_acquire)) return *lost();
-  if (into.empty()) return offset <= size_;
+  if (offset > size_ || into.size() > size_ - offset) return false;
   bool first_use = false;
   if (!cache_.copy(offset, into, first_use)) return false;
   if (first_use && starved_.exchange(false)) load_ahead({});
