@@ -34,7 +34,7 @@ struct harness {
   harness() : server({.threads = 2}) {
     server.service().store().create_bucket("bkt", {});
     gcs::client_options o{.endpoint = server.endpoint(), .emulator = true};
-    o.retry = {.max_attempts = 6, .first = 1ms, .cap = 5ms};
+    o.retry = {.max_attempts = 10, .first = 1ms, .cap = 5ms};
     o.stall_timeout = 300ms;
     o.first_byte_timeout = 500ms;
     o.transport.io_threads = 2;
@@ -101,7 +101,7 @@ TEST_CASE("checkpoint_reader: over a socket, whatever becomes of single requests
     h.server.faults().add({.verb = "objects.media",
                            .from = 2,
                            .count = stall ? 2U : 0U,
-                           .probability = stall ? 1.0 : 0.3,
+                           .probability = stall ? 1.0 : 0.2,
                            .seed = i + 1,
                            .action = broken_reads[i]});
     auto reader = h.open();
