@@ -41,9 +41,12 @@ DATAFLUX_INLINE void upload_begin::start() {
   store_.start(request_, then<multipart_upload>([](upload_begin& self, auto made) {
                  if (made) return self.done_(std::move(made));
                  const error& why = made.error();
-                 const bool final = !why.retryable() && why.code() != errc::deadline_exceeded;
+                 // A success that nobody can read has begun one.
+                 const bool may_have_begun = why.retryable() ||
+                                             why.code() == errc::deadline_exceeded ||
+                                             why.http_status() / 100 == 2;
                  if (!self.failure_) self.failure_ = why;
-                 if (final) return self.done_(*self.failure_);
+                 if (!may_have_begun) return self.done_(*self.failure_);
                  self.look();
                }));
 }

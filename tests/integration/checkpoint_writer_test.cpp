@@ -1,0 +1,324 @@
+#include <dataflux/checkpoint/writer.hpp>
+#include <dataflux/gcs/client.hpp>
+#include <dataflux/store/reserved_prefixes.hpp>
+
+#include <emulator/emulator.hpp>
+#include <support/catch.hpp>
+#include <support/verb_driver.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+// Saving while everything goes wrong that can: there is the old object or the new one, whole, and
+// nothing else but what the error names.
+namespace {
+
+using namespace std::chrono_literals;
+using dataflux::as_bytes;
+using dataflux::checkpoint_writer;
+using dataflux::commit_mode;
+using dataflux::errc;
+using dataflux::transfer_context;
+using dataflux::upload_path;
+namespace fault = emulator::fault;
+namespace gcs = dataflux::gcs;
+using fault::point;
+
+constexpr std::size_t part = 5 << 20;
+const std::string old_body = "the old object";
+
+/// Of 2.2 parts; no two parts are equal.
+const std::string& large_body() {
+  static const std::string body = [] {
+    std::string made(2 * part + part / 5, '\0');
+    for (std::size_t i = 0; i < made.size(); ++i) {
+      made[i] = static_cast<char>(i * 7 + i / 251 + i / part);
+    }
+    return made;
+  }();
+  return body;
+}
+
+struct service {
+  emulator::server server{{.threads = 1, .service = {.log_limit = 0}}};
+  std::shared_ptr<gcs::client> looker{
+      gcs::client::create(quick_options(server, std::chrono::seconds(30))).value()};
+
+  /// What there is in the bucket besides "ckpt/o", one name a line, open uploads among them.
+  std::string strays(const std::string& bucket) {
+    std::string all;
+    const auto page = looker->list_page({.bucket = bucket}).value();
+    for (const auto& row : page.objects) {
+      if (row.name != "ckpt/o") all.append(row.name) += '\n';
+    }
+    dataflux::list_uploads_request uploads;
+    uploads.bucket = bucket;
+    const auto open = looker->run(uploads).value();
+    for (const auto& upload : open.uploads) {
+      all.append("upload of ").append(upload.object) += '\n';
+    }
+    return all;
+  }
+};
+
+dataflux::result<dataflux::committed_object> save(gcs::client& client, const std::string& bucket,
+                                                  std::string_view body, commit_mode mode) {
+  const transfer_context context(client, {.upload_memory = 4 * part});
+  auto writer = checkpoint_writer::open(
+      context, {.bucket = bucket, .object = "ckpt/o", .mode = mode, .part_size = part});
+  if (!writer) return writer.error();
+  for (std::size_t at = 0; at < body.size(); at += 700'000) {
+    if (!writer->write(as_bytes(body.substr(at, 700'000)))) break;
+  }
+  return writer->commit();
+}
+
+enum class way { insert, staged, direct, resumable };
+constexpr std::string_view way_names[] = {"insert", "staged", "direct", "resumable"};
+
+struct cell {
+  way how;
+  std::string_view verb;
+  std::string_view name;
+  fault::action action;
+  std::uint64_t count;  ///< requests hit; 0: all
+  std::uint64_t from{1};
+  std::optional<std::uint64_t> request_bytes{};
+};
+
+std::vector<cell> all_cells() {
+  struct named {
+    std::string_view name;
+    fault::action action;
+    std::optional<std::uint64_t> request_bytes{};
+  };
+  const named faults[] = {
+      {"400", fault::refuse{400}},
+      {"403", fault::refuse{403}},
+      {"404", fault::refuse{404}},
+      {"412", fault::refuse{412}},
+      {"429", fault::refuse{429}},
+      {"503", fault::refuse{503}},
+      {"token expired", fault::expire_tokens{}},
+      {"200 with an error", fault::send{.status = 200,
+                                        .body = "<Error><Code>InternalError</Code></Error>",
+                                        .content_type = "application/xml"}},
+      {"200 empty", fault::send{.status = 200}},
+      {"reset", fault::cut{}},
+      {"reset while sending", fault::cut{}, 1000},
+      {"close in head", fault::cut{.where = point::in_head, .reset = false}},
+      {"reply lost", fault::lose_reply{}},
+      {"stall", fault::stall{}},
+      {"wrong byte", fault::flip_byte{.offset = 3}},
+      {"wrong hash", fault::wrong_hash{}},
+      {"carried out twice", fault::execute_twice{}},
+  };
+  struct step {
+    way how;
+    std::string_view verb;
+    std::uint64_t from{1};
+  };
+  const step steps[] = {
+      {way::insert, "objects.get"},           {way::insert, "objects.insert"},
+      {way::staged, "objects.get"},           {way::staged, "objects.delete"},
+      {way::staged, "objects.move"},          {way::staged, "objects.move", 2},
+      {way::staged, "multipart.initiate"},    {way::staged, "multipart.part"},
+      {way::staged, "multipart.part", 3},     {way::staged, "multipart.complete"},
+      {way::direct, "objects.get", 2},        {way::direct, "multipart.initiate"},
+      {way::direct, "multipart.part", 2},     {way::direct, "multipart.complete"},
+      {way::resumable, "resumable.start"},    {way::resumable, "resumable.chunk"},
+      {way::resumable, "resumable.chunk", 3},
+  };
+  std::vector<cell> cells;
+  for (const step& s : steps) {
+    for (const named& f : faults) {
+      for (const std::uint64_t count : {1U, 0U}) {
+        cells.push_back({s.how, s.verb, f.name, f.action, count, s.from, f.request_bytes});
+      }
+    }
+  }
+  return cells;
+}
+
+/// What is wrong about a run; empty when nothing is.
+std::string judge(service& s, const std::string& bucket, std::string_view body,
+                  const dataflux::result<dataflux::committed_object>& made, const cell& c) {
+  const auto there = s.server.get(bucket, "ckpt/o");
+  const bool is_new = there && *there == body;
+  const bool is_old = there && *there == old_body;
+  // Who goes direct has the object seen before it is compared; one that is not right is removed.
+  const bool removed =
+      !there && !made && c.how != way::staged &&
+      made.error().message().find("damaged object was removed") != std::string::npos;
+  if (!is_new && !is_old && !removed) return "neither the old object nor the new one";
+  if (made && !is_new) return "committed, and the old object is there";
+  const std::string left = s.strays(bucket);
+  // A request that the network doubles gets the second answer: an upload that nobody knows of.
+  const bool doubled = c.name == "carried out twice" && c.verb == "multipart.initiate";
+  const bool told = !made && made.error().message().find("uploads list") != std::string::npos;
+  if (!left.empty() && !told && !doubled) return "left behind: " + left;
+  return {};
+}
+
+std::string run_cell(service& s, const cell& c, int number) {
+  const std::string bucket = "cell-" + std::to_string(number);
+  s.server.faults().clear();
+  s.server.put(bucket, "ckpt/o", old_body);
+  s.server.faults().add({.verb = std::string(c.verb),
+                         .bucket = bucket,
+                         .from = c.from,
+                         .count = c.count,
+                         .request_bytes = c.request_bytes,
+                         .action = c.action});
+  if (c.how == way::resumable) {
+    s.server.faults().add(
+        {.verb = "multipart.initiate", .bucket = bucket, .count = 0, .action = fault::refuse{403}});
+  }
+  const std::string_view body = c.how == way::insert ? std::string_view("a small new object")
+                                                     : std::string_view(large_body());
+  // A client of its own, lest a connection that one fault has spoilt surprise the next.
+  auto options = quick_options(s.server, 700ms);
+  options.retry.max_elapsed = 2s;  // rates that are refused for ever
+  const auto client = gcs::client::create(options).value();
+  const auto made =
+      save(*client, bucket, body, c.how == way::direct ? commit_mode::direct : commit_mode::staged);
+  s.server.faults().clear();
+  std::string wrong = judge(s, bucket, body, made, c);
+  if (!wrong.empty()) wrong += made ? " (committed)" : " (" + made.error().to_string() + ")";
+  return wrong;
+}
+
+}  // namespace
+
+TEST_CASE("checkpoint_writer: every fault at every request, the old object or the new one",
+          "[checkpoint]") {
+  const std::vector<cell> cells = all_cells();
+  std::atomic<std::size_t> next{0};
+  std::mutex mutex;
+  std::string objections;
+  const auto work = [&] {
+    service mine;
+    for (std::size_t i = next++; i < cells.size(); i = next++) {
+      const std::string wrong = run_cell(mine, cells[i], static_cast<int>(i));
+      if (wrong.empty()) continue;
+      const std::scoped_lock lock(mutex);
+      objections += std::string(way_names[static_cast<int>(cells[i].how)]) + " / " +
+                    std::string(cells[i].verb) + " from " + std::to_string(cells[i].from) +
+                    (cells[i].count == 0 ? ", always" : "") + " / " + std::string(cells[i].name) +
+                    ": " + wrong + "\n";
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 16; ++i) threads.emplace_back(work);
+  for (std::thread& t : threads) t.join();
+  CHECK(objections == "");
+}
+
+TEST_CASE("checkpoint_writer: over a socket, each way", "[checkpoint]") {
+  for (const way how : {way::insert, way::staged, way::direct, way::resumable}) {
+    service s;
+    s.server.put("bkt", "ckpt/o", old_body);
+    if (how == way::resumable) {
+      s.server.faults().add(
+          {.verb = "multipart.initiate", .count = 0, .action = fault::refuse{403}});
+    }
+    const std::string_view body = how == way::insert ? std::string_view("a small new object")
+                                                     : std::string_view(large_body());
+    const auto made = save(*s.looker, "bkt", body,
+                           how == way::direct ? commit_mode::direct : commit_mode::staged);
+    REQUIRE(made);
+    CHECK(made->path == (how == way::insert      ? upload_path::insert
+                         : how == way::resumable ? upload_path::resumable
+                                                 : upload_path::multipart));
+    CHECK(made->mode == (how == way::staged ? commit_mode::staged : commit_mode::direct));
+    CHECK(made->fallback.empty() == (how != way::resumable));
+    CHECK(s.server.get("bkt", "ckpt/o") == body);
+    CHECK(made->object.size == body.size());
+    CHECK(s.strays("bkt").empty());
+  }
+}
+
+TEST_CASE("checkpoint_writer: where nothing may be deleted it goes direct, and says so",
+          "[checkpoint]") {
+  service s;
+  emulator::bucket_settings settings;
+  settings.no_delete = true;
+  s.server.service().store().create_bucket("bkt", settings);
+  const auto made = save(*s.looker, "bkt", large_body(), commit_mode::staged);
+  REQUIRE(made);
+  CHECK(made->mode == commit_mode::direct);
+  CHECK(made->fallback.find("may not be removed or moved") != std::string::npos);
+  CHECK(s.server.get("bkt", "ckpt/o") == large_body());
+  CHECK(s.strays("bkt").empty());
+}
+
+TEST_CASE("checkpoint_writer: an upload that cannot be aborted is named", "[checkpoint]") {
+  service s;
+  s.server.put("bkt", "ckpt/o", old_body);
+  s.server.faults().add({.verb = "multipart.part", .count = 0, .action = fault::refuse{400}});
+  s.server.faults().add({.verb = "multipart.abort", .count = 0, .action = fault::refuse{503}});
+  const auto made = save(*s.looker, "bkt", large_body(), commit_mode::staged);
+  s.server.faults().clear();
+  REQUIRE_FALSE(made);
+  CHECK(made.error().message().find("left behind") != std::string::npos);
+  CHECK(made.error().object() == "ckpt/o");
+  CHECK(s.server.get("bkt", "ckpt/o") == old_body);
+  CHECK(s.strays("bkt").find("upload of dataflux-uploads/") == 0);
+}
+
+TEST_CASE("checkpoint_writer: all attributes arrive, whichever way", "[checkpoint]") {
+  for (const std::size_t size : {std::size_t{10}, 2 * part}) {
+    service s;
+    s.server.create_bucket("bkt");
+    const transfer_context context(*s.looker, {.upload_memory = 4 * part});
+    auto writer = checkpoint_writer::open(
+        context, {.bucket = "bkt",
+                  .object = "ckpt/o",
+                  .content_type = "application/x-checkpoint",
+                  .metadata = {{"step", "7"}},
+                  .storage_class = "NEARLINE",
+                  .custom_time = dataflux::codec::parse_rfc3339("2026-01-02T03:04:05Z"),
+                  .part_size = part});
+    REQUIRE(writer);
+    REQUIRE(writer->write(as_bytes(std::string_view(large_body()).substr(0, size))));
+    REQUIRE(writer->commit());
+    const auto object = s.looker->stat({.bucket = "bkt", .object = "ckpt/o"}).value();
+    CHECK(object.content_type == "application/x-checkpoint");
+    CHECK(object.metadata == std::vector<std::pair<std::string, std::string>>{{"step", "7"}});
+    CHECK(object.storage_class == "NEARLINE");
+    CHECK(object.custom_time == dataflux::codec::parse_rfc3339("2026-01-02T03:04:05Z"));
+  }
+}
+
+TEST_CASE("checkpoint_writer: many threads, each its writer, one memory", "[checkpoint]") {
+  service s;
+  s.server.create_bucket("bkt");
+  const transfer_context context(*s.looker, {.upload_memory = 6 * part});
+  std::vector<std::thread> threads;
+  std::atomic<int> committed{0};
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&, i] {
+      auto writer = checkpoint_writer::open(
+          context, {.bucket = "bkt", .object = "m" + std::to_string(i), .part_size = part});
+      if (!writer) return;
+      for (std::size_t at = 0; at < large_body().size(); at += 1'000'000) {
+        const auto bytes = as_bytes(std::string_view(large_body()).substr(at, 1'000'000));
+        if (!(i % 2 == 0 ? writer->write(bytes) : writer->write_borrowed(bytes))) return;
+      }
+      if (i == 3) return;  // dropped
+      committed += writer->commit() ? 1 : 0;
+    });
+  }
+  for (auto& t : threads) t.join();
+  CHECK(committed == 3);
+  for (int i = 0; i < 3; ++i) CHECK(s.server.get("bkt", "m" + std::to_string(i)) == large_body());
+  CHECK_FALSE(s.server.get("bkt", "m3"));
+  CHECK(context.counters().upload_held == 0);
+  CHECK(context.counters().upload_peak <= 6 * part);
+}
