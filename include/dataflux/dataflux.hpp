@@ -16,6 +16,11 @@
 #include <dataflux/byte_range.hpp>
 #include <dataflux/byte_sink.hpp>
 #include <dataflux/bytes.hpp>
+#include <dataflux/checkpoint/checkpoint_set.hpp>
+#include <dataflux/checkpoint/checkpoint_set_request.hpp>
+#include <dataflux/checkpoint/checkpoint_sets.hpp>
+#include <dataflux/checkpoint/checkpoint_sets_report.hpp>
+#include <dataflux/checkpoint/member_record.hpp>
 #include <dataflux/codec/base64.hpp>
 #include <dataflux/codec/crc32c.hpp>
 #include <dataflux/codec/json.hpp>
@@ -107,6 +112,7 @@
 #include <dataflux/transfer/concurrency.hpp>
 #include <dataflux/transfer/hedge.hpp>
 #include <dataflux/transfer/lent_bytes.hpp>
+#include <dataflux/transfer/part_checksum.hpp>
 #include <dataflux/transfer/quantile_sketch.hpp>
 #include <dataflux/transfer/ranged_read.hpp>
 #include <dataflux/transfer/ranged_read_request.hpp>

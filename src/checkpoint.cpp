@@ -1,0 +1,9 @@
+#include <dataflux/checkpoint/impl/checkpoint_set.ipp>
+#include <dataflux/checkpoint/impl/checkpoint_sets.ipp>
+#include <dataflux/checkpoint/impl/member_record.ipp>
+#include <dataflux/checkpoint/impl/record_text.ipp>
+#include <dataflux/checkpoint/impl/set_commit.ipp>
+#include <dataflux/checkpoint/impl/set_errand.ipp>
+#include <dataflux/checkpoint/impl/set_manifest.ipp>
+#include <dataflux/checkpoint/impl/set_removal.ipp>
+#include <dataflux/checkpoint/impl/set_survey.ipp>
