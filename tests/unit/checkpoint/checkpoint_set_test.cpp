@@ -1,4 +1,5 @@
 #include <dataflux/checkpoint/checkpoint_set.hpp>
+#include <dataflux/checkpoint/detail/set_manifest.hpp>
 
 #include "set_world.hpp"
 
@@ -145,7 +146,8 @@ TEST_CASE("checkpoint_set: is committed once", "[checkpoint]") {
   set_world w;
   w.commit_set(folder);
   const auto before = w.objects();
-  auto records = w.open().value().members();
+  const auto records = w.open().value().members();
+  const auto inserts = w.store.counters().of(store_verb::insert);
   SECTION("by the same last object") {
     const auto done = w.finish(w.set().submit_commit(records));
     REQUIRE_FALSE(done);
@@ -156,6 +158,7 @@ TEST_CASE("checkpoint_set: is committed once", "[checkpoint]") {
     const auto done = w.finish(w.set().submit_commit(records, {.name = ".metadata"}));
     CHECK(done.error().code() == errc::already_exists);
   }
+  CHECK(w.store.counters().of(store_verb::insert) == inserts);
   CHECK(w.objects() == before);
   CHECK(w.open());
 }
@@ -244,6 +247,12 @@ TEST_CASE("checkpoint_set: one that is not whole is refused, and it says why", "
   SECTION("the manifest was replaced") {
     w.store.put("bucket", done.manifest, dataflux::as_bytes("{}\n"));
     CHECK(refusal().code() == errc::data_loss);
+  }
+  SECTION("the manifest was replaced by one of another commit") {
+    const dataflux::detail::set_manifest other{".dataflux-complete", 0, 0, {members[0]}};
+    w.store.put("bucket", done.manifest, dataflux::as_bytes(encode(other)));
+    CHECK(refusal().code() == errc::data_loss);
+    CHECK(says(refusal(), "not the one that was committed"));
   }
   SECTION("the last object was replaced by one of the same mark") {
     const auto pairs = done.last.metadata;

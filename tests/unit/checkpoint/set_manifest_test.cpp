@@ -44,6 +44,7 @@ TEST_CASE("set_manifest: every cut and every change of order is found", "[checkp
   other.members[0] = other.members[1];
   CHECK_FALSE(decode_set_manifest(encode(other)));
   CHECK_FALSE(decode_set_manifest(text + "\n"));
+  CHECK_FALSE(decode_set_manifest(text + "x"));
   const std::string line = text.substr(text.find('\n') + 1);
   CHECK_FALSE(decode_set_manifest(text + line));
 }

@@ -16,9 +16,8 @@ inline error committed_already(std::string_view last) {
 
 /// A failed insert of a name of our own that has left nothing behind for certain.
 inline bool surely_not_made(errc code) noexcept {
-  return code == errc::already_exists || code == errc::invalid_argument ||
-         code == errc::permission_denied || code == errc::unauthenticated ||
-         code == errc::not_found;
+  return code == errc::invalid_argument || code == errc::permission_denied ||
+         code == errc::unauthenticated || code == errc::not_found;
 }
 
 DATAFLUX_INLINE set_commit::set_commit(object_store& store, std::string bucket, std::string folder,
@@ -70,8 +69,14 @@ DATAFLUX_INLINE void set_commit::take_manifest(result<object_metadata> made) {
     manifest_generation_ = made->generation;
     return write_last();
   }
-  if (surely_not_made(made.error().code())) return fail(std::move(made).error());
-  remove_manifest(std::move(made).error());
+  error why = std::move(made).error();
+  if (surely_not_made(why.code())) return fail(std::move(why));
+  if (why.code() == errc::already_exists) {
+    // Nobody else has this name: the request was carried out twice, on its way.
+    why = error{errc::aborted, "the manifest could not be created; commit again"};
+    why.with_retryable(true);
+  }
+  remove_manifest(std::move(why));
 }
 
 DATAFLUX_INLINE void set_commit::write_last() {
