@@ -7,3 +7,4 @@
 #include <dataflux/checkpoint/impl/set_manifest.ipp>
 #include <dataflux/checkpoint/impl/set_removal.ipp>
 #include <dataflux/checkpoint/impl/set_survey.ipp>
+#include <dataflux/checkpoint/impl/writer.ipp>

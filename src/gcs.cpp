@@ -16,5 +16,4 @@
 #include <dataflux/gcs/impl/read_verb.ipp>
 #include <dataflux/gcs/impl/reply_facts.ipp>
 #include <dataflux/gcs/impl/requests.ipp>
-#include <dataflux/gcs/impl/resumable.ipp>
 #include <dataflux/gcs/impl/resumable_verbs.ipp>

@@ -2,10 +2,17 @@
 #include <dataflux/transfer/impl/concurrency.ipp>
 #include <dataflux/transfer/impl/engine_read.ipp>
 #include <dataflux/transfer/impl/hedge.ipp>
+#include <dataflux/transfer/impl/object_upload.ipp>
+#include <dataflux/transfer/impl/object_upload_begin.ipp>
+#include <dataflux/transfer/impl/object_upload_end.ipp>
+#include <dataflux/transfer/impl/object_upload_request.ipp>
+#include <dataflux/transfer/impl/part_plan.ipp>
 #include <dataflux/transfer/impl/quantile_sketch.ipp>
 #include <dataflux/transfer/impl/ranged_call.ipp>
 #include <dataflux/transfer/impl/ranged_read.ipp>
 #include <dataflux/transfer/impl/read_engine.ipp>
 #include <dataflux/transfer/impl/transfer_context.ipp>
 #include <dataflux/transfer/impl/transfer_state.ipp>
+#include <dataflux/transfer/impl/upload_begin.ipp>
+#include <dataflux/transfer/impl/upload_memory.ipp>
 #include <dataflux/transfer/impl/window.ipp>

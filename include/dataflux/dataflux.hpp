@@ -21,6 +21,7 @@
 #include <dataflux/checkpoint/checkpoint_sets.hpp>
 #include <dataflux/checkpoint/checkpoint_sets_report.hpp>
 #include <dataflux/checkpoint/member_record.hpp>
+#include <dataflux/checkpoint/writer.hpp>
 #include <dataflux/codec/base64.hpp>
 #include <dataflux/codec/crc32c.hpp>
 #include <dataflux/codec/json.hpp>
@@ -66,7 +67,6 @@
 #include <dataflux/gcs/repeat_rules.hpp>
 #include <dataflux/gcs/reply_facts.hpp>
 #include <dataflux/gcs/requests.hpp>
-#include <dataflux/gcs/resumable.hpp>
 #include <dataflux/gcs/resumable_verbs.hpp>
 #include <dataflux/gcs/verb.hpp>
 #include <dataflux/http/curl_transport.hpp>
@@ -95,7 +95,6 @@
 #include <dataflux/slab.hpp>
 #include <dataflux/store/arrow_stream.hpp>
 #include <dataflux/store/attributes.hpp>
-#include <dataflux/store/composed_prefix.hpp>
 #include <dataflux/store/memory_store.hpp>
 #include <dataflux/store/memory_store_options.hpp>
 #include <dataflux/store/multipart_requests.hpp>
@@ -106,13 +105,18 @@
 #include <dataflux/store/object_store.hpp>
 #include <dataflux/store/preconditions.hpp>
 #include <dataflux/store/requests.hpp>
+#include <dataflux/store/reserved_prefixes.hpp>
+#include <dataflux/store/resumable.hpp>
 #include <dataflux/store/synthetic_bytes.hpp>
 #include <dataflux/store/validate.hpp>
 #include <dataflux/transfer/coalesce.hpp>
 #include <dataflux/transfer/concurrency.hpp>
 #include <dataflux/transfer/hedge.hpp>
 #include <dataflux/transfer/lent_bytes.hpp>
+#include <dataflux/transfer/object_upload.hpp>
+#include <dataflux/transfer/object_upload_request.hpp>
 #include <dataflux/transfer/part_checksum.hpp>
+#include <dataflux/transfer/part_plan.hpp>
 #include <dataflux/transfer/quantile_sketch.hpp>
 #include <dataflux/transfer/ranged_read.hpp>
 #include <dataflux/transfer/ranged_read_request.hpp>

@@ -146,13 +146,13 @@ void check_patched(const gcs::whole_reply& reply) {
 
 void check_sessions(const gcs::whole_reply& reply) {
   static const auto session =
-      gcs::resumable_session::from_url("https://h/x?upload_id=SECRET-42", "bkt", "o").value();
+      dataflux::resumable_session::from_url("https://h/x?upload_id=SECRET-42", "bkt", "o").value();
   // The reply's body as the Range of a reply of 308, too.
   dataflux::http::reply_head head;
   head.assign(308, {{"Range", dataflux::as_text(reply.body)}}, std::nullopt);
   gcs::chunk_cursor at{.from = 4};
   gcs::resumable_chunk_verb::read_head({}, head, at);
-  const gcs::resumable_chunk_request sent{
+  const dataflux::resumable_chunk_request sent{
       .session = session, .offset = 4, .data = dataflux::as_bytes("56789"), .last = true};
   for (const int status : {308, 200}) {
     gcs::reply_facts facts;

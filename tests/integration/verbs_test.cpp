@@ -73,9 +73,10 @@ struct harness {
   void lose_reply(const char* verb, std::uint64_t nth = 1) {
     server.faults().add({.verb = verb, .from = nth, .action = fault::lose_reply{}});
   }
-  gcs::resumable_session begin(const std::string& object, dataflux::preconditions conditions = {}) {
-    auto session = client->run(
-        gcs::resumable_start_request{.bucket = "bkt", .object = object, .conditions = conditions});
+  dataflux::resumable_session begin(const std::string& object,
+                                    dataflux::preconditions conditions = {}) {
+    auto session = client->run(dataflux::resumable_start_request{
+        .bucket = "bkt", .object = object, .conditions = conditions});
     INFO((session ? std::string() : session.error().to_string()));
     REQUIRE(session);
     return *session;
@@ -91,7 +92,7 @@ void require_ok(const result<T>& r) {
   REQUIRE(r);
 }
 
-constexpr std::size_t quantum = gcs::resumable_quantum;
+constexpr std::size_t quantum = dataflux::resumable_quantum;
 
 }  // namespace
 
@@ -213,31 +214,31 @@ TEST_CASE("client: a resumable upload of several chunks", "[integration]") {
   const auto session = h.begin("stream", {.if_generation_match = 0});
   std::uint64_t at = 0;
   for (int i = 0; i < 3; ++i) {
-    const auto kept = h.client->run(gcs::resumable_chunk_request{
+    const auto kept = h.client->run(dataflux::resumable_chunk_request{
         .session = session, .offset = at, .data = whole.subspan(at, quantum)});
     require_ok(kept);
     at += quantum;
     CHECK(kept->persisted == at);
     CHECK_FALSE(kept->object);
-    const auto status = h.client->run(gcs::resumable_status_request{.session = session});
+    const auto status = h.client->run(dataflux::resumable_status_request{.session = session});
     require_ok(status);
     CHECK(status->persisted == at);
   }
   CHECK_FALSE(h.server.get("bkt", "stream"));
   // Another process goes on with the URL alone.
-  const auto resumed = gcs::resumable_session::from_url(session.url(), "bkt", "stream");
+  const auto resumed = dataflux::resumable_session::from_url(session.url(), "bkt", "stream");
   require_ok(resumed);
-  const auto done = h.client->run(gcs::resumable_chunk_request{.session = *resumed,
-                                                               .offset = at,
-                                                               .data = whole.subspan(at),
-                                                               .last = true,
-                                                               .crc32c = crc_of(bytes)});
+  const auto done = h.client->run(dataflux::resumable_chunk_request{.session = *resumed,
+                                                                    .offset = at,
+                                                                    .data = whole.subspan(at),
+                                                                    .last = true,
+                                                                    .crc32c = crc_of(bytes)});
   require_ok(done);
   REQUIRE(done->object);
   CHECK(done->object->size == bytes.size());
   CHECK(done->object->crc32c == crc_of(bytes));
   CHECK(h.server.get("bkt", "stream") == bytes);
-  const auto after = h.client->run(gcs::resumable_status_request{.session = session});
+  const auto after = h.client->run(dataflux::resumable_status_request{.session = session});
   require_ok(after);
   REQUIRE(after->object);
   CHECK(after->object->generation == done->object->generation);
@@ -246,15 +247,15 @@ TEST_CASE("client: a resumable upload of several chunks", "[integration]") {
 TEST_CASE("client: resumable uploads of nothing, and with a wrong checksum", "[integration]") {
   harness h;
   const auto empty = h.client->run(
-      gcs::resumable_chunk_request{.session = h.begin("empty"), .last = true, .crc32c = 0});
+      dataflux::resumable_chunk_request{.session = h.begin("empty"), .last = true, .crc32c = 0});
   require_ok(empty);
   REQUIRE(empty->object);
   CHECK(h.server.get("bkt", "empty") == "");
   const std::string bytes = pattern(1000, 1);
-  const auto wrong = h.client->run(gcs::resumable_chunk_request{.session = h.begin("wrong"),
-                                                                .data = as_bytes(bytes),
-                                                                .last = true,
-                                                                .crc32c = crc_of(bytes) + 1});
+  const auto wrong = h.client->run(dataflux::resumable_chunk_request{.session = h.begin("wrong"),
+                                                                     .data = as_bytes(bytes),
+                                                                     .last = true,
+                                                                     .crc32c = crc_of(bytes) + 1});
   REQUIRE_FALSE(wrong);
   CHECK(wrong.error().code() == errc::data_loss);
   CHECK_FALSE(h.server.get("bkt", "wrong"));
@@ -264,8 +265,8 @@ TEST_CASE("client: a resumable upload's condition is judged at its end", "[integ
   harness h;
   const auto session = h.begin("o", {.if_generation_match = 0});
   h.put("o", "somebody else's");
-  const auto late = h.client->run(
-      gcs::resumable_chunk_request{.session = session, .data = as_bytes("mine"), .last = true});
+  const auto late = h.client->run(dataflux::resumable_chunk_request{
+      .session = session, .data = as_bytes("mine"), .last = true});
   REQUIRE_FALSE(late);
   CHECK(late.error().http_status() == 412);
   CHECK(h.server.get("bkt", "o") == "somebody else's");
@@ -274,9 +275,9 @@ TEST_CASE("client: a resumable upload's condition is judged at its end", "[integ
 TEST_CASE("client: a cancelled upload is over", "[integration]") {
   harness h;
   const auto session = h.begin("o");
-  require_ok(h.client->run(gcs::resumable_cancel_request{.session = session}));
-  const auto late = h.client->run(
-      gcs::resumable_chunk_request{.session = session, .data = as_bytes("mine"), .last = true});
+  require_ok(h.client->run(dataflux::resumable_cancel_request{.session = session}));
+  const auto late = h.client->run(dataflux::resumable_chunk_request{
+      .session = session, .data = as_bytes("mine"), .last = true});
   REQUIRE_FALSE(late);
   CHECK(late.error().code() == errc::not_found);
   CHECK(late.error().object() == "o");
@@ -305,15 +306,15 @@ TEST_CASE("client: a chunk survives what happens to it, and no secret is told", 
       const auto half = as_bytes(bytes).first(2 * quantum);
       h.server.faults().add({.verb = "resumable.chunk", .from = last ? 2U : 1U, .action = action});
       const auto first =
-          h.client->run(gcs::resumable_chunk_request{.session = session, .data = half});
+          h.client->run(dataflux::resumable_chunk_request{.session = session, .data = half});
       require_ok(first);
       CHECK(first->persisted == half.size());
-      const auto done =
-          h.client->run(gcs::resumable_chunk_request{.session = session,
-                                                     .offset = half.size(),
-                                                     .data = as_bytes(bytes).subspan(half.size()),
-                                                     .last = true,
-                                                     .crc32c = crc_of(bytes)});
+      const auto done = h.client->run(
+          dataflux::resumable_chunk_request{.session = session,
+                                            .offset = half.size(),
+                                            .data = as_bytes(bytes).subspan(half.size()),
+                                            .last = true,
+                                            .crc32c = crc_of(bytes)});
       require_ok(done);
       CHECK(h.server.faults().hits() == 1);
       CHECK(h.server.get("bkt", "o") == bytes);
@@ -327,7 +328,7 @@ TEST_CASE("client: a chunk survives what happens to it, and no secret is told", 
                              .action = fault::send{.status = 400,
                                                    .body = "no session " + id + " at " + url,
                                                    .headers = {{"X-GUploader-UploadID", id}}}});
-      const auto refused = h.client->run(gcs::resumable_status_request{.session = session});
+      const auto refused = h.client->run(dataflux::resumable_status_request{.session = session});
       REQUIRE_FALSE(refused);
       CHECK(refused.error().to_string().find(id) == std::string::npos);
     }
@@ -339,7 +340,7 @@ TEST_CASE("client: a chunk that never gets through ends in an error", "[integrat
   const auto session = h.begin("o");
   h.server.faults().add(
       {.verb = "resumable.chunk", .count = 0, .action = fault::send{.status = 503}});
-  const auto failed = h.client->run(gcs::resumable_chunk_request{
+  const auto failed = h.client->run(dataflux::resumable_chunk_request{
       .session = session, .data = as_bytes("mine"), .last = true, .limits = {.timeout = 20s}});
   REQUIRE_FALSE(failed);
   CHECK(failed.error().code() == errc::unavailable);

@@ -197,9 +197,9 @@ TEST_CASE("fake-gcs-server: compose and rewrite", "[judges]") {
 TEST_CASE("fake-gcs-server: a resumable upload of one chunk", "[judges]") {
   judged j;
   const auto data = noise(1'000'000, 9);
-  const auto session = must(j.client->run(gcs::resumable_start_request{
+  const auto session = must(j.client->run(dataflux::resumable_start_request{
       .bucket = bucket, .object = "resumable", .content_type = "text/x-test"}));
-  const auto done = must(j.client->run(gcs::resumable_chunk_request{
+  const auto done = must(j.client->run(dataflux::resumable_chunk_request{
       .session = session, .data = data, .last = true, .crc32c = dataflux::codec::crc32c(data)}));
   REQUIRE(done.object);
   CHECK(done.object->crc32c == dataflux::codec::crc32c(data));

@@ -12,7 +12,7 @@ namespace {
 constexpr unsigned workers = 48;  // most of them wait most of the time
 
 /// What makes a session's URL a secret.
-std::string secret_of(const gcs::resumable_session& session) {
+std::string secret_of(const dataflux::resumable_session& session) {
   const std::string url = session.url();
   return url.substr(url.find("upload_id=") + 10);
 }

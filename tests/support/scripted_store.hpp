@@ -95,6 +95,7 @@ class scripted_store : public dataflux::object_store {
   FORWARDED(list_parts_request, dataflux::part_page)
   FORWARDED(list_uploads_request, dataflux::upload_page)
 #undef FORWARDED
+  using dataflux::object_store::start;
 
   std::uint64_t calls{0};
   std::uint64_t faults{0};

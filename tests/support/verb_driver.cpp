@@ -210,11 +210,11 @@ verb_outcome list_uploads(stage& s) {
 }
 
 verb_outcome start(stage& s, bool conditional) {
-  return judged(s.client.run(gcs::resumable_start_request{
+  return judged(s.client.run(dataflux::resumable_start_request{
                     .bucket = s.bucket,
                     .object = object,
                     .conditions = {.if_generation_match = match(s, conditional)}}),
-                [](const gcs::resumable_session& session) -> std::string {
+                [](const dataflux::resumable_session& session) -> std::string {
                   return session.valid() && session.url().find("upload_id=") != std::string::npos
                              ? ""
                              : "no session";
@@ -222,24 +222,24 @@ verb_outcome start(stage& s, bool conditional) {
 }
 
 verb_outcome chunk(stage& s) {
-  auto got = s.client.run(gcs::resumable_chunk_request{.session = s.session,
-                                                       .data = as_bytes(new_bytes),
-                                                       .last = true,
-                                                       .crc32c = crc_of(new_bytes)});
+  auto got = s.client.run(dataflux::resumable_chunk_request{.session = s.session,
+                                                            .data = as_bytes(new_bytes),
+                                                            .last = true,
+                                                            .crc32c = crc_of(new_bytes)});
   if (!got) return {.failure = std::move(got).error()};
   if (!got->object || got->persisted != new_bytes.size()) return {.wrong = "no object"};
   return judged_write(s, *std::move(got->object));
 }
 
 verb_outcome status(stage& s) {
-  return judged(s.client.run(gcs::resumable_status_request{.session = s.session}),
-                [](const gcs::resumable_progress& at) -> std::string {
+  return judged(s.client.run(dataflux::resumable_status_request{.session = s.session}),
+                [](const dataflux::resumable_progress& at) -> std::string {
                   return at.persisted == 0 && !at.object ? "" : "bytes that were never sent";
                 });
 }
 
 verb_outcome cancel(stage& s) {
-  return judged(s.client.run(gcs::resumable_cancel_request{.session = s.session}));
+  return judged(s.client.run(dataflux::resumable_cancel_request{.session = s.session}));
 }
 
 verb_outcome bucket(stage& s) {
@@ -383,7 +383,7 @@ stage set_stage(emulator::server& server, gcs::client& helper, gcs::client& subj
     begin_upload(s, helper);
   } else if (verb.verb.starts_with("resumable.") && verb.verb != "resumable.start") {
     s.session =
-        helper.run(gcs::resumable_start_request{.bucket = s.bucket, .object = object}).value();
+        helper.run(dataflux::resumable_start_request{.bucket = s.bucket, .object = object}).value();
   }
   return s;
 }

@@ -43,7 +43,7 @@ struct stage {
   std::string upload_id{};
   std::string mark{};
   dataflux::uploaded_part part{};
-  dataflux::gcs::resumable_session session{};
+  dataflux::resumable_session session{};
   bool moves{false};
 
   stage_state state() const;

@@ -2,8 +2,8 @@
 
 #include <dataflux/deadline.hpp>
 #include <dataflux/observer.hpp>
-#include <dataflux/store/composed_prefix.hpp>
 #include <dataflux/store/object_metadata.hpp>
+#include <dataflux/store/reserved_prefixes.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-/// What those verbs of gcs::client take and give that other stores do not have; resumable uploads
-/// are in gcs/resumable.hpp. Written as store/requests.hpp says.
+/// What those verbs of gcs::client take and give that other stores do not have; written as
+/// store/requests.hpp says.
 namespace dataflux::inline DATAFLUX_ABI::gcs {
 
 /// Changes some of an object's metadata and leaves the rest (protocol.md 1.7).

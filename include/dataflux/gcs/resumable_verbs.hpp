@@ -1,9 +1,9 @@
 #pragma once
 
-#include <dataflux/gcs/resumable.hpp>
 #include <dataflux/gcs/verb.hpp>
 #include <dataflux/result.hpp>
 #include <dataflux/store/object_metadata.hpp>
+#include <dataflux/store/resumable.hpp>
 
 #include <cstdint>
 #include <optional>

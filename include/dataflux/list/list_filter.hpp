@@ -1,8 +1,8 @@
 #pragma once
 
 #include <dataflux/result.hpp>
-#include <dataflux/store/composed_prefix.hpp>
 #include <dataflux/store/object_columns.hpp>
+#include <dataflux/store/reserved_prefixes.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -17,7 +17,7 @@ namespace dataflux::inline DATAFLUX_ABI {
 struct list_filter_options {
   /// Drops objects of size zero whose name ends in "/": markers of folders, with nothing to read.
   bool skip_markers{true};
-  /// Drops what lies below composed_objects_prefix.
+  /// Drops what lies below composed_objects_prefix or temporary_objects_prefix.
   bool skip_composed{true};
   /// Keeps names that end with it.
   std::string suffix{};

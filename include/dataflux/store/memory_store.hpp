@@ -71,6 +71,7 @@ class memory_store final : public object_store {
   void start(const multipart_abort_request& request, completion<void> done) override;
   void start(const list_parts_request& request, completion<part_page> done) override;
   void start(const list_uploads_request& request, completion<upload_page> done) override;
+  using object_store::start;
 
  private:
   std::shared_ptr<detail::memory_store_state> state_;

@@ -6,6 +6,7 @@
 #include <dataflux/result.hpp>
 #include <dataflux/store/multipart_requests.hpp>
 #include <dataflux/store/requests.hpp>
+#include <dataflux/store/resumable.hpp>
 
 #include <cstdint>
 #include <utility>
@@ -72,6 +73,19 @@ class object_store {
   virtual void start(const multipart_abort_request& request, completion<void> done) = 0;
   virtual void start(const list_parts_request& request, completion<part_page> done) = 0;
   virtual void start(const list_uploads_request& request, completion<upload_page> done) = 0;
+  // Unimplemented unless a store says otherwise.
+  virtual void start(const resumable_start_request& request, completion<resumable_session> done) {
+    refuse(request, std::move(done));
+  }
+  virtual void start(const resumable_chunk_request& request, completion<resumable_progress> done) {
+    refuse(request, std::move(done));
+  }
+  virtual void start(const resumable_status_request& request, completion<resumable_progress> done) {
+    refuse(request, std::move(done));
+  }
+  virtual void start(const resumable_cancel_request& request, completion<void> done) {
+    refuse(request, std::move(done));
+  }
 
   template <class Request>
   operation<typename Request::value> submit(Request request) {
@@ -157,6 +171,14 @@ class object_store {
   static operation<typename Request::value> submit_to(Store& store, Request request) {
     return start_operation<typename Request::value>(
         request.limits, [&](auto done) { store.start(request, std::move(done)); });
+  }
+
+ private:
+  template <class Request>
+  void refuse(const Request&, completion<typename Request::value> done) {
+    executor().post([done = std::move(done)]() mutable {
+      done(error(errc::unimplemented, "this store has no resumable uploads"));
+    });
   }
 };
 

@@ -6,10 +6,11 @@
 
 namespace dataflux::inline DATAFLUX_ABI {
 
-/// One of the pieces, one behind the other, that an object was written in.
+/// A piece of an object, in order of the pieces: how many bytes, and their CRC32C.
 struct part_checksum {
-  std::uint64_t size{0};  ///< bytes
+  std::uint64_t size{0};
   std::uint32_t crc32c{0};
+  bool operator==(const part_checksum&) const = default;
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI

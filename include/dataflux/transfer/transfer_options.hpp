@@ -17,6 +17,9 @@ struct transfer_options {
   std::uint64_t slice{8ULL << 20U};
   concurrency_options concurrency{};
   hedge_options hedge{};
+  /// Most bytes that all uploads hold together, those that they have borrowed included: from when a
+  /// part is begun to be filled until the service has it.
+  std::uint64_t upload_memory{256ULL << 20U};
 };
 
 /// What the streams of a context do now and have done. Some microseconds old.
@@ -36,6 +39,11 @@ struct transfer_counters {
   std::uint64_t composites_left{0};  ///< of them: that could not be removed, or not for certain
   hedge_counters hedges{};
   network_estimate network{};
+  /// Under upload_memory: bytes that uploads hold, and the most that they ever did.
+  std::uint64_t upload_held{0};
+  std::uint64_t upload_peak{0};
+  std::uint64_t uploads{0};         ///< that ended well
+  std::uint64_t uploaded_bytes{0};  ///< of parts that the service has taken
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI

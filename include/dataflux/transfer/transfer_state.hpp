@@ -2,6 +2,7 @@
 
 #include <dataflux/buffer.hpp>
 #include <dataflux/slab.hpp>
+#include <dataflux/transfer/detail/upload_share.hpp>
 #include <dataflux/transfer/lent_bytes.hpp>
 #include <dataflux/transfer/read_engine.hpp>
 #include <dataflux/transfer/transfer_options.hpp>
@@ -50,6 +51,7 @@ struct transfer_state {
   read_budget budget;
   slab_writer slabs{buffer_pool()};
   std::shared_ptr<lent_bytes::counter> lent{std::make_shared<lent_bytes::counter>(0)};
+  upload_share uploads;
   std::deque<transfer_stream*> line{};
   transfer_counters counters{};
 

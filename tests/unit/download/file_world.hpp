@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "crossed_clock.hpp"
+#include <support/crossed_clock.hpp>
 #include "get_world.hpp"
 
 using bytes = std::vector<std::byte>;

@@ -7,12 +7,12 @@
 #include <string>
 
 using dataflux::errc;
+using dataflux::resumable_chunk_request;
+using dataflux::resumable_quantum;
+using dataflux::resumable_session;
 using dataflux::gcs::chunk_cursor;
 using dataflux::gcs::resumable_cancel_verb;
-using dataflux::gcs::resumable_chunk_request;
 using dataflux::gcs::resumable_chunk_verb;
-using dataflux::gcs::resumable_quantum;
-using dataflux::gcs::resumable_session;
 using dataflux::gcs::resumable_start_verb;
 using dataflux::gcs::resumable_status_verb;
 namespace http = dataflux::http;
@@ -59,13 +59,13 @@ TEST_CASE("resumable_session: its URL survives, and only there", "[gcs]") {
 }
 
 TEST_CASE("resumable_start_verb: the request", "[gcs]") {
-  const dataflux::gcs::resumable_start_request r{.bucket = "bkt",
-                                                 .object = "a/b",
-                                                 .content_type = "text/plain",
-                                                 .metadata = {{"k", "v"}},
-                                                 .kms_key_name = "key",
-                                                 .size = 12,
-                                                 .conditions = {.if_generation_match = 0}};
+  const dataflux::resumable_start_request r{.bucket = "bkt",
+                                            .object = "a/b",
+                                            .content_type = "text/plain",
+                                            .metadata = {{"k", "v"}},
+                                            .kms_key_name = "key",
+                                            .size = 12,
+                                            .conditions = {.if_generation_match = 0}};
   const auto out = built<resumable_start_verb>(r);
   CHECK(out.method == http::method::post);
   CHECK(out.target ==
@@ -81,7 +81,7 @@ TEST_CASE("resumable_start_verb: the request", "[gcs]") {
 }
 
 TEST_CASE("resumable_start_verb: the session is where Location says", "[gcs]") {
-  const dataflux::gcs::resumable_start_request r{.bucket = "bkt", .object = "o"};
+  const dataflux::resumable_start_request r{.bucket = "bkt", .object = "o"};
   const auto start = [&](std::vector<http::reply_head::field> fields) {
     auto state = *resumable_start_verb::prepare(r, known_id);
     http::request sent;
@@ -224,7 +224,7 @@ TEST_CASE("resumable_chunk_verb: the object made is held against what was sent",
 }
 
 TEST_CASE("resumable_status_verb: how far it has come", "[gcs]") {
-  const dataflux::gcs::resumable_status_request r{.session = session()};
+  const dataflux::resumable_status_request r{.session = session()};
   CHECK(built<resumable_status_verb>(r, {}).headers.wire() == "Content-Range: bytes */*\r\n");
   const auto at = resumable_status_verb::parse(r, {.kept = 7}, scripted_reply{308, ""}.whole());
   REQUIRE(at);
@@ -239,7 +239,7 @@ TEST_CASE("resumable_status_verb: how far it has come", "[gcs]") {
 
 TEST_CASE("resumable_cancel_verb: 499 is its success, and elsewhere says that it happened",
           "[gcs]") {
-  const dataflux::gcs::resumable_cancel_request r{.session = session()};
+  const dataflux::resumable_cancel_request r{.session = session()};
   CHECK(built<resumable_cancel_verb>(r, {}).method == http::method::del);
   CHECK(resumable_cancel_verb::accepts(499));
   CHECK_FALSE(resumable_chunk_verb::accepts(499));
@@ -266,8 +266,8 @@ TEST_CASE("resumable uploads: what is wrong is said before anything is sent", "[
   r.crc32c.reset();
   r.offset = ~std::uint64_t{0};
   CHECK_FALSE(validate(r));
-  CHECK_FALSE(validate(dataflux::gcs::resumable_status_request{}));
-  CHECK_FALSE(validate(dataflux::gcs::resumable_cancel_request{}));
-  CHECK_FALSE(validate(dataflux::gcs::resumable_start_request{
+  CHECK_FALSE(validate(dataflux::resumable_status_request{}));
+  CHECK_FALSE(validate(dataflux::resumable_cancel_request{}));
+  CHECK_FALSE(validate(dataflux::resumable_start_request{
       .bucket = "bkt", .object = "o", .size = ~std::uint64_t{0}}));
 }

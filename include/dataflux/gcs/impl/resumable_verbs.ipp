@@ -6,7 +6,6 @@
 #include <dataflux/gcs/detail/target.hpp>
 #include <dataflux/gcs/detail/text.hpp>
 #include <dataflux/gcs/error_reply.hpp>
-#include <dataflux/gcs/impl/resumable.ipp>
 #include <dataflux/gcs/object_resource.hpp>
 #include <dataflux/gcs/resumable_verbs.hpp>
 
@@ -37,7 +36,7 @@ inline std::optional<std::uint64_t> kept_bytes(const http::reply_head& head) {
   constexpr std::string_view start{"bytes=0-"};
   if (!starts_with_ignoring_case(*range, start)) return std::nullopt;
   const auto last = parse_digits<std::uint64_t>(range->substr(start.size()));
-  if (!last || *last >= greatest_object) return std::nullopt;
+  if (!last || *last >= greatest_object_size) return std::nullopt;
   return *last + 1;
 }
 

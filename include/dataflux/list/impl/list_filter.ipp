@@ -40,7 +40,7 @@ DATAFLUX_INLINE std::uint64_t list_dropped::*list_filter::rules::reason(
     const object_columns& rows, std::size_t i, const object_row& row) const {
   const list_filter_options& o = options;
   if (o.skip_markers && row.size == 0 && row.name.ends_with('/')) return &list_dropped::markers;
-  if (o.skip_composed && row.name.starts_with(composed_objects_prefix)) {
+  if (o.skip_composed && is_reserved_name(row.name)) {
     return &list_dropped::composed;
   }
   if (!row.name.ends_with(o.suffix)) return &list_dropped::suffix;
@@ -70,8 +70,7 @@ DATAFLUX_INLINE std::optional<std::uint64_t> list_filter::rules::bytes_if_all_st
         return std::nullopt;
       }
       if (to > from && names[from] == composed_objects_prefix.front() && options.skip_composed &&
-          std::string_view(names + from, static_cast<std::size_t>(to - from))
-              .starts_with(composed_objects_prefix)) {
+          is_reserved_name({names + from, static_cast<std::size_t>(to - from)})) {
         return std::nullopt;
       }
     }

@@ -14,7 +14,8 @@ DATAFLUX_INLINE transfer_state::transfer_state(object_store& store, scheduler& a
     : options(o),
       home(at),
       engine(store, at, {.concurrency = o.concurrency, .hedge = o.hedge}),
-      budget(o.memory_cap) {
+      budget(o.memory_cap),
+      uploads(o.upload_memory) {
   published_.concurrency = engine.limit();
 }
 
@@ -44,6 +45,8 @@ DATAFLUX_INLINE void transfer_state::publish() {
   counters.waiting = engine.waiting();
   counters.concurrency = engine.limit();
   counters.hedges = engine.hedges();
+  counters.upload_held = uploads.memory.held();
+  counters.upload_peak = uploads.memory.peak();
   if (counters.items == 0 || counters.items - estimated_at_ >= items_per_estimate) {
     estimated_at_ = counters.items;
     counters.network = engine.estimate();

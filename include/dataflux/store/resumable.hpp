@@ -18,15 +18,25 @@
 /// Resumable uploads (protocol.md 1.4): one stream of bytes, whose end need not be known at its
 /// start. An upload that is never finished leaves no object, costs nothing and goes away within a
 /// week, and unlike a multipart upload it takes preconditions, which hold when it ends. In exchange
-/// it is one connection's speed.
+/// it is one connection's speed. A store without them (memory_store) answers unimplemented.
 ///
-///     auto session = client->run(gcs::resumable_start_request{.bucket = "b", .object = "o"});
+///     auto session = client->run(resumable_start_request{.bucket = "b", .object = "o"});
 ///     for (;;) {  // chunks of whole quanta, the last one of any size
-///       auto at = client->run(gcs::resumable_chunk_request{
+///       auto at = client->run(resumable_chunk_request{
 ///           .session = *session, .offset = sent, .data = chunk, .last = end});
 ///       ...
 ///     }
-namespace dataflux::inline DATAFLUX_ABI::gcs {
+namespace dataflux::inline DATAFLUX_ABI {
+
+namespace gcs {
+struct resumable_start_verb;
+struct resumable_chunk_verb;
+struct resumable_status_verb;
+struct resumable_cancel_verb;
+}  // namespace gcs
+
+/// In bytes (protocol.md 2).
+inline constexpr std::uint64_t greatest_object_size = 5ULL << 40U;
 
 /// Every chunk but the last is a multiple of it.
 inline constexpr std::size_t resumable_quantum = std::size_t{256} << 10U;
@@ -49,10 +59,10 @@ class resumable_session {
   const std::string& object() const noexcept { return facts_->object; }
 
  private:
-  friend struct resumable_start_verb;
-  friend struct resumable_chunk_verb;
-  friend struct resumable_status_verb;
-  friend struct resumable_cancel_verb;
+  friend struct gcs::resumable_start_verb;
+  friend struct gcs::resumable_chunk_verb;
+  friend struct gcs::resumable_status_verb;
+  friend struct gcs::resumable_cancel_verb;
   struct facts {
     std::shared_ptr<const http::origin> origin{};
     std::string target{};
@@ -139,8 +149,8 @@ result<void> validate(const resumable_chunk_request& r);
 result<void> validate(const resumable_status_request& r);
 result<void> validate(const resumable_cancel_request& r);
 
-}  // namespace dataflux::inline DATAFLUX_ABI::gcs
+}  // namespace dataflux::inline DATAFLUX_ABI
 
 #if !defined(DATAFLUX_COMPILED)
-#include <dataflux/gcs/impl/resumable.ipp>
+#include <dataflux/store/impl/resumable.ipp>
 #endif

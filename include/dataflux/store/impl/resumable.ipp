@@ -1,16 +1,14 @@
 #pragma once
 
-#include <dataflux/gcs/resumable.hpp>
 #include <dataflux/store/attributes.hpp>
+#include <dataflux/store/resumable.hpp>
 #include <dataflux/store/validate.hpp>
 
 #include <algorithm>
 
-namespace dataflux::inline DATAFLUX_ABI::gcs {
+namespace dataflux::inline DATAFLUX_ABI {
 
 namespace detail {
-
-inline constexpr std::uint64_t greatest_object = 5ULL << 40U;
 
 inline result<void> check_session(const resumable_session& session) {
   if (!session.valid()) {
@@ -61,7 +59,7 @@ DATAFLUX_INLINE std::string_view resumable_session::id() const noexcept {
 }
 
 DATAFLUX_INLINE result<void> validate(const resumable_start_request& r) {
-  if (r.size.value_or(0) > detail::greatest_object) return detail::too_large(*r.size);
+  if (r.size.value_or(0) > greatest_object_size) return detail::too_large(*r.size);
   for (const auto& good :
        {validate_bucket_name(r.bucket), validate_object_name(r.object),
         validate_attributes(attributes_of(r)), validate_conditions(r.conditions)}) {
@@ -80,7 +78,7 @@ DATAFLUX_INLINE result<void> validate(const resumable_chunk_request& r) {
   if (!r.last && r.crc32c) {
     return error{errc::invalid_argument, "crc32c: of the whole object, with the last chunk only"};
   }
-  if (r.offset > detail::greatest_object || size > detail::greatest_object - r.offset) {
+  if (r.offset > greatest_object_size || size > greatest_object_size - r.offset) {
     return detail::too_large(std::max(r.offset, size));
   }
   return detail::check_session(r.session);
@@ -94,4 +92,4 @@ DATAFLUX_INLINE result<void> validate(const resumable_cancel_request& r) {
   return detail::check_session(r.session);
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::gcs
+}  // namespace dataflux::inline DATAFLUX_ABI

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <dataflux/buffer.hpp>
+#include <dataflux/bytes.hpp>
+#include <dataflux/exec/fork.hpp>
+#include <dataflux/exec/scheduler.hpp>
+#include <dataflux/result.hpp>
+#include <dataflux/transfer/object_upload.hpp>
+#include <dataflux/transfer/transfer_context.hpp>
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+namespace dataflux::inline DATAFLUX_ABI::detail {
+
+/// Private: a checkpoint_writer's side of its upload. Used by the writer's thread but for `gate`.
+struct writer_state {
+  /// Where the writer's thread waits for an answer from home.
+  struct gate {
+    std::mutex mutex{};
+    std::condition_variable came{};
+    std::optional<result<void>> answer{};
+
+    void give(result<void> value) {
+      std::scoped_lock lock(mutex);
+      answer.emplace(std::move(value));
+      came.notify_all();
+    }
+    /// Nothing when `limit` passes first.
+    std::optional<result<void>> wait(duration limit = duration::max());
+  };
+
+  explicit writer_state(const transfer_context& with, std::shared_ptr<object_upload> to)
+      : context(with), upload(std::move(to)) {}
+
+  /// Why nothing may be done any more.
+  result<void> usable() const;
+  /// A buffer for the next part, of at least `wanted` bytes.
+  result<void> begin_part(std::size_t wanted);
+  void grow(std::size_t wanted);
+  void append(bytes_view bytes) noexcept;
+  upload_piece take_piece();
+  void send(upload_piece piece);
+  std::uint64_t next_size() const noexcept { return upload->plan().size_of(parts + 1); }
+  result<void> out_of_memory();
+  result<void> reserve(std::uint64_t bytes);
+  result<void> write(bytes_view bytes);
+  result<void> write_borrowed(bytes_view bytes, const std::shared_ptr<void>& released);
+  result<void> send_borrowed(bytes_view bytes, const std::shared_ptr<void>& released);
+  void finish(object_store::completion<committed_object> done);
+  result<void> abort(duration patience, duration limit);
+  void fail(const error& why) {
+    if (!failure) failure = why;
+  }
+
+  const transfer_context context;
+  const std::shared_ptr<object_upload> upload;
+  const std::uint64_t born{fork_generation()};
+  std::shared_ptr<gate> answers{std::make_shared<gate>()};
+  buffer memory{};
+  std::size_t used{0};
+  std::uint32_t crc{0};
+  std::uint64_t part_size{0};  ///< of the part that is being filled; 0 = none is
+  std::uint64_t reserved{0};
+  std::uint64_t parts{0};  ///< on their way
+  std::uint64_t written{0};
+  std::optional<error> failure{};
+  bool finished{false};
+};
+
+class writer_opening;
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

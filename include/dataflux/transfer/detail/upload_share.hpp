@@ -1,0 +1,37 @@
+#pragma once
+
+#include <dataflux/buffer.hpp>
+#include <dataflux/deadline.hpp>
+#include <dataflux/transfer/detail/upload_memory.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <set>
+#include <string>
+
+namespace dataflux::inline DATAFLUX_ABI::detail {
+
+/// Private: what the uploads of a context share. On home, but for the pool.
+struct upload_share {
+  explicit upload_share(std::uint64_t cap) : memory(cap) {}
+
+  /// A request without a body took that long.
+  void answered(duration took) noexcept {
+    overhead = overhead == duration{0} ? took : (overhead * 3 + took) / 4;
+  }
+  void sent(std::uint64_t bytes, duration took) noexcept {
+    const double seconds = std::chrono::duration<double>(took - overhead).count();
+    if (seconds <= 0) return;
+    const double rate = static_cast<double>(bytes) / seconds;
+    bandwidth = bandwidth == 0 ? rate : bandwidth + (rate - bandwidth) / 8;
+  }
+
+  upload_memory memory;
+  buffer_pool buffers{};
+  /// Buckets and folders where temporary objects may be removed and moved.
+  std::set<std::string> staging_permitted{};
+  duration overhead{0};  ///< of a request, beside its body
+  double bandwidth{0};   ///< bytes/s of one part
+};
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

@@ -1,0 +1,139 @@
+#pragma once
+
+#include <dataflux/codec/percent.hpp>
+#include <dataflux/store/reserved_prefixes.hpp>
+#include <dataflux/transfer/detail/upload_begin.hpp>
+#include <dataflux/transfer/object_upload.hpp>
+#include <dataflux/transfer/transfer_state.hpp>
+
+#include <random>
+
+namespace dataflux::inline DATAFLUX_ABI {
+
+namespace detail {
+
+/// Unique, and tells people what it is going to be. One folder for all of them: in a hierarchical
+/// bucket a folder of its own would stay behind.
+inline std::string temporary_name(const std::string& object) {
+  constexpr std::size_t longest = 480;
+  std::random_device device;
+  const std::uint64_t bits = std::uint64_t{device()} << 32U | device();
+  std::string name(temporary_objects_prefix);
+  for (int shift = 60; shift >= 0; shift -= 4) name += "0123456789abcdef"[bits >> shift & 15U];
+  name += '-';
+  codec::append_percent(name, object);
+  if (name.size() > longest) name.resize(longest);
+  return name;
+}
+
+inline bool is_not_permitted(const error& e) noexcept {
+  return e.code() == errc::permission_denied || e.code() == errc::unimplemented;
+}
+
+}  // namespace detail
+
+DATAFLUX_INLINE std::string object_upload::folder_key() const {
+  const std::size_t slash = request_.object.rfind('/');
+  return request_.bucket + '/' +
+         (slash == std::string::npos ? std::string{} : request_.object.substr(0, slash));
+}
+
+DATAFLUX_INLINE void object_upload::begin() {
+  phase_ = phase::beginning;
+  path_ = upload_path::multipart;
+  if (mode_ == commit_mode::direct) return initiate();
+  temporary_ = detail::temporary_name(request_.object);
+  if (state_->uploads.staging_permitted.contains(folder_key())) return initiate();
+  probe();
+}
+
+/// What the object's own permissions are, and not what a bucket says of itself: permissions may be
+/// given for folders.
+DATAFLUX_INLINE void object_upload::probe() {
+  in_flight_ += 2;
+  probes_ = 2;
+  const auto told = [this] {
+    return then<void>([](object_upload& self, const result<void>& r) { self.probed(r); });
+  };
+  store().start(remove_request{.bucket = request_.bucket, .object = temporary_, .limits = limits()},
+                told());
+  store().start(move_request{.bucket = request_.bucket,
+                             .source = temporary_,
+                             .object = request_.object,
+                             .limits = limits()},
+                then<object_metadata>([](object_upload& self, const auto& moved) {
+                  self.probed(moved ? result<void>() : result<void>(moved.error()));
+                }));
+}
+
+DATAFLUX_INLINE void object_upload::probed(const result<void>& outcome) {
+  --in_flight_;
+  --probes_;
+  if (failure_) return clean();
+  if (!outcome && detail::is_not_permitted(outcome.error()) && mode_ == commit_mode::staged) {
+    fall_back("temporary objects may not be removed or moved here: " + outcome.error().message());
+    mode_ = commit_mode::direct;
+  }
+  if (probes_ > 0) return;
+  initiate();
+}
+
+DATAFLUX_INLINE void object_upload::initiate() {
+  ++in_flight_;
+  const bool staged = mode_ == commit_mode::staged;
+  auto request = detail::with_attributes<multipart_initiate_request>(
+      request_, staged ? temporary_ : request_.object);
+  asked_ = context_.home().now();
+  std::make_shared<detail::upload_begin>(
+      store(), context_.home(), std::move(request), staged, left_open_,
+      then<multipart_upload>([](object_upload& self, auto made) { self.initiated(made); }))
+      ->start();
+}
+
+DATAFLUX_INLINE void object_upload::initiated(result<multipart_upload> made) {
+  --in_flight_;
+  const bool staged = mode_ == commit_mode::staged;
+  if (made) begun_ = {*made, staged ? temporary_ : request_.object, mode_};
+  if (failure_) return clean();
+  if (made) {
+    state_->uploads.answered(context_.home().now() - asked_);
+    if (staged) state_->uploads.staging_permitted.insert(folder_key());
+    phase_ = phase::sending;
+    return pump();
+  }
+  if (!detail::is_not_permitted(made.error())) return fail(made.error());
+  if (staged) {
+    fall_back("no temporary object may be uploaded here: " + made.error().message());
+    mode_ = commit_mode::direct;
+    return initiate();
+  }
+  fall_back("no multipart upload is permitted here: " + made.error().message());
+  start_resumable();
+}
+
+DATAFLUX_INLINE void object_upload::fall_back(const std::string& why) {
+  if (!fallback_.empty()) fallback_ += "; ";
+  fallback_ += why;
+  if (request_.watcher == nullptr) return;
+  request_.watcher->on_log(
+      log_level::warning, "upload of gs://" + request_.bucket + '/' + request_.object + ": " + why);
+}
+
+DATAFLUX_INLINE void object_upload::start_resumable() {
+  path_ = upload_path::resumable;
+  mode_ = commit_mode::direct;
+  auto request = detail::with_attributes<resumable_start_request>(request_, request_.object);
+  request.conditions.if_generation_match = expected_;
+  request.limits = limits();
+  ++in_flight_;
+  store().start(request, then<resumable_session>([](object_upload& self, auto made) {
+                  --self.in_flight_;
+                  if (made) self.session_ = *std::move(made);
+                  if (self.failure_) return self.clean();
+                  if (!self.session_) return self.fail(made.error());
+                  self.phase_ = phase::sending;
+                  self.pump();
+                }));
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI

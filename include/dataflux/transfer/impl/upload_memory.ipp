@@ -1,0 +1,88 @@
+#pragma once
+
+#include <dataflux/transfer/detail/upload_memory.hpp>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace dataflux::inline DATAFLUX_ABI::detail {
+
+DATAFLUX_INLINE bool upload_memory::join(member& m, std::uint64_t own) noexcept {
+  if (own > free_to_own()) return false;
+  m = {own, 0};
+  owned_ += own;
+  claimed_ += own;
+  return true;
+}
+
+DATAFLUX_INLINE void upload_memory::forget(const member& m) {
+  std::list<request> gone;
+  for (auto at = line_.begin(); at != line_.end();) {
+    const auto next = std::next(at);
+    if (at->who == &m) gone.splice(gone.end(), line_, at);
+    at = next;
+  }
+}
+
+DATAFLUX_INLINE void upload_memory::leave(member& m) {
+  forget(m);
+  claimed_ -= claim(m);
+  held_ -= m.held;
+  owned_ -= m.own;
+  m = {};
+  serve();
+}
+
+/// One's own is only missing while others still hold what they took before it became one's own.
+DATAFLUX_INLINE bool upload_memory::fits(const member& m, std::uint64_t bytes) const noexcept {
+  if (held_ + bytes > cap_) return false;
+  const member after{m.own, m.held + bytes};
+  return after.held <= m.own || claimed_ - claim(m) + claim(after) <= cap_;
+}
+
+DATAFLUX_INLINE void upload_memory::take(member& m, std::uint64_t bytes) noexcept {
+  claimed_ -= claim(m);
+  m.held += bytes;
+  claimed_ += claim(m);
+  held_ += bytes;
+  peak_ = std::max(peak_, held_);
+}
+
+DATAFLUX_INLINE void upload_memory::acquire(member& m, std::uint64_t bytes, granted then) {
+  line_.push_back({&m, bytes, std::move(then)});
+  serve();
+}
+
+DATAFLUX_INLINE void upload_memory::release(member& m, std::uint64_t bytes) {
+  claimed_ -= claim(m);
+  m.held -= bytes;
+  claimed_ += claim(m);
+  held_ -= bytes;
+  serve();
+}
+
+/// In order; but whoever asks for no more than its own does not wait behind those who want more.
+DATAFLUX_INLINE void upload_memory::serve() {
+  if (std::exchange(serving_, true)) return;
+  bool more = true;
+  while (more) {
+    more = false;
+    bool others_wait = false;
+    for (auto at = line_.begin(); at != line_.end(); ++at) {
+      const bool of_its_own = at->who->held + at->bytes <= at->who->own;
+      if ((of_its_own || !others_wait) && fits(*at->who, at->bytes)) {
+        take(*at->who, at->bytes);
+        granted then = std::move(at->then);
+        line_.erase(at);
+        then();  // may change the line
+        more = true;
+        break;
+      }
+      others_wait = others_wait || !of_its_own;
+    }
+  }
+  serving_ = false;
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

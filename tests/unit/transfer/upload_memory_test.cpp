@@ -1,0 +1,76 @@
+#include <dataflux/transfer/detail/upload_memory.hpp>
+
+#include <support/catch.hpp>
+
+using dataflux::detail::upload_memory;
+
+TEST_CASE("upload_memory: first come, first served, up to the cap", "[transfer]") {
+  upload_memory memory(100);
+  upload_memory::member a;
+  REQUIRE(memory.join(a, 10));
+  int granted = 0;
+  for (int i = 0; i < 12; ++i) memory.acquire(a, 10, [&] { ++granted; });
+  CHECK(granted == 10);
+  CHECK(memory.held() == 100);
+  memory.release(a, 10);
+  CHECK(granted == 11);
+  memory.forget(a);
+  memory.release(a, 50);
+  CHECK(granted == 11);
+  memory.leave(a);
+  CHECK(memory.held() == 0);
+  CHECK(memory.peak() == 100);
+  CHECK(memory.free_to_own() == 100);
+}
+
+TEST_CASE("upload_memory: each has its own, whatever the others hold", "[transfer]") {
+  upload_memory memory(100);
+  upload_memory::member a;
+  upload_memory::member b;
+  REQUIRE(memory.join(a, 10));
+  REQUIRE(memory.join(b, 10));
+  int of_a = 0;
+  int of_b = 0;
+  for (int i = 0; i < 20; ++i) memory.acquire(a, 10, [&] { ++of_a; });
+  CHECK(of_a == 9);
+  memory.acquire(b, 10, [&] { ++of_b; });
+  CHECK(of_b == 1);
+  memory.acquire(b, 10, [&] { ++of_b; });
+  CHECK(of_b == 1);
+  memory.release(a, 10);  // a was first
+  CHECK(of_a == 10);
+  memory.release(b, 10);  // its own is free again
+  CHECK(of_b == 2);
+}
+
+TEST_CASE("upload_memory: who joins late waits for what is lent, not longer", "[transfer]") {
+  upload_memory memory(40);
+  upload_memory::member a;
+  upload_memory::member b;
+  REQUIRE(memory.join(a, 10));
+  int of_a = 0;
+  int of_b = 0;
+  for (int i = 0; i < 6; ++i) memory.acquire(a, 10, [&] { ++of_a; });
+  CHECK(of_a == 4);
+  REQUIRE(memory.join(b, 20));
+  memory.acquire(b, 20, [&] { ++of_b; });
+  CHECK(of_b == 0);
+  memory.release(a, 10);
+  CHECK(of_b == 0);
+  memory.release(a, 10);
+  CHECK(of_b == 1);
+  CHECK(of_a == 4);
+  CHECK(memory.held() == 40);
+}
+
+TEST_CASE("upload_memory: no more can be promised than there is", "[transfer]") {
+  upload_memory memory(40);
+  upload_memory::member a;
+  upload_memory::member b;
+  REQUIRE(memory.join(a, 30));
+  CHECK_FALSE(memory.join(b, 20));
+  REQUIRE(memory.join(b, 5));
+  CHECK(memory.possible(a, 35));
+  CHECK_FALSE(memory.possible(a, 36));
+  CHECK(memory.possible(b, 10));
+}
