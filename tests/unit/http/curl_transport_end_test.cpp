@@ -143,6 +143,25 @@ TEST_CASE("curl_transport: an exchange begun by the end of another one ends, too
   }
 }
 
+TEST_CASE("curl_transport: what is posted to a thread that has ended still runs", "[http]") {
+  raw_server server({[](peer& p) { p.drain(); }});
+  auto t = make({.io_threads = 2});
+  auto& first = t->next_executor();  // ends before the second
+  auto& second = t->next_executor();
+  std::vector<std::string> ran;
+  const auto e = test_exchange::make(server.port(), 16);
+  e->executor = &second;
+  e->then = [&] {
+    first.post([&] {
+      ran.emplace_back(first.is_current() ? "first" : "elsewhere");
+      second.post([&] { ran.emplace_back(second.is_current() ? "second" : "elsewhere"); });
+    });
+  };
+  t->submit(e);
+  t.reset();
+  CHECK(ran == std::vector<std::string>{"first", "second"});
+}
+
 TEST_CASE("curl_transport: destroyed while a name is looked up", "[http]") {
   for (int i = 0; i < 50; ++i) {
     auto t = make();

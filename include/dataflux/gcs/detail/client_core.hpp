@@ -39,7 +39,6 @@ class client_core final : public ref_counted {
   const gcs::endpoint where;
   const std::string user_agent;
   const std::string quota_project;
-  std::shared_ptr<http::transport> transport;
   std::unique_ptr<auth::token_cache> tokens;
   http::retry_budget retry_budget{};
   buffer_pool buffers{};
@@ -59,6 +58,10 @@ class client_core final : public ref_counted {
   void leave(call& c) noexcept;
   /// Cancels all calls and waits until the last one has left.
   void close();
+  /// After close(). Work that the transport's threads still have may start calls meanwhile: they
+  /// are posted, find themselves stopped and end.
+  void end_transport();
+  http::transport& transport() const noexcept { return *transport_; }
 
   /// Reads are the steady stream of a training job: their call objects are used again, with the
   /// capacity of their strings.
@@ -66,6 +69,8 @@ class client_core final : public ref_counted {
   bool put_back(read_call& c) noexcept;
 
  private:
+  std::shared_ptr<http::transport> owned_transport_;
+  http::transport* const transport_;  ///< valid until its destructor has ended its threads
   http::pacing pacing_{};
   std::mutex lines_mutex_{};
   std::map<const http::pacing::lane*, pace_line> lines_{};

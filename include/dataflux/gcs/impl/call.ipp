@@ -56,7 +56,7 @@ DATAFLUX_INLINE void call::launch(const call_limits& allowed, std::optional<erro
         .with_object(identity().object);
     return conclude(std::move(inherited));
   }
-  if (executor == nullptr) executor = &core_->transport->next_executor();
+  if (executor == nullptr) executor = &core_->transport().next_executor();
   if (!core_->enter(*this)) stop();
   executor->post([self = ref<call>::share(this)] { self->begin(); });
 }
@@ -155,7 +155,7 @@ DATAFLUX_INLINE void call::send(time_point admitted) {
   accepted_ = false;
   refusal_.reset();
   phase_ = phase::exchange;
-  core_->transport->submit(ref<http::exchange>::share(this));
+  core_->transport().submit(ref<http::exchange>::share(this));
 }
 
 DATAFLUX_INLINE result<byte_sink*> call::on_head(const http::reply_head& head) {
@@ -328,7 +328,7 @@ DATAFLUX_INLINE void call::cancel_here() {
       if (!executor->cancel(std::exchange(timer_, timer_id::none))) return;  // it looks itself
       return finish(stopped_error());
     case phase::exchange:
-      return core_->transport->cancel(ref<http::exchange>::share(this));
+      return core_->transport().cancel(ref<http::exchange>::share(this));
     case phase::idle:
     case phase::finished:
       return;  // attempt() looks; a side call is cancelled by the same token

@@ -78,8 +78,7 @@ DATAFLUX_INLINE client::~client() {
   core_->close();
   // The transport must end here and not on one of its own threads, where a task that is still
   // posted may hold the last reference to the core.
-  core_->tokens.reset();
-  core_->transport.reset();
+  core_->end_transport();
 }
 
 DATAFLUX_INLINE const gcs::endpoint& client::endpoint() const noexcept { return core_->where; }
@@ -89,7 +88,9 @@ DATAFLUX_INLINE result<void> client::set_token(const auth::access_token& token) 
   return core_->tokens->set_token(token);
 }
 DATAFLUX_INLINE store_traits client::traits() const noexcept { return {}; }
-DATAFLUX_INLINE scheduler& client::executor() noexcept { return core_->transport->next_executor(); }
+DATAFLUX_INLINE scheduler& client::executor() noexcept {
+  return core_->transport().next_executor();
+}
 
 DATAFLUX_INLINE void client::start(const read_request& request, byte_sink& sink,
                                    completion<read_summary> done) {

@@ -28,11 +28,11 @@ DATAFLUX_INLINE client_core::client_core(client_options o, gcs::endpoint e,
       where(std::move(e)),
       user_agent(user_agent_of(options)),
       quota_project(quota_project_of(options, credentials)),
-      transport(std::move(t)),
       tokens(std::make_unique<auth::token_cache>(
-          std::move(credentials), *transport,
-          auth::token_cache_options{.observer = options.observer})),
-      generation(fork_generation()) {}
+          std::move(credentials), *t, auth::token_cache_options{.observer = options.observer})),
+      generation(fork_generation()),
+      owned_transport_(std::move(t)),
+      transport_(owned_transport_.get()) {}
 
 DATAFLUX_INLINE client_core::~client_core() {
   for (read_call* c : spare_reads_) delete c;
@@ -99,6 +99,11 @@ DATAFLUX_INLINE void client_core::close() {
   // A call cannot leave, and so not go away, while the lock is held; stop() only posts.
   for (call* c = first_; c != nullptr; c = c->next_) c->stop();
   empty_.wait(lock, [this] { return active_ == 0; });
+}
+
+DATAFLUX_INLINE void client_core::end_transport() {
+  tokens.reset();
+  owned_transport_.reset();
 }
 
 DATAFLUX_INLINE ref<read_call> client_core::take_read_call() {

@@ -35,8 +35,9 @@ class io_thread final : public scheduler {
   void start();
   /// Cancels everything and ends the thread; what was waiting completes with `cancelled`.
   void stop() noexcept;
-  /// After stop(): ends exchanges that were submitted too late, on the caller's thread.
-  void refuse_late();
+  /// After stop(), on the caller's thread: runs what was posted too late and ends exchanges that
+  /// were submitted too late, as if on this thread. False if there was nothing.
+  bool end_late();
 
   time_point now() const noexcept override { return is_current() ? now_ : clock::now(); }
   void post(task work) override;

@@ -78,8 +78,11 @@ DATAFLUX_INLINE curl_transport::~curl_transport() {
     return;
   }
   for (auto& thread : state_->threads) thread->stop();
-  // The last completions of one thread may have submitted to another that had ended before.
-  for (auto& thread : state_->threads) thread->refuse_late();
+  // The last work of one thread may have submitted or posted to another that had ended before.
+  for (bool any = true; any;) {
+    any = false;
+    for (auto& thread : state_->threads) any = thread->end_late() || any;
+  }
 }
 
 DATAFLUX_INLINE void curl_transport::submit(ref<exchange> e) {

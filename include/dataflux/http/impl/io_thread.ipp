@@ -54,19 +54,29 @@ DATAFLUX_INLINE void io_thread::stop() noexcept {
   thread_.join();
 }
 
-/// The resolver may still answer meanwhile, and what is refused may submit again.
-DATAFLUX_INLINE void io_thread::refuse_late() {
+/// The resolver may still answer meanwhile, what is refused may submit again, and tasks may post
+/// others: whoever started something is told of its end, though no thread is left to do that on.
+DATAFLUX_INLINE bool io_thread::end_late() {
+  bool any = false;
+  io_thread* const before = std::exchange(current(), this);
   for (;;) {
     std::vector<message> late;
     {
       std::scoped_lock lock(inbox_mutex_);
       late.swap(inbox_);
     }
-    if (late.empty()) return;
+    if (late.empty()) break;
+    any = true;
     for (message& m : late) {
-      if (m.subject && !m.is_cancel) pool_.start(std::move(m.subject));
+      if (m.work) {
+        m.work();
+      } else if (!m.is_cancel) {
+        pool_.start(std::move(m.subject));
+      }
     }
   }
+  current() = before;
+  return any;
 }
 
 DATAFLUX_INLINE void io_thread::send(message m) {
