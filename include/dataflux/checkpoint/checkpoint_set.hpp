@@ -3,6 +3,7 @@
 #include <dataflux/checkpoint/checkpoint_set_request.hpp>
 #include <dataflux/checkpoint/checkpoint_sets_report.hpp>
 #include <dataflux/checkpoint/member_record.hpp>
+#include <dataflux/checkpoint/writer.hpp>
 #include <dataflux/deadline.hpp>
 #include <dataflux/exec/operation.hpp>
 #include <dataflux/result.hpp>
@@ -43,7 +44,11 @@ class checkpoint_set_reader {
 /// record (checkpoint/member_record.hpp, text where it has to travel) to the one who commits:
 ///
 ///     checkpoint_set set(context, "bucket", "run/step-10");
-///     auto done = set.commit(records, {.name = ".metadata", .data = metadata});
+///     auto writer = set.open_member("rank-3");                     // each rank its own
+///     writer->write(state);
+///     auto record = set.record_of(*writer->commit());
+///     ...
+///     auto done = set.commit(records, {.name = ".metadata", .data = metadata});    // one of them
 ///     ...
 ///     auto saved = set.open();                 // refused unless every member is as it was written
 ///
@@ -59,6 +64,30 @@ class checkpoint_set_reader {
 class checkpoint_set {
  public:
   checkpoint_set(transfer_context context, std::string bucket, std::string prefix);
+
+  /// Begins a member. It goes direct: until the set is committed nobody trusts it, and so it needs
+  /// neither a temporary name nor permission to move. Writers of one context share its memory and
+  /// connections. Of `how` bucket, object and mode are the set's, whatever they say.
+  ///
+  /// Nothing must be there under the name: what is, may belong to a committed set. Where a killed
+  /// attempt has left members, remove the prefix first, or replace them.
+  ///
+  /// Errors: invalid_argument for the name; already_exists, from the writer's commit; those of
+  /// checkpoint_writer::open().
+  result<checkpoint_writer> open_member(std::string_view name,
+                                        object_upload_request how = {}) const;
+  operation<checkpoint_writer> submit_open_member(std::string_view name,
+                                                  object_upload_request how = {}) const;
+  /// The same in place of whatever is there now; a committed set that lists that is damaged from
+  /// then on. Cost: one more request, unless `how` names the generation.
+  result<checkpoint_writer> replace_member(std::string_view name,
+                                           object_upload_request how = {}) const;
+  operation<checkpoint_writer> submit_replace_member(std::string_view name,
+                                                     object_upload_request how = {}) const;
+
+  /// The record of what such a writer has made. Errors: invalid_argument for an object that does
+  /// not lie below the prefix; data_loss.
+  result<member_record> record_of(const committed_object& made) const;
 
   /// Commits. Everything that is wrong with the records is found before anything is sent; then the
   /// prefix is listed, to see that all members are there as their records say; then the manifest is

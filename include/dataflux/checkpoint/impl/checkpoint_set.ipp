@@ -104,6 +104,60 @@ DATAFLUX_INLINE checkpoint_set::checkpoint_set(transfer_context context, std::st
                                                std::string prefix)
     : context_(std::move(context)), bucket_(std::move(bucket)), prefix_(std::move(prefix)) {}
 
+DATAFLUX_INLINE operation<checkpoint_writer> checkpoint_set::submit_replace_member(
+    std::string_view name, object_upload_request how) const {
+  const auto refuse = [](error why) {
+    call_limits limits{};
+    return start_operation<checkpoint_writer>(limits, [&](auto done) { done(std::move(why)); });
+  };
+  auto folder = detail::folder_of(prefix_);
+  if (!folder) return refuse(std::move(folder).error());
+  if (auto good = validate_member_name(name); !good) return refuse(std::move(good).error());
+  how.bucket = bucket_;
+  how.object = folder->append(name);
+  how.mode = commit_mode::direct;
+  return checkpoint_writer::submit_open(context_, std::move(how));
+}
+
+DATAFLUX_INLINE result<checkpoint_writer> checkpoint_set::replace_member(
+    std::string_view name, object_upload_request how) const {
+  return submit_replace_member(name, std::move(how)).take();
+}
+
+DATAFLUX_INLINE operation<checkpoint_writer> checkpoint_set::submit_open_member(
+    std::string_view name, object_upload_request how) const {
+  how.if_generation_match = 0;
+  return submit_replace_member(name, std::move(how));
+}
+
+DATAFLUX_INLINE result<checkpoint_writer> checkpoint_set::open_member(
+    std::string_view name, object_upload_request how) const {
+  return submit_open_member(name, std::move(how)).take();
+}
+
+DATAFLUX_INLINE result<member_record> checkpoint_set::record_of(
+    const committed_object& made) const {
+  const auto folder = detail::folder_of(prefix_);
+  if (!folder) return folder.error();
+  const object_metadata& object = made.object;
+  if (object.bucket != bucket_ || !object.name.starts_with(*folder)) {
+    return error{errc::invalid_argument,
+                 detail::quoted(object.name) + " is no object of the set below " + *folder};
+  }
+  member_record record{.name = object.name.substr(folder->size()),
+                       .size = object.size,
+                       .generation = object.generation};
+  codec::crc32c_accumulator whole;
+  for (const part_checksum& part : made.parts) {
+    whole.append({part.crc32c, part.size});
+    if (part.size > 0) record.parts.push_back(part);
+  }
+  // The service's, where it tells one: a difference is found below.
+  record.crc32c = object.crc32c.value_or(whole.crc());
+  if (auto good = validate(record); !good) return std::move(good).error();
+  return record;
+}
+
 DATAFLUX_INLINE void checkpoint_set::start_commit(
     std::vector<member_record> members, last_object last, const call_limits& limits,
     object_store::completion<committed_set> done) const {
