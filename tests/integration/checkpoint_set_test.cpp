@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -231,6 +232,70 @@ TEST_CASE("checkpoint_set: over a socket, 2,500 members", "[integration]") {
   REQUIRE(removed);
   CHECK(removed->objects == 2'503);
   CHECK(h.names().empty());
+}
+
+TEST_CASE("checkpoint_set: over a socket, members by many writers of two clients",
+          "[integration]") {
+  harness h;
+  const auto other = h.make_client();
+  const dataflux::transfer_context others(*other);
+  constexpr std::size_t ranks = 6;
+  const std::size_t sizes[ranks]{0, 1, 100'000, 5 << 20, (12 << 20) + 7, (10 << 20)};
+  const auto body = [&](std::size_t rank) {
+    std::string text(sizes[rank], '\0');
+    for (std::size_t i = 0; i < text.size(); ++i) text[i] = static_cast<char>(i * (rank + 3) / 7);
+    return text;
+  };
+  std::vector<std::string> texts(ranks);  // as they come from other processes
+  std::vector<std::thread> writers;
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    writers.emplace_back([&, rank] {
+      const dataflux::checkpoint_set set(rank % 2 == 0 ? others : *h.context, "bkt", folder);
+      auto writer = set.open_member("rank-" + std::to_string(rank), {.part_size = 5 << 20});
+      if (!writer || !writer->write(dataflux::as_bytes(body(rank)))) return;
+      const auto made = writer->commit();
+      if (made) texts[rank] = to_text(set.record_of(*made).value());
+    });
+  }
+  for (std::thread& writer : writers) writer.join();
+  std::vector<member_record> records;
+  for (const std::string& text : texts) {
+    records.push_back(dataflux::parse_member_record(text).value());
+  }
+  CHECK(records[0].parts.empty());
+  CHECK(records[1].parts.size() == 1);
+  CHECK(records[4].parts.size() == 3);
+  CHECK(h.server.get("bkt", folder + "rank-4") == body(4));
+  {
+    const auto dropped = h.set().open_member("rank-9");
+    REQUIRE(dropped);
+  }
+  REQUIRE(h.set().commit(records));
+  CHECK(h.set().open().value().members().size() == ranks);
+  CHECK(h.names().size() == ranks + 2);
+}
+
+TEST_CASE("checkpoint_set: over a socket, a member does not replace another but on request",
+          "[integration]") {
+  harness h;
+  REQUIRE(h.set().commit(h.put_members(3)));
+  auto writer = h.set().open_member("rank-1");
+  REQUIRE(writer);
+  REQUIRE(writer->write(dataflux::as_bytes("new")));
+  const auto refused = writer->commit();
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code() == errc::already_exists);
+  CHECK(h.set().open());
+
+  auto replacing = h.set().replace_member("rank-1");
+  REQUIRE(replacing);
+  REQUIRE(replacing->write(dataflux::as_bytes("new")));
+  const auto made = replacing->commit();
+  REQUIRE(made);
+  CHECK(h.set().record_of(*made).value().size == 3);
+  CHECK(h.set().open().error().message().find("\"rank-1\" has changed") != std::string::npos);
+  CHECK(h.set().open_member("/x").error().code() == errc::invalid_argument);
+  CHECK(h.set().open_member(".dataflux-x").error().code() == errc::invalid_argument);
 }
 
 #if !defined(__SANITIZE_THREAD__)  // it loses count of threads that a forked child makes

@@ -1,6 +1,7 @@
 #include <dataflux/checkpoint/checkpoint_set.hpp>
 #include <dataflux/checkpoint/detail/set_manifest.hpp>
 
+#include "set_records.hpp"
 #include "set_world.hpp"
 
 #include <algorithm>
@@ -340,6 +341,34 @@ TEST_CASE("checkpoint_set: an error of the service is no verdict on the set", "[
     });
     CHECK(w.open().error().code() == errc::permission_denied);
   }
+}
+
+TEST_CASE("checkpoint_set: the record of what a writer has made", "[checkpoint]") {
+  set_world w;
+  const member_record model = w.put(folder, "deep/rank-1");
+  dataflux::committed_object made;
+  made.object.bucket = "bucket";
+  made.object.name = folder + model.name;
+  made.object.size = model.size;
+  made.object.generation = model.generation;
+  made.object.crc32c = model.crc32c;
+  made.parts = model.parts;
+  const auto record = w.set().record_of(made);
+  REQUIRE(record);
+  CHECK(equal(*record, model));
+
+  made.parts.push_back({0, 0});  // of the last request, which had nothing more to send
+  CHECK(equal(w.set().record_of(made).value(), model));
+  made.object.crc32c.reset();
+  CHECK(w.set().record_of(made).value().crc32c == model.crc32c);
+  made.object.crc32c = model.crc32c ^ 1U;
+  CHECK(w.set().record_of(made).error().code() == errc::data_loss);
+  made.object.crc32c = model.crc32c;
+  for (const char* other : {"run/step-10", "run/step-1/deep/rank", "other"}) {
+    CHECK(w.set(other).record_of(made).error().code() == errc::invalid_argument);
+  }
+  CHECK(w.set("run").record_of(made).value().name == "step-1/deep/rank-1");
+  CHECK(w.set("").record_of(made).error().code() == errc::invalid_argument);
 }
 
 TEST_CASE("checkpoint_set: cancelled, late, and without a bucket", "[checkpoint]") {
