@@ -20,6 +20,7 @@ enum class shape {
   file1g,
   listpage,
   put32m,
+  save,
   stat,
   remove,
   insert
@@ -33,6 +34,7 @@ inline shape parse_shape(std::string_view name) {
   if (name == "file1g") return shape::file1g;
   if (name == "listpage") return shape::listpage;
   if (name == "put32m") return shape::put32m;
+  if (name == "save") return shape::save;
   if (name == "stat") return shape::stat;
   if (name == "delete") return shape::remove;
   if (name == "insert") return shape::insert;
@@ -82,6 +84,7 @@ inline std::span<unsigned char> insert_body() {
 /// What the requests of a case carry; for puts, bytes of no meaning.
 inline std::span<unsigned char> request_body(shape asked) {
   if (asked == shape::put32m) return touched_memory(part_size);
+  if (asked == shape::save) return touched_memory(saved_parts * part_size);
   if (asked == shape::insert) return insert_body();
   return {};
 }
@@ -99,6 +102,7 @@ inline std::string request_path(shape asked, std::uint64_t index, std::string_vi
     case shape::listpage:
       return list_path(token);
     case shape::put32m:
+    case shape::save:
       return part_path(index);
     case shape::stat:
     case shape::remove:
@@ -110,7 +114,15 @@ inline std::string request_path(shape asked, std::uint64_t index, std::string_vi
 }
 
 /// Does the path of a request differ from the one before?
-inline bool has_own_path(shape asked) { return asked == shape::listpage || asked == shape::put32m; }
+inline bool has_own_path(shape asked) {
+  return asked == shape::listpage || asked == shape::put32m || asked == shape::save;
+}
+
+/// What request number `index` carries of request_body().
+inline std::span<unsigned char> body_of(shape asked, std::span<unsigned char> all,
+                                        std::uint64_t index) {
+  return asked == shape::save ? all.subspan(index % saved_parts * part_size, part_size) : all;
+}
 
 /// Is it the large object, by ranges of a block?
 inline bool by_ranges(shape asked) {

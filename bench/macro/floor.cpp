@@ -112,7 +112,7 @@ class floor_client {
   }
 
   static std::string_view method_of(shape asked) {
-    if (asked == shape::put32m) return "PUT ";
+    if (asked == shape::put32m || asked == shape::save) return "PUT ";
     if (asked == shape::remove) return "DELETE ";
     return asked == shape::insert ? "POST " : "GET ";
   }
@@ -129,8 +129,9 @@ class floor_client {
       l.request += "Range: bytes=" + std::to_string(first) + "-" +
                    std::to_string(first + bench::block_size - 1) + "\r\n";
     } else if (!body_.empty()) {
-      l.request += "Content-Length: " + std::to_string(body_.size()) + "\r\n";
-      l.body = body_;
+      l.body = bench::body_of(shape_, body_, index);
+      l.request += "Content-Length: " + std::to_string(l.body.size()) + "\r\n";
+      done_.bytes += l.body.size();
     }
     if (shape_ == shape::insert) {
       l.request.append("Content-Type: ").append(bench::insert_type).append("\r\n");
@@ -200,7 +201,7 @@ class floor_client {
     const std::string_view body(reinterpret_cast<const char*>(l.buffer.data()) + l.body_at,
                                 l.need - l.body_at);
     ++done_.requests;
-    done_.bytes += body_.empty() ? body.size() : body_.size();
+    if (body_.empty()) done_.bytes += body.size();
     std::string_view token;
     if (shape_ == shape::listpage) {
       token = page_.decode(body);

@@ -243,6 +243,8 @@ class server {
       }
       c->own_head += "\r\n";
       c->memory = c->own_head;
+    } else if (bench::choose_saved(target, c->own_head)) {
+      c->memory = c->own_head;
     } else if (target.starts_with("POST /upload/")) {
       c->memory = replies_.small_metadata;
     } else {
@@ -267,6 +269,10 @@ class server {
           token == std::string_view::npos ? 0 : std::strtoul(rest.data() + token + 10, nullptr, 10);
       const auto& pages = is_json ? replies_.json_pages : replies_.xml_pages;
       c->memory = pages[page % pages.size()];
+      return;
+    }
+    if (rest.substr(1).starts_with("saved-")) {
+      c->memory = replies_.not_found;
       return;
     }
     const bool small = rest[1] == 's';

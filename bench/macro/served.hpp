@@ -47,6 +47,39 @@ inline std::string with_length(std::string_view type, std::string_view body,
          std::string(body);
 }
 
+/// The replies to complete and move for an object that tells by its name what it is going to be,
+/// "saved-SIZE-CRC32C" in hexadecimal: this server looks at no byte. False: for another object.
+inline bool choose_saved(std::string_view target, std::string& out) {
+  constexpr std::string_view mark = "saved-";
+  const auto at = target.rfind(mark);
+  const bool moved = target.find("/moveTo/") != std::string_view::npos;
+  if (at == std::string_view::npos ||
+      (!moved && target.find("uploadId=") == std::string_view::npos))
+    return false;
+  const char* numbers = target.data() + at + mark.size();
+  char* end = nullptr;
+  const std::uint64_t size = std::strtoull(numbers, &end, 16);
+  const std::string name{target.substr(at, target.find_first_of("? /", at) - at)};
+  const std::string hash =
+      base64_crc(static_cast<std::uint32_t>(std::strtoull(end + 1, nullptr, 16)));
+  if (moved) {
+    out = with_length("application/json; charset=UTF-8",
+                      "{\"kind\":\"storage#object\",\"bucket\":\"bench\",\"name\":\"" + name +
+                          "\",\"generation\":"
+                          "\"1767225600000002\",\"metageneration\":\"1\",\"size\":\"" +
+                          std::to_string(size) + "\",\"crc32c\":\"" + hash + "\"}");
+  } else {
+    out =
+        with_length("application/xml",
+                    "<?xml version='1.0' encoding='UTF-8'?><CompleteMultipartUploadResult "
+                    "xmlns='http://s3.amazonaws.com/doc/2006-03-01/'><Location>http://localhost/"
+                    "bench/key</Location><Bucket>bench</Bucket><Key>key</Key><ETag>"
+                    "\"5d41402abc4b2a76-1\"</ETag></CompleteMultipartUploadResult>",
+                    "x-goog-generation: 1767225600000001\r\nx-goog-hash: crc32c=" + hash + "\r\n");
+  }
+  return true;
+}
+
 /// Every reply in memory, except the numbers of a range.
 class served {
  public:
@@ -88,6 +121,9 @@ class served {
   std::vector<std::string> json_pages, xml_pages;
   std::string part_head, upload_begun, upload_completed;
   std::string no_content = "HTTP/1.1 204 No Content\r\nServer: UploadServer\r\n\r\n";
+  std::string not_found =
+      "HTTP/1.1 404 Not Found\r\nContent-Type: application/json; charset=UTF-8\r\n"
+      "Content-Length: 52\r\n\r\n{\"error\":{\"code\":404,\"message\":\"No such object: x\"}}";
   std::string bad_request = "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n";
 
  private:

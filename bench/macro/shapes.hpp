@@ -25,6 +25,8 @@ inline constexpr std::size_t medium_size = std::size_t{100} << 10;
 inline constexpr std::size_t block_size = std::size_t{8} << 20;
 inline constexpr std::uint64_t large_size = std::uint64_t{1} << 30;
 inline constexpr std::size_t part_size = std::size_t{32} << 20;
+/// Parts of an object that is saved from memory.
+inline constexpr std::size_t saved_parts = 64;
 /// A hung body stops after this many bytes.
 inline constexpr std::size_t hung_after = std::size_t{4} << 10;
 

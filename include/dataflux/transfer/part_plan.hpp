@@ -31,9 +31,9 @@ inline constexpr std::uint64_t least_usual_part = 8ULL << 20U;
 /// How large the parts of an upload are whose end is not known. Few enough that the store takes
 /// them all, small enough that several are in flight within the memory.
 ///
-/// Without a wish parts are so large that what a request costs besides is an eighth of its time at
-/// most, within 8 to 32 MiB, and as long as nothing is known an eighth of the memory. With a hint
-/// they are large enough that the hint is reached by parts of equal size.
+/// Without a wish parts are 8, 16 or 32 MiB, such that what a request costs besides is an eighth of
+/// its time at most; as long as nothing is known, a sixteenth of the memory. With a hint they are
+/// large enough that the hint is reached by parts of equal size.
 ///
 /// For 64 GiB, or for half of the parts that the store takes where that is less, or for what the
 /// hint says where that is more, all have this size. From there on each is larger than the one

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <dataflux/checkpoint/detail/reader_state.hpp>
+#include <dataflux/store/object_store.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <vector>
+
+namespace dataflux::inline DATAFLUX_ABI::detail {
+
+/// Private: one range that a caller reads. On home.
+class reader_call final : public std::enable_shared_from_this<reader_call> {
+ public:
+  using completion = object_store::completion<void>;
+
+  reader_call(std::shared_ptr<reader_state> state, std::uint64_t offset, bytes_span into,
+              const call_limits& limits, completion done);
+
+  void begin();
+  std::uint64_t offset() const noexcept { return offset_; }
+  std::uint64_t end_offset() const noexcept { return offset_ + into_.size(); }
+
+  // By plan(): what is copied now, comes straight into the caller's memory, or by way of the cache.
+  void copy(const extent_cache::extent& piece) noexcept;
+  void add_direct(byte_extent range) { direct_.push_back(range); }
+  void expect_load() noexcept { ++loads_; }
+  void loaded(const extent_cache::extent& piece);
+  void fail(error why);
+
+ private:
+  struct stopper {
+    std::weak_ptr<reader_call> call;
+    void operator()() const noexcept;
+  };
+
+  void pump();
+  void arrived(byte_extent range, const result<ranged_read_summary>& outcome);
+  void settle();
+
+  const std::shared_ptr<reader_state> state_;
+  const std::uint64_t offset_;
+  const bytes_span into_;
+  const time_point deadline_;
+  const std::stop_token caller_stop_;
+  completion done_;
+  std::stop_source stop_{};
+  std::optional<std::stop_callback<stopper>> on_stop_{};
+  timer_id timer_{timer_id::none};
+  std::vector<byte_extent> direct_{};
+  std::size_t next_{0};     ///< of direct_: to be started
+  std::size_t reading_{0};  ///< of direct_: under way
+  std::size_t loads_{0};    ///< that are waited for
+  std::optional<error> failure_{};
+};
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/checkpoint/impl/reader_call.ipp>
+#endif

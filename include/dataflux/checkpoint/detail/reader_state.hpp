@@ -1,0 +1,129 @@
+#pragma once
+
+#include <dataflux/byte_range.hpp>
+#include <dataflux/checkpoint/checked_ranges.hpp>
+#include <dataflux/checkpoint/detail/extent_cache.hpp>
+#include <dataflux/checkpoint/read_ahead.hpp>
+#include <dataflux/checkpoint/read_request.hpp>
+#include <dataflux/exec/fork.hpp>
+#include <dataflux/store/object_metadata.hpp>
+#include <dataflux/transfer/ranged_read_request.hpp>
+#include <dataflux/transfer/transfer_context.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <vector>
+
+namespace dataflux::inline DATAFLUX_ABI::detail {
+
+class reader_call;
+
+/// Private: what a checkpoint_reader and its calls share. On the context's home but for what is
+/// marked otherwise.
+///
+/// Bytes come in two ways: straight into the caller's memory, for what is at least a block long,
+/// and by way of the cache, for what is less or is loaded ahead. Whatever comes is noted with its
+/// checksum (`received`). A load belongs to nobody: calls wait for it and may leave.
+class reader_state final : public std::enable_shared_from_this<reader_state> {
+ public:
+  using ranged = object_store::completion<ranged_read_summary>;
+
+  reader_state(const transfer_context& context, checkpoint_read_request request,
+               const object_metadata& object);
+
+  // On any thread.
+  scheduler& home() const noexcept { return context_.home(); }
+  const checkpoint_read_request& request() const noexcept { return request_; }
+  std::uint64_t size() const noexcept { return size_; }
+  std::int64_t generation() const noexcept { return generation_; }
+  bool inherited() const noexcept { return born_ != fork_generation(); }
+  bool verified() const noexcept { return verified_.load(std::memory_order_acquire); }
+  /// Copies what is in memory, or nothing. False where something has to be read.
+  result<bool> copy_ready(std::uint64_t offset, bytes_span into);
+  struct step {
+    byte_extent read{};
+    byte_extent ahead{};  ///< to be loaded by load_ahead() once the read was begun
+  };
+  /// The next read() takes `wanted` bytes, or what there is.
+  step advance(std::uint64_t wanted);
+  void seek(std::uint64_t offset);
+  std::uint64_t tell() const;
+  void load_ahead(std::vector<byte_extent> ranges);
+  void close();
+  error described(errc code, const std::string& what) const;
+
+  // On home.
+  /// Makes the call wait for, copy, or read itself, all that it is to read.
+  void plan(reader_call& call);
+  /// Reads a range into memory of the caller's, or of a load's.
+  void read(byte_extent range, bytes_span into, const call_limits& limits, ranged done);
+  /// Notes what has been read; an error if that shows that the object is damaged.
+  std::optional<error> received(byte_extent range, bytes_view bytes, std::uint32_t crc);
+  std::optional<error> lost() const;
+  int concurrency() const noexcept;
+
+ private:
+  struct load {
+    std::uint64_t end{0};
+    shared_bytes memory{};  ///< empty until there is room for it
+    std::vector<std::shared_ptr<reader_call>> waiting{};
+  };
+  using loads = std::map<std::uint64_t, load>;
+
+  load* load_at(std::uint64_t offset);
+  std::uint64_t there_until(std::uint64_t offset);
+  std::uint64_t weight_of(const load& l, std::uint64_t begin) const;
+  byte_extent part_at(std::uint64_t offset) const noexcept;
+  bool by_parts() const noexcept { return !part_ends_.empty(); }
+  byte_extent direct_at(std::uint64_t begin, std::uint64_t end) const;
+  byte_extent around(std::uint64_t begin, std::uint64_t end) const;
+  std::uint64_t next_extent(std::uint64_t offset) const;
+  load& add_load(byte_extent range);
+  bool start_load(std::uint64_t begin, load& l, bool demanded);
+  void loaded(std::uint64_t begin, const result<ranged_read_summary>& outcome);
+  void pump();
+  void pump_ahead();
+  std::optional<error> check_part(byte_extent range, std::uint32_t crc) const;
+  std::optional<error> check_whole();
+  void lose(const error& why);
+
+  const transfer_context context_;
+  const checkpoint_read_request request_;
+  const std::uint64_t size_;
+  const std::int64_t generation_;
+  const std::optional<std::uint32_t> crc32c_;
+  const std::uint64_t cache_limit_;
+  const std::uint64_t born_{fork_generation()};
+  std::vector<std::uint64_t> part_ends_{};
+
+  extent_cache cache_{};
+  std::atomic<bool> verified_{false};
+  std::atomic<bool> is_lost_{false};
+  std::atomic<bool> starved_{false};  ///< something would be loaded if a piece were read
+
+  mutable std::mutex mutex_{};  ///< of these three
+  read_ahead ahead_;
+  std::uint64_t cursor_{0};
+  std::optional<error> lost_{};
+
+  checked_ranges known_{};
+  loads loads_{};                        ///< by their begin
+  std::uint64_t loading_{0};             ///< what loads weigh
+  std::deque<std::uint64_t> waiting_{};  ///< loads that lack memory
+  std::deque<byte_extent> wanted_{};     ///< to be loaded ahead
+  std::stop_source stop_{};
+};
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/checkpoint/impl/reader_call.ipp>
+#include <dataflux/checkpoint/impl/reader_loads.ipp>
+#include <dataflux/checkpoint/impl/reader_state.ipp>
+#endif

@@ -1,0 +1,197 @@
+#pragma once
+
+#include <dataflux/checkpoint/detail/reader_call.hpp>
+#include <dataflux/checkpoint/detail/reader_state.hpp>
+#include <dataflux/transfer/transfer_state.hpp>
+
+#include <algorithm>
+#include <iterator>
+#include <new>
+#include <utility>
+
+namespace dataflux::inline DATAFLUX_ABI::detail {
+
+DATAFLUX_INLINE void reader_state::plan(reader_call& call) {
+  const std::uint64_t end = call.end_offset();
+  for (std::uint64_t at = call.offset(); at < end;) {
+    if (const auto piece = cache_.at(at)) {
+      call.copy(*piece);
+      at = piece->end();
+      continue;
+    }
+    load* l = load_at(at);
+    if (l == nullptr) {
+      const byte_extent direct = direct_at(at, end);
+      if (direct.length > 0) {
+        call.add_direct(direct);
+        at += direct.length;
+        continue;
+      }
+      l = &add_load(by_parts() ? part_at(at) : around(at, std::min(end, next_extent(at))));
+    }
+    l->waiting.push_back(call.shared_from_this());
+    call.expect_load();
+    at = l->end;
+  }
+  pump();
+}
+
+/// What is worth a request of its own into the caller's memory: nothing of it has to be copied, or
+/// to be read twice.
+DATAFLUX_INLINE byte_extent reader_state::direct_at(std::uint64_t begin, std::uint64_t end) const {
+  if (by_parts()) {
+    const byte_extent part = part_at(begin);
+    const bool whole = part.offset == begin && part.length <= end - begin;
+    return whole ? part : byte_extent{};
+  }
+  const std::uint64_t until = std::min(end, next_extent(begin));
+  return until - begin >= request_.block ? byte_extent{begin, until - begin} : byte_extent{};
+}
+
+DATAFLUX_INLINE byte_extent reader_state::part_at(std::uint64_t offset) const noexcept {
+  const auto part = std::upper_bound(part_ends_.begin(), part_ends_.end(), offset);
+  const std::uint64_t begin = part == part_ends_.begin() ? 0 : *std::prev(part);
+  return {begin, *part - begin};
+}
+
+/// The blocks that [begin, end) touches, without what is there already; and at their begin without
+/// what was received before: who goes through an object by large reads with small ones between does
+/// not want those bytes again.
+DATAFLUX_INLINE byte_extent reader_state::around(std::uint64_t begin, std::uint64_t end) const {
+  const std::uint64_t block = std::max<std::uint64_t>(1, request_.block);
+  std::uint64_t from = std::max(begin / block * block, cache_.end_before(begin));
+  const auto next = loads_.upper_bound(begin);
+  if (next != loads_.begin()) from = std::max(from, std::prev(next)->second.end);
+  if (!known_.gaps({begin, 1}).empty()) from = std::max(from, known_.known_before(begin));
+  const std::uint64_t blocks_end = (end - 1) / block * block + block;
+  const std::uint64_t to = std::min({size_, blocks_end, next_extent(begin)});
+  return {from, to - from};
+}
+
+DATAFLUX_INLINE std::uint64_t reader_state::next_extent(std::uint64_t offset) const {
+  const auto next = loads_.upper_bound(offset);
+  const std::uint64_t loading = next == loads_.end() ? extent_cache::nowhere : next->first;
+  return std::min(loading, cache_.begin_after(offset));
+}
+
+DATAFLUX_INLINE reader_state::load* reader_state::load_at(std::uint64_t offset) {
+  const auto next = loads_.upper_bound(offset);
+  if (next == loads_.begin()) return nullptr;
+  load& before = std::prev(next)->second;
+  return offset < before.end ? &before : nullptr;
+}
+
+/// The end of what holds the byte at `offset`, in memory or on its way; `offset` without any.
+DATAFLUX_INLINE std::uint64_t reader_state::there_until(std::uint64_t offset) {
+  const load* under_way = load_at(offset);
+  const std::uint64_t end = under_way != nullptr ? under_way->end : cache_.end_before(offset + 1);
+  return std::max(end, offset);
+}
+
+DATAFLUX_INLINE std::uint64_t reader_state::weight_of(const load& l, std::uint64_t begin) const {
+  return context_.state()->slabs.footprint(l.end - begin);
+}
+
+DATAFLUX_INLINE reader_state::load& reader_state::add_load(byte_extent range) {
+  load& made = loads_[range.offset];
+  made.end = range.offset + range.length;
+  waiting_.push_back(range.offset);
+  return made;
+}
+
+DATAFLUX_INLINE void reader_state::pump() {
+  while (!waiting_.empty()) {
+    const std::uint64_t begin = waiting_.front();
+    if (!start_load(begin, loads_.at(begin), true)) break;
+    waiting_.pop_front();
+  }
+  pump_ahead();
+}
+
+/// False while there is no room for it. Somebody waits for what is `demanded`: it takes the place
+/// of what was loaded ahead, and one that is larger than the cache is loaded when nothing else is.
+DATAFLUX_INLINE bool reader_state::start_load(std::uint64_t begin, load& l, bool demanded) {
+  const std::uint64_t weight = weight_of(l, begin);
+  const bool fits = loading_ + weight <= cache_limit_;
+  if (!fits && !(demanded && loading_ == 0)) return false;
+  if (!cache_.shrink(fits ? cache_limit_ - loading_ - weight : 0, demanded)) return false;
+  loading_ += weight;
+  const byte_extent range{begin, l.end - begin};
+  const auto ended = [self = shared_from_this(), begin](const result<ranged_read_summary>& o) {
+    self->loaded(begin, o);
+  };
+  try {
+    l.memory = context_.state()->slabs.allocate(static_cast<std::size_t>(range.length));
+  } catch (const std::bad_alloc&) {
+    home().post([ended, self = shared_from_this(), range] {
+      ended(self->described(errc::resource_exhausted,
+                            "no memory for " + std::to_string(range.length) + " bytes"));
+    });
+    return true;
+  }
+  call_limits limits;
+  limits.stop = stop_.get_token();
+  read(range, l.memory.span(), limits, ended);
+  return true;
+}
+
+DATAFLUX_INLINE void reader_state::loaded(std::uint64_t begin,
+                                          const result<ranged_read_summary>& outcome) {
+  const auto found = loads_.find(begin);
+  load done = std::move(found->second);
+  const std::uint64_t weight = weight_of(done, begin);
+  loads_.erase(found);
+  loading_ -= weight;
+  const extent_cache::extent piece{begin, done.memory};
+  std::optional<error> failure;
+  if (outcome) {
+    failure = received({begin, done.end - begin}, done.memory.span(), outcome->crc32c);
+  } else {
+    failure = outcome.error();
+  }
+  if (!failure && !stop_.stop_requested()) cache_.put(piece, weight, !done.waiting.empty());
+  for (const auto& call : done.waiting) {
+    if (failure) {
+      call->fail(*failure);
+    } else {
+      call->loaded(piece);
+    }
+  }
+  pump();
+}
+
+DATAFLUX_INLINE void reader_state::pump_ahead() {
+  if (!waiting_.empty()) return;  // room is for what is waited for
+  std::uint64_t most = 0;
+  {
+    std::scoped_lock lock(mutex_);
+    most = std::clamp<std::uint64_t>(context_.options().slice, 1, ahead_.piece());
+  }
+  // Before it is found that there is no room: who reads a piece from now on makes some.
+  starved_.store(!wanted_.empty());
+  while (!wanted_.empty()) {
+    byte_extent& next = wanted_.front();
+    const std::uint64_t end = next.offset + next.length;
+    std::uint64_t until = there_until(next.offset);
+    if (until == next.offset && next.length > 0) {
+      const byte_extent range =
+          by_parts() ? part_at(until)
+                     : around(until, std::min({end, next_extent(until), until + most}));
+      load& l = loads_[range.offset];
+      l.end = range.offset + range.length;
+      if (!start_load(range.offset, l, false)) {
+        loads_.erase(range.offset);
+        return;
+      }
+      until = l.end;
+    }
+    if (until >= end) {
+      wanted_.pop_front();
+    } else {
+      next = {until, end - until};
+    }
+  }
+  starved_.store(false);
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

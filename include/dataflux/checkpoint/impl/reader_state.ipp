@@ -1,0 +1,164 @@
+#pragma once
+
+#include <dataflux/checkpoint/detail/reader_state.hpp>
+#include <dataflux/transfer/ranged_read.hpp>
+#include <dataflux/transfer/transfer_state.hpp>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace dataflux::inline DATAFLUX_ABI::detail {
+
+DATAFLUX_INLINE reader_state::reader_state(const transfer_context& context,
+                                           checkpoint_read_request request,
+                                           const object_metadata& object)
+    : context_(context),
+      request_(std::move(request)),
+      size_(object.size),
+      generation_(object.generation),
+      crc32c_(request_.crc32c ? request_.crc32c : object.crc32c),
+      cache_limit_(std::min(request_.cache, context.options().memory_cap / 4)),
+      ahead_({.first = std::min(std::max<std::uint64_t>(1, request_.block), cache_limit_ / 2),
+              .most = std::min(request_.read_ahead, cache_limit_ / 2)}) {
+  std::uint64_t end = 0;
+  part_ends_.reserve(request_.parts.size());
+  for (const part_checksum& part : request_.parts) part_ends_.push_back(end += part.size);
+  verified_ = size_ == 0;
+}
+
+DATAFLUX_INLINE error reader_state::described(errc code, const std::string& what) const {
+  return error(code, what)
+      .with_bucket(request_.bucket)
+      .with_object(request_.object)
+      .with_generation(generation_);
+}
+
+DATAFLUX_INLINE result<bool> reader_state::copy_ready(std::uint64_t offset, bytes_span into) {
+  if (is_lost_.load(std::memory_order_acquire)) return *lost();
+  if (offset > size_ || into.size() > size_ - offset) return false;
+  bool first_use = false;
+  if (!cache_.copy(offset, into, first_use)) return false;
+  if (first_use && starved_.exchange(false)) load_ahead({});
+  return true;
+}
+
+DATAFLUX_INLINE reader_state::step reader_state::advance(std::uint64_t wanted) {
+  std::scoped_lock lock(mutex_);
+  step s;
+  s.read = {cursor_, cursor_ < size_ ? std::min(wanted, size_ - cursor_) : 0};
+  if (s.read.length > 0) s.ahead = ahead_.on_read(s.read, size_);
+  cursor_ += s.read.length;
+  return s;
+}
+
+DATAFLUX_INLINE void reader_state::seek(std::uint64_t offset) {
+  std::scoped_lock lock(mutex_);
+  cursor_ = offset;
+}
+
+DATAFLUX_INLINE std::uint64_t reader_state::tell() const {
+  std::scoped_lock lock(mutex_);
+  return cursor_;
+}
+
+DATAFLUX_INLINE void reader_state::load_ahead(std::vector<byte_extent> ranges) {
+  home().post([self = shared_from_this(), ranges = std::move(ranges)] {
+    if (self->stop_.stop_requested()) return;
+    for (const byte_extent& r : ranges) {
+      const std::uint64_t begin = std::min(r.offset, self->size_);
+      self->wanted_.push_back({begin, std::min(r.length, self->size_ - begin)});
+    }
+    self->pump_ahead();
+  });
+}
+
+DATAFLUX_INLINE void reader_state::close() {
+  home().post([self = shared_from_this()] {
+    self->wanted_.clear();
+    self->stop_.request_stop();
+    self->cache_.shrink(0, true);
+  });
+}
+
+DATAFLUX_INLINE int reader_state::concurrency() const noexcept {
+  return context_.state()->engine.limit();
+}
+
+DATAFLUX_INLINE void reader_state::read(byte_extent range, bytes_span into,
+                                        const call_limits& limits, ranged done) {
+  ranged_read_request r;
+  r.bucket = request_.bucket;
+  r.object = request_.object;
+  r.offset = range.offset;
+  r.generation = generation_;
+  r.slice = context_.options().slice;
+  r.limits = limits;
+  start_ranged_read(
+      context_.state()->engine, std::move(r), into,
+      [self = shared_from_this(), done = std::move(done)](result<ranged_read_summary> o) mutable {
+        if (o) return done(std::move(o));
+        error e = std::move(o).error();
+        if (e.code() == errc::not_found && self->request_.generation == 0) {
+          e = self->described(errc::aborted,
+                              "the object was replaced after it was opened, and what was opened "
+                              "is gone");
+          e.with_retryable(true);
+        }
+        e.with_generation(self->generation_);
+        if (e.code() == errc::data_loss) self->lose(e);
+        done(std::move(e));
+      });
+}
+
+DATAFLUX_INLINE std::optional<error> reader_state::received(byte_extent range, bytes_view bytes,
+                                                            std::uint32_t crc) {
+  if (auto damaged = check_part(range, crc)) return damaged;
+  if (known_.bytes() == size_) return lost();
+  const auto gaps = known_.gaps(range);
+  for (const byte_extent& gap : gaps) {
+    const bool all = gap.length == range.length;
+    known_.add(
+        gap, all ? crc
+                 : codec::crc32c(bytes.subspan(static_cast<std::size_t>(gap.offset - range.offset),
+                                               static_cast<std::size_t>(gap.length))));
+  }
+  return known_.whole(size_) ? check_whole() : std::nullopt;
+}
+
+DATAFLUX_INLINE std::optional<error> reader_state::check_part(byte_extent range,
+                                                              std::uint32_t crc) const {
+  if (!by_parts()) return std::nullopt;
+  const auto part = static_cast<std::size_t>(
+      std::upper_bound(part_ends_.begin(), part_ends_.end(), range.offset) - part_ends_.begin());
+  if (crc == request_.parts[part].crc32c) return std::nullopt;
+  return described(errc::data_loss, "the bytes received for part " + std::to_string(part + 1) +
+                                        " of " + std::to_string(part_ends_.size()) + ", " +
+                                        std::to_string(range.length) + " bytes from " +
+                                        std::to_string(range.offset) +
+                                        " on, do not match its CRC32C");
+}
+
+DATAFLUX_INLINE std::optional<error> reader_state::check_whole() {
+  if (!crc32c_) return std::nullopt;
+  if (known_.crc() == *crc32c_) {
+    verified_.store(true, std::memory_order_release);
+    return std::nullopt;
+  }
+  lose(described(errc::data_loss, "the bytes received do not match the object's CRC32C"));
+  return lost();
+}
+
+DATAFLUX_INLINE void reader_state::lose(const error& why) {
+  std::scoped_lock lock(mutex_);
+  if (!lost_) lost_ = why;
+  is_lost_.store(true, std::memory_order_release);
+}
+
+DATAFLUX_INLINE std::optional<error> reader_state::lost() const {
+  if (!is_lost_.load(std::memory_order_acquire)) return std::nullopt;
+  std::scoped_lock lock(mutex_);
+  return lost_;
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail
