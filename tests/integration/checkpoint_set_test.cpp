@@ -270,9 +270,39 @@ TEST_CASE("checkpoint_set: over a socket, members by many writers of two clients
     const auto dropped = h.set().open_member("rank-9");
     REQUIRE(dropped);
   }
-  REQUIRE(h.set().commit(records));
-  CHECK(h.set().open().value().members().size() == ranks);
+  REQUIRE(h.set().commit(records, {.data = dataflux::as_bytes("the last")}));
   CHECK(h.names().size() == ranks + 2);
+
+  const auto saved = h.set().open();
+  REQUIRE(saved);
+  CHECK(saved->members().size() == ranks);
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    auto reader = saved->open("rank-" + std::to_string(rank));
+    REQUIRE(reader);
+    REQUIRE(reader->size() == sizes[rank]);
+    std::vector<std::byte> memory(sizes[rank]);
+    REQUIRE(reader->read_all(memory));
+    CHECK(reader->verified());
+    CHECK(dataflux::as_text(memory) == body(rank));
+  }
+  auto last = saved->open(".dataflux-complete");
+  REQUIRE(last);
+  std::vector<std::byte> memory(8);
+  REQUIRE(last->read_all(memory));
+  CHECK(dataflux::as_text(memory) == "the last");
+  CHECK(saved->open("rank-9").error().code() == errc::not_found);
+  // A bit that has changed in the second part is found by a range that begins there.
+  h.server.faults().add({.verb = "objects.media",
+                         .object = folder + "rank-4",
+                         .count = 0,
+                         .action = fault::flip_byte{1'000}});
+  auto damaged = saved->open("rank-4");
+  REQUIRE(damaged);
+  std::vector<std::byte> some(2'000);
+  CHECK(damaged->read_at(5 << 20, some).error().code() == errc::data_loss);
+  h.server.faults().clear();
+  h.put("rank-4", body(4));
+  CHECK_FALSE(saved->open("rank-4"));
 }
 
 TEST_CASE("checkpoint_set: over a socket, a member does not replace another but on request",

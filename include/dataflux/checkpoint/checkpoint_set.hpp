@@ -3,6 +3,7 @@
 #include <dataflux/checkpoint/checkpoint_set_request.hpp>
 #include <dataflux/checkpoint/checkpoint_sets_report.hpp>
 #include <dataflux/checkpoint/member_record.hpp>
+#include <dataflux/checkpoint/reader.hpp>
 #include <dataflux/checkpoint/writer.hpp>
 #include <dataflux/deadline.hpp>
 #include <dataflux/exec/operation.hpp>
@@ -34,6 +35,16 @@ class checkpoint_set_reader {
   const std::vector<member_record>& members() const noexcept;
   /// Null if there is none of this name. O(log members).
   const member_record* find(std::string_view name) const noexcept;
+
+  /// A member, or the last object: as it was committed, whatever is there under its name now, and
+  /// each range that is read compared by the checksums of its record. Of `how` bucket, object,
+  /// generation, crc32c and parts are the set's, whatever they say. Errors: not_found for a name of
+  /// neither; those of checkpoint_reader.
+  result<checkpoint_reader> open(std::string_view name, checkpoint_read_request how = {}) const;
+  operation<checkpoint_reader> submit_open(std::string_view name,
+                                           checkpoint_read_request how = {}) const;
+  void start_open(std::string_view name, checkpoint_read_request how,
+                  object_store::completion<checkpoint_reader> done) const;
 
  private:
   std::shared_ptr<const detail::open_set> set_;

@@ -172,6 +172,7 @@ TEST_CASE("checkpoint_set: an object of somebody else under the last name is not
   const auto before = w.objects();
   const auto done = w.finish(w.set().submit_commit(records, {.name = ".metadata"}));
   CHECK(done.error().code() == errc::already_exists);
+  CHECK(w.store.counters().of(store_verb::insert) == 0);
   CHECK(w.objects() == before);
   CHECK(w.open().error().code() == errc::failed_precondition);
 }

@@ -4,6 +4,8 @@
 #include <dataflux/checkpoint/detail/set_survey.hpp>
 #include <dataflux/transfer/transfer_context.hpp>
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +17,7 @@ struct open_set {
   std::string bucket{};
   checkpoint_set_info info{};
   set_object last{};
+  std::optional<std::uint32_t> last_crc32c{};
   std::vector<member_record> members{};
 };
 

@@ -100,6 +100,37 @@ DATAFLUX_INLINE const member_record* checkpoint_set_reader::find(
   return place != set_->members.end() && place->name == name ? &*place : nullptr;
 }
 
+DATAFLUX_INLINE void checkpoint_set_reader::start_open(
+    std::string_view name, checkpoint_read_request how,
+    object_store::completion<checkpoint_reader> done) const {
+  how.bucket = set_->bucket;
+  how.object = set_->info.prefix + std::string(name);
+  if (const member_record* member = find(name)) {
+    how.generation = member->generation;
+    how.crc32c = member->crc32c;
+    how.parts = member->parts;
+  } else if (how.object == set_->last.name) {
+    how.generation = set_->last.generation;
+    how.crc32c = set_->last_crc32c;
+    how.parts.clear();
+  } else {
+    error why{errc::not_found, "the set has no member of this name"};
+    return done(std::move(why.with_bucket(how.bucket).with_object(how.object)));
+  }
+  checkpoint_reader::start_open(set_->context, std::move(how), std::move(done));
+}
+
+DATAFLUX_INLINE operation<checkpoint_reader> checkpoint_set_reader::submit_open(
+    std::string_view name, checkpoint_read_request how) const {
+  return start_operation<checkpoint_reader>(
+      how.limits, [&](auto done) { start_open(name, std::move(how), std::move(done)); });
+}
+
+DATAFLUX_INLINE result<checkpoint_reader> checkpoint_set_reader::open(
+    std::string_view name, checkpoint_read_request how) const {
+  return submit_open(name, std::move(how)).take();
+}
+
 DATAFLUX_INLINE checkpoint_set::checkpoint_set(transfer_context context, std::string bucket,
                                                std::string prefix)
     : context_(std::move(context)), bucket_(std::move(bucket)), prefix_(std::move(prefix)) {}
@@ -197,8 +228,12 @@ DATAFLUX_INLINE void checkpoint_set::start_open(
     if (!report) return done(std::move(report).error());
     auto set = detail::choose_set(*std::move(report), folder, last);
     if (!set) return done(std::move(set.error().with_bucket(bucket).with_object(folder)));
-    auto opened = std::make_shared<detail::open_set>(detail::open_set{
-        std::move(context), std::move(bucket), detail::info_of(*set), set->last, {}});
+    auto opened = std::make_shared<detail::open_set>(detail::open_set{std::move(context),
+                                                                      std::move(bucket),
+                                                                      detail::info_of(*set),
+                                                                      set->last,
+                                                                      set->last_crc32c,
+                                                                      {}});
     opened->members = std::move(set->members);
     done(checkpoint_set_reader(std::move(opened)));
   };
