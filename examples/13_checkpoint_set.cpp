@@ -41,6 +41,7 @@ dataflux::result<dataflux::committed_set> save_all(const dataflux::checkpoint_se
   }
   for (std::thread& thread : threads) thread.join();
   std::vector<dataflux::member_record> records;
+  records.reserve(ranks);
   for (const auto& text : texts) {
     records.push_back(dataflux::parse_member_record(text.value()).value());
   }

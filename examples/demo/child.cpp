@@ -18,6 +18,7 @@ dataflux::result<child> child::start(const std::vector<std::string>& arguments) 
   std::vector<std::string> texts{"dataflux_demo"};
   texts.insert(texts.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
+  argv.reserve(texts.size() + 1);
   for (std::string& text : texts) argv.push_back(text.data());
   argv.push_back(nullptr);
   ::posix_spawn_file_actions_t files{};

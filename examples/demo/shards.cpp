@@ -24,7 +24,7 @@ using dataflux::result;
 namespace {
 
 constexpr std::size_t victim = 1;
-constexpr std::size_t piece = std::size_t{1} << 20U;
+constexpr std::uint64_t most_at_once = std::uint64_t{1} << 20U;
 
 /// What rank `rank` has at `offset`, a multiple of 8.
 void fill(bytes_span memory, std::size_t rank, std::uint64_t offset) {
@@ -158,6 +158,7 @@ int write_shard(const shard_job& job, std::size_t rank, bool linger) {
   const checkpoint_set set(context, job.bucket, job.prefix);
   auto writer = set.open_member(name_of(rank));
   if (!writer) return failed(writer.error());
+  const std::uint64_t piece = std::min(most_at_once, job.shard_size / 2);
   std::vector<std::byte> memory(piece);
   for (std::uint64_t offset = 0; offset < job.shard_size; offset += piece) {
     if (linger && 2 * offset >= job.shard_size) {

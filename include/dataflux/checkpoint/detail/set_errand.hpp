@@ -63,7 +63,7 @@ class set_errand : public std::enable_shared_from_this<set_errand> {
     object_columns rows{};
     listed done{};
   };
-  void next_page(std::shared_ptr<listing> all);
+  void next_page(const std::shared_ptr<listing>& all);
   void take_page(const std::shared_ptr<listing>& all, result<list_page> page);
 
   object_store& store_;

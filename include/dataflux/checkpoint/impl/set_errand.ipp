@@ -31,10 +31,10 @@ DATAFLUX_INLINE void set_errand::list(std::string prefix, listed done) {
                   .prefix = std::move(prefix),
                   .extra = extra_columns::created | extra_columns::metadata};
   all->done = std::move(done);
-  next_page(std::move(all));
+  next_page(all);
 }
 
-DATAFLUX_INLINE void set_errand::next_page(std::shared_ptr<listing> all) {
+DATAFLUX_INLINE void set_errand::next_page(const std::shared_ptr<listing>& all) {
   all->request.limits = limits();
   const list_page_request& request = all->request;
   store_.start(request, then<list_page>(this, [all](set_errand& self, result<list_page> page) {
