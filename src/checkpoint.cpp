@@ -1,8 +1,17 @@
 #include <dataflux/checkpoint/impl/checked_ranges.ipp>
+#include <dataflux/checkpoint/impl/checkpoint_set.ipp>
+#include <dataflux/checkpoint/impl/checkpoint_sets.ipp>
 #include <dataflux/checkpoint/impl/extent_cache.ipp>
+#include <dataflux/checkpoint/impl/member_record.ipp>
 #include <dataflux/checkpoint/impl/read_ahead.ipp>
 #include <dataflux/checkpoint/impl/reader.ipp>
 #include <dataflux/checkpoint/impl/reader_call.ipp>
 #include <dataflux/checkpoint/impl/reader_loads.ipp>
 #include <dataflux/checkpoint/impl/reader_state.ipp>
+#include <dataflux/checkpoint/impl/record_text.ipp>
+#include <dataflux/checkpoint/impl/set_commit.ipp>
+#include <dataflux/checkpoint/impl/set_errand.ipp>
+#include <dataflux/checkpoint/impl/set_manifest.ipp>
+#include <dataflux/checkpoint/impl/set_removal.ipp>
+#include <dataflux/checkpoint/impl/set_survey.ipp>
 #include <dataflux/checkpoint/impl/writer.ipp>

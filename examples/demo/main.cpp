@@ -1,7 +1,7 @@
 /// The main job, from end to end: list a bucket, read every object with its bytes checked, write a
 /// checkpoint in parallel parts, read it back in parallel ranges. By default on an emulator over a
 /// real folder; with gs:// on a real bucket, where it writes only below a name of its own that it
-/// removes.
+/// removes. Then the same in shards: several processes save a set, one of them is killed half-way.
 
 #include <dataflux/gcs/client.hpp>
 
@@ -15,6 +15,7 @@
 #include <emulator/emulator.hpp>
 
 #include "main_job.hpp"
+#include "shards.hpp"
 #include "terminal/interrupt.hpp"
 
 namespace {
@@ -51,7 +52,7 @@ int fail(const dataflux::error& e) {
   return e.code() == dataflux::errc::cancelled ? 130 : 1;
 }
 
-int run(dataflux::gcs::client& client, const main_job_options& job) {
+int run(dataflux::gcs::client& client, const main_job_options& job, const std::string& endpoint) {
   step_report listed;
   const auto objects = list_all(client, job, listed);
   if (!objects) return fail(objects.error());
@@ -65,6 +66,12 @@ int run(dataflux::gcs::client& client, const main_job_options& job) {
   const auto removed = client.remove({.bucket = job.bucket, .object = job.checkpoint});
   if (!restored) return fail(restored.error());
   if (!removed) return fail(removed.error());
+  const auto shards = save_and_restore(context, {.endpoint = endpoint,
+                                                 .bucket = job.bucket,
+                                                 .prefix = job.checkpoint + "-shards",
+                                                 .shard_size = job.checkpoint_size / 8,
+                                                 .stop = job.stop});
+  if (!shards) return fail(shards.error());
 
   std::printf("\n  %-20s %10s %12s %9s %11s %11s\n", "step", "objects", "MiB", "seconds", "MiB/s",
               "objects/s");
@@ -72,6 +79,8 @@ int run(dataflux::gcs::client& client, const main_job_options& job) {
   print_row("read, all checked", *read);
   print_row("write checkpoint", *written);
   print_row("read checkpoint", *restored);
+  print_row("save shards", shards->saved);
+  print_row("restore shards", shards->restored);
   const dataflux::counters& totals = client.totals();
   ::rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
@@ -101,7 +110,7 @@ int run_on_bucket(const std::string& location, main_job_options job) {
   auto client = dataflux::gcs::client::create();
   if (!client) return fail(client.error());
   std::printf("bucket %s, prefix \"%s\"\n", job.bucket.c_str(), job.prefix.c_str());
-  return run(**client, job);
+  return run(**client, job, {});
 }
 
 int run_on_folder(const std::string& folder, main_job_options job) {
@@ -118,7 +127,7 @@ int run_on_folder(const std::string& folder, main_job_options job) {
   std::printf("emulator over %s: %zu files\n", job.original->c_str(), seeded);
   auto client = dataflux::gcs::client::create({.endpoint = server.endpoint(), .emulator = true});
   if (!client) return fail(client.error());
-  return run(**client, job);
+  return run(**client, job, server.endpoint());
 }
 
 }  // namespace
@@ -131,8 +140,20 @@ int main(int argc, char** argv) {
   app.add_option("location", location, "a folder (served by an emulator) or gs://BUCKET/PREFIX");
   app.add_option("--checkpoint-mib", checkpoint_mib, "size of the checkpoint")
       ->check(CLI::Range(1, 1 << 20));
+  // How it starts itself for one shard.
+  constexpr std::size_t no_shard = 1'000'000;
+  std::size_t rank = no_shard;
+  bool linger = false;
+  shard_job shard;
+  app.add_option("--shard", rank)->group("");
+  app.add_option("--endpoint", shard.endpoint)->group("");
+  app.add_option("--bucket", shard.bucket)->group("");
+  app.add_option("--set", shard.prefix)->group("");
+  app.add_option("--shard-size", shard.shard_size)->group("");
+  app.add_flag("--linger", linger)->group("");
   CLI11_PARSE(app, argc, argv);
   job.checkpoint_size = checkpoint_mib << 20U;
+  if (rank != no_shard) return write_shard(shard, rank, linger);
   const interrupt stop;
   job.stop = stop.token();
   return location.starts_with("gs://") ? run_on_bucket(location, job)

@@ -17,6 +17,11 @@
 #include <dataflux/byte_sink.hpp>
 #include <dataflux/bytes.hpp>
 #include <dataflux/checkpoint/checked_ranges.hpp>
+#include <dataflux/checkpoint/checkpoint_set.hpp>
+#include <dataflux/checkpoint/checkpoint_set_request.hpp>
+#include <dataflux/checkpoint/checkpoint_sets.hpp>
+#include <dataflux/checkpoint/checkpoint_sets_report.hpp>
+#include <dataflux/checkpoint/member_record.hpp>
 #include <dataflux/checkpoint/read_ahead.hpp>
 #include <dataflux/checkpoint/read_request.hpp>
 #include <dataflux/checkpoint/reader.hpp>

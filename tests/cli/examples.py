@@ -73,6 +73,15 @@ class Examples(unittest.TestCase):
             self.assertEqual(b"0123456789" * 100_000, path.read_bytes())
             self.run_it("11_one", BUCKET, "large", folder + "/missing/large", status=1)
 
+    def test_13_checkpoint_set(self):
+        said = self.run_it("13_checkpoint_set", BUCKET, "run")
+        self.assertEqual("not there yet\n4 members, 4194304 bytes\n" * 2
+                         + "rank-2 restored\nremoved run/step-9/\n", said)
+        self.assertIsNone(self.emulator.get("run/step-9/rank-0"))
+        self.assertEqual(b"d" * (1 << 20), self.emulator.get("run/step-10/rank-3"))
+        self.run_it("13_checkpoint_set", BUCKET, "run", status=1)
+        self.assertIn("already_exists", self.said_aside)
+
     def test_02_read(self):
         self.assertEqual("train/a: 5 bytes, checked\ntrain/b: 14 bytes, checked\n",
                          self.run_it("02_read", BUCKET, "train/a", "train/b"))

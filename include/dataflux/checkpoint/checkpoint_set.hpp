@@ -1,0 +1,148 @@
+#pragma once
+
+#include <dataflux/checkpoint/checkpoint_set_request.hpp>
+#include <dataflux/checkpoint/checkpoint_sets_report.hpp>
+#include <dataflux/checkpoint/member_record.hpp>
+#include <dataflux/checkpoint/reader.hpp>
+#include <dataflux/checkpoint/writer.hpp>
+#include <dataflux/deadline.hpp>
+#include <dataflux/exec/operation.hpp>
+#include <dataflux/result.hpp>
+#include <dataflux/store/object_store.hpp>
+#include <dataflux/transfer/transfer_context.hpp>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dataflux::inline DATAFLUX_ABI {
+
+namespace detail {
+struct open_set;
+}
+
+/// A complete set as it was when it was opened: its last object and its manifest were there and
+/// whole, and every member had the size, generation and CRC32C that the manifest tells. A handle:
+/// copies share. Thread safety: all members from any thread.
+class checkpoint_set_reader {
+ public:
+  explicit checkpoint_set_reader(std::shared_ptr<const detail::open_set> set) noexcept
+      : set_(std::move(set)) {}
+
+  const checkpoint_set_info& info() const noexcept;
+  /// In order of names. Valid as long as some copy of this.
+  const std::vector<member_record>& members() const noexcept;
+  /// Null if there is none of this name. O(log members).
+  const member_record* find(std::string_view name) const noexcept;
+
+  /// A member, or the last object: as it was committed, whatever is there under its name now, and
+  /// each range that is read compared by the checksums of its record. Of `how` bucket, object,
+  /// generation, crc32c and parts are the set's, whatever they say. Errors: not_found for a name of
+  /// neither; those of checkpoint_reader.
+  result<checkpoint_reader> open(std::string_view name, checkpoint_read_request how = {}) const;
+  operation<checkpoint_reader> submit_open(std::string_view name,
+                                           checkpoint_read_request how = {}) const;
+  void start_open(std::string_view name, checkpoint_read_request how,
+                  object_store::completion<checkpoint_reader> done) const;
+
+ private:
+  std::shared_ptr<const detail::open_set> set_;
+};
+
+/// Sharded state: many objects below one prefix, written by many writers, in one process or many,
+/// and committed together by one more object, the last. Whoever has written a member tells its
+/// record (checkpoint/member_record.hpp, text where it has to travel) to the one who commits:
+///
+///     checkpoint_set set(context, "bucket", "run/step-10");
+///     auto writer = set.open_member("rank-3");                     // each rank its own
+///     writer->write(state);
+///     auto record = set.record_of(*writer->commit());
+///     ...
+///     auto done = set.commit(records, {.name = ".metadata", .data = metadata});    // one of them
+///     ...
+///     auto saved = set.open();                 // refused unless every member is as it was written
+///
+/// Members become visible as they are written, and nobody trusts them: a set is what its last
+/// object says. That is created, never replaced, when the manifest with all records is there; it
+/// names the manifest in its custom metadata ("dataflux-set"). So a set is committed once, by one
+/// of several who try; the others are told, and their manifests are removed. A member that is
+/// overwritten or removed afterwards makes the set damaged, and open() says which.
+///
+/// Objects of others below the prefix do no harm, and are listed with the set's. A handle on
+/// context, bucket and prefix, without any state of its own. The prefix may end with a slash.
+/// Thread safety: all members from any thread. In a forked child: errors, as of the store.
+class checkpoint_set {
+ public:
+  checkpoint_set(transfer_context context, std::string bucket, std::string prefix);
+
+  /// Begins a member. It goes direct: until the set is committed nobody trusts it, and so it needs
+  /// neither a temporary name nor permission to move. Writers of one context share its memory and
+  /// connections. Of `how` bucket, object and mode are the set's, whatever they say.
+  ///
+  /// Nothing must be there under the name: what is, may belong to a committed set. Where a killed
+  /// attempt has left members, remove the prefix first, or replace them.
+  ///
+  /// Errors: invalid_argument for the name; already_exists, from the writer's commit; those of
+  /// checkpoint_writer::open().
+  result<checkpoint_writer> open_member(std::string_view name,
+                                        object_upload_request how = {}) const;
+  operation<checkpoint_writer> submit_open_member(std::string_view name,
+                                                  object_upload_request how = {}) const;
+  /// The same in place of whatever is there now; a committed set that lists that is damaged from
+  /// then on. Cost: one more request, unless `how` names the generation.
+  result<checkpoint_writer> replace_member(std::string_view name,
+                                           object_upload_request how = {}) const;
+  operation<checkpoint_writer> submit_replace_member(std::string_view name,
+                                                     object_upload_request how = {}) const;
+
+  /// The record of what such a writer has made. Errors: invalid_argument for an object that does
+  /// not lie below the prefix; data_loss.
+  result<member_record> record_of(const committed_object& made) const;
+
+  /// Commits. Everything that is wrong with the records is found before anything is sent; then the
+  /// prefix is listed, to see that all members are there as their records say; then the manifest is
+  /// written, then the last object.
+  ///
+  /// Errors: invalid_argument for records and names (missing, absolute, reserved, of two members,
+  /// of a member and the last object); data_loss for a record that contradicts itself, and for
+  /// members that are missing or have changed; already_exists if the set is committed: remove it
+  /// first. After any error the set is not committed, and what was written for it is removed; if
+  /// that is not certain, because the service cannot be asked or a request that nobody has answered
+  /// may still be carried out, the message says so, and what was written stays, so that a last
+  /// object that appears later has its manifest.
+  ///
+  /// `last.data` is borrowed until the end. Cost: encoding on the calling thread; one listing of
+  /// the prefix, a page for 1,000 objects, and two inserts.
+  result<committed_set> commit(std::vector<member_record> members, last_object last = {},
+                               call_limits limits = {}) const;
+  operation<committed_set> submit_commit(std::vector<member_record> members, last_object last = {},
+                                         call_limits limits = {}) const;
+  /// `done` is called on an executor of the store, or inside for a mistake of the caller.
+  void start_commit(std::vector<member_record> members, last_object last, const call_limits& limits,
+                    object_store::completion<committed_set> done) const;
+
+  /// Looks whether the set is complete. `last` is the last object's name; empty: the one that is
+  /// there.
+  ///
+  /// Errors: failed_precondition if there is no last object, or several and none is named;
+  /// data_loss that says what is missing or has changed since the commit; unimplemented for a set
+  /// of a later version. Cost: one listing of the prefix and a read of the manifest; both again
+  /// before it says that a set is damaged, because pages of a listing are not of one moment.
+  result<checkpoint_set_reader> open(std::string last = {}, call_limits limits = {}) const;
+  operation<checkpoint_set_reader> submit_open(std::string last = {},
+                                               call_limits limits = {}) const;
+  void start_open(std::string last, const call_limits& limits,
+                  object_store::completion<checkpoint_set_reader> done) const;
+
+ private:
+  transfer_context context_;
+  std::string bucket_;
+  std::string prefix_;
+};
+
+}  // namespace dataflux::inline DATAFLUX_ABI
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/checkpoint/impl/checkpoint_set.ipp>
+#endif

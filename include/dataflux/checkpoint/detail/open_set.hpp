@@ -1,0 +1,34 @@
+#pragma once
+
+#include <dataflux/checkpoint/checkpoint_sets_report.hpp>
+#include <dataflux/checkpoint/detail/set_survey.hpp>
+#include <dataflux/transfer/transfer_context.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dataflux::inline DATAFLUX_ABI::detail {
+
+/// Private: what a checkpoint_set_reader knows.
+struct open_set {
+  transfer_context context;
+  std::string bucket{};
+  checkpoint_set_info info{};
+  set_object last{};
+  std::optional<std::uint32_t> last_crc32c{};
+  std::vector<member_record> members{};
+};
+
+/// What a list shows of it.
+inline checkpoint_set_info info_of(const surveyed_set& set) {
+  checkpoint_set_info info{.prefix = set.folder,
+                           .last = set.last.name.substr(set.folder.size()),
+                           .committed = set.committed,
+                           .members = set.members.size()};
+  for (const member_record& member : set.members) info.bytes += member.size;
+  return info;
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

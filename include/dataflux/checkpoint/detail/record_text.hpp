@@ -1,0 +1,31 @@
+#pragma once
+
+#include <dataflux/codec/json.hpp>
+#include <dataflux/result.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+/// Private: what the texts of sets have in common.
+namespace dataflux::inline DATAFLUX_ABI::detail {
+
+/// Eight lower-case hexadecimal digits.
+void append_hex32(std::string& out, std::uint32_t value);
+std::optional<std::uint32_t> parse_hex32(std::string_view text) noexcept;
+
+/// The values of an object that has exactly these keys, each once, in the order of `keys`. Errors:
+/// invalid_argument that says which key.
+result<void> read_members(const codec::json_value& object, std::span<const std::string_view> keys,
+                          std::span<codec::json_value> values);
+
+/// For messages: in quotes, control characters escaped.
+std::string quoted(std::string_view name);
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/checkpoint/impl/record_text.ipp>
+#endif

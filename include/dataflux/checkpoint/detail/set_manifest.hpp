@@ -1,0 +1,71 @@
+#pragma once
+
+#include <dataflux/checkpoint/member_record.hpp>
+#include <dataflux/result.hpp>
+#include <dataflux/store/object_columns.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+/// Private: how a committed set lies in its bucket (checkpoint/checkpoint_set.hpp). Pure functions.
+///
+///     PREFIX/any/name                     members
+///     PREFIX/.dataflux-set-<16 hex>       the manifest, under a name of its own for each commit
+///     PREFIX/.dataflux-complete           the last object, or another name without a slash
+///
+/// The last object's custom metadata names the manifest that it commits, and its checksum. The
+/// manifest is text: a line of JSON about the set, then each member's record as a line.
+namespace dataflux::inline DATAFLUX_ABI::detail {
+
+inline constexpr std::string_view manifest_name_prefix = ".dataflux-set-";
+
+struct set_manifest {
+  /// Of the last object.
+  std::string last{};
+  std::uint64_t last_size{0};
+  std::uint32_t last_crc32c{0};
+  /// In order of names, of which none is there twice.
+  std::vector<member_record> members{};
+};
+
+std::string encode(const set_manifest& manifest);
+/// Errors: data_loss that says what is wrong; unimplemented for a later version.
+result<set_manifest> decode_set_manifest(std::string_view text);
+
+std::string manifest_name(std::uint64_t random);
+bool is_manifest_name(std::string_view base_name) noexcept;
+
+/// What a last object says.
+struct set_mark {
+  std::string manifest{};
+  std::uint32_t manifest_crc32c{0};
+};
+using metadata_pairs = std::vector<std::pair<std::string, std::string>>;
+metadata_pairs to_metadata(const set_mark& mark);
+/// Nothing where there is none, or none that we could have written.
+std::optional<set_mark> find_mark(const metadata_pairs& metadata);
+/// The same of a listing's column.
+std::optional<set_mark> find_mark(std::string_view metadata_column);
+
+/// "a/b" for the names below "a/b/"; so is "a/b/". Errors: invalid_argument for no prefix at all.
+result<std::string> folder_of(std::string_view prefix);
+
+/// Of an object's name: its folder, with the slash; empty for a name without one.
+inline std::string_view folder_part(std::string_view name) noexcept {
+  return name.substr(0, name.rfind('/') + 1);
+}
+
+/// Are the members there as the manifest says? `rows` are in order of names and hold all that is
+/// below `folder`. Errors: data_loss that names the first that is not, and says how many.
+result<void> check_members(const std::vector<member_record>& members, const std::string& folder,
+                           const object_columns& rows);
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/checkpoint/impl/set_manifest.ipp>
+#endif

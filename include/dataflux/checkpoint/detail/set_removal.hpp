@@ -1,0 +1,78 @@
+#pragma once
+
+#include <dataflux/checkpoint/checkpoint_sets_report.hpp>
+#include <dataflux/checkpoint/detail/set_errand.hpp>
+#include <dataflux/checkpoint/detail/set_survey.hpp>
+
+#include <array>
+#include <cstddef>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dataflux::inline DATAFLUX_ABI::detail {
+
+/// What is removed as one, in steps: a step begins when the one before it has removed everything.
+struct removal_plan {
+  std::vector<std::string> sets{};
+  /// Last objects, what they vouch for, manifests.
+  std::array<std::vector<set_object>, 3> steps{};
+};
+
+/// Private: finds out what is to go, and removes it.
+class set_removal : public set_errand {
+ public:
+  using completion = object_store::completion<removal_report>;
+  set_removal(object_store& store, std::string bucket, std::string folder, call_limits limits,
+              completion done);
+
+ protected:
+  const std::string& folder() const noexcept { return folder_; }
+  void carry_out(std::deque<removal_plan> plans);
+  void give_up(error why);
+
+ private:
+  void next_step();
+  void pump();
+  void remove(const set_object& object);
+  void removed(const set_object& object, const result<void>& outcome);
+
+  const std::string folder_;
+  completion done_;
+  removal_report report_{};
+  std::deque<removal_plan> plans_{};  ///< the first is being carried out
+  std::size_t step_{0};
+  std::size_t next_{0};  ///< of the step's objects
+  std::size_t in_flight_{0};
+  bool step_failed_{false};
+  std::optional<error> failure_{};
+};
+
+/// Whatever lies below a folder.
+class folder_removal final : public set_removal {
+ public:
+  using set_removal::set_removal;
+
+ private:
+  void begin() override;
+};
+
+/// All complete sets but the last ones.
+class set_retention final : public set_removal {
+ public:
+  set_retention(object_store& store, std::string bucket, std::string folder, std::size_t count,
+                const call_limits& limits, completion done);
+
+ private:
+  void begin() override;
+  void choose(set_survey_report report);
+
+  const std::size_t count_;
+};
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/checkpoint/impl/set_removal.ipp>
+#endif

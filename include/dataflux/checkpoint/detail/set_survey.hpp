@@ -1,0 +1,90 @@
+#pragma once
+
+#include <dataflux/checkpoint/detail/set_errand.hpp>
+#include <dataflux/checkpoint/detail/set_manifest.hpp>
+#include <dataflux/store/object_metadata.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dataflux::inline DATAFLUX_ABI::detail {
+
+/// An object that a set's own names refer to.
+struct set_object {
+  std::string name{};  ///< in the bucket
+  std::uint64_t size{0};
+  std::int64_t generation{0};
+};
+
+/// A set whose last object is there.
+struct surveyed_set {
+  std::string folder{};  ///< with the slash
+  set_object last{};
+  std::optional<std::uint32_t> last_crc32c{};
+  std::optional<timestamp> committed{};
+  set_mark mark{};
+  /// What the last object names; its size and generation are 0 where the listing has it not.
+  set_object manifest{};
+  /// Of its manifest, as far as that could be read.
+  std::vector<member_record> members{};
+  /// Why it is not complete; nothing when it is.
+  std::optional<error> damage{};
+};
+
+/// The oldest commit first; of one time, by name.
+inline bool committed_before(const surveyed_set& a, const surveyed_set& b) noexcept {
+  return a.committed != b.committed ? a.committed < b.committed : a.last.name < b.last.name;
+}
+
+struct set_survey_report {
+  /// In order of the last objects' names.
+  std::vector<surveyed_set> sets{};
+  /// Manifests that no last object names: of commits under way, or given up.
+  std::vector<set_object> loose_manifests{};
+};
+
+enum class survey_scope : std::uint8_t {
+  one_set,   ///< the set of that very folder
+  all_below  ///< and all in folders below; without the parts of members
+};
+
+/// Private: looks what sets there are, and whether they are complete: one listing, and each
+/// manifest. A set that is committed or removed meanwhile may look damaged, because pages are not
+/// of one moment; one_set looks a second time before it says so.
+class set_survey final : public set_errand {
+ public:
+  using completion = object_store::completion<set_survey_report>;
+  /// `folder` ends with a slash, or is empty for the whole bucket.
+  set_survey(object_store& store, std::string bucket, std::string folder, survey_scope scope,
+             call_limits limits, completion done);
+
+ private:
+  void begin() override;
+  void take_rows(object_columns rows);
+  void look_at(const object_row& row, const object_extras& extras);
+  void claim_manifest(surveyed_set& set);
+  void pump();
+  void read_manifest(std::size_t index);
+  void judge(surveyed_set& set, result<std::string> text);
+  result<void> check(surveyed_set& set, const std::string& text) const;
+  void end();
+
+  const std::string folder_;
+  const survey_scope scope_;
+  completion done_;
+  object_columns rows_{};
+  set_survey_report report_{};
+  std::size_t next_{0};  ///< of report_.sets: whose manifest is to be read
+  std::size_t in_flight_{0};
+  bool second_look_{false};
+  std::optional<error> failure_{};
+};
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/checkpoint/impl/set_survey.ipp>
+#endif

@@ -1,0 +1,256 @@
+#pragma once
+
+#include <dataflux/checkpoint/checkpoint_set.hpp>
+#include <dataflux/checkpoint/detail/open_set.hpp>
+#include <dataflux/checkpoint/detail/record_text.hpp>
+#include <dataflux/checkpoint/detail/set_commit.hpp>
+#include <dataflux/checkpoint/detail/set_survey.hpp>
+#include <dataflux/codec/crc32c.hpp>
+#include <dataflux/store/validate.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace dataflux::inline DATAFLUX_ABI {
+
+namespace detail {
+
+inline bool name_before(const member_record& record, std::string_view name) noexcept {
+  return record.name < name;
+}
+
+inline result<void> validate_last(const last_object& last, const std::string& bucket,
+                                  const std::string& folder) {
+  const auto bad = [&last](const char* why) {
+    return error{errc::invalid_argument, "last object " + quoted(last.name) + ": " + why};
+  };
+  if (last.name.empty() || last.name.find('/') != std::string::npos) {
+    return bad("its name lies directly below the set's prefix: not empty, without a slash");
+  }
+  if (last.name != set_marker_name && !validate_member_name(last.name)) {
+    return bad("names that begin with \".dataflux-\" are the set's own");
+  }
+  for (const auto& [key, value] : last.metadata) {
+    if (key.starts_with("dataflux-")) return bad("metadata keys \"dataflux-*\" are the set's own");
+  }
+  return validate(insert_request{.bucket = bucket,
+                                 .object = folder + last.name,
+                                 .content_type = last.content_type,
+                                 .metadata = last.metadata});
+}
+
+/// All that can be wrong with a commit before anything is sent.
+inline result<set_manifest> make_manifest(std::vector<member_record> members,
+                                          const last_object& last, const std::string& folder) {
+  if (members.empty()) return error{errc::invalid_argument, "a set has at least one member"};
+  std::sort(members.begin(), members.end(),
+            [](const auto& a, const auto& b) { return a.name < b.name; });
+  const member_record* before = nullptr;
+  for (const member_record& member : members) {
+    if (auto good = validate(member); !good) return std::move(good).error();
+    if (auto good = validate_object_name(folder + member.name); !good) {
+      return std::move(good).error();
+    }
+    const bool twice = before != nullptr && before->name == member.name;
+    if (twice || member.name == last.name) {
+      return error{errc::invalid_argument, "member " + quoted(member.name) +
+                                               (twice ? ": two members have this name"
+                                                      : ": the last object has this name")};
+    }
+    before = &member;
+  }
+  return set_manifest{last.name, last.data.size(), codec::crc32c(last.data), std::move(members)};
+}
+
+/// The one set that open() gives.
+inline result<surveyed_set> choose_set(set_survey_report report, const std::string& folder,
+                                       const std::string& last) {
+  std::vector<surveyed_set>& sets = report.sets;
+  if (!last.empty()) {
+    std::erase_if(sets, [&](const surveyed_set& set) { return set.last.name != folder + last; });
+  }
+  if (sets.empty()) {
+    return error{errc::failed_precondition,
+                 "not a complete set: no last object" +
+                     (last.empty() ? std::string() : " " + quoted(last)) +
+                     (report.loose_manifests.empty()
+                          ? ""
+                          : "; a commit or a removal is under way, or was given up")};
+  }
+  if (sets.size() > 1) {
+    return error{errc::failed_precondition,
+                 "several sets were committed here; name the last object of one of them"};
+  }
+  if (sets[0].damage) return *sets[0].damage;
+  return std::move(sets[0]);
+}
+
+}  // namespace detail
+
+DATAFLUX_INLINE const checkpoint_set_info& checkpoint_set_reader::info() const noexcept {
+  return set_->info;
+}
+DATAFLUX_INLINE const std::vector<member_record>& checkpoint_set_reader::members() const noexcept {
+  return set_->members;
+}
+DATAFLUX_INLINE const member_record* checkpoint_set_reader::find(
+    std::string_view name) const noexcept {
+  const auto place =
+      std::lower_bound(set_->members.begin(), set_->members.end(), name, detail::name_before);
+  return place != set_->members.end() && place->name == name ? &*place : nullptr;
+}
+
+DATAFLUX_INLINE void checkpoint_set_reader::start_open(
+    std::string_view name, checkpoint_read_request how,
+    object_store::completion<checkpoint_reader> done) const {
+  how.bucket = set_->bucket;
+  how.object = set_->info.prefix + std::string(name);
+  if (const member_record* member = find(name)) {
+    how.generation = member->generation;
+    how.crc32c = member->crc32c;
+    how.parts = member->parts;
+  } else if (how.object == set_->last.name) {
+    how.generation = set_->last.generation;
+    how.crc32c = set_->last_crc32c;
+    how.parts.clear();
+  } else {
+    error why{errc::not_found, "the set has no member of this name"};
+    return done(std::move(why.with_bucket(how.bucket).with_object(how.object)));
+  }
+  checkpoint_reader::start_open(set_->context, std::move(how), std::move(done));
+}
+
+DATAFLUX_INLINE operation<checkpoint_reader> checkpoint_set_reader::submit_open(
+    std::string_view name, checkpoint_read_request how) const {
+  return start_operation<checkpoint_reader>(
+      how.limits, [&](auto done) { start_open(name, std::move(how), std::move(done)); });
+}
+
+DATAFLUX_INLINE result<checkpoint_reader> checkpoint_set_reader::open(
+    std::string_view name, checkpoint_read_request how) const {
+  return submit_open(name, std::move(how)).take();
+}
+
+DATAFLUX_INLINE checkpoint_set::checkpoint_set(transfer_context context, std::string bucket,
+                                               std::string prefix)
+    : context_(std::move(context)), bucket_(std::move(bucket)), prefix_(std::move(prefix)) {}
+
+DATAFLUX_INLINE operation<checkpoint_writer> checkpoint_set::submit_replace_member(
+    std::string_view name, object_upload_request how) const {
+  const auto refuse = [](error why) {
+    call_limits limits{};
+    return start_operation<checkpoint_writer>(limits, [&](auto done) { done(std::move(why)); });
+  };
+  auto folder = detail::folder_of(prefix_);
+  if (!folder) return refuse(std::move(folder).error());
+  if (auto good = validate_member_name(name); !good) return refuse(std::move(good).error());
+  how.bucket = bucket_;
+  how.object = folder->append(name);
+  how.mode = commit_mode::direct;
+  return checkpoint_writer::submit_open(context_, std::move(how));
+}
+
+DATAFLUX_INLINE result<checkpoint_writer> checkpoint_set::replace_member(
+    std::string_view name, object_upload_request how) const {
+  return submit_replace_member(name, std::move(how)).take();
+}
+
+DATAFLUX_INLINE operation<checkpoint_writer> checkpoint_set::submit_open_member(
+    std::string_view name, object_upload_request how) const {
+  how.if_generation_match = 0;
+  return submit_replace_member(name, std::move(how));
+}
+
+DATAFLUX_INLINE result<checkpoint_writer> checkpoint_set::open_member(
+    std::string_view name, object_upload_request how) const {
+  return submit_open_member(name, std::move(how)).take();
+}
+
+DATAFLUX_INLINE result<member_record> checkpoint_set::record_of(
+    const committed_object& made) const {
+  const auto folder = detail::folder_of(prefix_);
+  if (!folder) return folder.error();
+  const object_metadata& object = made.object;
+  if (object.bucket != bucket_ || !object.name.starts_with(*folder)) {
+    return error{errc::invalid_argument,
+                 detail::quoted(object.name) + " is no object of the set below " + *folder};
+  }
+  member_record record{.name = object.name.substr(folder->size()),
+                       .size = object.size,
+                       .generation = object.generation};
+  codec::crc32c_accumulator whole;
+  for (const part_checksum& part : made.parts) {
+    whole.append({part.crc32c, part.size});
+    if (part.size > 0) record.parts.push_back(part);
+  }
+  // The service's, where it tells one: a difference is found below.
+  record.crc32c = object.crc32c.value_or(whole.crc());
+  if (auto good = validate(record); !good) return std::move(good).error();
+  return record;
+}
+
+DATAFLUX_INLINE void checkpoint_set::start_commit(
+    std::vector<member_record> members, last_object last, const call_limits& limits,
+    object_store::completion<committed_set> done) const {
+  auto folder = detail::folder_of(prefix_);
+  if (!folder) return done(std::move(folder).error());
+  if (auto good = detail::validate_last(last, bucket_, *folder); !good) {
+    return done(std::move(good).error());
+  }
+  auto manifest = detail::make_manifest(std::move(members), last, *folder);
+  if (!manifest) return done(std::move(manifest).error());
+  std::make_shared<detail::set_commit>(context_.store(), bucket_, *std::move(folder),
+                                       *std::move(manifest), std::move(last), limits,
+                                       std::move(done))
+      ->start();
+}
+
+DATAFLUX_INLINE operation<committed_set> checkpoint_set::submit_commit(
+    std::vector<member_record> members, last_object last, call_limits limits) const {
+  return start_operation<committed_set>(limits, [&](auto done) {
+    start_commit(std::move(members), std::move(last), limits, std::move(done));
+  });
+}
+
+DATAFLUX_INLINE result<committed_set> checkpoint_set::commit(std::vector<member_record> members,
+                                                             last_object last,
+                                                             call_limits limits) const {
+  return submit_commit(std::move(members), std::move(last), std::move(limits)).take();
+}
+
+DATAFLUX_INLINE void checkpoint_set::start_open(
+    std::string last, const call_limits& limits,
+    object_store::completion<checkpoint_set_reader> done) const {
+  auto folder = detail::folder_of(prefix_);
+  if (!folder) return done(std::move(folder).error());
+  auto surveyed = [context = context_, bucket = bucket_, folder = *folder, last = std::move(last),
+                   done = std::move(done)](result<detail::set_survey_report> report) mutable {
+    if (!report) return done(std::move(report).error());
+    auto set = detail::choose_set(*std::move(report), folder, last);
+    if (!set) return done(std::move(set.error().with_bucket(bucket).with_object(folder)));
+    auto opened = std::make_shared<detail::open_set>(detail::open_set{std::move(context),
+                                                                      std::move(bucket),
+                                                                      detail::info_of(*set),
+                                                                      set->last,
+                                                                      set->last_crc32c,
+                                                                      {}});
+    opened->members = std::move(set->members);
+    done(checkpoint_set_reader(std::move(opened)));
+  };
+  std::make_shared<detail::set_survey>(context_.store(), bucket_, *std::move(folder),
+                                       detail::survey_scope::one_set, limits, std::move(surveyed))
+      ->start();
+}
+
+DATAFLUX_INLINE operation<checkpoint_set_reader> checkpoint_set::submit_open(
+    std::string last, call_limits limits) const {
+  return start_operation<checkpoint_set_reader>(
+      limits, [&](auto done) { start_open(std::move(last), limits, std::move(done)); });
+}
+
+DATAFLUX_INLINE result<checkpoint_set_reader> checkpoint_set::open(std::string last,
+                                                                   call_limits limits) const {
+  return submit_open(std::move(last), std::move(limits)).take();
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI

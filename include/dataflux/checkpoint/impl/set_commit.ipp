@@ -1,0 +1,155 @@
+#pragma once
+
+#include <dataflux/checkpoint/detail/set_commit.hpp>
+#include <dataflux/codec/crc32c.hpp>
+
+#include <algorithm>
+#include <random>
+#include <utility>
+
+namespace dataflux::inline DATAFLUX_ABI::detail {
+
+inline error committed_already(std::string_view last) {
+  return error{errc::already_exists, "the set is committed already, by its last object " +
+                                         std::string(last) + "; remove it first"};
+}
+
+/// A failed insert of a name of our own that has left nothing behind for certain.
+inline bool surely_not_made(errc code) noexcept {
+  return code == errc::invalid_argument || code == errc::permission_denied ||
+         code == errc::unauthenticated || code == errc::not_found;
+}
+
+DATAFLUX_INLINE set_commit::set_commit(object_store& store, std::string bucket, std::string folder,
+                                       set_manifest manifest, last_object last, call_limits limits,
+                                       completion done)
+    : set_errand(store, std::move(bucket), std::move(limits)),
+      folder_(std::move(folder)),
+      manifest_(std::move(manifest)),
+      last_(std::move(last)),
+      done_(std::move(done)),
+      text_(encode(manifest_)) {
+  std::random_device device;
+  manifest_name_ = manifest_name(std::uint64_t{device()} << 32U | device());
+}
+
+DATAFLUX_INLINE void set_commit::begin() {
+  list(folder_, [this](result<object_columns> rows) {
+    if (!rows) return fail(std::move(rows).error());
+    if (auto good = check(*rows); !good) return fail(std::move(good).error());
+    write_manifest();
+  });
+}
+
+DATAFLUX_INLINE result<void> set_commit::check(const object_columns& rows) const {
+  if (rows.find(folder_ + manifest_.last)) return committed_already(manifest_.last);
+  for (auto row = rows.begin(); row != rows.end(); ++row) {
+    const std::string_view base = (*row).name.substr(folder_.size());
+    if (base.find('/') == std::string_view::npos && find_mark(row.extras().metadata)) {
+      return committed_already(base);
+    }
+  }
+  return check_members(manifest_.members, folder_, rows);
+}
+
+DATAFLUX_INLINE void set_commit::write_manifest() {
+  store().start(insert_request{.bucket = bucket(),
+                               .object = folder_ + manifest_name_,
+                               .data = as_bytes(text_),
+                               .content_type = "application/x-ndjson",
+                               .conditions = {.if_generation_match = 0},
+                               .limits = limits()},
+                then<object_metadata>(this, [](set_commit& self, result<object_metadata> made) {
+                  self.take_manifest(std::move(made));
+                }));
+}
+
+DATAFLUX_INLINE void set_commit::take_manifest(result<object_metadata> made) {
+  if (made) {
+    manifest_generation_ = made->generation;
+    return write_last();
+  }
+  error why = std::move(made).error();
+  if (surely_not_made(why.code())) return fail(std::move(why));
+  if (why.code() == errc::already_exists) {
+    // Nobody else has this name: the request was carried out twice, on its way.
+    why = error{errc::aborted, "the manifest could not be created; commit again"};
+    why.with_retryable(true);
+  }
+  remove_manifest(std::move(why));
+}
+
+DATAFLUX_INLINE void set_commit::write_last() {
+  insert_request request{.bucket = bucket(),
+                         .object = folder_ + last_.name,
+                         .data = last_.data,
+                         .content_type = last_.content_type,
+                         .metadata = last_.metadata,
+                         .conditions = {.if_generation_match = 0},
+                         .limits = limits()};
+  for (auto& pair : to_metadata({manifest_name_, codec::crc32c(as_bytes(text_))})) {
+    request.metadata.push_back(std::move(pair));
+  }
+  store().start(request,
+                then<object_metadata>(this, [](set_commit& self, result<object_metadata> made) {
+                  if (made) return self.succeed(*std::move(made));
+                  self.look(std::move(made).error());
+                }));
+}
+
+/// Whatever the failure says, one of several attempts may have been carried out: the object itself
+/// is the only witness, and as long as it may name our manifest, that stays.
+DATAFLUX_INLINE void set_commit::look(error why) {
+  store().start(
+      stat_request{.bucket = bucket(), .object = folder_ + last_.name, .limits = own_limits()},
+      then<object_metadata>(
+          this, [why = std::move(why)](set_commit& self, const result<object_metadata>& found) {
+            self.judge(why, found);
+          }));
+}
+
+DATAFLUX_INLINE void set_commit::judge(error why, const result<object_metadata>& found) {
+  if (found) {
+    const auto mark = find_mark(found->metadata);
+    if (mark && mark->manifest == manifest_name_) return succeed(*found);
+    return remove_manifest(committed_already(last_.name));
+  }
+  // A request that nobody has answered may still be carried out, after we have looked.
+  const bool refused = why.http_status() != 0;
+  if (refused && found.error().code() == errc::not_found) return remove_manifest(std::move(why));
+  why.with_message(why.message() +
+                   "; whether the set was committed is not known, hence its manifest " +
+                   manifest_name_ + " was left");
+  fail(std::move(why));
+}
+
+DATAFLUX_INLINE void set_commit::remove_manifest(error why) {
+  // Without a generation where that is not known: nobody else has this name.
+  store().start(remove_request{.bucket = bucket(),
+                               .object = folder_ + manifest_name_,
+                               .generation = manifest_generation_,
+                               .limits = own_limits()},
+                then<void>(this, [why = std::move(why)](set_commit& self,
+                                                        const result<void>& removed) mutable {
+                  if (!removed && removed.error().code() != errc::not_found) {
+                    why.with_message(why.message() + "; its manifest " + self.manifest_name_ +
+                                     " could not be removed: " + removed.error().message());
+                  }
+                  self.fail(std::move(why));
+                }));
+}
+
+DATAFLUX_INLINE void set_commit::succeed(object_metadata last) {
+  committed_set made{.last = std::move(last),
+                     .manifest = folder_ + manifest_name_,
+                     .members = manifest_.members.size()};
+  for (const member_record& member : manifest_.members) made.bytes += member.size;
+  std::exchange(done_, {})(std::move(made));
+}
+
+DATAFLUX_INLINE void set_commit::fail(error why) {
+  if (why.bucket().empty()) why.with_bucket(bucket()).with_object(folder_);
+  std::exchange(done_, {})(std::move(why));
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

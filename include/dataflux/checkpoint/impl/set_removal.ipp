@@ -1,0 +1,153 @@
+#pragma once
+
+#include <dataflux/checkpoint/checkpoint_set_request.hpp>
+#include <dataflux/checkpoint/detail/set_removal.hpp>
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+
+namespace dataflux::inline DATAFLUX_ABI::detail {
+
+inline constexpr std::size_t most_set_removals = 16;
+
+DATAFLUX_INLINE set_removal::set_removal(object_store& store, std::string bucket,
+                                         std::string folder, call_limits limits, completion done)
+    : set_errand(store, std::move(bucket), std::move(limits)),
+      folder_(std::move(folder)),
+      done_(std::move(done)) {}
+
+DATAFLUX_INLINE void set_removal::give_up(error why) { std::exchange(done_, {})(std::move(why)); }
+
+DATAFLUX_INLINE void set_removal::carry_out(std::deque<removal_plan> plans) {
+  plans_ = std::move(plans);
+  pump();
+}
+
+DATAFLUX_INLINE void set_removal::pump() {
+  while (!plans_.empty() && !failure_) {
+    const auto& objects = plans_.front().steps[step_];
+    while (next_ < objects.size() && in_flight_ < most_set_removals && !failure_) {
+      remove(objects[next_++]);
+    }
+    if (in_flight_ > 0) return;
+    if (!failure_) next_step();
+  }
+  if (in_flight_ > 0 || !done_) return;
+  if (failure_) return give_up(std::move(*failure_));
+  std::exchange(done_, {})(std::move(report_));
+}
+
+/// One that failed ends its plan: what an object vouches for stays as long as that does.
+DATAFLUX_INLINE void set_removal::next_step() {
+  removal_plan& plan = plans_.front();
+  next_ = 0;
+  if (step_ == 0 && !step_failed_) {
+    std::move(plan.sets.begin(), plan.sets.end(), std::back_inserter(report_.sets));
+  }
+  ++step_;
+  if (step_failed_) {
+    for (; step_ < plan.steps.size(); ++step_) report_.spared += plan.steps[step_].size();
+  }
+  if (step_ < plan.steps.size()) return;
+  plans_.pop_front();
+  step_ = 0;
+  step_failed_ = false;
+}
+
+DATAFLUX_INLINE void set_removal::remove(const set_object& object) {
+  ++in_flight_;
+  store().start(remove_request{.bucket = bucket(),
+                               .object = object.name,
+                               .generation = object.generation,
+                               .limits = limits()},
+                then<void>(this, [object](set_removal& self, const result<void>& outcome) {
+                  self.removed(object, outcome);
+                }));
+}
+
+DATAFLUX_INLINE void set_removal::removed(const set_object& object, const result<void>& outcome) {
+  --in_flight_;
+  if (outcome || outcome.error().code() == errc::not_found) {
+    ++report_.objects;
+    report_.bytes += object.size;
+  } else {
+    const errc code = outcome.error().code();
+    const bool over = code == errc::cancelled || code == errc::deadline_exceeded;
+    if (over && !failure_) failure_ = outcome.error();
+    report_.failures.push_back({object.name, outcome.error()});
+    step_failed_ = true;
+  }
+  pump();
+}
+
+DATAFLUX_INLINE void folder_removal::begin() {
+  list(folder(), [this](result<object_columns> rows) {
+    if (!rows) return give_up(std::move(rows).error());
+    removal_plan plan;
+    for (auto row = rows->begin(); row != rows->end(); ++row) {
+      const object_row object = *row;
+      const std::size_t base_at = object.name.rfind('/') + 1;
+      const std::string_view base = object.name.substr(base_at);
+      const bool ours = find_mark(row.extras().metadata).has_value();
+      const bool last = ours || base == set_marker_name || base == ".metadata";
+      const std::size_t step = last ? 0 : is_manifest_name(base) ? 2 : 1;
+      plan.steps[step].push_back({std::string(object.name), object.size, object.generation});
+      if (ours) plan.sets.emplace_back(object.name.substr(0, base_at));
+    }
+    std::deque<removal_plan> plans;
+    plans.push_back(std::move(plan));
+    carry_out(std::move(plans));
+  });
+}
+
+DATAFLUX_INLINE set_retention::set_retention(object_store& store, std::string bucket,
+                                             std::string folder, std::size_t count,
+                                             const call_limits& limits, completion done)
+    : set_removal(store, std::move(bucket), std::move(folder), limits, std::move(done)),
+      count_(count) {}
+
+DATAFLUX_INLINE void set_retention::begin() {
+  auto chosen =
+      then<set_survey_report>(this, [](set_retention& self, result<set_survey_report> report) {
+        if (!report) return self.give_up(std::move(report).error());
+        self.choose(*std::move(report));
+      });
+  std::make_shared<set_survey>(store(), bucket(), folder(), survey_scope::all_below, limits(),
+                               std::move(chosen))
+      ->start();
+}
+
+DATAFLUX_INLINE void set_retention::choose(set_survey_report report) {
+  const auto begin = report.sets.begin();
+  const auto complete = std::stable_partition(
+      begin, report.sets.end(), [](const surveyed_set& set) { return !set.damage.has_value(); });
+  std::sort(begin, complete, committed_before);
+  const auto there = static_cast<std::size_t>(complete - begin);
+  const auto kept = begin + static_cast<std::ptrdiff_t>(there - std::min(there, count_));
+  // Sets of one folder, or of one below another, may share members.
+  std::unordered_set<std::string> needed;
+  std::for_each(kept, report.sets.end(), [&needed](const surveyed_set& set) {
+    for (const member_record& member : set.members) needed.insert(set.folder + member.name);
+  });
+  std::deque<removal_plan> plans;
+  for (auto set = begin; set != kept; ++set) {
+    removal_plan& plan = plans.emplace_back();
+    plan.sets.push_back(set->folder);
+    plan.steps[0].push_back(set->last);
+    for (const member_record& member : set->members) {
+      std::string name = set->folder + member.name;
+      if (needed.contains(name)) continue;
+      plan.steps[1].push_back({std::move(name), member.size, member.generation});
+    }
+    plan.steps[2].push_back(set->manifest);
+    for (const set_object& loose : report.loose_manifests) {
+      if (folder_part(loose.name) == set->folder) plan.steps[2].push_back(loose);
+    }
+  }
+  carry_out(std::move(plans));
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail
