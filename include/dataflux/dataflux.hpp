@@ -16,6 +16,8 @@
 #include <dataflux/byte_range.hpp>
 #include <dataflux/byte_sink.hpp>
 #include <dataflux/bytes.hpp>
+#include <dataflux/checkpoint/upload_file.hpp>
+#include <dataflux/checkpoint/upload_file_request.hpp>
 #include <dataflux/checkpoint/writer.hpp>
 #include <dataflux/codec/base64.hpp>
 #include <dataflux/codec/crc32c.hpp>
@@ -42,6 +44,7 @@
 #include <dataflux/exec/budget.hpp>
 #include <dataflux/exec/completion_queue.hpp>
 #include <dataflux/exec/fork.hpp>
+#include <dataflux/exec/locked_file.hpp>
 #include <dataflux/exec/operation.hpp>
 #include <dataflux/exec/scheduler.hpp>
 #include <dataflux/exec/timer_queue.hpp>

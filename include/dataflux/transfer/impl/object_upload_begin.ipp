@@ -99,6 +99,7 @@ DATAFLUX_INLINE void object_upload::initiated(result<multipart_upload> made) {
     state_->uploads.answered(context_.home().now() - asked_);
     if (staged) state_->uploads.staging_permitted.insert(folder_key());
     phase_ = phase::sending;
+    if (on_begun_) on_begun_(*begun_);
     return pump();
   }
   if (!detail::is_not_permitted(made.error())) return fail(made.error());
