@@ -222,6 +222,7 @@ TEST_CASE("upload_file: a service that cannot tell what it has leaves all as it 
     const auto sent = w.upload(r);
     REQUIRE_FALSE(sent);
     CHECK(sent.error().code() == errc::unavailable);
+    CHECK(sent.error().object() == "o");
     CHECK(w.store.open_uploads() == 1);
     CHECK(w.left().size() == 1);
     const auto again = w.upload(r);

@@ -54,7 +54,7 @@ DATAFLUX_INLINE void file_upload::listed(const result<part_page>& page) {
   if (!page) {
     const errc code = page.error().code();
     if (code == errc::not_found || code == errc::permission_denied) return forget_earlier();
-    failure_ = page.error();
+    failure_ = error(page.error()).with_object(request_.upload.object);
     return on_file_thread([this] { close(); });
   }
   for (const listed_part& part : page->parts) listed_.insert_or_assign(part.part_number, part);
@@ -89,7 +89,7 @@ DATAFLUX_INLINE void file_upload::forget_earlier() {
                                       self.request_.path + "' (" + aborted.error().message() + ")");
         }
         if (code != errc::ok && code != errc::not_found && code != errc::permission_denied) {
-          self.failure_ = aborted.error();
+          self.failure_ = error(aborted.error()).with_object(self.request_.upload.object);
           return self.on_file_thread([&self] { self.close(); });
         }
         self.earlier_.reset();
