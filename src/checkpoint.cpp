@@ -2,6 +2,8 @@
 #include <dataflux/checkpoint/impl/checkpoint_set.ipp>
 #include <dataflux/checkpoint/impl/checkpoint_sets.ipp>
 #include <dataflux/checkpoint/impl/extent_cache.ipp>
+#include <dataflux/checkpoint/impl/file_upload.ipp>
+#include <dataflux/checkpoint/impl/file_upload_resume.ipp>
 #include <dataflux/checkpoint/impl/member_record.ipp>
 #include <dataflux/checkpoint/impl/read_ahead.ipp>
 #include <dataflux/checkpoint/impl/reader.ipp>
@@ -14,4 +16,7 @@
 #include <dataflux/checkpoint/impl/set_manifest.ipp>
 #include <dataflux/checkpoint/impl/set_removal.ipp>
 #include <dataflux/checkpoint/impl/set_survey.ipp>
+#include <dataflux/checkpoint/impl/source_file.ipp>
+#include <dataflux/checkpoint/impl/upload_file.ipp>
+#include <dataflux/checkpoint/impl/upload_journal.ipp>
 #include <dataflux/checkpoint/impl/writer.ipp>

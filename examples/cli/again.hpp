@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <future>
 #include <memory>
 #include <random>
 #include <utility>
@@ -71,14 +70,6 @@ template <class Request>
 void start_again(job& from, Request request,
                  dataflux::object_store::completion<typename Request::value> done) {
   std::make_shared<repetition<Request>>(from, std::move(request), std::move(done))->start();
-}
-
-/// The blocking form; not for completions.
-template <class Request>
-dataflux::result<typename Request::value> run_again(job& from, Request request) {
-  std::promise<dataflux::result<typename Request::value>> end;
-  start_again(from, std::move(request), [&end](auto got) { end.set_value(std::move(got)); });
-  return end.get_future().get();
 }
 
 }  // namespace cli

@@ -22,6 +22,9 @@ using dataflux::result;
 
 namespace {
 
+/// Beside what the transfers have, for large ones.
+constexpr std::size_t memory_for_small_files = std::size_t{128} << 20U;
+
 enum class path_kind : std::uint8_t { missing, folder, file, other };
 
 path_kind kind_of(const std::string& path) {
@@ -45,7 +48,8 @@ class copy {
         work_(work),
         source_(std::move(source)),
         target_(std::move(target)),
-        down_(work, with.transfers, source_.bucket) {}
+        down_(work, with.transfers, source_.bucket),
+        up_(work, with.transfers) {}
 
   void download_one() {
     const auto object = with_.store.stat(
@@ -117,7 +121,7 @@ class copy {
             error(errc::invalid_argument,
                   "give the whole name that standard input gets, not " + target_.to_string()));
       }
-      return report(upload_stream(work_, STDIN_FILENO, target_.bucket, name));
+      return report(upload_stream(work_, with_.transfers, STDIN_FILENO, target_.bucket, name));
     }
     const auto [above, leaf] = split_path(source_.path);
     if (name.empty() || name.ends_with('/')) name += leaf;
@@ -184,7 +188,7 @@ class copy {
         found != there.end() && found->second.size == file.size && found->second.crc32c &&
         has_bytes(*file.where, file.name, links::followed, file.size, *found->second.crc32c);
     if (same) return work_.report.done(file.size);
-    upload(work_, std::move(file));
+    up_.add(std::move(file));
   }
 
   void report(const result<void>& ended) {
@@ -244,7 +248,7 @@ class copy {
   void from_device(const std::string& name) {
     const int descriptor = ::open(source_.path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (descriptor < 0) return work_.report.failed(file_error(source_.path, errno));
-    report(upload_stream(work_, descriptor, target_.bucket, name));
+    report(upload_stream(work_, with_.transfers, descriptor, target_.bucket, name));
     ::close(descriptor);
   }
 
@@ -253,6 +257,7 @@ class copy {
   const location source_;
   const location target_;
   downloads down_;
+  file_uploads up_;
 };
 
 result<std::pair<location, location>> parse_ends(const cp_options& options) {
@@ -297,7 +302,7 @@ exit_status run_cp(const session& with, const cp_options& options) {
   const std::stop_callback interrupted(with.stop, [&end] { end.request_stop(); });
   outcome report(bar ? &*bar : nullptr, &end);
   {
-    pipeline flow(with.store.executor(), {});
+    pipeline flow(with.store.executor(), {.bytes = memory_for_small_files});
     job work{.store = with.store,
              .flow = flow,
              .report = report,

@@ -56,8 +56,12 @@ void declare_writing(CLI::App& app, command_line& to) {
       "below the target (\"../x\", \"a//b\") are reported and left out; an empty object \"x/\"\n"
       "makes the folder x. Nothing is forced to the disk: a machine that loses its power soon\n"
       "after may lose files that were complete.\n"
-      "With --continue what a download of a large object has got stays when it breaks off, as\n"
-      "a file .dataflux-part-..., with which the next --continue goes on.");
+      "What is uploaded appears when it is complete and compared; if another has written the\n"
+      "same object meanwhile it fails.\n"
+      "With --continue what there is of a large copy stays when it breaks off, and the next\n"
+      "--continue goes on with it: a download as a file .dataflux-part-..., an upload as parts\n"
+      "at the service (`dataflux uploads` shows and removes them) and a journal\n"
+      ".dataflux-upload-... beside the file.");
   cp->add_option("SOURCE", to.cp.source, "Path, gs://bucket/name or -")->required();
   cp->add_option("TARGET", to.cp.target, "Path, gs://bucket/name or -")->required();
   cp->add_flag("-r,--recursive", to.cp.recursive, "Everything below SOURCE");
@@ -74,14 +78,15 @@ void declare_writing(CLI::App& app, command_line& to) {
 void declare_uploads(CLI::App& app, command_line& to) {
   auto* uploads = app.add_subcommand(
       "uploads",
-      "Multipart uploads that were never finished: no object, but billed until aborted.\n"
-      "cp aborts its own, even when it fails or is interrupted. One may stay where the service\n"
-      "could not be reached any more, or where another upload of the same name was at work;\n"
-      "cp says so then: `uploads list gs://bucket/name` shows it, `uploads abort --older-than 0s\n"
-      "gs://bucket/name` ends all of that name, also those of others.");
+      "What uploads have left: parts of those that were never finished, and temporary objects "
+      "that\n"
+      "have not got their name, of processes that were killed or could not reach the service any\n"
+      "more. They are billed until they are removed. Those of cp --continue are what it goes on\n"
+      "with. Ages are by the service's clock.");
   uploads->require_subcommand(1);
-  auto* list = uploads->add_subcommand("list", "When each began, of which object, its id");
-  auto* abort = uploads->add_subcommand("abort", "End them and drop their parts");
+  auto* list =
+      uploads->add_subcommand("list", "When each began, what it was going to be, what it is");
+  auto* abort = uploads->add_subcommand("abort", "Remove them");
   for (auto* command : {list, abort}) {
     command->add_option("URL", to.uploads.url, "gs://bucket[/prefix]")->required();
   }

@@ -19,6 +19,14 @@ using dataflux::result;
 
 namespace {
 
+/// The caller closes it.
+result<int> open_to_send(const file_to_send& file) {
+  const int descriptor =
+      ::openat(file.where->descriptor(), file.name.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
+  if (descriptor < 0) return file_error(file.where->shown(file.name), errno);
+  return descriptor;
+}
+
 struct small_upload {
   job& from;
   pipeline::item item;
@@ -59,26 +67,6 @@ void send(const std::shared_ptr<small_upload>& one) {
 }
 
 }  // namespace
-
-result<int> open_to_send(const file_to_send& file) {
-  const int descriptor =
-      ::openat(file.where->descriptor(), file.name.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
-  if (descriptor < 0) return file_error(file.where->shown(file.name), errno);
-  return descriptor;
-}
-
-result<void> read_exactly(int descriptor, dataflux::bytes_span into, std::uint64_t offset,
-                          const std::string& shown) {
-  while (!into.empty()) {
-    const auto got = ::pread(descriptor, into.data(), into.size(), static_cast<::off_t>(offset));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return file_error(shown, errno);
-    if (got == 0) return file_error(shown, "it became shorter while it was read");
-    into = into.subspan(static_cast<std::size_t>(got));
-    offset += static_cast<std::uint64_t>(got);
-  }
-  return {};
-}
 
 void upload_small(job& from, file_to_send file) {
   const auto one =

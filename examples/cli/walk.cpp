@@ -1,5 +1,7 @@
 #include "walk.hpp"
 
+#include <dataflux/checkpoint/upload_file_request.hpp>
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -41,6 +43,7 @@ class walker {
       while (const ::dirent* entry = ::readdir(entries.get())) {
         const std::string name = entry->d_name;
         if (name == "." || name == "..") continue;
+        if (name.starts_with(dataflux::upload_journal_prefix)) continue;
         if (entry->d_type == DT_DIR) {
           folders.push_back(name);
         } else if (!visit_entry(in, name, prefix, folders)) {

@@ -25,6 +25,8 @@
 #include <dataflux/checkpoint/read_ahead.hpp>
 #include <dataflux/checkpoint/read_request.hpp>
 #include <dataflux/checkpoint/reader.hpp>
+#include <dataflux/checkpoint/upload_file.hpp>
+#include <dataflux/checkpoint/upload_file_request.hpp>
 #include <dataflux/checkpoint/writer.hpp>
 #include <dataflux/codec/base64.hpp>
 #include <dataflux/codec/crc32c.hpp>
@@ -51,6 +53,7 @@
 #include <dataflux/exec/budget.hpp>
 #include <dataflux/exec/completion_queue.hpp>
 #include <dataflux/exec/fork.hpp>
+#include <dataflux/exec/locked_file.hpp>
 #include <dataflux/exec/operation.hpp>
 #include <dataflux/exec/scheduler.hpp>
 #include <dataflux/exec/timer_queue.hpp>
@@ -125,6 +128,7 @@
 #include <dataflux/transfer/ranged_read.hpp>
 #include <dataflux/transfer/ranged_read_request.hpp>
 #include <dataflux/transfer/read_engine.hpp>
+#include <dataflux/transfer/temporary_object.hpp>
 #include <dataflux/transfer/transfer_context.hpp>
 #include <dataflux/transfer/transfer_options.hpp>
 #include <dataflux/transfer/transfer_state.hpp>

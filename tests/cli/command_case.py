@@ -1,7 +1,9 @@
 """A test of the command `dataflux`: a folder, an emulator and what to expect of a run."""
 
 import argparse
+import concurrent.futures
 import contextlib
+import io
 import json
 import os
 import random
@@ -137,7 +139,27 @@ class Case(unittest.TestCase):
         self.assertEqual((0, 0), (seen["multipartUploadsOpen"], seen["resumableUploadsOpen"]))
 
 
-def main(doc):
+class SideBySide:
+    """Runs the classes of a script at once: each has an emulator of its own, and those whose
+    commands try again and again do nothing but wait."""
+
+    def run(self, suite):
+        def run_one(tests):
+            said = io.StringIO()
+            return unittest.TextTestRunner(stream=said).run(tests), said.getvalue()
+
+        whole = unittest.TestResult()
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            for result, said in pool.map(run_one, suite):
+                print(said, end="", file=sys.stderr)
+                whole.testsRun += result.testsRun
+                whole.failures += result.failures
+                whole.errors += result.errors
+                whole.skipped += result.skipped
+        return whole
+
+
+def main(doc, runner=None):
     """The tests of the calling script; its options name the programs."""
     arguments = argparse.ArgumentParser(description=doc.splitlines()[0])
     arguments.add_argument("--dataflux", required=True, type=os.path.abspath)
@@ -145,4 +167,4 @@ def main(doc):
     _, rest = arguments.parse_known_args(namespace=options)
     # A shell's background jobs ignore it, and so would, rightly, the commands begun here.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    unittest.main(argv=[sys.argv[0], *rest])
+    unittest.main(argv=[sys.argv[0], *rest], testRunner=runner)

@@ -382,6 +382,39 @@ class Uploads(Case):
         self.ok("uploads", "abort", "--older-than=0s", self.url("many"))
         self.assertEqual([], self.emulator.open_uploads())
 
+    def test_what_has_not_its_name_yet_is_shown_with_it(self):
+        def temporary(number, target):
+            return f"dataflux-uploads/{number:016x}-{target}"
+
+        long_name = temporary(3, "up%2F" + "x" * 500)[:480]
+        self.put({temporary(1, "up%2Fa"): b"12345", temporary(2, "other"): b"",
+                  long_name: b"", "dataflux-uploads/somebody's": b"",
+                  "dataflux-uploads/up%2Fb": b""})
+        self.begin(temporary(4, "up%252Fb"))
+        self.begin("up/c")
+        self.begin("direct")
+        said = self.ok("uploads", "list", self.url("up/")).decode().splitlines()
+        self.assertEqual([self.url("up/a"), self.url("up/b"), self.url("up/c"),
+                          self.url("up/" + "x" * (480 - 39) + "...")],
+                         [line.split()[1] for line in said])
+        self.assertTrue(said[0].endswith(f"object {temporary(1, 'up%2Fa')}, 5 bytes"), said[0])
+        self.assertRegex(said[1], f" upload [^ ]+ as {temporary(4, 'up%2Fb')}$")
+        self.assertRegex(said[2], " upload [^ ]+$")
+        self.assertEqual(6, len(self.ok("uploads", "list", self.url()).splitlines()))
+        self.assertEqual(4, len(self.ok("uploads", "list",
+                                        self.url("dataflux-uploads/")).splitlines()))
+        self.assertEqual(b"", self.ok("uploads", "list", "--older-than", "1h", self.url()))
+        self.ok("uploads", "abort", "--older-than=1h", self.url())
+        self.assertEqual(6, len(self.ok("uploads", "list", self.url()).splitlines()))
+        self.ok("uploads", "abort", "--older-than=0s", self.url("up/"))
+        said = self.ok("uploads", "list", self.url()).decode().splitlines()
+        self.assertEqual([self.url("direct"), self.url("other")],
+                         [line.split()[1] for line in said])
+        self.ok("uploads", "abort", "--older-than=0s", self.url())
+        self.assertEqual(b"", self.ok("uploads", "list", self.url()))
+        self.assertEqual([], self.emulator.open_uploads())
+        self.assertEqual(2, len(self.ok("ls", self.url("dataflux-uploads")).splitlines()))
+
     def test_wrong_uses(self):
         self.assertEqual(2, self.run_it("uploads", "abort", self.url()).returncode)
         self.assertEqual(2, self.run_it("uploads").returncode)

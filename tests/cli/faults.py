@@ -10,7 +10,7 @@ import signal
 import sys
 
 sys.dont_write_bytecode = True
-from command_case import MIB, Case, main, noise, without_notices  # noqa: E402
+from command_case import MIB, Case, SideBySide, main, noise, without_notices  # noqa: E402
 from service import SlowRoad, environment, wait_until  # noqa: E402
 
 # Faults that a second request mends, of replies that carry an object's bytes.
@@ -134,8 +134,6 @@ class Uploads(Case):
 
 
 class Hopeless(Case):
-    """What is tried again and again takes long, so all of it goes on at once."""
-
     def test_a_service_that_never_mends(self):
         self.put({"small": noise(30_000), "large": noise(20 * MIB)})
         self.write("small-file", noise(3000))
@@ -152,6 +150,8 @@ class Hopeless(Case):
         self.emulator.ask("DELETE", "/_emulator/faults")
         self.assertIsNone(self.emulator.get("never"))
 
+
+class Dying(Case):
     def test_a_service_that_dies_on_the_way(self):
         road = SlowRoad(self.emulator.endpoint, MIB // 8)
         self.addCleanup(road.close)
@@ -166,7 +166,7 @@ class Hopeless(Case):
             _, said = program.communicate(timeout=200)
             self.assertEqual(8, program.returncode, said)
             self.assertIn(b"--endpoint", without_notices(said).splitlines()[-1])
-        self.assertIn(b"`dataflux uploads list gs://bucket/up`", said)  # what nobody can mend
+        self.assertIn(b"`dataflux uploads list gs://bucket`", said)  # what nobody can mend
         self.ok("uploads", "abort", "--older-than=0s", self.url("up"))
         for name, content in self.tree("t").items():
             self.assertEqual(noise(200_000, int(name)), content)
@@ -227,4 +227,4 @@ class Removing(Case):
 
 
 if __name__ == "__main__":
-    main(__doc__)
+    main(__doc__, SideBySide())

@@ -4,6 +4,7 @@
     going_on.py --dataflux PROGRAM --emulator PROGRAM [TEST...]
 """
 
+import contextlib
 import shutil
 import signal
 import subprocess
@@ -207,6 +208,140 @@ class Uploads(GoingOn):
         command = ("cp", "-r", "--continue", "src/", self.url("many"))
         self.assertEqual(700, self.asked("objects.insert", *command))
         self.assertEqual(0, self.asked("objects.insert", *command))
+
+
+class LargeUploads(GoingOn):
+    PARTS = 4
+    SIZE = (PARTS - 1) * 16 * MIB + 5
+
+    def journals(self):
+        return [path for path in self.folder.rglob(".dataflux-upload-*")]
+
+    def parts_noted(self):
+        return sum(path.read_bytes().count(b"\npart ") for path in self.journals())
+
+    def break_off(self, number, *command):
+        """Ends a copy of a large file when the service has some parts of it."""
+        self.write("src/large", noise(self.SIZE))
+        self.write("src/small", b"small")
+        self.inflict("stall", verb="multipart.part", count=0, **{"from": 3})
+        program = self.start("cp", *command, env=self.environment)
+        self.assertTrue(wait_until(lambda: self.parts_noted() >= 2))
+        program.send_signal(number)
+        _, said = program.communicate(timeout=60)
+        self.emulator.ask("DELETE", "/_emulator/faults")
+        return program.returncode, without_notices(said)
+
+    def check_end(self, name):
+        self.assertEqual(noise(self.SIZE), self.emulator.get(name))
+        self.assertEqual([], self.journals())
+        self.nothing_open()
+        self.assertEqual(b"", self.ok("uploads", "list", self.url()))
+
+    def test_an_interrupted_copy_goes_on(self):
+        command = ("-r", "--continue", "src/", self.url("up"))
+        self.assertEqual((130, b"dataflux: interrupted; the same command goes on from here\n"),
+                         self.break_off(signal.SIGINT, *command))
+        self.assertEqual(1, len(self.emulator.open_uploads()))
+        self.assertIsNone(self.emulator.get("up/large"))
+        self.assertIn(self.url("up/large"), self.ok("uploads", "list", self.url()).decode())
+        self.assertEqual(self.PARTS - 2, self.asked("multipart.part", "cp", *command))
+        self.check_end("up/large")
+        # The journal is nothing that is copied.
+        self.assertEqual([self.url("up/large"), self.url("up/small")],
+                         self.ok("ls", "-r", self.url("up")).decode().split())
+
+    def test_a_killed_copy_goes_on(self):
+        command = ("--continue", "src/large", self.url("killed"))
+        self.put({"killed": b"before"})
+        self.assertEqual(-signal.SIGKILL, self.break_off(signal.SIGKILL, *command)[0])
+        self.assertEqual(b"before", self.emulator.get("killed"))
+        self.assertLessEqual(self.asked("multipart.part", "cp", *command), self.PARTS - 2)
+        self.check_end("killed")
+
+    def test_a_file_that_was_changed_begins_anew(self):
+        command = ("--continue", "src/large", self.url("changed"))
+        self.break_off(signal.SIGKILL, *command)
+        self.write("src/large", noise(self.SIZE, 2))
+        self.assertEqual(self.PARTS, self.asked("multipart.part", "cp", *command))
+        self.assertEqual(noise(self.SIZE, 2), self.emulator.get("changed"))
+        self.assertEqual([], self.journals())
+        self.nothing_open()
+
+    def test_an_upload_that_was_removed_meanwhile_begins_anew(self):
+        command = ("--continue", "src/large", self.url("gone"))
+        self.break_off(signal.SIGKILL, *command)
+        self.ok("uploads", "abort", "--older-than=0s", self.url("gone"))
+        self.nothing_open()
+        self.assertEqual(self.PARTS, self.asked("multipart.part", "cp", *command))
+        self.check_end("gone")
+
+    def test_a_second_copy_at_once_is_refused(self):
+        self.write("large", noise(self.SIZE))
+        self.inflict("stall", verb="multipart.part", count=0)
+        program = self.start("cp", "--continue", "large", self.url("twice"), env=self.environment)
+        self.assertTrue(wait_until(self.emulator.open_uploads))
+        self.fails(6, "cp", "--continue", "large", self.url("twice"), saying="at work")
+        program.send_signal(signal.SIGINT)
+        program.communicate(timeout=60)
+        self.emulator.ask("DELETE", "/_emulator/faults")
+        self.assertEqual([], self.journals())  # no part was there
+        self.nothing_open()
+
+    def test_without_it_nothing_stays(self):
+        self.write("large", noise(self.SIZE))
+        self.inflict("stall", verb="multipart.part", count=0, **{"from": 3})
+        before = self.count("multipart.part")
+        program = self.start("cp", "large", self.url("without"), env=self.environment)
+        self.assertTrue(wait_until(lambda: self.count("multipart.part") >= before + 2))
+        self.interrupt(program)
+        self.assertEqual([], self.journals())
+        self.nothing_open()
+
+    def test_no_room_for_the_journal(self):
+        small = self.folder / "small"
+        small.mkdir()
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=60m", "tmpfs", str(small)],
+                                 capture_output=True, check=False)
+        if mounted.returncode != 0:
+            self.skipTest("mounting needs root")
+        self.addCleanup(subprocess.run, ["umount", str(small)], check=True)
+        self.write("small/large", noise(self.SIZE))
+        with (small / "rest").open("wb", buffering=0) as rest, contextlib.suppress(OSError):
+            while True:
+                rest.write(bytes(4096))
+        before = self.count("multipart.initiate")
+        self.fails(6, "cp", "--continue", "small/large", self.url("no-room"),
+                   saying=("No space left", "journal"))
+        self.assertEqual(before, self.count("multipart.initiate"))
+        self.ok("cp", "small/large", self.url("no-room"))
+
+    def test_a_folder_that_takes_no_journal(self):
+        self.write("src/large", noise(self.SIZE))
+        closed = self.folder / "closed"
+        closed.mkdir()
+        mounted = subprocess.run(["mount", "--bind", "-o", "ro", str(self.folder / "src"),
+                                  str(closed)], capture_output=True, check=False)
+        if mounted.returncode != 0:
+            self.skipTest("mounting needs root")
+        self.addCleanup(subprocess.run, ["umount", str(closed)], check=True)
+        done = self.run_it("cp", "--continue", "closed/large", self.url("closed"))
+        self.assertEqual(0, done.returncode, done.stderr)
+        self.assertIn(b"begins anew", done.stderr)
+        self.check_end("closed")
+
+    def test_a_target_that_another_writes_meanwhile(self):
+        self.write("large", noise(self.SIZE))
+        self.inflict("delay", verb="multipart.part", count=0, ms=1500)
+        program = self.start("cp", "large", self.url("theirs"), env=self.environment)
+        self.assertTrue(wait_until(self.emulator.open_uploads))
+        self.put({"theirs": b"another's"})
+        _, said = program.communicate(timeout=60)
+        self.assertEqual(1, program.returncode, said)
+        self.assertIn(b"run the command again", said)
+        self.assertEqual(b"another's", self.emulator.get("theirs"))
+        self.nothing_open()
+        self.assertEqual(b"", self.ok("uploads", "list", self.url()))
 
 
 class DryRun(GoingOn):

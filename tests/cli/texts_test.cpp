@@ -3,7 +3,6 @@
 #include <cli/outcome.hpp>
 #include <cli/range_text.hpp>
 #include <cli/retry_notice.hpp>
-#include <cli/upload.hpp>
 #include <support/catch.hpp>
 #include <terminal/progress.hpp>
 
@@ -50,22 +49,6 @@ TEST_CASE("content_type: by extension, whatever its case", "[cli]") {
     INFO(name);
     CHECK(cli::content_type_of(name) == "application/octet-stream");
   }
-}
-
-TEST_CASE("upload: parts suffice for every size, and are large enough", "[cli]") {
-  using u64 = std::uint64_t;
-  constexpr u64 mib = 1U << 20U;
-  for (const u64 size :
-       {u64{1}, 17 * mib, 160'000 * mib, 160'000 * mib + 1, (u64{5} << 40U) - 1, u64{5} << 40U}) {
-    const std::uint64_t part = cli::part_size_for(size);
-    CHECK((size + part - 1) / part <= 10'000);
-    CHECK(part >= 16 * mib);
-    CHECK(part <= (5ULL << 30U));
-  }
-  std::uint64_t all = 0;
-  for (std::uint32_t number = 1; number <= 10'000; ++number) all += cli::stream_part_size(number);
-  CHECK(all >= std::uint64_t{500} << 30U);
-  CHECK(cli::stream_part_size(1) == 16 * mib);
 }
 
 TEST_CASE("outcome: the exit status says which kind of failure it was", "[cli]") {

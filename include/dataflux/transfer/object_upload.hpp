@@ -91,8 +91,10 @@ class object_upload final : public std::enable_shared_from_this<object_upload> {
   /// A piece that the service has from then; takes the place of a send().
   void have(const uploaded_part& part);
   /// When it fails or is aborted, what the service has of it stays, to be resumed: parts, no
-  /// objects.
+  /// objects. But not after data_loss, since nobody knows which of them is bad.
   void keep_parts() noexcept { keeps_parts_ = true; }
+  /// Called on home when an upload in parts has begun, before the first of them is sent.
+  void on_begun(unique_function<void(const begun_upload&)> began) { on_begun_ = std::move(began); }
   /// Called on home for each part that the service has taken.
   void on_part(unique_function<void(const uploaded_part&)> taken) { on_part_ = std::move(taken); }
 
@@ -189,6 +191,7 @@ class object_upload final : public std::enable_shared_from_this<object_upload> {
   completion<committed_object> finish_done_{};
   completion<void> abort_done_{};
   std::optional<committed_object> made_{};
+  unique_function<void(const begun_upload&)> on_begun_{};
   unique_function<void(const uploaded_part&)> on_part_{};
 };
 

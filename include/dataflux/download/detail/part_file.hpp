@@ -63,7 +63,6 @@ class part_file {
 
   result<void> fail(const char* what) const;
   result<void> find_place();
-  result<bool> open_part();
   result<void> begin_anew();
   result<void> preallocate(std::uint64_t size);
   result<void> put(bytes_view bytes, std::uint64_t offset);

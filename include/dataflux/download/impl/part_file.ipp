@@ -2,6 +2,7 @@
 
 #include <dataflux/codec/crc32c.hpp>
 #include <dataflux/download/detail/part_file.hpp>
+#include <dataflux/exec/locked_file.hpp>
 #include <dataflux/file_error.hpp>
 
 #include <fcntl.h>
@@ -75,20 +76,15 @@ DATAFLUX_INLINE result<void> part_file::open_with_journal() {
   std::string hidden = ".dataflux-part-";
   for (int shift = 60; shift >= 0; shift -= 4) hidden += "0123456789abcdef"[hash >> shift & 15U];
   hidden_ = std::move(hidden);
-  constexpr int most_attempts = 8;
-  bool opened = false;
-  for (int attempt = 0; attempt < most_attempts && !opened; ++attempt) {
-    auto one = open_part();
-    if (!one) {
-      keep();  // not ours
-      return std::move(one).error();
+  file_ = open_locked(folder_, hidden_, 0666);
+  if (file_ < 0) {
+    const int why = errno;
+    keep();  // not ours
+    if (why == EWOULDBLOCK) {
+      return error(errc::failed_precondition, "another download of '" + path_ + "' is at work");
     }
-    opened = *one;
-  }
-  if (!opened) {
-    keep();
-    errno = EBUSY;
-    return fail("go on with");
+    errno = why;
+    return fail("create");
   }
   make_head();
   struct stat facts {};
@@ -100,37 +96,6 @@ DATAFLUX_INLINE result<void> part_file::open_with_journal() {
     return {};
   }
   return begin_anew();
-}
-
-/// False: what had the name was none of ours, or is gone; to be tried again.
-DATAFLUX_INLINE result<bool> part_file::open_part() {
-  constexpr int how = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
-  const int file = ::openat(folder_, hidden_.c_str(), how, 0666);
-  if (file < 0 && errno == ELOOP && ::unlinkat(folder_, hidden_.c_str(), 0) == 0) return false;
-  if (file < 0) return fail("create").error();
-  struct stat named {};
-  struct stat opened {};
-  struct flock whole {};
-  whole.l_type = F_WRLCK;
-  whole.l_whence = SEEK_SET;
-  // A file system without locks leaves it to the caller that there is one call at a time.
-  const bool locked = ::fcntl(file, F_OFD_SETLK, &whole) == 0;
-  if (!locked && (errno == EAGAIN || errno == EACCES)) {
-    ::close(file);
-    return error(errc::failed_precondition, "another download of '" + path_ + "' is at work");
-  }
-  const bool same = ::fstat(file, &opened) == 0 &&
-                    ::fstatat(folder_, hidden_.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-                    named.st_ino == opened.st_ino && named.st_dev == opened.st_dev;
-  if (same && S_ISREG(opened.st_mode) && opened.st_nlink == 1) {
-    file_ = file;
-    return true;
-  }
-  ::close(file);
-  // A second name of somebody's file, or no file at all.
-  if (same && ::unlinkat(folder_, hidden_.c_str(), 0) != 0)
-    return fail("replace the part of").error();
-  return false;
 }
 
 DATAFLUX_INLINE std::uint64_t part_file::full_size() const noexcept {

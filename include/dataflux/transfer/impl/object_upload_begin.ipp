@@ -1,30 +1,15 @@
 #pragma once
 
-#include <dataflux/codec/percent.hpp>
-#include <dataflux/store/reserved_prefixes.hpp>
 #include <dataflux/transfer/detail/upload_begin.hpp>
 #include <dataflux/transfer/object_upload.hpp>
+#include <dataflux/transfer/temporary_object.hpp>
 #include <dataflux/transfer/transfer_state.hpp>
 
-#include <random>
+#include <string>
 
 namespace dataflux::inline DATAFLUX_ABI {
 
 namespace detail {
-
-/// Unique, and tells people what it is going to be. One folder for all of them: in a hierarchical
-/// bucket a folder of its own would stay behind.
-inline std::string temporary_name(const std::string& object) {
-  constexpr std::size_t longest = 480;
-  std::random_device device;
-  const std::uint64_t bits = std::uint64_t{device()} << 32U | device();
-  std::string name(temporary_objects_prefix);
-  for (int shift = 60; shift >= 0; shift -= 4) name += "0123456789abcdef"[bits >> shift & 15U];
-  name += '-';
-  codec::append_percent(name, object);
-  if (name.size() > longest) name.resize(longest);
-  return name;
-}
 
 inline bool is_not_permitted(const error& e) noexcept {
   return e.code() == errc::permission_denied || e.code() == errc::unimplemented;
@@ -42,7 +27,7 @@ DATAFLUX_INLINE void object_upload::begin() {
   phase_ = phase::beginning;
   path_ = upload_path::multipart;
   if (mode_ == commit_mode::direct) return initiate();
-  temporary_ = detail::temporary_name(request_.object);
+  temporary_ = temporary_object_name(request_.object);
   if (state_->uploads.staging_permitted.contains(folder_key())) return initiate();
   probe();
 }
@@ -99,6 +84,7 @@ DATAFLUX_INLINE void object_upload::initiated(result<multipart_upload> made) {
     state_->uploads.answered(context_.home().now() - asked_);
     if (staged) state_->uploads.staging_permitted.insert(folder_key());
     phase_ = phase::sending;
+    if (on_begun_) on_begun_(*begun_);
     return pump();
   }
   if (!detail::is_not_permitted(made.error())) return fail(made.error());

@@ -169,7 +169,7 @@ DATAFLUX_INLINE void object_upload::clean() {
                   }));
     return;
   }
-  if (begun_ && !keeps_parts_) {
+  if (begun_ && (!keeps_parts_ || failure_->code() == errc::data_loss)) {
     const begun_upload from = *std::exchange(begun_, {});
     ++in_flight_;
     store().start(multipart_abort_request{.bucket = request_.bucket,
@@ -216,6 +216,7 @@ DATAFLUX_INLINE void object_upload::end() {
   on_stop_.reset();
   state_->uploads.memory.leave(memory_);
   state_->publish();
+  on_begun_ = {};
   on_part_ = {};
   if (failure_ && *left_open_) {
     strays_ += "; an upload may have begun and be left open, see `dataflux uploads list gs://" +

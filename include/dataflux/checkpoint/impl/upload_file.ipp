@@ -1,0 +1,17 @@
+#pragma once
+
+#include <dataflux/checkpoint/detail/file_upload.hpp>
+#include <dataflux/checkpoint/upload_file.hpp>
+
+#include <memory>
+#include <utility>
+
+namespace dataflux::inline DATAFLUX_ABI {
+
+DATAFLUX_INLINE void start_upload_file(const transfer_context& context, upload_file_request request,
+                                       object_store::completion<uploaded_file> done) {
+  context.home().post([call = std::make_shared<detail::file_upload>(
+                           context, std::move(request), std::move(done))] { call->start(); });
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI

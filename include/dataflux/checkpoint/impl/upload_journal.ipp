@@ -1,0 +1,245 @@
+#pragma once
+
+#include <dataflux/checkpoint/detail/upload_journal.hpp>
+#include <dataflux/checkpoint/upload_file_request.hpp>
+#include <dataflux/codec/crc32c.hpp>
+#include <dataflux/codec/percent.hpp>
+#include <dataflux/exec/locked_file.hpp>
+#include <dataflux/file_error.hpp>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <utility>
+#include <vector>
+
+namespace dataflux::inline DATAFLUX_ABI::detail {
+
+inline constexpr std::string_view journal_magic = "dataflux-upload-1";
+/// Of a head with the longest names, and of a part's line with an ETag of usual length.
+inline constexpr std::uint64_t journal_head_room = 8192;
+inline constexpr std::uint64_t journal_part_room = 160;
+/// No journal is longer.
+inline constexpr std::uint64_t longest_journal = 64ULL << 20U;
+
+inline std::string hexadecimal(std::uint64_t bits, int digits) {
+  std::string text;
+  for (int shift = 4 * digits - 4; shift >= 0; shift -= 4) {
+    text += "0123456789abcdef"[bits >> shift & 15U];
+  }
+  return text;
+}
+
+inline std::vector<std::string_view> fields_of(std::string_view line) {
+  std::vector<std::string_view> fields;
+  for (;;) {
+    const auto space = line.find(' ');
+    fields.push_back(line.substr(0, space));
+    if (space == std::string_view::npos) return fields;
+    line.remove_prefix(space + 1);
+  }
+}
+
+template <class Number>
+bool read_number(std::string_view text, Number& into) {
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), into);
+  return failed == std::errc{} && end == text.data() + text.size();
+}
+
+DATAFLUX_INLINE upload_journal::~upload_journal() {
+  if (file_ >= 0) ::close(file_);
+  if (own_folder_ >= 0) ::close(own_folder_);
+}
+
+DATAFLUX_INLINE result<void> upload_journal::fail(const char* what) const {
+  return file_error(errno, what, shown_);
+}
+
+DATAFLUX_INLINE result<void> upload_journal::open(const std::string& path, int folder,
+                                                  const std::string& journal_folder) {
+  const auto slash = path.rfind('/');
+  const bool beside = journal_folder.empty();
+  std::string above = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  if (!beside) above = journal_folder;
+  folder_ = folder;
+  if (!beside || folder < 0) {
+    own_folder_ = ::open(above.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (own_folder_ < 0) return file_error(errno, "open the folder for journals", above);
+    folder_ = own_folder_;
+  }
+  // A file has its journal where its name says, however the path to it is spelt; a folder for many
+  // files has those of equal names.
+  const std::string key = (beside && slash != std::string::npos ? path.substr(slash + 1) : path) +
+                          '\n' + of_.bucket + '\n' + of_.object;
+  std::uint64_t hash = 0xcbf29ce484222325U;  // FNV-1a: short, whatever the name
+  for (const char c : key) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+  name_ = std::string(upload_journal_prefix) + hexadecimal(hash, 16);
+  shown_ = above + (above.ends_with('/') ? "" : "/") + name_;
+  file_ = open_locked(folder_, name_, 0600);
+  if (file_ < 0 && errno == EWOULDBLOCK) {
+    return error(errc::failed_precondition,
+                 "another upload of '" + path + "' to this object is at work");
+  }
+  if (file_ < 0) return file_error(errno, "create the journal", shown_);
+  auto text = read_all();
+  if (!text) return text.error();
+  parse(*text);
+  return {};
+}
+
+DATAFLUX_INLINE result<std::string> upload_journal::read_all() const {
+  struct stat facts {};
+  if (::fstat(file_, &facts) != 0) return fail("read the journal").error();
+  const auto size = static_cast<std::uint64_t>(facts.st_size);
+  std::string text(static_cast<std::size_t>(std::min(size, longest_journal)), '\0');
+  for (std::size_t used = 0; used < text.size();) {
+    const ssize_t count =
+        ::pread(file_, text.data() + used, text.size() - used, static_cast<::off_t>(used));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return fail("read the journal").error();
+    if (count == 0) text.resize(used);
+    used += static_cast<std::size_t>(count);
+  }
+  return text;
+}
+
+DATAFLUX_INLINE void upload_journal::parse(std::string_view text) {
+  for (bool first = true;; first = false) {
+    const auto end = text.find('\n', static_cast<std::size_t>(end_));
+    if (end == std::string_view::npos) return;
+    const auto line = text.substr(static_cast<std::size_t>(end_), end - end_);
+    if (!(first ? parse_head(line) : parse_part(line))) return;
+    end_ = end + 1;
+  }
+}
+
+DATAFLUX_INLINE std::string upload_journal::sealed(std::string line) const {
+  const std::uint32_t crc = codec::crc32c_extend(head_crc_, as_bytes(line));
+  return std::move(line) + ' ' + hexadecimal(crc, 8) + '\n';
+}
+
+DATAFLUX_INLINE std::optional<std::string_view> upload_journal::opened(
+    std::string_view line) const {
+  const auto space = line.rfind(' ');
+  if (space == std::string_view::npos) return std::nullopt;
+  const auto content = line.substr(0, space);
+  const std::uint32_t crc = codec::crc32c_extend(head_crc_, as_bytes(content));
+  if (line.substr(space + 1) != hexadecimal(crc, 8)) return std::nullopt;
+  return content;
+}
+
+DATAFLUX_INLINE bool upload_journal::parse_head(std::string_view line) {
+  const auto content = opened(line);
+  if (!content) return false;
+  const auto fields = fields_of(*content);
+  constexpr std::size_t count = 12;
+  if (fields.size() != count || fields[0] != journal_magic) return false;
+  earlier_upload found;
+  subject was;
+  std::vector<std::string> texts;
+  for (const std::size_t i : {1U, 2U, 3U, 4U, 5U}) {
+    auto text = codec::decode_percent(fields[i]);
+    if (!text) return false;
+    texts.push_back(std::move(*text));
+  }
+  const bool good = read_number(fields[7], found.part_size) && read_number(fields[8], was.size) &&
+                    read_number(fields[9], was.modified) && read_number(fields[10], was.inode) &&
+                    read_number(fields[11], was.wishes);
+  if (!good || found.part_size == 0) return false;
+  found.bucket = texts[0];
+  found.begun = {{texts[2], texts[4]},
+                 texts[3],
+                 fields[6] == "direct" ? commit_mode::direct : commit_mode::staged};
+  found.same = texts[0] == of_.bucket && texts[1] == of_.object && was.size == of_.size &&
+               was.modified == of_.modified && was.inode == of_.inode && was.wishes == of_.wishes;
+  earlier_ = std::move(found);
+  head_crc_ = codec::crc32c(as_bytes(line));
+  return true;
+}
+
+DATAFLUX_INLINE bool upload_journal::parse_part(std::string_view line) {
+  const auto content = opened(line);
+  if (!content) return false;
+  const auto fields = fields_of(*content);
+  uploaded_part part;
+  if (fields.size() != 5 || fields[0] != "part" || !read_number(fields[1], part.part_number) ||
+      !read_number(fields[2], part.size) || !read_number(fields[3], part.crc32c)) {
+    return false;
+  }
+  auto etag = codec::decode_percent(fields[4]);
+  if (!etag) return false;
+  part.etag = std::move(*etag);
+  earlier_->parts.insert_or_assign(part.part_number, std::move(part));
+  return true;
+}
+
+DATAFLUX_INLINE result<void> upload_journal::begin_anew(std::uint64_t parts) {
+  end_ = 0;
+  head_crc_ = 0;
+  if (::ftruncate(file_, 0) != 0) return fail("empty the journal");
+  const std::uint64_t room = journal_head_room + parts * journal_part_room;
+  int status = 0;
+  do {
+    status = ::fallocate(file_, 0, 0, static_cast<::off_t>(room));
+  } while (status != 0 && errno == EINTR);
+  if (status == 0 || errno == EOPNOTSUPP || errno == ENOSYS) return {};
+  return fail("make room for the journal");
+}
+
+DATAFLUX_INLINE result<void> upload_journal::head(const object_upload::begun_upload& begun,
+                                                  std::uint64_t part_size) {
+  std::string line(journal_magic);
+  for (const std::string* text :
+       {&of_.bucket, &of_.object, &begun.upload.upload_id, &begun.object, &begun.upload.mark}) {
+    line += ' ';
+    codec::append_percent(line, *text);
+  }
+  line.append(" ").append(to_string(begun.mode));
+  for (const std::uint64_t number : {part_size, of_.size}) line += ' ' + std::to_string(number);
+  line += ' ' + std::to_string(of_.modified) + ' ' + std::to_string(of_.inode) + ' ' +
+          std::to_string(of_.wishes);
+  const std::string whole = sealed(std::move(line));
+  if (auto written = append(whole); !written) return written;
+  head_crc_ = codec::crc32c(as_bytes(std::string_view(whole).substr(0, whole.size() - 1)));
+  const int folder = ::openat(folder_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder >= 0) {
+    // A file system that cannot flush a folder keeps its own promises.
+    static_cast<void>(::fsync(folder));
+    ::close(folder);
+  }
+  return {};
+}
+
+DATAFLUX_INLINE result<void> upload_journal::add(std::span<const uploaded_part> parts) {
+  std::string text;
+  for (const uploaded_part& part : parts) {
+    std::string line = "part " + std::to_string(part.part_number) + ' ' +
+                       std::to_string(part.size) + ' ' + std::to_string(part.crc32c) + ' ';
+    codec::append_percent(line, part.etag);
+    text += sealed(std::move(line));
+  }
+  return append(text);
+}
+
+DATAFLUX_INLINE result<void> upload_journal::append(const std::string& text) {
+  bytes_view left = as_bytes(text);
+  while (!left.empty()) {
+    const ssize_t count = ::pwrite(file_, left.data(), left.size(), static_cast<::off_t>(end_));
+    if (count < 0 && errno == EINTR) continue;
+    if (count == 0) errno = ENOSPC;
+    if (count <= 0) return fail("write the journal");
+    left = left.subspan(static_cast<std::size_t>(count));
+    end_ += static_cast<std::uint64_t>(count);
+  }
+  return ::fdatasync(file_) == 0 ? result<void>() : fail("flush the journal");
+}
+
+/// Before the lock is let go of.
+DATAFLUX_INLINE void upload_journal::remove() noexcept {
+  if (file_ >= 0) ::unlinkat(folder_, name_.c_str(), 0);
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <dataflux/checkpoint/upload_file_request.hpp>
+#include <dataflux/exec/operation.hpp>
+#include <dataflux/store/object_store.hpp>
+#include <dataflux/transfer/transfer_context.hpp>
+
+#include <utility>
+
+namespace dataflux::inline DATAFLUX_ABI {
+
+/// Writes a file as an object, which appears whole and verified, or not at all: what
+/// checkpoint_writer does with a stream, commit modes and fallbacks included. Up to a part's size
+/// it is one insert; more is read by several threads for files (exec/blocking_worker.hpp) and sent
+/// in parts, each checksummed as it is read. The target is what it was when the call began, or the
+/// call fails.
+///
+/// With `resume` a journal, ".dataflux-upload-..." beside the file or in `journal_folder`, says
+/// which parts the service has. When a call fails, or its process is killed, the parts stay, and
+/// the journal: the next call for the same path and object goes on from them. A part counts when
+/// the service lists it with that size and ETag, and the file's bytes, read again, have its
+/// checksum. When the file is not the same (size, time, inode), or the object is to be another
+/// (content type, metadata, ...), the old upload is aborted and all begins anew; so it does when
+/// the service has forgotten the upload. Parts that nobody goes on with are billed:
+/// `dataflux uploads` lists and removes them. After data_loss nothing stays. An upload that fell
+/// back to a resumable one (no permission for parts) begins anew.
+///
+/// The journal is a head, which is on the disk before a part is acknowledged, and lines that are
+/// appended, each with its own checksum: what a kill or a loss of power tears or loses costs one
+/// part, no more, since the service's list and the file's bytes decide. So it is neither rewritten
+/// nor renamed, and many parts share one flush. It is readable by its owner alone.
+///
+/// Memory: parts that are read and not sent, under transfer_options::upload_memory.
+///
+/// Errors of the file system name the path, and no bucket, before anything is sent where that can
+/// be: not_found, permission_denied, resource_exhausted (no room for the journal);
+/// invalid_argument for what is no regular file; failed_precondition when another call is at work
+/// on this file and object; aborted, and retryable, when the file changes while it is read (its
+/// size or time of modification), and then nothing becomes visible. All others are those of
+/// checkpoint_writer.
+///
+/// Any thread may call; nothing happens inside this call. `done` runs on the context's home, when
+/// no request and no step is under way any more. The context's store outlives it. Blocking forms
+/// are not for completions, nor for a virtual_scheduler.
+void start_upload_file(const transfer_context& context, upload_file_request request,
+                       object_store::completion<uploaded_file> done);
+
+inline operation<uploaded_file> submit_upload_file(const transfer_context& context,
+                                                   upload_file_request request) {
+  return start_operation<uploaded_file>(request.upload.limits, [&](auto done) {
+    start_upload_file(context, std::move(request), std::move(done));
+  });
+}
+inline result<uploaded_file> upload_file(const transfer_context& context,
+                                         upload_file_request request) {
+  return submit_upload_file(context, std::move(request)).take();
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/checkpoint/impl/upload_file.ipp>
+#endif

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <dataflux/codec/percent.hpp>
+#include <dataflux/store/reserved_prefixes.hpp>
+#include <dataflux/transfer/temporary_object.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <random>
+
+namespace dataflux::inline DATAFLUX_ABI {
+
+namespace detail {
+inline constexpr std::size_t longest_temporary_name = 480;
+inline constexpr std::string_view temporary_digits = "0123456789abcdef";
+inline constexpr std::size_t temporary_digit_count = 16;
+}  // namespace detail
+
+DATAFLUX_INLINE std::string temporary_object_name(std::string_view object) {
+  std::random_device device;
+  const std::uint64_t bits = std::uint64_t{device()} << 32U | device();
+  std::string name(temporary_objects_prefix);
+  for (int shift = 60; shift >= 0; shift -= 4)
+    name += detail::temporary_digits[bits >> shift & 15U];
+  name += '-';
+  codec::append_percent(name, object);
+  if (name.size() > detail::longest_temporary_name) name.resize(detail::longest_temporary_name);
+  return name;
+}
+
+DATAFLUX_INLINE std::optional<temporary_target> target_of_temporary(std::string_view name) {
+  constexpr std::size_t digits = detail::temporary_digit_count;
+  const bool whole = name.size() < detail::longest_temporary_name;
+  if (!name.starts_with(temporary_objects_prefix)) return std::nullopt;
+  name.remove_prefix(temporary_objects_prefix.size());
+  if (name.size() <= digits || name[digits] != '-' ||
+      name.substr(0, digits).find_first_not_of(detail::temporary_digits) !=
+          std::string_view::npos) {
+    return std::nullopt;
+  }
+  name.remove_prefix(digits + 1);
+  // It may be cut within an escape.
+  const auto escape = name.rfind('%');
+  if (!whole && escape != std::string_view::npos && name.size() - escape < 3) {
+    name = name.substr(0, escape);
+  }
+  auto object = codec::decode_percent(name);
+  if (!object || object->empty()) return std::nullopt;
+  return temporary_target{*std::move(object), whole};
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI
