@@ -30,10 +30,11 @@ class reader_state;
 /// aborted (retryable: open it again), or with not_found where the request named the generation.
 ///
 /// How: what is at least a block long and not in memory goes straight into the caller's memory, by
-/// slices in parallel (transfer_options), and asks for not a byte more. What is shorter brings its
-/// block into a small cache, so that a reader of a zip file, which looks at the directory at the
-/// end and at headers between, finds most of them there; two that want the same block wait for one
-/// request. What is there already costs a lock and a copy on the caller's thread.
+/// requests in parallel, and asks for not a byte more. They are of half a slice (transfer_options)
+/// to eight, by how much is left for each that may be in flight. What is shorter brings its block
+/// into a small cache, so that a reader of a zip file, which looks at the directory at the end and
+/// at headers between, finds most of them there; two that want the same block wait for one request.
+/// What is there already costs a lock and a copy on the caller's thread.
 ///
 /// Integrity: every byte that arrives is counted once with its checksum. As soon as all of the
 /// object has been read, in any order and by any of these calls, read-ahead included, its CRC32C is
