@@ -90,14 +90,14 @@ class checkpoint_reader {
 
   /// Fills `memory` with the bytes from `offset` on; out_of_range, naming the sizes, when the
   /// object ends before.
-  result<void> read_at(std::uint64_t offset, bytes_span memory, call_limits limits = {});
+  result<void> read_at(std::uint64_t offset, bytes_span memory, const call_limits& limits = {});
   operation<void> submit_read_at(std::uint64_t offset, bytes_span memory, call_limits limits = {});
   void start_read_at(std::uint64_t offset, bytes_span memory, const call_limits& limits,
                      completion<void> done);
 
   /// The whole object: `memory` is exactly as large, out_of_range otherwise. A success means
   /// `verified()`, if the service told a checksum.
-  result<void> read_all(bytes_span memory, call_limits limits = {});
+  result<void> read_all(bytes_span memory, const call_limits& limits = {});
   operation<void> submit_read_all(bytes_span memory, call_limits limits = {});
   void start_read_all(bytes_span memory, const call_limits& limits, completion<void> done);
 
