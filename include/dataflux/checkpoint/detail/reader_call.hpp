@@ -37,6 +37,7 @@ class reader_call final : public std::enable_shared_from_this<reader_call> {
   };
 
   void pump();
+  void read(byte_extent range);
   void arrived(byte_extent range, const result<ranged_read_summary>& outcome);
   void settle();
 
