@@ -24,6 +24,7 @@ import list_socket
 import load_sim
 import load_trace
 import report
+import save
 import storm
 import tail
 
@@ -71,7 +72,7 @@ GROUPS = {"get_many": ["many16k", "many100k"], "get_one": ["one1g", "file1g"],
 SCHEME_WORDS = {"http": "plain", "https": "TLS 1.3"}
 CANCEL_AIMS = {"cancel to completion": ("cancel_ms", 5.0), "destroy to joined": ("destroy_ms", 50.0)}
 SIMULATIONS = {"list_sim": list_sim, "epoch_sim": epoch_sim, "tail": tail, "storm": storm}
-NAMES = [*CASES, *GROUPS, "cancel", "build", "cp", "trace", "micro", "list_socket", *SIMULATIONS]
+NAMES = [*CASES, *GROUPS, "cancel", "build", "cp", "save", "trace", "micro", "list_socket", *SIMULATIONS]
 
 
 class LoadServer:
@@ -256,6 +257,10 @@ def main():
                 rows = builds.measure(options)
             elif name == "cp":
                 rows, more = folders.measure(options, folder, show_progress)
+                versions = {**versions, **more}
+            elif name == "save":
+                rows, more = save.measure_all(options, folder, server, measure, programs,
+                                              show_progress)
                 versions = {**versions, **more}
             elif name == "trace":
                 rows, more = load_trace.measure(options, folder, show_progress)
