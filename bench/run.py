@@ -21,9 +21,13 @@ import epoch_sim
 import folders
 import list_sim
 import list_socket
+import load_sim
+import load_trace
 import report
+import save
 import storm
 import tail
+
 from report import row
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -59,12 +63,16 @@ CASES["many100k"] = {**DOWNLOAD, "asked": "get100k", "count": 20000, "concurrenc
 CASES["one1g"] = {**DOWNLOAD, "count": 256, "concurrency": 16, "unit": "s/GiB", "per": "bytes",
                   "scale": GIB, "wall": True, "not_by": [*DOWNLOAD["not_by"], "object_store"]}
 CASES["file1g"] = CASES["one1g"]
+CASES["load"] = {**DOWNLOAD, "ours": "load", "asked": "one1g", "count": 512, "concurrency": 16,
+                 "schemes": ["http"], "unit": "s/GiB", "per": "bytes", "scale": GIB, "wall": True,
+                 "not_by": [*DOWNLOAD["not_by"], "object_store"],
+                 "variants": [("ours", "one1g-read", "read() in sequence")]}
 GROUPS = {"get_many": ["many16k", "many100k"], "get_one": ["one1g", "file1g"],
           "verbs": ["stat", "delete", "insert"]}
 SCHEME_WORDS = {"http": "plain", "https": "TLS 1.3"}
 CANCEL_AIMS = {"cancel to completion": ("cancel_ms", 5.0), "destroy to joined": ("destroy_ms", 50.0)}
 SIMULATIONS = {"list_sim": list_sim, "epoch_sim": epoch_sim, "tail": tail, "storm": storm}
-NAMES = [*CASES, *GROUPS, "cancel", "build", "cp", "micro", "list_socket", *SIMULATIONS]
+NAMES = [*CASES, *GROUPS, "cancel", "build", "cp", "save", "trace", "micro", "list_socket", *SIMULATIONS]
 
 
 class LoadServer:
@@ -250,6 +258,13 @@ def main():
             elif name == "cp":
                 rows, more = folders.measure(options, folder, show_progress)
                 versions = {**versions, **more}
+            elif name == "save":
+                rows, more = save.measure_all(options, folder, server, measure, programs,
+                                              show_progress)
+                versions = {**versions, **more}
+            elif name == "trace":
+                rows, more = load_trace.measure(options, folder, show_progress)
+                versions = {**versions, **more}
             elif name == "list_socket":
                 rows, more = list_socket.measure_all(options, folder)
                 versions = {**versions, **more}
@@ -258,6 +273,8 @@ def main():
             else:
                 rows = [row for each in GROUPS.get(name, [name])
                         for row in run_case(each, programs, server, options)]
+            if name == "load":
+                rows += load_sim.measure(options, folder, show_progress)
             result = {"bench": name, "versions": versions, "rows": rows}
             (report.OUT / f"{name}.json").write_text(json.dumps(result, indent=1) + "\n")
             lines = report.table(result) + (folders.summary(rows) if name == "cp" else [])

@@ -277,18 +277,22 @@ class server {
     }
     const bool small = rest[1] == 's';
     if (is_json && rest.find("alt=media") == std::string_view::npos) {
-      c->memory = small ? replies_.small_metadata : replies_.large_metadata;
+      c->memory = small            ? replies_.small_metadata
+                  : rest[1] == 'v' ? replies_.huge_metadata
+                                   : replies_.large_metadata;
     } else if (small) {
       c->memory = replies_.small;
     } else if (rest[1] == 'm') {
       c->memory = replies_.medium;
     } else {
-      choose_large(c, head, rest[1] == 'h');
+      choose_large(c, head, rest[1]);
     }
   }
 
-  void choose_large(connection* c, std::string_view head, bool hung) {
-    std::uint64_t first = 0, last = bench::large_size - 1;
+  void choose_large(connection* c, std::string_view head, char name) {
+    const bool huge = name == 'v';
+    const std::uint64_t size = huge ? bench::huge_size : bench::large_size;
+    std::uint64_t first = 0, last = size - 1;
     const auto range = head.find("ange: bytes=");
     if (range != std::string_view::npos) {
       char* end = nullptr;
@@ -300,16 +304,16 @@ class server {
                     "Content-Range: bytes %llu-%llu/%llu\r\n",
                     static_cast<unsigned long long>(last + 1 - first),
                     static_cast<unsigned long long>(first), static_cast<unsigned long long>(last),
-                    static_cast<unsigned long long>(bench::large_size));
+                    static_cast<unsigned long long>(size));
       c->own_head = line.data();
-      c->own_head += replies_.large_headers;
+      c->own_head += huge ? replies_.huge_headers : replies_.large_headers;
       c->own_head += "\r\n";
       c->memory = c->own_head;
     } else {
       c->memory = replies_.large_whole;
     }
     c->block_at = first % bench::block_size;
-    c->block_left = hung ? bench::hung_after : last + 1 - first;
+    c->block_left = name == 'h' ? bench::hung_after : last + 1 - first;
   }
 
   /// HEAD of an object by the XML API: the head of a GET.

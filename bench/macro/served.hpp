@@ -85,19 +85,24 @@ class served {
  public:
   explicit served(std::span<unsigned char> block) {
     fill_block(block);
-    std::uint32_t large_crc = 0;
-    for (std::uint64_t at = 0; at < large_size; at += block.size())
-      large_crc = crc32c(block, large_crc);
+    std::uint32_t large_crc = 0, huge_crc = 0;
+    for (std::uint64_t at = 0; at < huge_size; at += block.size()) {
+      if (at == large_size) large_crc = huge_crc;
+      huge_crc = crc32c(block, huge_crc);
+    }
 
     const std::string small_hash = base64_crc(crc32c(block.first(small_size)));
     const std::string large_hash = base64_crc(large_crc);
+    const std::string huge_hash = base64_crc(huge_crc);
     small = whole(block.first(small_size));
     medium = whole(block.first(medium_size));
     large_headers = object_headers(large_hash, large_size);
+    huge_headers = object_headers(huge_hash, huge_size);
     large_whole = "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(large_size) + "\r\n" +
                   large_headers + "\r\n";
     small_metadata = metadata(small_object, small_hash, small_size);
     large_metadata = metadata(large_object, large_hash, large_size);
+    huge_metadata = metadata(huge_object, huge_hash, huge_size);
     for (unsigned page = 0; page < page_count; ++page) add_page(page);
 
     part_head =
@@ -118,6 +123,7 @@ class served {
   }
 
   std::string small, medium, large_headers, large_whole, small_metadata, large_metadata;
+  std::string huge_headers, huge_metadata;
   std::vector<std::string> json_pages, xml_pages;
   std::string part_head, upload_begun, upload_completed;
   std::string no_content = "HTTP/1.1 204 No Content\r\nServer: UploadServer\r\n\r\n";

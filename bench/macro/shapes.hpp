@@ -15,6 +15,8 @@ inline constexpr std::string_view bucket = "bench";
 inline constexpr std::string_view small_object = "small/n01440764/n01440764_10026.JPEG";
 inline constexpr std::string_view medium_object = "medium/n01440764/n01440764_10026.JPEG";
 inline constexpr std::string_view large_object = "large/checkpoint/step-00001000/model.bin";
+/// As large, twice as long.
+inline constexpr std::string_view huge_object = "vast/checkpoint/step-00001000/model.bin";
 /// Like large, but its body stops in the middle.
 inline constexpr std::string_view hung_object = "hung/checkpoint/step-00001000/model.bin";
 inline constexpr std::string_view upload_object = "upload/checkpoint/step-00001000/model.bin";
@@ -24,6 +26,7 @@ inline constexpr std::size_t small_size = std::size_t{16} << 10;
 inline constexpr std::size_t medium_size = std::size_t{100} << 10;
 inline constexpr std::size_t block_size = std::size_t{8} << 20;
 inline constexpr std::uint64_t large_size = std::uint64_t{1} << 30;
+inline constexpr std::uint64_t huge_size = std::uint64_t{2} << 30;
 inline constexpr std::size_t part_size = std::size_t{32} << 20;
 /// Parts of an object that is saved from memory.
 inline constexpr std::size_t saved_parts = 64;

@@ -73,6 +73,12 @@ class Examples(unittest.TestCase):
             self.assertEqual(b"0123456789" * 100_000, path.read_bytes())
             self.run_it("11_one", BUCKET, "large", folder + "/missing/large", status=1)
 
+    def test_12_checkpoint(self):
+        said = self.run_it("12_checkpoint", BUCKET, "model")
+        self.assertEqual("saved 41943040 bytes, 3 parts, multipart\ntensor 7 restored\n"
+                         "all of it verified\n", said)
+        self.assertEqual(b"9" * (4 << 20), self.emulator.get("model")[-(4 << 20):])
+
     def test_13_checkpoint_set(self):
         said = self.run_it("13_checkpoint_set", BUCKET, "run")
         self.assertEqual("not there yet\n4 members, 4194304 bytes\n" * 2

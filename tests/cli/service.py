@@ -1,5 +1,6 @@
 """What the script tests of programs share: an emulator of their own, requests to it, a slow road."""
 
+import json
 import os
 import re
 import socket
@@ -47,6 +48,11 @@ class Emulator:
             if refused.code != 404:
                 raise
             return None
+
+    def names(self):
+        """Of all objects, as long as they fit into a page."""
+        page = json.loads(self.ask("GET", f"/storage/v1/b/{self.bucket}/o"))
+        return [item["name"] for item in page.get("items", [])]
 
     def open_uploads(self):
         return re.findall(rb"<UploadId>", self.ask("GET", f"/{self.bucket}?uploads"))

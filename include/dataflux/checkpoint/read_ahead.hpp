@@ -14,8 +14,8 @@ struct read_ahead_options {
 
 /// How far to load ahead of a reader that goes through an object. Nothing before its second read in
 /// a row; then `first` bytes, and twice as many each time that it has used up an eighth of what is
-/// ahead, up to `most`. A seek begins anew; a step forward within what is ahead already, as over a
-/// header, is none.
+/// ahead, up to `most`. A seek begins anew; a step forward by up to `first`, as over a header, or
+/// within what is ahead already, is none.
 ///
 /// Pure arithmetic; one thread at a time. Cost: nothing.
 class read_ahead {

@@ -30,10 +30,11 @@ class reader_state;
 /// aborted (retryable: open it again), or with not_found where the request named the generation.
 ///
 /// How: what is at least a block long and not in memory goes straight into the caller's memory, by
-/// slices in parallel (transfer_options), and asks for not a byte more. What is shorter brings its
-/// block into a small cache, so that a reader of a zip file, which looks at the directory at the
-/// end and at headers between, finds most of them there; two that want the same block wait for one
-/// request. What is there already costs a lock and a copy on the caller's thread.
+/// requests in parallel, and asks for not a byte more. They are of half a slice (transfer_options)
+/// to eight, by how much is left for each that may be in flight. What is shorter brings its block
+/// into a small cache, so that a reader of a zip file, which looks at the directory at the end and
+/// at headers between, finds most of them there; two that want the same block wait for one request.
+/// What is there already costs a lock and a copy on the caller's thread.
 ///
 /// Integrity: every byte that arrives is counted once with its checksum. As soon as all of the
 /// object has been read, in any order and by any of these calls, read-ahead included, its CRC32C is
@@ -89,14 +90,14 @@ class checkpoint_reader {
 
   /// Fills `memory` with the bytes from `offset` on; out_of_range, naming the sizes, when the
   /// object ends before.
-  result<void> read_at(std::uint64_t offset, bytes_span memory, call_limits limits = {});
+  result<void> read_at(std::uint64_t offset, bytes_span memory, const call_limits& limits = {});
   operation<void> submit_read_at(std::uint64_t offset, bytes_span memory, call_limits limits = {});
   void start_read_at(std::uint64_t offset, bytes_span memory, const call_limits& limits,
                      completion<void> done);
 
   /// The whole object: `memory` is exactly as large, out_of_range otherwise. A success means
   /// `verified()`, if the service told a checksum.
-  result<void> read_all(bytes_span memory, call_limits limits = {});
+  result<void> read_all(bytes_span memory, const call_limits& limits = {});
   operation<void> submit_read_all(bytes_span memory, call_limits limits = {});
   void start_read_all(bytes_span memory, const call_limits& limits, completion<void> done);
 

@@ -54,6 +54,9 @@ TEST_CASE("read_ahead: a seek begins anew, a step over a header does not", "[che
   CHECK(a.window() == 0);
   CHECK(a.on_read({505, 5}, endless).length == 10);
   CHECK(a.on_read({100, 5}, endless).length == 0);  // backwards
+  CHECK(a.on_read({115, 5}, endless).length == 10);
+  CHECK(a.on_read({50, 5}, endless).length == 0);
+  CHECK(a.on_read({66, 5}, endless).length == 0);
 }
 
 TEST_CASE("read_ahead: never beyond the end", "[checkpoint]") {

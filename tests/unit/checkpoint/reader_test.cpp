@@ -29,7 +29,7 @@ TEST_CASE("checkpoint_reader: all of it by ranges in parallel, compared", "[chec
   REQUIRE(w.end(reader.submit_read_all(memory)));
   CHECK(memory == w.body);
   CHECK(reader.verified());
-  CHECK(w.reads() == 13);
+  CHECK(w.reads() == 26);
   CHECK(w.clock.now() - before < 45ms);  // simulated: two round trips at most
   reader_world::bytes other(50'000);
   CHECK(names(w.end(reader.submit_read_all(other)).error(), "50001", "50000"));

@@ -38,7 +38,7 @@ TEST_CASE("temporary_object: of a long name it tells the beginning", "[transfer]
 
 TEST_CASE("temporary_object: other names are none of ours", "[transfer]") {
   const std::string prefix(temporary_objects_prefix);
-  for (const std::string name :
+  for (const std::string& name :
        {std::string("x"), prefix, prefix + "x", prefix + "0123456789abcdef",
         prefix + "0123456789abcdef-", prefix + "0123456789abcdeF-x", prefix + "0123456789abcde-xx",
         prefix + "0123456789abcdef-%zz", "y/" + prefix + "0123456789abcdef-x"}) {

@@ -37,6 +37,7 @@ class reader_call final : public std::enable_shared_from_this<reader_call> {
   };
 
   void pump();
+  void read(byte_extent range);
   void arrived(byte_extent range, const result<ranged_read_summary>& outcome);
   void settle();
 
@@ -60,4 +61,6 @@ class reader_call final : public std::enable_shared_from_this<reader_call> {
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/checkpoint/impl/reader_call.ipp>
+#include <dataflux/checkpoint/impl/reader_loads.ipp>
+#include <dataflux/checkpoint/impl/reader_state.ipp>
 #endif

@@ -63,6 +63,8 @@ class reader_state final : public std::enable_shared_from_this<reader_state> {
   void plan(reader_call& call);
   /// Reads a range into memory of the caller's, or of a load's.
   void read(byte_extent range, bytes_span into, const call_limits& limits, ranged done);
+  /// How much of `left`, which is read straight into the caller's memory, one request asks for.
+  std::uint64_t slice_of(std::uint64_t left) const noexcept;
   /// Notes what has been read; an error if that shows that the object is damaged.
   std::optional<error> received(byte_extent range, bytes_view bytes, std::uint32_t crc);
   std::optional<error> lost() const;
@@ -123,7 +125,5 @@ class reader_state final : public std::enable_shared_from_this<reader_state> {
 }  // namespace dataflux::inline DATAFLUX_ABI::detail
 
 #if !defined(DATAFLUX_COMPILED)
-#include <dataflux/checkpoint/impl/reader_call.ipp>
-#include <dataflux/checkpoint/impl/reader_loads.ipp>
-#include <dataflux/checkpoint/impl/reader_state.ipp>
+#include <dataflux/checkpoint/detail/reader_call.hpp>
 #endif

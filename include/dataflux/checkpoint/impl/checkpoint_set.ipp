@@ -22,7 +22,7 @@ inline bool name_before(const member_record& record, std::string_view name) noex
 inline result<void> validate_last(const last_object& last, const std::string& bucket,
                                   const std::string& folder) {
   const auto bad = [&last](const char* why) {
-    return error{errc::invalid_argument, "last object " + quoted(last.name) + ": " + why};
+    return error{errc::invalid_argument, "last object " + in_quotes(last.name) + ": " + why};
   };
   if (last.name.empty() || last.name.find('/') != std::string::npos) {
     return bad("its name lies directly below the set's prefix: not empty, without a slash");
@@ -53,7 +53,7 @@ inline result<set_manifest> make_manifest(std::vector<member_record> members,
     }
     const bool twice = before != nullptr && before->name == member.name;
     if (twice || member.name == last.name) {
-      return error{errc::invalid_argument, "member " + quoted(member.name) +
+      return error{errc::invalid_argument, "member " + in_quotes(member.name) +
                                                (twice ? ": two members have this name"
                                                       : ": the last object has this name")};
     }
@@ -72,7 +72,7 @@ inline result<surveyed_set> choose_set(set_survey_report report, const std::stri
   if (sets.empty()) {
     return error{errc::failed_precondition,
                  "not a complete set: no last object" +
-                     (last.empty() ? std::string() : " " + quoted(last)) +
+                     (last.empty() ? std::string() : " " + in_quotes(last)) +
                      (report.loose_manifests.empty()
                           ? ""
                           : "; a commit or a removal is under way, or was given up")};
@@ -173,7 +173,7 @@ DATAFLUX_INLINE result<member_record> checkpoint_set::record_of(
   const object_metadata& object = made.object;
   if (object.bucket != bucket_ || !object.name.starts_with(*folder)) {
     return error{errc::invalid_argument,
-                 detail::quoted(object.name) + " is no object of the set below " + *folder};
+                 detail::in_quotes(object.name) + " is no object of the set below " + *folder};
   }
   member_record record{.name = object.name.substr(folder->size()),
                        .size = object.size,

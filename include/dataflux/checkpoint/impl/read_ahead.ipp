@@ -12,8 +12,8 @@ DATAFLUX_INLINE std::uint64_t read_ahead::piece() const noexcept {
 
 DATAFLUX_INLINE byte_extent read_ahead::on_read(byte_extent read, std::uint64_t size) noexcept {
   const std::uint64_t end = read.offset + read.length;
-  const bool in_sequence =
-      read_before_ && read.offset >= expected_ && read.offset <= std::max(expected_, asked_);
+  const bool in_sequence = read_before_ && read.offset >= expected_ &&
+                           read.offset <= std::max(expected_ + options_.first, asked_);
   read_before_ = true;
   expected_ = end;
   if (!in_sequence) {

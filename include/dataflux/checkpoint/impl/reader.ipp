@@ -140,7 +140,7 @@ DATAFLUX_INLINE void checkpoint_reader::start_open(const transfer_context& conte
   store.start_stat(look, [context, request = std::move(request),
                           done = std::move(done)](result<object_metadata> object) mutable {
     auto& home = context.home();
-    home.post([context = std::move(context), request = std::move(request), done = std::move(done),
+    home.post([context, request = std::move(request), done = std::move(done),
                object = std::move(object)]() mutable {
       if (!object) return done(std::move(object).error());
       if (auto wrong = detail::check_found(request, *object)) return done(std::move(*wrong));
@@ -158,7 +158,7 @@ DATAFLUX_INLINE std::int64_t checkpoint_reader::generation() const noexcept {
 DATAFLUX_INLINE bool checkpoint_reader::verified() const noexcept { return state_->verified(); }
 
 DATAFLUX_INLINE result<void> checkpoint_reader::read_at(std::uint64_t offset, bytes_span memory,
-                                                        call_limits limits) {
+                                                        const call_limits& limits) {
   return detail::run_piece(state_, offset, memory, limits);
 }
 DATAFLUX_INLINE operation<void> checkpoint_reader::submit_read_at(std::uint64_t offset,
@@ -172,7 +172,8 @@ DATAFLUX_INLINE void checkpoint_reader::start_read_at(std::uint64_t offset, byte
   detail::start_piece(state_, offset, memory, limits, std::move(done));
 }
 
-DATAFLUX_INLINE result<void> checkpoint_reader::read_all(bytes_span memory, call_limits limits) {
+DATAFLUX_INLINE result<void> checkpoint_reader::read_all(bytes_span memory,
+                                                         const call_limits& limits) {
   if (auto wrong = detail::check_all(*state_, memory)) return std::move(*wrong);
   return detail::run_piece(state_, 0, memory, limits);
 }
@@ -201,7 +202,7 @@ DATAFLUX_INLINE result<std::size_t> checkpoint_reader::read(bytes_span memory, c
   const auto ready = state_->copy_ready(step.read.offset, into);
   if (!ready) return ready.error();
   operation<void> under_way;
-  if (!*ready) under_way = detail::launch_piece(state_, step.read.offset, into, limits);
+  if (!*ready) under_way = detail::launch_piece(state_, step.read.offset, into, std::move(limits));
   if (step.ahead.length > 0) state_->load_ahead({step.ahead});
   if (under_way.valid()) {
     if (auto got = under_way.take(); !got) return std::move(got).error();

@@ -81,19 +81,26 @@ DATAFLUX_INLINE void reader_call::fail(error why) {
 DATAFLUX_INLINE void reader_call::pump() {
   const auto most = static_cast<std::size_t>(std::max(1, state_->concurrency()));
   while (next_ < direct_.size() && reading_ < most) {
-    const byte_extent range = direct_[next_++];
-    ++reading_;
-    call_limits limits;
-    limits.stop = stop_.get_token();
-    state_->read(range,
-                 into_.subspan(static_cast<std::size_t>(range.offset - offset_),
-                               static_cast<std::size_t>(range.length)),
-                 limits,
-                 [self = shared_from_this(), range](const result<ranged_read_summary>& outcome) {
-                   self->arrived(range, outcome);
-                 });
+    byte_extent& rest = direct_[next_];
+    const byte_extent range{rest.offset, state_->slice_of(rest.length)};
+    rest = {range.offset + range.length, rest.length - range.length};
+    if (rest.length == 0) ++next_;
+    read(range);
   }
   settle();
+}
+
+DATAFLUX_INLINE void reader_call::read(byte_extent range) {
+  ++reading_;
+  call_limits limits;
+  limits.stop = stop_.get_token();
+  state_->read(range,
+               into_.subspan(static_cast<std::size_t>(range.offset - offset_),
+                             static_cast<std::size_t>(range.length)),
+               limits,
+               [self = shared_from_this(), range](const result<ranged_read_summary>& outcome) {
+                 self->arrived(range, outcome);
+               });
 }
 
 DATAFLUX_INLINE void reader_call::arrived(byte_extent range,

@@ -48,6 +48,16 @@ DATAFLUX_INLINE byte_extent reader_state::direct_at(std::uint64_t begin, std::ui
   return until - begin >= request_.block ? byte_extent{begin, until - begin} : byte_extent{};
 }
 
+/// Long requests first, since between two of them a connection stands still, and shorter ones
+/// towards the end, so that all of them end at about the same time.
+DATAFLUX_INLINE std::uint64_t reader_state::slice_of(std::uint64_t left) const noexcept {
+  if (by_parts()) return left;
+  const std::uint64_t usual = std::max<std::uint64_t>(1, context_.options().slice);
+  const auto lanes = static_cast<std::uint64_t>(std::max(1, concurrency()));
+  const std::uint64_t share = left / (2 * lanes);
+  return std::min(left, std::clamp(share, usual / 2, 8 * usual));
+}
+
 DATAFLUX_INLINE byte_extent reader_state::part_at(std::uint64_t offset) const noexcept {
   const auto part = std::upper_bound(part_ends_.begin(), part_ends_.end(), offset);
   const std::uint64_t begin = part == part_ends_.begin() ? 0 : *std::prev(part);

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""Processes that are killed while they save: the old object or the new one, whole, and strays listed."""
+
+import os
+import random
+import signal
+import time
+
+from command_case import MIB, Case, main, noise, options
+from service import Emulator, environment
+
+KILLS = 200 if os.environ.get("DATAFLUX_TEST_FULL") else 20
+SIZE = 40 * MIB  # some parts
+ROUND_TRIP_MS = 8  # the time between two requests is worth being killed in, too
+
+
+class Killed(Case):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.emulator.close()
+        cls.emulator = Emulator(options.emulator, "bucket", "--rtt", str(ROUND_TRIP_MS))
+        cls.environment = environment(STORAGE_EMULATOR_HOST=cls.emulator.endpoint)
+
+    def begin(self, streamed, body):
+        if not streamed:
+            self.write("file", body)
+            return self.start("cp", "file", self.url("model"), env=self.environment)
+        return self.start("cp", "-", self.url("model"), env=self.environment,
+                          stdin=open(self.write("stream", body), "rb"))
+
+    def save_and_kill(self, streamed, kills):
+        dice = random.Random(kills)
+        before = b"the old object"
+        self.put({"model": before})
+        started = time.monotonic()
+        body = noise(SIZE, 0)
+        said = self.begin(streamed, body).communicate(timeout=60)
+        took = time.monotonic() - started
+        self.assertEqual(body, self.emulator.get("model"), said)
+        before, ended = body, 0
+        for i in range(kills):
+            body = noise(SIZE - 1000 * i, i + 1)
+            program = self.begin(streamed, body)
+            time.sleep(dice.uniform(0, 1.1 * took))
+            program.send_signal(signal.SIGKILL)
+            program.communicate(timeout=60)
+            ended += program.returncode == 0
+            there = self.emulator.get("model")
+            self.assertIn(there, (before, body))
+            if program.returncode == 0:
+                self.assertEqual(body, there)
+            before = there
+        return ended
+
+    def strays(self):
+        """(what the bucket holds beside the object, what the command lists)"""
+        there = [name for name in self.emulator.names() if name != "model"]
+        listed = self.ok("uploads", "list", self.url()).decode().splitlines()
+        return len(there) + len(self.emulator.open_uploads()), listed
+
+    def check(self, streamed):
+        ended = self.save_and_kill(streamed, KILLS // 2)
+        self.assertLess(ended, KILLS // 2, "every run had ended before it was killed")
+        count, listed = self.strays()
+        self.assertEqual(count, len(listed), listed)
+        for line in listed:
+            self.assertIn(self.url("model"), line)
+        self.ok("uploads", "abort", "--older-than", "0s", self.url())
+        self.assertEqual((0, []), self.strays())
+        self.assertEqual(["model"], self.emulator.names())
+
+    def test_a_stream(self):
+        self.check(streamed=True)
+
+    def test_a_file(self):
+        self.check(streamed=False)
+
+
+if __name__ == "__main__":
+    main(__doc__)
