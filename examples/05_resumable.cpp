@@ -16,16 +16,16 @@ namespace gcs = dataflux::gcs;
 namespace {
 
 /// Chunks are of whole quanta of 256 KiB, but for the last; large ones are faster.
-constexpr std::size_t chunk = 4 * resumable_quantum;
+constexpr std::size_t chunk = 4 * dataflux::resumable_quantum;
 
 /// Sends what is behind the first `sent` bytes.
 dataflux::result<dataflux::object_metadata> finish(gcs::client& client,
-                                                   const resumable_session& session,
+                                                   const dataflux::resumable_session& session,
                                                    dataflux::bytes_view data, std::uint64_t sent) {
   while (true) {
     const std::size_t size = std::min(chunk, data.size() - sent);
     const bool last = sent + size == data.size();
-    resumable_chunk_request request{
+    dataflux::resumable_chunk_request request{
         .session = session, .offset = sent, .data = data.subspan(sent, size), .last = last};
     // The service compares it before it makes the object.
     if (last) request.crc32c = dataflux::codec::crc32c(data);
@@ -50,22 +50,23 @@ int main(int argc, char** argv) try {
   // A condition is judged when the upload ends: nobody else may have made the object meanwhile.
   const auto first =
       client
-          ->run(resumable_start_request{
+          ->run(dataflux::resumable_start_request{
               .bucket = bucket, .object = name, .conditions = {.if_generation_match = 0}})
           .value();
 
-  static_cast<void>(
-      client->run(resumable_chunk_request{.session = first, .offset = 0, .data = data.first(chunk)})
-          .value());
   static_cast<void>(client
-                        ->run(resumable_chunk_request{
+                        ->run(dataflux::resumable_chunk_request{
+                            .session = first, .offset = 0, .data = data.first(chunk)})
+                        .value());
+  static_cast<void>(client
+                        ->run(dataflux::resumable_chunk_request{
                             .session = first, .offset = chunk, .data = data.subspan(chunk, chunk)})
                         .value());
 
   // Later, elsewhere. The URL alone allows to write the object: keep it like a password.
-  const auto session = resumable_session::from_url(first.url(), bucket, name).value();
+  const auto session = dataflux::resumable_session::from_url(first.url(), bucket, name).value();
   const std::uint64_t sent =
-      client->run(resumable_status_request{.session = session}).value().persisted;
+      client->run(dataflux::resumable_status_request{.session = session}).value().persisted;
   std::printf("broken off at %llu bytes, taken up again there\n",
               static_cast<unsigned long long>(sent));
 

@@ -22,7 +22,7 @@ result<void> read_members(const codec::json_value& object, std::span<const std::
                           std::span<codec::json_value> values);
 
 /// For messages: in quotes, control characters escaped.
-std::string in_quotes(std::string_view name);
+std::string json_quoted(std::string_view name);
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail
 

@@ -18,7 +18,7 @@ inline constexpr std::int64_t member_record_version = 1;
 inline constexpr std::uint64_t largest_member = std::numeric_limits<std::int64_t>::max();
 
 inline error bad_record(errc code, std::string_view name, std::string_view what) {
-  return error{code, "member " + in_quotes(name) + ": " + std::string(what)};
+  return error{code, "member " + json_quoted(name) + ": " + std::string(what)};
 }
 
 /// [[size,count],...], and all checksums in one text.

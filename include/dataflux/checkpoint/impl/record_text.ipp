@@ -31,17 +31,17 @@ DATAFLUX_INLINE result<void> read_members(const codec::json_value& object,
     const bool known = place != static_cast<std::ptrdiff_t>(keys.size());
     if (!known || values[static_cast<std::size_t>(place)]) {
       return error{errc::invalid_argument,
-                   in_quotes(member.key) + (known ? " is there twice" : " is unknown here")};
+                   json_quoted(member.key) + (known ? " is there twice" : " is unknown here")};
     }
     values[static_cast<std::size_t>(place)] = member.value;
   }
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (!values[i]) return error{errc::invalid_argument, in_quotes(keys[i]) + " is missing"};
+    if (!values[i]) return error{errc::invalid_argument, json_quoted(keys[i]) + " is missing"};
   }
   return {};
 }
 
-DATAFLUX_INLINE std::string in_quotes(std::string_view name) {
+DATAFLUX_INLINE std::string json_quoted(std::string_view name) {
   std::string out;
   codec::append_json_string(out, name);
   return out;

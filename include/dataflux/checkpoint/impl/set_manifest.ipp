@@ -152,7 +152,7 @@ DATAFLUX_INLINE result<void> check_members(const std::vector<member_record>& mem
         continue;
       }
     }
-    if (bad++ == 0) first = in_quotes(member.name) + (place ? " has changed" : " is missing");
+    if (bad++ == 0) first = json_quoted(member.name) + (place ? " has changed" : " is missing");
   }
   if (bad == 0) return {};
   error why{errc::data_loss, std::to_string(bad) + " of " + std::to_string(members.size()) +
