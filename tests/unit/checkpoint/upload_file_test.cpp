@@ -10,7 +10,6 @@
 
 namespace fs = std::filesystem;
 using dataflux::as_bytes;
-using dataflux::commit_mode;
 using dataflux::errc;
 using dataflux::error;
 using dataflux::store_verb;

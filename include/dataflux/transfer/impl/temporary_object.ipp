@@ -4,7 +4,6 @@
 #include <dataflux/store/reserved_prefixes.hpp>
 #include <dataflux/transfer/temporary_object.hpp>
 
-#include <algorithm>
 #include <cstdint>
 #include <random>
 

@@ -1,0 +1,265 @@
+#include <dataflux/checkpoint/upload_file.hpp>
+#include <dataflux/gcs/client.hpp>
+
+#include <emulator/emulator.hpp>
+#include <support/catch.hpp>
+#include <support/verb_driver.hpp>
+
+#include <stdlib.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+// A file over a socket, and going on from what another call has left while everything goes wrong
+// that can.
+namespace {
+
+using namespace std::chrono_literals;
+using dataflux::commit_mode;
+using dataflux::transfer_context;
+using dataflux::upload_path;
+namespace fault = emulator::fault;
+namespace fs = std::filesystem;
+namespace gcs = dataflux::gcs;
+using fault::point;
+using outcome = dataflux::result<dataflux::uploaded_file>;
+
+constexpr std::size_t part = 5 << 20;
+const std::string old_body = "the old object";
+
+/// Of 2.2 parts; no two parts are equal.
+const std::string& large_body() {
+  static const std::string body = [] {
+    std::string made(2 * part + part / 5, '\0');
+    for (std::size_t i = 0; i < made.size(); ++i) {
+      made[i] = static_cast<char>(i * 7 + i / 251 + i / part);
+    }
+    return made;
+  }();
+  return body;
+}
+
+/// A service with an object "o" in each bucket, and a file.
+struct world {
+  world() {
+    std::string name = (fs::temp_directory_path() / "dataflux-XXXXXX").string();
+    REQUIRE(::mkdtemp(name.data()) != nullptr);
+    folder = name;
+  }
+  world(const world&) = delete;
+  world& operator=(const world&) = delete;
+  ~world() { fs::remove_all(folder); }
+
+  void write(std::string_view body) const { std::ofstream(path(), std::ios::binary) << body; }
+  std::string path() const { return (folder / "f").string(); }
+
+  /// By a client of its own, lest a connection that one fault has spoilt surprise the next.
+  outcome upload(const std::string& bucket, commit_mode mode = commit_mode::staged) {
+    auto options = quick_options(server, 700ms);
+    options.retry.max_elapsed = 2s;  // rates that are refused for ever
+    const auto client = gcs::client::create(options).value();
+    // So little that a part has gone before the third is read.
+    const transfer_context context(*client, {.upload_memory = 2 * part});
+    dataflux::upload_file_request r;
+    r.path = path();
+    r.upload.bucket = bucket;
+    r.upload.object = "o";
+    r.upload.mode = mode;
+    r.upload.content_type = "application/x-checkpoint";
+    r.upload.part_size = part;
+    r.resume = true;
+    return dataflux::upload_file(context, r);
+  }
+  /// What there is in the bucket and the folder that nobody asked for, one a line.
+  std::string strays(const std::string& bucket) {
+    std::string all;
+    const auto page = looker->list_page({.bucket = bucket}).value();
+    for (const auto& row : page.objects) {
+      if (row.name != "o") all.append(row.name) += '\n';
+    }
+    dataflux::list_uploads_request uploads;
+    uploads.bucket = bucket;
+    const auto open = looker->run(uploads).value();
+    for (const auto& upload : open.uploads) all.append("upload of ").append(upload.object) += '\n';
+    for (const auto& entry : fs::directory_iterator(folder)) {
+      if (entry.path() != path()) all.append(entry.path().filename().string()) += '\n';
+    }
+    return all;
+  }
+
+  emulator::server server{{.threads = 1, .service = {.log_limit = 0}}};
+  std::shared_ptr<gcs::client> looker{gcs::client::create(quick_options(server, 30s)).value()};
+  fs::path folder{};
+};
+
+struct cell {
+  std::string_view verb;
+  std::string_view name;
+  fault::action action;
+  std::uint64_t count;  ///< requests hit; 0: all
+  bool changed;         ///< the file, so that what was begun is ended first
+  std::optional<std::uint64_t> request_bytes{};
+};
+
+std::vector<cell> all_cells() {
+  struct named {
+    std::string_view name;
+    fault::action action;
+    std::optional<std::uint64_t> request_bytes{};
+  };
+  const named faults[] = {
+      {"400", fault::refuse{400}},
+      {"403", fault::refuse{403}},
+      {"404", fault::refuse{404}},
+      {"503", fault::refuse{503}},
+      {"token expired", fault::expire_tokens{}},
+      {"200 with an error", fault::send{.status = 200,
+                                        .body = "<Error><Code>InternalError</Code></Error>",
+                                        .content_type = "application/xml"}},
+      {"200 empty", fault::send{.status = 200}},
+      {"reset", fault::cut{}},
+      {"reset while sending", fault::cut{}, 1000},
+      {"close in head", fault::cut{.where = point::in_head, .reset = false}},
+      {"reply lost", fault::lose_reply{}},
+      {"stall", fault::stall{}},
+      {"wrong hash", fault::wrong_hash{}},
+      {"carried out twice", fault::execute_twice{}},
+  };
+  struct step {
+    std::string_view verb;
+    bool changed{false};
+  };
+  const step steps[] = {
+      {"objects.get"},  {"multipart.list_parts"},  {"multipart.part"},      {"multipart.complete"},
+      {"objects.move"}, {"multipart.abort", true}, {"objects.delete", true}};
+  std::vector<cell> cells;
+  for (const step& s : steps) {
+    for (const named& f : faults) {
+      for (const std::uint64_t count : {1U, 0U}) {
+        cells.push_back({s.verb, f.name, f.action, count, s.changed, f.request_bytes});
+      }
+    }
+  }
+  return cells;
+}
+
+/// Breaks a call off before the last of three parts, lets a second one meet the fault, and a third
+/// one nothing; gives what is wrong about that, or nothing.
+std::string run_cell(world& w, const cell& c, int number) {
+  const std::string bucket = "cell-" + std::to_string(number);
+  w.server.faults().clear();
+  w.server.put(bucket, "o", old_body);
+  w.write(large_body());
+  w.server.faults().add({.verb = "multipart.part",
+                         .part = 3,
+                         .bucket = bucket,
+                         .count = 0,
+                         .action = fault::refuse{400}});
+  if (w.upload(bucket)) return "was not broken off";
+  w.server.faults().clear();
+  std::string body = large_body();
+  if (c.changed) {
+    body.back() = '!';
+    body += "more";
+    w.write(body);
+  }
+  w.server.faults().add({.verb = std::string(c.verb),
+                         .bucket = bucket,
+                         .count = c.count,
+                         .request_bytes = c.request_bytes,
+                         .action = c.action});
+  const auto second = w.upload(bucket);
+  w.server.faults().clear();
+  const auto there = w.server.get(bucket, "o");
+  if (there != body && there != old_body) return "neither the old object nor the new one";
+  if (second && there != body) return "made, and the old object is there";
+  const auto third = w.upload(bucket);
+  if (!third) return "the third call failed: " + third.error().to_string();
+  if (w.server.get(bucket, "o") != body) return "not the new object";
+  const bool told = !second && second.error().message().find("uploads list") != std::string::npos;
+  // Who may not abort is told so by the log; who is told that it is done believes it.
+  const bool believed =
+      c.verb == "multipart.abort" && (c.name == "403" || c.name == "404" || c.name == "200 empty");
+  const std::string left = w.strays(bucket);
+  if (left.empty() || told || believed) return {};
+  return "left behind: " + left + (second ? "(made)" : second.error().to_string());
+}
+
+}  // namespace
+
+TEST_CASE("upload_file: going on under every fault, the old object or the new one",
+          "[checkpoint]") {
+  const std::vector<cell> cells = all_cells();
+  std::atomic<std::size_t> next{0};
+  std::mutex mutex;
+  std::string objections;
+  const auto work = [&] {
+    world mine;
+    for (std::size_t i = next++; i < cells.size(); i = next++) {
+      const std::string wrong = run_cell(mine, cells[i], static_cast<int>(i));
+      if (wrong.empty()) continue;
+      const std::scoped_lock lock(mutex);
+      objections += std::string(cells[i].verb) + (cells[i].count == 0 ? ", always" : "") + " / " +
+                    std::string(cells[i].name) + ": " + wrong + "\n";
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 12; ++i) threads.emplace_back(work);
+  for (std::thread& t : threads) t.join();
+  CHECK(objections == "");
+}
+
+TEST_CASE("upload_file: over a socket, each way", "[checkpoint]") {
+  world w;
+  w.server.put("bkt", "o", old_body);
+  w.write("small");
+  const auto small = w.upload("bkt");
+  REQUIRE(small);
+  CHECK(small->made.path == upload_path::insert);
+  CHECK(w.server.get("bkt", "o") == "small");
+  w.write(large_body());
+  for (const auto mode : {commit_mode::staged, commit_mode::direct}) {
+    const auto made = w.upload("bkt", mode);
+    REQUIRE(made);
+    CHECK(made->made.path == upload_path::multipart);
+    CHECK(made->made.mode == mode);
+    const auto object = w.looker->stat({.bucket = "bkt", .object = "o"});
+    REQUIRE(object);
+    CHECK(object->content_type == "application/x-checkpoint");
+    CHECK(w.server.get("bkt", "o") == large_body());
+  }
+  w.server.faults().add({.verb = "multipart.initiate", .count = 0, .action = fault::refuse{403}});
+  const auto resumable = w.upload("bkt");
+  REQUIRE(resumable);
+  CHECK(resumable->made.path == upload_path::resumable);
+  CHECK_FALSE(resumable->made.fallback.empty());
+  CHECK(w.server.get("bkt", "o") == large_body());
+  CHECK(w.strays("bkt").empty());
+}
+
+TEST_CASE("upload_file: parts that the service has are not sent again", "[checkpoint]") {
+  for (const auto mode : {commit_mode::staged, commit_mode::direct}) {
+    world w;
+    w.server.put("bkt", "o", old_body);
+    w.write(large_body());
+    w.server.faults().add(
+        {.verb = "multipart.part", .part = 3, .count = 0, .action = fault::refuse{400}});
+    REQUIRE_FALSE(w.upload("bkt", mode));
+    w.server.faults().clear();
+    const auto made = w.upload("bkt", mode);
+    REQUIRE(made);
+    CHECK(made->resumed >= part);
+    CHECK(w.server.get("bkt", "o") == large_body());
+    CHECK(w.strays("bkt").empty());
+  }
+}
