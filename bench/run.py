@@ -26,7 +26,6 @@ import load_trace
 import report
 import storm
 import tail
-
 from report import row
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent

@@ -312,6 +312,18 @@ TEST_CASE("checkpoint_reader: damage shows in read_all, and stays", "[checkpoint
   CHECK(w.end(reader.submit_read(memory)).error().code() == errc::data_loss);
 }
 
+TEST_CASE("checkpoint_reader: read_all is compared, whatever was read before", "[checkpoint]") {
+  reader_world w;
+  auto reader = w.open();
+  CHECK_FALSE(w.read_at(reader, 20'100, 50));
+  reader_world::bytes memory(50'000);
+  for (int i = 0; i < 2; ++i) REQUIRE(w.end(reader.submit_read_all(memory)));
+  CHECK(memory == w.body);
+  CHECK(reader.verified());
+  w.corrupt_reads_from(4);
+  CHECK(w.end(reader.submit_read_all(memory)).error().code() == errc::data_loss);
+}
+
 TEST_CASE("checkpoint_reader: with its parts every range is compared", "[checkpoint]") {
   reader_world w;
   auto reader = w.open({.parts = w.parts_of(3'000)});
