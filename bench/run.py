@@ -27,7 +27,6 @@ import report
 import save
 import storm
 import tail
-
 from report import row
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent

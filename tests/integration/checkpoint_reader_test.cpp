@@ -205,9 +205,11 @@ TEST_CASE("checkpoint_reader: in the child of a fork it refuses", "[integration]
     const auto refused = [](const auto& got) {
       return !got && got.error().code() == errc::failed_precondition;
     };
-    bool right = refused(reader->read_at(0, memory)) && refused(reader->read(memory)) &&
-                 refused(reader->seek(1)) && refused(reader->prefetch({})) &&
-                 refused(reader->submit_read_at(0, memory).take());
+    bool right =
+        refused(reader->read_at(0, memory)) && refused(reader->read(memory)) &&
+        refused(reader->seek(1)) && refused(reader->prefetch({})) &&
+        refused(reader->submit_read_at(0, memory).take()) &&
+        refused(dataflux::checkpoint_reader::open(*h.context, {.bucket = "bkt", .object = "o"}));
     reader.reset();
     ::_exit(right ? 0 : 1);
   }

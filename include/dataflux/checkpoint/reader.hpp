@@ -38,7 +38,8 @@ class reader_state;
 ///
 /// Integrity: every byte that arrives is counted once with its checksum. As soon as all of the
 /// object has been read, in any order and by any of these calls, read-ahead included, its CRC32C is
-/// compared: `verified()`, or data_loss from the read that completed it and from all after it. With
+/// compared: `verified()`, or data_loss from the read that completed it and from all after it; and
+/// again by each read_all(). With
 /// checkpoint_read_request::parts each range is compared, too; data_loss then names the part, and
 /// reading it again asks the service again.
 ///
@@ -49,9 +50,9 @@ class reader_state;
 /// what others wait for alone.
 ///
 /// Each verb has three forms: blocking, `submit_` (an operation) and `start_` (a completion that
-/// runs on the context's home, never inside the call). Memory belongs to the read until it has
-/// ended; after an error what is in it is undefined. Blocking forms are not for completions, nor
-/// for a virtual_scheduler.
+/// runs on the context's home, never inside the call; the store's error of opening: anywhere).
+/// Memory belongs to the read until it has ended; after an error what is in it is undefined.
+/// Blocking forms are not for completions, nor for a virtual_scheduler.
 ///
 /// Thread safety: all members but move and destruction from any thread; read(), seek() and tell()
 /// share one cursor. Movable. Destroying it cancels what is being loaded ahead, and reads that are

@@ -2,6 +2,7 @@
 #include <array>
 #include <random>
 #include <string>
+#include <utility>
 
 #include "reader_world.hpp"
 
@@ -77,16 +78,52 @@ TEST_CASE("checkpoint_reader: headers between large reads cost no byte twice", "
   CHECK(reader.verified());
 }
 
+TEST_CASE("checkpoint_reader: of a block only what is not in memory is read", "[checkpoint]") {
+  reader_world w;
+  auto reader = w.open({.cache = 2'000});
+  std::uint64_t before = 0;
+  const auto costs = [&](std::uint64_t offset, std::size_t size) {
+    CHECK_FALSE(w.read_at(reader, offset, size));
+    return w.fetched() - std::exchange(before, w.fetched());
+  };
+  CHECK(costs(0, 2'500) == 2'500);
+  CHECK(costs(2'600, 10) == 500);
+  CHECK(costs(2'400, 10) == 500);
+  CHECK(costs(2'400, 200) == 0);
+  CHECK(costs(2'400, 10) == 0);
+  CHECK(costs(10'000, 10) == 1'000);  // in place of what is behind byte 2,500
+  CHECK(costs(2'600, 10) == 500);
+}
+
+TEST_CASE("checkpoint_reader: room is for what is waited for", "[checkpoint]") {
+  reader_world w(50'100);
+  auto reader = w.open({.cache = 2'000});
+  reader_world::bytes a(10);
+  reader_world::bytes b(10);
+  auto first = reader.submit_read_at(5'000, a);
+  auto second = reader.submit_read_at(7'000, b);
+  const byte_extent last[]{{50'000, 100}};
+  REQUIRE(reader.prefetch(last));
+  w.clock.run_for(1ms);
+  CHECK(w.store.in_flight() == 1);
+  CHECK(w.end(std::move(first)));
+  CHECK(w.end(std::move(second)));
+  CHECK(w.fetched() == 2'000);
+  w.clock.run();
+  CHECK(w.fetched() == 2'100);
+}
+
 TEST_CASE("checkpoint_reader: two that want one block share a request", "[checkpoint]") {
   reader_world w;
   auto reader = w.open();
-  reader_world::bytes a(100);
+  reader_world::bytes a(100, std::byte{0xEE});
   reader_world::bytes b(200);
-  reader_world::bytes c(300);
+  reader_world::bytes c(300, std::byte{0xEE});
   std::stop_source stop;
   auto first = reader.submit_read_at(5'100, a, {.stop = stop.get_token()});
   auto second = reader.submit_read_at(5'200, b);
   auto third = reader.submit_read_at(5'300, c, {.timeout = 5ms});
+  w.clock.run_for(1ms);
   stop.request_stop();
   const auto cancelled = w.end(std::move(first));
   REQUIRE_FALSE(cancelled);
@@ -99,6 +136,9 @@ TEST_CASE("checkpoint_reader: two that want one block share a request", "[checkp
   CHECK(w.end(std::move(second)));
   CHECK(w.holds(b, 5'200));
   CHECK(w.reads() == 1);
+  // Theirs again when it came.
+  CHECK(a == reader_world::bytes(100, std::byte{0xEE}));
+  CHECK(c == reader_world::bytes(300, std::byte{0xEE}));
 }
 
 TEST_CASE("checkpoint_reader: a cancel or a deadline ends a large read", "[checkpoint]") {
@@ -113,6 +153,20 @@ TEST_CASE("checkpoint_reader: a cancel or a deadline ends a large read", "[check
         errc::deadline_exceeded);
   CHECK(w.store.in_flight() == 0);
   CHECK_FALSE(w.read_at(reader, 10'500, 30'000));
+}
+
+TEST_CASE("checkpoint_reader: after a failure nothing is begun", "[checkpoint]") {
+  reader_world w;
+  w.context = dataflux::transfer_context(w.store, {.slice = 4'000, .concurrency = {.max = 2}});
+  auto reader = w.open();
+  w.store.set_faults([](dataflux::store_verb, std::string_view, std::uint64_t nth) {
+    std::optional<dataflux::injected_fault> fault;
+    if (nth == 1) fault.emplace().failure = dataflux::error(errc::permission_denied, "no");
+    return fault;
+  });
+  reader_world::bytes memory(50'000);
+  CHECK(w.end(reader.submit_read_all(memory)).error().code() == errc::permission_denied);
+  CHECK(w.reads() == 2);
 }
 
 TEST_CASE("checkpoint_reader: past the end", "[checkpoint]") {
@@ -310,6 +364,18 @@ TEST_CASE("checkpoint_reader: damage shows in read_all, and stays", "[checkpoint
   CHECK(w.end(reader.submit_read_all(memory)).error().code() == errc::data_loss);
   CHECK(w.read_at(reader, 0, 10)->code() == errc::data_loss);
   CHECK(w.end(reader.submit_read(memory)).error().code() == errc::data_loss);
+}
+
+TEST_CASE("checkpoint_reader: read_all is compared, whatever was read before", "[checkpoint]") {
+  reader_world w;
+  auto reader = w.open();
+  CHECK_FALSE(w.read_at(reader, 20'100, 50));
+  reader_world::bytes memory(50'000);
+  for (int i = 0; i < 2; ++i) REQUIRE(w.end(reader.submit_read_all(memory)));
+  CHECK(memory == w.body);
+  CHECK(reader.verified());
+  w.corrupt_reads_from(4);
+  CHECK(w.end(reader.submit_read_all(memory)).error().code() == errc::data_loss);
 }
 
 TEST_CASE("checkpoint_reader: with its parts every range is compared", "[checkpoint]") {

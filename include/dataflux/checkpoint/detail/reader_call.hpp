@@ -24,7 +24,7 @@ class reader_call final : public std::enable_shared_from_this<reader_call> {
   std::uint64_t end_offset() const noexcept { return offset_ + into_.size(); }
 
   // By plan(): what is copied now, comes straight into the caller's memory, or by way of the cache.
-  void copy(const extent_cache::extent& piece) noexcept;
+  void copy(const extent_cache::extent& piece);
   void add_direct(byte_extent range) { direct_.push_back(range); }
   void expect_load() noexcept { ++loads_; }
   void loaded(const extent_cache::extent& piece);
@@ -38,6 +38,7 @@ class reader_call final : public std::enable_shared_from_this<reader_call> {
 
   void pump();
   void read(byte_extent range);
+  bytes_span memory_of(byte_extent range) const noexcept;
   void arrived(byte_extent range, const result<ranged_read_summary>& outcome);
   void settle();
 
@@ -54,6 +55,8 @@ class reader_call final : public std::enable_shared_from_this<reader_call> {
   std::size_t next_{0};     ///< of direct_: to be started
   std::size_t reading_{0};  ///< of direct_: under way
   std::size_t loads_{0};    ///< that are waited for
+  /// Of a read of the whole object, which is compared even if others have read it before.
+  std::optional<checked_ranges> whole_{};
   std::optional<error> failure_{};
 };
 

@@ -67,6 +67,8 @@ class reader_state final : public std::enable_shared_from_this<reader_state> {
   std::uint64_t slice_of(std::uint64_t left) const noexcept;
   /// Notes what has been read; an error if that shows that the object is damaged.
   std::optional<error> received(byte_extent range, bytes_view bytes, std::uint32_t crc);
+  /// `crc` is of all the object's bytes.
+  std::optional<error> check_whole(std::uint32_t crc);
   std::optional<error> lost() const;
   int concurrency() const noexcept;
 
@@ -92,7 +94,6 @@ class reader_state final : public std::enable_shared_from_this<reader_state> {
   void pump();
   void pump_ahead();
   std::optional<error> check_part(byte_extent range, std::uint32_t crc) const;
-  std::optional<error> check_whole();
   void lose(const error& why);
 
   const transfer_context context_;

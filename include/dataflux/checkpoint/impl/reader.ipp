@@ -139,10 +139,11 @@ DATAFLUX_INLINE void checkpoint_reader::start_open(const transfer_context& conte
   auto& store = context.store();
   store.start_stat(look, [context, request = std::move(request),
                           done = std::move(done)](result<object_metadata> object) mutable {
+    // In the child of a fork nobody works at home.
+    if (!object) return done(std::move(object).error());
     auto& home = context.home();
     home.post([context, request = std::move(request), done = std::move(done),
                object = std::move(object)]() mutable {
-      if (!object) return done(std::move(object).error());
       if (auto wrong = detail::check_found(request, *object)) return done(std::move(*wrong));
       request.limits = {};
       done(checkpoint_reader(

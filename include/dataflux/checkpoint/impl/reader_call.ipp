@@ -38,6 +38,7 @@ DATAFLUX_INLINE void reader_call::begin() {
             self->state_->described(errc::deadline_exceeded, "the read's time limit passed"));
       });
     }
+    if (!into_.empty() && into_.size() == state_->size()) whole_.emplace();
     state_->plan(*this);
     pump();
   }
@@ -53,12 +54,18 @@ DATAFLUX_INLINE void reader_call::stopper::operator()() const noexcept {
   });
 }
 
-DATAFLUX_INLINE void reader_call::copy(const extent_cache::extent& piece) noexcept {
+DATAFLUX_INLINE bytes_span reader_call::memory_of(byte_extent range) const noexcept {
+  return into_.subspan(static_cast<std::size_t>(range.offset - offset_),
+                       static_cast<std::size_t>(range.length));
+}
+
+DATAFLUX_INLINE void reader_call::copy(const extent_cache::extent& piece) {
   const std::uint64_t from = std::max(piece.begin, offset_);
-  const std::uint64_t to = std::min(piece.end(), end_offset());
-  std::memcpy(into_.data() + static_cast<std::size_t>(from - offset_),
-              piece.memory.data() + static_cast<std::size_t>(from - piece.begin),
-              static_cast<std::size_t>(to - from));
+  const byte_extent range{from, std::min(piece.end(), end_offset()) - from};
+  const bytes_span to = memory_of(range);
+  std::memcpy(to.data(), piece.memory.data() + static_cast<std::size_t>(from - piece.begin),
+              to.size());
+  if (whole_) whole_->add(range, codec::crc32c(to));
 }
 
 DATAFLUX_INLINE void reader_call::loaded(const extent_cache::extent& piece) {
@@ -94,10 +101,7 @@ DATAFLUX_INLINE void reader_call::read(byte_extent range) {
   ++reading_;
   call_limits limits;
   limits.stop = stop_.get_token();
-  state_->read(range,
-               into_.subspan(static_cast<std::size_t>(range.offset - offset_),
-                             static_cast<std::size_t>(range.length)),
-               limits,
+  state_->read(range, memory_of(range), limits,
                [self = shared_from_this(), range](const result<ranged_read_summary>& outcome) {
                  self->arrived(range, outcome);
                });
@@ -109,9 +113,10 @@ DATAFLUX_INLINE void reader_call::arrived(byte_extent range,
   if (!outcome) {
     fail(outcome.error());
   } else if (!failure_) {
-    const bytes_view bytes = into_.subspan(static_cast<std::size_t>(range.offset - offset_),
-                                           static_cast<std::size_t>(range.length));
-    if (auto damaged = state_->received(range, bytes, outcome->crc32c)) fail(std::move(*damaged));
+    if (auto damaged = state_->received(range, memory_of(range), outcome->crc32c)) {
+      fail(std::move(*damaged));
+    }
+    if (whole_) whole_->add(range, outcome->crc32c);
   }
   pump();
 }
@@ -122,7 +127,7 @@ DATAFLUX_INLINE void reader_call::settle() {
   on_stop_.reset();
   if (timer_ != timer_id::none) state_->home().cancel(std::exchange(timer_, timer_id::none));
   auto done = std::exchange(done_, {});
-  if (!failure_) failure_ = state_->lost();
+  if (!failure_) failure_ = whole_ ? state_->check_whole(whole_->crc()) : state_->lost();
   if (failure_) return done(std::move(*failure_));
   done({});
 }

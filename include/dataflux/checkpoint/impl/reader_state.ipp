@@ -123,7 +123,7 @@ DATAFLUX_INLINE std::optional<error> reader_state::received(byte_extent range, b
                  : codec::crc32c(bytes.subspan(static_cast<std::size_t>(gap.offset - range.offset),
                                                static_cast<std::size_t>(gap.length))));
   }
-  return known_.whole(size_) ? check_whole() : std::nullopt;
+  return known_.whole(size_) ? check_whole(known_.crc()) : std::nullopt;
 }
 
 DATAFLUX_INLINE std::optional<error> reader_state::check_part(byte_extent range,
@@ -139,9 +139,9 @@ DATAFLUX_INLINE std::optional<error> reader_state::check_part(byte_extent range,
                                         " on, do not match its CRC32C");
 }
 
-DATAFLUX_INLINE std::optional<error> reader_state::check_whole() {
+DATAFLUX_INLINE std::optional<error> reader_state::check_whole(std::uint32_t crc) {
   if (!crc32c_) return std::nullopt;
-  if (known_.crc() == *crc32c_) {
+  if (crc == *crc32c_) {
     verified_.store(true, std::memory_order_release);
     return std::nullopt;
   }
