@@ -14,8 +14,8 @@
 #include "measure.hpp"
 
 /// Replays a trace of reads, "OFFSET LENGTH" a line on standard input, on checkpoint_reader, as a
-/// file object would be read: seek, then read. Prints the cost as one JSON line; bench/load_trace.py
-/// counts the requests at the server.
+/// file object would be read: seek, then read. Prints the cost as one JSON line;
+/// bench/load_trace.py counts the requests at the server.
 
 namespace {
 

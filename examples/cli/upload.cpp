@@ -53,7 +53,8 @@ bool file_uploads::journal_beside(const file_to_send& file) {
   if (::faccessat(file.where->descriptor(), ".", W_OK, AT_EACCESS) == 0) return true;
   if (!std::exchange(told_of_journal_, true)) {
     from_.report.note("no journal can be kept beside " + file.where->shown(file.name) + " (" +
-                      std::generic_category().message(errno) + "): if its copy breaks off it begins anew");
+                      std::generic_category().message(errno) +
+                      "): if its copy breaks off it begins anew");
   }
   return false;
 }
