@@ -31,6 +31,8 @@ using bench::fail;
 using bench::text_of;
 
 constexpr std::size_t copied_piece = std::size_t{1} << 20;
+/// Little enough that a stream fills it even where the network takes all at once.
+constexpr std::uint64_t stream_memory = std::uint64_t{32} << 20;
 constexpr std::size_t lent_piece = std::size_t{64} << 20;
 
 std::uint64_t resident() {
@@ -43,7 +45,11 @@ std::uint64_t resident() {
 class uploads {
  public:
   explicit uploads(const bench::options& given)
-      : name_(given.name), client_(bench::make_client(given)), context_(*client_, {}) {
+      : name_(given.name),
+        client_(bench::make_client(given)),
+        context_(*client_, name_ == "stream"
+                               ? dataflux::transfer_options{.upload_memory = stream_memory}
+                               : dataflux::transfer_options{}) {
     const bool whole = name_ != "stream";
     memory_ = bench::touched_memory(whole ? given.count * bench::part_size : bench::block_size);
     for (std::size_t at = 0; at < memory_.size(); at += bench::block_size) {
@@ -67,6 +73,14 @@ class uploads {
     const auto made = writer->commit();
     if (!made) fail("commit", text_of(made.error()));
     if (!made->fallback.empty()) fail("it did not go as asked", made->fallback);
+  }
+
+  /// Opens a connection, and leaves nothing.
+  void look() {
+    auto writer = dataflux::checkpoint_writer::open(
+        context_, {.bucket = std::string(bench::bucket), .object = named(0)});
+    if (!writer) fail("open", text_of(writer.error()));
+    if (const auto gone = writer->abort(); !gone) fail("abort", text_of(gone.error()));
   }
 
   std::uint64_t sent() const { return context_.counters().uploaded_bytes; }
@@ -136,7 +150,7 @@ int main(int argc, char** argv) {
   const bench::tally done{.requests = given.count, .bytes = given.count * bench::part_size};
   if (given.name == "stream") {
     // Connections are open, and nothing else of an upload is there yet.
-    client.run(0);
+    client.look();
     const std::uint64_t base = resident();
     const bench::stopwatch watch;
     watcher beside(client);
