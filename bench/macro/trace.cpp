@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
 #include <exception>
+#include <iostream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,8 +14,8 @@
 #include "measure.hpp"
 
 /// Replays a trace of reads, "OFFSET LENGTH" a line on standard input, on checkpoint_reader, as a
-/// file object would be read: seek, then read. Prints the cost as one JSON line; bench/load_trace.py
-/// counts the requests at the server.
+/// file object would be read: seek, then read. Prints the cost as one JSON line;
+/// bench/load_trace.py counts the requests at the server.
 
 namespace {
 
@@ -26,9 +26,8 @@ struct settings {
 
 std::vector<dataflux::byte_extent> read_trace() {
   std::vector<dataflux::byte_extent> all;
-  unsigned long long offset = 0;
-  unsigned long long length = 0;
-  while (std::scanf("%llu %llu", &offset, &length) == 2) all.push_back({offset, length});
+  dataflux::byte_extent next;
+  while (std::cin >> next.offset >> next.length) all.push_back(next);
   if (all.empty()) bench::fail("no trace on standard input");
   return all;
 }

@@ -64,4 +64,5 @@ class reader_call final : public std::enable_shared_from_this<reader_call> {
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/checkpoint/impl/reader_call.ipp>
+#include <dataflux/checkpoint/impl/reader_loads.ipp>
 #endif

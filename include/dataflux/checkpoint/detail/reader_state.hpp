@@ -126,7 +126,6 @@ class reader_state final : public std::enable_shared_from_this<reader_state> {
 }  // namespace dataflux::inline DATAFLUX_ABI::detail
 
 #if !defined(DATAFLUX_COMPILED)
-#include <dataflux/checkpoint/impl/reader_call.ipp>
-#include <dataflux/checkpoint/impl/reader_loads.ipp>
+#include <dataflux/checkpoint/detail/reader_call.hpp>
 #include <dataflux/checkpoint/impl/reader_state.ipp>
 #endif
