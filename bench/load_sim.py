@@ -1,8 +1,8 @@
-"""The part of the benchmark `load` in simulated time: connections of 50 MB/s and 20 ms of round trip.
+"""The part of the benchmark `load` in simulated time: 50 MB/s a connection, 20 ms of round trip.
 
 How much of min(connections, link / 50 MB/s) streams, each as fast as a single one, read_all() and
-read() of 2 GiB reach; bench/macro/load_sim.cpp runs it. The median of the seeds. Only read_all() has
-an aim: read() by pieces of 16 MiB keeps in flight what the cache holds.
+read() of 2 GiB reach; bench/macro/load_sim.cpp runs it. The median of the seeds. Only read_all()
+has an aim: read() by pieces of 16 MiB keeps in flight what the cache holds.
 """
 
 import json

@@ -17,7 +17,7 @@
 
 /// Loads one object in simulated time over a network whose connections are slow, and prints one
 /// JSON line: how long a single stream would take, and read_all() and read() in sequence do.
-/// bench/load.py makes a table of it.
+/// bench/load_sim.py makes a table of it.
 
 namespace {
 

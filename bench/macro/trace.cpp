@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
 #include <exception>
+#include <iostream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,9 +26,8 @@ struct settings {
 
 std::vector<dataflux::byte_extent> read_trace() {
   std::vector<dataflux::byte_extent> all;
-  unsigned long long offset = 0;
-  unsigned long long length = 0;
-  while (std::scanf("%llu %llu", &offset, &length) == 2) all.push_back({offset, length});
+  dataflux::byte_extent next;
+  while (std::cin >> next.offset >> next.length) all.push_back(next);
   if (all.empty()) bench::fail("no trace on standard input");
   return all;
 }

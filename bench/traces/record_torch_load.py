@@ -3,7 +3,7 @@
 
     record_torch_load.py OUT.json
 
-Saves a model of about 1 GiB (a decoder of 24 layers, in float32, with names as such models have) by
+Saves a model of about 1 GiB (a decoder of 20 layers, in float32, with names as such models have) by
 torch.save, as a zip file in a temporary folder, and loads it through a file object that notes every
 read. Needs torch from PyPI; its version is in the output. What is saved are zeros: only the places
 count.
