@@ -112,11 +112,11 @@ DATAFLUX_INLINE void object_upload::start_resumable() {
   request.conditions.if_generation_match = expected_;
   request.limits = limits();
   ++in_flight_;
-  store().start(request, then<resumable_session>([](object_upload& self, auto made) {
+  store().start(request, then<resumable_session>([](object_upload& self, const auto& made) {
                   --self.in_flight_;
-                  if (made) self.session_ = *std::move(made);
+                  if (made) self.session_ = *made;
                   if (self.failure_) return self.clean();
-                  if (!self.session_) return self.fail(made.error());
+                  if (!made) return self.fail(made.error());
                   self.phase_ = phase::sending;
                   self.pump();
                 }));
