@@ -3,17 +3,16 @@
 
 #include <emulator/emulator.hpp>
 #include <support/catch.hpp>
+#include <support/upload_faults.hpp>
 #include <support/verb_driver.hpp>
 
 #include <stdlib.h>
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,23 +30,11 @@ using dataflux::upload_path;
 namespace fault = emulator::fault;
 namespace fs = std::filesystem;
 namespace gcs = dataflux::gcs;
-using fault::point;
 using outcome = dataflux::result<dataflux::uploaded_file>;
 
-constexpr std::size_t part = 5 << 20;
-const std::string old_body = "the old object";
-
-/// Of 2.2 parts; no two parts are equal.
-const std::string& large_body() {
-  static const std::string body = [] {
-    std::string made(2 * part + part / 5, '\0');
-    for (std::size_t i = 0; i < made.size(); ++i) {
-      made[i] = static_cast<char>(i * 7 + i / 251 + i / part);
-    }
-    return made;
-  }();
-  return body;
-}
+using upload_faults::large_body;
+using upload_faults::old_body;
+using upload_faults::part;
 
 /// A service with an object "o" in each bucket, and a file.
 struct world {
@@ -82,15 +69,7 @@ struct world {
   }
   /// What there is in the bucket and the folder that nobody asked for, one a line.
   std::string strays(const std::string& bucket) {
-    std::string all;
-    const auto page = looker->list_page({.bucket = bucket}).value();
-    for (const auto& row : page.objects) {
-      if (row.name != "o") all.append(row.name) += '\n';
-    }
-    dataflux::list_uploads_request uploads;
-    uploads.bucket = bucket;
-    const auto open = looker->run(uploads).value();
-    for (const auto& upload : open.uploads) all.append("upload of ").append(upload.object) += '\n';
+    std::string all = upload_faults::strays(*looker, bucket, "o");
     for (const auto& entry : fs::directory_iterator(folder)) {
       if (entry.path() != path()) all.append(entry.path().filename().string()) += '\n';
     }
@@ -112,29 +91,6 @@ struct cell {
 };
 
 std::vector<cell> all_cells() {
-  struct named {
-    std::string_view name;
-    fault::action action;
-    std::optional<std::uint64_t> request_bytes{};
-  };
-  const named faults[] = {
-      {"400", fault::refuse{400}},
-      {"403", fault::refuse{403}},
-      {"404", fault::refuse{404}},
-      {"503", fault::refuse{503}},
-      {"token expired", fault::expire_tokens{}},
-      {"200 with an error", fault::send{.status = 200,
-                                        .body = "<Error><Code>InternalError</Code></Error>",
-                                        .content_type = "application/xml"}},
-      {"200 empty", fault::send{.status = 200}},
-      {"reset", fault::cut{}},
-      {"reset while sending", fault::cut{}, 1000},
-      {"close in head", fault::cut{.where = point::in_head, .reset = false}},
-      {"reply lost", fault::lose_reply{}},
-      {"stall", fault::stall{}},
-      {"wrong hash", fault::wrong_hash{}},
-      {"carried out twice", fault::execute_twice{}},
-  };
   struct step {
     std::string_view verb;
     bool changed{false};
@@ -144,7 +100,7 @@ std::vector<cell> all_cells() {
       {"objects.move"}, {"multipart.abort", true}, {"objects.delete", true}};
   std::vector<cell> cells;
   for (const step& s : steps) {
-    for (const named& f : faults) {
+    for (const upload_faults::named_fault& f : upload_faults::all()) {
       for (const std::uint64_t count : {1U, 0U}) {
         cells.push_back({s.verb, f.name, f.action, count, s.changed, f.request_bytes});
       }
@@ -199,23 +155,10 @@ std::string run_cell(world& w, const cell& c, int number) {
 
 TEST_CASE("upload_file: going on under every fault, the old object or the new one",
           "[checkpoint]") {
-  const std::vector<cell> cells = all_cells();
-  std::atomic<std::size_t> next{0};
-  std::mutex mutex;
-  std::string objections;
-  const auto work = [&] {
-    world mine;
-    for (std::size_t i = next++; i < cells.size(); i = next++) {
-      const std::string wrong = run_cell(mine, cells[i], static_cast<int>(i));
-      if (wrong.empty()) continue;
-      const std::scoped_lock lock(mutex);
-      objections += std::string(cells[i].verb) + (cells[i].count == 0 ? ", always" : "") + " / " +
-                    std::string(cells[i].name) + ": " + wrong + "\n";
-    }
-  };
-  std::vector<std::thread> threads;
-  for (int i = 0; i < 12; ++i) threads.emplace_back(work);
-  for (std::thread& t : threads) t.join();
+  const std::string objections =
+      upload_faults::run_all<world>(all_cells(), run_cell, [](const cell& c) {
+        return std::string(c.verb) + (c.count == 0 ? ", always" : "") + " / " + std::string(c.name);
+      });
   CHECK(objections == "");
 }
 
