@@ -29,7 +29,7 @@ DATAFLUX_INLINE std::string encode(const set_manifest& manifest) {
   return text.append(1, '\n');
 }
 
-inline error damaged_manifest(std::string_view what) {
+inline error damaged_set(std::string_view what) {
   return error{errc::data_loss, "the set's manifest is damaged: " + std::string(what)};
 }
 
@@ -38,7 +38,7 @@ inline result<std::uint64_t> read_head(std::string_view line, set_manifest& out)
   constexpr std::array<std::string_view, 5> keys{"dataflux-set", "last", "last_size", "last_crc32c",
                                                  "members"};
   const auto document = codec::json_document::parse(as_bytes(line));
-  if (!document) return damaged_manifest(document.error().message());
+  if (!document) return damaged_set(document.error().message());
   const auto version = document->root().find(keys[0]).int64();
   if (version && *version != set_manifest_version) {
     return error{errc::unimplemented, "the set's manifest is of version " +
@@ -46,14 +46,14 @@ inline result<std::uint64_t> read_head(std::string_view line, set_manifest& out)
   }
   std::array<codec::json_value, keys.size()> values{};
   if (auto good = read_members(document->root(), keys, values); !good) {
-    return damaged_manifest(good.error().message());
+    return damaged_set(good.error().message());
   }
   const auto last = values[1].text();
   const auto size = values[2].uint64();
   const auto crc = parse_hex32(values[3].text().value_or(""));
   const auto members = values[4].uint64();
   if (!version || !last || !size || !crc || !members || *size >> 63U != 0) {
-    return damaged_manifest("a value is not of its kind");
+    return damaged_set("a value is not of its kind");
   }
   out.last = *last;
   out.last_size = *size;
@@ -71,19 +71,19 @@ DATAFLUX_INLINE result<set_manifest> decode_set_manifest(std::string_view text) 
   };
   set_manifest manifest;
   const auto head = next_line();
-  if (!head) return damaged_manifest("it breaks off");
+  if (!head) return damaged_set("it breaks off");
   const auto count = read_head(*head, manifest);
   if (!count) return count.error();
   while (const auto line = next_line()) {
     auto member = parse_member_record(*line);
-    if (!member) return damaged_manifest(member.error().message());
+    if (!member) return damaged_set(member.error().message());
     if (!manifest.members.empty() && manifest.members.back().name >= member->name) {
-      return damaged_manifest("its members are not in order of names");
+      return damaged_set("its members are not in order of names");
     }
     manifest.members.push_back(*std::move(member));
   }
   if (!text.empty() || manifest.members.size() != *count) {
-    return damaged_manifest("it does not hold as many members as it says");
+    return damaged_set("it does not hold as many members as it says");
   }
   return manifest;
 }
