@@ -23,7 +23,6 @@ using namespace std::chrono_literals;
 using dataflux::as_bytes;
 using dataflux::checkpoint_writer;
 using dataflux::commit_mode;
-using dataflux::errc;
 using dataflux::transfer_context;
 using dataflux::upload_path;
 namespace fault = emulator::fault;

@@ -6,7 +6,6 @@ using dataflux::errc;
 using dataflux::part_plan;
 using dataflux::part_plan_options;
 using dataflux::part_quantum;
-using dataflux::store_traits;
 
 namespace {
 
