@@ -90,7 +90,7 @@ def peers(folder, rounds, show):
     for done in range(rounds):
         for name, command in programs.items():
             show(f"save, peers: round {done + 1} of {rounds}, {name}")
-            with folders.Emulator(folder / "tests/dataflux-emulator") as emulator:
+            with folders.Emulator(folder / "tests/emulator/dataflux-emulator") as emulator:
                 arguments = ([*ours, "--endpoint", emulator.endpoint, "--case", "save", "--count",
                               PEER_BYTES // PART] if command is None
                              else [*command, emulator.endpoint, PEER_BYTES])

@@ -233,9 +233,12 @@ TEST_CASE("checkpoint_writer: many writers that one thread fills in turns", "[ch
 
 TEST_CASE("checkpoint_writer: an operation that is cancelled ends the commit", "[checkpoint]") {
   world w;
-  w.store.set_faults([](store_verb v, std::string_view, std::uint64_t) {
+  std::atomic<bool> cancelled{false};
+  w.store.set_faults([&](store_verb v, std::string_view, std::uint64_t) {
     std::optional<dataflux::injected_fault> fault;
     if (v == store_verb::multipart_complete) {
+      // Hours pass in no time here.
+      while (!cancelled) std::this_thread::yield();
       fault.emplace();
       fault->delay = std::chrono::hours(10);
     }
@@ -248,6 +251,7 @@ TEST_CASE("checkpoint_writer: an operation that is cancelled ends the commit", "
     REQUIRE(writer->write(as_bytes(body)));
     auto commit = writer->submit_commit();
     commit.cancel();
+    cancelled = true;
     const auto made = commit.take();
     REQUIRE_FALSE(made);
     CHECK(made.error().code() == errc::cancelled);
