@@ -60,9 +60,9 @@ int run(dataflux::gcs::client& client, const main_job_options& job, const std::s
   const auto read = read_all(context, job, *objects);
   if (!read) return fail(read.error());
   const auto data = pattern(job.checkpoint_size);
-  const auto written = write_checkpoint(client, job, data);
+  const auto written = write_checkpoint(context, job, data);
   if (!written) return fail(written.error());
-  const auto restored = read_checkpoint(client, job, data);
+  const auto restored = read_checkpoint(context, job, data);
   const auto removed = client.remove({.bucket = job.bucket, .object = job.checkpoint});
   if (!restored) return fail(restored.error());
   if (!removed) return fail(removed.error());

@@ -38,11 +38,11 @@ dataflux::result<dataflux::object_columns> list_all(dataflux::object_store& stor
 dataflux::result<step_report> read_all(const dataflux::transfer_context& context,
                                        const main_job_options& job,
                                        const dataflux::object_columns& objects);
-/// Uploads `data` in parallel parts; aborts the upload when anything fails.
-dataflux::result<step_report> write_checkpoint(dataflux::object_store& store,
+/// Saves `data` piece by piece.
+dataflux::result<step_report> write_checkpoint(const dataflux::transfer_context& context,
                                                const main_job_options& job,
                                                dataflux::bytes_view data);
-/// Reads the checkpoint in parallel ranges and compares it with `data`.
-dataflux::result<step_report> read_checkpoint(dataflux::object_store& store,
+/// Reads the checkpoint back and compares it with `data`.
+dataflux::result<step_report> read_checkpoint(const dataflux::transfer_context& context,
                                               const main_job_options& job,
                                               dataflux::bytes_view data);

@@ -26,8 +26,8 @@ class Killed(Case):
         if not streamed:
             self.write("file", body)
             return self.start("cp", "file", self.url("model"), env=self.environment)
-        return self.start("cp", "-", self.url("model"), env=self.environment,
-                          stdin=open(self.write("stream", body), "rb"))
+        with open(self.write("stream", body), "rb") as stream:
+            return self.start("cp", "-", self.url("model"), env=self.environment, stdin=stream)
 
     def save_and_kill(self, streamed, kills):
         dice = random.Random(kills)
