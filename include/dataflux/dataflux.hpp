@@ -134,4 +134,5 @@
 #include <dataflux/transfer/transfer_state.hpp>
 #include <dataflux/transfer/window.hpp>
 #include <dataflux/unique_function.hpp>
+#include <dataflux/unique_name.hpp>
 #include <dataflux/version.hpp>

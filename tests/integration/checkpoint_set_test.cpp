@@ -8,6 +8,7 @@
 
 #include <emulator/emulator.hpp>
 #include <support/catch.hpp>
+#include <support/impatient_client.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -39,14 +40,7 @@ struct harness {
     client = make_client();
     context.emplace(*client);
   }
-  std::shared_ptr<gcs::client> make_client() const {
-    gcs::client_options o{.endpoint = server.endpoint(), .emulator = true};
-    o.retry = {.max_attempts = 6, .first = 1ms, .cap = 5ms};
-    o.stall_timeout = 300ms;
-    o.first_byte_timeout = 500ms;
-    o.transport.io_threads = 2;
-    return gcs::client::create(o).value();
-  }
+  std::shared_ptr<gcs::client> make_client() const { return impatient_client(server); }
   member_record put(const std::string& name, const std::string& body) {
     const std::uint32_t crc = dataflux::codec::crc32c(dataflux::as_bytes(body));
     return {.name = name,

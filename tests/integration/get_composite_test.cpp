@@ -4,6 +4,7 @@
 
 #include <emulator/emulator.hpp>
 #include <support/catch.hpp>
+#include <support/impatient_client.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -58,12 +59,7 @@ struct harness {
     }
     server.service().store().configure("bkt", {},
                                        [&](emulator::bucket_settings& now) { now = settings; });
-    gcs::client_options o{.endpoint = server.endpoint(), .emulator = true};
-    o.retry = {.max_attempts = 12, .first = 1ms, .cap = 5ms};
-    o.stall_timeout = 300ms;
-    o.first_byte_timeout = 500ms;
-    o.transport.io_threads = 2;
-    client = gcs::client::create(o).value();
+    client = impatient_client(server, 12);
     context.emplace(*client,
                     dataflux::transfer_options{.slice = 20'000, .concurrency = {.max = 8}});
   }

@@ -4,6 +4,7 @@
 
 #include <emulator/emulator.hpp>
 #include <support/catch.hpp>
+#include <support/impatient_client.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -35,12 +36,7 @@ struct harness {
   explicit harness(dataflux::transfer_options transfer = {.slice = 20'000})
       : server({.threads = 2}) {
     server.service().store().create_bucket("bkt", {});
-    gcs::client_options o{.endpoint = server.endpoint(), .emulator = true};
-    o.retry = {.max_attempts = 6, .first = 1ms, .cap = 5ms};
-    o.stall_timeout = 300ms;
-    o.first_byte_timeout = 500ms;
-    o.transport.io_threads = 2;
-    client = gcs::client::create(o).value();
+    client = impatient_client(server);
     transfer.concurrency.max = 16;
     context.emplace(*client, transfer);
   }

@@ -4,6 +4,7 @@
 
 #include <emulator/emulator.hpp>
 #include <support/catch.hpp>
+#include <support/impatient_client.hpp>
 
 #include <unistd.h>
 
@@ -35,12 +36,7 @@ constexpr std::size_t size = 15 * slice + 7;
 struct harness {
   harness() : server({.threads = 2}) {
     server.service().store().create_bucket("bkt", {});
-    gcs::client_options o{.endpoint = server.endpoint(), .emulator = true};
-    o.retry = {.max_attempts = 6, .first = 1ms, .cap = 5ms};
-    o.stall_timeout = 300ms;
-    o.first_byte_timeout = 500ms;
-    o.transport.io_threads = 2;
-    client = gcs::client::create(o).value();
+    client = impatient_client(server);
     context.emplace(*client, dataflux::transfer_options{.slice = slice});
     std::string name = (fs::temp_directory_path() / "dataflux-XXXXXX").string();
     REQUIRE(::mkdtemp(name.data()) != nullptr);

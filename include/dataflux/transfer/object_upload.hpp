@@ -177,7 +177,6 @@ class object_upload final : public std::enable_shared_from_this<object_upload> {
   std::vector<part_checksum> checksums_{};
   std::vector<uploaded_part> parts_{};
   std::size_t in_flight_{0};  ///< requests
-  int probes_{0};
   time_point asked_{};
   bool last_given_{false};
   bool may_exist_{false};  ///< an object under the temporary name

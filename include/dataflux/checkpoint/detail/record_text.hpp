@@ -12,8 +12,7 @@
 /// Private: what the texts of sets have in common.
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Eight lower-case hexadecimal digits.
-void append_hex32(std::string& out, std::uint32_t value);
+/// Of eight lower-case hexadecimal digits.
 std::optional<std::uint32_t> parse_hex32(std::string_view text) noexcept;
 
 /// The values of an object that has exactly these keys, each once, in the order of `keys`. Errors:

@@ -64,9 +64,8 @@ struct writer_state {
   buffer memory{};
   std::size_t used{0};
   std::uint32_t crc{0};
-  std::uint64_t part_size{0};  ///< of the part that is being filled; 0 = none is
-  std::uint64_t reserved{0};
-  std::uint64_t parts{0};  ///< on their way
+  std::uint64_t part_size{0};  ///< of the part that is being filled, and held for it; 0 = none
+  std::uint64_t parts{0};      ///< on their way
   std::uint64_t written{0};
   std::optional<error> failure{};
   bool finished{false};

@@ -5,6 +5,7 @@
 #include <dataflux/codec/crc32c.hpp>
 #include <dataflux/codec/json_writer.hpp>
 #include <dataflux/codec/utf8.hpp>
+#include <dataflux/unique_name.hpp>
 
 #include <array>
 #include <limits>
@@ -113,7 +114,7 @@ DATAFLUX_INLINE result<void> validate(const member_record& record) {
 DATAFLUX_INLINE std::string to_text(const member_record& record) {
   codec::json_writer out;
   std::string crc;
-  detail::append_hex32(crc, record.crc32c);
+  append_hex(crc, record.crc32c, 8);
   out.begin_object().key("dataflux-member").integer(detail::member_record_version);
   out.key("name").string(record.name);
   out.key("size").decimal_string(static_cast<std::int64_t>(record.size));
@@ -124,7 +125,7 @@ DATAFLUX_INLINE std::string to_text(const member_record& record) {
   for (std::size_t i = 0; i < record.parts.size();) {
     const std::size_t first = i;
     while (i < record.parts.size() && record.parts[i].size == record.parts[first].size) {
-      detail::append_hex32(packed, record.parts[i++].crc32c);
+      append_hex(packed, record.parts[i++].crc32c, 8);
     }
     out.begin_array().integer(static_cast<std::int64_t>(record.parts[first].size));
     out.integer(static_cast<std::int64_t>(i - first)).end_array();

@@ -7,11 +7,6 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-DATAFLUX_INLINE void append_hex32(std::string& out, std::uint32_t value) {
-  constexpr std::string_view digits{"0123456789abcdef"};
-  for (int shift = 28; shift >= 0; shift -= 4) out.push_back(digits[(value >> shift) & 0xfU]);
-}
-
 DATAFLUX_INLINE std::optional<std::uint32_t> parse_hex32(std::string_view text) noexcept {
   if (text.size() != 8) return std::nullopt;
   std::uint32_t value = 0;

@@ -2,9 +2,9 @@
 
 #include <dataflux/checkpoint/detail/set_commit.hpp>
 #include <dataflux/codec/crc32c.hpp>
+#include <dataflux/unique_name.hpp>
 
 #include <algorithm>
-#include <random>
 #include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
@@ -29,8 +29,7 @@ DATAFLUX_INLINE set_commit::set_commit(object_store& store, std::string bucket, 
       last_(std::move(last)),
       done_(std::move(done)),
       text_(encode(manifest_)) {
-  std::random_device device;
-  manifest_name_ = manifest_name(std::uint64_t{device()} << 32U | device());
+  manifest_name_ = manifest_name(random_bits());
 }
 
 DATAFLUX_INLINE void set_commit::begin() {

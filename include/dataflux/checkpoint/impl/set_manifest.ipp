@@ -3,6 +3,7 @@
 #include <dataflux/checkpoint/detail/record_text.hpp>
 #include <dataflux/checkpoint/detail/set_manifest.hpp>
 #include <dataflux/codec/json_writer.hpp>
+#include <dataflux/unique_name.hpp>
 
 #include <algorithm>
 #include <array>
@@ -16,7 +17,7 @@ inline constexpr std::string_view mark_crc32c_key = "dataflux-set-crc32c";
 DATAFLUX_INLINE std::string encode(const set_manifest& manifest) {
   codec::json_writer head;
   std::string crc;
-  append_hex32(crc, manifest.last_crc32c);
+  append_hex(crc, manifest.last_crc32c, 8);
   head.begin_object().key("dataflux-set").integer(set_manifest_version);
   head.key("last").string(manifest.last);
   head.key("last_size").decimal_string(static_cast<std::int64_t>(manifest.last_size));
@@ -90,8 +91,7 @@ DATAFLUX_INLINE result<set_manifest> decode_set_manifest(std::string_view text) 
 
 DATAFLUX_INLINE std::string manifest_name(std::uint64_t random) {
   std::string name{manifest_name_prefix};
-  append_hex32(name, static_cast<std::uint32_t>(random >> 32U));
-  append_hex32(name, static_cast<std::uint32_t>(random));
+  append_hex(name, random);
   return name;
 }
 
@@ -103,7 +103,7 @@ DATAFLUX_INLINE bool is_manifest_name(std::string_view base_name) noexcept {
 
 DATAFLUX_INLINE metadata_pairs to_metadata(const set_mark& mark) {
   std::string crc;
-  append_hex32(crc, mark.manifest_crc32c);
+  append_hex(crc, mark.manifest_crc32c, 8);
   return {{std::string(mark_key), mark.manifest}, {std::string(mark_crc32c_key), std::move(crc)}};
 }
 

@@ -6,6 +6,7 @@
 #include <dataflux/codec/percent.hpp>
 #include <dataflux/exec/locked_file.hpp>
 #include <dataflux/file_error.hpp>
+#include <dataflux/unique_name.hpp>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -25,11 +26,9 @@ inline constexpr std::uint64_t journal_part_room = 160;
 /// No journal is longer.
 inline constexpr std::uint64_t longest_journal = 64ULL << 20U;
 
-inline std::string hexadecimal(std::uint64_t bits, int digits) {
+inline std::string hex32(std::uint32_t bits) {
   std::string text;
-  for (int shift = 4 * digits - 4; shift >= 0; shift -= 4) {
-    text += "0123456789abcdef"[bits >> shift & 15U];
-  }
+  append_hex(text, bits, 8);
   return text;
 }
 
@@ -74,9 +73,7 @@ DATAFLUX_INLINE result<void> upload_journal::open(const std::string& path, int f
   // files has those of equal names.
   const std::string key = (beside && slash != std::string::npos ? path.substr(slash + 1) : path) +
                           '\n' + of_.bucket + '\n' + of_.object;
-  std::uint64_t hash = 0xcbf29ce484222325U;  // FNV-1a: short, whatever the name
-  for (const char c : key) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
-  name_ = std::string(upload_journal_prefix) + hexadecimal(hash, 16);
+  name_ = hashed_name(upload_journal_prefix, key);
   shown_ = above + (above.ends_with('/') ? "" : "/") + name_;
   file_ = open_locked(folder_, name_, 0600);
   if (file_ < 0 && errno == EWOULDBLOCK) {
@@ -118,7 +115,7 @@ DATAFLUX_INLINE void upload_journal::parse(std::string_view text) {
 
 DATAFLUX_INLINE std::string upload_journal::sealed(std::string line) const {
   const std::uint32_t crc = codec::crc32c_extend(head_crc_, as_bytes(line));
-  return std::move(line) + ' ' + hexadecimal(crc, 8) + '\n';
+  return std::move(line) + ' ' + hex32(crc) + '\n';
 }
 
 DATAFLUX_INLINE std::optional<std::string_view> upload_journal::opened(
@@ -127,7 +124,7 @@ DATAFLUX_INLINE std::optional<std::string_view> upload_journal::opened(
   if (space == std::string_view::npos) return std::nullopt;
   const auto content = line.substr(0, space);
   const std::uint32_t crc = codec::crc32c_extend(head_crc_, as_bytes(content));
-  if (line.substr(space + 1) != hexadecimal(crc, 8)) return std::nullopt;
+  if (line.substr(space + 1) != hex32(crc)) return std::nullopt;
   return content;
 }
 

@@ -68,7 +68,7 @@ DATAFLUX_INLINE result<void> writer_state::begin_part(std::size_t wanted) {
   // Where the store takes no more parts it is the upload that says so.
   const std::uint64_t size = std::max<std::uint64_t>(next_size(), 1);
   if (auto room = reserve(size); !room) return room;
-  part_size = reserved = size;
+  part_size = size;
   used = 0;
   crc = 0;
   const bool first = written == 0;
@@ -96,8 +96,8 @@ DATAFLUX_INLINE void writer_state::append(bytes_view bytes) noexcept {
 
 DATAFLUX_INLINE upload_piece writer_state::take_piece() {
   const bytes_view bytes{memory.data(), used};
-  upload_piece piece{bytes, crc, reserved, [owner = std::move(memory)]() mutable { owner = {}; }};
-  part_size = reserved = 0;
+  upload_piece piece{bytes, crc, part_size, [owner = std::move(memory)]() mutable { owner = {}; }};
+  part_size = 0;
   used = 0;
   return piece;
 }

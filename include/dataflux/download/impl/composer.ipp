@@ -1,10 +1,10 @@
 #pragma once
 
 #include <dataflux/download/detail/composer.hpp>
+#include <dataflux/unique_name.hpp>
 
 #include <algorithm>
 #include <chrono>
-#include <random>
 #include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
@@ -15,11 +15,6 @@ inline constexpr int most_refusals = 8;
 /// What has not been composed by then is read faster one by one, and a stream that ends waits for
 /// it.
 inline constexpr duration compose_patience = std::chrono::seconds(10);
-
-inline std::uint64_t random_bits() {
-  std::random_device device;
-  return std::uint64_t{device()} << 32U | device();
-}
 
 DATAFLUX_INLINE composer::composer(transfer_state& core, std::string bucket,
                                    const compose_options& options, unique_function<void()> wake)

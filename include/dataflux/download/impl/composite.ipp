@@ -2,6 +2,7 @@
 
 #include <dataflux/codec/rfc3339.hpp>
 #include <dataflux/download/composite.hpp>
+#include <dataflux/unique_name.hpp>
 #include <dataflux/version.hpp>
 
 #include <algorithm>
@@ -26,11 +27,8 @@ inline timestamp later(timestamp time, duration wait) noexcept {
 
 DATAFLUX_INLINE std::string composite_name(std::uint64_t high, std::uint64_t low) {
   std::string name(composed_objects_prefix);
-  for (const std::uint64_t half : {high, low}) {
-    for (int shift = 60; shift >= 0; shift -= 4) {
-      name += "0123456789abcdef"[(half >> shift) & 0xfU];
-    }
-  }
+  append_hex(name, high);
+  append_hex(name, low);
   return name;
 }
 

@@ -4,6 +4,7 @@
 #include <dataflux/download/detail/part_file.hpp>
 #include <dataflux/exec/locked_file.hpp>
 #include <dataflux/file_error.hpp>
+#include <dataflux/unique_name.hpp>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -71,11 +72,7 @@ DATAFLUX_INLINE result<void> part_file::create() {
 DATAFLUX_INLINE result<void> part_file::open_with_journal() {
   if (auto found = find_place(); !found) return found;
   journal_ = true;
-  std::uint64_t hash = 0xcbf29ce484222325U;  // FNV-1a: short, whatever the name
-  for (const char c : name_) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
-  std::string hidden = ".dataflux-part-";
-  for (int shift = 60; shift >= 0; shift -= 4) hidden += "0123456789abcdef"[hash >> shift & 15U];
-  hidden_ = std::move(hidden);
+  hidden_ = hashed_name(".dataflux-part-", name_);
   file_ = open_locked(folder_, hidden_, 0666);
   if (file_ < 0) {
     const int why = errno;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/codec/utf8.hpp>
+#include <dataflux/store/resumable.hpp>
 #include <dataflux/store/validate.hpp>
 
 #include <algorithm>
@@ -17,7 +18,6 @@ using metadata_list = std::span<const std::pair<std::string, std::string>>;
 inline constexpr std::size_t longest_object_name = 1024;
 inline constexpr std::size_t metadata_limit = std::size_t{8} << 10U;
 inline constexpr std::uint64_t largest_part = 5ULL << 30U;
-inline constexpr std::uint64_t largest_object = 5ULL << 40U;
 inline constexpr std::uint32_t most_parts = 10'000;
 inline constexpr std::size_t most_sources = 32;
 inline constexpr std::uint32_t greatest_page = 1000;
@@ -294,7 +294,7 @@ DATAFLUX_INLINE result<void> validate(const read_request& r) {
 }
 
 DATAFLUX_INLINE result<void> validate(const insert_request& r) {
-  if (r.data.size() > detail::largest_object) {
+  if (r.data.size() > greatest_object_size) {
     return detail::bad_number("object size in bytes", r.data.size(),
                               "at most 5497558138880 (5 TiB)");
   }
@@ -367,7 +367,7 @@ DATAFLUX_INLINE result<void> validate(const multipart_complete_request& r) {
     number = part.part_number;
     bytes += part.size;
   }
-  if (bytes <= detail::largest_object) return {};
+  if (bytes <= greatest_object_size) return {};
   return detail::bad_number("object size in bytes", bytes, "at most 5497558138880 (5 TiB)");
 }
 

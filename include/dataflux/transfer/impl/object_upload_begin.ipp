@@ -36,7 +36,6 @@ DATAFLUX_INLINE void object_upload::begin() {
 /// given for folders.
 DATAFLUX_INLINE void object_upload::probe() {
   in_flight_ += 2;
-  probes_ = 2;
   const auto told = [this] {
     return then<void>([](object_upload& self, const result<void>& r) { self.probed(r); });
   };
@@ -53,13 +52,12 @@ DATAFLUX_INLINE void object_upload::probe() {
 
 DATAFLUX_INLINE void object_upload::probed(const result<void>& outcome) {
   --in_flight_;
-  --probes_;
   if (failure_) return clean();
   if (!outcome && detail::is_not_permitted(outcome.error()) && mode_ == commit_mode::staged) {
     fall_back("temporary objects may not be removed or moved here: " + outcome.error().message());
     mode_ = commit_mode::direct;
   }
-  if (probes_ > 0) return;
+  if (!quiet()) return;  // the other one's answer is to come
   initiate();
 }
 

@@ -3,9 +3,7 @@
 #include <dataflux/codec/percent.hpp>
 #include <dataflux/store/reserved_prefixes.hpp>
 #include <dataflux/transfer/temporary_object.hpp>
-
-#include <cstdint>
-#include <random>
+#include <dataflux/unique_name.hpp>
 
 namespace dataflux::inline DATAFLUX_ABI {
 
@@ -16,11 +14,8 @@ inline constexpr std::size_t temporary_digit_count = 16;
 }  // namespace detail
 
 DATAFLUX_INLINE std::string temporary_object_name(std::string_view object) {
-  std::random_device device;
-  const std::uint64_t bits = std::uint64_t{device()} << 32U | device();
   std::string name(temporary_objects_prefix);
-  for (int shift = 60; shift >= 0; shift -= 4)
-    name += detail::temporary_digits[bits >> shift & 15U];
+  append_hex(name, random_bits());
   name += '-';
   codec::append_percent(name, object);
   if (name.size() > detail::longest_temporary_name) name.resize(detail::longest_temporary_name);

@@ -1,0 +1,23 @@
+#include <dataflux/unique_name.hpp>
+
+#include <support/catch.hpp>
+
+#include <string>
+
+TEST_CASE("unique_name: digits of a number, the highest first", "[core]") {
+  std::string text("x");
+  dataflux::append_hex(text, 0x0123456789abcdefU);
+  dataflux::append_hex(text, 0xfedcU, 8);
+  CHECK(text == "x0123456789abcdef0000fedc");
+}
+
+TEST_CASE("unique_name: a hash that never changes", "[core]") {
+  // FNV-1a's own test vectors.
+  CHECK(dataflux::hashed_name("p-", "") == "p-cbf29ce484222325");
+  CHECK(dataflux::hashed_name("", "a") == "af63dc4c8601ec8c");
+  CHECK(dataflux::hashed_name("", "foobar") == "85944171f73967e8");
+}
+
+TEST_CASE("unique_name: two draws differ", "[core]") {
+  CHECK(dataflux::random_bits() != dataflux::random_bits());
+}
