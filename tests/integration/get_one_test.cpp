@@ -5,6 +5,7 @@
 #include <emulator/emulator.hpp>
 #include <support/catch.hpp>
 #include <support/impatient_client.hpp>
+#include <support/temporary_folder.hpp>
 
 #include <unistd.h>
 
@@ -38,16 +39,7 @@ struct harness {
     server.service().store().create_bucket("bkt", {});
     client = impatient_client(server);
     context.emplace(*client, dataflux::transfer_options{.slice = slice});
-    std::string name = (fs::temp_directory_path() / "dataflux-XXXXXX").string();
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    folder = name;
     put(1);
-  }
-  harness(const harness&) = delete;
-  harness& operator=(const harness&) = delete;
-  ~harness() {
-    context.reset();
-    fs::remove_all(folder);
   }
 
   void put(std::size_t seed) {
@@ -87,7 +79,8 @@ struct harness {
   emulator::server server;
   std::string body{};
   std::vector<std::byte> memory{};
-  fs::path folder{};
+  const temporary_folder scratch{};
+  const fs::path& folder{scratch.path};
   std::shared_ptr<gcs::client> client{};
   std::optional<dataflux::transfer_context> context{};
 };

@@ -3,10 +3,9 @@
 
 #include <emulator/emulator.hpp>
 #include <support/catch.hpp>
+#include <support/temporary_folder.hpp>
 #include <support/upload_faults.hpp>
 #include <support/verb_driver.hpp>
-
-#include <stdlib.h>
 
 #include <chrono>
 #include <cstdint>
@@ -38,15 +37,6 @@ using upload_faults::part;
 
 /// A service with an object "o" in each bucket, and a file.
 struct world {
-  world() {
-    std::string name = (fs::temp_directory_path() / "dataflux-XXXXXX").string();
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    folder = name;
-  }
-  world(const world&) = delete;
-  world& operator=(const world&) = delete;
-  ~world() { fs::remove_all(folder); }
-
   void write(std::string_view body) const { std::ofstream(path(), std::ios::binary) << body; }
   std::string path() const { return (folder / "f").string(); }
 
@@ -78,7 +68,8 @@ struct world {
 
   emulator::server server{{.threads = 1, .service = {.log_limit = 0}}};
   std::shared_ptr<gcs::client> looker{gcs::client::create(quick_options(server, 30s)).value()};
-  fs::path folder{};
+  const temporary_folder scratch{};
+  const fs::path& folder{scratch.path};
 };
 
 struct cell {

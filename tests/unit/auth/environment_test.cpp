@@ -1,6 +1,7 @@
 #include <dataflux/auth/environment.hpp>
 
 #include <support/catch.hpp>
+#include <support/temporary_folder.hpp>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,21 +15,8 @@ using dataflux::auth::process_environment;
 
 namespace {
 
-/// A fresh folder, removed at the end.
-class scratch_folder {
- public:
-  scratch_folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "dataflux-XXXXXX").string();
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    path_ = name;
-  }
-  scratch_folder(const scratch_folder&) = delete;
-  scratch_folder& operator=(const scratch_folder&) = delete;
-  ~scratch_folder() { std::filesystem::remove_all(path_); }
-  std::string at(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_{};
+struct scratch_folder : temporary_folder {
+  std::string at(const std::string& name) const { return path.string() + "/" + name; }
 };
 
 }  // namespace

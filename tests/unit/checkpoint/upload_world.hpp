@@ -6,8 +6,6 @@
 
 #include <support/catch.hpp>
 
-#include <stdlib.h>
-
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -20,6 +18,7 @@
 #include <utility>
 
 #include <support/crossed_clock.hpp>
+#include <support/temporary_folder.hpp>
 
 inline constexpr std::size_t part = 256 << 10;
 
@@ -36,13 +35,7 @@ struct upload_world {
       : store(clock, {.traits = {.min_part_size = part}, .rtt = std::chrono::milliseconds(10)}),
         context(store, {.upload_memory = memory}) {
     store.put("bkt", "o", dataflux::as_bytes("old"));
-    std::string name = (std::filesystem::temp_directory_path() / "dataflux-XXXXXX").string();
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    folder = name;
   }
-  upload_world(const upload_world&) = delete;
-  upload_world& operator=(const upload_world&) = delete;
-  ~upload_world() { std::filesystem::remove_all(folder); }
 
   /// A file "f", which is to become the object.
   dataflux::upload_file_request file(std::string_view body) const {
@@ -113,5 +106,6 @@ struct upload_world {
   crossed_clock clock{};
   dataflux::memory_store store;
   dataflux::transfer_context context;
-  std::filesystem::path folder{};
+  const temporary_folder scratch{};
+  const std::filesystem::path& folder{scratch.path};
 };

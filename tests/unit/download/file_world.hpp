@@ -4,8 +4,6 @@
 
 #include <support/catch.hpp>
 
-#include <stdlib.h>
-
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -18,6 +16,7 @@
 #include <vector>
 
 #include <support/crossed_clock.hpp>
+#include <support/temporary_folder.hpp>
 #include "get_world.hpp"
 
 using bytes = std::vector<std::byte>;
@@ -30,14 +29,7 @@ inline const dataflux::transfer_options few_ahead{.memory_cap = 4 * slice, .slic
 /// A bucket 20 ms away on a virtual clock, and a folder; files are written by real threads.
 struct file_world {
   explicit file_world(dataflux::transfer_options options = {.slice = slice})
-      : store(clock, {.rtt = std::chrono::milliseconds(20)}), context(store, options) {
-    std::string name = (std::filesystem::temp_directory_path() / "dataflux-XXXXXX").string();
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    folder = name;
-  }
-  file_world(const file_world&) = delete;
-  file_world& operator=(const file_world&) = delete;
-  ~file_world() { std::filesystem::remove_all(folder); }
+      : store(clock, {.rtt = std::chrono::milliseconds(20)}), context(store, options) {}
 
   /// As a listing tells it.
   dataflux::get_to_file_request put(const std::string& name, std::size_t size, std::uint64_t seed) {
@@ -86,5 +78,6 @@ struct file_world {
   crossed_clock clock{};
   dataflux::memory_store store;
   dataflux::transfer_context context;
-  std::filesystem::path folder{};
+  const temporary_folder scratch{};
+  const std::filesystem::path& folder{scratch.path};
 };

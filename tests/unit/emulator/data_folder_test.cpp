@@ -1,8 +1,7 @@
 #include <emulator/data_folder.hpp>
 #include <emulator/service_error.hpp>
 #include <support/catch.hpp>
-
-#include <stdlib.h>
+#include <support/temporary_folder.hpp>
 
 #include <filesystem>
 #include <fstream>
@@ -15,25 +14,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
-class scratch_folder {
- public:
-  scratch_folder() {
-    std::string pattern = (fs::temp_directory_path() / "dataflux-data-XXXXXX").string();
-    REQUIRE(::mkdtemp(pattern.data()) != nullptr);
-    path = pattern;
-  }
-  ~scratch_folder() {
-    std::error_code ignored;
-    fs::remove_all(path, ignored);
-  }
-  scratch_folder(const scratch_folder&) = delete;
-  scratch_folder& operator=(const scratch_folder&) = delete;
-
+struct scratch_folder {
   std::size_t files() const {
     return static_cast<std::size_t>(
         std::distance(fs::directory_iterator{path + "/bytes"}, fs::directory_iterator{}));
   }
-  std::string path{};
+  const temporary_folder folder{};
+  const std::string path{folder.path.string()};
 };
 
 /// A store as a program with this folder has it. The folder's last member dies first.

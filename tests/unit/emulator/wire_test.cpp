@@ -3,11 +3,11 @@
 #include <emulator/emulator.hpp>
 #include <emulator/json_value.hpp>
 #include <support/catch.hpp>
+#include <support/temporary_folder.hpp>
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -338,8 +338,8 @@ TEST_CASE("server: tokens are asked for on the wire", "[emulator]") {
 }
 
 TEST_CASE("server: a folder becomes a bucket", "[emulator]") {
-  std::string root = (std::filesystem::temp_directory_path() / "seed_test_XXXXXX").string();
-  REQUIRE(::mkdtemp(root.data()) != nullptr);
+  const temporary_folder scratch;
+  const std::string root = scratch.path.string();
   std::filesystem::create_directories(root + "/d/e");
   std::ofstream{root + "/d/e/f.txt"} << "123456789";
   std::ofstream(root + "/empty").flush();
@@ -356,7 +356,6 @@ TEST_CASE("server: a folder becomes a bucket", "[emulator]") {
   std::filesystem::remove(root + "/d/e/f.txt");
   CHECK(c.get(s.endpoint() + "/seeded/d/e/f.txt").code != CURLE_OK);
   CHECK_THROWS_AS(s.seed("seeded", root + "/none"), std::runtime_error);
-  std::filesystem::remove_all(root);
 }
 
 TEST_CASE("server: ends with connections in every state", "[emulator]") {

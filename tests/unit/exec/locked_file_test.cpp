@@ -1,9 +1,9 @@
 #include <dataflux/exec/locked_file.hpp>
 
 #include <support/catch.hpp>
+#include <support/temporary_folder.hpp>
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,21 +17,9 @@ using dataflux::open_locked;
 
 namespace {
 
-struct some_folder {
-  some_folder() {
-    std::string name = (fs::temp_directory_path() / "dataflux-XXXXXX").string();
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    path = name;
-    open = ::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  }
-  some_folder(const some_folder&) = delete;
-  some_folder& operator=(const some_folder&) = delete;
-  ~some_folder() {
-    ::close(open);
-    fs::remove_all(path);
-  }
-  fs::path path{};
-  int open{-1};
+struct some_folder : temporary_folder {
+  ~some_folder() { ::close(open); }
+  const int open{::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <support/catch.hpp>
 #include <support/size_limit.hpp>
+#include <support/temporary_folder.hpp>
 #include <unit/list/saved_rows.hpp>
 
 #include <sys/stat.h>
@@ -27,17 +28,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-struct folder {
-  folder() {
-    std::string name = (fs::temp_directory_path() / "dataflux-manifest-XXXXXX").string();
-    path = ::mkdtemp(name.data());
-  }
-  folder(const folder&) = delete;
-  folder& operator=(const folder&) = delete;
-  ~folder() {
-    std::error_code ignored;
-    fs::remove_all(path, ignored);
-  }
+struct folder : temporary_folder {
   std::vector<std::string> files() const {
     std::vector<std::string> out;
     for (const auto& entry : fs::directory_iterator(path)) {
@@ -45,7 +36,6 @@ struct folder {
     }
     return out;
   }
-  fs::path path;
 };
 
 struct fixture {
