@@ -41,8 +41,9 @@ struct world {
   std::string path() const { return (folder / "f").string(); }
 
   /// By a client of its own, lest a connection that one fault has spoilt surprise the next.
-  outcome upload(const std::string& bucket, commit_mode mode = commit_mode::staged) {
-    auto options = quick_options(server, 700ms);
+  outcome upload(const std::string& bucket, commit_mode mode = commit_mode::staged,
+                 std::chrono::milliseconds patience = 30s) {
+    auto options = quick_options(server, patience);
     options.retry.max_elapsed = 2s;  // rates that are refused for ever
     const auto client = gcs::client::create(options).value();
     // So little that a part has gone before the third is read.
@@ -125,7 +126,7 @@ std::string run_cell(world& w, const cell& c, int number) {
                          .count = c.count,
                          .request_bytes = c.request_bytes,
                          .action = c.action});
-  const auto second = w.upload(bucket);
+  const auto second = w.upload(bucket, commit_mode::staged, 700ms);
   w.server.faults().clear();
   const auto there = w.server.get(bucket, "o");
   if (there != body && there != old_body) return "neither the old object nor the new one";
