@@ -1,8 +1,10 @@
 #pragma once
 
 #include <dataflux/config.hpp>
+#include <dataflux/error.hpp>
 
 #include <cstdint>
+#include <string_view>
 
 namespace dataflux::inline DATAFLUX_ABI {
 
@@ -14,6 +16,9 @@ namespace dataflux::inline DATAFLUX_ABI {
 /// Counts the forks that led to this process since the library was first used. Registers the fork
 /// handlers on the first call. Thread-safe; one load afterwards.
 std::uint64_t fork_generation() noexcept;
+
+/// What a use in the child fails with; `what` the parent made: "client", "listing".
+error forked_error(std::string_view what);
 
 /// Descriptors that a forked child closes at once, so that the parent's peers see the parent's
 /// closes. Thread-safe. Cost: a lock, a tree node and an fstat. A descriptor

@@ -109,7 +109,7 @@ class [[nodiscard]] operation {
   result<T> take() {
     if (inherited()) {
       leak();
-      return error(errc::failed_precondition, "this operation belongs to the parent process");
+      return forked_error("operation");
     }
     wait();
     auto state = std::move(state_);

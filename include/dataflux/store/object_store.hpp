@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/byte_sink.hpp>
+#include <dataflux/exec/fork.hpp>
 #include <dataflux/exec/operation.hpp>
 #include <dataflux/exec/scheduler.hpp>
 #include <dataflux/result.hpp>
@@ -54,6 +55,12 @@ class object_store {
   virtual store_traits traits() const noexcept = 0;
   /// The clock and thread for a coordinator that uses this store; calls spread over all threads.
   virtual scheduler& executor() noexcept = 0;
+  /// failed_precondition in the child of a fork: the parent's store has no threads there. Its verbs
+  /// fail so inside start(); whoever begins with a post() to the executor, where nobody would run
+  /// it, asks here first.
+  result<void> usable() const {
+    return born_ == fork_generation() ? result<void>() : forked_error("client");
+  }
 
   /// The sink is rewound at most to offset 0 when an attempt cannot be resumed where it broke off.
   /// A read of the whole object is checked against its CRC32C: errc::data_loss when it differs.
@@ -174,6 +181,8 @@ class object_store {
   }
 
  private:
+  const std::uint64_t born_{fork_generation()};
+
   template <class Request>
   void refuse(const Request&, completion<typename Request::value> done) {
     executor().post([done = std::move(done)]() mutable {

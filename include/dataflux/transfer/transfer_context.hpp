@@ -23,7 +23,8 @@ struct transfer_state;
 /// may start, it is that of the stream that has waited longest.
 ///
 /// A handle: copies share, streams and items keep it alive. The store outlives all of them but the
-/// items. Thread safety: all members from any thread.
+/// items. Thread safety: all members from any thread. In the child of a fork whatever begins on it
+/// fails at once with failed_precondition: the child makes a client and a context of its own.
 class transfer_context {
  public:
   explicit transfer_context(object_store& store, const transfer_options& options = {});

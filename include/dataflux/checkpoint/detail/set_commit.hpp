@@ -22,6 +22,7 @@ class set_commit final : public set_errand {
 
  private:
   void begin() override;
+  void refused(error why) override { fail(std::move(why)); }
   result<void> check(const object_columns& rows) const;
   void write_manifest();
   void take_manifest(result<object_metadata> made);

@@ -8,7 +8,6 @@
 
 #include <memory>
 #include <string>
-#include <thread>
 #include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
@@ -25,6 +24,8 @@ class set_errand : public std::enable_shared_from_this<set_errand> {
 
  protected:
   virtual void begin() = 0;
+  /// Instead of begin(), by a store that is not usable().
+  virtual void refused(error why) = 0;
 
   object_store& store() const noexcept { return store_; }
   const std::string& bucket() const noexcept { return bucket_; }
@@ -39,11 +40,6 @@ class set_errand : public std::enable_shared_from_this<set_errand> {
   object_store::completion<T> then(Self* self, Step step) {
     return [self = std::static_pointer_cast<Self>(self->shared_from_this()),
             step = std::move(step)](result<T> outcome) mutable {
-      // A store that a fork has left behind answers here and now; its threads, which would run what
-      // is posted, are not there.
-      if (std::this_thread::get_id() == self->starter_ && self->inside_) {
-        return step(*self, std::move(outcome));
-      }
       scheduler& home = self->home_;
       home.post([self = std::move(self), step = std::move(step),
                  outcome = std::move(outcome)]() mutable { step(*self, std::move(outcome)); });
@@ -71,8 +67,6 @@ class set_errand : public std::enable_shared_from_this<set_errand> {
   const std::string bucket_;
   const call_limits limits_;
   time_point deadline_{never};
-  const std::thread::id starter_{std::this_thread::get_id()};
-  bool inside_{false};  ///< start(), on the thread of the starter
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

@@ -31,6 +31,7 @@ class set_removal : public set_errand {
   const std::string& folder() const noexcept { return folder_; }
   void carry_out(std::deque<removal_plan> plans);
   void give_up(error why);
+  void refused(error why) override { give_up(std::move(why)); }
 
  private:
   void next_step();

@@ -63,6 +63,7 @@ class set_survey final : public set_errand {
 
  private:
   void begin() override;
+  void refused(error why) override;
   void take_rows(object_columns rows);
   void look_at(const object_row& row, const object_extras& extras);
   void claim_manifest(surveyed_set& set);

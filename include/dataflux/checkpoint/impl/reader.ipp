@@ -15,10 +15,6 @@ namespace dataflux::inline DATAFLUX_ABI {
 
 namespace detail {
 
-inline error inherited_reader() {
-  return {errc::failed_precondition, "this reader belongs to the parent process"};
-}
-
 inline error refused(const checkpoint_read_request& r, errc code, const std::string& what) {
   return error(code, what)
       .with_bucket(r.bucket)
@@ -59,7 +55,7 @@ inline std::optional<error> check_found(const checkpoint_read_request& r,
 inline void start_piece(const std::shared_ptr<reader_state>& state, std::uint64_t offset,
                         bytes_span memory, const call_limits& limits,
                         object_store::completion<void> done) {
-  if (state->inherited()) return done(inherited_reader());
+  if (state->inherited()) return done(forked_error("reader"));
   state->home().post([call = std::make_shared<reader_call>(state, offset, memory, limits,
                                                            std::move(done))] { call->begin(); });
 }
@@ -68,7 +64,7 @@ inline void start_piece(const std::shared_ptr<reader_state>& state, std::uint64_
 inline operation<void> submit_piece(const std::shared_ptr<reader_state>& state,
                                     std::uint64_t offset, bytes_span memory, call_limits limits) {
   return start_operation<void>(limits, [&](auto done) {
-    if (state->inherited()) return done(inherited_reader());
+    if (state->inherited()) return done(forked_error("reader"));
     const auto ready = state->copy_ready(offset, memory);
     if (!ready) return done(ready.error());
     if (*ready) return done({});
@@ -84,7 +80,7 @@ inline operation<void> launch_piece(const std::shared_ptr<reader_state>& state,
 
 inline result<void> run_piece(const std::shared_ptr<reader_state>& state, std::uint64_t offset,
                               bytes_span memory, const call_limits& limits) {
-  if (state->inherited()) return inherited_reader();
+  if (state->inherited()) return forked_error("reader");
   const auto ready = state->copy_ready(offset, memory);
   if (!ready) return ready.error();
   if (*ready) return {};
@@ -127,6 +123,9 @@ DATAFLUX_INLINE void checkpoint_reader::close() noexcept {
 DATAFLUX_INLINE void checkpoint_reader::start_open(const transfer_context& context,
                                                    checkpoint_read_request request,
                                                    completion<checkpoint_reader> done) {
+  if (auto good = context.store().usable(); !good) {
+    return done(std::move(good).error().with_bucket(request.bucket).with_object(request.object));
+  }
   if (auto wrong = detail::check_request(request)) {
     return context.home().post(
         [wrong = std::move(*wrong), done = std::move(done)]() mutable { done(std::move(wrong)); });
@@ -139,7 +138,6 @@ DATAFLUX_INLINE void checkpoint_reader::start_open(const transfer_context& conte
   auto& store = context.store();
   store.start_stat(look, [context, request = std::move(request),
                           done = std::move(done)](result<object_metadata> object) mutable {
-    // In the child of a fork nobody works at home.
     if (!object) return done(std::move(object).error());
     auto& home = context.home();
     home.post([context, request = std::move(request), done = std::move(done),
@@ -188,7 +186,7 @@ DATAFLUX_INLINE operation<void> checkpoint_reader::submit_read_all(bytes_span me
 DATAFLUX_INLINE void checkpoint_reader::start_read_all(bytes_span memory, const call_limits& limits,
                                                        completion<void> done) {
   if (auto wrong = detail::check_all(*state_, memory)) {
-    if (state_->inherited()) return done(detail::inherited_reader());
+    if (state_->inherited()) return done(forked_error("reader"));
     return state_->home().post(
         [wrong = std::move(*wrong), done = std::move(done)]() mutable { done(std::move(wrong)); });
   }
@@ -196,7 +194,7 @@ DATAFLUX_INLINE void checkpoint_reader::start_read_all(bytes_span memory, const 
 }
 
 DATAFLUX_INLINE result<std::size_t> checkpoint_reader::read(bytes_span memory, call_limits limits) {
-  if (state_->inherited()) return detail::inherited_reader();
+  if (state_->inherited()) return forked_error("reader");
   const auto step = state_->advance(memory.size());
   const auto into = memory.first(static_cast<std::size_t>(step.read.length));
   if (into.empty()) return std::size_t{0};
@@ -217,7 +215,7 @@ DATAFLUX_INLINE operation<std::size_t> checkpoint_reader::submit_read(bytes_span
 }
 DATAFLUX_INLINE void checkpoint_reader::start_read(bytes_span memory, const call_limits& limits,
                                                    completion<std::size_t> done) {
-  if (state_->inherited()) return done(detail::inherited_reader());
+  if (state_->inherited()) return done(forked_error("reader"));
   const auto step = state_->advance(memory.size());
   const auto into = memory.first(static_cast<std::size_t>(step.read.length));
   // Of no bytes nothing is asked, wherever the cursor is.
@@ -230,7 +228,7 @@ DATAFLUX_INLINE void checkpoint_reader::start_read(bytes_span memory, const call
 }
 
 DATAFLUX_INLINE result<void> checkpoint_reader::seek(std::uint64_t offset) {
-  if (state_->inherited()) return detail::inherited_reader();
+  if (state_->inherited()) return forked_error("reader");
   state_->seek(offset);
   return {};
 }
@@ -239,7 +237,7 @@ DATAFLUX_INLINE std::uint64_t checkpoint_reader::tell() const noexcept {
 }
 
 DATAFLUX_INLINE result<void> checkpoint_reader::prefetch(std::span<const byte_extent> ranges) {
-  if (state_->inherited()) return detail::inherited_reader();
+  if (state_->inherited()) return forked_error("reader");
   state_->load_ahead({ranges.begin(), ranges.end()});
   return {};
 }

@@ -15,10 +15,10 @@ DATAFLUX_INLINE set_errand::set_errand(object_store& store, std::string bucket, 
       deadline_(limits_.deadline_from(home_.now())) {}
 
 DATAFLUX_INLINE void set_errand::start() {
-  const auto self = shared_from_this();
-  inside_ = true;
+  if (auto good = store_.usable(); !good) {
+    return refused(std::move(good).error().with_bucket(bucket_));
+  }
   begin();
-  inside_ = false;
 }
 
 DATAFLUX_INLINE call_limits set_errand::limits() const {

@@ -20,12 +20,14 @@ DATAFLUX_INLINE set_survey::set_survey(object_store& store, std::string bucket, 
 
 DATAFLUX_INLINE void set_survey::begin() {
   list(folder_, [this](result<object_columns> rows) {
-    if (!rows) {
-      failure_ = std::move(rows).error();
-      return end();
-    }
+    if (!rows) return refused(std::move(rows).error());
     take_rows(*std::move(rows));
   });
+}
+
+DATAFLUX_INLINE void set_survey::refused(error why) {
+  failure_ = std::move(why);
+  end();
 }
 
 DATAFLUX_INLINE void set_survey::take_rows(object_columns rows) {

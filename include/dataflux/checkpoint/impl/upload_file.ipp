@@ -10,6 +10,12 @@ namespace dataflux::inline DATAFLUX_ABI {
 
 DATAFLUX_INLINE void start_upload_file(const transfer_context& context, upload_file_request request,
                                        object_store::completion<uploaded_file> done) {
+  if (auto good = context.store().usable(); !good) {
+    return done(std::move(good)
+                    .error()
+                    .with_bucket(request.upload.bucket)
+                    .with_object(request.upload.object));
+  }
   context.home().post([call = std::make_shared<detail::file_upload>(
                            context, std::move(request), std::move(done))] { call->start(); });
 }

@@ -36,7 +36,7 @@ DATAFLUX_INLINE std::optional<result<void>> writer_state::gate::wait(duration li
 
 DATAFLUX_INLINE result<void> writer_state::usable() const {
   if (born != fork_generation()) {
-    return error(errc::failed_precondition, "this writer belongs to the parent process");
+    return forked_error("writer");
   }
   if (failure) return *failure;
   if (finished) {
@@ -211,6 +211,9 @@ class writer_opening {
  public:
   static void start(const transfer_context& context, object_upload_request request,
                     const std::stop_token& stop, object_store::completion<checkpoint_writer> done) {
+    if (auto good = context.store().usable(); !good) {
+      return done(std::move(good).error().with_bucket(request.bucket).with_object(request.object));
+    }
     auto upload = std::make_shared<object_upload>(context, std::move(request));
     auto link = link_stop(stop, upload, context.home());
     context.home().post([context, upload, link, done = std::move(done)]() mutable {

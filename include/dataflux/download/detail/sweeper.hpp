@@ -8,7 +8,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
@@ -39,8 +38,6 @@ class sweeper final : public std::enable_shared_from_this<sweeper> {
   std::string page_token_{};
   std::size_t next_{0};  ///< of report_.objects: to be looked at for removal
   std::size_t in_flight_{0};
-  const std::thread::id starter_{std::this_thread::get_id()};
-  bool inside_{false};  ///< start(), on the thread of the starter
   bool last_page_{false};
   std::optional<error> failure_{};
 };

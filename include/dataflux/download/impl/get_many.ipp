@@ -10,10 +10,6 @@ namespace dataflux::inline DATAFLUX_ABI {
 
 namespace detail {
 
-inline error inherited_getter() {
-  return {errc::failed_precondition, "this stream belongs to the parent process"};
-}
-
 struct listed_requests {
   object_columns objects;
   object_columns::const_iterator next;
@@ -123,7 +119,7 @@ DATAFLUX_INLINE void getter::wait(std::size_t max,
                                   object_store::completion<std::vector<got_item>> done,
                                   std::shared_ptr<void> on_stop) {
   const auto stream = stream_;  // `done` may end the getter
-  if (stream->outbox().inherited()) return done(detail::inherited_getter());
+  if (stream->outbox().inherited()) return done(forked_error("stream"));
   if (stream->outbox().wait(max, std::move(done), std::move(on_stop)).tell) stream->wake();
 }
 

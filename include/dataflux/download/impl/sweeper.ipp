@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -36,10 +35,12 @@ DATAFLUX_INLINE sweeper::sweeper(object_store& store, std::string bucket,
       done_(std::move(done)) {}
 
 DATAFLUX_INLINE void sweeper::start() {
+  if (auto good = store_.usable(); !good) {
+    failure_ = std::move(good).error().with_bucket(bucket_);
+    return end();
+  }
   deadline_ = options_.limits.deadline_from(home_.now());
-  inside_ = true;
   list();
-  inside_ = false;
 }
 
 DATAFLUX_INLINE call_limits sweeper::limits() const {
@@ -54,11 +55,6 @@ DATAFLUX_INLINE void sweeper::list() {
                         .extra = extra_columns::created | extra_columns::metadata,
                         .limits = limits()},
       [self = shared_from_this()](result<list_page> page) {
-        // A store that a fork has left behind answers here and now; its threads, which would run
-        // what is posted, are not there.
-        if (std::this_thread::get_id() == self->starter_ && self->inside_) {
-          return self->listed(std::move(page));
-        }
         scheduler& home = self->home_;
         home.post([self, page = std::move(page)]() mutable { self->listed(std::move(page)); });
       });

@@ -5,6 +5,8 @@
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <string>
+#include <utility>
 
 #include <pthread.h>
 #include <sys/stat.h>
@@ -55,6 +57,12 @@ struct fork_state {
 
 DATAFLUX_INLINE std::uint64_t fork_generation() noexcept {
   return detail::fork_state::get().generation.load(std::memory_order_relaxed);
+}
+
+DATAFLUX_INLINE error forked_error(std::string_view what) {
+  std::string message("this ");
+  message.append(what).append(" was made before fork(); make a new one in the child process");
+  return {errc::failed_precondition, std::move(message)};
 }
 
 DATAFLUX_INLINE void track_descriptor(int descriptor) {

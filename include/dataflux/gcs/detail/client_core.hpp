@@ -26,9 +26,6 @@ namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
 class call;
 class read_call;
 
-/// What every use of a parent's client gets in the child of a fork.
-error forked_error();
-
 /// What all calls of one client share, and the list of those that are under way.
 class client_core final : public ref_counted {
  public:

@@ -50,7 +50,7 @@ DATAFLUX_INLINE void call::launch(const call_limits& allowed, std::optional<erro
   stop_token_ = allowed.stop;
   bad_ = std::move(bad);
   if (core_->forked()) {
-    error inherited = forked_error();
+    error inherited = forked_error("client");
     inherited.with_verb(identity().verb)
         .with_bucket(identity().bucket)
         .with_object(identity().object);

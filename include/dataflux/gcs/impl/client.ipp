@@ -84,7 +84,7 @@ DATAFLUX_INLINE client::~client() {
 DATAFLUX_INLINE const gcs::endpoint& client::endpoint() const noexcept { return core_->where; }
 DATAFLUX_INLINE const counters& client::totals() const noexcept { return core_->totals; }
 DATAFLUX_INLINE result<void> client::set_token(const auth::access_token& token) {
-  if (core_->forked()) return detail::forked_error();
+  if (core_->forked()) return forked_error("client");
   return core_->tokens->set_token(token);
 }
 DATAFLUX_INLINE store_traits client::traits() const noexcept { return {}; }

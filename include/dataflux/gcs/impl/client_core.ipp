@@ -38,11 +38,6 @@ DATAFLUX_INLINE client_core::~client_core() {
   for (read_call* c : spare_reads_) delete c;
 }
 
-DATAFLUX_INLINE error forked_error() {
-  return error(errc::failed_precondition,
-               "this client was made before fork(); make a new one in the child process");
-}
-
 DATAFLUX_INLINE bool client_core::forked() const noexcept {
   return fork_generation() != generation;
 }

@@ -15,7 +15,6 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -143,8 +142,6 @@ class list_coordinator final : public list_source,
   bool answered_{false};  ///< the first call was
   bool finished_{false};
   bool plan_due_{false};
-  const std::thread::id starter_{std::this_thread::get_id()};
-  bool inside_{false};  ///< the first call's start; read by `starter_` only
   std::optional<std::stop_callback<stopper>> on_stop_{};
 };
 

@@ -24,12 +24,6 @@ DATAFLUX_INLINE result<listing> fast_list(object_store& store, fast_list_request
   return submit_fast_list(store, std::move(request)).take();
 }
 
-namespace detail {
-inline error inherited_lister() {
-  return {errc::failed_precondition, "this listing belongs to the parent process"};
-}
-}  // namespace detail
-
 DATAFLUX_INLINE fast_lister::fast_lister(object_store& store, const fast_list_request& request)
     : outbox_(std::make_shared<detail::list_outbox>()) {
   detail::list_coordinator::start(store, request, {}, outbox_);
@@ -58,14 +52,14 @@ DATAFLUX_INLINE result<fast_lister::page> fast_lister::next_page() {
 DATAFLUX_INLINE operation<fast_lister::page> fast_lister::submit_next_page() {
   call_limits limits;
   return start_operation<page>(limits, [&](object_store::completion<page> done) {
-    if (outbox_->inherited()) return done(detail::inherited_lister());
+    if (outbox_->inherited()) return done(forked_error("listing"));
     if (auto ready = outbox_->try_take()) return done(*std::move(ready));
     outbox_->wait(std::move(done), limits.stop);
   });
 }
 
 DATAFLUX_INLINE void fast_lister::start_next_page(object_store::completion<page> done) {
-  if (outbox_->inherited()) return done(detail::inherited_lister());
+  if (outbox_->inherited()) return done(forked_error("listing"));
   if (auto ready = outbox_->try_take()) return done(*std::move(ready));
   outbox_->wait(std::move(done), {});
 }

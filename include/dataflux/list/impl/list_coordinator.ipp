@@ -127,6 +127,9 @@ DATAFLUX_INLINE void list_coordinator::wake() {
 
 DATAFLUX_INLINE void list_coordinator::begin() {
   if (outbox_) outbox_->attach(weak_from_this());
+  if (auto good = store_.usable(); !good) {
+    return finish(failure(good.error().code(), good.error().message()));
+  }
   if (request_.limits.stop.stop_requested()) {
     return finish(failure(errc::cancelled, "the caller asked to stop"));
   }
@@ -141,9 +144,7 @@ DATAFLUX_INLINE void list_coordinator::begin() {
   if (first == nullptr) return finish(failure(errc::internal, "nothing is planned to begin with"));
   ++in_flight_;
   ++summary_.calls;
-  inside_ = true;
   start_call(first);
-  inside_ = false;
 }
 
 DATAFLUX_INLINE void list_coordinator::pump() {
@@ -303,12 +304,6 @@ DATAFLUX_INLINE void list_coordinator::start_call(const call_ptr& call) {
   store_.start(call->request, [self = shared_from_this(), call](result<list_page> page) mutable {
     call->page = std::move(page);
     self->examine(*call);
-    // A store that a fork has left behind answers here and now; its threads, which
-    // would run what is posted, are not there.
-    if (std::this_thread::get_id() == self->starter_ && self->inside_) {
-      self->arrived(*call);
-      return self->pump();
-    }
     scheduler& home = self->home_;
     home.post([self = std::move(self), call] {
       self->arrived(*call);

@@ -194,6 +194,9 @@ DATAFLUX_INLINE void start_save_manifest(object_store& store, const manifest_tar
                                          const manifest_description& description,
                                          const object_columns& rows,
                                          object_store::completion<object_metadata> done) {
+  if (auto good = store.usable(); !good) {
+    return done(std::move(good).error().with_bucket(target.bucket).with_object(target.object));
+  }
   auto upload =
       std::make_shared<detail::manifest_upload>(store, target, description, rows, std::move(done));
   store.executor().post([upload = std::move(upload)] { upload->begin(); });

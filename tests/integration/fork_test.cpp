@@ -1,0 +1,180 @@
+#include <dataflux/checkpoint/upload_file.hpp>
+#include <dataflux/checkpoint/writer.hpp>
+#include <dataflux/download/get_many.hpp>
+#include <dataflux/download/get_one.hpp>
+#include <dataflux/download/get_to_file.hpp>
+#include <dataflux/download/sweep.hpp>
+#include <dataflux/gcs/client.hpp>
+#include <dataflux/list/manifest_writer.hpp>
+#include <dataflux/transfer/transfer_context.hpp>
+
+#include <emulator/emulator.hpp>
+#include <support/catch.hpp>
+#include <support/impatient_client.hpp>
+#include <support/temporary_folder.hpp>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <fstream>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// The worker processes of a training job are often forked with all that their parent has made.
+// What they then do with it fails at once and says why; it never waits for threads that are not
+// there. (Readers, sets and listings have their own cases.)
+#if !defined(__SANITIZE_THREAD__)  // it loses count of threads that a forked child makes
+namespace {
+
+using dataflux::as_bytes;
+using dataflux::errc;
+using dataflux::error;
+
+struct harness {
+  harness() : server({.threads = 1}) {
+    server.put("bkt", "o", std::string(100, 'x'));
+    server.put("bkt", "q", "something else");
+    std::ofstream(path) << "a file";
+  }
+  emulator::server server;
+  const temporary_folder scratch{};
+  const std::string path{(scratch.path / "f").string()};
+  std::shared_ptr<dataflux::gcs::client> client{impatient_client(server)};
+  dataflux::transfer_context context{*client};
+  std::vector<std::byte> memory{100};
+
+  dataflux::checkpoint_writer writer() {
+    return dataflux::checkpoint_writer::open(context, {.bucket = "bkt", .object = "w"}).value();
+  }
+  dataflux::getter getter() {
+    return {context, "bkt", std::vector<dataflux::get_request>{{.object = "o"}, {.object = "q"}}};
+  }
+};
+
+/// What it fails with.
+template <class T>
+std::optional<error> failure_of(const dataflux::result<T>& outcome) {
+  if (outcome) return std::nullopt;
+  return outcome.error();
+}
+
+/// What is wrong with `failure`, in the child.
+bool refused(const std::optional<error>& failure, std::string_view object) {
+  return failure && failure->code() == errc::failed_precondition &&
+         failure->message().find("was made before fork()") != std::string::npos &&
+         failure->bucket() == "bkt" && failure->object() == object;
+}
+
+/// The first use in a child that is not refused; 0 if all are. The child ends by itself if one
+/// hangs.
+int first_bad(const std::vector<std::function<bool()>>& uses) {
+  const ::pid_t pid = ::fork();
+  if (pid == 0) {
+    ::alarm(20);
+    for (std::size_t i = 0; i < uses.size(); ++i) {
+      if (!uses[i]()) ::_exit(static_cast<int>(i) + 1);
+    }
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(pid, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+}  // namespace
+
+TEST_CASE("fork: nothing new begins on the parent's client", "[integration]") {
+  harness h;
+  REQUIRE(h.writer().abort());  // all threads are at work
+  const auto rows = dataflux::object_columns{};
+  const int bad = first_bad({
+      [&] {
+        return refused(
+            failure_of(dataflux::get_one(h.context, {.bucket = "bkt", .object = "o"}, h.memory)),
+            "o");
+      },
+      [&] {
+        return refused(failure_of(dataflux::get_to_file(
+                           h.context, {.bucket = "bkt", .object = "o", .path = h.path + "2"})),
+                       "o");
+      },
+      [&] {
+        auto items = h.getter();
+        items.cancel();
+        return refused(failure_of(items.next()), "") &&
+               refused(failure_of(items.next_batch(2)), "");
+      },
+      [&] {
+        dataflux::upload_file_request r;
+        r.path = h.path;
+        r.upload.bucket = "bkt";
+        r.upload.object = "u";
+        return refused(failure_of(dataflux::upload_file(h.context, r)), "u");
+      },
+      [&] {
+        return refused(failure_of(dataflux::checkpoint_writer::open(
+                           h.context, {.bucket = "bkt", .object = "w"})),
+                       "w");
+      },
+      [&] { return refused(failure_of(dataflux::sweep_composites(*h.client, "bkt")), ""); },
+      [&] {
+        return refused(failure_of(dataflux::save_manifest(
+                           *h.client, {.bucket = "bkt", .object = "m"}, {}, rows)),
+                       "m");
+      },
+      [&] {
+        const dataflux::transfer_context late(*h.client);
+        return refused(
+            failure_of(dataflux::get_one(late, {.bucket = "bkt", .object = "o"}, h.memory)), "o");
+      },
+  });
+  CHECK(bad == 0);
+  CHECK(dataflux::get_one(h.context, {.bucket = "bkt", .object = "o"}, h.memory));
+}
+
+TEST_CASE("fork: what the parent has begun stays the parent's", "[integration]") {
+  harness h;
+  auto writer = h.writer();
+  REQUIRE(writer.write(as_bytes(std::string_view("half"))));
+  auto items = h.getter();
+  REQUIRE(items.next());
+  const auto inherited = [](const std::optional<error>& failure) {
+    return failure && failure->code() == errc::failed_precondition;
+  };
+  const int bad = first_bad({
+      [&] { return inherited(failure_of(writer.write(as_bytes(std::string_view("x"))))); },
+      [&] { return inherited(failure_of(writer.commit())); },
+      [&] { return inherited(failure_of(writer.abort())); },
+      [&] { return inherited(failure_of(items.next())); },
+      [&] {
+        const auto gone = std::move(writer);
+        const auto gone_too = std::move(items);
+        return true;
+      },
+  });
+  CHECK(bad == 0);
+  REQUIRE(writer.write(as_bytes(std::string_view(" and half"))));
+  REQUIRE(writer.commit());
+  CHECK(h.server.get("bkt", "w") == "half and half");
+  const auto last = items.next();
+  REQUIRE((last && *last));
+  CHECK_FALSE((*last)->failure);
+}
+
+TEST_CASE("fork: the child makes a client of its own", "[integration]") {
+  harness h;
+  REQUIRE(dataflux::get_one(h.context, {.bucket = "bkt", .object = "o"}, h.memory));
+  const int bad = first_bad({[&] {
+    const auto own = impatient_client(h.server);
+    const dataflux::transfer_context context(*own);
+    auto writer = dataflux::checkpoint_writer::open(context, {.bucket = "bkt", .object = "w"});
+    return writer && writer->write(as_bytes(std::string_view("the child's"))) && writer->commit();
+  }});
+  CHECK(bad == 0);
+  CHECK(h.server.get("bkt", "w") == "the child's");
+}
+#endif
