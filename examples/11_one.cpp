@@ -3,8 +3,8 @@
 ///
 ///     11_one BUCKET OBJECT FILE
 
+#include <dataflux/download/download_file.hpp>
 #include <dataflux/download/get_one.hpp>
-#include <dataflux/download/get_to_file.hpp>
 #include <dataflux/gcs/client.hpp>
 
 #include <cstdio>
@@ -35,11 +35,11 @@ int main(int argc, char** argv) {
               static_cast<unsigned long long>(read->bytes), read->reads,
               read->verified ? "checked" : "not checked");
 
-  const auto file = dataflux::get_to_file(context, {.bucket = argv[1],
-                                                    .object = argv[2],
-                                                    .generation = object->generation,
-                                                    .path = argv[3],
-                                                    .resume = true});
+  const auto file = dataflux::download_file(context, {.bucket = argv[1],
+                                                      .object = argv[2],
+                                                      .generation = object->generation,
+                                                      .path = argv[3],
+                                                      .resume = true});
   if (!file) return fail(file.error());
   std::printf("%llu bytes in %s, %llu of them from an earlier run\n",
               static_cast<unsigned long long>(file->bytes), argv[3],

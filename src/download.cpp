@@ -1,6 +1,7 @@
 #include <dataflux/download/impl/composer.ipp>
 #include <dataflux/download/impl/composite.ipp>
-#include <dataflux/download/impl/file_call.ipp>
+#include <dataflux/download/impl/download_file.ipp>
+#include <dataflux/download/impl/file_download.ipp>
 #include <dataflux/download/impl/get_composite.ipp>
 #include <dataflux/download/impl/get_group.ipp>
 #include <dataflux/download/impl/get_many.ipp>
@@ -9,7 +10,6 @@
 #include <dataflux/download/impl/get_stream.ipp>
 #include <dataflux/download/impl/get_stream_composites.ipp>
 #include <dataflux/download/impl/get_stream_reads.ipp>
-#include <dataflux/download/impl/get_to_file.ipp>
 #include <dataflux/download/impl/get_unit.ipp>
 #include <dataflux/download/impl/part_file.ipp>
 #include <dataflux/download/impl/sweep.ipp>

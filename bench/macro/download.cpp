@@ -1,9 +1,9 @@
 // Our downloads as a training loop has them: get_many pulled by one thread, get_one into memory and
 // into a file. Every byte is checksummed and every object compared, as always.
 
+#include <dataflux/download/download_file.hpp>
 #include <dataflux/download/get_many.hpp>
 #include <dataflux/download/get_one.hpp>
-#include <dataflux/download/get_to_file.hpp>
 #include <dataflux/gcs/client.hpp>
 
 #include <algorithm>
@@ -61,10 +61,10 @@ class downloads {
   }
 
   void read_to_file() {
-    const auto got = dataflux::get_to_file(context_, {.bucket = std::string(bench::bucket),
-                                                      .object = std::string(bench::large_object),
-                                                      .path = "bench-target"});
-    if (!got) fail("get_to_file", text_of(got.error()));
+    const auto got = dataflux::download_file(context_, {.bucket = std::string(bench::bucket),
+                                                        .object = std::string(bench::large_object),
+                                                        .path = "bench-target"});
+    if (!got) fail("download_file", text_of(got.error()));
     if (!got->verified) fail("the object was not verified");
   }
 

@@ -1,5 +1,5 @@
 #pragma once
-// The file that the floor writes one large object to, as get_to_file() does: room for all of it
+// The file that the floor writes one large object to, as download_file() does: room for all of it
 // beforehand, ranges where they belong, on the disk at the end, and its name then.
 
 #include <fcntl.h>

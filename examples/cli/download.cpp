@@ -1,6 +1,6 @@
 #include "download.hpp"
 
-#include <dataflux/download/get_to_file.hpp>
+#include <dataflux/download/download_file.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -157,7 +157,7 @@ void downloads::begin_small() {
 void downloads::fetch_large(const wanted_object& object, const file_place& place) {
   if (!requests_.empty()) begin_small();  // they need not wait for it
   began(large_files_, most_large_files);
-  dataflux::get_to_file_request request;
+  dataflux::download_file_request request;
   request.bucket = bucket_;
   request.object = object.name;
   request.generation = object.generation;
@@ -169,8 +169,8 @@ void downloads::fetch_large(const wanted_object& object, const file_place& place
   request.flush = false;
   request.progress = [this](std::uint64_t bytes) { to_.report.moved(bytes); };
   request.limits.stop = to_.stop;
-  dataflux::start_get_to_file(
-      transfers_, std::move(request), [this, place](const result<dataflux::got_file>& got) {
+  dataflux::start_download_file(
+      transfers_, std::move(request), [this, place](const result<dataflux::downloaded_file>& got) {
         if (!got) {
           to_.report.failed(got.error().object().empty() ? file_error(got.error()) : got.error());
         } else {

@@ -41,11 +41,11 @@
 #include <dataflux/config.hpp>
 #include <dataflux/deadline.hpp>
 #include <dataflux/download/composite.hpp>
+#include <dataflux/download/download_file.hpp>
+#include <dataflux/download/download_file_request.hpp>
 #include <dataflux/download/get_many.hpp>
 #include <dataflux/download/get_one.hpp>
 #include <dataflux/download/get_request.hpp>
-#include <dataflux/download/get_to_file.hpp>
-#include <dataflux/download/get_to_file_request.hpp>
 #include <dataflux/download/sweep.hpp>
 #include <dataflux/download/sweep_report.hpp>
 #include <dataflux/error.hpp>

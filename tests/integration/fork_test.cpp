@@ -1,8 +1,8 @@
 #include <dataflux/checkpoint/upload_file.hpp>
 #include <dataflux/checkpoint/writer.hpp>
+#include <dataflux/download/download_file.hpp>
 #include <dataflux/download/get_many.hpp>
 #include <dataflux/download/get_one.hpp>
-#include <dataflux/download/get_to_file.hpp>
 #include <dataflux/download/sweep.hpp>
 #include <dataflux/gcs/client.hpp>
 #include <dataflux/list/manifest_writer.hpp>
@@ -98,7 +98,7 @@ TEST_CASE("fork: nothing new begins on the parent's client", "[integration]") {
             "o");
       },
       [&] {
-        return refused(failure_of(dataflux::get_to_file(
+        return refused(failure_of(dataflux::download_file(
                            h.context, {.bucket = "bkt", .object = "o", .path = h.path + "2"})),
                        "o");
       },

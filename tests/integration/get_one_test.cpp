@@ -1,5 +1,5 @@
+#include <dataflux/download/download_file.hpp>
 #include <dataflux/download/get_one.hpp>
-#include <dataflux/download/get_to_file.hpp>
 #include <dataflux/gcs/client.hpp>
 
 #include <emulator/emulator.hpp>
@@ -52,13 +52,13 @@ struct harness {
     return dataflux::get_one(*context, {.bucket = "bkt", .object = "o"}, memory);
   }
   bool in_memory() const { return dataflux::as_text(memory) == body; }
-  dataflux::result<dataflux::got_file> into_file(bool resume = false) {
-    dataflux::get_to_file_request r;
+  dataflux::result<dataflux::downloaded_file> into_file(bool resume = false) {
+    dataflux::download_file_request r;
     r.bucket = "bkt";
     r.object = "o";
     r.path = (folder / "o").string();
     r.resume = resume;
-    return dataflux::get_to_file(*context, r);
+    return dataflux::download_file(*context, r);
   }
   std::vector<std::string> names() const {
     std::vector<std::string> all;
@@ -130,7 +130,7 @@ TEST_CASE("get_one: over a socket, whatever becomes of single requests", "[integ
   }
 }
 
-TEST_CASE("get_to_file: over a socket, whatever becomes of single requests", "[integration]") {
+TEST_CASE("download_file: over a socket, whatever becomes of single requests", "[integration]") {
   harness h;
   for (std::size_t i = 0; i < std::size(broken_reads); ++i) {
     INFO(i);
@@ -168,7 +168,7 @@ TEST_CASE("get_one: over a socket, what never mends is an error and leaves no fi
   }
 }
 
-TEST_CASE("get_to_file: over a socket, goes on where a service that failed broke it off",
+TEST_CASE("download_file: over a socket, goes on where a service that failed broke it off",
           "[integration]") {
   harness h;
   h.server.faults().add(
@@ -185,7 +185,8 @@ TEST_CASE("get_to_file: over a socket, goes on where a service that failed broke
   CHECK(h.in_file());
 }
 
-TEST_CASE("get_to_file: over a socket, an object that was replaced begins anew", "[integration]") {
+TEST_CASE("download_file: over a socket, an object that was replaced begins anew",
+          "[integration]") {
   harness h;
   h.server.faults().add(
       {.verb = "objects.media", .from = 9, .count = 0, .action = fault::refuse{403}});
@@ -198,17 +199,17 @@ TEST_CASE("get_to_file: over a socket, an object that was replaced begins anew",
   CHECK(h.in_file());
 }
 
-TEST_CASE("get_to_file: over a socket, many at once", "[integration]") {
+TEST_CASE("download_file: over a socket, many at once", "[integration]") {
   harness h;
   for (int round = 0; round < 3; ++round) {
-    std::vector<dataflux::operation<dataflux::got_file>> all;
+    std::vector<dataflux::operation<dataflux::downloaded_file>> all;
     for (int i = 0; i < 40; ++i) {
-      dataflux::get_to_file_request r;
+      dataflux::download_file_request r;
       r.bucket = "bkt";
       r.object = "o";
       r.path = (h.folder / std::to_string(i)).string();
       r.flush = false;
-      all.push_back(dataflux::submit_get_to_file(*h.context, r));
+      all.push_back(dataflux::submit_download_file(*h.context, r));
     }
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (round == 2 && i % 3 == 0) all[i].cancel();

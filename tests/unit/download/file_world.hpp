@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/download/get_to_file.hpp>
+#include <dataflux/download/download_file.hpp>
 
 #include <support/catch.hpp>
 
@@ -32,8 +32,9 @@ struct file_world {
       : store(clock, {.rtt = std::chrono::milliseconds(20)}), context(store, options) {}
 
   /// As a listing tells it.
-  dataflux::get_to_file_request put(const std::string& name, std::size_t size, std::uint64_t seed) {
-    dataflux::get_to_file_request r;
+  dataflux::download_file_request put(const std::string& name, std::size_t size,
+                                      std::uint64_t seed) {
+    dataflux::download_file_request r;
     r.bucket = "bucket";
     r.object = name;
     r.generation = store.put("bucket", name, dataflux::synthetic_bytes(size, seed));
@@ -42,18 +43,19 @@ struct file_world {
     r.path = (folder / name).string();
     return r;
   }
-  dataflux::get_to_file_request asked(const std::string& name) const {
-    dataflux::get_to_file_request r;
+  dataflux::download_file_request asked(const std::string& name) const {
+    dataflux::download_file_request r;
     r.bucket = "bucket";
     r.object = name;
     r.path = (folder / name).string();
     return r;
   }
-  dataflux::result<dataflux::got_file> get(dataflux::get_to_file_request request) {
-    auto op = dataflux::submit_get_to_file(context, std::move(request));
+  dataflux::result<dataflux::downloaded_file> get(dataflux::download_file_request request) {
+    auto op = dataflux::submit_download_file(context, std::move(request));
     return end(op);
   }
-  dataflux::result<dataflux::got_file> end(dataflux::operation<dataflux::got_file>& op) {
+  dataflux::result<dataflux::downloaded_file> end(
+      dataflux::operation<dataflux::downloaded_file>& op) {
     while (!op.poll()) REQUIRE(clock.step());
     return op.take();
   }

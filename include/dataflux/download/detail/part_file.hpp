@@ -42,7 +42,7 @@ struct part_content {
 /// are as good as none.
 class part_file {
  public:
-  /// `folder`: as get_to_file_request::folder.
+  /// `folder`: as download_file_request::folder.
   part_file(std::string path, int folder, part_content content)
       : path_(std::move(path)), folder_(folder), content_(std::move(content)) {}
   part_file(const part_file&) = delete;

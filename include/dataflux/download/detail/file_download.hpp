@@ -2,8 +2,8 @@
 
 #include <dataflux/codec/crc32c.hpp>
 #include <dataflux/download/detail/part_file.hpp>
+#include <dataflux/download/download_file_request.hpp>
 #include <dataflux/download/get_many.hpp>
-#include <dataflux/download/get_to_file_request.hpp>
 #include <dataflux/store/object_store.hpp>
 #include <dataflux/transfer/transfer_context.hpp>
 
@@ -16,13 +16,14 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: one get_to_file(). Its slices are a stream of a getter, as ready. It is either on home
-/// or makes one step on a thread for files, and goes from one to the other by posting: no lock.
-class file_call final : public std::enable_shared_from_this<file_call> {
+/// Private: one download_file(). Its slices are a stream of a getter, as ready. It is either on
+/// home or makes one step on a thread for files, and goes from one to the other by posting: no
+/// lock.
+class file_download final : public std::enable_shared_from_this<file_download> {
  public:
-  using completion = object_store::completion<got_file>;
+  using completion = object_store::completion<downloaded_file>;
 
-  file_call(const transfer_context& context, get_to_file_request request, completion done);
+  file_download(const transfer_context& context, download_file_request request, completion done);
   void start();
 
  private:
@@ -38,8 +39,8 @@ class file_call final : public std::enable_shared_from_this<file_call> {
   void write();
   void close();
 
-  void on_file_thread(void (file_call::*step)());
-  void on_home(void (file_call::*step)());
+  void on_file_thread(void (file_download::*step)());
+  void on_home(void (file_download::*step)());
   bool stopped();
   void fail(errc code, const std::string& what);
   /// As one of the object; those of the file are not.
@@ -48,7 +49,7 @@ class file_call final : public std::enable_shared_from_this<file_call> {
   call_limits limits() const;
 
   const transfer_context context_;
-  const get_to_file_request request_;
+  const download_file_request request_;
   completion done_;
   const time_point deadline_;
   part_content content_{};
@@ -60,12 +61,12 @@ class file_call final : public std::enable_shared_from_this<file_call> {
   std::vector<std::uint32_t> checksums_{};  ///< by slice
   std::size_t there_{0};                    ///< slices in the file
   std::vector<got_item> batch_{};
-  got_file got_{};
+  downloaded_file got_{};
   std::optional<error> failure_{};
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail
 
 #if !defined(DATAFLUX_COMPILED)
-#include <dataflux/download/impl/file_call.ipp>
+#include <dataflux/download/impl/file_download.ipp>
 #endif

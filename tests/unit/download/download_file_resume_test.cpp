@@ -1,4 +1,4 @@
-#include <dataflux/download/get_to_file.hpp>
+#include <dataflux/download/download_file.hpp>
 
 #include <support/catch.hpp>
 
@@ -16,15 +16,15 @@ namespace {
 
 namespace fs = std::filesystem;
 using dataflux::byte_range;
+using dataflux::download_file_request;
 using dataflux::errc;
-using dataflux::get_to_file_request;
 
 /// Leaves a part of `request` behind, some slices of which are there; gives its name.
-std::string break_off(file_world& w, get_to_file_request request) {
+std::string break_off(file_world& w, download_file_request request) {
   std::atomic<std::uint64_t> written{0};
   request.resume = true;
   request.progress = [&](std::uint64_t some) { written += some; };
-  auto op = dataflux::submit_get_to_file(w.context, request);
+  auto op = dataflux::submit_download_file(w.context, request);
   while (written == 0) REQUIRE(w.clock.step());
   op.cancel();
   const auto ended = w.end(op);
@@ -45,7 +45,7 @@ void overwrite(const std::string& path, std::size_t offset, char with) {
 
 }  // namespace
 
-TEST_CASE("get_to_file: goes on from what a broken call has left", "[download]") {
+TEST_CASE("download_file: goes on from what a broken call has left", "[download]") {
   file_world w(few_ahead);
   auto r = w.put("o", many, 1);
   r.resume = true;
@@ -60,7 +60,7 @@ TEST_CASE("get_to_file: goes on from what a broken call has left", "[download]")
   CHECK(w.holds("o", body_of(many, 1)));
 }
 
-TEST_CASE("get_to_file: what is left counts only if it is right", "[download]") {
+TEST_CASE("download_file: what is left counts only if it is right", "[download]") {
   struct harm {
     const char* what;
     void (*inflict)(const std::string& part);
@@ -92,7 +92,7 @@ TEST_CASE("get_to_file: what is left counts only if it is right", "[download]") 
   }
 }
 
-TEST_CASE("get_to_file: a slice that was damaged is read again, and no other", "[download]") {
+TEST_CASE("download_file: a slice that was damaged is read again, and no other", "[download]") {
   file_world w(few_ahead);
   auto r = w.put("o", many, 1);
   const std::string part = break_off(w, r);
@@ -113,7 +113,7 @@ TEST_CASE("get_to_file: a slice that was damaged is read again, and no other", "
   CHECK(w.holds("o", body));
 }
 
-TEST_CASE("get_to_file: a part of something else begins anew", "[download]") {
+TEST_CASE("download_file: a part of something else begins anew", "[download]") {
   for (const int what : {0, 1, 2}) {
     file_world w(few_ahead);
     auto r = w.put("o", many, 1);
@@ -137,12 +137,12 @@ TEST_CASE("get_to_file: a part of something else begins anew", "[download]") {
   }
 }
 
-TEST_CASE("get_to_file: two calls do not share a part", "[download]") {
+TEST_CASE("download_file: two calls do not share a part", "[download]") {
   file_world w;
   auto r = w.put("o", 95'000, 1);
   r.resume = true;
-  auto first = dataflux::submit_get_to_file(w.context, r);
-  auto second = dataflux::submit_get_to_file(w.context, r);
+  auto first = dataflux::submit_download_file(w.context, r);
+  auto second = dataflux::submit_download_file(w.context, r);
   const auto one = w.end(first);
   const auto two = w.end(second);
   // Which of them has the lock is open; the later one may even come after the end of the other.
@@ -155,7 +155,8 @@ TEST_CASE("get_to_file: two calls do not share a part", "[download]") {
   CHECK(w.holds("o", body_of(95'000, 1)));
 }
 
-TEST_CASE("get_to_file: what others have put in the part's place is not written to", "[download]") {
+TEST_CASE("download_file: what others have put in the part's place is not written to",
+          "[download]") {
   for (const bool symbolic : {false, true}) {
     file_world w(few_ahead);
     auto r = w.put("o", many, 1);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/download/get_to_file_request.hpp>
+#include <dataflux/download/download_file_request.hpp>
 #include <dataflux/exec/operation.hpp>
 #include <dataflux/store/object_store.hpp>
 #include <dataflux/transfer/transfer_context.hpp>
@@ -35,21 +35,22 @@ namespace dataflux::inline DATAFLUX_ABI {
 /// Any thread may call; nothing happens inside this call. `done` runs on the context's home, when
 /// no read and no step is under way any more. The context's store outlives it. Blocking forms are
 /// not for completions, nor for a virtual_scheduler.
-void start_get_to_file(const transfer_context& context, get_to_file_request request,
-                       object_store::completion<got_file> done);
+void start_download_file(const transfer_context& context, download_file_request request,
+                         object_store::completion<downloaded_file> done);
 
-inline operation<got_file> submit_get_to_file(const transfer_context& context,
-                                              get_to_file_request request) {
-  return start_operation<got_file>(request.limits, [&](auto done) {
-    start_get_to_file(context, std::move(request), std::move(done));
+inline operation<downloaded_file> submit_download_file(const transfer_context& context,
+                                                       download_file_request request) {
+  return start_operation<downloaded_file>(request.limits, [&](auto done) {
+    start_download_file(context, std::move(request), std::move(done));
   });
 }
-inline result<got_file> get_to_file(const transfer_context& context, get_to_file_request request) {
-  return submit_get_to_file(context, std::move(request)).take();
+inline result<downloaded_file> download_file(const transfer_context& context,
+                                             download_file_request request) {
+  return submit_download_file(context, std::move(request)).take();
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI
 
 #if !defined(DATAFLUX_COMPILED)
-#include <dataflux/download/impl/get_to_file.ipp>
+#include <dataflux/download/impl/download_file.ipp>
 #endif

@@ -8,11 +8,11 @@
 #include <optional>
 #include <string>
 
-/// What get_to_file() takes and gives.
+/// What download_file() takes and gives.
 namespace dataflux::inline DATAFLUX_ABI {
 
 /// One object, or a range of it, and the file that it becomes.
-struct get_to_file_request {
+struct download_file_request {
   std::string bucket{};
   std::string object{};
   /// 0 = the live one.
@@ -37,7 +37,7 @@ struct get_to_file_request {
   call_limits limits{};
 };
 
-struct got_file {
+struct downloaded_file {
   std::uint64_t bytes{0};
   std::uint32_t crc32c{0};  ///< of these bytes
   std::uint64_t object_size{0};

@@ -1,4 +1,4 @@
-#include <dataflux/download/get_to_file.hpp>
+#include <dataflux/download/download_file.hpp>
 
 #include <support/catch.hpp>
 #include <support/size_limit.hpp>
@@ -21,13 +21,13 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 using dataflux::byte_range;
+using dataflux::downloaded_file;
 using dataflux::errc;
-using dataflux::got_file;
 using dataflux::store_verb;
 
 }  // namespace
 
-TEST_CASE("get_to_file: an object of every size, checked", "[download]") {
+TEST_CASE("download_file: an object of every size, checked", "[download]") {
   for (const std::size_t size : {0U, 1U, 9'999U, 10'000U, 10'001U, 30'000U, 123'457U}) {
     INFO(size);
     file_world w;
@@ -55,7 +55,7 @@ TEST_CASE("get_to_file: an object of every size, checked", "[download]") {
   }
 }
 
-TEST_CASE("get_to_file: ranges", "[download]") {
+TEST_CASE("download_file: ranges", "[download]") {
   file_world w;
   w.put("o", 50'000, 3);
   const bytes all = body_of(50'000, 3);
@@ -89,7 +89,7 @@ TEST_CASE("get_to_file: ranges", "[download]") {
   CHECK(w.get(r).error().code() == errc::invalid_argument);
 }
 
-TEST_CASE("get_to_file: a failure leaves the old file and none of its own", "[download]") {
+TEST_CASE("download_file: a failure leaves the old file and none of its own", "[download]") {
   file_world w;
   auto good = w.put("o", 45'000, 1);
   REQUIRE(w.get(good));
@@ -116,7 +116,7 @@ TEST_CASE("get_to_file: a failure leaves the old file and none of its own", "[do
   }
 }
 
-TEST_CASE("get_to_file: errors of the file system name the path and no bucket", "[download]") {
+TEST_CASE("download_file: errors of the file system name the path and no bucket", "[download]") {
   file_world w;
   auto r = w.put("o", 45'000, 1);
   fs::create_directory(w.folder / "sub");
@@ -143,7 +143,7 @@ TEST_CASE("get_to_file: errors of the file system name the path and no bucket", 
   }
 }
 
-TEST_CASE("get_to_file: a disk that is full", "[download]") {
+TEST_CASE("download_file: a disk that is full", "[download]") {
   for (const bool resume : {false, true}) {
     for (const std::size_t size : {9'000U, 95'000U}) {
       file_world w;
@@ -163,13 +163,13 @@ TEST_CASE("get_to_file: a disk that is full", "[download]") {
   }
 }
 
-TEST_CASE("get_to_file: cancelled at any step, it leaves nothing", "[download]") {
+TEST_CASE("download_file: cancelled at any step, it leaves nothing", "[download]") {
   bool finished = false;
   int cancelled = 0;
   for (int steps = 0; !finished; ++steps) {
     file_world w;
     w.put("o", 95'000, 1);
-    auto op = dataflux::submit_get_to_file(w.context, w.asked("o"));
+    auto op = dataflux::submit_download_file(w.context, w.asked("o"));
     for (int i = 0; i < steps && !op.poll(); ++i) REQUIRE(w.clock.step());
     finished = op.poll();
     op.cancel();
@@ -187,7 +187,7 @@ TEST_CASE("get_to_file: cancelled at any step, it leaves nothing", "[download]")
   CHECK(cancelled > 5);
 }
 
-TEST_CASE("get_to_file: the time limit is of the whole", "[download]") {
+TEST_CASE("download_file: the time limit is of the whole", "[download]") {
   file_world w;
   w.put("o", 95'000, 1);
   for (const auto limit : {1ms, 25ms}) {
@@ -200,13 +200,13 @@ TEST_CASE("get_to_file: the time limit is of the whole", "[download]") {
   }
 }
 
-TEST_CASE("get_to_file: an object that is replaced in the midst", "[download]") {
+TEST_CASE("download_file: an object that is replaced in the midst", "[download]") {
   file_world w(few_ahead);
   w.put("o", many, 1);
   std::atomic<std::uint64_t> written{0};
   auto r = w.asked("o");
   r.progress = [&](std::uint64_t some) { written += some; };
-  auto op = dataflux::submit_get_to_file(w.context, r);
+  auto op = dataflux::submit_download_file(w.context, r);
   while (written == 0) REQUIRE(w.clock.step());
   w.put("o", many, 2);
   const auto got = w.end(op);
@@ -216,7 +216,7 @@ TEST_CASE("get_to_file: an object that is replaced in the midst", "[download]") 
   CHECK(w.files().empty());
 }
 
-TEST_CASE("get_to_file: into an open folder, wherever its path leads", "[download]") {
+TEST_CASE("download_file: into an open folder, wherever its path leads", "[download]") {
   file_world w;
   auto r = w.put("o", 35'000, 1);
   const fs::path before = w.folder / "before";
@@ -231,7 +231,7 @@ TEST_CASE("get_to_file: into an open folder, wherever its path leads", "[downloa
   // Removed in the midst.
   std::atomic<bool> begun{false};
   r.progress = [&](std::uint64_t) { begun = true; };
-  auto op = dataflux::submit_get_to_file(w.context, r);
+  auto op = dataflux::submit_download_file(w.context, r);
   while (!begun) REQUIRE(w.clock.step());
   fs::remove_all(w.folder / "after");
   const auto got = w.end(op);
@@ -244,11 +244,11 @@ TEST_CASE("get_to_file: into an open folder, wherever its path leads", "[downloa
   ::close(folder);
 }
 
-TEST_CASE("get_to_file: many at once with a small cap", "[download]") {
+TEST_CASE("download_file: many at once with a small cap", "[download]") {
   file_world w({.memory_cap = 60'000, .slice = slice});
-  std::vector<dataflux::operation<got_file>> all;
+  std::vector<dataflux::operation<downloaded_file>> all;
   for (int i = 0; i < 40; ++i) {
-    all.push_back(dataflux::submit_get_to_file(
+    all.push_back(dataflux::submit_download_file(
         w.context, w.put(std::to_string(i), static_cast<std::size_t>(i) * 3'333,
                          static_cast<std::uint64_t>(i))));
   }

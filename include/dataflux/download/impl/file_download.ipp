@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/download/detail/file_call.hpp>
+#include <dataflux/download/detail/file_download.hpp>
 #include <dataflux/exec/blocking_worker.hpp>
 
 #include <algorithm>
@@ -12,15 +12,15 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 /// written.
 inline constexpr std::size_t slices_a_step = 2;
 
-DATAFLUX_INLINE file_call::file_call(const transfer_context& context, get_to_file_request request,
-                                     completion done)
+DATAFLUX_INLINE file_download::file_download(const transfer_context& context,
+                                             download_file_request request, completion done)
     : context_(context),
       request_(std::move(request)),
       done_(std::move(done)),
       deadline_(request_.limits.deadline_from(context_.home().now())),
       object_crc32c_(request_.crc32c) {}
 
-DATAFLUX_INLINE void file_call::start() {
+DATAFLUX_INLINE void file_download::start() {
   if (!request_.range.valid()) {
     return fail(errc::invalid_argument, "the range is empty, or ends too far");
   }
@@ -32,7 +32,7 @@ DATAFLUX_INLINE void file_call::start() {
   plan(object);
 }
 
-DATAFLUX_INLINE void file_call::look() {
+DATAFLUX_INLINE void file_download::look() {
   context_.store().start_stat({.bucket = request_.bucket,
                                .object = request_.object,
                                .generation = request_.generation,
@@ -46,7 +46,7 @@ DATAFLUX_INLINE void file_call::look() {
                               });
 }
 
-DATAFLUX_INLINE void file_call::plan(const object_metadata& object) {
+DATAFLUX_INLINE void file_download::plan(const object_metadata& object) {
   const byte_range& range = request_.range;
   const std::uint64_t size = object.size;
   if (request_.object_size.value_or(size) != size) {
@@ -68,10 +68,10 @@ DATAFLUX_INLINE void file_call::plan(const object_metadata& object) {
               .length = length,
               .slice = std::max<std::uint64_t>(std::min(context_.options().slice, room), 1)};
   if (!object_crc32c_) object_crc32c_ = object.crc32c;
-  on_file_thread(&file_call::open);
+  on_file_thread(&file_download::open);
 }
 
-DATAFLUX_INLINE void file_call::open() {
+DATAFLUX_INLINE void file_download::open() {
   file_.emplace(request_.path, request_.folder, content_);
   const auto opened = request_.resume ? file_->open_with_journal() : file_->create();
   if (!opened) {
@@ -83,7 +83,7 @@ DATAFLUX_INLINE void file_call::open() {
 }
 
 /// Looks what an earlier call has left, some slices a step.
-DATAFLUX_INLINE void file_call::verify() {
+DATAFLUX_INLINE void file_download::verify() {
   if (stopped()) return close();
   const std::size_t all = content_.slices();
   const std::size_t last =
@@ -99,13 +99,13 @@ DATAFLUX_INLINE void file_call::verify() {
     got_.resumed += content_.length_of(looked_at_);
     if (request_.progress) request_.progress(content_.length_of(looked_at_));
   }
-  if (request_.resume && looked_at_ < all) return on_file_thread(&file_call::verify);
+  if (request_.resume && looked_at_ < all) return on_file_thread(&file_download::verify);
   for (; looked_at_ < all; ++looked_at_) wanted_.push_back(static_cast<std::uint32_t>(looked_at_));
   if (wanted_.empty()) return close();
-  on_home(&file_call::read);
+  on_home(&file_download::read);
 }
 
-DATAFLUX_INLINE void file_call::read() {
+DATAFLUX_INLINE void file_download::read() {
   auto source = [all = wanted_, content = content_, crc32c = object_crc32c_,
                  next = std::size_t{0}]() mutable -> std::optional<get_request> {
     if (next == all.size()) return std::nullopt;
@@ -125,27 +125,27 @@ DATAFLUX_INLINE void file_call::read() {
   next();
 }
 
-DATAFLUX_INLINE void file_call::next() {
+DATAFLUX_INLINE void file_download::next() {
   slices_->start_next_batch(slices_a_step,
                             [self = shared_from_this()](result<std::vector<got_item>> batch) {
                               self->arrived(std::move(batch));
                             });
 }
 
-DATAFLUX_INLINE void file_call::arrived(result<std::vector<got_item>> batch) {
+DATAFLUX_INLINE void file_download::arrived(result<std::vector<got_item>> batch) {
   if (!batch) {
     const bool gone = batch.error().code() == errc::not_found && request_.generation == 0;
     failure_ = named(
         gone
             ? error(errc::aborted, "the object was replaced while it was read").with_retryable(true)
             : batch.error());
-    return on_file_thread(&file_call::close);
+    return on_file_thread(&file_download::close);
   }
   batch_ = std::move(*batch);
-  on_file_thread(batch_.empty() ? &file_call::close : &file_call::write);
+  on_file_thread(batch_.empty() ? &file_download::close : &file_download::write);
 }
 
-DATAFLUX_INLINE void file_call::write() {
+DATAFLUX_INLINE void file_download::write() {
   for (got_item& item : batch_) {
     const std::size_t i = wanted_[static_cast<std::size_t>(item.index)];
     const auto written = file_->write(i, item.bytes, item.crc32c);
@@ -159,11 +159,11 @@ DATAFLUX_INLINE void file_call::write() {
     if (request_.progress) request_.progress(content_.length_of(i));
   }
   batch_.clear();
-  on_home(&file_call::next);
+  on_home(&file_download::next);
 }
 
 /// The last step: the file gets its name, or goes.
-DATAFLUX_INLINE void file_call::close() {
+DATAFLUX_INLINE void file_download::close() {
   batch_.clear();
   codec::crc32c_accumulator all;
   for (std::size_t i = 0; i < checksums_.size(); ++i) {
@@ -185,26 +185,26 @@ DATAFLUX_INLINE void file_call::close() {
   if (failure_ && request_.resume && there_ > 0) file_->keep();
   file_.reset();
   slices_.reset();
-  on_home(&file_call::end);
+  on_home(&file_download::end);
 }
 
-DATAFLUX_INLINE void file_call::end() {
+DATAFLUX_INLINE void file_download::end() {
   if (failure_) return std::exchange(done_, {})(std::move(*failure_));
   std::exchange(done_, {})(got_);
 }
 
-DATAFLUX_INLINE void file_call::on_file_thread(void (file_call::*step)()) {
+DATAFLUX_INLINE void file_download::on_file_thread(void (file_download::*step)()) {
   auto begun = run_file_step([self = shared_from_this(), step] { (*self.*step)(); });
   if (begun) return;
   if (!failure_) failure_ = begun.error();
   close();  // no thread is to be had: the little that is left is done here
 }
 
-DATAFLUX_INLINE void file_call::on_home(void (file_call::*step)()) {
+DATAFLUX_INLINE void file_download::on_home(void (file_download::*step)()) {
   context_.home().post([self = shared_from_this(), step] { (*self.*step)(); });
 }
 
-DATAFLUX_INLINE bool file_call::stopped() {
+DATAFLUX_INLINE bool file_download::stopped() {
   if (request_.limits.stop.stop_requested()) {
     failure_ = named({errc::cancelled, "the download was cancelled"});
   } else if (deadline_ != never && context_.home().now() >= deadline_) {
@@ -213,7 +213,7 @@ DATAFLUX_INLINE bool file_call::stopped() {
   return failure_.has_value();
 }
 
-DATAFLUX_INLINE error file_call::named(error why) const {
+DATAFLUX_INLINE error file_download::named(error why) const {
   if (!why.object().empty()) return why;
   why.with_bucket(request_.bucket)
       .with_object(request_.object)
@@ -222,12 +222,12 @@ DATAFLUX_INLINE error file_call::named(error why) const {
 }
 
 /// Before there is a file.
-DATAFLUX_INLINE void file_call::fail(errc code, const std::string& what) {
+DATAFLUX_INLINE void file_download::fail(errc code, const std::string& what) {
   failure_ = named({code, what});
   end();
 }
 
-DATAFLUX_INLINE call_limits file_call::limits() const {
+DATAFLUX_INLINE call_limits file_download::limits() const {
   return request_.limits.until(deadline_, context_.home().now());
 }
 
