@@ -52,6 +52,7 @@
 #include <dataflux/exec/blocking_worker.hpp>
 #include <dataflux/exec/budget.hpp>
 #include <dataflux/exec/completion_queue.hpp>
+#include <dataflux/exec/continuation.hpp>
 #include <dataflux/exec/fork.hpp>
 #include <dataflux/exec/locked_file.hpp>
 #include <dataflux/exec/operation.hpp>

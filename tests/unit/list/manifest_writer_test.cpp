@@ -3,6 +3,7 @@
 #include <dataflux/store/memory_store.hpp>
 
 #include <support/catch.hpp>
+#include <support/scripted_store.hpp>
 #include <support/size_limit.hpp>
 #include <support/temporary_folder.hpp>
 #include <unit/list/saved_rows.hpp>
@@ -187,6 +188,25 @@ TEST_CASE("manifest_writer: a large manifest goes up in parts", "[list]") {
   CHECK(f.store.counters().peak_in_flight == 4);
   CHECK(f.store.open_uploads() == 0);
   CHECK(saved::same(f.load()->rows().value(), rows));
+}
+
+TEST_CASE("manifest_writer: an upload is on one thread of a store that has many", "[list]") {
+  struct many_threads : scripted_store {
+    using scripted_store::scripted_store;
+    dataflux::scheduler& executor() noexcept override {
+      ++named;
+      return scripted_store::executor();
+    }
+    int named{0};  ///< another thread each time, as gcs::client does
+  };
+  fixture f;
+  many_threads store(f.store, {});
+  const object_columns rows = saved::rows(0, 400'000);
+  const auto made = f.finish(dataflux::submit_save_manifest(
+      store, {.bucket = "bkt", .object = "m", .part_size = 1U << 20U}, {}, rows));
+  REQUIRE(made);
+  CHECK(f.store.counters().of(store_verb::upload_part) > 4);
+  CHECK(store.named == 1);
 }
 
 TEST_CASE("manifest_writer: whatever fails on the way, no upload stays open", "[list]") {

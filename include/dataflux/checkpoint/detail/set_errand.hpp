@@ -38,12 +38,8 @@ class set_errand : public std::enable_shared_from_this<set_errand> {
   /// A completion that goes on with `step(self, outcome)` as a task of the executor.
   template <class T, class Self, class Step>
   object_store::completion<T> then(Self* self, Step step) {
-    return [self = std::static_pointer_cast<Self>(self->shared_from_this()),
-            step = std::move(step)](result<T> outcome) mutable {
-      scheduler& home = self->home_;
-      home.post([self = std::move(self), step = std::move(step),
-                 outcome = std::move(outcome)]() mutable { step(*self, std::move(outcome)); });
-    };
+    return continue_on<T>(home_, std::static_pointer_cast<Self>(self->shared_from_this()),
+                          std::move(step));
   }
 
   /// All objects whose names begin with `prefix`, in order of names, with `created` and `metadata`.
@@ -73,4 +69,5 @@ class set_errand : public std::enable_shared_from_this<set_errand> {
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/checkpoint/impl/set_errand.ipp>
+#include <dataflux/exec/continuation.hpp>
 #endif

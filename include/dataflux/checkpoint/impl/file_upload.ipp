@@ -2,6 +2,7 @@
 
 #include <dataflux/checkpoint/detail/file_upload.hpp>
 #include <dataflux/exec/blocking_worker.hpp>
+#include <dataflux/exec/continuation.hpp>
 #include <dataflux/transfer/transfer_state.hpp>
 
 #include <algorithm>
@@ -275,11 +276,7 @@ DATAFLUX_INLINE void file_upload::on_home(void (file_upload::*step)()) {
 
 template <class T, class Step>
 object_store::completion<T> file_upload::then(Step step) {
-  return [self = shared_from_this(), step = std::move(step)](result<T> outcome) mutable {
-    scheduler& home = self->context_.home();
-    home.post([self = std::move(self), step = std::move(step),
-               outcome = std::move(outcome)]() mutable { step(*self, std::move(outcome)); });
-  };
+  return continue_on<T>(context_.home(), shared_from_this(), std::move(step));
 }
 
 DATAFLUX_INLINE call_limits file_upload::limits() const {

@@ -62,10 +62,7 @@ class get_composite final : public std::enable_shared_from_this<get_composite> {
   /// A completion of the store's, which comes on any thread, made one that runs on home.
   template <class T, class Then>
   object_store::completion<T> at_home(Then then) {
-    return [self = shared_from_this(), then](result<T> outcome) {
-      scheduler& home = self->home();
-      home.post([self, then, outcome = std::move(outcome)] { then(*self, outcome); });
-    };
+    return continue_on<T>(home(), shared_from_this(), std::move(then));
   }
 
   composer& composer_;
@@ -85,4 +82,5 @@ class get_composite final : public std::enable_shared_from_this<get_composite> {
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/download/impl/get_composite.ipp>
+#include <dataflux/exec/continuation.hpp>
 #endif

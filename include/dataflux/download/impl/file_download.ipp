@@ -2,6 +2,7 @@
 
 #include <dataflux/download/detail/file_download.hpp>
 #include <dataflux/exec/blocking_worker.hpp>
+#include <dataflux/exec/continuation.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -33,17 +34,17 @@ DATAFLUX_INLINE void file_download::start() {
 }
 
 DATAFLUX_INLINE void file_download::look() {
-  context_.store().start_stat({.bucket = request_.bucket,
-                               .object = request_.object,
-                               .generation = request_.generation,
-                               .limits = limits()},
-                              [self = shared_from_this()](result<object_metadata> object) {
-                                self->context_.home().post([self, object = std::move(object)] {
-                                  if (object) return self->plan(*object);
-                                  self->failure_ = self->named(object.error());
-                                  self->end();
-                                });
-                              });
+  context_.store().start_stat(
+      {.bucket = request_.bucket,
+       .object = request_.object,
+       .generation = request_.generation,
+       .limits = limits()},
+      continue_on<object_metadata>(context_.home(), shared_from_this(),
+                                   [](file_download& self, const result<object_metadata>& object) {
+                                     if (object) return self.plan(*object);
+                                     self.failure_ = self.named(object.error());
+                                     self.end();
+                                   }));
 }
 
 DATAFLUX_INLINE void file_download::plan(const object_metadata& object) {

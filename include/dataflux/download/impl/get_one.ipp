@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/download/get_one.hpp>
+#include <dataflux/exec/continuation.hpp>
 #include <dataflux/transfer/ranged_read.hpp>
 #include <dataflux/transfer/transfer_state.hpp>
 
@@ -60,16 +61,16 @@ DATAFLUX_INLINE void get_one_call::start() {
 
 DATAFLUX_INLINE void get_one_call::look() {
   looked_ = true;
-  context_.store().start_stat({.bucket = request_.bucket,
-                               .object = request_.object,
-                               .generation = request_.generation,
-                               .limits = limits()},
-                              [self = shared_from_this()](result<object_metadata> object) {
-                                self->context_.home().post([self, object = std::move(object)] {
-                                  if (!object) return self->end(object.error());
-                                  self->looked(*object);
-                                });
-                              });
+  context_.store().start_stat(
+      {.bucket = request_.bucket,
+       .object = request_.object,
+       .generation = request_.generation,
+       .limits = limits()},
+      continue_on<object_metadata>(context_.home(), shared_from_this(),
+                                   [](get_one_call& self, const result<object_metadata>& object) {
+                                     if (!object) return self.end(object.error());
+                                     self.looked(*object);
+                                   }));
 }
 
 DATAFLUX_INLINE void get_one_call::looked(const object_metadata& object) {

@@ -3,6 +3,7 @@
 #include <dataflux/codec/json.hpp>
 #include <dataflux/download/composite.hpp>
 #include <dataflux/download/detail/sweeper.hpp>
+#include <dataflux/exec/continuation.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -48,16 +49,14 @@ DATAFLUX_INLINE call_limits sweeper::limits() const {
 }
 
 DATAFLUX_INLINE void sweeper::list() {
-  store_.start(
-      list_page_request{.bucket = bucket_,
-                        .prefix = std::string(composed_objects_prefix),
-                        .page_token = page_token_,
-                        .extra = extra_columns::created | extra_columns::metadata,
-                        .limits = limits()},
-      [self = shared_from_this()](result<list_page> page) {
-        scheduler& home = self->home_;
-        home.post([self, page = std::move(page)]() mutable { self->listed(std::move(page)); });
-      });
+  store_.start(list_page_request{.bucket = bucket_,
+                                 .prefix = std::string(composed_objects_prefix),
+                                 .page_token = page_token_,
+                                 .extra = extra_columns::created | extra_columns::metadata,
+                                 .limits = limits()},
+               continue_on<dataflux::list_page>(
+                   home_, shared_from_this(),
+                   [](sweeper& self, result<list_page> page) { self.listed(std::move(page)); }));
 }
 
 DATAFLUX_INLINE void sweeper::listed(result<list_page> page) {
@@ -107,15 +106,14 @@ DATAFLUX_INLINE void sweeper::remove(std::size_t index) {
   ++in_flight_;
   const swept_object& litter = report_.objects[index];
   // By its generation, which removes it for good where the bucket keeps versions.
-  store_.start(
-      remove_request{.bucket = bucket_,
-                     .object = litter.name,
-                     .generation = litter.generation,
-                     .limits = limits()},
-      [self = shared_from_this(), index](result<void> outcome) {
-        scheduler& home = self->home_;
-        home.post([self, index, outcome = std::move(outcome)] { self->removed(index, outcome); });
-      });
+  store_.start(remove_request{.bucket = bucket_,
+                              .object = litter.name,
+                              .generation = litter.generation,
+                              .limits = limits()},
+               continue_on<void>(home_, shared_from_this(),
+                                 [index](sweeper& self, const result<void>& outcome) {
+                                   self.removed(index, outcome);
+                                 }));
 }
 
 DATAFLUX_INLINE void sweeper::removed(std::size_t index, const result<void>& outcome) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/collecting_sink.hpp>
+#include <dataflux/exec/continuation.hpp>
 #include <dataflux/list/detail/manifest_encoder.hpp>
 #include <dataflux/list/manifest_writer.hpp>
 
@@ -17,7 +18,7 @@ namespace dataflux::inline DATAFLUX_ABI {
 
 namespace detail {
 
-/// One manifest on its way into a store. Every step is a task of the store's executor, so that
+/// One manifest on its way into a store. Every step is on one executor of the store, so that
 /// nothing here is touched by two threads; each step that waits keeps the upload alive.
 class manifest_upload : public std::enable_shared_from_this<manifest_upload> {
  public:
@@ -25,23 +26,27 @@ class manifest_upload : public std::enable_shared_from_this<manifest_upload> {
                   const manifest_description& description, const object_columns& rows,
                   object_store::completion<object_metadata> done)
       : store_(store),
+        home_(store.executor()),
         target_(target),
         encoder_(description, rows),
         done_(std::move(done)),
         deadline_(target.limits.timeout == duration{0}
                       ? never
-                      : deadline_after(store.executor().now(), target.limits.timeout)) {
+                      : deadline_after(home_.now(), target.limits.timeout)) {
     constexpr std::size_t usual_part = std::size_t{8} << 20U;
     const std::size_t wanted = target.part_size == 0 ? usual_part : target.part_size;
     part_size_ = std::max(wanted, static_cast<std::size_t>(store.traits().min_part_size));
   }
 
-  void begin();
+  void start() {
+    home_.post([self = shared_from_this()] { self->begin(); });
+  }
 
  private:
   static constexpr std::size_t most_in_flight = 4;
   using bytes_ptr = std::shared_ptr<std::string>;
 
+  void begin();
   bytes_ptr make_part();
   void insert();
   void initiate();
@@ -54,17 +59,14 @@ class manifest_upload : public std::enable_shared_from_this<manifest_upload> {
   }
   call_limits limits_now() const;
 
-  /// A completion that goes on as a task of the executor: `step(outcome)`.
+  /// A completion that goes on at home, with the upload as its first argument.
   template <class T, class Step>
   object_store::completion<T> then(Step step) {
-    return [self = shared_from_this(), step = std::move(step)](result<T> outcome) mutable {
-      scheduler& executor = self->store_.executor();
-      executor.post([self = std::move(self), step = std::move(step),
-                     outcome = std::move(outcome)]() mutable { step(*self, std::move(outcome)); });
-    };
+    return continue_on<T>(home_, shared_from_this(), std::move(step));
   }
 
   object_store& store_;
+  scheduler& home_;
   manifest_target target_;
   manifest_encoder encoder_;
   object_store::completion<object_metadata> done_;
@@ -81,7 +83,7 @@ class manifest_upload : public std::enable_shared_from_this<manifest_upload> {
 DATAFLUX_INLINE call_limits manifest_upload::limits_now() const {
   call_limits limits{.stop = target_.limits.stop};
   if (deadline_ != never) {
-    limits.timeout = std::max(duration{1}, deadline_ - store_.executor().now());
+    limits.timeout = std::max(duration{1}, deadline_ - home_.now());
   }
   return limits;
 }
@@ -197,9 +199,8 @@ DATAFLUX_INLINE void start_save_manifest(object_store& store, const manifest_tar
   if (auto good = store.usable(); !good) {
     return done(std::move(good).error().with_bucket(target.bucket).with_object(target.object));
   }
-  auto upload =
-      std::make_shared<detail::manifest_upload>(store, target, description, rows, std::move(done));
-  store.executor().post([upload = std::move(upload)] { upload->begin(); });
+  std::make_shared<detail::manifest_upload>(store, target, description, rows, std::move(done))
+      ->start();
 }
 
 DATAFLUX_INLINE void start_load_manifest(object_store& store, const read_request& request,

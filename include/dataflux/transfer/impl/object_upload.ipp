@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/exec/continuation.hpp>
 #include <dataflux/store/validate.hpp>
 #include <dataflux/transfer/object_upload.hpp>
 #include <dataflux/transfer/transfer_state.hpp>
@@ -32,12 +33,7 @@ Request with_attributes(const object_upload_request& from, const std::string& ob
 /// A completion that goes on at home, with the upload as its first argument.
 template <class T, class Step>
 object_upload::completion<T> object_upload::then(Step step) {
-  return [self = shared_from_this(), step = std::move(step)](result<T> outcome) mutable {
-    scheduler& home = self->context_.home();
-    if (home.is_current()) return step(*self, std::move(outcome));
-    home.post([self = std::move(self), step = std::move(step),
-               outcome = std::move(outcome)]() mutable { step(*self, std::move(outcome)); });
-  };
+  return continue_on<T>(context_.home(), shared_from_this(), std::move(step));
 }
 
 DATAFLUX_INLINE void object_upload::stopper::operator()() const noexcept {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/exec/continuation.hpp>
 #include <dataflux/transfer/detail/upload_begin.hpp>
 
 #include <chrono>
@@ -29,11 +30,7 @@ DATAFLUX_INLINE upload_begin::upload_begin(object_store& store, scheduler& home,
 
 template <class T, class Step>
 object_store::completion<T> upload_begin::then(Step step) {
-  return [self = shared_from_this(), step = std::move(step)](result<T> outcome) mutable {
-    scheduler& home = self->home_;
-    home.post([self = std::move(self), step = std::move(step),
-               outcome = std::move(outcome)]() mutable { step(*self, std::move(outcome)); });
-  };
+  return continue_on<T>(home_, shared_from_this(), std::move(step));
 }
 
 DATAFLUX_INLINE void upload_begin::start() {
