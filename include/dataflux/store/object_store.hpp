@@ -10,6 +10,7 @@
 #include <dataflux/store/resumable.hpp>
 
 #include <cstdint>
+#include <string_view>
 #include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI {
@@ -57,9 +58,10 @@ class object_store {
   virtual scheduler& executor() noexcept = 0;
   /// failed_precondition in the child of a fork: the parent's store has no threads there. Its verbs
   /// fail so inside start(); whoever begins with a post() to the executor, where nobody would run
-  /// it, asks here first.
-  result<void> usable() const {
-    return born_ == fork_generation() ? result<void>() : forked_error("client");
+  /// it, asks here first. The names are the error's.
+  result<void> usable(std::string_view bucket, std::string_view object = {}) const {
+    if (born_ == fork_generation()) return {};
+    return forked_error("client").with_bucket(bucket).with_object(object);
   }
 
   /// The sink is rewound at most to offset 0 when an attempt cannot be resumed where it broke off.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/deadline.hpp>
+#include <dataflux/exec/continuation.hpp>
 #include <dataflux/exec/scheduler.hpp>
 #include <dataflux/store/object_columns.hpp>
 #include <dataflux/store/object_store.hpp>
@@ -69,5 +70,4 @@ class set_errand : public std::enable_shared_from_this<set_errand> {
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/checkpoint/impl/set_errand.ipp>
-#include <dataflux/exec/continuation.hpp>
 #endif

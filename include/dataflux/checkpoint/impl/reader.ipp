@@ -123,8 +123,8 @@ DATAFLUX_INLINE void checkpoint_reader::close() noexcept {
 DATAFLUX_INLINE void checkpoint_reader::start_open(const transfer_context& context,
                                                    checkpoint_read_request request,
                                                    completion<checkpoint_reader> done) {
-  if (auto good = context.store().usable(); !good) {
-    return done(std::move(good).error().with_bucket(request.bucket).with_object(request.object));
+  if (auto good = context.store().usable(request.bucket, request.object); !good) {
+    return done(std::move(good).error());
   }
   if (auto wrong = detail::check_request(request)) {
     return context.home().post(

@@ -15,9 +15,7 @@ DATAFLUX_INLINE set_errand::set_errand(object_store& store, std::string bucket, 
       deadline_(limits_.deadline_from(home_.now())) {}
 
 DATAFLUX_INLINE void set_errand::start() {
-  if (auto good = store_.usable(); !good) {
-    return refused(std::move(good).error().with_bucket(bucket_));
-  }
+  if (auto good = store_.usable(bucket_); !good) return refused(std::move(good).error());
   begin();
 }
 

@@ -10,11 +10,9 @@ namespace dataflux::inline DATAFLUX_ABI {
 
 DATAFLUX_INLINE void start_upload_file(const transfer_context& context, upload_file_request request,
                                        object_store::completion<uploaded_file> done) {
-  if (auto good = context.store().usable(); !good) {
-    return done(std::move(good)
-                    .error()
-                    .with_bucket(request.upload.bucket)
-                    .with_object(request.upload.object));
+  const object_upload_request& upload = request.upload;
+  if (auto good = context.store().usable(upload.bucket, upload.object); !good) {
+    return done(std::move(good).error());
   }
   context.home().post([call = std::make_shared<detail::file_upload>(
                            context, std::move(request), std::move(done))] { call->start(); });

@@ -35,9 +35,7 @@ DATAFLUX_INLINE std::optional<result<void>> writer_state::gate::wait(duration li
 }
 
 DATAFLUX_INLINE result<void> writer_state::usable() const {
-  if (born != fork_generation()) {
-    return forked_error("writer");
-  }
+  if (born != fork_generation()) return forked_error("writer");
   if (failure) return *failure;
   if (finished) {
     return error(errc::failed_precondition, "the writer has been committed or aborted");
@@ -211,8 +209,8 @@ class writer_opening {
  public:
   static void start(const transfer_context& context, object_upload_request request,
                     const std::stop_token& stop, object_store::completion<checkpoint_writer> done) {
-    if (auto good = context.store().usable(); !good) {
-      return done(std::move(good).error().with_bucket(request.bucket).with_object(request.object));
+    if (auto good = context.store().usable(request.bucket, request.object); !good) {
+      return done(std::move(good).error());
     }
     auto upload = std::make_shared<object_upload>(context, std::move(request));
     auto link = link_stop(stop, upload, context.home());

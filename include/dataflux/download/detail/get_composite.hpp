@@ -3,6 +3,7 @@
 #include <dataflux/byte_sink.hpp>
 #include <dataflux/download/detail/composer.hpp>
 #include <dataflux/download/detail/get_unit.hpp>
+#include <dataflux/exec/continuation.hpp>
 #include <dataflux/result.hpp>
 #include <dataflux/transfer/ranged_read_request.hpp>
 #include <dataflux/unique_function.hpp>
@@ -82,5 +83,4 @@ class get_composite final : public std::enable_shared_from_this<get_composite> {
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/download/impl/get_composite.ipp>
-#include <dataflux/exec/continuation.hpp>
 #endif

@@ -11,8 +11,8 @@ namespace dataflux::inline DATAFLUX_ABI {
 DATAFLUX_INLINE void start_download_file(const transfer_context& context,
                                          download_file_request request,
                                          object_store::completion<downloaded_file> done) {
-  if (auto good = context.store().usable(); !good) {
-    return done(std::move(good).error().with_bucket(request.bucket).with_object(request.object));
+  if (auto good = context.store().usable(request.bucket, request.object); !good) {
+    return done(std::move(good).error());
   }
   context.home().post([call = std::make_shared<detail::file_download>(
                            context, std::move(request), std::move(done))] { call->start(); });

@@ -154,8 +154,8 @@ DATAFLUX_INLINE call_limits get_one_call::limits() const {
 DATAFLUX_INLINE void start_get_one(const transfer_context& context, get_one_request request,
                                    bytes_span memory,
                                    object_store::completion<ranged_read_summary> done) {
-  if (auto good = context.store().usable(); !good) {
-    return done(std::move(good).error().with_bucket(request.bucket).with_object(request.object));
+  if (auto good = context.store().usable(request.bucket, request.object); !good) {
+    return done(std::move(good).error());
   }
   context.home().post(
       [call = std::make_shared<detail::get_one_call>(context, std::move(request), memory,

@@ -24,9 +24,9 @@ DATAFLUX_INLINE get_stream::get_stream(std::shared_ptr<transfer_state> core, std
       outbox_(core_->home, core_->lent, core_->options.memory_cap / 16) {}
 
 DATAFLUX_INLINE void get_stream::begin() {
-  if (auto good = core_->engine.store().usable(); !good) {
+  if (auto good = core_->engine.store().usable(bucket_); !good) {
     posted_.store(true, std::memory_order_release);  // nobody runs what is posted
-    outbox_.end(std::move(good).error().with_bucket(bucket_), true);
+    outbox_.end(good.error(), true);
     return outbox_.quiet();
   }
   core_->home.post([self = shared_from_this()] { self->on_home(); });

@@ -36,8 +36,8 @@ DATAFLUX_INLINE sweeper::sweeper(object_store& store, std::string bucket,
       done_(std::move(done)) {}
 
 DATAFLUX_INLINE void sweeper::start() {
-  if (auto good = store_.usable(); !good) {
-    failure_ = std::move(good).error().with_bucket(bucket_);
+  if (auto good = store_.usable(bucket_); !good) {
+    failure_ = std::move(good).error();
     return end();
   }
   deadline_ = options_.limits.deadline_from(home_.now());

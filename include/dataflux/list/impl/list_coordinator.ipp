@@ -127,7 +127,7 @@ DATAFLUX_INLINE void list_coordinator::wake() {
 
 DATAFLUX_INLINE void list_coordinator::begin() {
   if (outbox_) outbox_->attach(weak_from_this());
-  if (auto good = store_.usable(); !good) {
+  if (auto good = store_.usable(request_.bucket); !good) {
     return finish(failure(good.error().code(), good.error().message()));
   }
   if (request_.limits.stop.stop_requested()) {

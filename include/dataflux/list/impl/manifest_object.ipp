@@ -196,8 +196,8 @@ DATAFLUX_INLINE void start_save_manifest(object_store& store, const manifest_tar
                                          const manifest_description& description,
                                          const object_columns& rows,
                                          object_store::completion<object_metadata> done) {
-  if (auto good = store.usable(); !good) {
-    return done(std::move(good).error().with_bucket(target.bucket).with_object(target.object));
+  if (auto good = store.usable(target.bucket, target.object); !good) {
+    return done(std::move(good).error());
   }
   std::make_shared<detail::manifest_upload>(store, target, description, rows, std::move(done))
       ->start();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/exec/continuation.hpp>
 #include <dataflux/transfer/detail/engine_read.hpp>
 
 #include <algorithm>
@@ -131,14 +132,12 @@ DATAFLUX_INLINE void engine_read::send(hedge_side side, time_point now) {
   s.under_way = true;
   request_.limits.stop = s.stop.get_token();
   if (deadline_ != never) request_.limits.timeout = std::max(deadline_ - now, duration{1});
-  core_->store.start(request_, s.way,
-                     [self = shared_from_this(), side](result<read_summary> outcome) {
-                       scheduler& home = self->core_->home;
-                       if (home.is_current()) return self->ended(side, std::move(outcome));
-                       home.post([self, side, outcome = std::move(outcome)]() mutable {
-                         self->ended(side, std::move(outcome));
-                       });
-                     });
+  core_->store.start(
+      request_, s.way,
+      continue_on<read_summary>(core_->home, shared_from_this(),
+                                [side](engine_read& self, result<read_summary> outcome) {
+                                  self.ended(side, std::move(outcome));
+                                }));
 }
 
 DATAFLUX_INLINE time_point engine_read::check(time_point now) {
