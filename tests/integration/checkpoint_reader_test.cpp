@@ -5,9 +5,7 @@
 #include <emulator/emulator.hpp>
 #include <support/catch.hpp>
 #include <support/impatient_client.hpp>
-
-#include <sys/wait.h>
-#include <unistd.h>
+#include <support/run_child.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -195,9 +193,7 @@ TEST_CASE("checkpoint_reader: in the child of a fork it refuses", "[integration]
   auto reader = std::make_unique<dataflux::checkpoint_reader>(h.open());
   std::vector<std::byte> memory(100);
   REQUIRE(reader->read_at(0, memory));
-  const ::pid_t pid = ::fork();
-  if (pid == 0) {
-    ::alarm(20);
+  const int bad = run_child([&] {
     const auto refused = [](const auto& got) {
       return !got && got.error().code() == errc::failed_precondition;
     };
@@ -207,11 +203,9 @@ TEST_CASE("checkpoint_reader: in the child of a fork it refuses", "[integration]
         refused(reader->submit_read_at(0, memory).take()) &&
         refused(dataflux::checkpoint_reader::open(*h.context, {.bucket = "bkt", .object = "o"}));
     reader.reset();
-    ::_exit(right ? 0 : 1);
-  }
-  int status = 0;
-  ::waitpid(pid, &status, 0);
-  CHECK(status == 0);
+    return right ? 0 : 1;
+  });
+  CHECK(bad == 0);
   CHECK(reader->read_at(200'000, memory));
 }
 #endif

@@ -3,12 +3,10 @@
 #include <dataflux/codec/crc32c.hpp>
 #include <dataflux/gcs/client.hpp>
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <emulator/emulator.hpp>
 #include <support/catch.hpp>
 #include <support/impatient_client.hpp>
+#include <support/run_child.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -327,22 +325,18 @@ TEST_CASE("checkpoint_set: in the child of a fork every call is refused", "[inte
   harness h;
   const auto records = h.put_members(3);
   REQUIRE(h.set().commit(records));
-  const ::pid_t pid = ::fork();
-  if (pid == 0) {
-    ::alarm(20);
+  const int bad = run_child([&] {
     const auto refused = [](const auto& outcome) {
       return !outcome && outcome.error().code() == errc::failed_precondition;
     };
-    if (!refused(h.set().open())) ::_exit(1);
-    if (!refused(h.set().commit(records))) ::_exit(2);
-    if (!refused(dataflux::list_checkpoint_sets(*h.client, "bkt", ""))) ::_exit(3);
-    if (!refused(dataflux::keep_last_checkpoint_sets(*h.client, "bkt", "run", 1))) ::_exit(4);
-    if (!refused(dataflux::remove_checkpoint_set(*h.client, "bkt", "run"))) ::_exit(5);
-    ::_exit(0);
-  }
-  int status = 0;
-  ::waitpid(pid, &status, 0);
-  CHECK(status == 0);
+    if (!refused(h.set().open())) return 1;
+    if (!refused(h.set().commit(records))) return 2;
+    if (!refused(dataflux::list_checkpoint_sets(*h.client, "bkt", ""))) return 3;
+    if (!refused(dataflux::keep_last_checkpoint_sets(*h.client, "bkt", "run", 1))) return 4;
+    if (!refused(dataflux::remove_checkpoint_set(*h.client, "bkt", "run"))) return 5;
+    return 0;
+  });
+  CHECK(bad == 0);
   CHECK(h.set().open());
 }
 #endif

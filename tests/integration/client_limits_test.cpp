@@ -6,9 +6,7 @@
 #include <support/authority_file.hpp>
 #include <support/catch.hpp>
 #include <support/raw_server.hpp>
-
-#include <sys/wait.h>
-#include <unistd.h>
+#include <support/run_child.hpp>
 
 #include <chrono>
 #include <cstdlib>
@@ -383,23 +381,19 @@ TEST_CASE("client: in the child of a fork every call is refused", "[integration]
   server.put("forked", "o", "bytes");
   auto client = make(quick(server));
   CHECK(client->stat({.bucket = "forked", .object = "o"}));
-  const ::pid_t pid = ::fork();
-  if (pid == 0) {
-    ::alarm(20);
+  const int bad = run_child([&] {
     const auto found = client->stat({.bucket = "forked", .object = "o"});
-    if (found || found.error().code() != errc::failed_precondition) ::_exit(1);
+    if (found || found.error().code() != errc::failed_precondition) return 1;
     std::vector<std::byte> memory(16);
     dataflux::span_sink sink(memory);
     const auto got = client->read({.bucket = "forked", .object = "o"}, sink);
-    if (got || got.error().code() != errc::failed_precondition) ::_exit(2);
+    if (got || got.error().code() != errc::failed_precondition) return 2;
     client.reset();
     auto fresh = gcs::client::create(quick(server));
-    if (!fresh || !(*fresh)->stat({.bucket = "forked", .object = "o"})) ::_exit(3);
-    ::_exit(0);
-  }
-  int status = 0;
-  ::waitpid(pid, &status, 0);
-  CHECK(status == 0);
+    if (!fresh || !(*fresh)->stat({.bucket = "forked", .object = "o"})) return 3;
+    return 0;
+  });
+  CHECK(bad == 0);
   CHECK(client->stat({.bucket = "forked", .object = "o"}));
 }
 #endif

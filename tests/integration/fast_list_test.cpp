@@ -3,9 +3,7 @@
 
 #include <emulator/emulator.hpp>
 #include <support/catch.hpp>
-
-#include <sys/wait.h>
-#include <unistd.h>
+#include <support/run_child.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -240,24 +238,20 @@ TEST_CASE("fast_list: in the child of a fork listings are refused", "[integratio
   harness h(200);
   fast_lister inherited(*h.client, {.bucket = "bkt", .page_size = 10});
   CHECK(inherited.next_page());
-  const ::pid_t pid = ::fork();
-  if (pid == 0) {
-    ::alarm(20);
+  const int bad = run_child([&] {
     const auto all = dataflux::fast_list(*h.client, {.bucket = "bkt"});
-    if (all || all.error().code() != errc::failed_precondition) ::_exit(1);
+    if (all || all.error().code() != errc::failed_precondition) return 1;
     {
       fast_lister lister(*h.client, {.bucket = "bkt"});
       const auto page = lister.next_page();
-      if (page || page.error().code() != errc::failed_precondition) ::_exit(2);
+      if (page || page.error().code() != errc::failed_precondition) return 2;
     }
     const auto page = inherited.next_page();
-    if (page || page.error().code() != errc::failed_precondition) ::_exit(3);
+    if (page || page.error().code() != errc::failed_precondition) return 3;
     { const fast_lister gone(std::move(inherited)); }
-    ::_exit(0);
-  }
-  int status = 0;
-  ::waitpid(pid, &status, 0);
-  CHECK(status == 0);
+    return 0;
+  });
+  CHECK(bad == 0);
   std::size_t rest = 0;
   for (auto page = inherited.next_page(); page.value(); page = inherited.next_page()) {
     rest += (*page)->objects.size();

@@ -11,10 +11,8 @@
 #include <emulator/emulator.hpp>
 #include <support/catch.hpp>
 #include <support/impatient_client.hpp>
+#include <support/run_child.hpp>
 #include <support/temporary_folder.hpp>
-
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <cstddef>
 #include <fstream>
@@ -69,20 +67,14 @@ bool refused(const std::optional<error>& failure, std::string_view object) {
          failure->bucket() == "bkt" && failure->object() == object;
 }
 
-/// The first use in a child that is not refused; 0 if all are. The child ends by itself if one
-/// hangs.
+/// The first use in a child that is not refused; 0 if all are.
 int first_bad(const std::vector<std::function<bool()>>& uses) {
-  const ::pid_t pid = ::fork();
-  if (pid == 0) {
-    ::alarm(20);
+  return run_child([&] {
     for (std::size_t i = 0; i < uses.size(); ++i) {
-      if (!uses[i]()) ::_exit(static_cast<int>(i) + 1);
+      if (!uses[i]()) return static_cast<int>(i) + 1;
     }
-    ::_exit(0);
-  }
-  int status = 0;
-  ::waitpid(pid, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+    return 0;
+  });
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <support/catch.hpp>
 #include <support/raw_server.hpp>
+#include <support/run_child.hpp>
 #include <support/test_exchange.hpp>
 
 #include <sys/wait.h>
@@ -72,17 +73,6 @@ struct stuck {
   exchange before{};
   exchange subject{};
 };
-
-[[maybe_unused]] int run_child(int (*child)(void*), void* argument) {
-  const ::pid_t pid = ::fork();
-  if (pid == 0) {
-    ::alarm(20);
-    ::_exit(child(argument));
-  }
-  int status = 0;
-  ::waitpid(pid, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 100 + WTERMSIG(status);
-}
 
 }  // namespace
 
@@ -182,26 +172,19 @@ TEST_CASE("curl_transport: in the child of a fork it refuses", "[http]") {
   const auto first = test_exchange::make(server.port());
   t->submit(first);
   first->wait();
-  struct inherited {
-    http::curl_transport* transport;
-    std::uint16_t port;
-  } given{t.get(), server.port()};
-  const int status = run_child(
-      [](void* p) {
-        auto& g = *static_cast<inherited*>(p);
-        const auto e = test_exchange::make(g.port, 16);
-        g.transport->submit(e);
-        if (e->ends != 1 || e->outcome() != "forked") return 1;
-        g.transport->cancel(e);
-        delete g.transport;  // as the end of the last owner would
-        auto fresh = http::curl_transport::create({.io_threads = 1});
-        if (!fresh) return 2;
-        const auto again = test_exchange::make(g.port, 16);
-        (*fresh)->submit(again);
-        again->wait();
-        return again->outcome() == "200 ok" ? 0 : 3;
-      },
-      &given);
+  const int status = run_child([&] {
+    const auto e = test_exchange::make(server.port(), 16);
+    t->submit(e);
+    if (e->ends != 1 || e->outcome() != "forked") return 1;
+    t->cancel(e);
+    delete t.get();  // as the end of the last owner would
+    auto fresh = http::curl_transport::create({.io_threads = 1});
+    if (!fresh) return 2;
+    const auto again = test_exchange::make(server.port(), 16);
+    (*fresh)->submit(again);
+    again->wait();
+    return again->outcome() == "200 ok" ? 0 : 3;
+  });
   CHECK(status == 0);
   const auto after = test_exchange::make(server.port());
   t->submit(after);
