@@ -1,12 +1,16 @@
-"""Conan 2 recipe: `conan create .`. Header-only by default; -o compiled=True builds the library."""
+"""Conan 2 recipe: `conan create . -s compiler.cppstd=20`.
+
+Header-only by default; -o "dataflux/*:compiled=True" builds the library.
+"""
 
 import re
+from pathlib import Path
 
 from conan import ConanFile
 from conan.errors import ConanInvalidConfiguration
 from conan.tools.build import check_min_cppstd
 from conan.tools.cmake import CMake, CMakeDeps, CMakeToolchain, cmake_layout
-from conan.tools.files import load
+from conan.tools.files import copy, load, rmdir
 
 
 class DatafluxConan(ConanFile):
@@ -17,11 +21,16 @@ class DatafluxConan(ConanFile):
     settings = "os", "arch", "compiler", "build_type"
     options = {"compiled": [True, False]}
     default_options = {"compiled": False}
+    implements = ["auto_header_only"]
     exports_sources = "CMakeLists.txt", "cmake/*", "include/*", "src/*", "LICENSE", "README.md"
 
     def set_version(self):
-        text = load(self, f"{self.recipe_folder}/include/dataflux/version.hpp")
+        text = load(self, Path(self.recipe_folder, "include/dataflux/version.hpp"))
         self.version = re.search(r'DATAFLUX_VERSION "([0-9.]+)"', text).group(1)
+
+    def configure(self):
+        # By this Conan knows what a user of the package needs of what it stands on.
+        self.package_type = "static-library" if self.options.compiled else "header-library"
 
     def validate(self):
         if self.settings.os != "Linux":
@@ -30,8 +39,8 @@ class DatafluxConan(ConanFile):
 
     def requirements(self):
         for reference in ("libcurl/[>=7.86 <9]", "openssl/[>=3.0 <4]", "simdjson/[>=3.0 <5]",
-                          "pugixml/[>=1.11 <2]", "isa-l/[>=2.30]"):
-            self.requires(reference, transitive_headers=True, transitive_libs=True)
+                          "pugixml/[>=1.11 <2]", "isa-l/[>=2.30 <3]"):
+            self.requires(reference)
 
     def layout(self):
         cmake_layout(self)
@@ -51,12 +60,11 @@ class DatafluxConan(ConanFile):
             cmake.build()
 
     def package(self):
-        cmake = CMake(self)
-        cmake.install(component=None if self.options.compiled else "headers")
-
-    def package_id(self):
-        if not self.info.options.compiled:
-            self.info.clear()
+        copy(self, "LICENSE", self.source_folder, Path(self.package_folder, "licenses"))
+        CMake(self).install(component=None if self.options.compiled else "headers")
+        # CMakeDeps and PkgConfigDeps make these anew for each user.
+        for unused in ("lib/cmake", "lib/pkgconfig", "share"):
+            rmdir(self, Path(self.package_folder, unused))
 
     def package_info(self):
         self.cpp_info.set_property("cmake_file_name", "dataflux")

@@ -1,4 +1,4 @@
-"""Builds what bench/run.py runs, and measures building itself (benchmark `build`)."""
+"""Builds the clients in other languages, and measures building itself (benchmark `build`)."""
 
 import os
 import pathlib
@@ -10,26 +10,16 @@ import subprocess
 import tempfile
 import time
 
+import needs
 from report import row
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PEERS = ROOT / "bench/peers"
 COLD_LIMIT_S = 360.0
 INCLUDE_LIMIT_S = 1.5
 REBUILD_LIMIT_S = 30.0
+SOURCES = ["CMakeLists.txt", "CMakePresets.json", "cmake", "include", "src", "tests", "examples"]
 # Changed one at a time; the costliest is reported.
 CHANGED = ["codec/impl/json.ipp", "http/impl/http1.ipp", "exec/impl/budget.ipp"]
-
-
-def programs_folder(build_dir):
-    """Builds the benchmark programs and returns their build folder."""
-    folder = build_dir or ROOT / "build/release"
-    if build_dir is None:
-        subprocess.run(["cmake", "--preset", "release"], cwd=ROOT, check=True,
-                       stdout=subprocess.DEVNULL)
-    subprocess.run(["cmake", "--build", folder, "--target", "dataflux_bench"], cwd=ROOT, check=True,
-                   stdout=subprocess.DEVNULL)
-    return folder.resolve()
 
 
 def first_match(pattern, text):
@@ -38,6 +28,8 @@ def first_match(pattern, text):
 
 
 def pkg_version(name):
+    if shutil.which("pkg-config") is None:
+        return "unknown"
     done = subprocess.run(["pkg-config", "--modversion", name], stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL, text=True, check=False)
     return done.stdout.strip() or "unknown"
@@ -62,38 +54,42 @@ def versions(folder):
     }
 
 
-def peers():
-    """Builds each peer whose tools are there: (name, command, version)."""
+def peers(wanted):
+    """Builds each of these clients whose tool is there: (name, command, version)."""
+    target = ROOT / "build/peers"
+    go_program = target / "bench-google-cloud-go"
+    ways = {
+        "object_store": (["build", "--release", "--locked", "--quiet", "--target-dir",
+                          target / "object_store"],
+                         [target / "object_store/release/bench-object-store"],
+                         "Cargo.lock", r'name = "object_store"\nversion = "([^"]+)"'),
+        "google-cloud-go": (["build", "-buildvcs=false", "-o", go_program, "."], [go_program],
+                            "go.mod", r"cloud.google.com/go/storage v(\S+)"),
+    }
     found = []
-    if shutil.which("cargo") is None:
-        print("bench: no cargo, so object_store is not measured")
-    else:
-        target = ROOT / "build/peers/object_store"
-        subprocess.run(["cargo", "build", "--release", "--locked", "--quiet", "--target-dir",
-                        target], cwd=PEERS / "object_store", check=True)
-        lock = (PEERS / "object_store/Cargo.lock").read_text()
-        found.append(("object_store", [target / "release/bench-object-store"],
-                      first_match(r'name = "object_store"\nversion = "([^"]+)"', lock)))
-    if shutil.which("go") is None:
-        print("bench: no go, so google-cloud-go is not measured")
-    else:
-        program = ROOT / "build/peers/bench-google-cloud-go"
-        subprocess.run(["go", "build", "-o", program, "."], cwd=PEERS / "google-cloud-go",
-                       check=True)
-        modules = (PEERS / "google-cloud-go/go.mod").read_text()
-        found.append(("google-cloud-go", [program],
-                      first_match(r"cloud.google.com/go/storage v(\S+)", modules)))
+    for name in wanted:
+        arguments, command, pinned, pattern = ways[name]
+        tool = needs.find_tool(name)
+        home = needs.CLIENTS / name
+        if tool is None:
+            continue
+        print(f"bench: {tool} builds {name}, which takes minutes the first time", flush=True)
+        if subprocess.run([tool, *arguments], cwd=home, check=False).returncode != 0:
+            print(f"bench: {name} is not measured: {tool} could not build it")
+            continue
+        found.append((name, command, first_match(pattern, (home / pinned).read_text())))
     return found
 
 
 def copy_sources(into):
-    """The files of this working tree that version control knows or would take."""
-    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT,
-                            stdout=subprocess.PIPE, text=True, check=True).stdout
-    for name in filter(None, listed.split("\0")):
-        if (ROOT / name).is_file():
-            (into / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, into / name)
+    """What the tests are built from, whether or not there is version control."""
+    for name in SOURCES:
+        source = ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, into / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            into.mkdir(exist_ok=True)
+            shutil.copy2(source, into / name)
 
 
 def timed(command, cwd):
@@ -136,7 +132,7 @@ def measure(options):
                             [a / b for a, b in zip(whole, compiled)]))
         if options.quick:
             return rows
-        jobs = ["-j", str(os.cpu_count())]
+        jobs = ["-j", os.environ.get("JOBS") or str(os.cpu_count())]  # JOBS: ./dev, by memory
         subprocess.run(["cmake", "--preset", "dev"], cwd=copy, check=True,
                        stdout=subprocess.DEVNULL)
         build = ["cmake", "--build", "build/dev", "--target", "dataflux_tests", *jobs]

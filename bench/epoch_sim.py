@@ -11,9 +11,9 @@ import json
 import os
 import pathlib
 import subprocess
-import tempfile
 
 import folders
+import needs
 import png
 import report
 import tail
@@ -174,36 +174,47 @@ def table(rows):
     return report.aligned(lines, (0, 1, 2))
 
 
-def over_socket(folder, case, step):
-    """The epoch over a socket, from the emulator, and the same one in simulated time."""
+def over_socket(folder, case, step, objects):
+    """The epoch over a socket, from the emulator with these objects, and the same one in simulated
+    time."""
     items, size, batch = SOCKET_CASES[case]
     cap = SOCKET_CAP if size <= SOCKET_CAP else SOCKET_LARGE_CAP
     common = ("--bytes", size, "--batch", batch, "--step", step, "--memory-cap", cap, "--slice",
               (8 << 20) // SOCKET_SCALE, "--max-concurrency", CONNECTIONS // SOCKET_SCALE)
     network = ("--rtt", int(RTT_S * 1000), "--connection-bandwidth",
                int(CONNECTION_RATE / SOCKET_SCALE), "--bandwidth", int(SOCKET_LINK))
-    with tempfile.TemporaryDirectory(dir="/dev/shm") as objects:
-        for i in range(min(SOCKET_OBJECTS, items)):
-            (pathlib.Path(objects) / str(i)).write_bytes(bytes(size))
-        with folders.Emulator(folder / "tests/emulator/dataflux-emulator", objects, network) as server:
-            done = subprocess.run(
-                ["taskset", "-c", CLIENT_CORE, folder / "bench/macro/bench_epoch_socket",
-                 "--endpoint", server.endpoint, "--bucket", folders.BUCKET, "--items", str(items),
-                 "--objects", str(min(SOCKET_OBJECTS, items)), *map(str, common)],
-                stdout=subprocess.PIPE, text=True, check=True)
+    with folders.Emulator(folder / needs.PROGRAMS["dataflux-emulator"], objects, network) as server:
+        done = subprocess.run(
+            ["taskset", "-c", CLIENT_CORE, folder / "bench/macro/bench_epoch_socket",
+             "--endpoint", server.endpoint, "--bucket", folders.BUCKET, "--items", str(items),
+             "--objects", str(SOCKET_OBJECTS), *map(str, common)],
+            stdout=subprocess.PIPE, text=True, check=True)
     simulated = simulate(folder, "--objects", items, "--total-rate", SOCKET_LINK,
                          "--connection-rate", CONNECTION_RATE / SOCKET_SCALE, *common)
     return json.loads(done.stdout), simulated
 
 
+def make_objects(place, case):
+    objects = pathlib.Path(place) / case
+    objects.mkdir()
+    for i in range(SOCKET_OBJECTS):
+        (objects / str(i)).write_bytes(bytes(SOCKET_CASES[case][1]))
+    return objects
+
+
 def measure_socket(folder):
-    subprocess.run(["cmake", "--build", folder, "--target", "dataflux-emulator"],
-                   stdout=subprocess.DEVNULL, check=True)
+    room = SOCKET_OBJECTS * sum(size for _, size, _ in SOCKET_CASES.values())
+    with needs.scratch(room) as place:
+        return socket_rows(folder, place)
+
+
+def socket_rows(folder, place):
     rows = []
     for case, (items, size, batch) in SOCKET_CASES.items():
+        objects = make_objects(place, case)
         rate = network_rate(size * SOCKET_SCALE) / SOCKET_SCALE ** 2
         for consumer, step in (("fast", 0), ("steps", batch * size / rate / STEP_SHARE)):
-            line, simulated = over_socket(folder, case, step)
+            line, simulated = over_socket(folder, case, step, objects)
             rows.append({"case": case, "consumer": consumer,
                          "link": items * size / line["seconds"] / SOCKET_LINK,
                          "link_simulated": items * size / simulated["seconds"] / SOCKET_LINK,

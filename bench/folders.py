@@ -2,12 +2,11 @@
 
 One emulator for each run, fresh, on the server's core; the client on the other. What is compared is
 the wall and CPU time of the whole process, from its start to its end, of gcsfs (whose imports alone
-take a second) of the copying alone. Files are in memory (/dev/shm) where there is such a place, so
+take a second) of the copying alone. Files are in memory (/dev/shm) where there is room for them, so
 that no disk has a say. What arrived is compared byte by byte, and by MD5 in the bucket.
 """
 
 import base64
-import contextlib
 import hashlib
 import json
 import os
@@ -17,11 +16,11 @@ import re
 import shutil
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
 import urllib.request
 
+import needs
 from report import row
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -143,11 +142,9 @@ def run_once(name, programs, direction, sources, files):
 
 
 def find_programs(folder):
-    """Builds ours, and finds or installs the others: (programs, versions)."""
-    subprocess.run(["cmake", "--build", folder, "--target", "dataflux_command", "dataflux-emulator"],
-                   check=True, stdout=subprocess.DEVNULL)
-    programs = {"ours": folder / "examples/dataflux",
-                "emulator": folder / "tests/emulator/dataflux-emulator"}
+    """Ours, and the others that are found or can be installed: (programs, versions)."""
+    programs = {"ours": folder / needs.PROGRAMS["dataflux_command"],
+                "emulator": folder / needs.PROGRAMS["dataflux-emulator"]}
     versions = {}
     if shutil.which("rclone") is None:
         print("bench: no rclone, so it is not measured")
@@ -155,17 +152,10 @@ def find_programs(folder):
         said = subprocess.run(["rclone", "version"], stdout=subprocess.PIPE, text=True, check=True)
         programs["rclone"] = "rclone"
         versions["rclone"] = re.search(r"v([\d.]+)", said.stdout).group(1)
-    python = ROOT / "build/peers/gcsfs/bin/python3"
-    wanted = ROOT / "bench/peers/gcsfs/requirements.txt"
-    made = subprocess.run([sys.executable, "-m", "venv", python.parent.parent], check=False)
-    installed = made.returncode == 0 and subprocess.run(
-        [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", wanted],
-        check=False).returncode == 0
-    if not installed:
-        print("bench: gcsfs could not be installed from PyPI, so it is not measured")
-    else:
+    python, pinned = needs.from_pypi("gcsfs")
+    if python is not None:
         programs["gcsfs"] = python
-        versions["gcsfs"] = re.search(r"gcsfs==(.*)", wanted.read_text()).group(1)
+        versions["gcsfs"] = pinned["gcsfs"]
     return programs, versions
 
 
@@ -174,10 +164,7 @@ def measure(options, folder, progress):
     programs, versions = find_programs(folder)
     count = OBJECTS // (8 if options.quick else 1)
     order = [name for name in ("ours", "rclone", "gcsfs") if name in programs]
-    memory = pathlib.Path("/dev/shm")
-    with contextlib.ExitStack() as stack:
-        place = stack.enter_context(tempfile.TemporaryDirectory(
-            dir=memory if os.access(memory, os.W_OK) else ROOT / "build", prefix="bench-cp-"))
+    with needs.scratch(2 * count * SIZE) as place:
         sources = pathlib.Path(place) / "seed" / "folder"
         files = make_files(sources, count)
         rows = []

@@ -8,13 +8,11 @@ each.
 
 import json
 import os
-import re
 import shutil
 import statistics
 import subprocess
-import sys
 
-import report
+import needs
 from report import row
 
 SHAPES = {"a": "train/%08d.jpg", "d": "md5", "f": "6 deep"}
@@ -25,8 +23,7 @@ ALLOWED_RATE = 600  # calls a second: a third of what is offered with pages of 2
 SLOW_CAP_B = 8 << 20
 LIMIT_S = 900
 CLIENT_CORE = "1"
-PEERS = report.OUT.parent / "peers/listings"
-PEERS_HOME = report.OUT.parent.parent / "build/peers/listings"
+PEERS = "listings"
 
 
 def command(folder, mode, shape, names, *more):
@@ -48,7 +45,7 @@ def run_first():
     return chrt if allowed else []
 
 
-def measure_peer(folder, peer, shape, names):
+def measure_peer(folder, python, peer, shape, names):
     """The same listing by another client, from a server of its own."""
     with subprocess.Popen(command(folder, "serve", shape, names), stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE, text=True) as server:
@@ -56,8 +53,8 @@ def measure_peer(folder, peer, shape, names):
         environment = {k: v for k, v in os.environ.items()
                        if k != "STORAGE_EMULATOR_HOST" and not k.lower().endswith("_proxy")}
         done = subprocess.run([*run_first(), "taskset", "-c", CLIENT_CORE,
-                               PEERS_HOME / "bin/python3",
-                               PEERS / "list_bucket.py", peer, endpoint, "bench"],
+                               python, needs.CLIENTS / PEERS / "list_bucket.py", peer, endpoint,
+                               "bench"],
                               stdout=subprocess.PIPE, text=True, timeout=LIMIT_S, check=True,
                               env=environment)
         server.stdin.close()
@@ -65,21 +62,6 @@ def measure_peer(folder, peer, shape, names):
     if line["items"] != names:
         raise SystemExit(f"bench: {peer} listed {line['items']} of {names} names")
     return line
-
-
-def find_peers():
-    """{client: version} of those that are installed below build/ or can be."""
-    wanted = PEERS / "requirements.txt"
-    made = subprocess.run([sys.executable, "-m", "venv", PEERS_HOME], check=False)
-    installed = made.returncode == 0 and subprocess.run(
-        [PEERS_HOME / "bin/python3", "-m", "pip", "install", "--quiet",
-         "--disable-pip-version-check", "--only-binary", ":all:", "-r", wanted],
-        check=False).returncode == 0
-    if not installed:
-        print("bench: the clients of bench/peers/listings could not be installed from PyPI, so they "
-              "are not measured")
-        return {}
-    return dict(re.findall(r"^([\w-]+)==(.*)$", wanted.read_text(), re.MULTILINE))
 
 
 def cpu(line):
@@ -112,7 +94,7 @@ def compare(title, unit, of, ours, name, theirs):
                statistics.median(map(of, theirs)), [of(a) / of(b) for a, b in zip(ours, theirs)])
 
 
-def rows_of_shape(folder, shape, names, rounds, peers):
+def rows_of_shape(folder, shape, names, rounds, python, peers):
     runs = {mode: [] for mode in ("fast", "sequential", "floor")}
     for _ in range(rounds):
         for mode, lines in runs.items():
@@ -133,7 +115,7 @@ def rows_of_shape(folder, shape, names, rounds, peers):
             "24 B + name + pages in flight", needed(fast[-1])),
     ]
     for peer in peers:
-        line = [measure_peer(folder, peer, shape, names)]
+        line = [measure_peer(folder, python, peer, shape, names)]
         rows += [compare(f"{title}, wall", "s", wall, fast, peer, line),
                  compare(f"{title}, CPU", "us/object", cpu, fast, peer, line)]
     return rows
@@ -177,8 +159,9 @@ def measure_all(options, folder):
     """The rows, and the versions of the peers."""
     names = NAMES // (8 if options.quick else 1)
     rounds = max(1, options.rounds // 2)
-    peers = find_peers()
-    rows = [each for shape in SHAPES for each in rows_of_shape(folder, shape, names, rounds, peers)]
+    python, peers = needs.from_pypi(PEERS)
+    rows = [each for shape in SHAPES
+            for each in rows_of_shape(folder, shape, names, rounds, python, peers)]
     rows += rows_of_streams(folder, names, rounds)
     rows += rows_under_limit(folder, names, rounds)
     return rows, peers

@@ -8,14 +8,13 @@ counted once.
 """
 
 import json
-import os
 import pathlib
 import statistics
 import subprocess
-import tempfile
 import urllib.request
 
 import folders
+import needs
 from report import row
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -37,13 +36,6 @@ def wanted_bytes(reads):
 def counters(endpoint):
     with urllib.request.urlopen(f"{endpoint}/_emulator/counters") as reply:
         return json.load(reply)
-
-
-def find_programs(folder):
-    subprocess.run(["cmake", "--build", folder, "--target", "bench_trace"], check=True,
-                   stdout=subprocess.DEVNULL)
-    programs, versions = folders.find_programs(folder)
-    return {**programs, "ours": folder / "bench/macro/bench_trace"}, versions
 
 
 def replay(name, programs, seed, trace, lines):
@@ -73,14 +65,19 @@ def requests(counted):
 
 def measure(options, folder, progress):
     """The rows, and the versions of the programs."""
-    programs, versions = find_programs(folder)
+    programs = {"ours": folder / "bench/macro/bench_trace",
+                "emulator": folder / needs.PROGRAMS["dataflux-emulator"]}
+    python, pinned = needs.from_pypi("gcsfs")
+    versions = {}
+    if python is not None:
+        programs["gcsfs"] = python
+        versions["gcsfs"] = pinned["gcsfs"]
     trace = json.loads(TRACE.read_text())
     lines = "".join(f"{offset} {length}\n" for offset, length in trace["reads"])
     rounds = 1 if options.quick else options.rounds
     order = [name for name in ("ours", "gcsfs") if name in programs]
     costs = {name: [] for name in order}
-    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-    with tempfile.TemporaryDirectory(dir=memory, prefix="bench-trace-") as seed:
+    with needs.scratch(0) as seed:  # a hole takes no room
         with open(pathlib.Path(seed) / OBJECT, "wb") as file:
             file.truncate(trace["size"])
         for done in range(rounds):

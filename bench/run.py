@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 """Runs the benchmarks: `bench/run.py [NAME...] [--peers] [--rounds N] [--quick]`.
 
+`./dev bench` calls it, once it has installed and built what needs.py says. Exit status: 0, 1 when
+something is missing or fails, 2 for wrong arguments.
+
 Macro benchmarks pin the load server and the client under measurement to different cores and
 alternate our client with every reference, so that a change of the machine's mood meets all alike.
 What is compared is CPU time of all threads. NOTES.md says how to read the figures.
@@ -10,11 +13,9 @@ import argparse
 import json
 import os
 import pathlib
-import shutil
 import statistics
 import subprocess
 import sys
-import tempfile
 
 import builds
 import epoch_sim
@@ -23,6 +24,7 @@ import list_sim
 import list_socket
 import load_sim
 import load_trace
+import needs
 import report
 import save
 import storm
@@ -71,6 +73,7 @@ GROUPS = {"get_many": ["many16k", "many100k"], "get_one": ["one1g", "file1g"],
 SCHEME_WORDS = {"http": "plain", "https": "TLS 1.3"}
 CANCEL_AIMS = {"cancel to completion": ("cancel_ms", 5.0), "destroy to joined": ("destroy_ms", 50.0)}
 SIMULATIONS = {"list_sim": list_sim, "epoch_sim": epoch_sim, "tail": tail, "storm": storm}
+FILE_BYTES = 2 << 30  # of file1g: the new file beside the last one
 NAMES = [*CASES, *GROUPS, "cancel", "build", "cp", "save", "trace", "micro", "list_socket", *SIMULATIONS]
 
 
@@ -181,6 +184,20 @@ def counted_rows(title, name, line):
     return rows
 
 
+def cases_of(names):
+    return [case for name in names for case in GROUPS.get(name, [name])]
+
+
+def peers_of(options):
+    """The clients in other languages that these benchmarks measure."""
+    if not options.peers:
+        return []
+    cases = [{"not_by": ["google-cloud-go"]} if name == "save" else CASES[name]
+             for name in cases_of(options.names) if name in CASES or name == "save"]
+    return [peer for peer in needs.PEER_TOOLS
+            if any(peer not in case.get("not_by", []) for case in cases)]
+
+
 def run_cancel(programs, server, options):
     if "ours" not in programs:
         return []
@@ -219,10 +236,16 @@ def parse_arguments():
                         help="epoch_sim also over a socket, scaled down")
     parser.add_argument("--build-dir", type=pathlib.Path,
                         help="a configured build folder to use instead of the release preset's")
+    parser.add_argument("--packages", action="store_true",
+                        help="only print the Debian packages that these need beyond the usual")
+    parser.add_argument("--targets", action="store_true",
+                        help="only print the CMake targets that these need")
     options = parser.parse_args()
     unknown = set(options.names) - set(NAMES)
     if unknown:
         parser.error(f"unknown: {', '.join(sorted(unknown))}; known: {', '.join(NAMES)}")
+    if options.rounds < 1:
+        parser.error("--rounds: at least 1")
     names = options.names or [name for name in CASES if "ours" not in CASES[name]] + ["cancel"]
     options.names = names
     return options
@@ -230,20 +253,22 @@ def parse_arguments():
 
 def main():
     options = parse_arguments()
-    if os.cpu_count() < 2 or shutil.which("taskset") is None:
-        raise SystemExit("bench: needs two cores and taskset (package util-linux)")
+    if options.packages or options.targets:
+        found = needs.packages(options, peers_of(options)) if options.packages else []
+        found += needs.targets(options) if options.targets else []
+        print("".join(f"{each}\n" for each in found), end="")
+        return
+    folder = (options.build_dir or ROOT / "build/release").resolve()
+    needs.check(options, folder)
     report.OUT.mkdir(exist_ok=True)
-    folder = builds.programs_folder(options.build_dir)
     programs = {name: [folder / f"bench/macro/bench_{name}"] for name in ("ours", "floor", "libcurl")}
     programs = {name: command for name, command in programs.items() if command[0].exists()}
     versions = builds.versions(folder)
-    if options.peers:
-        for name, command, version in builds.peers():
-            programs[name] = command
-            versions[name] = version
-    # Where files are written no disk has a say.
-    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-    with tempfile.TemporaryDirectory(dir=memory) as scratch, \
+    for name, command, version in builds.peers(peers_of(options)):
+        programs[name] = command
+        versions[name] = version
+    room = FILE_BYTES if "file1g" in cases_of(options.names) else 0
+    with needs.scratch(room) as scratch, \
             LoadServer(folder / "bench/macro/bench_load_server", scratch) as server:
         for name in options.names:
             if name == "micro":
@@ -270,7 +295,7 @@ def main():
             elif name == "cancel":
                 rows = run_cancel(programs, server, options)
             else:
-                rows = [row for each in GROUPS.get(name, [name])
+                rows = [row for each in cases_of([name])
                         for row in run_case(each, programs, server, options)]
             if name == "load":
                 rows += load_sim.measure(options, folder, show_progress)
@@ -281,4 +306,7 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except subprocess.SubprocessError as failed:  # a status other than 0, or a time limit
+        raise SystemExit(f"bench: failed: {failed}") from None

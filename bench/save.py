@@ -14,6 +14,7 @@ import subprocess
 
 import folders
 import list_socket
+import needs
 import report
 from png import SCALE, Canvas
 from report import row
@@ -26,7 +27,7 @@ STREAMS = {"256 MiB": 8, "2 GiB": 64, "8 GiB": 256}
 MEMORY = 32 * MIB  # transfer_options::upload_memory of the streams
 SPARE = 16 * MIB
 PEER_BYTES = 512 * MIB
-PEERS = report.OUT.parent / "peers/saves/save_object.py"
+PEERS = needs.CLIENTS / "saves/save_object.py"
 WORDS = {"http": "plain", "https": "TLS 1.3"}
 
 
@@ -80,20 +81,20 @@ def overlap(folder):
                 line["after_last_byte_s"], "2 parts, 4 round trips", aim)]
 
 
-def peers(folder, rounds, show):
+def peers(folder, python, rounds, scratch, show):
     """Wall and CPU time of the saving alone; each says it itself."""
     ours = [folder / "bench/macro/bench_upload"]
-    programs = {"ours": None, **{name: [list_socket.PEERS_HOME / "bin/python3", PEERS, name] for name in
+    programs = {"ours": None, **{name: [python, PEERS, name] for name in
                                  ("transfer_manager threads", "transfer_manager processes",
                                   "gcsfs")}}
     found = {name: [] for name in programs}
     for done in range(rounds):
         for name, command in programs.items():
             show(f"save, peers: round {done + 1} of {rounds}, {name}")
-            with folders.Emulator(folder / "tests/emulator/dataflux-emulator") as emulator:
+            with folders.Emulator(folder / needs.PROGRAMS["dataflux-emulator"]) as emulator:
                 arguments = ([*ours, "--endpoint", emulator.endpoint, "--case", "save", "--count",
                               PEER_BYTES // PART] if command is None
-                             else [*command, emulator.endpoint, PEER_BYTES])
+                             else [*command, emulator.endpoint, PEER_BYTES, scratch])
                 environment = {k: v for k, v in os.environ.items()
                                if k != "STORAGE_EMULATOR_HOST" and not k.endswith("_proxy")}
                 said = subprocess.run(["taskset", "-c", "1", *map(str, arguments)], check=True,
@@ -142,7 +143,8 @@ def measure_all(options, folder, server, measure, programs, show):
     more, samples = memory_of_streams(folder, server, measure)
     draw(samples, report.OUT / "save.png")
     rows += more + overlap(folder)
-    versions = list_socket.find_peers() if options.peers else {}
-    if versions:
-        rows += peers(folder, max(options.rounds // 2, 1), show)
+    python, versions = needs.from_pypi(list_socket.PEERS) if options.peers else (None, {})
+    if python is not None:
+        with needs.scratch(PEER_BYTES) as scratch:
+            rows += peers(folder, python, max(options.rounds // 2, 1), scratch, show)
     return rows, versions

@@ -1,17 +1,31 @@
 # What the library links; HACKING.md says why each was chosen.
 find_package(Threads REQUIRED)
-find_package(CURL 7.86 REQUIRED)
+# Conan's version files refuse a later major version, here 8.
+find_package(CURL REQUIRED)
+if(NOT CURL_VERSION)
+  set(CURL_VERSION ${CURL_VERSION_STRING})  # CMake's own name for it
+endif()
+if(CURL_VERSION VERSION_LESS 7.86)
+  message(FATAL_ERROR "dataflux needs libcurl 7.86 or later; found ${CURL_VERSION}")
+endif()
 find_package(OpenSSL 3.0 REQUIRED)
-find_package(simdjson 3.0 REQUIRED)
+# Its own version file refuses all but 3.0.x when asked for 3.0, and then an older one elsewhere on
+# the machine is taken.
+find_package(simdjson REQUIRED)
+if(simdjson_VERSION VERSION_LESS 3.0)
+  message(FATAL_ERROR "dataflux needs simdjson 3.0 or later; found ${simdjson_VERSION}")
+endif()
 find_package(pugixml 1.11 REQUIRED)
 # ISA-L has a package of another name in each world: its own CMake files and conanfile.py, vcpkg, and
 # pkg-config (Debian).
-find_package(isal QUIET CONFIG)
 find_package(unofficial-isal QUIET CONFIG)
-if(TARGET ISAL::isal)
-  set(DATAFLUX_ISAL ISAL::isal)
-elseif(TARGET unofficial::isal::isal)
+if(NOT TARGET unofficial::isal::isal)  # vcpkg has both names, and warns of the other
+  find_package(isal QUIET CONFIG)
+endif()
+if(TARGET unofficial::isal::isal)
   set(DATAFLUX_ISAL unofficial::isal::isal)
+elseif(TARGET ISAL::isal)
+  set(DATAFLUX_ISAL ISAL::isal)
 else()
   find_package(PkgConfig REQUIRED)
   pkg_check_modules(ISAL REQUIRED IMPORTED_TARGET libisal>=2.30)

@@ -19,7 +19,7 @@ namespace {
 /// that is not near its end.
 constexpr std::size_t most_in_stream = 1000;
 constexpr std::size_t most_streams = 3;
-constexpr std::size_t most_large_files = 8;
+constexpr std::size_t most_large_downloads = 8;
 /// Of a stream, and what each takes at once: what they have is no part of the memory's cap.
 constexpr int hands_of_stream = 4;
 constexpr std::size_t items_at_once = 16;
@@ -156,7 +156,7 @@ void downloads::begin_small() {
 
 void downloads::fetch_large(const wanted_object& object, const file_place& place) {
   if (!requests_.empty()) begin_small();  // they need not wait for it
-  began(large_files_, most_large_files);
+  began(large_files_, most_large_downloads);
   dataflux::download_file_request request;
   request.bucket = bucket_;
   request.object = object.name;

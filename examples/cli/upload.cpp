@@ -22,7 +22,7 @@ using dataflux::uploaded_file;
 
 namespace {
 
-constexpr std::size_t most_large_files = 8;
+constexpr std::size_t most_large_uploads = 8;
 
 /// A file so large that two of its parts are more than the memory for uploads gets some of its own.
 transfer_context context_for(std::uint64_t size, const transfer_context& usual) {
@@ -62,7 +62,7 @@ bool file_uploads::journal_beside(const file_to_send& file) {
 void file_uploads::send_large(const file_to_send& file) {
   {
     std::unique_lock lock(mutex_);
-    one_ended_.wait(lock, [this] { return large_files_ < most_large_files; });
+    one_ended_.wait(lock, [this] { return large_files_ < most_large_uploads; });
     ++large_files_;
   }
   const transfer_context context = context_for(file.size, transfers_);

@@ -8,6 +8,8 @@
 #include <stop_token>
 #include <string>
 
+namespace again_test {
+
 using dataflux::errc;
 using dataflux::error;
 using dataflux::injected_fault;
@@ -88,3 +90,5 @@ TEST_CASE("again: a client that has tried often enough is believed", "[cli]") {
   CHECK_FALSE(cli::worth_again(broken().with_attempts(cli::patience)));
   CHECK_FALSE(cli::worth_again(error(errc::not_found, "gone").with_attempts(1)));
 }
+
+}  // namespace again_test

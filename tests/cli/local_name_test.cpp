@@ -3,6 +3,8 @@
 
 #include <string>
 
+namespace local_name_test {
+
 using cli::components;
 using cli::why_no_file;
 
@@ -53,3 +55,5 @@ TEST_CASE("local_name: no name that is let through has a part that leads elsewhe
     }
   }
 }
+
+}  // namespace local_name_test

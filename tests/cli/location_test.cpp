@@ -1,6 +1,8 @@
 #include <cli/location.hpp>
 #include <support/catch.hpp>
 
+namespace location_test {
+
 using cli::folder_prefix;
 using cli::last_component;
 using cli::location;
@@ -55,3 +57,5 @@ TEST_CASE("location: shown with control characters escaped", "[cli]") {
   CHECK(cli::shown_url("bkt", "a/\xc3\xa4") == "gs://bkt/a/\xc3\xa4");
   CHECK(cli::shown_url("bkt", "\x1b[2J\x7f") == "gs://bkt/\\x1b[2J\\x7f");
 }
+
+}  // namespace location_test

@@ -6,6 +6,8 @@
 #include <atomic>
 #include <memory>
 
+namespace pipeline_test {
+
 TEST_CASE("pipeline: all file work is done, once, before its items end", "[cli]") {
   for (const unsigned threads : {1U, 3U}) {
     dataflux::virtual_scheduler io;
@@ -39,3 +41,5 @@ TEST_CASE("pipeline: no more steps run than there is room for", "[cli]") {
   flow.admit(1000, [&held](dataflux::budget_share share) { held.push_back(std::move(share)); });
   CHECK(held.size() == 1);  // more than all there is gets all there is
 }
+
+}  // namespace pipeline_test

@@ -8,6 +8,8 @@
 
 #include <cerrno>
 
+namespace texts_test {
+
 using dataflux::byte_range;
 using dataflux::errc;
 using dataflux::error;
@@ -123,3 +125,5 @@ TEST_CASE("retry_notice: one line in five seconds, while nothing succeeds", "[cl
   notice.on_request({.http_status = 204, .finished = start + seconds(20)});
   CHECK(notice.line(failed, start + milliseconds(20'500)).empty());
 }
+
+}  // namespace texts_test

@@ -4,8 +4,10 @@
     consume.py WAY --source DIR --build DIR --compiler CXX [--launcher CCACHE]
 
 WAY: find_package (an installed tree, moved after installing), pkg_config (the same, plain compiler
-calls), headers (only include/ copied), subdirectory (add_subdirectory), mixing (header-only and
-compiled objects in one program must not link). All in a folder outside the source tree.
+calls), headers (only include/ copied), subdirectory (add_subdirectory), vcpkg (its port, run by
+vcpkg.cmake; under --full only, since it builds the library anew), mixing (header-only and compiled
+objects in one program must not link). All in a folder outside the source tree. Exit status 77: not
+asked for.
 """
 
 import argparse
@@ -46,26 +48,43 @@ class Consumer:
         self.call(*self.compiler, "-std=c++20", "-O0", *arguments)
 
     def install(self):
-        """Installed in one place and used from another: nothing may remember where it was."""
         self.call("cmake", "--install", self.build, "--prefix", self.folder / "staged")
-        prefix = self.folder / "prefix"
-        (self.folder / "staged").rename(prefix)
+        return self.moved(self.folder / "staged")
+
+    def moved(self, staged):
+        """Installed in one place and used from another: nothing may remember where it was."""
+        prefix = staged.rename(self.folder / "prefix")
         for file in prefix.rglob("*"):
             if file.suffix in (".cmake", ".pc") and str(self.source) in file.read_text():
                 sys.exit(f"{file.name} names the source tree")
         return prefix
 
-    def cmake(self, project, *options):
+    def cmake(self, project, *options, target="all"):
         shutil.copytree(HERE / project, self.folder / "project")
         shutil.copy(HERE / "program.cpp", self.folder / "project")
         self.call("cmake", "-S", "project", "-B", "out", "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug",
                   "-DCMAKE_CXX_FLAGS_DEBUG=-O0", *options)
-        self.call("cmake", "--build", "out", "-j", "2")
+        self.call("cmake", "--build", "out", "-j", "2", "--target", target)
         return self.folder / "out"
 
     def find_package(self):
         out = self.cmake("find_package", f"-DCMAKE_PREFIX_PATH={self.install()}")
         self.run(out / "consumer_dataflux")
+        self.run(out / "consumer_compiled")
+
+    def vcpkg(self):
+        if os.environ.get("DATAFLUX_TEST_FULL") != "1":
+            print("skipped: run under --full only")
+            sys.exit(77)
+        self.call("cmake", f"-DPORT_DIR={self.source}/cmake/vcpkg/ports/dataflux",
+                  f"-DFOLDER={self.folder}", "-P", HERE / "vcpkg.cmake")
+        prefix = self.moved(self.folder / "packages")
+        if (prefix / "share/dataflux/copyright").read_text() != (
+                self.source / "LICENSE").read_text():
+            sys.exit("the port's copyright is not the licence")
+        # Where vcpkg's toolchain looks, and nowhere else.
+        out = self.cmake("find_package", f"-Ddataflux_DIR={prefix}/share/dataflux",
+                         target="consumer_compiled")
         self.run(out / "consumer_compiled")
 
     def subdirectory(self):
@@ -117,7 +136,7 @@ class Consumer:
 def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("way", choices=["find_package", "pkg_config", "headers", "subdirectory",
-                                           "mixing"])
+                                           "vcpkg", "mixing"])
     arguments.add_argument("--source", type=Path, required=True)
     arguments.add_argument("--build", type=Path, required=True)
     arguments.add_argument("--compiler", required=True)

@@ -12,12 +12,6 @@ constexpr std::size_t most_calls = 100;
 constexpr std::uint64_t most_bytes = std::uint64_t{10} << 20U;
 constexpr std::string_view reply_boundary = "batch_emulator";
 
-std::string_view trim(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
-}
-
 /// Takes one line off `rest`, without its end.
 std::string_view take_line(std::string_view& rest) {
   const std::size_t end = std::min(rest.find('\n'), rest.size());

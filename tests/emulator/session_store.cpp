@@ -12,7 +12,7 @@ service_error bad_range(std::string_view header) {
   return invalid_argument("Failed to parse Content-Range header: " + std::string{header});
 }
 
-std::uint64_t number(std::string_view text, std::string_view header) {
+std::uint64_t position(std::string_view text, std::string_view header) {
   const auto value = parse_integer(text);
   if (!value || *value < 0) throw bad_range(header);
   return static_cast<std::uint64_t>(*value);
@@ -30,17 +30,17 @@ upload_range upload_range::parse(std::string_view header) {
   if (!header.starts_with("bytes ") || slash == std::string_view::npos) throw bad_range(header);
   const std::string_view total = header.substr(slash + 1);
   const std::string_view span = header.substr(6, slash - 6);
-  if (total != "*") out.total = number(total, header);
+  if (total != "*") out.total = position(total, header);
   if (span == "*") {
     out.query = true;
     return out;
   }
   const std::size_t dash = span.find('-');
   if (dash == std::string_view::npos) throw bad_range(header);
-  out.first = number(span.substr(0, dash), header);
+  out.first = position(span.substr(0, dash), header);
   const std::string_view last = span.substr(dash + 1);
   if (last != "*") {
-    out.last = number(last, header);
+    out.last = position(last, header);
     if (*out.last < out.first || (out.total && *out.last >= *out.total)) throw bad_range(header);
   }
   return out;

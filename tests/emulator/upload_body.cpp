@@ -1,6 +1,7 @@
 #include <emulator/digest.hpp>
 #include <emulator/service_error.hpp>
 #include <emulator/upload_body.hpp>
+#include <emulator/uri.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -8,12 +9,6 @@
 
 namespace emulator {
 namespace {
-
-std::string_view trim(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
 
 void add_goog_hash(declared_digests& out, std::string_view list) {
   while (!list.empty()) {

@@ -90,6 +90,12 @@ bool query_parameters::flag(std::string_view name) const noexcept {
   return value == "true" || value == "True" || value == "TRUE";
 }
 
+std::string_view trim(std::string_view text) noexcept {
+  const auto first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
+}
+
 std::optional<std::int64_t> parse_integer(std::string_view text) noexcept {
   std::int64_t value = 0;
   const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);

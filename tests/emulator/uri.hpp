@@ -34,6 +34,8 @@ class query_parameters {
   std::vector<std::pair<std::string, std::string>> values_{};
 };
 
+/// Without the white space at both ends.
+std::string_view trim(std::string_view text) noexcept;
 /// A decimal number that fills the whole text.
 std::optional<std::int64_t> parse_integer(std::string_view text) noexcept;
 

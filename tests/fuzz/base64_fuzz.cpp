@@ -1,15 +1,11 @@
 #include <dataflux/codec/base64.hpp>
 
 #include <fuzz/base64_fuzz.hpp>
-
-#include <cstdlib>
+#include <fuzz/require.hpp>
 
 namespace codec = dataflux::codec;
 
 void fuzz_base64(std::span<const std::byte> input) {
-  const auto require = [](bool ok) {
-    if (!ok) std::abort();
-  };
   const std::string_view text = dataflux::as_text(input);
   if (const auto bytes = codec::decode_base64(text)) {
     require(codec::encode_base64(dataflux::as_bytes(*bytes)) == text);

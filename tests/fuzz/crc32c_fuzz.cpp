@@ -1,8 +1,7 @@
 #include <dataflux/codec/crc32c.hpp>
 
 #include <fuzz/crc32c_fuzz.hpp>
-
-#include <cstdlib>
+#include <fuzz/require.hpp>
 
 namespace codec = dataflux::codec;
 
@@ -20,9 +19,6 @@ std::uint32_t by_division(std::span<const std::byte> bytes) {
 }  // namespace
 
 void fuzz_crc32c(std::span<const std::byte> input) {
-  const auto require = [](bool ok) {
-    if (!ok) std::abort();
-  };
   const std::uint32_t whole = by_division(input);
   require(codec::crc32c(input) == whole);
   require(codec::decode_crc32c(codec::encode_crc32c(whole).view()) == whole);

@@ -3,17 +3,12 @@
 #include <dataflux/auth/environment.hpp>
 
 #include <fuzz/credentials_fuzz.hpp>
-
-#include <cstdlib>
+#include <fuzz/require.hpp>
 
 namespace auth = dataflux::auth;
 using dataflux::errc;
 
 namespace {
-
-void require(bool ok) {
-  if (!ok) std::abort();
-}
 
 /// A machine whose every file has the given content.
 class one_file_machine final : public auth::environment {

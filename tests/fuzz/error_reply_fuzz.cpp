@@ -2,17 +2,13 @@
 #include <dataflux/gcs/error_reply.hpp>
 
 #include <fuzz/error_reply_fuzz.hpp>
+#include <fuzz/require.hpp>
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace {
 
 namespace gcs = dataflux::gcs;
-
-void require(bool ok) {
-  if (!ok) std::abort();
-}
 
 void require_printable(std::string_view text, std::size_t limit) {
   require(text.size() <= limit && dataflux::codec::is_valid_utf8(text));

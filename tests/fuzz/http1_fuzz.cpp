@@ -1,10 +1,10 @@
 #include <dataflux/http/http1.hpp>
 
 #include <fuzz/http1_fuzz.hpp>
+#include <fuzz/require.hpp>
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -12,10 +12,6 @@ namespace {
 
 namespace http = dataflux::http;
 using http::body_framing;
-
-void require(bool ok) {
-  if (!ok) std::abort();
-}
 
 struct outcome {
   std::string failure{};

@@ -3,17 +3,12 @@
 #include <dataflux/codec/utf8.hpp>
 
 #include <fuzz/json_fuzz.hpp>
-
-#include <cstdlib>
+#include <fuzz/require.hpp>
 
 namespace codec = dataflux::codec;
 using codec::json_kind;
 
 namespace {
-
-void require(bool ok) {
-  if (!ok) std::abort();
-}
 
 void check_value(const codec::json_value& value) {
   const json_kind kind = value.kind();

@@ -2,6 +2,7 @@
 #include <dataflux/list/manifest.hpp>
 
 #include <fuzz/manifest_fuzz.hpp>
+#include <fuzz/require.hpp>
 
 #include <algorithm>
 #include <cstdlib>
@@ -11,10 +12,6 @@
 #include <utility>
 
 namespace {
-
-void require(bool ok) {
-  if (!ok) std::abort();
-}
 
 /// Memory of exactly this size, aligned as a mapping is, so that the address sanitizer sees a step
 /// too far.

@@ -2,18 +2,14 @@
 #include <dataflux/codec/object_list.hpp>
 
 #include <fuzz/object_list_fuzz.hpp>
+#include <fuzz/require.hpp>
 
-#include <cstdlib>
 #include <string>
 #include <vector>
 
 namespace codec = dataflux::codec;
 
 namespace {
-
-void require(bool ok) {
-  if (!ok) std::abort();
-}
 
 struct collector : codec::object_list_visitor {
   std::vector<std::string> lines{};
@@ -36,15 +32,15 @@ struct collector : codec::object_list_visitor {
   void on_prefix(std::string_view prefix) override { lines.emplace_back(prefix); }
 };
 
-struct outcome {
+struct page_outcome {
   collector seen{};
   std::string failure{};
   codec::object_list_end end{};
 };
 
-outcome read(std::span<const std::byte> page, std::size_t capacity) {
+page_outcome read(std::span<const std::byte> page, std::size_t capacity) {
   constexpr auto all = static_cast<codec::object_fields>(0x1FF);
-  outcome out;
+  page_outcome out;
   auto end = codec::parse_object_list(page, capacity, all, out.seen);
   if (end) {
     out.end = std::move(*end);
@@ -55,7 +51,7 @@ outcome read(std::span<const std::byte> page, std::size_t capacity) {
 }
 
 /// In place, with `filler` where simdjson may look past the end.
-outcome read_in_place(std::string_view page, char filler) {
+page_outcome read_in_place(std::string_view page, char filler) {
   std::string padded{page};
   padded.append(dataflux::buffer_slack, filler);
   return read(dataflux::as_bytes(padded).first(page.size()), padded.size());
@@ -64,9 +60,9 @@ outcome read_in_place(std::string_view page, char filler) {
 }  // namespace
 
 void fuzz_object_list(std::span<const std::byte> input) {
-  const outcome copied = read(input, input.size());
+  const page_outcome copied = read(input, input.size());
   for (const char filler : {'\0', '}', ']', '{', '"', ',', ':', '0', '\xff'}) {
-    const outcome placed = read_in_place(dataflux::as_text(input), filler);
+    const page_outcome placed = read_in_place(dataflux::as_text(input), filler);
     require(placed.failure.empty() == copied.failure.empty());
     if (!copied.failure.empty()) continue;
     require(placed.seen.lines == copied.seen.lines);

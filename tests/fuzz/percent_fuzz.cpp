@@ -2,16 +2,13 @@
 #include <dataflux/codec/percent.hpp>
 
 #include <fuzz/percent_fuzz.hpp>
+#include <fuzz/require.hpp>
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace codec = dataflux::codec;
 
 void fuzz_percent(std::span<const std::byte> input) {
-  const auto require = [](bool ok) {
-    if (!ok) std::abort();
-  };
   const std::string_view text = dataflux::as_text(input);
   const std::string segment = codec::encode_percent(text);
   require(codec::decode_percent(segment) == text);

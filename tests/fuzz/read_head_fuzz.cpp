@@ -1,9 +1,9 @@
 #include <dataflux/gcs/read_verb.hpp>
 
 #include <fuzz/read_head_fuzz.hpp>
+#include <fuzz/require.hpp>
 
 #include <charconv>
-#include <cstdlib>
 #include <string_view>
 #include <vector>
 
@@ -11,10 +11,6 @@ namespace {
 
 using dataflux::byte_range;
 using dataflux::gcs::read_cursor;
-
-void require(bool ok) {
-  if (!ok) std::abort();
-}
 
 /// The first byte picks the status; a Content-Length among the lines is also the head's own.
 dataflux::http::reply_head read_script(std::string_view text) {

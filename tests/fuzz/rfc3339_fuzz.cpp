@@ -1,18 +1,15 @@
 #include <dataflux/bytes.hpp>
 #include <dataflux/codec/rfc3339.hpp>
 
+#include <fuzz/require.hpp>
 #include <fuzz/rfc3339_fuzz.hpp>
 
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 
 namespace codec = dataflux::codec;
 
 void fuzz_rfc3339(std::span<const std::byte> input) {
-  const auto require = [](bool ok) {
-    if (!ok) std::abort();
-  };
   if (const auto time = codec::parse_rfc3339(dataflux::as_text(input))) {
     require(codec::parse_rfc3339(codec::format_rfc3339(*time)) == time);
   }

@@ -2,16 +2,12 @@
 #include <dataflux/checkpoint/detail/set_manifest.hpp>
 #include <dataflux/checkpoint/member_record.hpp>
 
+#include <fuzz/require.hpp>
 #include <fuzz/set_manifest_fuzz.hpp>
 
-#include <cstdlib>
 #include <string>
 
 namespace {
-
-void require(bool ok) {
-  if (!ok) std::abort();
-}
 
 /// Every text has one meaning, and every meaning one text.
 void check_record(const dataflux::member_record& record) {

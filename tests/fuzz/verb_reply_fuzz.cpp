@@ -6,9 +6,9 @@
 #include <dataflux/gcs/object_verbs.hpp>
 #include <dataflux/gcs/resumable_verbs.hpp>
 
+#include <fuzz/require.hpp>
 #include <fuzz/verb_reply_fuzz.hpp>
 
-#include <cstdlib>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,10 +16,6 @@
 namespace {
 
 namespace gcs = dataflux::gcs;
-
-void require(bool ok) {
-  if (!ok) std::abort();
-}
 
 template <class T>
 void require_error(const dataflux::result<T>& r) {

@@ -1,17 +1,12 @@
 #include <dataflux/codec/utf8.hpp>
 #include <dataflux/codec/xml.hpp>
 
+#include <fuzz/require.hpp>
 #include <fuzz/xml_fuzz.hpp>
-
-#include <cstdlib>
 
 namespace codec = dataflux::codec;
 
 namespace {
-
-void require(bool ok) {
-  if (!ok) std::abort();
-}
 
 void walk(const codec::xml_element& root) {
   std::vector<codec::xml_element> open{root};

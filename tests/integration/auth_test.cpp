@@ -11,6 +11,8 @@
 
 #include <memory>
 
+namespace auth_test {
+
 using dataflux::result;
 namespace auth = dataflux::auth;
 namespace http = dataflux::http;
@@ -115,3 +117,5 @@ TEST_CASE("auth: destruction while a refresh is under way ends at once", "[integ
   told.wait();
   CHECK(answer == "cancelled");
 }
+
+}  // namespace auth_test

@@ -18,6 +18,8 @@
 #include <utility>
 #include <vector>
 
+namespace checkpoint_reader_test {
+
 // A checkpoint over a socket.
 namespace {
 
@@ -209,3 +211,5 @@ TEST_CASE("checkpoint_reader: in the child of a fork it refuses", "[integration]
   CHECK(reader->read_at(200'000, memory));
 }
 #endif
+
+}  // namespace checkpoint_reader_test

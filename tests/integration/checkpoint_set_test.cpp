@@ -19,6 +19,8 @@
 #include <utility>
 #include <vector>
 
+namespace checkpoint_set_test {
+
 // Sets over a socket, with what can become of their requests.
 namespace {
 
@@ -340,3 +342,5 @@ TEST_CASE("checkpoint_set: in the child of a fork every call is refused", "[inte
   CHECK(h.set().open());
 }
 #endif
+
+}  // namespace checkpoint_set_test

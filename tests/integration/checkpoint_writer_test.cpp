@@ -15,6 +15,8 @@
 #include <thread>
 #include <vector>
 
+namespace checkpoint_writer_test {
+
 // Saving while everything goes wrong that can: there is the old object or the new one, whole, and
 // nothing else but what the error names.
 namespace {
@@ -258,3 +260,5 @@ TEST_CASE("checkpoint_writer: many threads, each its writer, one memory", "[chec
   CHECK(context.counters().upload_held == 0);
   CHECK(context.counters().upload_peak <= 6 * part);
 }
+
+}  // namespace checkpoint_writer_test

@@ -15,6 +15,8 @@
 #include <thread>
 #include <vector>
 
+namespace client_limits_test {
+
 // Reads that break, tokens, time limits, cancels, and ends of the client, over a socket.
 namespace {
 
@@ -397,3 +399,5 @@ TEST_CASE("client: in the child of a fork every call is refused", "[integration]
   CHECK(client->stat({.bucket = "forked", .object = "o"}));
 }
 #endif
+
+}  // namespace client_limits_test

@@ -4,6 +4,8 @@
 #include <support/catch.hpp>
 #include <support/store_conformance.hpp>
 
+namespace conformance_test {
+
 TEST_CASE("client: behaves as an object_store does, over a socket", "[integration]") {
   emulator::server server;
   server.create_bucket("conformance");
@@ -11,3 +13,5 @@ TEST_CASE("client: behaves as an object_store does, over a socket", "[integratio
   REQUIRE(client);
   conformance::check_object_store(**client, "conformance", [] {});
 }
+
+}  // namespace conformance_test

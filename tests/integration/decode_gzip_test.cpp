@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+namespace decode_gzip_test {
+
 // Reads that ask the service to decompress.
 namespace {
 
@@ -126,3 +128,5 @@ TEST_CASE("client: a decompressed read that only the connection ends is refused"
   REQUIRE_FALSE(got.summary);
   CHECK(got.summary.error().code() == errc::internal);
 }
+
+}  // namespace decode_gzip_test

@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+namespace fast_list_test {
+
 // Listings of many ranges over a socket: pages on several I/O threads, faults of the wire.
 namespace {
 
@@ -259,3 +261,5 @@ TEST_CASE("fast_list: in the child of a fork listings are refused", "[integratio
   CHECK(rest > 0);
 }
 #endif
+
+}  // namespace fast_list_test

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+namespace fault_matrix_test {
+
 // Every verb under every fault, at the first attempt, the first two, and all: what the caller gets
 // is right or a clear error; what the store holds is the object from before or the one asked for,
 // once; no upload is left open that the caller could not know of.
@@ -325,3 +327,5 @@ TEST_CASE("client: replies that always break off do not count as progress", "[in
   CHECK(page.error().code() == errc::unavailable);
   CHECK(page.error().attempts() == 4);
 }
+
+}  // namespace fault_matrix_test

@@ -22,6 +22,8 @@
 #include <string_view>
 #include <vector>
 
+namespace fork_test {
+
 // The worker processes of a training job are often forked with all that their parent has made.
 // What they then do with it fails at once and says why; it never waits for threads that are not
 // there. (Readers, sets and listings have their own cases.)
@@ -170,3 +172,5 @@ TEST_CASE("fork: the child makes a client of its own", "[integration]") {
   CHECK(h.server.get("bkt", "w") == "the child's");
 }
 #endif
+
+}  // namespace fork_test

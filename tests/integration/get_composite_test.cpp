@@ -17,6 +17,8 @@
 #include <utility>
 #include <vector>
 
+namespace get_composite_test {
+
 // Composites over a socket: requests end on several I/O threads, and the client repeats them.
 namespace {
 
@@ -236,3 +238,5 @@ TEST_CASE("get_composite: over a socket, dropped at any time, nothing stays", "[
   CHECK(h.context->counters().composites_left == 0);
   CHECK(h.log.lines.empty());
 }
+
+}  // namespace get_composite_test

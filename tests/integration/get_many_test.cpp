@@ -17,6 +17,8 @@
 #include <utility>
 #include <vector>
 
+namespace get_many_test {
+
 // Streams over a socket: bytes arrive on several I/O threads, the reader is yet another one.
 namespace {
 
@@ -249,3 +251,5 @@ TEST_CASE("getter: over a socket, several streams with a small cap", "[integrati
   CHECK(h.context->counters().peak_held <= 200'000);
   CHECK(h.context->counters().held == 0);
 }
+
+}  // namespace get_many_test

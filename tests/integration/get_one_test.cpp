@@ -22,6 +22,8 @@
 #include <utility>
 #include <vector>
 
+namespace get_one_test {
+
 // One object over a socket, into memory and into a file.
 namespace {
 
@@ -229,3 +231,5 @@ TEST_CASE("download_file: over a socket, many at once", "[integration]") {
   }
   CHECK(h.context->counters().lent == 0);
 }
+
+}  // namespace get_one_test

@@ -15,6 +15,8 @@
 #include <string>
 #include <vector>
 
+namespace main_job_test {
+
 // What a training job does from its first listing to its checkpoint, over HTTP and HTTPS.
 namespace {
 
@@ -174,3 +176,5 @@ TEST_CASE("client: the main job, from listing to checkpoint", "[integration]") {
   CHECK((*client)->totals().retries == 0);
   if (secure) std::remove(ca.c_str());
 }
+
+}  // namespace main_job_test

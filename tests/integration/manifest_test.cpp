@@ -7,6 +7,8 @@
 #include <memory>
 #include <string>
 
+namespace manifest_test {
+
 namespace {
 
 struct harness {
@@ -78,3 +80,5 @@ TEST_CASE("manifest: a large one goes up in parts, over several connections", "[
   CHECK(dataflux::load_manifest(*h.client, {.bucket = "bkt", .object = "missing"}).error().code() ==
         dataflux::errc::not_found);
 }
+
+}  // namespace manifest_test

@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+namespace ranged_read_test {
+
 // Reads over a socket, where bytes of the slices, and of a read's two requests, arrive on several
 // I/O threads.
 namespace {
@@ -168,3 +170,5 @@ TEST_CASE("ranged_read: over a socket, an object that is replaced meanwhile", "[
     h.body = other;
   }
 }
+
+}  // namespace ranged_read_test

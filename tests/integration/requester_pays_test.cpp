@@ -7,6 +7,8 @@
 #include <chrono>
 #include <string>
 
+namespace requester_pays_test {
+
 namespace gcs = dataflux::gcs;
 
 TEST_CASE("client: every verb names who pays", "[integration]") {
@@ -34,3 +36,5 @@ TEST_CASE("client: every verb names who pays", "[integration]") {
     CHECK(done.wrong.empty());
   }
 }
+
+}  // namespace requester_pays_test

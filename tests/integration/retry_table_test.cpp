@@ -6,6 +6,8 @@
 #include <iterator>
 #include <set>
 
+namespace retry_table_test {
+
 using dataflux::errc;
 
 namespace {
@@ -91,3 +93,5 @@ TEST_CASE("retry table: the document says the same", "[integration]") {
   const bool same = kept == retry_document();
   CHECK(same);
 }
+
+}  // namespace retry_table_test

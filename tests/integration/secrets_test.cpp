@@ -17,6 +17,8 @@
 #include <string_view>
 #include <vector>
 
+namespace secrets_test {
+
 // Whatever is run and whatever goes wrong, no token, key or session's URL is told to anybody: not
 // in errors, not to an observer, and not if the service itself repeats it.
 namespace {
@@ -225,3 +227,5 @@ TEST_CASE("client: a token endpoint that repeats secrets is not quoted", "[integ
   }
   CHECK(s.watcher.text().find("invalid_grant") != std::string::npos);
 }
+
+}  // namespace secrets_test

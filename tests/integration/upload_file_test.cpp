@@ -18,6 +18,8 @@
 #include <thread>
 #include <vector>
 
+namespace upload_file_test {
+
 // A file over a socket, and going on from what another call has left while everything goes wrong
 // that can.
 namespace {
@@ -198,3 +200,5 @@ TEST_CASE("upload_file: parts that the service has are not sent again", "[checkp
     CHECK(w.strays("bkt").empty());
   }
 }
+
+}  // namespace upload_file_test

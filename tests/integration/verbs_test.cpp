@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+namespace verbs_test {
+
 // The verbs that only gcs::client has, and what becomes of writes whose reply is lost.
 namespace {
 
@@ -469,3 +471,5 @@ TEST_CASE("client: an upload completed without a reply is found by its mark", "[
   CHECK(done->upload_mark == upload.mark);
   CHECK(done->crc32c == crc_of(ours));
 }
+
+}  // namespace verbs_test

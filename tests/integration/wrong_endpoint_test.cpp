@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+namespace wrong_endpoint_test {
+
 // What is not Google Cloud Storage is called so, at the first attempt, and nothing that it says is
 // taken for the service's word.
 namespace {
@@ -172,3 +174,5 @@ TEST_CASE("client: a server that ends every connection is asked again, then doub
                     e.message().find("speaks TLS") != std::string::npos;
   CHECK(told);
 }
+
+}  // namespace wrong_endpoint_test

@@ -41,10 +41,10 @@ def run(*command, **more):
         sys.exit(f"{done.stdout}\ninstall.py: failed: {' '.join(map(str, command))}")
 
 
-def install_python(folder):
+def install_python(folder, requirements):
     venv.create(folder, with_pip=True, clear=True, symlinks=True)
     run(folder / "bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
-        "--only-binary", ":all:", "-r", HERE / "requirements.txt")
+        "--only-binary", ":all:", "-r", requirements)
 
 
 def install_node(folder):
@@ -76,7 +76,7 @@ def main():
         sys.exit("install.py: needed, by the names of Debian's packages: " + " ".join(packages))
     folder.mkdir(parents=True, exist_ok=True)
     stamp.unlink(missing_ok=True)
-    install_python(folder / "venv")
+    install_python(folder / "venv", HERE / "requirements.txt")
     install_node(folder / "node")
     install_fake_gcs_server(folder / "bin")
     stamp.write_text(wanted())

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 #include <ctime>
+#include <map>
 #include <queue>
 #include <random>
 #include <span>
@@ -95,12 +96,15 @@ class list_model {
     dataflux::name_range names{};
     std::uint64_t position{0};  // ranks
     std::uint64_t end{0};
-    std::uint64_t asked_from{0};  // position and end when the page in flight was sent
-    std::uint64_t asked_end{0};
-    std::string asked_until{};
-    std::uint64_t asked{0};    // entries that the page in flight brings
+    std::uint64_t call{0};     // its page in flight
     std::uint32_t next{none};  // the range behind
     bool open{true};
+  };
+  struct page {
+    std::uint64_t from{0};  // of its range, when it was sent
+    std::uint64_t end{0};
+    std::string until{};
+    std::uint64_t brings{0};
   };
   struct event {
     double at{0};
@@ -142,11 +146,10 @@ class list_model {
         split(a);
       } else if (a.what == kind::page) {
         range& r = ranges_.at(a.range);
-        r.asked_from = r.position;
-        r.asked_end = r.end;
-        r.asked_until = r.names.end;
-        r.asked = std::min<std::uint64_t>(a.max_results, r.end - r.position);
-        send(a.range, false, r.asked);
+        const std::uint64_t brings = std::min<std::uint64_t>(a.max_results, r.end - r.position);
+        r.call = outcome_.calls;
+        pages_[r.call] = {r.position, r.end, r.names.end, brings};
+        send(a.range, false, brings);
       } else {
         if (a.what == kind::probe) ++outcome_.probes;
         asked_probe answer = look(a);
@@ -179,23 +182,22 @@ class list_model {
 
   /// What lies behind the range's end, since it was cut meanwhile, goes to the ranges there.
   std::uint64_t end_page(const event& now) {
-    const range sent = ranges_.at(now.id);
-    if (!sent.open) {
-      outcome_.dropped += sent.asked;
-      return 0;
-    }
-    const std::uint64_t upto = sent.asked_from + sent.asked;
-    const bool last = upto == sent.asked_end;
-    std::uint64_t kept = take(now.id, upto, last, true);
-    for (std::uint32_t id = sent.next; id != none; id = ranges_.at(id).next) {
+    const page sent = std::move(pages_.at(now.order));
+    pages_.erase(now.order);
+    const range own = ranges_.at(now.id);
+    const std::uint64_t upto = sent.from + sent.brings;
+    const bool last = upto == sent.end;
+    std::uint64_t kept = 0;
+    if (own.open) kept += take(now.id, upto, last, own.call == now.order);
+    for (std::uint32_t id = own.next; id != none; id = ranges_.at(id).next) {
       const range& r = ranges_.at(id);
       const bool reached =
-          last ? sent.asked_until.empty() || (r.names.bounded() && r.names.end <= sent.asked_until)
+          last ? sent.until.empty() || (r.names.bounded() && r.names.end <= sent.until)
                : upto > r.position || !r.open;
       if (!reached) break;
       if (r.open) kept += take(id, upto, last, false);
     }
-    outcome_.dropped += sent.asked - kept;
+    outcome_.dropped += sent.brings - kept;
     outcome_.empty += kept == 0 ? 1U : 0U;
     return kept;
   }
@@ -260,6 +262,7 @@ class list_model {
   std::vector<range> ranges_{};
   std::size_t open_{1};
   std::vector<asked_probe> probes_{};
+  std::map<std::uint64_t, page> pages_{};  // in flight, by the number of the call
   std::priority_queue<event> events_{};
   std::vector<std::string> kept_names_{};
   std::size_t count_{0};

@@ -1,11 +1,11 @@
 #include <support/block_shape.hpp>
 #include <support/name_dice.hpp>
 #include <support/name_shapes.hpp>
+#include <support/usr_files.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <filesystem>
 #include <functional>
 #include <random>
 #include <span>
@@ -184,27 +184,16 @@ class random_shape final : public name_shape {
   std::uint64_t seed_;
 };
 
-std::vector<std::string> files_below(const char* folder) {
-  std::vector<std::string> paths;
-  const auto options = std::filesystem::directory_options::skip_permission_denied;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder, options)) {
-    std::error_code ignored;
-    if (!entry.is_directory(ignored)) paths.push_back(entry.path().string().substr(1));
-  }
-  std::sort(paths.begin(), paths.end());
-  return paths;
-}
-
-std::unique_ptr<name_shape> real_tree(std::uint64_t size, dice& random) {
-  static const std::vector<std::string> once = files_below("/usr");
-  if (once.empty()) return std::make_unique<kept_shape>(once);
-  const auto hosts = distinct_sorted((size + once.size() - 1) / once.size(),
-                                     [&random] { return word(random, 5, 8); });
+std::unique_ptr<name_shape> real_trees(std::uint64_t size, dice& random, std::uint64_t seed) {
+  static const std::array<std::vector<std::string>, 2> systems{usr_files('b'), usr_files('t')};
+  const std::size_t least = std::min(systems[0].size(), systems[1].size());
+  const auto hosts =
+      distinct_sorted((size + least - 1) / least, [&random] { return word(random, 5, 8); });
   std::vector<std::string> all;
   all.reserve(size);
-  for (const std::string& host : hosts) {
-    for (const std::string& path : once) {
-      if (all.size() < size) all.push_back(host + "/" + path);
+  for (std::size_t i = 0; all.size() < size; ++i) {
+    for (const std::string& path : systems[(seed + i) % 2]) {
+      if (all.size() < size) all.push_back(hosts[i] + "/" + path);
     }
   }
   return std::make_unique<kept_shape>(all);
@@ -261,7 +250,7 @@ std::unique_ptr<name_shape> make_shape(char shape, std::uint64_t size, std::uint
     case 'j':
       return std::make_unique<random_shape>(size, random, seed);
     default:
-      return real_tree(size, random);
+      return real_trees(size, random, seed);
   }
 }
 

@@ -7,7 +7,7 @@ namespace fault = emulator::fault;
 
 namespace {
 
-constexpr auto patience = std::chrono::milliseconds(600);
+constexpr auto row_timeout = std::chrono::milliseconds(600);
 /// A fifth of the object that is read: a read comes through in five attempts.
 constexpr std::uint64_t read_piece = 20000;
 
@@ -190,7 +190,7 @@ fault_cell cell_of(const verb_driver& verb, const failure_column& failure, bool 
                   .fault = std::string(failure.name) + (lasting ? ", every time" : ""),
                   .action = failure.action,
                   .hits = lasting ? 0U : 1U};
-  if (std::holds_alternative<fault::stall>(failure.action)) cell.patience = patience;
+  if (std::holds_alternative<fault::stall>(failure.action)) cell.patience = row_timeout;
   if (failure.kind == failure_kind::throttled && lasting) {
     cell.max_elapsed = std::chrono::milliseconds(20);
   }

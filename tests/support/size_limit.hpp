@@ -6,12 +6,12 @@
 
 #include <csignal>
 
-/// No file of this process grows beyond `bytes`, as on a disk that is full.
+/// No file of this process grows beyond `most`, as on a disk that is full.
 struct size_limit {
-  explicit size_limit(rlim_t bytes) {
+  explicit size_limit(rlim_t most) {
     ::getrlimit(RLIMIT_FSIZE, &before);
     rlimit now = before;
-    now.rlim_cur = bytes;
+    now.rlim_cur = most;
     handler = std::signal(SIGXFSZ, SIG_IGN);
     REQUIRE(::setrlimit(RLIMIT_FSIZE, &now) == 0);
   }

@@ -14,6 +14,8 @@
 #include <thread>
 #include <vector>
 
+namespace checkpoint_reader_thread_test {
+
 // One reader, many threads; what is asserted is little, the rest is ThreadSanitizer's.
 namespace {
 
@@ -92,3 +94,5 @@ TEST_CASE("checkpoint_reader: read by many threads", "[thread]") {
   CHECK(wrong == 0);
   CHECK(reader.verified());
 }
+
+}  // namespace checkpoint_reader_thread_test

@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+namespace client_thread_test {
+
 // One client, many threads; what is asserted is little, the rest is ThreadSanitizer's.
 namespace {
 
@@ -121,3 +123,5 @@ TEST_CASE("client: destroyed while others' calls end", "[thread]") {
     CHECK(ends == 60);
   }
 }
+
+}  // namespace client_thread_test

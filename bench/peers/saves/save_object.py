@@ -1,7 +1,7 @@
-"""Saves one object of SIZE bytes by another client: save_object.py CLIENT ENDPOINT SIZE.
+"""Saves one object of SIZE bytes by another client: save_object.py CLIENT ENDPOINT SIZE FOLDER.
 
 Prints a JSON line with the wall and CPU seconds of the saving, those of its processes included. The
-transfer manager wants a file: it is in memory (/dev/shm), and written before the clock runs.
+transfer manager wants a file: it is made in FOLDER before the clock runs.
 """
 
 import json
@@ -20,7 +20,7 @@ def cpu():
     return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
 
 
-def by_transfer_manager(endpoint, size, worker_type):
+def by_transfer_manager(endpoint, size, folder, worker_type):
     from google.auth.credentials import AnonymousCredentials
     from google.cloud import storage
     from google.cloud.storage import transfer_manager
@@ -28,7 +28,7 @@ def by_transfer_manager(endpoint, size, worker_type):
     os.environ["STORAGE_EMULATOR_HOST"] = endpoint
     blob = storage.Client("project", AnonymousCredentials()).bucket("bench").blob("saved")
     kind = {"threads": transfer_manager.THREAD, "processes": transfer_manager.PROCESS}[worker_type]
-    with tempfile.NamedTemporaryFile(dir="/dev/shm") as file:
+    with tempfile.NamedTemporaryFile(dir=folder) as file:
         for _ in range(size // PART):
             file.write(os.urandom(PART))
         file.flush()
@@ -51,12 +51,12 @@ def by_gcsfs(endpoint, size):
 
 
 def main():
-    client, endpoint, size = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    client, endpoint, size, folder = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
     os.environ["GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT"] = "false"
     if client == "gcsfs":
         wall, spent = by_gcsfs(endpoint, size)
     else:
-        wall, spent = by_transfer_manager(endpoint, size, client.split()[-1])
+        wall, spent = by_transfer_manager(endpoint, size, folder, client.split()[-1])
     print(json.dumps({"wall_s": time.monotonic() - wall, "cpu_s": cpu() - spent}))
 
 

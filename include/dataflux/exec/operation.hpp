@@ -20,6 +20,9 @@ namespace detail {
 /// What an operation and its producer share: the result's place and the way to cancel.
 template <class T>
 struct operation_state {
+  explicit operation_state(std::stop_token caller)
+      : caller_stop(std::move(caller), forward{&stop}) {}
+
   std::stop_source stop{};
   std::mutex mutex{};
   std::condition_variable finished{};
@@ -38,7 +41,7 @@ struct operation_state {
       source.request_stop();
     }
   };
-  std::optional<std::stop_callback<forward>> caller_stop{};
+  std::stop_callback<forward> caller_stop;  ///< after `stop`, which it may use at once
 
   void complete(result<T> value) {
     std::scoped_lock lock(mutex);
@@ -151,11 +154,7 @@ class [[nodiscard]] operation {
 /// own. Cost: one allocation, and a second one for the stop state.
 template <class T, class Start>
 operation<T> start_operation(call_limits& limits, Start&& start) {
-  auto state = std::make_shared<detail::operation_state<T>>();
-  if (limits.stop.stop_possible()) {
-    state->caller_stop.emplace(limits.stop,
-                               typename detail::operation_state<T>::forward{&state->stop});
-  }
+  auto state = std::make_shared<detail::operation_state<T>>(std::move(limits.stop));
   limits.stop = state->stop.get_token();
   start([state](result<T> outcome) { state->complete(std::move(outcome)); });
   return operation<T>(std::move(state));

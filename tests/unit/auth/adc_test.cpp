@@ -5,6 +5,8 @@
 #include "scripted_environment.hpp"
 #include "test_key.hpp"
 
+namespace adc_test {
+
 using dataflux::errc;
 using dataflux::error;
 namespace auth = dataflux::auth;
@@ -229,3 +231,5 @@ TEST_CASE("adc: credentials of another universe than the endpoint's are refused"
   CHECK(found(machine, {.universe_domain = "tpc.example"}).credentials != nullptr);
   CHECK(found(machine, {.universe_domain = ""}).credentials != nullptr);
 }
+
+}  // namespace adc_test

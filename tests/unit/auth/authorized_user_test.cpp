@@ -4,6 +4,8 @@
 
 #include "test_key.hpp"
 
+namespace authorized_user_test {
+
 using dataflux::errc;
 using dataflux::error;
 using namespace std::chrono_literals;
@@ -69,3 +71,5 @@ TEST_CASE("authorized_user: every field is checked and named", "[auth]") {
   CHECK(refused(test::with(file, "token_uri", "\"http://x.example/\"")).code() ==
         errc::invalid_argument);
 }
+
+}  // namespace authorized_user_test

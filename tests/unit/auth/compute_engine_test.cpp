@@ -4,6 +4,8 @@
 
 #include "test_key.hpp"
 
+namespace compute_engine_test {
+
 using dataflux::errc;
 using dataflux::error;
 using namespace std::chrono_literals;
@@ -165,3 +167,5 @@ TEST_CASE("compute_engine: a host that is none is an error at once", "[auth]") {
   }
   CHECK(auth::make_compute_engine_credentials({.host = "127.0.0.1:8080"}));
 }
+
+}  // namespace compute_engine_test

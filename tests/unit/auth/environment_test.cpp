@@ -10,6 +10,8 @@
 #include <filesystem>
 #include <fstream>
 
+namespace environment_test {
+
 using dataflux::errc;
 using dataflux::auth::process_environment;
 
@@ -52,3 +54,5 @@ TEST_CASE("environment: tells unset variables from empty ones", "[auth]") {
   REQUIRE(::unsetenv("DATAFLUX_TEST_EMPTY") == 0);
   CHECK_FALSE(process_environment().variable("DATAFLUX_TEST_EMPTY"));
 }
+
+}  // namespace environment_test

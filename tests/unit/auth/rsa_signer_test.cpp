@@ -4,6 +4,8 @@
 
 #include "test_key.hpp"
 
+namespace rsa_signer_test {
+
 using dataflux::errc;
 using dataflux::auth::rsa_signer;
 
@@ -51,3 +53,5 @@ TEST_CASE("rsa_signer: a key with one damaged character never signs wrongly", "[
   }
   CHECK(refused > 0);
 }
+
+}  // namespace rsa_signer_test

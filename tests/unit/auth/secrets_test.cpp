@@ -8,6 +8,8 @@
 #include "scripted_environment.hpp"
 #include "test_key.hpp"
 
+namespace secrets_test {
+
 using dataflux::error;
 namespace auth = dataflux::auth;
 
@@ -56,11 +58,11 @@ void hear_replies(listener& ears, const auth::credentials& credentials,
   for (const std::string& echo : echoes) {
     for (const int status : {200, 400, 401, 403, 404, 500, 503}) {
       for (const std::string& body : std::initializer_list<std::string>{
-               echo, "{\"error\":" + test::quoted(echo) + "}",
+               echo, "{\"error\":" + test::json_quoted(echo) + "}",
                "{\"error\":\"invalid_grant\",\"error_description\":" +
-                   test::quoted("you sent " + echo) + "}",
-               "{\"access_token\":" + test::quoted(echo + "\n") + ",\"expires_in\":1}",
-               "{\"access_token\":" + test::quoted(echo) + ",\"expires_in\":\"never\"}"}) {
+                   test::json_quoted("you sent " + echo) + "}",
+               "{\"access_token\":" + test::json_quoted(echo + "\n") + ",\"expires_in\":1}",
+               "{\"access_token\":" + test::json_quoted(echo) + ",\"expires_in\":\"never\"}"}) {
         auto flow = credentials.start();
         auto step = flow->resume({}, {test::some_time(), 0});
         while (!std::holds_alternative<error>(step) &&
@@ -108,3 +110,5 @@ TEST_CASE("credentials_fuzz: files, prefixes and mutations keep the invariants",
       {user, robot, "{\"type\":\"external_account\"}", "http://localhost:1/storage/v1"}, 1000,
       [](std::span<const std::byte> input) { fuzz_credentials(input); });
 }
+
+}  // namespace secrets_test

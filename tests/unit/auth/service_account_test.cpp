@@ -6,6 +6,8 @@
 
 #include "test_key.hpp"
 
+namespace service_account_test {
+
 using dataflux::errc;
 using dataflux::error;
 using namespace std::chrono_literals;
@@ -190,7 +192,7 @@ TEST_CASE("service_account: every field is checked and named", "[auth]") {
         "credentials file /k.json: field \"type\" is not \"service_account\"");
   CHECK(refused("[1]").message() == "credentials file /k.json: it is not a JSON object");
   CHECK(refused("{").message() == "credentials file /k.json: it is not valid JSON");
-  CHECK(refused(test::with(file, "private_key", test::quoted("SECRET"))).message() ==
+  CHECK(refused(test::with(file, "private_key", test::json_quoted("SECRET"))).message() ==
         "credentials file /k.json: field \"private_key\": the private key is not a readable, "
         "unencrypted PEM key");
 }
@@ -199,15 +201,15 @@ TEST_CASE("service_account: a token_uri that would leak the assertion is refused
   const auto file = test::service_account_file();
   for (const std::string uri : {"http://oauth2.googleapis.com/token", "http://127.evil.example/t",
                                 "http://localhost.evil.example/t"}) {
-    CHECK(refused(test::with(file, "token_uri", test::quoted(uri))).message() ==
+    CHECK(refused(test::with(file, "token_uri", test::json_quoted(uri))).message() ==
           "credentials file /k.json: field \"token_uri\" must be an https URL: secrets are sent to "
           "it");
   }
-  CHECK(refused(test::with(file, "token_uri", test::quoted("ftp://x"))).message() ==
+  CHECK(refused(test::with(file, "token_uri", test::json_quoted("ftp://x"))).message() ==
         "credentials file /k.json: field \"token_uri\" is no URL");
   for (const std::string uri : {"http://127.0.0.1:9/token", "http://localhost:9/", "http://[::1]/",
                                 "https://sts.example/token"}) {
-    CHECK(auth::parse_service_account(test::with(file, "token_uri", test::quoted(uri)), ""));
+    CHECK(auth::parse_service_account(test::with(file, "token_uri", test::json_quoted(uri)), ""));
   }
 }
 
@@ -226,3 +228,5 @@ TEST_CASE("service_account: the caller's quota project goes before the file's", 
   CHECK(parse(json)->facts().quota_project == "from-file");
   CHECK(parse(json, {.quota_project = "mine"})->facts().quota_project == "mine");
 }
+
+}  // namespace service_account_test

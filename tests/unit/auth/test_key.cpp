@@ -68,7 +68,7 @@ std::optional<verified_jwt> verify_jwt(std::string_view token) {
   return verified_jwt{*header, *claims};
 }
 
-std::string quoted(std::string_view text) {
+std::string json_quoted(std::string_view text) {
   std::string out;
   dataflux::codec::append_json_string(out, text);
   return out;
@@ -78,30 +78,30 @@ std::string to_json(const fields& members) {
   std::string out = "{";
   for (const auto& [name, value] : members) {
     if (out.size() > 1) out += ',';
-    out += quoted(name) + ':' + value;
+    out += json_quoted(name) + ':' + value;
   }
   return out + "}";
 }
 
 fields service_account_file() {
-  return {{"type", quoted("service_account")},
-          {"project_id", quoted("my-project")},
-          {"private_key_id", quoted("key-1")},
-          {"private_key", quoted(private_pem())},
-          {"client_email", quoted("robot@my-project.iam.gserviceaccount.com")},
-          {"client_id", quoted("1234")},
-          {"token_uri", quoted("https://oauth2.googleapis.com/token")},
-          {"universe_domain", quoted("googleapis.com")}};
+  return {{"type", json_quoted("service_account")},
+          {"project_id", json_quoted("my-project")},
+          {"private_key_id", json_quoted("key-1")},
+          {"private_key", json_quoted(private_pem())},
+          {"client_email", json_quoted("robot@my-project.iam.gserviceaccount.com")},
+          {"client_id", json_quoted("1234")},
+          {"token_uri", json_quoted("https://oauth2.googleapis.com/token")},
+          {"universe_domain", json_quoted("googleapis.com")}};
 }
 
 fields authorized_user_file() {
-  return {{"type", quoted("authorized_user")},
-          {"account", quoted("")},
-          {"client_id", quoted("client.apps")},
-          {"client_secret", quoted("SECRET/client+1")},
-          {"refresh_token", quoted("1//SECRET-refresh")},
-          {"quota_project_id", quoted("billed-project")},
-          {"universe_domain", quoted("googleapis.com")}};
+  return {{"type", json_quoted("authorized_user")},
+          {"account", json_quoted("")},
+          {"client_id", json_quoted("client.apps")},
+          {"client_secret", json_quoted("SECRET/client+1")},
+          {"refresh_token", json_quoted("1//SECRET-refresh")},
+          {"quota_project_id", json_quoted("billed-project")},
+          {"universe_domain", json_quoted("googleapis.com")}};
 }
 
 std::string with(fields members, std::string_view name, std::string_view value) {

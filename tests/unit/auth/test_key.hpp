@@ -28,7 +28,7 @@ using fields = std::vector<std::pair<std::string, std::string>>;
 /// A JSON object; values are JSON already.
 std::string to_json(const fields& members);
 /// `text` as a JSON string.
-std::string quoted(std::string_view text);
+std::string json_quoted(std::string_view text);
 /// A complete service account file, and one of a person.
 fields service_account_file();
 fields authorized_user_file();

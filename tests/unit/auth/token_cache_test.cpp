@@ -10,6 +10,8 @@
 
 #include "test_key.hpp"
 
+namespace token_cache_test {
+
 using dataflux::errc;
 using dataflux::error;
 using dataflux::result;
@@ -341,3 +343,5 @@ TEST_CASE("token_cache: the application may set tokens, with credentials or with
   full.time.run_for(0s);
   CHECK(waiting.value == "Bearer mine");
 }
+
+}  // namespace token_cache_test

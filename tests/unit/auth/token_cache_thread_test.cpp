@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+namespace token_cache_thread_test {
+
 using dataflux::result;
 using namespace std::chrono_literals;
 namespace auth = dataflux::auth;
@@ -196,3 +198,5 @@ TEST_CASE("token_cache: destruction while a blocking step runs", "[auth][thread]
   auth::token_cache next(std::make_shared<counting_credentials>(), net);
   CHECK(fetch(next, callers) == "Bearer t1");
 }
+
+}  // namespace token_cache_thread_test

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+namespace checked_ranges_test {
+
 namespace {
 
 using dataflux::byte_extent;
@@ -102,3 +104,5 @@ TEST_CASE("checked_ranges: of no bytes all is known", "[checkpoint]") {
   CHECK_FALSE(r.whole(1));
   CHECK(r.crc() == 0);
 }
+
+}  // namespace checked_ranges_test

@@ -2,6 +2,8 @@
 
 #include "set_world.hpp"
 
+namespace checkpoint_set_faults_test {
+
 using dataflux::errc;
 using dataflux::injected_fault;
 using dataflux::store_verb;
@@ -149,3 +151,5 @@ TEST_CASE("checkpoint_set: given up at any moment, the set is whole or no set", 
   }
   CHECK((seen[0] && seen[1]));
 }
+
+}  // namespace checkpoint_set_faults_test

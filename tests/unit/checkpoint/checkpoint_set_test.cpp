@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <array>
 
+namespace checkpoint_set_test {
+
 using dataflux::errc;
 using dataflux::error;
 using dataflux::injected_fault;
@@ -387,3 +389,5 @@ TEST_CASE("checkpoint_set: cancelled, late, and without a bucket", "[checkpoint]
   CHECK(w.finish(nowhere.submit_commit(records)).error().code() == errc::not_found);
   CHECK(w.store.in_flight() == 0);
 }
+
+}  // namespace checkpoint_set_test

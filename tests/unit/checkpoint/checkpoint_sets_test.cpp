@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <set>
 
+namespace checkpoint_sets_test {
+
 using dataflux::errc;
 using dataflux::injected_fault;
 using dataflux::store_verb;
@@ -299,3 +301,5 @@ TEST_CASE("remove_checkpoint_set: errors of the listing and limits end it", "[ch
   CHECK(w.open("run"));
   CHECK(w.store.in_flight() == 0);
 }
+
+}  // namespace checkpoint_sets_test

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+namespace extent_cache_test {
+
 namespace {
 
 using dataflux::detail::extent_cache;
@@ -74,3 +76,5 @@ TEST_CASE("extent_cache: what was read longest ago goes first, unread pieces onl
   CHECK(w.cache.shrink(0, true));
   CHECK(w.cache.weight() == 0);
 }
+
+}  // namespace extent_cache_test

@@ -6,6 +6,8 @@
 
 #include <limits>
 
+namespace member_record_test {
+
 using dataflux::errc;
 using dataflux::member_record;
 using dataflux::parse_member_record;
@@ -126,3 +128,5 @@ TEST_CASE("member_record: text that is none", "[checkpoint]") {
   REQUIRE_FALSE(later);
   CHECK(later.error().code() == errc::unimplemented);
 }
+
+}  // namespace member_record_test

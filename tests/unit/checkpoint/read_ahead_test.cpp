@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdint>
 
+namespace read_ahead_test {
+
 namespace {
 
 using dataflux::byte_extent;
@@ -79,3 +81,5 @@ TEST_CASE("read_ahead: reads larger than the window", "[checkpoint]") {
   CHECK(next.offset == 2000);
   CHECK(next.length == 10);
 }
+
+}  // namespace read_ahead_test

@@ -6,6 +6,8 @@
 
 #include "reader_world.hpp"
 
+namespace reader_test {
+
 using namespace std::chrono_literals;
 using dataflux::byte_extent;
 using dataflux::errc;
@@ -502,3 +504,5 @@ TEST_CASE("checkpoint_reader: destroyed while it loads", "[checkpoint]") {
   w.clock.run();
   CHECK(w.store.in_flight() == 0);
 }
+
+}  // namespace reader_test

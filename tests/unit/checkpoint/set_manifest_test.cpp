@@ -6,6 +6,8 @@
 
 #include "set_records.hpp"
 
+namespace set_manifest_test {
+
 using dataflux::errc;
 using namespace dataflux::detail;
 
@@ -105,3 +107,5 @@ TEST_CASE("set_manifest: any bytes", "[checkpoint]") {
       R"({"dataflux-set":".dataflux-set-0000000000000005","dataflux-set-crc32c":"abcdef01"})";
   for_each_mutation({manifest, record, mark}, 20'000, fuzz_set_manifest);
 }
+
+}  // namespace set_manifest_test

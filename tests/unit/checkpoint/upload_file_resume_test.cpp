@@ -8,6 +8,8 @@
 #include <iterator>
 #include <vector>
 
+namespace upload_file_resume_test {
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -333,3 +335,5 @@ TEST_CASE("upload_file: parts on several pages of the service's list", "[checkpo
   CHECK(sent->made.object.size == 1500 * part);
   w.clean();
 }
+
+}  // namespace upload_file_resume_test

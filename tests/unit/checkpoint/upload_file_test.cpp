@@ -8,6 +8,8 @@
 
 #include <support/size_limit.hpp>
 
+namespace upload_file_test {
+
 namespace fs = std::filesystem;
 using dataflux::as_bytes;
 using dataflux::errc;
@@ -176,3 +178,5 @@ TEST_CASE("upload_file: a part that fails is named", "[checkpoint]") {
   CHECK(w.content() == "old");
   w.clean();
 }
+
+}  // namespace upload_file_test

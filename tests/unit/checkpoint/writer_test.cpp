@@ -12,6 +12,8 @@
 #include <thread>
 #include <vector>
 
+namespace writer_test {
+
 using namespace std::chrono_literals;
 using dataflux::as_bytes;
 using dataflux::checkpoint_writer;
@@ -259,3 +261,5 @@ TEST_CASE("checkpoint_writer: an operation that is cancelled ends the commit", "
   CHECK(w.content(10) == "old");
   CHECK(w.store.open_uploads() == 0);
 }
+
+}  // namespace writer_test

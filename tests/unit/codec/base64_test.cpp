@@ -4,6 +4,8 @@
 #include <support/catch.hpp>
 #include <support/mutations.hpp>
 
+namespace base64_test {
+
 using dataflux::as_bytes;
 using namespace dataflux::codec;
 
@@ -47,3 +49,5 @@ TEST_CASE("base64_fuzz: seeds and mutations keep the invariants", "[codec]") {
                     fuzz_base64);
   SUCCEED("no invariant broke");
 }
+
+}  // namespace base64_test

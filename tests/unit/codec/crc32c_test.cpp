@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <string>
 
+namespace crc32c_test {
+
 using dataflux::as_bytes;
 using namespace dataflux::codec;
 
@@ -92,3 +94,5 @@ TEST_CASE("crc32c: more than an int counts", "[codec][.slow]") {
   }
   CHECK(crc32c(all) == crc);
 }
+
+}  // namespace crc32c_test

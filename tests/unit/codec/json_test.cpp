@@ -6,6 +6,8 @@
 
 #include <thread>
 
+namespace json_test {
+
 using dataflux::as_bytes;
 using dataflux::errc;
 using namespace dataflux::codec;
@@ -170,3 +172,5 @@ TEST_CASE("json_fuzz: seeds and mutations keep the invariants", "[codec]") {
       2000, fuzz_json);
   SUCCEED("no invariant broke");
 }
+
+}  // namespace json_test

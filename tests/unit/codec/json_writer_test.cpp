@@ -2,6 +2,8 @@
 
 #include <support/catch.hpp>
 
+namespace json_writer_test {
+
 using namespace dataflux::codec;
 
 TEST_CASE("json_writer: commas stand between values and nowhere else", "[codec]") {
@@ -22,3 +24,5 @@ TEST_CASE("json_writer: quotes, backslashes and control characters are escaped",
   append_json_string(out, std::string_view{"\"\\/\b\f\n\r\t\0\x1f\x7f\xc3\xa9", 13});
   CHECK(out == "x=\"\\\"\\\\/\\b\\f\\n\\r\\t\\u0000\\u001f\x7f\xc3\xa9\"");
 }
+
+}  // namespace json_writer_test

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+namespace object_list_test {
+
 using dataflux::errc;
 using namespace dataflux::codec;
 
@@ -269,3 +271,5 @@ TEST_CASE("object_list_fuzz: seeds and mutations keep the invariants", "[codec]"
       2000, fuzz_object_list);
   SUCCEED("no invariant broke");
 }
+
+}  // namespace object_list_test

@@ -4,6 +4,8 @@
 #include <support/catch.hpp>
 #include <support/mutations.hpp>
 
+namespace percent_test {
+
 using namespace dataflux::codec;
 
 TEST_CASE("percent: only the unreserved set stays", "[codec]") {
@@ -57,3 +59,5 @@ TEST_CASE("percent_fuzz: seeds and mutations keep the invariants", "[codec]") {
                     fuzz_percent);
   SUCCEED("no invariant broke");
 }
+
+}  // namespace percent_test

@@ -6,6 +6,8 @@
 
 #include <limits>
 
+namespace rfc3339_test {
+
 using namespace dataflux::codec;
 
 namespace {
@@ -105,3 +107,5 @@ TEST_CASE("rfc3339_fuzz: seeds and mutations keep the invariants", "[codec]") {
                     5000, fuzz_rfc3339);
   SUCCEED("no invariant broke");
 }
+
+}  // namespace rfc3339_test

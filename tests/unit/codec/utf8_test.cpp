@@ -6,6 +6,8 @@
 
 #include <string>
 
+namespace utf8_test {
+
 using dataflux::codec::is_valid_utf8;
 
 TEST_CASE("utf8: the ends of every range are well-formed", "[codec]") {
@@ -48,3 +50,5 @@ TEST_CASE("utf8_fuzz: agrees with a plain decoder", "[codec]") {
   }
   SUCCEED("no invariant broke");
 }
+
+}  // namespace utf8_test

@@ -4,6 +4,8 @@
 #include <support/catch.hpp>
 #include <support/mutations.hpp>
 
+namespace xml_test {
+
 using dataflux::as_bytes;
 using dataflux::errc;
 using namespace dataflux::codec;
@@ -159,3 +161,5 @@ TEST_CASE("xml_fuzz: seeds and mutations keep the invariants", "[codec]") {
                     2000, fuzz_xml);
   SUCCEED("no invariant broke");
 }
+
+}  // namespace xml_test

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+namespace buffer_test {
+
 using dataflux::buffer;
 using dataflux::buffer_pool;
 
@@ -176,3 +178,5 @@ TEST_CASE("slab_writer: a large piece has memory of its own and the spare bytes"
   CHECK(writer.footprint(100'000) == 106'496);
   CHECK(writer.footprint(500) >= 512);
 }
+
+}  // namespace buffer_test

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <limits>
 
+namespace byte_range_test {
+
 using dataflux::byte_range;
 
 TEST_CASE("byte_range: the four forms say what they mean", "[core]") {
@@ -54,3 +56,5 @@ TEST_CASE("byte_range: what it means in an object", "[core]") {
     CHECK(there.length == length);
   }
 }
+
+}  // namespace byte_range_test

@@ -5,6 +5,8 @@
 
 #include <array>
 
+namespace byte_sink_test {
+
 using dataflux::errc;
 
 TEST_CASE("span_sink: bytes land in the caller's memory, in order", "[core]") {
@@ -56,3 +58,5 @@ TEST_CASE("span_sink: more than was prepared cannot be committed", "[core]") {
   CHECK_FALSE(sink.commit(5));
   CHECK(sink.size() == 0);
 }
+
+}  // namespace byte_sink_test

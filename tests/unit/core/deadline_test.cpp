@@ -2,6 +2,8 @@
 
 #include <support/catch.hpp>
 
+namespace deadline_test {
+
 using namespace std::chrono_literals;
 using dataflux::call_limits;
 using dataflux::never;
@@ -21,3 +23,5 @@ TEST_CASE("call_limits: the deadline of a call, and what is left of it for its p
   std::stop_source stop;
   CHECK(call_limits{.stop = stop.get_token()}.until(deadline, begun).stop == stop.get_token());
 }
+
+}  // namespace deadline_test

@@ -3,6 +3,8 @@
 
 #include <support/catch.hpp>
 
+namespace error_test {
+
 using dataflux::errc;
 using dataflux::error;
 
@@ -45,3 +47,5 @@ TEST_CASE("result: value() throws the error it holds", "[core]") {
   }
   CHECK(std::move(r).value_or(7) == 7);
 }
+
+}  // namespace error_test

@@ -2,6 +2,8 @@
 
 #include <support/catch.hpp>
 
+namespace observer_test {
+
 TEST_CASE("counters: each billing class has its own count", "[core]") {
   dataflux::counters totals;
   totals.count(dataflux::request_class::a);
@@ -25,3 +27,5 @@ TEST_CASE("observer: what is not overridden does nothing", "[core]") {
   o.on_log(dataflux::log_level::info, "x");
   CHECK(seen.lines == 1);
 }
+
+}  // namespace observer_test

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+namespace ref_test {
+
 using dataflux::ref;
 using dataflux::ref_counted;
 
@@ -102,3 +104,5 @@ TEST_CASE("ref: copies on many threads leave one end", "[core]") {
   threads.clear();
   CHECK(alive == 0);
 }
+
+}  // namespace ref_test

@@ -9,6 +9,8 @@
 #include <type_traits>
 #include <utility>
 
+namespace unique_function_test {
+
 using dataflux::unique_function;
 
 namespace {
@@ -115,3 +117,5 @@ TEST_CASE("unique_function: a callable whose move may throw is kept on the heap"
   REQUIRE(g);
   CHECK(g() == 7);
 }
+
+}  // namespace unique_function_test

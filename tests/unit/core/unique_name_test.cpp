@@ -4,6 +4,8 @@
 
 #include <string>
 
+namespace unique_name_test {
+
 TEST_CASE("unique_name: digits of a number, the highest first", "[core]") {
   std::string text("x");
   dataflux::append_hex(text, 0x0123456789abcdefU);
@@ -21,3 +23,5 @@ TEST_CASE("unique_name: a hash that never changes", "[core]") {
 TEST_CASE("unique_name: two draws differ", "[core]") {
   CHECK(dataflux::random_bits() != dataflux::random_bits());
 }
+
+}  // namespace unique_name_test

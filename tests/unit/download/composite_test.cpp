@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+namespace composite_test {
+
 using namespace std::chrono_literals;
 using dataflux::composite_expired;
 using dataflux::composite_group;
@@ -147,3 +149,5 @@ TEST_CASE("composite_expired: by the service's clock, whatever the maker's says"
   CHECK_FALSE(composite_expired(forever, created, at("2200-01-01T00:00:00Z")));
   CHECK_FALSE(composite_expired(forever, timestamp::min(), timestamp::min() + 1h));
 }
+
+}  // namespace composite_test

@@ -12,6 +12,8 @@
 
 #include "file_world.hpp"
 
+namespace download_file_resume_test {
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -173,3 +175,5 @@ TEST_CASE("download_file: what others have put in the part's place is not writte
     CHECK(all["o"] == body_of(many, 1));
   }
 }
+
+}  // namespace download_file_resume_test

@@ -16,6 +16,8 @@
 
 #include "file_world.hpp"
 
+namespace download_file_test {
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -261,3 +263,5 @@ TEST_CASE("download_file: many at once with a small cap", "[download]") {
   }
   CHECK(w.context.counters().peak_held <= 60'000);
 }
+
+}  // namespace download_file_test

@@ -7,6 +7,8 @@
 #include <random>
 #include <string_view>
 
+namespace get_composite_test {
+
 using namespace std::chrono_literals;
 using dataflux::byte_range;
 using dataflux::compose_options;
@@ -460,3 +462,5 @@ TEST_CASE("get_composite: several streams with little memory take groups from ea
     CHECK(w.log.lines.empty());
   }
 }
+
+}  // namespace get_composite_test

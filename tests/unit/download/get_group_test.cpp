@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <random>
 
+namespace get_group_test {
+
 using namespace std::chrono_literals;
 using dataflux::byte_range;
 using dataflux::errc;
@@ -154,3 +156,5 @@ TEST_CASE("getter: damage is found where pieces cover the object", "[download]")
     CHECK(item.failure->code() == errc::data_loss);
   }
 }
+
+}  // namespace get_group_test

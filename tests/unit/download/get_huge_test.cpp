@@ -8,6 +8,8 @@
 
 #include "get_world.hpp"
 
+namespace get_huge_test {
+
 using dataflux::byte_range;
 using dataflux::get_request;
 using dataflux::getter;
@@ -75,3 +77,5 @@ TEST_CASE("getter: all connections work at an object that fills much of the cap"
   // 1.5 MiB each, and slices of 8 MiB.
   CHECK(w.reads() == 16 + 2);
 }
+
+}  // namespace get_huge_test

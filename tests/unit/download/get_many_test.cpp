@@ -5,6 +5,8 @@
 #include <random>
 #include <set>
 
+namespace get_many_test {
+
 using namespace std::chrono_literals;
 using dataflux::byte_range;
 using dataflux::errc;
@@ -463,3 +465,5 @@ TEST_CASE("getter: two streams share memory and turns, and none waits for the ot
   }
   CHECK(w.context.counters().peak_held <= 1'000'000);
 }
+
+}  // namespace get_many_test

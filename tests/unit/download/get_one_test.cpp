@@ -10,6 +10,8 @@
 
 #include "get_world.hpp"
 
+namespace get_one_test {
+
 namespace {
 
 using namespace std::chrono_literals;
@@ -174,3 +176,5 @@ TEST_CASE("get_one: cancel and time limit, in the look and in the read", "[downl
     }
   }
 }
+
+}  // namespace get_one_test

@@ -8,6 +8,8 @@
 #include <set>
 #include <string_view>
 
+namespace sweep_test {
+
 using namespace std::chrono_literals;
 using dataflux::composite_name;
 using dataflux::errc;
@@ -211,3 +213,5 @@ TEST_CASE("sweep_composites: takes nothing from a stream that runs", "[download]
   CHECK(w.context.counters().composites > 10);
   CHECK(w.context.counters().composites_left == 0);
 }
+
+}  // namespace sweep_test

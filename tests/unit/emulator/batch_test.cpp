@@ -2,6 +2,8 @@
 
 #include "ask.hpp"
 
+namespace batch_test {
+
 using namespace emulator_test;
 using emulator::service;
 
@@ -60,3 +62,5 @@ TEST_CASE("batch: malformed and oversized ones are refused", "[emulator]") {
   for (int i = 0; i < 101; ++i) many += part("1", "GET /storage/v1/b/bucket HTTP/1.1", "\n");
   CHECK(batch(s, many + "--==B==--").status == 400);
 }
+
+}  // namespace batch_test

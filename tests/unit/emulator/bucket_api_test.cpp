@@ -2,6 +2,8 @@
 
 #include "ask.hpp"
 
+namespace bucket_api_test {
+
 using namespace emulator_test;
 using emulator::service;
 
@@ -107,3 +109,5 @@ TEST_CASE("access: read-only, no-delete and requester-pays buckets", "[emulator]
   CHECK(ask(s, {.target = "/storage/v1/b/bucket/o/a?userProject=p"}).status == 200);
   CHECK(ask(s, {.target = "/bucket/a", .headers = {{"x-goog-user-project", "p"}}}).status == 200);
 }
+
+}  // namespace bucket_api_test

@@ -11,6 +11,8 @@
 #include <filesystem>
 #include <random>
 
+namespace content_test {
+
 using emulator::content;
 
 TEST_CASE("content: slices and appends give the bytes a string would", "[emulator]") {
@@ -111,3 +113,5 @@ TEST_CASE("uri: UTF-8 is judged as the standard does", "[emulator]") {
     CHECK_FALSE(emulator::valid_utf8(bad));
   }
 }
+
+}  // namespace content_test

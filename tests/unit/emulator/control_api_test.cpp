@@ -2,6 +2,8 @@
 
 #include "ask.hpp"
 
+namespace control_api_test {
+
 using namespace emulator_test;
 using emulator::service;
 
@@ -119,3 +121,5 @@ TEST_CASE("control_api: counters, log and buckets", "[emulator]") {
   CHECK(layout.text("locationType") == "zone");
   CHECK(ask(s, {.target = "/_emulator/none"}).status == 404);
 }
+
+}  // namespace control_api_test

@@ -7,6 +7,8 @@
 #include <fstream>
 #include <string>
 
+namespace data_folder_test {
+
 using emulator::bucket_store;
 using emulator::content;
 using emulator::data_folder;
@@ -141,3 +143,5 @@ TEST_CASE("data_folder: a torn last line and strange files do no harm", "[emulat
   CHECK(at.files() == 1);
   CHECK_THROWS_AS(opened{"/proc/none/such"}, std::runtime_error);
 }
+
+}  // namespace data_folder_test

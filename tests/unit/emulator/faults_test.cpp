@@ -3,6 +3,8 @@
 
 #include "ask.hpp"
 
+namespace faults_test {
+
 using namespace emulator_test;
 using emulator::service;
 using emulator::wire_script;
@@ -193,3 +195,5 @@ TEST_CASE("traffic: counts by verb and status, and logs", "[emulator]") {
   CHECK(log[1].status == 404);
   CHECK(log[1].header("x-test") == "1");
 }
+
+}  // namespace faults_test

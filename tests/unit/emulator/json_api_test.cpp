@@ -7,6 +7,8 @@
 
 #include "ask.hpp"
 
+namespace json_api_test {
+
 using namespace emulator_test;
 using emulator::service;
 
@@ -363,3 +365,5 @@ TEST_CASE("json_api: multipart bodies as clients write them", "[emulator]") {
             .status == 200);
   CHECK(body_of(ask(s, {.target = "/bucket/b"})) == "--a");
 }
+
+}  // namespace json_api_test

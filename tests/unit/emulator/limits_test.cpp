@@ -3,6 +3,8 @@
 
 #include "ask.hpp"
 
+namespace limits_test {
+
 using namespace emulator_test;
 using namespace std::chrono_literals;
 using emulator::rate_limits;
@@ -70,3 +72,5 @@ TEST_CASE("limits: a pacer spreads bytes", "[emulator]") {
   emulator::pacer unlimited{0};
   CHECK(unlimited.after(1'000'000, start) == 0ms);
 }
+
+}  // namespace limits_test

@@ -6,6 +6,8 @@
 #include <random>
 #include <set>
 
+namespace listing_test {
+
 using emulator::listing_page;
 using emulator::listing_request;
 using emulator::object_map;
@@ -177,3 +179,5 @@ TEST_CASE("listing: globs", "[emulator]") {
   CHECK_FALSE(matches_glob("a\\*", "ab"));
   CHECK(matches_glob("{a,b{c,d}}e", "bde"));
 }
+
+}  // namespace listing_test

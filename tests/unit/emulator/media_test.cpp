@@ -5,6 +5,8 @@
 
 #include "ask.hpp"
 
+namespace media_test {
+
 using namespace emulator_test;
 using emulator::parse_range;
 using emulator::service;
@@ -113,3 +115,5 @@ TEST_CASE("media: XML GET and HEAD", "[emulator]") {
   CHECK(beyond.status == 416);
   CHECK(element_of(beyond, "Code") == "InvalidRange");
 }
+
+}  // namespace media_test

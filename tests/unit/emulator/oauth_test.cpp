@@ -6,6 +6,8 @@
 
 #include "ask.hpp"
 
+namespace oauth_test {
+
 using namespace emulator_test;
 using emulator::service;
 using emulator::service_options;
@@ -169,3 +171,5 @@ TEST_CASE("oauth: key files hold what the clients read", "[emulator]") {
   CHECK(user.text("type") == "authorized_user");
   CHECK(user.text("refresh_token") == "emulator-refresh-token");
 }
+
+}  // namespace oauth_test

@@ -2,6 +2,8 @@
 
 #include "ask.hpp"
 
+namespace object_edits_test {
+
 using namespace emulator_test;
 using emulator::service;
 using emulator::service_options;
@@ -176,3 +178,5 @@ TEST_CASE("object_edits: versions are kept, listed and deleted one by one", "[em
   CHECK(ask(s, {.target = objects + "a?" + which}).status == 404);
   CHECK(read(s, "a") == "two");
 }
+
+}  // namespace object_edits_test

@@ -1,6 +1,8 @@
 #include <emulator/reply_writer.hpp>
 #include <support/catch.hpp>
 
+namespace reply_writer_test {
+
 using emulator::content;
 using emulator::exchange;
 using emulator::reply_writer;
@@ -118,3 +120,5 @@ TEST_CASE("reply_writer: a file that is gone is said to be", "[emulator]") {
   writer.start(std::move(what), true);
   CHECK(writer.next() == reply_writer::step::unreadable);
 }
+
+}  // namespace reply_writer_test

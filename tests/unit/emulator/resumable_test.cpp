@@ -4,6 +4,8 @@
 
 #include "ask.hpp"
 
+namespace resumable_test {
+
 using namespace emulator_test;
 using emulator::service;
 namespace fault = emulator::fault;
@@ -192,3 +194,5 @@ TEST_CASE("resumable: header variants and the XML API's start", "[emulator]") {
   CHECK(body_of(got) == "xml");
   CHECK(got.header("Content-Type") == "text/y");
 }
+
+}  // namespace resumable_test

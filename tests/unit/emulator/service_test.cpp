@@ -5,6 +5,8 @@
 
 #include "ask.hpp"
 
+namespace service_test {
+
 using namespace emulator_test;
 using emulator::service;
 using emulator::service_options;
@@ -102,3 +104,5 @@ TEST_CASE("service: every reply names its request", "[emulator]") {
   CHECK_FALSE(first.header("X-GUploader-UploadID").empty());
   CHECK(first.header("X-GUploader-UploadID") != second.header("X-GUploader-UploadID"));
 }
+
+}  // namespace service_test

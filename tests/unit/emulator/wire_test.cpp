@@ -15,6 +15,8 @@
 #include <fstream>
 #include <thread>
 
+namespace wire_test {
+
 using emulator::server;
 using emulator::server_options;
 using emulator::tls_mode;
@@ -398,3 +400,5 @@ TEST_CASE("server: a narrow and far network changes no byte", "[emulator]") {
   CHECK(c.put(s.endpoint() + "/bucket/k", body).status == 200);
   CHECK(c.get(s.endpoint() + "/bucket/k").body == body);
 }
+
+}  // namespace wire_test

@@ -5,6 +5,8 @@
 
 #include "ask.hpp"
 
+namespace xml_api_test {
+
 using namespace emulator_test;
 using emulator::service;
 using emulator::service_options;
@@ -258,3 +260,5 @@ TEST_CASE("complete document: survives any bytes", "[emulator]") {
     }
   }
 }
+
+}  // namespace xml_api_test

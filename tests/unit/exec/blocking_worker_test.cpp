@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+namespace blocking_worker_test {
+
 TEST_CASE("blocking_worker: one other thread, tasks in order, one at a time", "[exec]") {
   std::vector<int> order;
   std::thread::id first{};
@@ -115,3 +117,5 @@ TEST_CASE("blocking_worker: a forked child has a thread of its own", "[exec][for
   ::close(ends[1]);
 }
 #endif
+
+}  // namespace blocking_worker_test

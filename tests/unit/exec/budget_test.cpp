@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+namespace budget_test {
+
 using dataflux::budget;
 using dataflux::budget_share;
 using dataflux::errc;
@@ -137,3 +139,5 @@ TEST_CASE("budget: threads never exceed the cap and leave nothing behind", "[exe
   CHECK(b.used_bytes() == 0);
   CHECK(b.waiting() == 0);
 }
+
+}  // namespace budget_test

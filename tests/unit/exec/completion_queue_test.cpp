@@ -11,6 +11,8 @@
 
 #include <poll.h>
 
+namespace completion_queue_test {
+
 using dataflux::completion_event;
 using dataflux::completion_queue;
 using dataflux::duration;
@@ -138,3 +140,5 @@ TEST_CASE("completion_queue: many producers and consumers lose and repeat nothin
   CHECK(std::all_of(seen.begin(), seen.end(), [](const auto& n) { return n == 1; }));
   CHECK_FALSE(readable(queue));
 }
+
+}  // namespace completion_queue_test

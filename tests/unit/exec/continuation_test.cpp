@@ -7,6 +7,8 @@
 #include <thread>
 #include <vector>
 
+namespace continuation_test {
+
 using dataflux::continue_on;
 using dataflux::result;
 
@@ -46,3 +48,5 @@ TEST_CASE("continuation: it keeps what it belongs to until it has gone on", "[ex
   CHECK(seen == 1);
   CHECK(alive.expired());
 }
+
+}  // namespace continuation_test

@@ -5,6 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+namespace fork_test {
+
 namespace {
 
 /// True if the child of a fork can write to the descriptor.
@@ -42,3 +44,5 @@ TEST_CASE("fork: the child closes what is tracked, and nothing else", "[exec][fo
   dataflux::untrack_descriptor(tracked[1]);
   for (const int each : {tracked[0], tracked[1], other[0], other[1]}) ::close(each);
 }
+
+}  // namespace fork_test

@@ -12,6 +12,8 @@
 #include <fstream>
 #include <string>
 
+namespace locked_file_test {
+
 namespace fs = std::filesystem;
 using dataflux::open_locked;
 
@@ -68,3 +70,5 @@ TEST_CASE("locked_file: what cannot be opened says why", "[exec]") {
   CHECK(open_locked(in.open, "a/b", 0600) == -1);
   CHECK(errno == ENOENT);
 }
+
+}  // namespace locked_file_test

@@ -10,6 +10,8 @@
 #include <thread>
 #include <utility>
 
+namespace operation_test {
+
 using dataflux::call_limits;
 using dataflux::completion_event;
 using dataflux::completion_queue;
@@ -165,3 +167,5 @@ TEST_CASE("operation: cancel from another thread while one waits", "[exec]") {
     producer.join();
   }
 }
+
+}  // namespace operation_test

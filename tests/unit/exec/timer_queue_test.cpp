@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+namespace timer_queue_test {
+
 using dataflux::never;
 using dataflux::task;
 using dataflux::time_point;
@@ -95,3 +97,5 @@ TEST_CASE("timer_queue: it agrees with a sorted map over random steps", "[exec]"
   }
   REQUIRE(added > 5'000);
 }
+
+}  // namespace timer_queue_test

@@ -6,6 +6,8 @@
 #include <memory>
 #include <string>
 
+namespace virtual_scheduler_test {
+
 using dataflux::never;
 using dataflux::timer_id;
 using dataflux::virtual_scheduler;
@@ -109,3 +111,5 @@ TEST_CASE("virtual_scheduler: what waits at its end is destroyed without being r
   CHECK_FALSE(ran);
   CHECK(dropped == 2);
 }
+
+}  // namespace virtual_scheduler_test

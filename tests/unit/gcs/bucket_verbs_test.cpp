@@ -4,6 +4,8 @@
 
 #include <vector>
 
+namespace bucket_verbs_test {
+
 using dataflux::errc;
 using dataflux::gcs::bucket_kind;
 using dataflux::gcs::bucket_verb;
@@ -100,3 +102,5 @@ TEST_CASE("test_permissions_verb: what is granted of what was asked", "[gcs]") {
   CHECK_FALSE(
       validate(dataflux::gcs::test_permissions_request{.bucket = "bkt", .permissions = {"a&b=c"}}));
 }
+
+}  // namespace bucket_verbs_test

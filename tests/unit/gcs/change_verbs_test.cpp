@@ -3,6 +3,8 @@
 
 #include <unit/gcs/verb_harness.hpp>
 
+namespace change_verbs_test {
+
 using dataflux::errc;
 using dataflux::error;
 using dataflux::object_metadata;
@@ -269,3 +271,5 @@ TEST_CASE("patch and rewrite: what is wrong with them is said before anything is
   r.conditions = {.if_generation_match = 1, .if_generation_not_match = 2};
   CHECK_FALSE(validate(r));
 }
+
+}  // namespace change_verbs_test

@@ -7,6 +7,8 @@
 #include <atomic>
 #include <utility>
 
+namespace client_end_test {
+
 // What starts a call while its client is going away.
 namespace {
 
@@ -56,3 +58,5 @@ TEST_CASE("client: a call started while its I/O threads end is cancelled", "[gcs
   CHECK(cancelled == 4);
   CHECK(other == 0);
 }
+
+}  // namespace client_end_test

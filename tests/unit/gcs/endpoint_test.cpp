@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+namespace endpoint_test {
+
 using dataflux::errc;
 using dataflux::gcs::endpoint;
 
@@ -82,3 +84,5 @@ TEST_CASE("endpoint: the emulator's in every form that clients accept", "[gcs]")
     CHECK_FALSE(endpoint::emulator(bad));
   }
 }
+
+}  // namespace endpoint_test

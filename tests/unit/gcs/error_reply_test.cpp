@@ -7,6 +7,8 @@
 
 #include <string>
 
+namespace error_reply_test {
+
 using dataflux::errc;
 using dataflux::error;
 using dataflux::gcs::call_identity;
@@ -286,3 +288,5 @@ TEST_CASE("error_reply_fuzz: seeds and mutations keep the invariants", "[gcs]") 
        "ya29.abc upload_id=x eyJhbGciOiJSUzI1NiJ9 \xf0\x9f\x98\x80"},
       60, fuzz_error_reply);
 }
+
+}  // namespace error_reply_test

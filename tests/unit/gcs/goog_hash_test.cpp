@@ -3,6 +3,8 @@
 #include <support/catch.hpp>
 #include <unit/gcs/reply.hpp>
 
+namespace goog_hash_test {
+
 using dataflux::gcs::parse_goog_hash;
 
 // "123456789" has the CRC32C 0xE3069283, "4waSgw==" in the service's form (protocol.md 5.1).
@@ -79,3 +81,5 @@ TEST_CASE("reply_facts: what is kept of a head", "[gcs]") {
   CHECK(dataflux::gcs::gather_facts(head_of(503, {{"Retry-After", "18446744073709551615"}}))
             .retry_after == std::chrono::hours{1});
 }
+
+}  // namespace goog_hash_test

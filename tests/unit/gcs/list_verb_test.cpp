@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+namespace list_verb_test {
+
 using dataflux::errc;
 using dataflux::list_page_request;
 using dataflux::gcs::endpoint;
@@ -239,3 +241,5 @@ TEST_CASE("list_verb: garbled pages may be asked for again, web pages not", "[gc
   CHECK(web.error().message().find("web page") != std::string::npos);
   CHECK_FALSE(web.error().retryable());
 }
+
+}  // namespace list_verb_test

@@ -7,6 +7,8 @@
 
 #include <string>
 
+namespace multipart_verbs_test {
+
 using dataflux::errc;
 using dataflux::gcs::endpoint;
 using dataflux::gcs::list_parts_verb;
@@ -383,3 +385,5 @@ TEST_CASE("verb_reply_fuzz: seeds and mutations keep the invariants", "[gcs]") {
        "<!doctype html><title>t</title>", "\"etag\"", "crc32c=4waSgw==", "https://u:p@h/x?y"},
       500, fuzz_verb_reply);
 }
+
+}  // namespace multipart_verbs_test

@@ -7,6 +7,8 @@
 
 #include <string>
 
+namespace object_verbs_test {
+
 using dataflux::errc;
 using dataflux::gcs::call_context;
 using dataflux::gcs::call_id;
@@ -290,3 +292,5 @@ TEST_CASE("remove_verb: sent again only when it names what it removes", "[gcs]")
   CHECK(meaning<remove_verb>(404) == repeat_meaning::done);
   CHECK(meaning<remove_verb>(412) == repeat_meaning::failed);
 }
+
+}  // namespace object_verbs_test

@@ -7,6 +7,8 @@
 
 #include <string>
 
+namespace read_verb_test {
+
 using dataflux::byte_range;
 using dataflux::errc;
 using dataflux::read_request;
@@ -353,3 +355,5 @@ TEST_CASE("read_head_fuzz: seeds and mutations keep the invariants", "[gcs]") {
                      "0content-range: bytes 93-99/100\nx-goog-stored-content-length: 100\n"},
                     1000, fuzz_read_head);
 }
+
+}  // namespace read_verb_test

@@ -10,6 +10,8 @@
 #include <set>
 #include <string>
 
+namespace repeat_rules_test {
+
 namespace gcs = dataflux::gcs;
 using gcs::repeat_meaning;
 
@@ -73,3 +75,5 @@ TEST_CASE("repeat_rules: what a repeated attempt's error means", "[gcs]") {
   CHECK(meaning("resumable.chunk", 410) == repeat_meaning::compare);
   CHECK(meaning("objects.insert", 403) == repeat_meaning::failed);
 }
+
+}  // namespace repeat_rules_test

@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+namespace resumable_verbs_test {
+
 using dataflux::errc;
 using dataflux::resumable_chunk_request;
 using dataflux::resumable_quantum;
@@ -271,3 +273,5 @@ TEST_CASE("resumable uploads: what is wrong is said before anything is sent", "[
   CHECK_FALSE(validate(dataflux::resumable_start_request{
       .bucket = "bkt", .object = "o", .size = ~std::uint64_t{0}}));
 }
+
+}  // namespace resumable_verbs_test

@@ -14,6 +14,8 @@
 #include <thread>
 #include <vector>
 
+namespace curl_transport_end_test {
+
 // How exchanges, transports and processes end before their time.
 namespace {
 
@@ -284,3 +286,5 @@ TEST_CASE("curl_transport: proxies by environment", "[http]") {
   }
   ::unsetenv("http_proxy");
 }
+
+}  // namespace curl_transport_end_test

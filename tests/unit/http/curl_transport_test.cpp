@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+namespace curl_transport_test {
+
 namespace {
 
 using namespace std::chrono_literals;
@@ -490,3 +492,5 @@ TEST_CASE("curl_transport: options that cannot work are refused", "[http]") {
   CHECK_FALSE(http::curl_transport::create({.ca_file = "/nonexistent/ca.pem"}));
   CHECK_FALSE(http::curl_transport::create({.client_certificate_file = "/dev/null"}));
 }
+
+}  // namespace curl_transport_test

@@ -35,6 +35,8 @@ void assertion_failed_msg(const char*, const char*, const char*, const char*, lo
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
 
+namespace http1_beast_test {
+
 namespace beast = boost::beast::http;
 namespace http = dataflux::http;
 
@@ -185,3 +187,5 @@ TEST_CASE("reply_decoder: accepts no mutation that Boost.Beast refuses or reads 
   }
   CHECK(accepted > 1000);
 }
+
+}  // namespace http1_beast_test

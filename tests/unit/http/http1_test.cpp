@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+namespace http1_test {
+
 namespace http = dataflux::http;
 using dataflux::errc;
 using http::body_framing;
@@ -365,3 +367,5 @@ TEST_CASE("http1_fuzz: corpus, prefixes and mutations keep the invariants", "[ht
   }
   SUCCEED("no invariant broke");
 }
+
+}  // namespace http1_test

@@ -4,6 +4,8 @@
 
 #include <array>
 
+namespace memory_transport_test {
+
 using dataflux::errc;
 using dataflux::error;
 using dataflux::ref;
@@ -255,3 +257,5 @@ TEST_CASE("memory_transport: destruction cancels what is under way", "[http]") {
   CHECK(time.pending() == 0);
   one->then = {};
 }
+
+}  // namespace memory_transport_test

@@ -5,6 +5,8 @@
 #include <array>
 #include <string>
 
+namespace message_test {
+
 using namespace std::string_view_literals;
 namespace http = dataflux::http;
 
@@ -124,3 +126,5 @@ TEST_CASE("equals_ignoring_case: folds ASCII letters only", "[http]") {
   CHECK_FALSE(http::equals_ignoring_case("@", "`"));
   CHECK_FALSE(http::equals_ignoring_case("[", "{"));
 }
+
+}  // namespace message_test

@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+namespace pacing_test {
+
 using namespace std::chrono_literals;
 namespace http = dataflux::http;
 using dataflux::duration;
@@ -308,3 +310,5 @@ TEST_CASE("pacing: lanes are used from many threads", "[http]") {
   CHECK(s.in_flight == 0);
   CHECK(s.started == 40000);
 }
+
+}  // namespace pacing_test

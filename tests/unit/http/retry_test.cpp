@@ -5,6 +5,8 @@
 #include <thread>
 #include <vector>
 
+namespace retry_test {
+
 using namespace std::chrono_literals;
 namespace http = dataflux::http;
 using dataflux::duration;
@@ -265,3 +267,5 @@ TEST_CASE("retry_budget: never exceeds its capacity, from any number of threads"
   for (int i = 0; i < 100000; ++i) budget.succeeded();
   CHECK(budget.available() == http::retry_budget::capacity);
 }
+
+}  // namespace retry_test

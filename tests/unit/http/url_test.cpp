@@ -4,6 +4,8 @@
 
 #include <string>
 
+namespace url_test {
+
 using dataflux::errc;
 using dataflux::http::origin;
 using dataflux::http::parse_url;
@@ -98,3 +100,5 @@ TEST_CASE("url: a refusal names the host but never path, query or user info", "[
   REQUIRE_FALSE(scheme);
   CHECK(scheme.error().message().find("secret") == std::string::npos);
 }
+
+}  // namespace url_test

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <random>
 
+namespace fast_list_faults_test {
+
 using dataflux::errc;
 using dataflux::list_on_error;
 using dataflux::listing;
@@ -224,3 +226,5 @@ TEST_CASE("fast_list: generations of a name span pages, whatever happens to the 
     CHECK(same);
   }
 }
+
+}  // namespace fast_list_faults_test

@@ -5,6 +5,8 @@
 #include <random>
 #include <set>
 
+namespace fast_list_partial_test {
+
 using dataflux::fast_list_request;
 using dataflux::list_on_error;
 using dataflux::listing;
@@ -95,3 +97,5 @@ TEST_CASE("fast_list: a partial listing and what it misses are the whole, 500 ti
   }
   CHECK(pieces > 500);
 }
+
+}  // namespace fast_list_partial_test

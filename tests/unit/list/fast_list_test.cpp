@@ -5,6 +5,8 @@
 #include <optional>
 #include <stop_token>
 
+namespace fast_list_test {
+
 using dataflux::errc;
 using dataflux::fast_list_request;
 using dataflux::fast_lister;
@@ -288,3 +290,5 @@ TEST_CASE("fast_list: what a page brings behind a cut is not waited for again", 
     }
   }
 }
+
+}  // namespace fast_list_test

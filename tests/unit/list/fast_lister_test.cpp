@@ -4,6 +4,8 @@
 #include <optional>
 #include <set>
 
+namespace fast_lister_test {
+
 using dataflux::errc;
 using dataflux::fast_list_request;
 using dataflux::fast_lister;
@@ -252,3 +254,5 @@ TEST_CASE("fast_lister: a completion may destroy it", "[list]") {
   CHECK(w.inner.in_flight() == 0);
   CHECK(w.store.calls < 5);
 }
+
+}  // namespace fast_lister_test

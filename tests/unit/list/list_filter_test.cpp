@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+namespace list_filter_test {
+
 using dataflux::errc;
 using dataflux::list_filter;
 using dataflux::list_filter_options;
@@ -122,3 +124,5 @@ TEST_CASE("list_filter: bad options are refused by name", "[list]") {
   refused({.suffix = "\xff"}, "suffix");
   refused({.storage_classes = {""}}, "storage class");
 }
+
+}  // namespace list_filter_test

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+namespace listing_changes_test {
+
 using dataflux::compare_listings;
 using dataflux::errc;
 using dataflux::listing_changes;
@@ -103,3 +105,5 @@ TEST_CASE("listing_changes: applying them to the older listing gives the newer",
     CHECK(c.unchanged + c.removed.size() + c.changed.size() == before.size());
   }
 }
+
+}  // namespace listing_changes_test

@@ -16,6 +16,8 @@
 #include <utility>
 #include <vector>
 
+namespace manifest_refresh_test {
+
 using dataflux::describe_listing;
 using dataflux::errc;
 using dataflux::fast_list_request;
@@ -176,3 +178,5 @@ TEST_CASE("refresh_manifest: the listing's error is told", "[list]") {
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code() == errc::not_found);
 }
+
+}  // namespace manifest_refresh_test

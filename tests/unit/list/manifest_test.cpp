@@ -13,6 +13,8 @@
 #include <thread>
 #include <vector>
 
+namespace manifest_test {
+
 using dataflux::errc;
 using dataflux::manifest;
 using dataflux::object_columns;
@@ -315,3 +317,5 @@ TEST_CASE("manifest: what is out of order, or not UTF-8, is not written", "[list
   CHECK(refusal({}, {.prefix = "\xff"}).find("UTF-8") != std::string::npos);
   CHECK(refusal({}, {.options = {{"a", "\xff"}}}).find("UTF-8") != std::string::npos);
 }
+
+}  // namespace manifest_test

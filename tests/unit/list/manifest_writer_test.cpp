@@ -19,6 +19,8 @@
 #include <utility>
 #include <vector>
 
+namespace manifest_writer_test {
+
 using dataflux::errc;
 using dataflux::manifest;
 using dataflux::memory_store;
@@ -269,3 +271,5 @@ TEST_CASE("manifest_writer: an object that is no manifest is not loaded", "[list
   f.store.put("bkt", "m", dataflux::bytes_view{});
   CHECK(f.load().error().code() == errc::invalid_argument);
 }
+
+}  // namespace manifest_writer_test

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+namespace name_range_test {
+
 using dataflux::name_range;
 
 TEST_CASE("name_range: contains its start and not its end", "[list]") {
@@ -145,3 +147,5 @@ TEST_CASE("name_range: gaps, overlaps and what goes beyond are found", "[list]")
   CHECK(wrong({"b", "d"}, {{"b", "d"}, {"d", "e"}}));
   CHECK(wrong({"b", "b"}, {{"b", "c"}}));
 }
+
+}  // namespace name_range_test

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+namespace page_check_test {
+
 using dataflux::errc;
 using dataflux::list_page;
 using dataflux::list_page_request;
@@ -159,3 +161,5 @@ TEST_CASE("page_check: where the rest of a range begins", "[list]") {
   CHECK_FALSE(list_position{.object = greatest}.rest(start, false));
   CHECK(list_position{.prefix = "l/"}.rest("l/5", false) == "l0");
 }
+
+}  // namespace page_check_test

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+namespace range_splitter_test {
+
 using dataflux::list_action;
 using dataflux::name_range;
 using dataflux::range_splitter;
@@ -374,3 +376,5 @@ TEST_CASE("range_splitter: foresees more than it has seen, and never less", "[li
   CHECK(splitter.plan(48).size() > 1);
   CHECK(splitter.expected_total() > 150);
 }
+
+}  // namespace range_splitter_test

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+namespace arrow_stream_test {
+
 using dataflux::object_columns;
 using dataflux::object_extras;
 
@@ -252,3 +254,5 @@ TEST_CASE("arrow_stream: arrays and children outlive stream, listing and parent"
   names.release(&names);
   CHECK(names.release == nullptr);
 }
+
+}  // namespace arrow_stream_test

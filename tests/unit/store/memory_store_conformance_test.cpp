@@ -6,6 +6,8 @@
 
 #include <chrono>
 
+namespace memory_store_conformance_test {
+
 using namespace std::chrono_literals;
 
 TEST_CASE("memory_store: it keeps the promises of object_store", "[store]") {
@@ -36,3 +38,5 @@ TEST_CASE("memory_store: it keeps them on a slow network, too", "[store]") {
   CHECK(store.counters().stalled > 0);
   CHECK(store.counters().throttled == 0);
 }
+
+}  // namespace memory_store_conformance_test

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+namespace memory_store_link_test {
+
 using dataflux::timer_id;
 using dataflux::virtual_scheduler;
 using dataflux::detail::shared_link;
@@ -187,3 +189,5 @@ TEST_CASE("shared_link: it agrees with a fluid model over random transfers", "[s
     }
   }
 }
+
+}  // namespace memory_store_link_test

@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+namespace memory_store_test {
+
 using dataflux::byte_range;
 using dataflux::errc;
 using dataflux::error;
@@ -576,3 +578,5 @@ TEST_CASE("memory_store: a page token of another store is refused", "[store]") {
   REQUIRE_FALSE(page);
   CHECK(page.error().code() == errc::invalid_argument);
 }
+
+}  // namespace memory_store_test

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+namespace object_columns_extra_test {
+
 using dataflux::extra_columns;
 using dataflux::object_columns;
 using dataflux::object_extras;
@@ -120,3 +122,5 @@ TEST_CASE("object_columns: extra columns cost what they hold", "[store]") {
   CHECK(timed.memory_bytes() >= plain.memory_bytes() + 800'000);
   CHECK(timed.memory_bytes() <= plain.memory_bytes() + 850'000);
 }
+
+}  // namespace object_columns_extra_test

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+namespace object_columns_order_test {
+
 using dataflux::object_columns;
 using dataflux::object_row;
 
@@ -219,3 +221,5 @@ TEST_CASE("object_columns: rows in memory of somebody else", "[store]") {
   CHECK(alive.expired());
   CHECK(is_row(last[0], 999));
 }
+
+}  // namespace object_columns_order_test

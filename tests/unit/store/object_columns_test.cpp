@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+namespace object_columns_test {
+
 using dataflux::object_columns;
 using dataflux::object_row;
 
@@ -212,3 +214,5 @@ TEST_CASE("object_columns: a page of a listing goes in by one pass", "[store]") 
     REQUIRE(row.crc32c.has_value() == (i % 2 == 0));
   }
 }
+
+}  // namespace object_columns_test

@@ -8,6 +8,8 @@
 #include <random>
 #include <vector>
 
+namespace synthetic_bytes_test {
+
 using dataflux::synthetic_bytes;
 
 namespace {
@@ -65,3 +67,5 @@ TEST_CASE("synthetic_bytes: terabytes have a checksum at once", "[store]") {
   CHECK(body.crc32c(body.size() - 10, 10) == dataflux::codec::crc32c(end));
   CHECK(synthetic_bytes(0, 7).crc32c() == 0);
 }
+
+}  // namespace synthetic_bytes_test

@@ -4,6 +4,8 @@
 
 #include <string>
 
+namespace validate_test {
+
 using dataflux::byte_range;
 using dataflux::errc;
 using dataflux::validate;
@@ -243,3 +245,5 @@ TEST_CASE("validate: the list of parts", "[store]") {
   r.parts.pop_back();
   CHECK(validate(r));
 }
+
+}  // namespace validate_test

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+namespace coalesce_test {
+
 using namespace std::chrono_literals;
 using dataflux::coalesce;
 using dataflux::coalesce_options;
@@ -158,3 +160,5 @@ TEST_CASE("coalesce: a piece beyond the largest offset is refused by its number"
       {static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) - 10, 10}};
   CHECK(coalesce(last).has_value());
 }
+
+}  // namespace coalesce_test

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+namespace concurrency_test {
+
 using namespace std::chrono_literals;
 using dataflux::concurrency_control;
 using dataflux::duration;
@@ -306,3 +308,5 @@ TEST_CASE("concurrency_control: small bodies say nothing about bandwidth", "[tra
   CHECK(control.estimate().connection_bandwidth == 0);
   CHECK(control.estimate().goodput > 0);
 }
+
+}  // namespace concurrency_test

@@ -15,6 +15,8 @@
 #include <string_view>
 #include <vector>
 
+namespace epoch_test {
+
 // Window, engine, hedging and concurrency together: an epoch over many objects, in order, in
 // simulated time.
 namespace {
@@ -211,3 +213,5 @@ TEST_CASE("read_window and read_engine: with 1 % that stall 5 s", "[transfer]") 
     CHECK(e.requests() <= 105'000);
   }
 }
+
+}  // namespace epoch_test

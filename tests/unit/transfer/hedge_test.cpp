@@ -9,6 +9,8 @@
 #include <random>
 #include <vector>
 
+namespace hedge_test {
+
 using namespace std::chrono_literals;
 using dataflux::duration;
 using dataflux::hedge_options;
@@ -334,3 +336,5 @@ TEST_CASE("hedge_policy: a service that stands still is not asked again", "[tran
   loop.run_for(10s);
   CHECK(policy.counters().asked - before <= 512 / 20);
 }
+
+}  // namespace hedge_test

@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+namespace object_upload_test {
+
 using namespace std::chrono_literals;
 using dataflux::commit_mode;
 using dataflux::committed_object;
@@ -406,3 +408,5 @@ TEST_CASE("object_upload: bad input is said before any request", "[transfer]") {
   CHECK(w.open({.if_generation_match = -1}).error().code() == errc::invalid_argument);
   CHECK(w.store.counters().of(store_verb::stat) == 0);
 }
+
+}  // namespace object_upload_test

@@ -2,6 +2,8 @@
 
 #include <support/catch.hpp>
 
+namespace part_plan_test {
+
 using dataflux::errc;
 using dataflux::part_plan;
 using dataflux::part_plan_options;
@@ -99,3 +101,5 @@ TEST_CASE("part_plan: what cannot be is said", "[transfer]") {
   CHECK(refused({.part_size = 5 * mib, .size_hint = 1024 * gib, .memory = 64 * mib}).code() ==
         errc::resource_exhausted);
 }
+
+}  // namespace part_plan_test

@@ -8,6 +8,8 @@
 #include <random>
 #include <vector>
 
+namespace quantile_sketch_test {
+
 using dataflux::quantile_sketch;
 
 namespace {
@@ -122,3 +124,5 @@ TEST_CASE("quantile_sketch: merged values weigh by their own age", "[transfer]")
   CHECK(within(busy.quantile(0.48), 1, 0.0201));
   CHECK(within(busy.quantile(0.52), 10, 0.0201));
 }
+
+}  // namespace quantile_sketch_test

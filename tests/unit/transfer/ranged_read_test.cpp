@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+namespace ranged_read_test {
+
 using namespace std::chrono_literals;
 using dataflux::errc;
 using dataflux::injected_fault;
@@ -215,3 +217,5 @@ TEST_CASE("ranged_read: its limits are those of all slices together", "[transfer
   CHECK(w.ended->error().code() == errc::cancelled);
   CHECK(w.store.in_flight() == 0);
 }
+
+}  // namespace ranged_read_test

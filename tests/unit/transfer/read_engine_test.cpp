@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+namespace read_engine_test {
+
 using namespace std::chrono_literals;
 using dataflux::duration;
 using dataflux::errc;
@@ -367,3 +369,5 @@ TEST_CASE("read_engine: time in the line counts against the limit", "[transfer]"
   CHECK(three->at == began + 30s);
   CHECK(four->ended->has_value());
 }
+
+}  // namespace read_engine_test

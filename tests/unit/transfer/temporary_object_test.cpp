@@ -5,6 +5,8 @@
 
 #include <string>
 
+namespace temporary_object_test {
+
 using dataflux::target_of_temporary;
 using dataflux::temporary_object_name;
 using dataflux::temporary_objects_prefix;
@@ -47,3 +49,5 @@ TEST_CASE("temporary_object: other names are none of ours", "[transfer]") {
   }
   CHECK(target_of_temporary(prefix + "0123456789abcdef-x"));
 }
+
+}  // namespace temporary_object_test

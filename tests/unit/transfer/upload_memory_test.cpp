@@ -2,6 +2,8 @@
 
 #include <support/catch.hpp>
 
+namespace upload_memory_test {
+
 using dataflux::detail::upload_memory;
 
 TEST_CASE("upload_memory: first come, first served, up to the cap", "[transfer]") {
@@ -74,3 +76,5 @@ TEST_CASE("upload_memory: no more can be promised than there is", "[transfer]") 
   CHECK_FALSE(memory.possible(a, 36));
   CHECK(memory.possible(b, 10));
 }
+
+}  // namespace upload_memory_test

@@ -12,6 +12,8 @@
 #include <stdexcept>
 #include <vector>
 
+namespace window_test {
+
 using namespace std::chrono_literals;
 using dataflux::duration;
 using dataflux::read_budget;
@@ -588,3 +590,5 @@ TEST_CASE("read_window: while the consumer waits for one item, those behind it a
   window.taken(300, now + 490ms);
   CHECK(start_all(window, 1) == 0);
 }
+
+}  // namespace window_test

@@ -1,5 +1,6 @@
-# Overlay port: vcpkg install dataflux --overlay-ports=<checkout>/cmake/vcpkg/ports
-# It builds the checkout it lies in.
+# Overlay port: vcpkg install dataflux --classic --overlay-ports=<checkout>/cmake/vcpkg/ports
+# It builds the checkout it lies in. vcpkg's binary cache does not look there: when the checkout has
+# changed, add --binarysource=clear, or the former package comes back.
 get_filename_component(SOURCE_PATH "${CMAKE_CURRENT_LIST_DIR}/../../../.." ABSOLUTE)
 
 vcpkg_cmake_configure(SOURCE_PATH "${SOURCE_PATH}" OPTIONS -DDATAFLUX_DEVELOPER=OFF)

@@ -24,6 +24,7 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 struct list_call {
   std::uint32_t id{0};  ///< of the range, or of the probe
   bool probe{false};
+  std::uint32_t nth{0};    ///< of the range's pages
   std::uint32_t asked{0};  ///< entries that the splitter wants
   list_page_request request{};
   /// Where the pages before it in its chain of tokens ended; nothing if they brought nothing.
@@ -46,7 +47,8 @@ struct list_range {
   std::uint32_t chain_asked{0};
   std::uint32_t chain_size{0};
   std::optional<list_position> chain_position{};
-  bool in_flight{false};
+  std::uint32_t sent{0};  ///< pages; the last one is the range's own
+  bool in_flight{false};  ///< that one
   bool open{true};
   bool failed{false};
   std::uint32_t failures{0};     ///< of its page, one after the other
@@ -100,6 +102,7 @@ class list_coordinator final : public list_source,
   void arrived(list_call& call);
   void take_probe(const list_call& call);
   void take_page(list_call& call);
+  void take_own(list_call& call, bool last);
   void keep_chain(list_range& range, list_call& call) const;
   void take_part(std::uint32_t id, list_call& call, bool own, bool last);
   void give_rest(std::uint32_t behind, list_call& call, bool last);

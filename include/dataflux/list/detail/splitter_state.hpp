@@ -32,6 +32,7 @@ struct splitter_state {
     bool positioned{false};
     bool open{true};
     bool in_flight{false};
+    bool scan{false};        ///< that page is page after page's
     bool looked{false};      ///< `outlook` is of `position` and `names.end`
     bool explored{false};    ///< since the end moved
     bool asking{false};      ///< what folders are ahead: a probe is on its way
@@ -57,6 +58,7 @@ struct splitter_state {
   void send(std::uint32_t id, std::size_t idle);
   void take(std::uint32_t id, const list_page_report& page);
   std::size_t peek();
+  std::size_t scan(std::size_t idle);
   void peeked(std::uint32_t id, std::span<const std::string_view> names);
   std::size_t send_waiting(std::size_t slots, bool leftmost_only);
   std::size_t allowance() const;
@@ -77,6 +79,7 @@ struct splitter_state {
   std::vector<probe> probes{};  ///< by id
   std::size_t asked_now{0};     ///< probes among `actions`
   std::uint32_t first{0};       ///< the leftmost open range
+  bool overtaken{false};        ///< another page brought names of it, since the last plan
   /// How long the beginning is that all names share by the listing's own bounds; none when a bound
   /// cuts through the names.
   std::uint32_t beyond_depth{none};

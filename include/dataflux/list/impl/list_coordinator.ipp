@@ -213,11 +213,16 @@ DATAFLUX_INLINE result<list_coordinator::call_ptr> list_coordinator::perform(
   if (found == ranges_.end() || !found->second.open) {
     return failure(errc::internal, "an action for a range that is not open");
   }
+  list_range& range = found->second;
   if (action.what == list_action::kind::split) {
     if (auto done = split(action); !done) return std::move(done).error();
     return call_ptr{};
   }
-  if (found->second.in_flight) return failure(errc::internal, "two pages of one range at a time");
+  if (range.in_flight) range.token.clear();  // it led to where the page in flight began
+  if (range.timer != timer_id::none) {
+    home_.cancel(std::exchange(range.timer, timer_id::none));
+    --in_flight_;
+  }
   return make_page(action.range, action.max_results);
 }
 
@@ -252,6 +257,7 @@ DATAFLUX_INLINE list_coordinator::call_ptr list_coordinator::make_page(std::uint
   list_range& range = ranges_.at(id);
   auto call = std::make_shared<list_call>();
   call->id = id;
+  call->nth = ++range.sent;
   call->asked = std::clamp<std::uint32_t>(entries, 1, page_size_);
   // A chain of tokens goes on only with the parameters that it began with. After a cut, or with
   // pages of another size, it is as cheap to begin a new one at the last name, which comes once

@@ -77,24 +77,31 @@ DATAFLUX_INLINE void list_coordinator::keep_chain(list_range& range, list_call& 
 
 DATAFLUX_INLINE void list_coordinator::take_page(list_call& call) {
   list_range& range = ranges_.at(call.id);
-  list_page& page = *call.page;
-  range.in_flight = false;
-  if (!range.open) return;  // another's page brought the rest of it
+  const list_page& page = *call.page;
+  const bool last = page.next_page_token.empty();
+  std::uint32_t rest = call.id;
+  page_bytes_ = std::max(page_bytes_, memory_of(page.objects, page.prefixes));
+  ++summary_.pages;
+  if (call.nth == range.sent) {
+    range.in_flight = false;
+    rest = range.next;
+    if (range.open) take_own(call, last);
+  }
+  // Which version of a name a range begins with is not for another's page to say.
+  if (!request_.versions) give_rest(rest, call, last);
+  if (!finished_) tell_progress();
+}
+
+DATAFLUX_INLINE void list_coordinator::take_own(list_call& call, bool last) {
+  list_range& range = ranges_.at(call.id);
   range.failures = 0;
-  const bool empty = page.objects.empty() && page.prefixes.empty();
+  const bool empty = call.page->objects.empty() && call.page->prefixes.empty();
   range.empty_pages = empty ? range.empty_pages + 1 : 0;
   if (range.empty_pages > most_empty_pages) {
     return fail_range(call.id, error{errc::internal, "empty pages without an end"});
   }
-  page_bytes_ = std::max(page_bytes_, memory_of(page.objects, page.prefixes));
-  const bool last = page.next_page_token.empty();
   keep_chain(range, call);
-  ++summary_.pages;
-  const std::uint32_t behind = range.next;
   take_part(call.id, call, true, last);
-  // Which version of a name a range begins with is not for another's page to say.
-  if (!request_.versions) give_rest(behind, call, last);
-  if (!finished_) tell_progress();
 }
 
 /// A page that was in flight when its range was cut brings names of the ranges behind the cut: up
@@ -215,7 +222,7 @@ DATAFLUX_INLINE void list_coordinator::on_failure(const list_call& call) {
   if (cause.code() == errc::cancelled) return finish(error(cause));
   if (cause.code() == errc::deadline_exceeded && home_.now() >= deadline_) return;  // see pump()
   list_range& range = ranges_.at(call.id);
-  if (!range.open) return;  // another's page brought what this one should have
+  if (!range.open || call.nth != range.sent) return;  // another's page brings what this one should
   if (!call.request.page_token.empty() && cause.http_status() == 400) {
     range.token.clear();  // it has expired; the last name has not
     return repeat(call.id, call.asked);

@@ -29,9 +29,11 @@ DATAFLUX_INLINE std::span<const list_action> range_splitter::plan(std::size_t sl
   detail::splitter_state& s = *state_;
   s.actions.clear();
   s.asked_now = 0;
+  const bool overtaken = std::exchange(s.overtaken, false);
   std::size_t idle = s.send_waiting(slots, leftmost_only);
   if (leftmost_only || idle == 0 || s.open == 0) return s.actions;
   idle -= s.peek();
+  if (overtaken) idle -= s.scan(idle);
   const std::size_t most = std::min(idle, s.allowance());
   std::size_t found = s.steal(idle, most);
   if (found < most) found += s.explore(most - found);
@@ -50,6 +52,7 @@ DATAFLUX_INLINE void range_splitter::names_given(std::uint32_t range,
                                                  const list_page_report& page) {
   auto& p = state_->pieces[range];
   if (p.in_flight) p.given += page.entries;
+  if (range == state_->first) state_->overtaken = true;
   state_->take(range, page);
 }
 

@@ -119,6 +119,8 @@ DATAFLUX_INLINE void splitter_state::send(std::uint32_t id, std::size_t idle) {
   }
   p.asked = static_cast<std::uint32_t>(std::min<std::uint64_t>(size, options.page_size));
   p.in_flight = true;
+  p.scan = calls == 0;
+  p.given = 0;
   ++calls;
   actions.push_back({.what = list_action::kind::page, .range = id, .max_results = p.asked});
 }
@@ -150,6 +152,19 @@ DATAFLUX_INLINE void splitter_state::peeked(std::uint32_t id,
   p.ahead = names.size();
   p.listed = p.since_cut = listed = p.ahead;
   close_around(id);
+}
+
+/// The page that would be next had nothing been cut, while slots are idle anyway: where the scan's
+/// last one ended there may be a range whose page in flight began further back, and so comes later.
+/// What page after page needs, too, takes no cut's place: it does not count as a call.
+DATAFLUX_INLINE std::size_t splitter_state::scan(std::size_t idle) {
+  piece& p = pieces[first];
+  if (!p.in_flight || p.given == 0 || p.scan) return 0;
+  if (static_cast<double>(idle) <= splitting::many_idle * options.parallelism) return 0;
+  send(first, 0);
+  --calls;
+  p.scan = true;
+  return 1;
 }
 
 /// What was listed of range `id`.

@@ -44,7 +44,7 @@ class ranged_call final : public std::enable_shared_from_this<ranged_call> {
   completion done_;
   const time_point deadline_;
   std::stop_source stop_{};
-  std::optional<std::stop_callback<forward>> on_stop_{};
+  std::optional<std::stop_callback<forward>> on_stop_;
   std::vector<codec::crc32c_accumulator> checksums_;  ///< by slice
   std::vector<std::size_t> again_{};                  ///< slices of another generation
   std::size_t next_{0};

@@ -15,8 +15,8 @@ DATAFLUX_INLINE ranged_call::ranged_call(read_engine& engine, ranged_read_reques
       into_(into),
       done_(std::move(done)),
       deadline_(request_.limits.deadline_from(engine.home().now())),
+      on_stop_(std::in_place, request_.limits.stop, forward{&stop_}),
       object_crc32c_(request_.crc32c) {
-  if (request_.limits.stop.stop_possible()) on_stop_.emplace(request_.limits.stop, forward{&stop_});
   const std::uint64_t slice = std::max<std::uint64_t>(request_.slice, 1);
   checksums_.resize(static_cast<std::size_t>((into.size() + slice - 1) / slice));
   summary_.generation = request_.generation;
