@@ -6,8 +6,8 @@
 Programs labelled `catch2` are run with Catch2's XML reporter, whose form is the same in versions 2
 and 3; every other CTest entry counts as one case. FILTER is a regular expression over CTest names;
 when none matches, it is a part of a Catch2 test-case name. --full adds the cases tagged [.full] and
-sets DATAFLUX_TEST_FULL=1. Ends with a line "N passed, N failed"; exit status 1 if anything failed,
-or if nothing ran. --list names the entries that FILTER matches: they are build targets too.
+sets DATAFLUX_TEST_FULL=1. Ends with a line for each failed case, "FAILED entry: case: why", and a
+line "N passed, N failed"; exit status 1 if anything failed, or if nothing ran. --list names the entries that FILTER matches: they are build targets too.
 """
 
 import argparse
@@ -227,18 +227,22 @@ def main():
         print("\n".join(e["name"] for e in entries) if case_filter is None else "")
         return
     entries = [e for e in entries if not e.get("DISABLED")]
-    passed = failed = skipped = 0
+    passed = skipped = 0
+    lost = []
     for entry, took, (ok, omitted, bad, output) in run_all(entries, base, options.full, case_filter):
         if not (ok or omitted or bad):
             continue
-        passed, skipped, failed = passed + ok, skipped + omitted, failed + len(bad)
+        passed, skipped = passed + ok, skipped + omitted
+        lost += [f"FAILED {entry['name']}: {case}: {next(iter(why), '')}" for case, why in bad]
         report(entry["name"], took, ok, omitted, bad, output)
-    if passed + failed + skipped == 0:
+    if passed + len(lost) + skipped == 0:
         sys.exit(f"no test matches '{options.filter}'" if options.filter else "there is no test")
     if skipped:
         print(f"{skipped} skipped")
-    print(f"{passed} passed, {failed} failed", flush=True)
-    sys.exit(1 if failed else 0)
+    for line in lost:
+        print(line)
+    print(f"{passed} passed, {len(lost)} failed", flush=True)
+    sys.exit(1 if lost else 0)
 
 
 if __name__ == "__main__":
