@@ -109,6 +109,11 @@ class exception : public std::runtime_error {
   dataflux::error error_;
 };
 
+namespace detail {
+/// Throws it as an exception. Out of line: users may compile with -fno-exceptions.
+[[noreturn]] void raise(const error& e);
+}  // namespace detail
+
 }  // namespace dataflux::inline DATAFLUX_ABI
 
 #if !defined(DATAFLUX_COMPILED)

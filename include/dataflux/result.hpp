@@ -10,8 +10,12 @@
 namespace dataflux::inline DATAFLUX_ABI {
 
 /// A value or the error that kept it from existing. Member names are std::expected's, which the
-/// oldest supported compilers lack; `value()` throws dataflux::exception. Converts implicitly from
-/// T and from error. Not thread-safe; distinct objects are independent.
+/// oldest supported compilers lack; `value()` throws dataflux::exception, and ends a program that is
+/// compiled with -fno-exceptions. Converts implicitly from T and from error. Not thread-safe;
+/// distinct objects are independent.
+///
+/// Of a temporary value() gives T itself, not a reference into it, so that what a call gave may
+/// stand in a range-for: `for (auto row : fast_list(store, r).value().objects)`.
 ///
 ///     if (auto page = store.list_page(request)) use(*page); else log(page.error().to_string());
 template <class T>
@@ -36,7 +40,7 @@ class [[nodiscard]] result {
 
   T& value() & { return check(), **this; }
   const T& value() const& { return check(), **this; }
-  T&& value() && { return check(), std::move(**this); }
+  T value() && { return check(), std::move(**this); }
 
   /// Undefined when has_value().
   dataflux::error& error() & noexcept { return *std::get_if<1>(&state_); }
@@ -67,7 +71,7 @@ class [[nodiscard]] result {
 
  private:
   void check() const {
-    if (!has_value()) throw exception(error());
+    if (!has_value()) detail::raise(error());
   }
   std::variant<T, dataflux::error> state_;
 };
@@ -85,7 +89,7 @@ class [[nodiscard]] result<void> {
   explicit operator bool() const noexcept { return has_value(); }
   void operator*() const noexcept {}
   void value() const {
-    if (!has_value()) throw exception(*error_);
+    if (!has_value()) detail::raise(*error_);
   }
   dataflux::error& error() & noexcept { return *error_; }
   const dataflux::error& error() const& noexcept { return *error_; }

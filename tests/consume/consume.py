@@ -4,7 +4,7 @@
     consume.py WAY --source DIR --build DIR --compiler CXX [--launcher CCACHE]
 
 WAY: find_package (an installed tree, moved after installing), pkg_config (the same, plain compiler
-calls), headers (only include/ copied), subdirectory (add_subdirectory), vcpkg (its port, run by
+calls, and with -fno-exceptions), headers (only include/ copied), subdirectory (add_subdirectory), vcpkg (its port, run by
 vcpkg.cmake; under --full only, since it builds the library anew), mixing (header-only and compiled
 objects in one program must not link). All in a folder outside the source tree. Exit status 77: not
 asked for.
@@ -102,6 +102,15 @@ class Consumer:
             flags = self.call("pkg-config", "--cflags", "--libs", package).split()
             self.compile(HERE / "program.cpp", "-o", package, *flags)
             self.run(self.folder / package)
+        # Without exceptions (mend 16) the last one, compiled, works, and header-only says so.
+        self.compile(HERE / "program.cpp", "-o", "without", "-fno-exceptions", *flags)
+        self.run(self.folder / "without")
+        flags = self.call("pkg-config", "--cflags", "dataflux").split()
+        refused = subprocess.run([*self.compiler[-1:], "-std=c++20", "-fsyntax-only",
+                                  "-fno-exceptions", *flags, HERE / "program.cpp"],
+                                 cwd=self.folder, text=True, capture_output=True)
+        if refused.returncode == 0 or "link dataflux::compiled" not in refused.stderr:
+            sys.exit(f"header-only with -fno-exceptions: {refused.stderr[:500]}")
 
     def headers(self):
         shutil.copytree(self.source / "include", self.folder / "include")

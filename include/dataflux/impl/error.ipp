@@ -247,4 +247,6 @@ DATAFLUX_INLINE std::string error::to_string() const {
   return out;
 }
 
+DATAFLUX_INLINE void detail::raise(const error& e) { throw exception(e); }
+
 }  // namespace dataflux::inline DATAFLUX_ABI
