@@ -1,14 +1,16 @@
 /// 12: a checkpoint written while it is being made, and read back: in order, from anywhere, and all
-/// of it at once. It appears by commit() alone, whole and verified.
+/// of it at once. It appears by commit() alone, whole and verified; Ctrl-C leaves nothing behind.
 ///
 ///     12_checkpoint BUCKET OBJECT
 
 #include <dataflux/checkpoint/reader.hpp>
 #include <dataflux/checkpoint/writer.hpp>
+#include <dataflux/exec/interrupt_source.hpp>
 #include <dataflux/gcs/client.hpp>
 
 #include <cstdio>
 #include <cstring>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -23,9 +25,12 @@ std::vector<std::byte> tensor(int number) {
 
 dataflux::result<dataflux::committed_object> save(const dataflux::transfer_context& context,
                                                   const std::string& bucket,
-                                                  const std::string& object) {
-  auto writer = dataflux::checkpoint_writer::open(
-      context, {.bucket = bucket, .object = object, .metadata = {{"step", "1000"}}});
+                                                  const std::string& object,
+                                                  const std::stop_token& stop) {
+  auto writer = dataflux::checkpoint_writer::open(context, {.bucket = bucket,
+                                                            .object = object,
+                                                            .metadata = {{"step", "1000"}},
+                                                            .limits = {.stop = stop}});
   if (!writer) return writer.error();
   for (int i = 0; i < tensors; ++i) {
     // An error, or an exception in what makes the bytes, leaves what was there before.
@@ -37,7 +42,8 @@ dataflux::result<dataflux::committed_object> save(const dataflux::transfer_conte
 void run(const std::string& bucket, const std::string& object) {
   const auto client = dataflux::gcs::client::create().value();
   const dataflux::transfer_context context(*client);
-  const auto made = save(context, bucket, object).value();
+  const auto signals = dataflux::interrupt_source::create().value();
+  const auto made = save(context, bucket, object, signals.token()).value();
   std::printf("saved %llu bytes, %zu parts, %s\n",
               static_cast<unsigned long long>(made.object.size), made.parts.size(),
               std::string(to_string(made.path)).c_str());

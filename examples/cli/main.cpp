@@ -1,13 +1,13 @@
 /// The command `dataflux`: Google Cloud Storage from a shell.
 
 #include <dataflux/auth/anonymous.hpp>
+#include <dataflux/exec/interrupt_source.hpp>
 #include <dataflux/gcs/client.hpp>
-
-#include <terminal/interrupt.hpp>
 
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
+#include <stop_token>
 
 #include "again.hpp"
 #include "commands.hpp"
@@ -155,7 +155,7 @@ dataflux::result<std::shared_ptr<dataflux::gcs::client>> connect(const command_l
   return dataflux::gcs::client::create(std::move(options));
 }
 
-cli::exit_status run(const CLI::App& app, const command_line& asked, const interrupt& signals) {
+cli::exit_status run(const CLI::App& app, const command_line& asked, const std::stop_token& stop) {
   cli::retry_notice notice;
   const auto client = connect(asked, notice);
   if (!client) {
@@ -166,7 +166,7 @@ cli::exit_status run(const CLI::App& app, const command_line& asked, const inter
   // Fresh memory costs more than what is read into it: as much as keeps the network busy.
   const std::uint64_t memory = std::uint64_t{app.got_subcommand("cat") ? 64U : 128U} << 20U;
   const dataflux::transfer_context transfers(**client, {.memory_cap = memory});
-  const cli::session with{**client, transfers, signals.token()};
+  const cli::session with{**client, transfers, stop};
   if (app.got_subcommand("ls")) return cli::run_ls(with, asked.ls);
   if (app.got_subcommand("stat")) return cli::run_stat(with, asked.stat);
   if (app.got_subcommand("cat")) return cli::run_cat(with, asked.cat);
@@ -201,13 +201,13 @@ int main(int argc, char** argv) {
   }
   // A file beyond the limit of sizes is a failed write, after which we clean up, not our end.
   std::signal(SIGXFSZ, SIG_IGN);
-  const interrupt signals;
-  const auto status = run(app, asked, signals);
+  const auto signals = dataflux::interrupt_source::create().value();
+  const auto status = run(app, asked, signals.token());
   if (signals.token().stop_requested()) {
     std::fputs(asked.cp.go_on ? "dataflux: interrupted; the same command goes on from here\n"
                               : "dataflux: interrupted, and cleaned up\n",
                stderr);
-    return signals.exit_status();
+    return 128 + signals.signal();
   }
   return static_cast<int>(status);
 }

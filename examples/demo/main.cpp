@@ -3,6 +3,7 @@
 /// real folder; with gs:// on a real bucket, where it writes only below a name of its own that it
 /// removes. Then the same in shards: several processes save a set, one of them is killed half-way.
 
+#include <dataflux/exec/interrupt_source.hpp>
 #include <dataflux/gcs/client.hpp>
 
 #include <sys/resource.h>
@@ -16,7 +17,6 @@
 
 #include "main_job.hpp"
 #include "shards.hpp"
-#include "terminal/interrupt.hpp"
 
 namespace {
 
@@ -154,8 +154,8 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   job.checkpoint_size = checkpoint_mib << 20U;
   if (rank != no_shard) return write_shard(shard, rank, linger);
-  const interrupt stop;
-  job.stop = stop.token();
+  const auto signals = dataflux::interrupt_source::create().value();
+  job.stop = signals.token();
   return location.starts_with("gs://") ? run_on_bucket(location, job)
                                        : run_on_folder(location, job);
 }

@@ -1,9 +1,8 @@
 #pragma once
 
 #include <dataflux/exec/blocking_worker.hpp>
+#include <dataflux/exec/detail/signals.hpp>
 
-#include <pthread.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -49,16 +48,12 @@ struct blocking_worker {
 
   /// Call with the mutex held. Signals stay with the application's threads.
   void start() {
-    sigset_t all;
-    sigset_t before;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before);
+    const all_signals_blocked guard;
     try {
       std::thread([this] { work_forever(); }).detach();
       ++started;
     } catch (const std::system_error&) {
     }
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
 
   result<void> run(task work) {

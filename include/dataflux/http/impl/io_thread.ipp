@@ -2,7 +2,7 @@
 
 #include <dataflux/exec/fork.hpp>
 #include <dataflux/http/detail/io_thread.hpp>
-#include <dataflux/http/detail/signals.hpp>
+#include <dataflux/exec/detail/signals.hpp>
 
 #include <algorithm>
 #include <array>
@@ -41,7 +41,7 @@ DATAFLUX_INLINE event_descriptors::~event_descriptors() {
 }
 
 DATAFLUX_INLINE void io_thread::start() {
-  const all_signals_blocked guard;
+  const dataflux::detail::all_signals_blocked guard;
   thread_ = std::thread([this] {
     current() = this;
     loop();

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <dataflux/http/detail/resolver.hpp>
-#include <dataflux/http/detail/signals.hpp>
+#include <dataflux/exec/detail/signals.hpp>
 
 #include <condition_variable>
 #include <deque>
@@ -101,7 +101,7 @@ DATAFLUX_INLINE void resolver::resolve(const std::string& host, scheduler& where
   }
   state_->questions.push_back(std::move(q));
   if (!state_->running) {
-    const all_signals_blocked guard;
+    const dataflux::detail::all_signals_blocked guard;
     try {
       std::thread(&resolver::serve, state_).detach();
     } catch (const std::system_error&) {

@@ -6,7 +6,7 @@
 
 #include <pthread.h>
 
-namespace dataflux::inline DATAFLUX_ABI::http::detail {
+namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// While it lives, threads started by this one begin with every signal blocked, so that none of
 /// the application's handlers runs on a thread of the library and SIGPIPE cannot strike there.
@@ -25,4 +25,4 @@ class all_signals_blocked {
   ::sigset_t before_{};
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI::http::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::detail
