@@ -15,7 +15,7 @@
 #define DATAFLUX_ABI v0_header_only
 #define DATAFLUX_INLINE inline
 #if !defined(__cpp_exceptions)
-#error "header-only dataflux handles exceptions of others: with -fno-exceptions link dataflux::compiled"
+#error "header-only dataflux needs exceptions; with -fno-exceptions link dataflux::compiled"
 #endif
 #endif
 

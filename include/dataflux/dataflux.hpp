@@ -54,9 +54,11 @@
 #include <dataflux/exec/completion_queue.hpp>
 #include <dataflux/exec/continuation.hpp>
 #include <dataflux/exec/fork.hpp>
+#include <dataflux/exec/interrupt_source.hpp>
 #include <dataflux/exec/locked_file.hpp>
 #include <dataflux/exec/operation.hpp>
 #include <dataflux/exec/scheduler.hpp>
+#include <dataflux/exec/signals.hpp>
 #include <dataflux/exec/timer_queue.hpp>
 #include <dataflux/exec/virtual_scheduler.hpp>
 #include <dataflux/file_error.hpp>

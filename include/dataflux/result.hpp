@@ -10,8 +10,8 @@
 namespace dataflux::inline DATAFLUX_ABI {
 
 /// A value or the error that kept it from existing. Member names are std::expected's, which the
-/// oldest supported compilers lack; `value()` throws dataflux::exception, and ends a program that is
-/// compiled with -fno-exceptions. Converts implicitly from T and from error. Not thread-safe;
+/// oldest supported compilers lack; `value()` throws dataflux::exception, and ends a program that
+/// is compiled with -fno-exceptions. Converts implicitly from T and from error. Not thread-safe;
 /// distinct objects are independent.
 ///
 /// Of a temporary value() gives T itself, not a reference into it, so that what a call gave may

@@ -42,7 +42,8 @@ namespace dataflux::inline DATAFLUX_ABI {
 /// leaves the rest to the threads of the store. A process that is killed leaves an open upload or a
 /// temporary object, which `dataflux uploads` lists and removes.
 ///
-/// One thread at a time uses a writer, each writer its own. Blocking members are not for
+/// One thread at a time uses a writer, each writer its own; who comes while another is inside gets
+/// failed_precondition at once, and nothing of the call is done. Blocking members are not for
 /// completions. The context's store outlives the writer, and its destruction. Move-only.
 class checkpoint_writer {
  public:

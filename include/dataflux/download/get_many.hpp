@@ -60,7 +60,8 @@ class get_stream;
 /// read, aborted; when the generation is gone, not_found. A failed request never shortens the
 /// stream.
 ///
-/// Thread safety: one thread at a time; cancel() from any. Destroying it cancels, and waits for
+/// Thread safety: all members but move and destruction from any thread; a pool of threads that
+/// decode may share one: each item goes to one of them. Destroying it cancels, and waits for
 /// the requests under way to end, but on the context's home, where it does not: memory in `into`
 /// must then stay until they have. The context's store outlives it.
 /// Blocking members are not for completions.
@@ -98,7 +99,6 @@ class getter {
   void wait(std::size_t max, object_store::completion<std::vector<got_item>> done,
             std::shared_ptr<void> on_stop);
   std::shared_ptr<detail::get_stream> stream_;
-  std::vector<got_item> one_{};
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI

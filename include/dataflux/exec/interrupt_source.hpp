@@ -19,14 +19,14 @@ class interrupt_watch;
 ///     ...
 ///     return signals.signal() != 0 ? 128 + signals.signal() : 0;
 ///
-/// The first signal stops the token, from a thread of the source's own; a second one ends the
-/// program at once, with 128 + its number as exit status. A signal that is ignored when the source
-/// is made (nohup) stays so. Calls that block in the kernel on other threads end with EINTR only
-/// where they are never restarted.
+/// The first signal stops the token, from a thread of the source's own. A second one does what it
+/// did before the source was made: it ends the program at once, unless that was changed. A signal
+/// that is ignored when the source is made (nohup) stays so. Calls that block in the kernel are
+/// restarted where the kernel can do that.
 ///
-/// Destroying it, not from a stop callback, gives the signals their actions of before. One source at a time in a process. In
-/// the child of a fork signals do what they did before the source was made, but for what is ignored
-/// or handled there anew. Thread safety: all const members from any thread. Movable.
+/// Destroying it, not from a stop callback, gives the signals their actions of before. One source
+/// at a time in a process. In the child of a fork signals do what they did before. Thread safety:
+/// all const members from any thread. Movable.
 class interrupt_source {
  public:
   /// failed_precondition where there is one already; resource_exhausted where no thread can be

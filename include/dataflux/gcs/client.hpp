@@ -31,9 +31,11 @@ class client_core;
 /// Whole objects read and everything written is compared by CRC32C.
 ///
 /// Thread safety: all members from any thread; one client serves a whole process. Destruction
-/// cancels what is under way, waits for the completions (milliseconds) and must not happen inside
-/// one. After fork() the child makes a client of its own: every verb of the inherited one fails
-/// with failed_precondition there, its completion being called inside start_x.
+/// cancels what is under way and waits for the completions (milliseconds). Inside a completion, as
+/// where that holds the last reference, it cannot wait: the end then comes soon after it, on a
+/// thread for that, until when the observer is used. After fork() the child makes a client of its
+/// own: every verb of the inherited one fails with failed_precondition there, its completion being
+/// called inside start_x.
 class client final : public object_store {
  public:
   /// Starts the I/O threads; sends nothing. Errors: what finding credentials says (auth/adc.hpp);

@@ -32,6 +32,7 @@ class curl_transport final : public transport {
   void submit(ref<exchange> e) override;
   void cancel(ref<exchange> e) noexcept override;
   scheduler& next_executor() noexcept override;
+  bool is_current() const noexcept override;
 
   /// Connections open now, idle ones included, over all threads.
   std::size_t connections() const noexcept;

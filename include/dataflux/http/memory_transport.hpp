@@ -73,6 +73,7 @@ class memory_transport final : public transport {
   void submit(ref<exchange> e) override;
   void cancel(ref<exchange> e) noexcept override;
   scheduler& next_executor() noexcept override { return time_; }
+  bool is_current() const noexcept override { return false; }
 
   /// Every request so far, in order of submission.
   const std::vector<memory_request>& log() const noexcept { return log_; }

@@ -107,6 +107,8 @@ class transport {
   virtual void cancel(ref<exchange> e) noexcept = 0;
   /// The executor for the next call; calls are spread over all I/O threads.
   virtual scheduler& next_executor() noexcept = 0;
+  /// Whether the caller is one of the I/O threads, where nobody may wait for the transport's end.
+  virtual bool is_current() const noexcept = 0;
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI::http

@@ -44,8 +44,9 @@ void start_fast_list(object_store& store, const fast_list_request& request,
 ///     for (auto page = lister.next_page(); page.value(); page = lister.next_page())
 ///       use((*page)->objects);
 ///
-/// Thread safety: one thread at a time; cancel() from any. The store outlives it. Destroying it
-/// ends the listing at once: no call is begun after that, those under way are cancelled.
+/// Thread safety: all members but move and destruction from any thread; each page goes to one of
+/// them. The store outlives it. Destroying it ends the listing at once: no call is begun after
+/// that, those under way are cancelled.
 class fast_lister {
  public:
   using page = std::optional<listed_page>;

@@ -22,12 +22,16 @@ struct transfer_state;
 /// Everything happens on one executor of the store, its home. Streams take turns there: when a read
 /// may start, it is that of the stream that has waited longest.
 ///
-/// A handle: copies share, streams and items keep it alive. The store outlives all of them but the
-/// items. Thread safety: all members from any thread. In the child of a fork whatever begins on it
+/// A handle: copies share, streams keep it alive. A store that is given as a reference outlives all
+/// of them; one that is given as a shared_ptr is kept as long as they last. Items need neither.
+/// Thread safety: all members from any thread. In the child of a fork whatever begins on it
 /// fails at once with failed_precondition: the child makes a client and a context of its own.
 class transfer_context {
  public:
   explicit transfer_context(object_store& store, const transfer_options& options = {});
+  /// `store` is not null.
+  explicit transfer_context(std::shared_ptr<object_store> store,
+                            const transfer_options& options = {});
 
   object_store& store() const noexcept;
   scheduler& home() const noexcept;

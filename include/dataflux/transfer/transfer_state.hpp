@@ -29,7 +29,9 @@ class transfer_stream {
 
 /// For streams only: what transfer_context is a handle of. On home's thread, but for published().
 struct transfer_state {
-  transfer_state(object_store& store, scheduler& at, const transfer_options& o);
+  /// `owned`: the store, or nothing where somebody else keeps it.
+  transfer_state(object_store& store, std::shared_ptr<object_store> owned,
+                 const transfer_options& o);
 
   /// Whether `stream` may start a read now; if not, it stands in line and is woken.
   bool may_start(transfer_stream& stream);
@@ -45,6 +47,7 @@ struct transfer_state {
   void publish();
   transfer_counters published() const;
 
+  const std::shared_ptr<object_store> owned;  ///< ends after all that uses it
   const transfer_options options;
   scheduler& home;
   read_engine engine;

@@ -69,6 +69,7 @@ class silent_transport final : public dataflux::http::transport {
   void submit(dataflux::ref<dataflux::http::exchange>) override {}
   void cancel(dataflux::ref<dataflux::http::exchange>) noexcept override {}
   dataflux::scheduler& next_executor() noexcept override { return executor_; }
+  bool is_current() const noexcept override { return false; }
 
  private:
   thread_scheduler executor_{};

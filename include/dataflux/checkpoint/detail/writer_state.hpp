@@ -8,6 +8,7 @@
 #include <dataflux/transfer/object_upload.hpp>
 #include <dataflux/transfer/transfer_context.hpp>
 
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -34,10 +35,28 @@ struct writer_state {
     std::optional<result<void>> wait(duration limit = duration::max());
   };
 
+  /// Held by the thread that is inside a member of the writer. Nobody waits for it: two producers
+  /// that share a writer have no order, so that what they write would mean nothing.
+  class turn {
+   public:
+    explicit turn(writer_state& of) noexcept : taken_(!of.busy.exchange(true)), of_(of) {}
+    turn(const turn&) = delete;
+    turn& operator=(const turn&) = delete;
+    ~turn() {
+      if (taken_) of_.busy.store(false);
+    }
+    /// Whether the caller may look at the writer at all.
+    result<void> granted() const;
+
+   private:
+    const bool taken_;
+    writer_state& of_;
+  };
+
   explicit writer_state(const transfer_context& with, std::shared_ptr<object_upload> to)
       : context(with), upload(std::move(to)) {}
 
-  /// Why nothing may be done any more.
+  /// Why nothing may be done any more. Within a turn.
   result<void> usable() const;
   /// A buffer for the next part, of at least `wanted` bytes.
   result<void> begin_part(std::size_t wanted);
@@ -60,6 +79,7 @@ struct writer_state {
   const transfer_context context;
   const std::shared_ptr<object_upload> upload;
   const std::uint64_t born{fork_generation()};
+  std::atomic<bool> busy{false};
   std::shared_ptr<gate> answers{std::make_shared<gate>()};
   buffer memory{};
   std::size_t used{0};

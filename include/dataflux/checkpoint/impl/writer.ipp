@@ -35,12 +35,18 @@ DATAFLUX_INLINE std::optional<result<void>> writer_state::gate::wait(duration li
 }
 
 DATAFLUX_INLINE result<void> writer_state::usable() const {
-  if (born != fork_generation()) return forked_error("writer");
   if (failure) return *failure;
   if (finished) {
     return error(errc::failed_precondition, "the writer has been committed or aborted");
   }
   return {};
+}
+
+DATAFLUX_INLINE result<void> writer_state::turn::granted() const {
+  if (of_.born != fork_generation()) return forked_error("writer");
+  if (taken_) return {};
+  return error(errc::failed_precondition,
+               "another thread is inside a member of this writer; one thread at a time uses it");
 }
 
 DATAFLUX_INLINE result<void> writer_state::reserve(std::uint64_t bytes) {
@@ -268,6 +274,8 @@ DATAFLUX_INLINE void checkpoint_writer::drop() noexcept {
 }
 
 DATAFLUX_INLINE result<void> checkpoint_writer::write(bytes_view bytes) {
+  const detail::writer_state::turn mine(*state_);
+  if (auto good = mine.granted(); !good) return good;
   if (auto good = state_->usable(); !good) return good;
   try {
     return state_->write(bytes);
@@ -279,6 +287,8 @@ DATAFLUX_INLINE result<void> checkpoint_writer::write(bytes_view bytes) {
 DATAFLUX_INLINE result<void> checkpoint_writer::write_borrowed(bytes_view bytes,
                                                                unique_function<void()> released) {
   const auto lent = std::make_shared<detail::lending>(std::move(released));
+  const detail::writer_state::turn mine(*state_);
+  if (auto good = mine.granted(); !good) return good;
   if (auto good = state_->usable(); !good) return good;
   try {
     return state_->write_borrowed(bytes, lent);
@@ -291,6 +301,8 @@ DATAFLUX_INLINE operation<committed_object> checkpoint_writer::submit_commit() {
   call_limits limits{};
   return start_operation<committed_object>(limits, [&](auto done) {
     // What a part has failed with is said when all is cleaned up.
+    const detail::writer_state::turn mine(*state_);
+    if (auto good = mine.granted(); !good) return done(std::move(good).error());
     auto good = state_->usable();
     if (!good && !state_->failure) return done(std::move(good).error());
     if (state_->finished) return done(*state_->failure);
@@ -307,7 +319,8 @@ DATAFLUX_INLINE result<committed_object> checkpoint_writer::commit() {
 }
 
 DATAFLUX_INLINE result<void> checkpoint_writer::abort() {
-  if (state_->born != fork_generation()) return state_->usable();
+  const detail::writer_state::turn mine(*state_);
+  if (auto good = mine.granted(); !good) return good;
   if (state_->finished) return {};
   return state_->abort(detail::abort_patience, duration::max());
 }

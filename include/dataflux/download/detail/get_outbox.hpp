@@ -60,15 +60,13 @@ class get_outbox {
   void quiet();
 
   // The reader's side.
-  struct taken {
-    bool ready{false};  ///< items, or the end
-    bool tell{false};   ///< the stream has something to learn
-  };
-  taken take(std::size_t max, items& into);
+  /// The next item if it is there. `tell`: the stream has something to learn.
+  std::optional<got_item> take_one(bool& tell);
   /// What there is to say where there is no item any more.
   result<items> outcome() const;
-  /// `done` gets what comes, later or, if that has come, now. `on_stop` ends with the waiting.
-  taken wait(std::size_t max, completion done, std::shared_ptr<void> on_stop);
+  /// `done` gets what comes, later or, if that has come, now. `on_stop` ends with the waiting. The
+  /// stream has something to learn then.
+  void wait(std::size_t max, completion done, std::shared_ptr<void> on_stop);
   void wait_until_quiet();
   bool inherited() const noexcept { return born_ != fork_generation(); }
 
@@ -78,6 +76,7 @@ class get_outbox {
     completion done;
     std::shared_ptr<void> on_stop;
   };
+  got_item hand_one(time_point now);
   bool hand_out(std::size_t max, items& into);
   got_item make_item(get_piece& piece) const;
   static void hand(waiter to, result<items> with);

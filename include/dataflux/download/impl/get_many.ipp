@@ -78,18 +78,16 @@ DATAFLUX_INLINE void getter::close() noexcept {
 }
 
 DATAFLUX_INLINE result<std::optional<got_item>> getter::next() {
-  one_.clear();
   if (!stream_->outbox().inherited()) {
-    const auto taken = stream_->outbox().take(1, one_);
-    if (taken.tell) stream_->wake();
+    bool tell = false;
+    auto ready = stream_->outbox().take_one(tell);
+    if (tell) stream_->wake();
+    if (ready) return ready;
   }
-  if (one_.empty()) {
-    auto batch = submit_next_batch(1).take();
-    if (!batch) return std::move(batch).error();
-    if (batch->empty()) return std::optional<got_item>();
-    one_ = std::move(*batch);
-  }
-  return std::optional<got_item>(std::move(one_.front()));
+  auto batch = submit_next_batch(1).take();
+  if (!batch) return std::move(batch).error();
+  if (batch->empty()) return std::optional<got_item>();
+  return std::optional<got_item>(std::move(batch->front()));
 }
 
 DATAFLUX_INLINE result<std::vector<got_item>> getter::next_batch(std::size_t max) {
@@ -120,7 +118,8 @@ DATAFLUX_INLINE void getter::wait(std::size_t max,
                                   std::shared_ptr<void> on_stop) {
   const auto stream = stream_;  // `done` may end the getter
   if (stream->outbox().inherited()) return done(forked_error("stream"));
-  if (stream->outbox().wait(max, std::move(done), std::move(on_stop)).tell) stream->wake();
+  stream->outbox().wait(max, std::move(done), std::move(on_stop));
+  stream->wake();
 }
 
 DATAFLUX_INLINE void getter::cancel() noexcept {

@@ -24,24 +24,29 @@ DATAFLUX_INLINE got_item get_outbox::make_item(get_piece& p) const {
   return item;
 }
 
+/// Under the lock, where there is an item: the next one, and notes it.
+DATAFLUX_INLINE got_item get_outbox::hand_one(time_point now) {
+  get_unit& unit = *ready_.front();
+  if (unit.next_piece == 0) {
+    events_.push_back({get_event::kind::asked, 0, nullptr, now});
+    events_.push_back({get_event::kind::taken, unit.number, nullptr, now});
+  }
+  get_piece& piece = unit.pieces[unit.next_piece++];
+  untold_bytes_ += piece.memory.size();
+  got_item item = make_item(piece);
+  if (unit.next_piece == unit.pieces.size()) {
+    events_.push_back({get_event::kind::emptied, unit.number, &unit, now});
+    ready_.pop_front();
+  }
+  return item;
+}
+
 /// Under the lock: what there is, and notes it. False if there is nothing.
 DATAFLUX_INLINE bool get_outbox::hand_out(std::size_t max, items& into) {
   if (ready_.empty()) return false;
   const time_point now = home_.now();
   into.reserve(std::min(max, ready_.size()));
-  while (into.size() < max && !ready_.empty()) {
-    get_unit& unit = *ready_.front();
-    if (unit.next_piece == 0) {
-      events_.push_back({get_event::kind::asked, 0, nullptr, now});
-      events_.push_back({get_event::kind::taken, unit.number, nullptr, now});
-    }
-    get_piece& piece = unit.pieces[unit.next_piece++];
-    untold_bytes_ += piece.memory.size();
-    into.push_back(make_item(piece));
-    if (unit.next_piece < unit.pieces.size()) continue;
-    events_.push_back({get_event::kind::emptied, unit.number, &unit, now});
-    ready_.pop_front();
-  }
+  while (into.size() < max && !ready_.empty()) into.push_back(hand_one(now));
   return true;
 }
 
@@ -118,16 +123,16 @@ DATAFLUX_INLINE void get_outbox::quiet() {
   quiet_changed_.notify_all();
 }
 
-DATAFLUX_INLINE get_outbox::taken get_outbox::take(std::size_t max, items& into) {
+DATAFLUX_INLINE std::optional<got_item> get_outbox::take_one(bool& tell) {
   std::scoped_lock lock(mutex_);
-  if (!hand_out(std::max<std::size_t>(max, 1), into)) return {.ready = ended_};
-  const bool tell =
-      ready_.empty() || events_.size() >= telling_events || untold_bytes_ >= telling_bytes_;
-  return {.ready = true, .tell = tell};
+  if (ready_.empty()) return std::nullopt;
+  got_item item = hand_one(home_.now());
+  tell = ready_.empty() || events_.size() >= telling_events || untold_bytes_ >= telling_bytes_;
+  return item;
 }
 
-DATAFLUX_INLINE get_outbox::taken get_outbox::wait(std::size_t max, completion done,
-                                                   std::shared_ptr<void> on_stop) {
+DATAFLUX_INLINE void get_outbox::wait(std::size_t max, completion done,
+                                      std::shared_ptr<void> on_stop) {
   waiter late{std::max<std::size_t>(max, 1), std::move(done), std::move(on_stop)};
   items found;
   {
@@ -135,7 +140,7 @@ DATAFLUX_INLINE get_outbox::taken get_outbox::wait(std::size_t max, completion d
     if (!hand_out(late.max, found) && !ended_) {
       events_.push_back({get_event::kind::waits, 0, nullptr, home_.now()});
       waiters_.push_back(std::move(late));
-      return {.ready = false, .tell = true};
+      return;
     }
   }
   if (found.empty()) {
@@ -143,7 +148,6 @@ DATAFLUX_INLINE get_outbox::taken get_outbox::wait(std::size_t max, completion d
   } else {
     hand(std::move(late), std::move(found));
   }
-  return {.ready = true, .tell = true};
 }
 
 DATAFLUX_INLINE void get_outbox::wait_until_quiet() {

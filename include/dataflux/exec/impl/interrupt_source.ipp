@@ -1,7 +1,7 @@
 #pragma once
 
-#include <dataflux/exec/detail/signals.hpp>
 #include <dataflux/exec/interrupt_source.hpp>
+#include <dataflux/exec/signals.hpp>
 
 #include <array>
 #include <atomic>
@@ -92,15 +92,14 @@ class interrupt_watch {
     errno = kept;
   }
   void arrive(int number) noexcept {
-    if (inherited()) {
-      // Nobody watches here: as it would be without the source.
-      give_back();
-      ::raise(number);
+    int none = 0;
+    // In a forked child nobody watches.
+    if (!inherited() && first_.compare_exchange_strong(none, number)) {
+      ::sem_post(&arrived_);
       return;
     }
-    int none = 0;
-    if (!first_.compare_exchange_strong(none, number)) ::_exit(128 + number);
-    ::sem_post(&arrived_);
+    give_back();
+    ::raise(number);  // comes when the handler has returned
   }
   void watch() {
     while (::sem_wait(&arrived_) != 0) {
@@ -157,9 +156,7 @@ DATAFLUX_INLINE result<interrupt_source> interrupt_source::create() {
   return interrupt_source(std::move(made));
 }
 
-DATAFLUX_INLINE std::stop_token interrupt_source::token() const noexcept {
-  return watch_->token();
-}
+DATAFLUX_INLINE std::stop_token interrupt_source::token() const noexcept { return watch_->token(); }
 DATAFLUX_INLINE int interrupt_source::signal() const noexcept { return watch_->signal(); }
 
 }  // namespace dataflux::inline DATAFLUX_ABI

@@ -3,6 +3,7 @@
 #include <dataflux/auth/adc.hpp>
 #include <dataflux/auth/anonymous.hpp>
 #include <dataflux/auth/environment.hpp>
+#include <dataflux/exec/blocking_worker.hpp>
 #include <dataflux/gcs/bucket_verbs.hpp>
 #include <dataflux/gcs/change_verbs.hpp>
 #include <dataflux/gcs/client.hpp>
@@ -75,10 +76,21 @@ DATAFLUX_INLINE client::~client() {
     static_cast<void>(core_.leak());  // its threads and locks are the parent's
     return;
   }
-  core_->close();
-  // The transport must end here and not on one of its own threads, where a task that is still
-  // posted may hold the last reference to the core.
-  core_->end_transport();
+  // The transport must not end on one of its own threads, where a task that is still posted may
+  // hold the last reference to the core.
+  const auto end = [](detail::client_core& core) {
+    core.close();
+    core.end_transport();
+  };
+  if (!core_->transport().is_current()) {
+    end(*core_);
+    return;
+  }
+  // Without a thread that may wait it is leaked.
+  static_cast<void>(run_file_step([core = core_.leak(), end] {
+    end(*core);
+    static_cast<void>(ref<detail::client_core>::adopt(core));
+  }));
 }
 
 DATAFLUX_INLINE const gcs::endpoint& client::endpoint() const noexcept { return core_->where; }

@@ -109,6 +109,11 @@ DATAFLUX_INLINE scheduler& curl_transport::next_executor() noexcept {
   return *state_->threads[turn % state_->threads.size()];
 }
 
+DATAFLUX_INLINE bool curl_transport::is_current() const noexcept {
+  return std::any_of(state_->threads.begin(), state_->threads.end(),
+                     [](const auto& thread) { return thread->is_current(); });
+}
+
 DATAFLUX_INLINE std::size_t curl_transport::connections() const noexcept {
   std::size_t sum = 0;
   for (const auto& thread : state_->threads) sum += thread->connections();

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <dataflux/exec/fork.hpp>
+#include <dataflux/exec/signals.hpp>
 #include <dataflux/http/detail/io_thread.hpp>
-#include <dataflux/exec/detail/signals.hpp>
 
 #include <algorithm>
 #include <array>

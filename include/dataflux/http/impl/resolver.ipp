@@ -1,7 +1,7 @@
 #pragma once
 
+#include <dataflux/exec/signals.hpp>
 #include <dataflux/http/detail/resolver.hpp>
-#include <dataflux/exec/detail/signals.hpp>
 
 #include <condition_variable>
 #include <deque>

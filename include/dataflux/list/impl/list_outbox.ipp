@@ -106,15 +106,17 @@ DATAFLUX_INLINE void list_outbox::wait(completion done, const std::stop_token& s
     late.on_stop =
         std::make_unique<std::stop_callback<canceller>>(stop, canceller{weak_from_this()});
   }
-  {
-    std::scoped_lock lock(mutex_);
-    if (pages_.empty() && !ended_) {
-      waiters_.push_back(std::move(late));
-      return;
+  for (;;) {
+    {
+      std::scoped_lock lock(mutex_);
+      if (pages_.empty() && !ended_) {
+        waiters_.push_back(std::move(late));
+        return;
+      }
     }
+    // It came in the meantime, for whoever is the first to take it.
+    if (auto ready = try_take()) return serve(std::move(late), *std::move(ready));
   }
-  // It came in the meantime; only one thread takes, so that it is still there.
-  serve(std::move(late), *try_take());
 }
 
 DATAFLUX_INLINE void list_outbox::cancel() noexcept {

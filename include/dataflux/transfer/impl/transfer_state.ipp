@@ -3,17 +3,20 @@
 #include <dataflux/transfer/transfer_state.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// Quantiles cost more than an item: they are looked at once for so many.
 inline constexpr std::uint64_t items_per_estimate = 256;
 
-DATAFLUX_INLINE transfer_state::transfer_state(object_store& store, scheduler& at,
+DATAFLUX_INLINE transfer_state::transfer_state(object_store& store,
+                                               std::shared_ptr<object_store> owner,
                                                const transfer_options& o)
-    : options(o),
-      home(at),
-      engine(store, at, {.concurrency = o.concurrency, .hedge = o.hedge}),
+    : owned(std::move(owner)),
+      options(o),
+      home(store.executor()),
+      engine(store, home, {.concurrency = o.concurrency, .hedge = o.hedge}),
       budget(o.memory_cap),
       uploads(o.upload_memory) {
   published_.concurrency = engine.limit();

@@ -4,8 +4,6 @@
 
 #include <csignal>
 
-#include <pthread.h>
-
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// While it lives, threads started by this one begin with every signal blocked, so that none of

@@ -1,0 +1,187 @@
+#include <dataflux/checkpoint/writer.hpp>
+#include <dataflux/download/get_many.hpp>
+#include <dataflux/gcs/client.hpp>
+#include <dataflux/list/fast_list.hpp>
+
+#include <emulator/emulator.hpp>
+#include <support/catch.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace streams_thread_test {
+
+// One stream, many threads.
+namespace {
+
+using namespace std::chrono_literals;
+using dataflux::errc;
+namespace gcs = dataflux::gcs;
+
+std::shared_ptr<gcs::client> make(const emulator::server& server) {
+  gcs::client_options o{.endpoint = server.endpoint(), .emulator = true};
+  o.retry = {.first = 1ms, .cap = 5ms};
+  o.transport.io_threads = 2;
+  o.transport.max_connections_per_host = 8;
+  auto made = gcs::client::create(o);
+  REQUIRE(made);
+  return std::move(*made);
+}
+
+template <class Work>
+void on_threads(std::size_t count, Work work) {
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < count; ++i) threads.emplace_back([&work, i] { work(i); });
+  for (std::thread& each : threads) each.join();
+}
+
+constexpr std::size_t objects = 400;
+
+void fill(emulator::server& server) {
+  for (std::size_t i = 0; i < objects; ++i) {
+    server.put("bucket", "o" + std::to_string(i),
+               std::string(1000, static_cast<char>('a' + i % 26)));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("getter: many threads share one, each item goes to one of them (mend 16)", "[thread]") {
+  emulator::server server;
+  fill(server);
+  const auto client = make(server);
+  const auto listing = dataflux::fast_list(*client, {.bucket = "bucket"}).value();
+  REQUIRE(listing.objects.size() == objects);
+  const dataflux::transfer_context context(*client);
+  dataflux::getter items(context, "bucket", listing.objects.slice(0, objects));
+  std::vector<std::atomic<int>> seen(objects);
+  std::atomic<int> wrong{0};
+  on_threads(4, [&](std::size_t thread) {
+    const auto note = [&](const dataflux::got_item& item) {
+      ++seen[item.index];
+      if (item.failure || !item.verified || item.bytes.size() != 1000) ++wrong;
+    };
+    for (;;) {
+      if (thread % 2 == 0) {
+        const auto item = items.next();
+        if (!item) ++wrong;
+        if (!item || !*item) return;
+        note(**item);
+      } else {
+        const auto some = items.next_batch(3);
+        if (!some) ++wrong;
+        if (!some || some->empty()) return;
+        for (const auto& item : *some) note(item);
+      }
+    }
+  });
+  CHECK(wrong == 0);
+  CHECK(std::all_of(seen.begin(), seen.end(), [](const auto& times) { return times == 1; }));
+}
+
+TEST_CASE("fast_lister: many threads share one, each page goes to one of them (mend 16)",
+          "[thread]") {
+  emulator::server server;
+  fill(server);
+  const auto client = make(server);
+  dataflux::fast_list_request request{.bucket = "bucket"};
+  request.page_size = 20;
+  dataflux::fast_lister pages(*client, request);
+  std::atomic<std::size_t> found{0};
+  std::atomic<int> wrong{0};
+  on_threads(4, [&](std::size_t) {
+    for (;;) {
+      const auto page = pages.next_page();
+      if (!page) ++wrong;
+      if (!page || !*page) return;
+      found += (*page)->objects.size();
+    }
+  });
+  CHECK(wrong == 0);
+  CHECK(found == objects);
+}
+
+TEST_CASE("checkpoint_writer: a second thread is refused at once (mend 16)", "[thread]") {
+  emulator::server server;
+  server.create_bucket("bucket");
+  const auto client = make(server);
+  const dataflux::transfer_context context(*client);
+  auto writer =
+      dataflux::checkpoint_writer::open(context, {.bucket = "bucket", .object = "made"}).value();
+  const std::vector<std::byte> piece(100'000, std::byte{7});
+  std::atomic<std::uint64_t> written{0};
+  std::atomic<int> refused{0};
+  std::atomic<int> wrong{0};
+  on_threads(8, [&](std::size_t) {
+    for (int i = 0; i < 50; ++i) {
+      const auto done = writer.write(piece);
+      if (done) {
+        written += piece.size();
+      } else if (done.error().code() == errc::failed_precondition) {
+        ++refused;
+      } else {
+        ++wrong;
+      }
+    }
+  });
+  CHECK(wrong == 0);
+  CHECK(written > 0);
+  CHECK(writer.written() == written);
+  const auto made = writer.commit();
+  REQUIRE(made);
+  const auto stored = client->stat({.bucket = "bucket", .object = "made"});
+  REQUIRE(stored);
+  CHECK(stored->size == written);
+}
+
+TEST_CASE("transfer_context: it may own its store, which then lasts as long (mend 16)",
+          "[thread]") {
+  emulator::server server;
+  fill(server);
+  for (int round = 0; round < 20; ++round) {
+    auto client = make(server);
+    const std::weak_ptr<gcs::client> alive = client;
+    const auto listing = dataflux::fast_list(*client, {.bucket = "bucket"}).value();
+    std::optional<dataflux::transfer_context> context(std::in_place, std::move(client));
+    std::optional<dataflux::getter> items(std::in_place, *context, "bucket",
+                                          listing.objects.slice(0, objects));
+    context.reset();
+    CHECK_FALSE(alive.expired());
+    for (int i = 0; i < 5; ++i) {
+      const auto item = items->next();
+      REQUIRE((item && *item && !(*item)->failure));
+    }
+    items.reset();
+    while (!alive.expired()) std::this_thread::yield();
+  }
+}
+
+TEST_CASE("client: the last reference may go inside a completion (mend 16)", "[thread]") {
+  emulator::server server;
+  fill(server);
+  for (int round = 0; round < 20; ++round) {
+    auto client = make(server);
+    const std::weak_ptr<gcs::client> alive = client;
+    std::promise<bool> read;
+    dataflux::object_store& store = *client;
+    store.start(dataflux::stat_request{.bucket = "bucket", .object = "o1"},
+                [&read, client = std::move(client)](const auto& object) mutable {
+                  const bool good = object.has_value();
+                  client.reset();
+                  read.set_value(good);
+                });
+    CHECK(read.get_future().get());
+    CHECK(alive.expired());
+  }
+}
+
+}  // namespace streams_thread_test
