@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <memory>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -30,6 +31,17 @@ directory read_entries(const folder& from) {
   return directory(again < 0 ? nullptr : ::fdopendir(again));
 }
 
+/// What copies that broke off have left: a journal of an upload, a part of a download, a file that
+/// has not got its name.
+bool is_leftover(std::string_view name) {
+  if (name.starts_with(dataflux::upload_journal_prefix)) return true;
+  constexpr std::string_view hidden{".dataflux-"};
+  constexpr std::string_view part{".dataflux-part-"};
+  if (!name.starts_with(hidden)) return false;
+  name.remove_prefix(name.starts_with(part) ? part.size() : hidden.size());
+  return !name.empty() && name.find_first_not_of("0123456789abcdef-") == std::string_view::npos;
+}
+
 class walker {
  public:
   walker(outcome& report, visitor& file) : report_(report), file_(file) {}
@@ -43,7 +55,7 @@ class walker {
       while (const ::dirent* entry = ::readdir(entries.get())) {
         const std::string name = entry->d_name;
         if (name == "." || name == "..") continue;
-        if (name.starts_with(dataflux::upload_journal_prefix)) continue;
+        if (is_leftover(name)) continue;
         if (entry->d_type == DT_DIR) {
           folders.push_back(name);
         } else if (!visit_entry(in, name, prefix, folders)) {
