@@ -73,6 +73,7 @@ class get_stream final : public transfer_stream, public std::enable_shared_from_
   void done(get_unit& unit);
   void ready(get_unit& unit);
   void drop(std::uint64_t number);
+  void forget(get_unit& unit);
   void release(get_unit& unit);
 
   get_unit& at(std::uint64_t number) noexcept {

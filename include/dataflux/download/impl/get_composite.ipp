@@ -84,7 +84,6 @@ DATAFLUX_INLINE bool get_composite::adopt(get_piece& piece, const get_piece& sli
   if (right ? slice.crc32c != *right : !slice.verified) return false;
   piece.crc32c = slice.crc32c;
   piece.verified = true;
-  piece.failure.reset();  // of a time before, when it was revoked
   return true;
 }
 

@@ -215,9 +215,7 @@ DATAFLUX_INLINE bool get_stream::next_request() {
   next_.emplace();
   next_->request = std::move(*request);
   next_->index = pulled_++;
-  next_->object_size = next_->request.object_size;
-  next_->generation = next_->request.generation;
-  next_->resolve();
+  next_->begin_anew();
   return true;
 }
 
@@ -285,6 +283,12 @@ DATAFLUX_INLINE void get_stream::drop(std::uint64_t number) {
     if (in_order) next_put_ = number;
   }
   std::erase(ready_, &unit);
+  forget(unit);
+}
+
+/// Nobody has seen what became of it: neither failures nor sizes found count the next time.
+DATAFLUX_INLINE void get_stream::forget(get_unit& unit) {
+  for (get_piece& p : unit.pieces) p.begin_anew();
   release(unit);
 }
 

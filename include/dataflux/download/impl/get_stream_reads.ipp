@@ -149,7 +149,7 @@ DATAFLUX_INLINE bool get_stream::ended(get_unit& unit) {
     unit.is = get_unit::state::idle;
     return true;
   }
-  if (unit.dropped) release(unit);
+  if (unit.dropped) forget(unit);
   return unit.is != get_unit::state::reading;
 }
 
