@@ -151,12 +151,7 @@ DATAFLUX_INLINE void object_upload::reserve(std::uint64_t bytes, completion<void
                    "raise transfer_options::upload_memory"));
   }
   if (failure_) return granted(*failure_);
-  waiting_.push_back(std::move(granted));
-  memory.acquire(memory_, bytes, [this] {
-    auto first = std::move(waiting_.front());
-    waiting_.pop_front();
-    first({});
-  });
+  memory.acquire(memory_, bytes, std::move(granted));
 }
 
 DATAFLUX_INLINE void object_upload::resume(begun_upload earlier) {
