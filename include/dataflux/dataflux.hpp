@@ -60,6 +60,7 @@
 #include <dataflux/exec/timer_queue.hpp>
 #include <dataflux/exec/virtual_scheduler.hpp>
 #include <dataflux/file_error.hpp>
+#include <dataflux/fork_generation.hpp>
 #include <dataflux/gcs/bucket_verbs.hpp>
 #include <dataflux/gcs/change_verbs.hpp>
 #include <dataflux/gcs/client.hpp>

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/buffer.hpp>
+#include <dataflux/fork_generation.hpp>
 #include <dataflux/slab.hpp>
 #include <dataflux/transfer/detail/upload_share.hpp>
 #include <dataflux/transfer/lent_bytes.hpp>
@@ -56,6 +57,7 @@ struct transfer_state {
   transfer_counters counters{};
 
  private:
+  const std::uint64_t born_{fork_generation()};
   mutable std::mutex mutex_{};
   transfer_counters published_{};
   std::uint64_t estimated_at_{0};

@@ -56,6 +56,7 @@ DATAFLUX_INLINE void transfer_state::publish() {
 }
 
 DATAFLUX_INLINE transfer_counters transfer_state::published() const {
+  if (born_ != fork_generation()) return {};
   std::scoped_lock lock(mutex_);
   transfer_counters now = published_;
   now.lent = lent->load(std::memory_order_relaxed);
