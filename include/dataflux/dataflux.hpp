@@ -130,6 +130,8 @@
 #include <dataflux/transfer/ranged_read.hpp>
 #include <dataflux/transfer/ranged_read_request.hpp>
 #include <dataflux/transfer/read_engine.hpp>
+#include <dataflux/transfer/read_member.hpp>
+#include <dataflux/transfer/read_turns.hpp>
 #include <dataflux/transfer/temporary_object.hpp>
 #include <dataflux/transfer/transfer_context.hpp>
 #include <dataflux/transfer/transfer_options.hpp>

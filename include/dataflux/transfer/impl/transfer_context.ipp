@@ -7,12 +7,7 @@ namespace dataflux::inline DATAFLUX_ABI {
 
 DATAFLUX_INLINE transfer_context::transfer_context(object_store& store,
                                                    const transfer_options& options)
-    : state_(std::make_shared<detail::transfer_state>(store, store.executor(), options)) {
-  // The engine's reads may outlive the state by a few instructions.
-  state_->engine.on_idle([weak = std::weak_ptr(state_)] {
-    if (const auto state = weak.lock()) state->wake_next();
-  });
-}
+    : state_(std::make_shared<detail::transfer_state>(store, store.executor(), options)) {}
 
 DATAFLUX_INLINE object_store& transfer_context::store() const noexcept {
   return state_->engine.store();
