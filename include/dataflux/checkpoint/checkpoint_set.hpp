@@ -23,8 +23,9 @@ struct open_set;
 }
 
 /// A complete set as it was when it was opened: its last object and its manifest were there and
-/// whole, and every member had the size, generation and CRC32C that the manifest tells. A handle:
-/// copies share. Thread safety: all members from any thread.
+/// whole, and every member had the size and CRC32C that the manifest tells. From then on the
+/// generations that were found are meant, in records and reads. A handle: copies share. Thread
+/// safety: all members from any thread.
 class checkpoint_set_reader {
  public:
   explicit checkpoint_set_reader(std::shared_ptr<const detail::open_set> set) noexcept
@@ -36,10 +37,10 @@ class checkpoint_set_reader {
   /// Null if there is none of this name. O(log members).
   const member_record* find(std::string_view name) const noexcept;
 
-  /// A member, or the last object: as it was committed, whatever is there under its name now, and
-  /// each range that is read compared by the checksums of its record. Of `how` bucket, object,
-  /// generation, crc32c and parts are the set's, whatever they say. Errors: not_found for a name of
-  /// neither; those of checkpoint_reader.
+  /// A member, or the last object: as it was when the set was opened, whatever is there under its
+  /// name now, and each range that is read compared by the checksums of its record. Of `how`
+  /// bucket, object, generation, crc32c and parts are the set's, whatever they say. Errors:
+  /// not_found for a name of neither; those of checkpoint_reader.
   result<checkpoint_reader> open(std::string_view name, checkpoint_read_request how = {}) const;
   operation<checkpoint_reader> submit_open(std::string_view name,
                                            checkpoint_read_request how = {}) const;
@@ -123,17 +124,19 @@ class checkpoint_set {
                     object_store::completion<committed_set> done) const;
 
   /// Looks whether the set is complete. `last` is the last object's name; empty: the one that is
-  /// there.
+  /// there. Content decides, so that a copy of a set is one, unless `match` is stricter.
   ///
   /// Errors: failed_precondition if there is no last object, or several and none is named;
   /// data_loss that says what is missing or has changed since the commit; unimplemented for a set
   /// of a later version. Cost: one listing of the prefix and a read of the manifest; both again
   /// before it says that a set is damaged, because pages of a listing are not of one moment.
-  result<checkpoint_set_reader> open(std::string last = {}, call_limits limits = {}) const;
-  operation<checkpoint_set_reader> submit_open(std::string last = {},
-                                               call_limits limits = {}) const;
+  result<checkpoint_set_reader> open(std::string last = {}, call_limits limits = {},
+                                     member_match match = member_match::content) const;
+  operation<checkpoint_set_reader> submit_open(std::string last = {}, call_limits limits = {},
+                                               member_match match = member_match::content) const;
   void start_open(std::string last, const call_limits& limits,
-                  object_store::completion<checkpoint_set_reader> done) const;
+                  object_store::completion<checkpoint_set_reader> done,
+                  member_match match = member_match::content) const;
 
  private:
   transfer_context context_;

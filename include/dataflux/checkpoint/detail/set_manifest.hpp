@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/checkpoint/checkpoint_set_request.hpp>
 #include <dataflux/checkpoint/member_record.hpp>
 #include <dataflux/result.hpp>
 #include <dataflux/store/object_columns.hpp>
@@ -60,9 +61,13 @@ inline std::string_view folder_part(std::string_view name) noexcept {
 }
 
 /// Are the members there as the manifest says? `rows` are in order of names and hold all that is
-/// below `folder`. Errors: data_loss that names the first that is not, and says how many.
+/// below `folder`. Errors: data_loss that names the first that is not, and says how many. An object
+/// whose checksum the listing does not tell is known by its generation alone.
 result<void> check_members(const std::vector<member_record>& members, const std::string& folder,
-                           const object_columns& rows);
+                           const object_columns& rows, member_match match);
+/// Of members that are there: from now on the generations that were found are meant.
+void pin_members(std::vector<member_record>& members, const std::string& folder,
+                 const object_columns& rows);
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail
 

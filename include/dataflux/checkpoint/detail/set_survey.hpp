@@ -28,7 +28,8 @@ struct surveyed_set {
   set_mark mark{};
   /// What the last object names; its size and generation are 0 where the listing has it not.
   set_object manifest{};
-  /// Of its manifest, as far as that could be read.
+  /// Of its manifest, as far as that could be read; with the generations that are there, if it is
+  /// complete.
   std::vector<member_record> members{};
   /// Why it is not complete; nothing when it is.
   std::optional<error> damage{};
@@ -59,7 +60,7 @@ class set_survey final : public set_errand {
   using completion = object_store::completion<set_survey_report>;
   /// `folder` ends with a slash, or is empty for the whole bucket.
   set_survey(object_store& store, std::string bucket, std::string folder, survey_scope scope,
-             call_limits limits, completion done);
+             member_match match, call_limits limits, completion done);
 
  private:
   void begin() override;
@@ -75,6 +76,7 @@ class set_survey final : public set_errand {
 
   const std::string folder_;
   const survey_scope scope_;
+  const member_match match_;
   completion done_;
   object_columns rows_{};
   set_survey_report report_{};

@@ -220,7 +220,7 @@ DATAFLUX_INLINE result<committed_set> checkpoint_set::commit(std::vector<member_
 
 DATAFLUX_INLINE void checkpoint_set::start_open(
     std::string last, const call_limits& limits,
-    object_store::completion<checkpoint_set_reader> done) const {
+    object_store::completion<checkpoint_set_reader> done, member_match match) const {
   auto folder = detail::folder_of(prefix_);
   if (!folder) return done(std::move(folder).error());
   auto surveyed = [context = context_, bucket = bucket_, folder = *folder, last = std::move(last),
@@ -238,19 +238,21 @@ DATAFLUX_INLINE void checkpoint_set::start_open(
     done(checkpoint_set_reader(std::move(opened)));
   };
   std::make_shared<detail::set_survey>(context_.store(), bucket_, *std::move(folder),
-                                       detail::survey_scope::one_set, limits, std::move(surveyed))
+                                       detail::survey_scope::one_set, match, limits,
+                                       std::move(surveyed))
       ->start();
 }
 
 DATAFLUX_INLINE operation<checkpoint_set_reader> checkpoint_set::submit_open(
-    std::string last, call_limits limits) const {
+    std::string last, call_limits limits, member_match match) const {
   return start_operation<checkpoint_set_reader>(
-      limits, [&](auto done) { start_open(std::move(last), limits, std::move(done)); });
+      limits, [&](auto done) { start_open(std::move(last), limits, std::move(done), match); });
 }
 
 DATAFLUX_INLINE result<checkpoint_set_reader> checkpoint_set::open(std::string last,
-                                                                   call_limits limits) const {
-  return submit_open(std::move(last), std::move(limits)).take();
+                                                                   call_limits limits,
+                                                                   member_match match) const {
+  return submit_open(std::move(last), std::move(limits), match).take();
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI

@@ -45,7 +45,8 @@ DATAFLUX_INLINE void start_list_checkpoint_sets(
     folder = *std::move(named);
   }
   std::make_shared<detail::set_survey>(
-      store, bucket, std::move(folder), detail::survey_scope::all_below, limits,
+      store, bucket, std::move(folder), detail::survey_scope::all_below, member_match::content,
+      limits,
       [done = std::move(done)](result<detail::set_survey_report> report) mutable {
         if (!report) return done(std::move(report).error());
         done(detail::list_of(*std::move(report)));

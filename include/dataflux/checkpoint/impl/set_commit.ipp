@@ -48,7 +48,7 @@ DATAFLUX_INLINE result<void> set_commit::check(const object_columns& rows) const
       return committed_already(base);
     }
   }
-  return check_members(manifest_.members, folder_, rows);
+  return check_members(manifest_.members, folder_, rows, member_match::generation);
 }
 
 DATAFLUX_INLINE void set_commit::write_manifest() {

@@ -140,17 +140,18 @@ DATAFLUX_INLINE result<std::string> folder_of(std::string_view prefix) {
 }
 
 DATAFLUX_INLINE result<void> check_members(const std::vector<member_record>& members,
-                                           const std::string& folder, const object_columns& rows) {
+                                           const std::string& folder, const object_columns& rows,
+                                           member_match match) {
   std::size_t bad = 0;
   std::string first;
   for (const member_record& member : members) {
     const auto place = rows.find(folder + member.name);
     if (place) {
       const object_row row = rows[*place];
-      if (row.generation == member.generation && row.size == member.size &&
-          row.crc32c.value_or(member.crc32c) == member.crc32c) {
-        continue;
-      }
+      const bool same = row.generation == member.generation;
+      const bool content =
+          row.size == member.size && (row.crc32c ? *row.crc32c == member.crc32c : same);
+      if (content && (same || match == member_match::content)) continue;
     }
     if (bad++ == 0) first = json_quoted(member.name) + (place ? " has changed" : " is missing");
   }
@@ -160,6 +161,15 @@ DATAFLUX_INLINE result<void> check_members(const std::vector<member_record>& mem
                                  "first of them: " +
                                  first};
   return why;
+}
+
+DATAFLUX_INLINE void pin_members(std::vector<member_record>& members, const std::string& folder,
+                                 const object_columns& rows) {
+  for (member_record& member : members) {
+    if (const auto place = rows.find(folder + member.name)) {
+      member.generation = rows[*place].generation;
+    }
+  }
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

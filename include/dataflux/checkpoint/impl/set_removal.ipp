@@ -115,8 +115,8 @@ DATAFLUX_INLINE void set_retention::begin() {
         if (!report) return self.give_up(std::move(report).error());
         self.choose(*std::move(report));
       });
-  std::make_shared<set_survey>(store(), bucket(), folder(), survey_scope::all_below, limits(),
-                               std::move(chosen))
+  std::make_shared<set_survey>(store(), bucket(), folder(), survey_scope::all_below,
+                               member_match::content, limits(), std::move(chosen))
       ->start();
 }
 

@@ -12,10 +12,12 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 inline constexpr std::size_t most_manifest_reads = 16;
 
 DATAFLUX_INLINE set_survey::set_survey(object_store& store, std::string bucket, std::string folder,
-                                       survey_scope scope, call_limits limits, completion done)
+                                       survey_scope scope, member_match match, call_limits limits,
+                                       completion done)
     : set_errand(store, std::move(bucket), std::move(limits)),
       folder_(std::move(folder)),
       scope_(scope),
+      match_(match),
       done_(std::move(done)) {}
 
 DATAFLUX_INLINE void set_survey::begin() {
@@ -109,7 +111,9 @@ DATAFLUX_INLINE result<void> set_survey::check(surveyed_set& set, const std::str
                     set.last.size == manifest->last_size &&
                     set.last_crc32c.value_or(manifest->last_crc32c) == manifest->last_crc32c;
   if (!same) return error{errc::data_loss, "the last object is not the one that was committed"};
-  return check_members(set.members, set.folder, rows_);
+  if (auto good = check_members(set.members, set.folder, rows_, match_); !good) return good;
+  pin_members(set.members, set.folder, rows_);
+  return {};
 }
 
 DATAFLUX_INLINE void set_survey::end() {
