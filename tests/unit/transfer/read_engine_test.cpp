@@ -1,5 +1,6 @@
 #include <dataflux/exec/virtual_scheduler.hpp>
 #include <dataflux/store/memory_store.hpp>
+#include <dataflux/transfer/detail/engine_read.hpp>
 #include <dataflux/transfer/read_engine.hpp>
 
 #include <support/catch.hpp>
@@ -267,6 +268,26 @@ TEST_CASE("read_engine: what is cancelled in the line leaves no trace there (men
   w.clock.run();
   CHECK(first->ended->has_value());
   CHECK(last->ended->has_value());
+}
+
+TEST_CASE("read_engine: a stop that was not asked for serves the next read, any other none",
+          "[transfer]") {
+  world w;
+  const auto state = std::make_shared<dataflux::detail::read_engine_state>(
+      w.store, w.clock, dataflux::concurrency_options{}, dataflux::hedge_options{});
+  auto first = state->fresh_stop();
+  const std::stop_token token = first.get_token();
+  state->put_back(first);
+  CHECK(state->stops.size() == 1);
+  auto again = state->fresh_stop();
+  CHECK(again.get_token() == token);
+  CHECK(state->stops.empty());
+  again.request_stop();
+  state->put_back(again);
+  CHECK(state->stops.empty());
+  std::stop_source none(std::nostopstate);
+  state->put_back(none);
+  CHECK(state->stops.empty());
 }
 
 TEST_CASE("read_engine: an error is the store's, and frees its place", "[transfer]") {
