@@ -56,6 +56,7 @@ class checkpoint_set_reader {
 /// record (checkpoint/member_record.hpp, text where it has to travel) to the one who commits:
 ///
 ///     checkpoint_set set(context, "bucket", "run/step-10");
+///     auto room = set.begin(unfinished_members::replace);          // one of them, before all else
 ///     auto writer = set.open_member("rank-3");                     // each rank its own
 ///     writer->write(state);
 ///     auto record = set.record_of(*writer->commit());
@@ -77,15 +78,31 @@ class checkpoint_set {
  public:
   checkpoint_set(transfer_context context, std::string bucket, std::string prefix);
 
+  /// Before the first member, by one of those who save: makes sure that nothing is in the way of
+  /// their names. What others of this save have written already counts as an earlier save's, so all
+  /// wait for its end. Only what open_member() and commits have written is known, and removed, by
+  /// its generation; strangers stay.
+  ///
+  /// Errors: already_exists if the set is committed, and for what an earlier save has left unless
+  /// it is to be replaced; the first failure of a removal; those of listing. Cost: one listing of
+  /// the prefix.
+  result<removal_report> begin(unfinished_members unfinished = unfinished_members::refuse,
+                               call_limits limits = {}) const;
+  operation<removal_report> submit_begin(unfinished_members unfinished = unfinished_members::refuse,
+                                         call_limits limits = {}) const;
+  void start_begin(unfinished_members unfinished, const call_limits& limits,
+                   object_store::completion<removal_report> done) const;
+
   /// Begins a member. It goes direct: until the set is committed nobody trusts it, and so it needs
   /// neither a temporary name nor permission to move. Writers of one context share its memory and
   /// connections. Of `how` bucket, object and mode are the set's, whatever they say.
   ///
   /// Nothing must be there under the name: what is, may belong to a committed set. Where a killed
-  /// attempt has left members, remove the prefix first, or replace them.
+  /// attempt has left members, begin() removes them. In the object's custom metadata it is said
+  /// that it is a member ("dataflux-member-of-set").
   ///
-  /// Errors: invalid_argument for the name; already_exists, from the writer's commit; those of
-  /// checkpoint_writer::open().
+  /// Errors: invalid_argument for the name and for metadata of a key "dataflux-*"; already_exists,
+  /// from the writer's commit; those of checkpoint_writer::open().
   result<checkpoint_writer> open_member(std::string_view name,
                                         object_upload_request how = {}) const;
   operation<checkpoint_writer> submit_open_member(std::string_view name,

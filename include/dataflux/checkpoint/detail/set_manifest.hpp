@@ -52,6 +52,16 @@ std::optional<set_mark> find_mark(const metadata_pairs& metadata);
 /// The same of a listing's column.
 std::optional<set_mark> find_mark(std::string_view metadata_column);
 
+/// What an object written as a member bears, so that it is known as one before it is committed:
+/// under which folder lies in its name, as the number of its folders below that.
+std::pair<std::string, std::string> member_mark(std::string_view member_name);
+/// The folder of the set that the object was written for, with the slash; empty if it bears no mark
+/// of a member. `metadata_column` is a listing's.
+std::string_view marked_folder(std::string_view object, std::string_view metadata_column);
+
+/// The set is there already; `last` is its last object, below the folder.
+error committed_already(std::string_view last);
+
 /// "a/b" for the names below "a/b/"; so is "a/b/". Errors: invalid_argument for no prefix at all.
 result<std::string> folder_of(std::string_view prefix);
 

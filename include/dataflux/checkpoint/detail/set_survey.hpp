@@ -40,12 +40,28 @@ inline bool committed_before(const surveyed_set& a, const surveyed_set& b) noexc
   return a.committed != b.committed ? a.committed < b.committed : a.last.name < b.last.name;
 }
 
+/// What was written for a set in whose folder there is no last object.
+struct unfinished_objects {
+  std::string folder{};
+  std::vector<set_object> members{};
+  std::vector<set_object> manifests{};
+  std::optional<timestamp> written{};  ///< the last of them
+};
+
 struct set_survey_report {
   /// In order of the last objects' names.
   std::vector<surveyed_set> sets{};
   /// Manifests that no last object names: of commits under way, or given up.
   std::vector<set_object> loose_manifests{};
+  /// In order of folders.
+  std::vector<unfinished_objects> unfinished{};
+  /// When the bucket was listed, by the service's clock.
+  std::optional<timestamp> served{};
 };
+
+/// Since when nothing was written for it; nothing where the service does not tell.
+std::optional<duration> age_of(const unfinished_objects& set,
+                               const std::optional<timestamp>& served) noexcept;
 
 enum class survey_scope : std::uint8_t {
   one_set,   ///< the set of that very folder
@@ -68,6 +84,7 @@ class set_survey final : public set_errand {
   void take_rows(object_columns rows);
   void look_at(const object_row& row, const object_extras& extras);
   void claim_manifest(surveyed_set& set);
+  void collect_unfinished();
   void pump();
   void read_manifest(std::size_t index);
   void judge(surveyed_set& set, result<std::string> text);

@@ -292,6 +292,9 @@ DATAFLUX_INLINE bool object_upload::expired() {
 DATAFLUX_INLINE error object_upload::named(error why) const {
   if (why.bucket().empty()) why.with_bucket(request_.bucket);
   if (why.object().empty() || why.object() == temporary_) why.with_object(request_.object);
+  if (why.code() == errc::already_exists && !request_.advice_if_it_exists.empty()) {
+    why.with_message(why.message() + "; " + request_.advice_if_it_exists);
+  }
   return why;
 }
 
