@@ -170,7 +170,6 @@ class object_upload final : public std::enable_shared_from_this<object_upload> {
   std::optional<begun_upload> begun_{};
   std::optional<resumable_session> session_{};
   std::shared_ptr<bool> left_open_{std::make_shared<bool>(false)};
-  std::deque<completion<void>> waiting_{};
   std::deque<numbered_piece> queue_{};
   std::uint64_t pieces_{0};
   codec::crc32c_accumulator whole_{};

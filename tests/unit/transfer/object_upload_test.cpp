@@ -191,6 +191,35 @@ TEST_CASE("object_upload: it holds no more than the memory", "[transfer]") {
   w.clean();
 }
 
+TEST_CASE("object_upload: memory is granted to the request it was asked for (mend 8)",
+          "[transfer]") {
+  world w;
+  REQUIRE(w.open({.object = "other"}));
+  const auto other = w.upload;
+  std::string order;
+  const auto note = [&](const char* what) {
+    return [&order, what](const result<void>& r) { order += r ? what : "!"; };
+  };
+  other->reserve(3 * part, note("other "));
+  REQUIRE(w.open());
+  // There is no room for the first one; the second one is the upload's own.
+  w.upload->reserve(2 * part, note("two "));
+  w.upload->reserve(part, note("one "));
+  w.clock.run();
+  CHECK(order == "other one ");
+  w.upload->send(w.piece(part, part));
+  w.clock.run();
+  CHECK(w.context.state()->uploads.memory.held() == 3 * part);
+  other->abort(1s, [](const auto&) {});
+  w.clock.run();
+  CHECK(order == "other one two ");
+  CHECK(w.context.state()->uploads.memory.held() == 2 * part);
+  w.upload->send(w.piece(2 * part, 2 * part));
+  REQUIRE(w.finish());
+  CHECK(w.content() == w.sent);
+  w.clean();
+}
+
 TEST_CASE("object_upload: of two writers at once one fails", "[transfer]") {
   for (const auto mode : {commit_mode::staged, commit_mode::direct}) {
     for (const std::size_t size : {part / 2, 3 * part}) {
@@ -263,6 +292,27 @@ TEST_CASE("object_upload: where objects may not be looked at nothing is replaced
   REQUIRE_FALSE(made);
   CHECK(made.error().code() == errc::already_exists);
   CHECK(w.content() == "old");
+}
+
+TEST_CASE("object_upload: where objects may not be looked at parts go to the name itself",
+          "[transfer]") {
+  world w;
+  w.store.set_faults([](store_verb v, std::string_view, std::uint64_t nth) {
+    std::optional<injected_fault> fault;
+    if (v == store_verb::stat && nth == 1) {
+      fault.emplace().failure = error(errc::permission_denied, "no get");
+    }
+    return fault;
+  });
+  const auto made = w.write(3 * part, {.object = "fresh"});
+  REQUIRE(made);
+  CHECK(made->mode == commit_mode::direct);
+  CHECK(made->fallback.find("may not be looked at") != std::string::npos);
+  CHECK(w.watcher.told.find("may not be looked at") != std::string::npos);
+  CHECK(w.content("fresh") == w.sent);
+  // A temporary object could not be compared there, so that nothing is asked about one.
+  CHECK(w.store.counters().of(store_verb::move) == 0);
+  CHECK(w.store.counters().of(store_verb::remove) == 0);
 }
 
 TEST_CASE("object_upload: whatever fails, the old object or the new one, and no stray",

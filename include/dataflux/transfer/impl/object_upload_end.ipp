@@ -150,8 +150,7 @@ DATAFLUX_INLINE void object_upload::fail(error why) {
   phase_ = phase::cleaning;
   stop_.request_stop();
   for (auto& piece : std::exchange(queue_, {})) drop(piece);
-  state_->uploads.memory.forget(memory_);
-  for (auto& waiting : std::exchange(waiting_, {})) waiting(*failure_);
+  state_->uploads.memory.forget(memory_, *failure_);
   clean();
 }
 
