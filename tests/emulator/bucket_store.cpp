@@ -41,6 +41,13 @@ std::shared_ptr<stored_object> object_of(std::string_view bucket,
   return out;
 }
 
+/// Works out for how long the bucket's policy retains it.
+void stamp(const bucket_settings& settings, stored_object& object) {
+  object.retained_until.reset();
+  if (!settings.retention || object.metadata.event_based_hold) return;
+  object.retained_until = object.released.value_or(object.created) + *settings.retention;
+}
+
 void check_metageneration(const preconditions& when, std::int64_t now) {
   if (when.if_metageneration_match && *when.if_metageneration_match != now) {
     throw condition_not_met();
@@ -51,6 +58,16 @@ void check_metageneration(const preconditions& when, std::int64_t now) {
 }
 
 }  // namespace
+
+void require_unguarded(const stored_object& object) {
+  const std::string& bucket = object.bucket;
+  if (object.metadata.temporary_hold) throw under_hold(bucket, object.name, "Temporary");
+  if (object.metadata.event_based_hold) throw under_hold(bucket, object.name, "Event-Based");
+  const auto& until = object.retained_until;
+  if (until && std::chrono::system_clock::now() < *until) {
+    throw retention_not_met(bucket, object.name, rfc3339(*until));
+  }
+}
 
 // ---- buckets ----
 
@@ -103,16 +120,36 @@ bucket_facts bucket_store::facts(std::string_view bucket) const {
 bucket_facts bucket_store::configure(std::string_view bucket, const preconditions& when,
                                      const std::function<void(bucket_settings&)>& change) {
   const std::unique_lock lock{mutex_};
-  bucket_facts& held = entry(bucket).facts;
+  bucket_entry& in = entry(bucket);
+  bucket_facts& held = in.facts;
   check_metageneration(when, held.metageneration);
   bucket_settings changed = held.settings;
   change(changed);
+  held.updated = std::chrono::system_clock::now();
+  const bool other_retention = changed.retention != held.settings.retention;
   held.settings = std::move(changed);
   if (held.settings.restricts()) restricted_.store(true, std::memory_order_release);
-  held.updated = std::chrono::system_clock::now();
+  if (other_retention) {
+    held.settings.retention_effective.reset();
+    if (held.settings.retention) held.settings.retention_effective = held.updated;
+    stamp_all(in);
+  }
   ++held.metageneration;
   if (journal_ != nullptr) journal_->bucket_saved(held);
   return held;
+}
+
+/// A policy counts for what is there already, too.
+void bucket_store::stamp_all(bucket_entry& in) {
+  const auto anew = [&in](object_ptr& object) {
+    auto fresh = std::make_shared<stored_object>(*object);
+    stamp(in.facts.settings, *fresh);
+    object = std::move(fresh);
+  };
+  for (auto& [name, object] : in.live) anew(object);
+  for (auto& [name, generations] : in.noncurrent) {
+    for (auto& [generation, object] : generations) anew(object);
+  }
 }
 
 std::vector<bucket_facts> bucket_store::buckets() const {
@@ -186,7 +223,9 @@ void bucket_store::tell(const object_ptr& saved, const object_ptr& removed) {
 void bucket_store::restore_bucket(const bucket_facts& bucket) {
   const std::unique_lock lock{mutex_};
   if (bucket.settings.restricts()) restricted_.store(true, std::memory_order_release);
-  buckets_[bucket.name].facts = bucket;
+  bucket_entry& in = buckets_[bucket.name];
+  in.facts = bucket;
+  stamp_all(in);
 }
 
 void bucket_store::restore(object_ptr object) {
@@ -194,7 +233,9 @@ void bucket_store::restore(object_ptr object) {
   const auto at = buckets_.find(object->bucket);
   if (at == buckets_.end()) return;
   last_generation_ = std::max(last_generation_, object->generation);
-  settle(at->second, object);
+  auto fresh = std::make_shared<stored_object>(*object);
+  stamp(at->second.facts.settings, *fresh);
+  settle(at->second, std::move(fresh));
 }
 
 void bucket_store::restore_without(std::string_view bucket) {
@@ -241,17 +282,27 @@ void bucket_store::retire(bucket_entry& in, object_map::iterator live) {
   tell(kept, leaving);
 }
 
+void bucket_store::require_replaceable(const bucket_entry& in, std::string_view name) {
+  const auto at = in.live.find(name);
+  if (at == in.live.end()) return;
+  if (in.facts.settings.no_delete) throw forbidden("storage.objects.delete", name);
+  require_unguarded(*at->second);
+}
+
+void bucket_store::require_replaceable(std::string_view bucket, std::string_view name) const {
+  const std::shared_lock lock{mutex_};
+  require_replaceable(entry(bucket), name);
+}
+
 object_ptr bucket_store::insert(bucket_entry& into, std::shared_ptr<stored_object> fresh) {
   fresh->generation = next_generation();
   fresh->created = stored_object::time_point{std::chrono::microseconds{fresh->generation}};
   fresh->updated = fresh->created;
+  require_replaceable(into, fresh->name);
   const auto at = into.live.find(fresh->name);
-  if (at != into.live.end()) {
-    if (into.facts.settings.no_delete) {
-      throw forbidden("storage.objects.delete", fresh->name);
-    }
-    retire(into, at);
-  }
+  if (at != into.live.end()) retire(into, at);
+  if (into.facts.settings.default_event_based_hold) fresh->metadata.event_based_hold = true;
+  stamp(into.facts.settings, *fresh);
   into.live.emplace(fresh->name, fresh);
   tell(fresh);
   return fresh;
@@ -283,6 +334,10 @@ object_ptr bucket_store::change(std::string_view bucket, std::string_view name,
   ++fresh->metageneration;
   fresh->updated = std::chrono::system_clock::now();
   const object_ptr before = *at;
+  if (before->metadata.event_based_hold && !fresh->metadata.event_based_hold) {
+    fresh->released = fresh->updated;
+  }
+  stamp(held.facts.settings, *fresh);
   settle(held, fresh);
   tell(fresh, before);
   return fresh;
@@ -296,6 +351,7 @@ void bucket_store::remove(std::string_view bucket, std::string_view name,
   if (found == nullptr) throw no_such_object(bucket, name);
   when.check_write(found->get());
   const object_ptr object = *found;
+  require_unguarded(*object);
   if (!object->deleted && !when.generation) return retire(held, held.live.find(name));
   erase(held, object);
   tell(nullptr, object);
@@ -315,8 +371,11 @@ object_ptr bucket_store::move(std::string_view bucket, std::string_view from, st
   if (from == to) throw invalid_argument("Source and destination of a move must differ");
   const auto target = held.live.find(to);
   when.check_write(target == held.live.end() ? nullptr : target->second.get());
+  require_unguarded(*at->second);
   auto fresh = std::make_shared<stored_object>(*at->second);
   fresh->name = std::move(to);
+  fresh->metadata = fresh->metadata.copied();
+  fresh->released.reset();
   fresh->metageneration = 1;
   object_ptr out = insert(held, std::move(fresh));
   retire(held, held.live.find(from));

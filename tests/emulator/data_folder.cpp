@@ -48,6 +48,11 @@ std::string bucket_line(const bucket_facts& bucket) {
   flag(out, "requesterPays", settings.requester_pays);
   flag(out, "readOnly", settings.read_only);
   flag(out, "noDelete", settings.no_delete);
+  if (settings.retention) number(out, "retentionSeconds", settings.retention->count());
+  if (settings.retention_effective) {
+    number(out, "retentionEffectiveUs", micros(*settings.retention_effective));
+  }
+  flag(out, "defaultEventBasedHold", settings.default_event_based_hold);
   out.key("labels");
   out.begin_object();
   for (const auto& [key, value] : settings.labels) out.member(key, value);
@@ -71,6 +76,13 @@ bucket_facts bucket_of(const json_value& line) {
   settings.requester_pays = line.flag("requesterPays").value_or(false);
   settings.read_only = line.flag("readOnly").value_or(false);
   settings.no_delete = line.flag("noDelete").value_or(false);
+  if (const auto period = line.integer("retentionSeconds")) {
+    settings.retention = std::chrono::seconds(*period);
+  }
+  if (const auto since = line.integer("retentionEffectiveUs")) {
+    settings.retention_effective = time_of(*since);
+  }
+  settings.default_event_based_hold = line.flag("defaultEventBasedHold").value_or(false);
   if (const json_value* labels = line.find("labels")) {
     if (const auto* members = std::get_if<json_value::object>(&labels->value)) {
       for (const auto& [key, value] : *members) {
@@ -90,6 +102,7 @@ std::string object_line(const stored_object& object) {
   number(out, "createdUs", micros(object.created));
   number(out, "updatedUs", micros(object.updated));
   if (object.deleted) number(out, "deletedUs", micros(*object.deleted));
+  if (object.released) number(out, "releasedUs", micros(*object.released));
   flag(out, "hasMd5", object.has_md5);
   out.member("file", fs::path{object.data.file_path()}.filename().string());
   out.key("resource");
@@ -97,7 +110,7 @@ std::string object_line(const stored_object& object) {
   static const field_mask kept = field_mask::parse(
       "name,bucket,generation,metageneration,contentType,storageClass,size,contentEncoding,"
       "cacheControl,contentDisposition,contentLanguage,customTime,metadata,componentCount,"
-      "kmsKeyName");
+      "kmsKeyName,temporaryHold,eventBasedHold");
   write_object(out, object, kept, {});
   out.end_object();
   return out.take();
@@ -169,6 +182,7 @@ void data_folder::restore_object(bucket_store& store, const json_value& line) {
   object->created = time_of(line.integer("createdUs").value_or(0));
   object->updated = time_of(line.integer("updatedUs").value_or(0));
   if (const auto deleted = line.integer("deletedUs")) object->deleted = time_of(*deleted);
+  if (const auto released = line.integer("releasedUs")) object->released = time_of(*released);
   object->has_md5 = line.flag("hasMd5").value_or(true);
   const auto size = static_cast<std::uint64_t>(resource->integer("size").value_or(0));
   const std::string file = line.text("file").value_or("");

@@ -94,8 +94,12 @@ http_reply object_edits::compose(const call& asked, const http_request& request)
     fresh.component_count += std::max(source->component_count, 1);
   }
   const auto when = preconditions::of_query(asked.query, request);
+  const bool deletes = document.flag("deleteSourceObjects").value_or(false);
+  for (const object_ptr& source : sources) {
+    if (deletes) require_unguarded(*source);
+  }
   const object_ptr stored = store_.put(asked.bucket, std::move(fresh), when);
-  if (document.flag("deleteSourceObjects").value_or(false)) {
+  if (deletes) {
     for (const object_ptr& source : sources) {
       preconditions exactly;
       exactly.generation = source->generation;
@@ -114,7 +118,7 @@ http_reply object_edits::compose(const call& asked, const http_request& request)
 object_ptr object_edits::store_copy(const call& asked, const http_request& request,
                                     const stored_object& source) const {
   const json_value document = body_document(request);
-  object_metadata metadata = source.metadata;
+  object_metadata metadata = source.metadata.copied();
   if (!std::get<json_value::object>(document.value).empty()) {
     metadata = {.storage_class = source.metadata.storage_class};
     patch_metadata(metadata, document);

@@ -8,7 +8,7 @@
 namespace emulator {
 namespace {
 
-constexpr std::array<std::string_view, 29> object_fields{"kind",
+constexpr std::array<std::string_view, 38> object_fields{"kind",
                                                          "id",
                                                          "selfLink",
                                                          "mediaLink",
@@ -36,7 +36,16 @@ constexpr std::array<std::string_view, 29> object_fields{"kind",
                                                          "acl",
                                                          "owner",
                                                          "kmsKeyName",
-                                                         "timeDeleted"};
+                                                         "timeDeleted",
+                                                         "temporaryHold",
+                                                         "eventBasedHold",
+                                                         "retentionExpirationTime",
+                                                         "softDeleteTime",
+                                                         "hardDeleteTime",
+                                                         "customerEncryption",
+                                                         "restoreToken",
+                                                         "retention",
+                                                         "contexts"};
 
 std::string path_of(const stored_object& object) {
   return "/b/" + object.bucket + "/o/" + percent_encode(object.name);
@@ -79,6 +88,19 @@ void write_access(json_writer& out, const stored_object& object, const field_mas
     out.begin_object();
     out.member("entity", owners);
     out.end_object();
+  }
+}
+
+void write_guards(json_writer& out, const stored_object& object, const field_mask& wanted) {
+  const auto flag = [&](std::string_view name, bool set) {
+    if (!set || !wanted.has(name)) return;
+    out.key(name);
+    out.boolean(true);
+  };
+  flag("temporaryHold", object.metadata.temporary_hold);
+  flag("eventBasedHold", object.metadata.event_based_hold);
+  if (object.retained_until && wanted.has("retentionExpirationTime")) {
+    out.member("retentionExpirationTime", rfc3339(*object.retained_until));
   }
 }
 
@@ -136,6 +158,7 @@ void write_object(json_writer& out, const stored_object& object, const field_mas
   member("contentLanguage", metadata.content_language);
   member("customTime", metadata.custom_time);
   write_custom(out, object, wanted);
+  write_guards(out, object, wanted);
   if (shown == projection::full) write_access(out, object, wanted);
   out.end_object();
 }
@@ -155,6 +178,14 @@ constexpr std::array<text_field, 8> text_fields{
      {"customTime", &object_metadata::custom_time},
      {"storageClass", &object_metadata::storage_class},
      {"kmsKeyName", &object_metadata::kms_key}}};
+
+struct hold_field {
+  std::string_view name;
+  bool object_metadata::*member;
+};
+constexpr std::array<hold_field, 2> hold_fields{
+    {{"temporaryHold", &object_metadata::temporary_hold},
+     {"eventBasedHold", &object_metadata::event_based_hold}}};
 
 bool is_null(const json_value& value) {
   return std::holds_alternative<std::monostate>(value.value);
@@ -190,6 +221,15 @@ void patch_metadata(object_metadata& metadata, const json_value& document) {
       throw invalid_argument("Invalid value for " + std::string{field.name});
     }
     metadata.*field.member = text == nullptr ? std::string{} : *text;
+  }
+  for (const hold_field& field : hold_fields) {
+    const json_value* given = document.find(field.name);
+    if (given == nullptr) continue;
+    const auto* set = std::get_if<bool>(&given->value);
+    if (set == nullptr && !is_null(*given)) {
+      throw invalid_argument("Invalid value for " + std::string{field.name});
+    }
+    metadata.*field.member = set != nullptr && *set;
   }
   if (metadata.storage_class.empty()) metadata.storage_class = "STANDARD";
   if (const json_value* custom = document.find("metadata")) patch_custom(metadata, *custom);

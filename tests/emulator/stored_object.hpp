@@ -23,6 +23,15 @@ struct object_metadata {
   std::string storage_class{"STANDARD"};
   std::string kms_key{};
   std::map<std::string, std::string, std::less<>> custom{};
+  bool temporary_hold{false};
+  bool event_based_hold{false};
+
+  /// What a copy takes over: holds stay with the object that they were placed on.
+  object_metadata copied() const {
+    object_metadata out = *this;
+    out.temporary_hold = out.event_based_hold = false;
+    return out;
+  }
 };
 
 /// One state of one generation of an object. Immutable but for its digests, which are computed on
@@ -42,6 +51,11 @@ class stored_object {
   time_point updated{};
   /// When it stopped being the live one; of noncurrent generations in versioned buckets.
   std::optional<time_point> deleted{};
+  /// When its event-based hold was released: from then on, not from its creation, it is retained.
+  std::optional<time_point> released{};
+  /// By its bucket's retention policy; nothing without one, or as long as an event-based hold
+  /// lasts.
+  std::optional<time_point> retained_until{};
   std::int32_t component_count{0};  ///< of composites, else 0
   /// False for composites and results of multipart uploads: the service keeps no MD5 of those
   /// (protocol.md 5.3).

@@ -67,7 +67,7 @@ http_reply xml_api::copy(const call& asked, const http_request& request) const {
   const object_ptr stored =
       store_.put(asked.to_bucket,
                  {.name = asked.to_object,
-                  .metadata = replace ? metadata_of_headers(request) : from->metadata,
+                  .metadata = replace ? metadata_of_headers(request) : from->metadata.copied(),
                   .data = from->data,
                   .has_md5 = from->has_md5,
                   .component_count = from->component_count},
@@ -123,6 +123,7 @@ http_reply xml_api::complete(const call& asked, const http_request& request) con
   // Digests of this request are of its document, not of the object (protocol.md 2).
   declared_digests::of_headers(request).check(request.body);
   const auto listed = parse_complete(request.body.to_string());
+  store_.require_replaceable(asked.bucket, asked.object);  // else the upload stays open
   auto upload = uploads_.complete(asked.bucket, asked.object, asked.query.get("uploadId"), listed,
                                   least_part_size_);
   content whole;
