@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/transfer/impl/object_upload_begin.ipp>
 #include <dataflux/transfer/object_upload.hpp>
 #include <dataflux/transfer/transfer_state.hpp>
 
