@@ -50,6 +50,13 @@ void write_bucket(json_writer& out, const bucket_facts& bucket, std::string_view
     out.member("effectiveTime", rfc3339(settings.retention_effective.value_or(bucket.created)));
     out.end_object();
   }
+  if (settings.soft_delete.count() > 0) {
+    out.key("softDeletePolicy");
+    out.begin_object();
+    out.member("retentionDurationSeconds", std::to_string(settings.soft_delete.count()));
+    out.member("effectiveTime", rfc3339(bucket.updated));
+    out.end_object();
+  }
   if (settings.default_event_based_hold) {
     out.key("defaultEventBasedHold");
     out.boolean(true);
@@ -103,6 +110,15 @@ void apply_retention(bucket_settings& settings, const json_value& document) {
   settings.retention = std::chrono::seconds(*period);
 }
 
+/// 0 switches it off, else a week to 90 days on the service; here any time, for tests.
+void apply_soft_delete(bucket_settings& settings, const json_value& document) {
+  const json_value* policy = document.find("softDeletePolicy");
+  if (policy == nullptr) return;
+  const std::int64_t time = policy->integer("retentionDurationSeconds").value_or(0);
+  if (time < 0 || time > 7'776'000) throw invalid_argument("Invalid soft delete retention");
+  settings.soft_delete = std::chrono::seconds(time);
+}
+
 /// What a writer may say of a bucket; of the rest nothing is kept.
 void apply(bucket_settings& settings, const json_value& document) {
   settings.versioning = flag_of(document, "versioning", "enabled").value_or(settings.versioning);
@@ -113,6 +129,7 @@ void apply(bucket_settings& settings, const json_value& document) {
     settings.default_event_based_hold = document.flag("defaultEventBasedHold").value_or(false);
   }
   apply_retention(settings, document);
+  apply_soft_delete(settings, document);
   apply_labels(settings, document);
 }
 
