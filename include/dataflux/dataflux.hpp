@@ -106,6 +106,7 @@
 #include <dataflux/slab.hpp>
 #include <dataflux/store/arrow_stream.hpp>
 #include <dataflux/store/attributes.hpp>
+#include <dataflux/store/bucket_requests.hpp>
 #include <dataflux/store/memory_store.hpp>
 #include <dataflux/store/memory_store_options.hpp>
 #include <dataflux/store/multipart_requests.hpp>

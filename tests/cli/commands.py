@@ -446,6 +446,22 @@ class Uploads(Case):
         self.ok("uploads", "abort", "--older-than=0s", self.url("many"))
         self.assertEqual([], self.emulator.open_uploads())
 
+    def test_noncurrent_temporaries_are_shown_and_removed(self):  # mend 6
+        name = f"dataflux-uploads/{1:016x}-up%2Fa"
+        self.emulator.ask("PATCH", f"/_emulator/buckets/{BUCKET}", b'{"versioning": true}')
+        self.put({name: b"12345"})
+        self.put({name: b"1"})
+        said = self.ok("uploads", "list", self.url()).decode().splitlines()
+        self.assertEqual([f"noncurrent object {name}, 5 bytes", f"object {name}, 1 bytes"],
+                         [line.split(self.url("up/a"))[1].strip() for line in said])
+        self.ok("rm", self.url(name))
+        said = self.ok("uploads", "list", self.url("up/")).decode().splitlines()
+        self.assertEqual(2, sum("noncurrent" in line for line in said))
+        self.ok("uploads", "abort", "--older-than=0s", self.url())
+        self.emulator.ask("PATCH", f"/_emulator/buckets/{BUCKET}", b'{"versioning": false}')
+        self.assertEqual(b"", self.ok("uploads", "list", self.url()))
+        self.assertNotIn(b"uploads", self.ok("ls", "-a", "-r", self.url()))
+
     def test_what_has_not_its_name_yet_is_shown_with_it(self):
         def temporary(number, target):
             return f"dataflux-uploads/{number:016x}-{target}"

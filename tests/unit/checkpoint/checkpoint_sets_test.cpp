@@ -439,4 +439,51 @@ TEST_CASE("remove_checkpoint_set: errors of the listing and limits end it", "[ch
   CHECK(w.store.in_flight() == 0);
 }
 
+TEST_CASE("keep_last_checkpoint_sets: a versioned bucket keeps what is removed (mend 6)",
+          "[checkpoint]") {
+  sets_world w;
+  w.store.set_rules("bucket", {.versioning = true});
+  w.commit_at("run/1/");
+  w.commit_at("run/2/");
+  const auto generations = [&] {
+    std::set<std::int64_t> all;
+    dataflux::list_page_request r{.bucket = "bucket", .versions = true};
+    do {
+      const auto page = w.finish(w.store.submit(r)).value();
+      for (const auto row : page.objects) all.insert(row.generation);
+      r.page_token = page.next_page_token;
+    } while (!r.page_token.empty());
+    return all;
+  };
+  const auto before = generations();
+  const auto kept = w.keep_last("run", 1);
+  REQUIRE(kept);
+  CHECK(kept->objects == 5);
+  CHECK(kept->failures.empty());
+  CHECK(w.below("run/1/") == 0);
+  REQUIRE(w.remove("run"));
+  CHECK(w.below("run/") == 0);
+  CHECK(generations() == before);
+}
+
+TEST_CASE("remove_checkpoint_set: what is written meanwhile stays, and is no failure (mend 6)",
+          "[checkpoint]") {
+  sets_world w;
+  w.commit_set("run/1/");
+  w.on_call([&w, once = true](std::uint64_t, store_verb verb, std::string_view object) mutable {
+    if (verb == store_verb::remove && object == "run/1/rank-1" && std::exchange(once, false)) {
+      w.clock.post([&w] { w.put("run/1/", "rank-1", "fresh"); });
+      dataflux::injected_fault late;
+      late.delay = std::chrono::seconds(1);
+      return std::optional(late);
+    }
+    return std::optional<injected_fault>{};
+  });
+  const auto removed = w.remove("run/1");
+  REQUIRE(removed);
+  w.on_call({});
+  CHECK(removed->failures.empty());
+  CHECK(w.has("run/1/rank-1"));
+}
+
 }  // namespace checkpoint_sets_test

@@ -61,9 +61,10 @@ DATAFLUX_INLINE void set_removal::next_step() {
 
 DATAFLUX_INLINE void set_removal::remove(const set_object& object) {
   ++in_flight_;
+  // By a condition: by `generation` it would go for good where the bucket keeps versions.
   store().start(remove_request{.bucket = bucket(),
                                .object = object.name,
-                               .generation = object.generation,
+                               .conditions = {.if_generation_match = object.generation},
                                .limits = limits()},
                 then<void>(this, [object](set_removal& self, const result<void>& outcome) {
                   self.removed(object, outcome);
@@ -72,7 +73,9 @@ DATAFLUX_INLINE void set_removal::remove(const set_object& object) {
 
 DATAFLUX_INLINE void set_removal::removed(const set_object& object, const result<void>& outcome) {
   --in_flight_;
-  if (outcome || outcome.error().code() == errc::not_found) {
+  const auto is = [&outcome](errc code) { return outcome.error().code() == code; };
+  // Another one of that name is not the one that was to go.
+  if (outcome || is(errc::not_found) || is(errc::failed_precondition)) {
     ++report_.objects;
     report_.bytes += object.size;
   } else {
