@@ -2,10 +2,10 @@
 
 How much of min(connections, link / 50 MB/s) streams, each as fast as a single one, read_all() and
 read() of 2 GiB reach; bench/macro/load_sim.cpp runs it. The median of the seeds. Only read_all()
-has an aim: read() by pieces of 16 MiB keeps in flight what the cache holds. And how much of its own
-speed a loader of 100 KB objects keeps beside read_all(). Its aim is for where connections limit, for
-it gets half of them; a single one cannot be halved, and on a full link long reads without a pause get
-more of each connection's time.
+has an aim: read() by pieces of 16 MiB keeps in flight what the cache holds. And how much of its
+own speed a loader of 100 KB objects keeps beside read_all(). Its aim is for where connections
+limit, for it gets half of them; a single one cannot be halved, and on a full link long reads
+without a pause get more of each connection's time.
 """
 
 import json
