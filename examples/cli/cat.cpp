@@ -16,6 +16,11 @@ exit_status run_cat(const session& with, const cat_options& options) {
         "--range " + options.range + ": write FIRST-LAST, FIRST- or -COUNT, in bytes"));
     return report.status();
   }
+  if (options.checked && !options.range.empty()) {
+    report.failed(dataflux::error(dataflux::errc::invalid_argument,
+                                  "--checked is for whole objects: a range has no checksum"));
+    return report.status();
+  }
   for (const auto& url : options.urls) {
     if (with.stop.stop_requested()) break;
     const auto where = parse_object_location(url);
@@ -28,7 +33,17 @@ exit_status run_cat(const session& with, const cat_options& options) {
       report.failed(object.error());
       continue;
     }
-    const auto out = stream_out(with.transfers, *object, *range, STDOUT_FILENO, report, with.stop);
+    if (options.checked && !object->crc32c) {
+      report.failed(dataflux::error(dataflux::errc::failed_precondition,
+                                    "the service has no checksum of it to compare with")
+                        .with_bucket(object->bucket)
+                        .with_object(object->name));
+      continue;
+    }
+    const auto out =
+        options.checked
+            ? checked_out(with.transfers, *object, STDOUT_FILENO, report, with.stop)
+            : stream_out(with.transfers, *object, *range, STDOUT_FILENO, report, with.stop);
     if (!out) {
       report.failed(out.error());
     } else {

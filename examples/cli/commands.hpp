@@ -42,6 +42,8 @@ struct cat_options {
   std::vector<std::string> urls{};
   /// "FIRST-LAST", "FIRST-" or "-COUNT", bytes; empty = all.
   std::string range{};
+  /// Nothing is written before all of an object has been compared.
+  bool checked{false};
 };
 exit_status run_cat(const session& with, const cat_options& options);
 

@@ -49,6 +49,9 @@ void declare_reading(CLI::App& app, command_line& to) {
   auto* cat = app.add_subcommand("cat", "Write objects to standard output");
   cat->add_option("URL", to.cat.urls, "gs://bucket/name[#generation]")->required();
   cat->add_option("--range", to.cat.range, "FIRST-LAST, FIRST- or -COUNT, in bytes from 0");
+  cat->add_flag("--checked", to.cat.checked,
+                "Write an object only when all of it has been compared (large ones by way of\n"
+                "$TMPDIR); without it a wrong one ends early, with status 7");
 }
 
 void declare_writing(CLI::App& app, command_line& to) {

@@ -1,14 +1,20 @@
 #include "stream_out.hpp"
 
+#include <dataflux/buffer.hpp>
 #include <dataflux/codec/crc32c.hpp>
+#include <dataflux/download/download_file.hpp>
 #include <dataflux/download/get_many.hpp>
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <string>
 #include <utility>
+
+#include "folder.hpp"
 
 namespace cli {
 
@@ -28,6 +34,20 @@ result<void> write_all(int descriptor, bytes_view bytes) {
     bytes = bytes.subspan(static_cast<std::size_t>(written));
   }
   return {};
+}
+
+result<void> copy_out(int from, int to, outcome& report) {
+  const dataflux::buffer_pool pool;
+  const auto memory = pool.acquire(std::size_t{1} << 20U);
+  for (;;) {
+    const auto got = ::read(from, memory.data(), memory.capacity());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return file_error("what was received", errno);
+    if (got == 0) return {};
+    const auto some = static_cast<std::size_t>(got);
+    if (auto out = write_all(to, {memory.data(), some}); !out) return out;
+    report.moved(some);
+  }
 }
 
 /// The extent slice by slice.
@@ -68,20 +88,52 @@ result<void> stream_out(const dataflux::transfer_context& transfers,
   while (true) {
     const auto slice = slices.next();
     if (!slice) return slice.error();
-    if (!*slice) break;
+    if (!*slice) return {};
     const dataflux::got_item& got = **slice;
     if (got.failure) return *got.failure;
     whole.append({got.crc32c, got.bytes.size()});
+    // The last slice waits for this: whoever reads our output never gets all of a wrong object.
+    if (whole.length() == object.size && object.crc32c && *object.crc32c != whole.crc()) {
+      return error(errc::data_loss, "the bytes differ from the object's CRC32C")
+          .with_bucket(object.bucket)
+          .with_object(object.name);
+    }
     if (auto out = write_all(descriptor, got.bytes); !out) return out;
     report.moved(got.bytes.size());
   }
-  const bool all = whole.length() == object.size;
-  if (all && object.crc32c && *object.crc32c != whole.crc()) {
-    return error(errc::data_loss, "the bytes differ from the object's CRC32C")
-        .with_bucket(object.bucket)
-        .with_object(object.name);
+}
+
+result<void> checked_out(const dataflux::transfer_context& transfers,
+                         const dataflux::object_metadata& object, int descriptor, outcome& report,
+                         const std::stop_token& stop) {
+  // One slice is compared before it is written.
+  if (object.size <= transfers.options().slice) {
+    return stream_out(transfers, object, {}, descriptor, report, stop);
   }
-  return {};
+  const char* const chosen = std::getenv("TMPDIR");
+  std::string folder =
+      below(chosen != nullptr && *chosen != '\0' ? chosen : "/tmp", "dataflux-XXXXXX");
+  if (::mkdtemp(folder.data()) == nullptr) return file_error(folder, errno);
+  const std::string path = below(folder, "object");
+  dataflux::download_file_request request;
+  request.bucket = object.bucket;
+  request.object = object.name;
+  request.generation = object.generation;
+  request.object_size = object.size;
+  request.crc32c = object.crc32c;
+  request.path = path;
+  request.flush = false;
+  request.limits.stop = stop;
+  const auto got = dataflux::download_file(transfers, std::move(request));
+  const int spooled = got ? ::open(path.c_str(), O_RDONLY | O_CLOEXEC) : -1;
+  const int why = errno;
+  ::unlink(path.c_str());
+  ::rmdir(folder.c_str());
+  if (!got) return got.error().object().empty() ? file_error(got.error()) : got.error();
+  if (spooled < 0) return file_error(path, why);
+  auto copied = copy_out(spooled, descriptor, report);
+  ::close(spooled);
+  return copied;
 }
 
 }  // namespace cli

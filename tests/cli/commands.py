@@ -121,6 +121,23 @@ class Reading(Case):
         self.assertEqual(content[MIB:30 * MIB],
                          self.ok("cat", f"--range={MIB}-{30 * MIB - 1}", self.url("large")))
 
+    def test_cat_of_wrong_bytes_never_ends_as_if_it_were_right_mend_21(self):
+        content = noise(20 * MIB)
+        self.put({"wrong": content, "small": b"right"})
+        self.assertEqual(content, self.ok("cat", "--checked", self.url("wrong")))
+        for more, least in (((), 1), (("--checked",), 0)):
+            self.inflict("flip_byte", verb="objects.media", count=1, offset=1000)
+            done = self.run_it("cat", *more, self.url("wrong"))
+            self.emulator.ask("DELETE", "/_emulator/faults")
+            self.assertEqual(7, done.returncode, done.stderr)
+            self.assertIn(b"CRC32C", done.stderr)
+            self.assertLess(len(done.stdout), len(content))
+            self.assertGreaterEqual(len(done.stdout), least)
+            if more:
+                self.assertEqual(b"", done.stdout)
+        self.assertEqual(b"right", self.ok("cat", "--checked", self.url("small")))
+        self.fails(2, "cat", "--checked", "--range", "0-3", self.url("small"), saying="--checked")
+
     def test_a_closed_pipe_ends_it_without_a_word(self):
         self.put({"large": noise(40 * MIB)})
         program = self.start("cat", self.url("large"), env=self.environment)
