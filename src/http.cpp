@@ -2,6 +2,7 @@
 #include <dataflux/http/impl/characters.ipp>
 #include <dataflux/http/impl/connection.ipp>
 #include <dataflux/http/impl/connection_pool.ipp>
+#include <dataflux/http/impl/connection_receive.ipp>
 #include <dataflux/http/impl/connector.ipp>
 #include <dataflux/http/impl/curl_transport.ipp>
 #include <dataflux/http/impl/failure.ipp>

@@ -14,6 +14,10 @@ namespace dataflux::inline DATAFLUX_ABI::http::detail {
 class connection_pool;
 struct host_pool;
 
+/// What one connection moves before the others get their turn. One send offers as much: the kernel
+/// takes what fits, and small offers cost a fifth more.
+inline constexpr std::size_t turn_limit = std::size_t{4} << 20U;
+
 /// One connection of an I/O thread and the exchange on it. All members run on that thread.
 ///
 /// States: connecting -> idle <-> busy -> dead. A dead one is destroyed by its thread once no event
@@ -32,6 +36,10 @@ class connection {
 
   /// The stream is connected: registers it with epoll and waits for work.
   void established();
+  /// False when a kept connection brings what nobody asked for, or is closed: it must not be used.
+  /// Bytes behind a reply may lie where no event tells of them: in OpenSSL's read-ahead, or behind
+  /// a receive that filled its memory exactly. A fresh one has had no reply that any could follow.
+  bool usable() noexcept { return !reused_ || is_silent(); }
   /// Encodes and begins to send; failures are reported from the event loop, not from here.
   void begin(ref<exchange> e);
   void on_events(std::uint32_t events);
@@ -66,6 +74,8 @@ class connection {
   bool nothing_came() const noexcept { return report_.first_byte == never; }
   void reply_complete();
   void idle_event(std::uint32_t events);
+  /// Nothing has come, a TLS ticket apart.
+  bool is_silent() noexcept;
   time_point now() const noexcept;
   time_point next_limit() const noexcept;
   void arm();
@@ -79,7 +89,7 @@ class connection {
   bool reused_{false};
   bool sending_{false};
   bool head_done_{false};
-  bool peer_done_{false};  ///< it closed, or sent what nobody asked for: not to be used again
+  bool peer_done_{false};  ///< it closed: not to be used again
   bool resuming_{false};   ///< in the owner's list of connections to resume
   transport_failure give_up_{transport_failure::none};  ///< what resume() ends the exchange with
 

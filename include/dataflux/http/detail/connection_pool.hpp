@@ -82,6 +82,7 @@ class connection_pool {
   void retry_fresh(ref<exchange> e);
   void wait_in_line(host_pool& pool, ref<exchange> e, bool first);
   ref<exchange> leave_line(host_pool& pool, exchange& e) noexcept;
+  connection* take_idle(host_pool& pool);
   void serve_line(host_pool& pool);
   void open_connections(host_pool& pool);
   bool make_room();

@@ -98,10 +98,8 @@ DATAFLUX_INLINE void connection_pool::start(ref<exchange> e) {
   e->stale_retries_ = 0;
   e->resent_ = false;
   host_pool& pool = pool_of(e->request.origin);
-  if (!pool.idle.empty() && pool.waiting.empty()) {
-    connection* const c = pool.idle.back();
-    pool.idle.pop_back();
-    return c->begin(std::move(e));
+  if (pool.waiting.empty()) {
+    if (connection* const c = take_idle(pool)) return c->begin(std::move(e));
   }
   wait_in_line(pool, std::move(e), false);
 }
@@ -158,13 +156,25 @@ DATAFLUX_INLINE void connection_pool::retry_fresh(ref<exchange> e) {
   wait_in_line(pool, std::move(e), true);
 }
 
+/// An idle connection that may be used, or null. Those that may not are closed.
+DATAFLUX_INLINE connection* connection_pool::take_idle(host_pool& pool) {
+  while (!pool.idle.empty()) {
+    connection* const c = pool.idle.back();
+    if (c->usable()) {
+      pool.idle.pop_back();
+      return c;
+    }
+    c->close();
+  }
+  return nullptr;
+}
+
 /// Gives idle connections to those who wait.
 DATAFLUX_INLINE void connection_pool::serve_line(host_pool& pool) {
-  while (!pool.waiting.empty() && !pool.idle.empty()) {
-    ref<exchange> e = leave_line(pool, pool.waiting.front());
-    connection* const c = pool.idle.back();
-    pool.idle.pop_back();
-    c->begin(std::move(e));
+  while (!pool.waiting.empty()) {
+    connection* const c = take_idle(pool);
+    if (c == nullptr) return;
+    c->begin(leave_line(pool, pool.waiting.front()));
   }
 }
 
