@@ -6,6 +6,7 @@
 #include <dataflux/http/impl/connector.ipp>
 #include <dataflux/http/impl/curl_transport.ipp>
 #include <dataflux/http/impl/failure.ipp>
+#include <dataflux/http/impl/host_pool.ipp>
 #include <dataflux/http/impl/http1.ipp>
 #include <dataflux/http/impl/io_thread.ipp>
 #include <dataflux/http/impl/memory_transport.ipp>

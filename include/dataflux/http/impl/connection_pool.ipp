@@ -20,32 +20,6 @@ DATAFLUX_INLINE connection_pool::connection_pool(io_thread& loop, int epoll,
       resolver_(names),
       connector_(options_, epoll) {}
 
-DATAFLUX_INLINE void wait_line::push_back(ref<exchange> owned) noexcept {
-  exchange* const e = owned.leak();
-  e->previous_ = last_;
-  e->next_ = nullptr;
-  (last_ != nullptr ? last_->next_ : first_) = e;
-  last_ = e;
-  ++size_;
-}
-
-DATAFLUX_INLINE void wait_line::push_front(ref<exchange> owned) noexcept {
-  exchange* const e = owned.leak();
-  e->next_ = first_;
-  e->previous_ = nullptr;
-  (first_ != nullptr ? first_->previous_ : last_) = e;
-  first_ = e;
-  ++size_;
-}
-
-DATAFLUX_INLINE ref<exchange> wait_line::remove(exchange& e) noexcept {
-  (e.previous_ != nullptr ? e.previous_->next_ : first_) = e.next_;
-  (e.next_ != nullptr ? e.next_->previous_ : last_) = e.previous_;
-  e.next_ = e.previous_ = nullptr;
-  --size_;
-  return ref<exchange>::adopt(&e);
-}
-
 DATAFLUX_INLINE void connection_pool::finish_connects() {
   detail::connector::finished end;
   while (connector_.next_finished(end)) {
@@ -104,17 +78,77 @@ DATAFLUX_INLINE void connection_pool::start(ref<exchange> e) {
   wait_in_line(pool, std::move(e), false);
 }
 
+/// After a failed connect to a host that other connections live to.
+inline constexpr duration pause_after_failure = std::chrono::seconds(1);
+
+inline time_point connect_end(const exchange_limits& limits, time_point from) noexcept {
+  return limits.connect == duration::zero() ? never : deadline_after(from, limits.connect);
+}
+
 DATAFLUX_INLINE void connection_pool::wait_in_line(host_pool& pool, ref<exchange> e, bool first) {
   e->place_ = exchange::place::waiting;
-  if (e->limits.deadline != never) {
-    e->wait_timer_ = loop_.at(e->limits.deadline, [this, &pool, &late = *e] {
-      late.wait_timer_ = timer_id::none;
-      end_unsent(leave_line(pool, late), transport_failure::deadline,
-                 "the deadline passed while waiting for a connection");
-    });
-  }
+  e->waiting_since_ = loop_.now();
+  e->connect_until_ = connect_end(e->limits, loop_.now());
+  limit_wait(pool, *e);
   first ? pool.waiting.push_front(std::move(e)) : pool.waiting.push_back(std::move(e));
   open_connections(pool);
+}
+
+DATAFLUX_INLINE void connection_pool::limit_wait(host_pool& pool, exchange& e) {
+  const time_point limit = std::min(e.limits.deadline, e.connect_until_);
+  if (limit == never) return;
+  e.wait_timer_ = loop_.at(limit, [this, &pool, &late = e] {
+    late.wait_timer_ = timer_id::none;
+    waited_long(pool, late);
+  });
+}
+
+/// Whoever waits while as many connections as allowed are at work waits for their ends, not for a
+/// connect: the limit of connecting begins when there is room.
+DATAFLUX_INLINE void connection_pool::waited_long(host_pool& pool, exchange& e) {
+  if (e.limits.deadline <= loop_.now()) {
+    return end_unsent(leave_line(pool, e), transport_failure::deadline,
+                      "the deadline passed while waiting for a connection");
+  }
+  if (!pool.waiting.among_first(e, room_of(pool))) {
+    e.connect_until_ = connect_end(e.limits, loop_.now());
+    return limit_wait(pool, e);
+  }
+  transport_failure failure = transport_failure::timeout_connect;
+  std::string detail = "no connection within the time allowed";
+  if (pool.failure != transport_failure::none &&
+      pool.failed_at + pause_after_failure >= e.waiting_since_) {
+    failure = pool.failure;
+    detail = pool.failure_detail;
+  } else if (pool.resolving && pool.addresses == nullptr) {
+    failure = transport_failure::resolve;
+    detail = "the name was not resolved within the time allowed; check the name servers";
+  }
+  ref<exchange> late = leave_line(pool, e);
+  if (pool.connecting > pool.waiting.size()) give_up_connecting(pool);
+  end_unsent(std::move(late), failure, std::move(detail));
+}
+
+/// For how many of the line there is room for a connection, established ones apart.
+DATAFLUX_INLINE std::size_t connection_pool::room_of(const host_pool& pool) const noexcept {
+  std::size_t elsewhere = 0;  // idle ones make room
+  for (const auto& other : pools_) {
+    if (other.get() == &pool) continue;
+    elsewhere += other->connecting + other->established - other->idle.size();
+  }
+  const std::size_t most = std::min(limits_.connections_per_host,
+                                    limits_.connections - std::min(limits_.connections, elsewhere));
+  return most - std::min(most, pool.established);
+}
+
+/// Ends the attempt that has lasted longest: the one it was made for has left the line.
+DATAFLUX_INLINE void connection_pool::give_up_connecting(host_pool& pool) {
+  connection* oldest = nullptr;
+  for (const auto& c : all_) {
+    if (&c->pool() != &pool || c->state() != connection::state::connecting) continue;
+    if (oldest == nullptr || c->last_activity_ < oldest->last_activity_) oldest = c.get();
+  }
+  if (oldest != nullptr) oldest->close();
 }
 
 DATAFLUX_INLINE ref<exchange> connection_pool::leave_line(host_pool& pool, exchange& e) noexcept {
@@ -236,6 +270,7 @@ DATAFLUX_INLINE bool connection_pool::make_room() {
 DATAFLUX_INLINE void connection_pool::open_one(host_pool& pool) {
   all_.push_back(std::make_unique<connection>(*this, pool));
   connection& c = *all_.back();
+  c.last_activity_ = loop_.now();
   ++pool.connecting;
   open_.store(all_.size(), std::memory_order_relaxed);
   std::vector<std::string> addresses;
@@ -256,19 +291,23 @@ DATAFLUX_INLINE void connection_pool::connect_failed(connection& c, transport_fa
                                                      const std::string& detail) {
   host_pool& pool = c.pool();
   c.close();
-  // While other connections live the line is served by them; else each failure ends one waiter.
+  // As OpenSSL calls what is no TLS.
+  const bool no_tls = detail.find("wrong version number") != std::string::npos ||
+                      detail.find("packet length too long") != std::string::npos;
+  pool.failure = no_tls ? transport_failure::wrong_protocol : failure;
+  pool.failure_detail =
+      no_tls ? "the server does not speak TLS: is it http?"
+             : "cannot connect: " + detail + "; check the endpoint, the network and proxy settings";
+  pool.failed_at = loop_.now();
+  // While other connections live the line is served by them, each waiter for as long as it may.
+  // Else each failure ends one waiter, but for a timeout: waiters have limits of their own, counted
+  // from when they came.
   if (pool.established > 0) {
-    pool.no_connect_before = loop_.now() + std::chrono::seconds(1);
+    if (loop_.now() < pool.no_connect_before) return;
+    pool.no_connect_before = loop_.now() + pause_after_failure;
     loop_.at(pool.no_connect_before, [this, &pool] { open_connections(pool); });
-  } else if (!pool.waiting.empty()) {
-    // As OpenSSL calls what is no TLS.
-    const bool no_tls = detail.find("wrong version number") != std::string::npos ||
-                        detail.find("packet length too long") != std::string::npos;
-    end_unsent(leave_line(pool, pool.waiting.front()),
-               no_tls ? transport_failure::wrong_protocol : failure,
-               no_tls ? "the server does not speak TLS: is it http?"
-                      : "cannot connect: " + detail +
-                            "; check the endpoint, the network and proxy settings");
+  } else if (failure != transport_failure::timeout_connect && !pool.waiting.empty()) {
+    end_unsent(leave_line(pool, pool.waiting.front()), pool.failure, pool.failure_detail);
     open_connections(pool);
   }
 }
