@@ -14,7 +14,8 @@ struct curl_transport_options {
   std::size_t io_threads{0};
   /// Connections to one host, over all threads.
   std::size_t max_connections_per_host{256};
-  /// Connections in all, over all threads; idle ones to other hosts make room.
+  /// Connections in all, over all threads; idle ones to other hosts make room, and busy hosts give
+  /// way to those that wait.
   std::size_t max_connections{512};
   /// An idle connection is closed after this long; the service closes its end after some minutes.
   duration idle_timeout{std::chrono::seconds(60)};

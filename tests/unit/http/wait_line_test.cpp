@@ -5,6 +5,7 @@
 #include <support/raw_server.hpp>
 #include <support/test_exchange.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -150,6 +151,85 @@ TEST_CASE("curl_transport: an attempt to connect ends with the time of its waite
     CHECK(e->outcome() == "timeout_connect");
     until([&] { return t->connections() == 0; });
   }
+}
+
+TEST_CASE("curl_transport: a host with none comes first, then who has waited longest (mend 12)",
+          "[http]") {
+  using http::detail::comes_first;
+  using http::detail::gives_way;
+  using http::detail::host_claim;
+  const auto at = [](std::size_t connections, int second) {
+    return host_claim{connections, dataflux::time_point{} + std::chrono::seconds(second)};
+  };
+  CHECK(comes_first(at(0, 9), at(5, 1)));
+  CHECK_FALSE(comes_first(at(5, 1), at(0, 9)));
+  CHECK(comes_first(at(0, 1), at(0, 2)));
+  CHECK(comes_first(at(5, 1), at(4, 2)));
+  CHECK_FALSE(comes_first(at(5, 2), at(4, 1)));
+
+  CHECK(gives_way(at(8, 1), at(0, 9)));
+  CHECK(gives_way(at(1, 9), at(0, 1)));
+  CHECK_FALSE(gives_way(at(1, 1), at(0, 9)));
+  CHECK(gives_way(at(8, 9), at(1, 1)));
+  CHECK_FALSE(gives_way(at(8, 1), at(1, 9)));
+  // Even shares rest, whoever has waited longer.
+  CHECK_FALSE(gives_way(at(4, 9), at(4, 1)));
+  CHECK_FALSE(gives_way(at(5, 9), at(4, 1)));
+  CHECK(gives_way(at(6, 9), at(4, 1)));
+}
+
+TEST_CASE("curl_transport: at the cap a busy host does not starve others (mend 12)", "[http]") {
+  for (const std::size_t cap : {1U, 2U, 8U}) {
+    raw_server busy({serve_ok});
+    raw_server other({serve_ok});
+    raw_server third({serve_ok});
+    auto t = make({.max_connections = cap});
+    std::atomic<bool> enough{false};
+    std::vector<exchange> crowd;
+    for (std::size_t i = 0; i < 2 * cap; ++i) {
+      crowd.push_back(test_exchange::make(busy.port(), 16));
+      crowd.back()->then = [&, here = t.get(), raw = crowd.back().get()] {
+        if (!enough) here->submit(exchange::share(raw));
+      };
+      t->submit(crowd.back());
+    }
+    until([&] { return busy.heads().size() > 4 * cap; });
+    for (int i = 0; i < 5; ++i) {
+      for (const raw_server* server : {&other, &third}) {
+        const auto e = patient(server->port(), 10s);
+        t->submit(e);
+        e->wait();
+        CHECK(e->outcome() == "200 ok");
+      }
+    }
+    // The busy one goes on meanwhile.
+    const std::size_t served = busy.heads().size();
+    until([&] { return busy.heads().size() > served + 2 * cap; });
+    CHECK(t->connections() <= cap);
+    enough = true;
+    t.reset();
+  }
+}
+
+TEST_CASE("curl_transport: hosts busy at once share the cap and keep their connections (mend 12)",
+          "[http]") {
+  raw_server one({serve_ok});
+  raw_server two({serve_ok});
+  auto t = make({.max_connections = 8});
+  std::atomic<bool> enough{false};
+  std::vector<exchange> crowd;
+  for (int i = 0; i < 64; ++i) {
+    crowd.push_back(test_exchange::make((i < 32 ? one : two).port(), 16));
+    crowd.back()->then = [&, here = t.get(), raw = crowd.back().get()] {
+      if (!enough) here->submit(exchange::share(raw));
+    };
+    t->submit(crowd.back());
+  }
+  until([&] { return one.heads().size() > 2000 && two.heads().size() > 2000; });
+  // Passed to and fro, they would be made anew for about every reply.
+  CHECK(one.connections() + two.connections() < 200);
+  enough = true;
+  t.reset();
 }
 
 }  // namespace wait_line_test

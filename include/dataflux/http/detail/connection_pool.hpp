@@ -59,7 +59,10 @@ class connection_pool {
   ref<exchange> leave_line(host_pool& pool, exchange& e) noexcept;
   connection* take_idle(host_pool& pool);
   void serve_line(host_pool& pool);
-  void open_connections(host_pool& pool);
+  static host_claim claim_of(const host_pool& pool) noexcept;
+  bool wants_connection(host_pool& pool);
+  bool gives_way(host_pool& pool);
+  void open_connections();
   bool make_room();
   void resolve(host_pool& pool);
   void open_one(host_pool& pool);

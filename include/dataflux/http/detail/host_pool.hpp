@@ -48,6 +48,22 @@ struct host_pool {
   time_point failed_at{};
 };
 
+/// What a host has and wants of connections that are too few for all hosts.
+struct host_claim {
+  std::size_t connections{0};
+  time_point waiting_since{never};  ///< the first of its line
+};
+
+/// Who gets the next connection: whoever has none, then whose first has waited longest.
+bool comes_first(const host_claim& one, const host_claim& other) noexcept;
+
+/// Whether a host whose own exchanges wait gives up a connection that has just done its work, so
+/// that `other` can have one. The cost is a handshake, so that hosts which are busy at once come to
+/// rest at even shares instead of passing connections to and fro: it is given to a host without
+/// any, or to one that has waited longer and has fewer even afterwards. The last one is given only
+/// to who has waited longer, which is first come, first served.
+bool gives_way(const host_claim& holder, const host_claim& other) noexcept;
+
 }  // namespace dataflux::inline DATAFLUX_ABI::http::detail
 
 #if !defined(DATAFLUX_COMPILED)

@@ -91,7 +91,7 @@ DATAFLUX_INLINE void connection_pool::wait_in_line(host_pool& pool, ref<exchange
   e->connect_until_ = connect_end(e->limits, loop_.now());
   limit_wait(pool, *e);
   first ? pool.waiting.push_front(std::move(e)) : pool.waiting.push_back(std::move(e));
-  open_connections(pool);
+  open_connections();
 }
 
 DATAFLUX_INLINE void connection_pool::limit_wait(host_pool& pool, exchange& e) {
@@ -221,17 +221,41 @@ DATAFLUX_INLINE host_pool& connection_pool::pool_of(const std::shared_ptr<const 
   return *pools_.back();
 }
 
-DATAFLUX_INLINE void connection_pool::open_connections(host_pool& pool) {
-  if (loop_.now() < pool.no_connect_before && pool.established > 0) return;
-  while (pool.waiting.size() > pool.connecting &&
-         pool.connecting + pool.established < limits_.connections_per_host) {
-    const bool proxied = proxy_configured(*pool.to);
-    if (!proxied && (pool.addresses == nullptr || pool.addresses_until <= loop_.now())) {
-      resolve(pool);
-      if (pool.addresses == nullptr) return;  // old ones are better than none
+DATAFLUX_INLINE host_claim connection_pool::claim_of(const host_pool& pool) noexcept {
+  return {.connections = pool.connecting + pool.established,
+          .waiting_since = pool.waiting.front().waiting_since_};
+}
+
+/// Asks for the host's addresses if they are what is missing.
+DATAFLUX_INLINE bool connection_pool::wants_connection(host_pool& pool) {
+  if (pool.waiting.size() <= pool.connecting) return false;
+  if (pool.connecting + pool.established >= limits_.connections_per_host) return false;
+  if (loop_.now() < pool.no_connect_before && pool.established > 0) return false;
+  if (pool.addresses != nullptr && loop_.now() < pool.addresses_until) return true;
+  if (proxy_configured(*pool.to)) return true;
+  resolve(pool);
+  return pool.addresses != nullptr;  // old ones are better than none
+}
+
+/// Whether a connection of `pool` that has just done its work makes room for another host.
+DATAFLUX_INLINE bool connection_pool::gives_way(host_pool& pool) {
+  if (all_.size() < limits_.connections || pool.waiting.empty()) return false;
+  return std::any_of(pools_.begin(), pools_.end(), [&](const auto& other) {
+    return other.get() != &pool && wants_connection(*other) &&
+           detail::gives_way(claim_of(pool), claim_of(*other));
+  });
+}
+
+/// Opens as many connections as are wanted and allowed.
+DATAFLUX_INLINE void connection_pool::open_connections() {
+  for (;;) {
+    host_pool* next = nullptr;
+    for (const auto& pool : pools_) {
+      if (!wants_connection(*pool)) continue;
+      if (next == nullptr || comes_first(claim_of(*pool), claim_of(*next))) next = pool.get();
     }
-    if (!make_room()) return;
-    open_one(pool);
+    if (next == nullptr || !make_room()) return;
+    open_one(*next);
   }
 }
 
@@ -252,7 +276,7 @@ DATAFLUX_INLINE void connection_pool::resolve(host_pool& pool) {
                    answer.error().message());
       }
     }
-    open_connections(pool);
+    open_connections();
   });
 }
 
@@ -305,24 +329,23 @@ DATAFLUX_INLINE void connection_pool::connect_failed(connection& c, transport_fa
   if (pool.established > 0) {
     if (loop_.now() < pool.no_connect_before) return;
     pool.no_connect_before = loop_.now() + pause_after_failure;
-    loop_.at(pool.no_connect_before, [this, &pool] { open_connections(pool); });
+    loop_.at(pool.no_connect_before, [this] { open_connections(); });
   } else if (failure != transport_failure::timeout_connect && !pool.waiting.empty()) {
     end_unsent(leave_line(pool, pool.waiting.front()), pool.failure, pool.failure_detail);
-    open_connections(pool);
+    open_connections();
   }
 }
 
 /// A connection has nothing to do now.
 DATAFLUX_INLINE void connection_pool::released(connection& c) {
   host_pool& pool = c.pool();
+  // A fresh one has done nothing yet: passed on, it would have been made for nothing.
+  if (c.reused_ && gives_way(pool)) return c.close();
   pool.idle.push_back(&c);
   serve_line(pool);
   if (c.state() != connection::state::idle) return;
   c.arm();
-  if (all_.size() < limits_.connections) return;
-  for (const auto& other : pools_) {
-    if (!other->waiting.empty()) open_connections(*other);
-  }
+  if (all_.size() >= limits_.connections) open_connections();
 }
 
 /// Takes a connection out of everything; the object lives until the end of the loop's turn.
@@ -348,10 +371,7 @@ DATAFLUX_INLINE void connection_pool::closed(connection& c) {
   all_.pop_back();
   open_.store(all_.size(), std::memory_order_relaxed);
   // Whoever waits for a connection, here or to another host, may have one now.
-  if (!stopping_)
-    loop_.post([this] {
-      for (std::size_t i = 0; i < pools_.size(); ++i) open_connections(*pools_[i]);
-    });
+  if (!stopping_) loop_.post([this] { open_connections(); });
 }
 
 DATAFLUX_INLINE void connection_pool::close_idle(host_pool& pool) {

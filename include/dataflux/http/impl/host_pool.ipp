@@ -40,4 +40,15 @@ DATAFLUX_INLINE bool wait_line::among_first(const exchange& e, std::size_t count
   return false;
 }
 
+DATAFLUX_INLINE bool comes_first(const host_claim& one, const host_claim& other) noexcept {
+  if ((one.connections == 0) != (other.connections == 0)) return one.connections == 0;
+  return one.waiting_since < other.waiting_since;
+}
+
+DATAFLUX_INLINE bool gives_way(const host_claim& holder, const host_claim& other) noexcept {
+  const bool longer = other.waiting_since < holder.waiting_since;
+  if (other.connections == 0) return longer || holder.connections > 1;
+  return longer && other.connections + 1 < holder.connections;
+}
+
 }  // namespace dataflux::inline DATAFLUX_ABI::http::detail
