@@ -1,3 +1,4 @@
+#include <dataflux/collecting_sink.hpp>
 #include <dataflux/http/curl_transport.hpp>
 
 #include <emulator/certificate.hpp>
@@ -7,6 +8,7 @@
 #include <support/test_exchange.hpp>
 #include <support/tls_end.hpp>
 
+#include <atomic>
 #include <string>
 #include <utility>
 
@@ -108,6 +110,59 @@ TEST_CASE("curl_transport: a second reply of the same flight is nobody's, over T
     CHECK(ask(*t, next)->outcome() == "200 ok");
     CHECK(server.connections() == 2);
     CHECK(ask(*t, test_exchange::make(to))->report.connection_reused);
+  }
+}
+
+TEST_CASE("curl_transport: a long body that nobody wants is not received (mend 15)", "[http]") {
+  const std::string piece(1 << 20, 'x');
+  for (const std::string framing :
+       {"Content-Length: 1073741824\r\n", "Transfer-Encoding: chunked\r\n", ""}) {
+    const bool chunked = framing.starts_with("Transfer");
+    std::atomic<std::size_t> pieces{0};
+    flag left;
+    raw_server server({[&](peer& p) {
+                         p.request();
+                         p.send("HTTP/1.1 503 No\r\n" + framing + "\r\n");
+                         while (pieces < 1024 && p.send((chunked ? "100000\r\n" : "") + piece) &&
+                                (!chunked || p.send("\r\n"))) {
+                           ++pieces;
+                         }
+                         left.raise();
+                       },
+                       serve_ok});
+    const auto t = make();
+    const auto e = ask(*t, test_exchange::make(server.port(), 0));
+    CHECK(e->outcome() == "503 ");
+    left.wait();
+    CHECK(pieces < 1024);
+    CHECK(e->report.bytes_received <= std::size_t{1} << 20U);
+    CHECK(ask(*t, test_exchange::make(server.port()))->outcome() == "200 ok");
+  }
+}
+
+TEST_CASE("curl_transport: a sink that has enough ends the reply well (mend 15)", "[http]") {
+  const std::string piece(1 << 20, 'x');
+  for (const std::string framing : {"Content-Length: 1073741824\r\n", ""}) {
+    std::atomic<std::size_t> pieces{0};
+    flag left;
+    raw_server server({[&](peer& p) {
+                         p.request();
+                         p.send("HTTP/1.1 503 No\r\n" + framing + "\r\n");
+                         while (pieces < 1024 && p.send(piece)) ++pieces;
+                         left.raise();
+                       },
+                       serve_ok});
+    const auto t = make();
+    const auto e = test_exchange::make(server.port());
+    dataflux::collecting_sink sink{dataflux::buffer_pool(0)};
+    sink.reset(1000, dataflux::collecting_sink::excess::drop);
+    e->into = &sink;
+    CHECK(ask(*t, e)->report.failure == http::transport_failure::none);
+    CHECK(e->status == 503);
+    CHECK(sink.bytes().size() == 1000);
+    left.wait();
+    CHECK(pieces < 1024);
+    CHECK(ask(*t, test_exchange::make(server.port()))->outcome() == "200 ok");
   }
 }
 

@@ -17,6 +17,9 @@ struct host_pool;
 /// What one connection moves before the others get their turn. One send offers as much: the kernel
 /// takes what fits, and small offers cost a fifth more.
 inline constexpr std::size_t turn_limit = std::size_t{4} << 20U;
+/// A body that nobody wants is read to its end up to this size; beyond it a new connection is
+/// cheaper.
+inline constexpr std::size_t discard_limit = std::size_t{256} << 10U;
 
 /// One connection of an I/O thread and the exchange on it. All members run on that thread.
 ///
@@ -68,6 +71,8 @@ class connection {
   step receive_through_input();
   step take_input();
   step deliver(bytes_view bytes);
+  step not_taken();
+  step stop_reading();
   step refuse(const error& why);
   step lost(stream::status how);
   stream::outcome receive_into(bytes_span memory);
@@ -89,8 +94,8 @@ class connection {
   bool reused_{false};
   bool sending_{false};
   bool head_done_{false};
-  bool peer_done_{false};  ///< it closed: not to be used again
-  bool resuming_{false};   ///< in the owner's list of connections to resume
+  bool spent_{false};     ///< the peer closed, or what it sends is left: not to be used again
+  bool resuming_{false};  ///< in the owner's list of connections to resume
   transport_failure give_up_{transport_failure::none};  ///< what resume() ends the exchange with
 
   ref<exchange> current_{};

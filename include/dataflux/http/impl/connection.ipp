@@ -110,7 +110,7 @@ DATAFLUX_INLINE void connection::on_events(std::uint32_t events) {
   if (state_ == state::idle) return idle_event(events);
   if (state_ != state::busy) return;
   last_activity_ = now();
-  if ((events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0) peer_done_ = true;
+  if ((events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0) spent_ = true;
   if (sending_ && (events & (EPOLLOUT | EPOLLERR | EPOLLHUP)) != 0) {
     send_some();
     arm();
@@ -153,7 +153,7 @@ DATAFLUX_INLINE void connection::reply_complete() {
   // bytes mean.
   const bool all_sent =
       !sending_ && out_sent_ == out_.size() && part_ == current_->request.body.parts().size();
-  const bool clean = all_sent && input_.empty() && !peer_done_;
+  const bool clean = all_sent && input_.empty() && !spent_;
   ref<exchange> e = std::move(current_);
   exchange_report report = std::move(report_);
   if (clean && decoder_.keep_alive()) {

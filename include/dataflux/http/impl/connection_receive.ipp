@@ -68,6 +68,8 @@ DATAFLUX_INLINE connection::step connection::start_body() {
                        decoder_.framing() != body_framing::until_close;
     const auto expected = sink_->expect(known ? decoder_.remaining() : byte_range::to_end);
     if (!expected) return refuse(expected.error());
+  } else if (decoder_.remaining() > discard_limit) {
+    return stop_reading();
   }
   return decoder_.complete() ? (reply_complete(), step::ended) : take_input();
 }
@@ -112,7 +114,7 @@ DATAFLUX_INLINE connection::step connection::receive_in_place() {
       decoder_.framing() == body_framing::until_close ? receive_piece : decoder_.remaining();
   const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(most, receive_piece));
   const bytes_span memory = sink_->prepare(wanted);
-  if (memory.empty()) return refuse(error(errc::out_of_range, "the reply is longer than its sink"));
+  if (memory.empty()) return not_taken();
   const auto got = receive_into(memory.first(std::min(memory.size(), wanted)));
   if (got.status == stream::status::again) return step::again;
   if (got.status != stream::status::ok) return lost(got.status);
@@ -136,18 +138,31 @@ DATAFLUX_INLINE connection::step connection::receive_through_input() {
 
 DATAFLUX_INLINE connection::step connection::deliver(bytes_view bytes) {
   report_.bytes_received += bytes.size();
-  if (sink_ == nullptr) return step::more;
+  if (sink_ == nullptr) {
+    return report_.bytes_received > discard_limit ? stop_reading() : step::more;
+  }
   while (!bytes.empty()) {
     const bytes_span memory = sink_->prepare(bytes.size());
-    if (memory.empty()) {
-      return refuse(error(errc::out_of_range, "the reply is longer than its sink"));
-    }
+    if (memory.empty()) return not_taken();
     const std::size_t count = std::min(memory.size(), bytes.size());
     std::memcpy(memory.data(), bytes.data(), count);
     if (auto committed = sink_->commit(count); !committed) return refuse(committed.error());
     bytes = bytes.subspan(count);
   }
   return step::more;
+}
+
+/// The sink gave no memory.
+DATAFLUX_INLINE connection::step connection::not_taken() {
+  if (sink_->satisfied()) return stop_reading();
+  return refuse(error(errc::out_of_range, "the reply is longer than its sink"));
+}
+
+/// The rest of the body is left where it is, and the connection with it.
+DATAFLUX_INLINE connection::step connection::stop_reading() {
+  spent_ = true;
+  reply_complete();
+  return step::ended;
 }
 
 DATAFLUX_INLINE connection::step connection::refuse(const error& why) {
