@@ -4,7 +4,9 @@
 #include <dataflux/http/impl/connection_pool.ipp>
 #include <dataflux/http/impl/connection_receive.ipp>
 #include <dataflux/http/impl/connector.ipp>
+#include <dataflux/http/impl/cpu_count.ipp>
 #include <dataflux/http/impl/curl_transport.ipp>
+#include <dataflux/http/impl/descriptors.ipp>
 #include <dataflux/http/impl/failure.ipp>
 #include <dataflux/http/impl/host_pool.ipp>
 #include <dataflux/http/impl/http1.ipp>
@@ -12,6 +14,9 @@
 #include <dataflux/http/impl/memory_transport.ipp>
 #include <dataflux/http/impl/message.ipp>
 #include <dataflux/http/impl/pacing.ipp>
+#include <dataflux/http/impl/proxy.ipp>
 #include <dataflux/http/impl/resolver.ipp>
 #include <dataflux/http/impl/retry.ipp>
+#include <dataflux/http/impl/socket_watch.ipp>
+#include <dataflux/http/impl/trust_store.ipp>
 #include <dataflux/http/impl/url.ipp>

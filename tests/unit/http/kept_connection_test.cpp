@@ -8,8 +8,14 @@
 #include <support/test_exchange.hpp>
 #include <support/tls_end.hpp>
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
 #include <atomic>
+#include <chrono>
 #include <string>
+#include <thread>
 #include <utility>
 
 namespace kept_connection_test {
@@ -164,6 +170,50 @@ TEST_CASE("curl_transport: a sink that has enough ends the reply well (mend 15)"
     CHECK(pieces < 1024);
     CHECK(ask(*t, test_exchange::make(server.port()))->outcome() == "200 ok");
   }
+}
+
+TEST_CASE("curl_transport: a connection is kept for as long as the server says (mend 15)",
+          "[http]") {
+  const auto asked = [](const std::string& keep, bool wait) {
+    raw_server server({[&](peer& p) {
+      while (!p.request().empty()) {
+        p.send("HTTP/1.1 200 OK\r\nKeep-Alive: " + keep + "\r\nContent-Length: 2\r\n\r\nok");
+      }
+    }});
+    const auto t = make({.idle_timeout = std::chrono::hours(1)});
+    CHECK(ask(*t, test_exchange::make(server.port()))->outcome() == "200 ok");
+    while (wait && t->connections() > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    CHECK(ask(*t, test_exchange::make(server.port()))->outcome() == "200 ok");
+    return server.connections();
+  };
+  CHECK(asked("timeout=0", false) == 2);
+  CHECK(asked("timeout=1, max=100", true) == 2);
+  CHECK(asked("timeout=1000", false) == 1);
+}
+
+TEST_CASE("curl_transport: a peer that is gone is noticed by the kernel (mend 15)", "[http]") {
+  raw_server server({serve_ok});
+  const auto t = make({.peer_timeout = std::chrono::seconds(42)});
+  CHECK(ask(*t, test_exchange::make(server.port()))->outcome() == "200 ok");
+  const auto option = [](int socket, int level, int name) {
+    int value = -1;
+    ::socklen_t size = sizeof(value);
+    ::getsockopt(socket, level, name, &value, &size);
+    return value;
+  };
+  int found = 0;
+  for (int s = 0; s < 1024; ++s) {
+    ::sockaddr_in to{};
+    ::socklen_t size = sizeof(to);
+    if (::getpeername(s, reinterpret_cast<::sockaddr*>(&to), &size) != 0) continue;
+    if (to.sin_family != AF_INET || ntohs(to.sin_port) != server.port()) continue;
+    ++found;
+    CHECK(option(s, SOL_SOCKET, SO_KEEPALIVE) == 1);
+    CHECK(option(s, IPPROTO_TCP, TCP_USER_TIMEOUT) == 42000);
+    CHECK(option(s, IPPROTO_TCP, TCP_KEEPIDLE) == 21);
+    CHECK(option(s, IPPROTO_TCP, TCP_KEEPINTVL) == 7);
+  }
+  CHECK(found == 1);
 }
 
 }  // namespace kept_connection_test

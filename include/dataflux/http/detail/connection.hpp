@@ -39,10 +39,11 @@ class connection {
 
   /// The stream is connected: registers it with epoll and waits for work.
   void established();
-  /// False when a kept connection brings what nobody asked for, or is closed: it must not be used.
-  /// Bytes behind a reply may lie where no event tells of them: in OpenSSL's read-ahead, or behind
-  /// a receive that filled its memory exactly. A fresh one has had no reply that any could follow.
-  bool usable() noexcept { return !reused_ || is_silent(); }
+  /// False when a kept connection has been idle for too long, or brings what nobody asked for, or
+  /// is closed: it must not be used. Bytes behind a reply may lie where no event tells of them: in
+  /// OpenSSL's read-ahead, or behind a receive that filled its memory exactly. A fresh one has had
+  /// no reply that any could follow.
+  bool usable() noexcept { return !reused_ || (now() < next_limit() && is_silent()); }
   /// Encodes and begins to send; failures are reported from the event loop, not from here.
   void begin(ref<exchange> e);
   void on_events(std::uint32_t events);
@@ -111,6 +112,7 @@ class connection {
   std::string begun_head_{};  ///< what has come of a head that is not complete
   bytes_view input_{};        ///< received and not decoded yet; empty between turns
 
+  duration keep_for_{};  ///< while idle
   time_point last_activity_{};
   time_point request_sent_{never};
   timer_id timer_{timer_id::none};

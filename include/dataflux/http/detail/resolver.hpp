@@ -2,6 +2,7 @@
 
 #include <dataflux/deadline.hpp>
 #include <dataflux/exec/scheduler.hpp>
+#include <dataflux/http/url.hpp>
 #include <dataflux/result.hpp>
 
 #include <cstddef>
@@ -45,6 +46,9 @@ class resolver {
   static void serve(std::shared_ptr<state> shared);
   std::shared_ptr<state> state_;
 };
+
+/// "host:port:address,[address]", as curl wants to be told what a name stands for.
+std::string addresses_text(const origin& to, const std::vector<std::string>& addresses);
 
 }  // namespace dataflux::inline DATAFLUX_ABI::http::detail
 

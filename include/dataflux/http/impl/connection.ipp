@@ -15,6 +15,7 @@ DATAFLUX_INLINE time_point connection::now() const noexcept { return owner_.loop
 DATAFLUX_INLINE void connection::established() {
   state_ = state::idle;
   last_activity_ = now();
+  keep_for_ = owner_.options_.idle_timeout;
 }
 
 DATAFLUX_INLINE void connection::begin(ref<exchange> e) {
@@ -192,7 +193,7 @@ DATAFLUX_INLINE void connection::close() {
 }
 
 DATAFLUX_INLINE time_point connection::next_limit() const noexcept {
-  if (state_ == state::idle) return deadline_after(last_activity_, owner_.options_.idle_timeout);
+  if (state_ == state::idle) return deadline_after(last_activity_, keep_for_);
   if (state_ != state::busy) return never;
   const exchange_limits& limits = current_->limits;
   const bool waiting = !sending_ && report_.first_byte == never;

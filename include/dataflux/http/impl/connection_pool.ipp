@@ -2,6 +2,7 @@
 
 #include <dataflux/http/detail/connection_pool.hpp>
 #include <dataflux/http/detail/io_thread.hpp>
+#include <dataflux/http/detail/proxy.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -320,8 +321,7 @@ DATAFLUX_INLINE void connection_pool::connect_failed(connection& c, transport_fa
                       detail.find("packet length too long") != std::string::npos;
   pool.failure = no_tls ? transport_failure::wrong_protocol : failure;
   pool.failure_detail =
-      no_tls ? "the server does not speak TLS: is it http?"
-             : "cannot connect: " + detail + "; check the endpoint, the network and proxy settings";
+      no_tls ? "the server does not speak TLS: is it http?" : "cannot connect: " + detail;
   pool.failed_at = loop_.now();
   // While other connections live the line is served by them, each waiter for as long as it may.
   // Else each failure ends one waiter, but for a timeout: waiters have limits of their own, counted

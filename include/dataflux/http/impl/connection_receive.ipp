@@ -57,9 +57,18 @@ DATAFLUX_INLINE connection::step connection::receive_head() {
   return start_body();
 }
 
+/// Not to the last moment: a request must not cross the server's close.
+inline duration keep_time(const reply_head& head, duration most) {
+  const auto said = keep_alive_timeout(head);
+  if (!said) return most;
+  const duration whole = *said;
+  return std::min(most, whole - std::min<duration>(whole / 2, std::chrono::seconds(1)));
+}
+
 DATAFLUX_INLINE connection::step connection::start_body() {
   head_done_ = true;
   report_.head_received = true;
+  keep_for_ = keep_time(decoder_.head(), owner_.options_.idle_timeout);
   auto sink = current_->on_head(decoder_.head());
   if (!sink) return refuse(sink.error());
   sink_ = *sink;

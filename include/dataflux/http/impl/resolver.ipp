@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/http/detail/descriptors.hpp>
 #include <dataflux/http/detail/resolver.hpp>
 #include <dataflux/http/detail/signals.hpp>
 
@@ -67,6 +68,12 @@ inline result<resolver::addresses> look_up(const std::string& host) {
   hints.ai_flags = AI_ADDRCONFIG;
   ::addrinfo* list = nullptr;
   const int code = ::getaddrinfo(host.c_str(), nullptr, &hints, &list);
+  if (code != 0 && out_of_descriptors()) {  // getaddrinfo calls it a name server's trouble
+    return error(errc::unavailable, "cannot resolve host \"" + host +
+                                        "\": " + std::string(no_descriptor_text) + "; " +
+                                        std::string(descriptor_advice))
+        .with_retryable(true);
+  }
   if (code != 0) {
     return error(errc::unavailable, "cannot resolve host \"" + host + "\": " + ::gai_strerror(code))
         .with_retryable(true);
@@ -147,6 +154,17 @@ DATAFLUX_INLINE void resolver::serve(std::shared_ptr<state> shared) {
     if (outcome) shared->cache[host] = {*outcome, clock::now() + shared->ttl};
     shared->reply_all(host, outcome);
   }
+}
+
+DATAFLUX_INLINE std::string addresses_text(const origin& to,
+                                           const std::vector<std::string>& addresses) {
+  std::string out = to.host + ":" + std::to_string(to.port) + ":";
+  for (std::size_t i = 0; i < addresses.size(); ++i) {
+    if (i != 0) out += ',';
+    const bool v6 = addresses[i].find(':') != std::string::npos;
+    out += v6 ? "[" + addresses[i] + "]" : addresses[i];
+  }
+  return out;
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::http::detail
