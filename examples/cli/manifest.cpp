@@ -180,7 +180,8 @@ result<void> show(const session& with, const manifest_options& options) {
   const auto rows = of->rows();
   if (!rows) return rows.error();
   const auto& facts = of->description();
-  row_printer out({options.details, options.json, facts.versions}, facts.bucket);
+  row_printer out({.details = options.details, .json = options.json, .generations = facts.versions},
+                  facts.bucket);
   for (auto at = rows->begin(); at != rows->end() && !out.broken(); ++at) {
     out.object(*at, at.extras().created);
   }

@@ -25,9 +25,12 @@ class byte_sink {
   virtual result<void> expect(std::uint64_t length) = 0;
 
   /// Memory for the next bytes, at most `wanted` of them and at least one; valid until the next
-  /// call of any member. An empty span means that the sink cannot take more: the operation fails
-  /// with errc::out_of_range.
+  /// call of any member. An empty span means that the sink takes no more: if it is satisfied() the
+  /// producer stops there, else the operation fails with errc::out_of_range.
   virtual bytes_span prepare(std::size_t wanted) = 0;
+
+  /// It has all that it wants, whatever may still come.
+  virtual bool satisfied() const noexcept { return false; }
 
   /// The first `count` bytes of the last prepare() hold data now. An error ends the operation.
   virtual result<void> commit(std::size_t count) = 0;

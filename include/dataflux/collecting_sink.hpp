@@ -14,7 +14,7 @@ class collecting_sink final : public byte_sink {
  public:
   enum class excess : std::uint8_t {
     refuse,  ///< more than the limit is an error (out_of_range)
-    drop,    ///< what is beyond the limit is received and forgotten
+    drop,    ///< what is beyond the limit is not received: the producer stops
   };
 
   explicit collecting_sink(buffer_pool pool) noexcept : pool_(std::move(pool)) {}
@@ -29,6 +29,7 @@ class collecting_sink final : public byte_sink {
 
   result<void> expect(std::uint64_t length) override;
   bytes_span prepare(std::size_t wanted) override;
+  bool satisfied() const noexcept override { return beyond_ == excess::drop && used_ == limit_; }
   result<void> commit(std::size_t count) override;
   result<void> rewind(std::uint64_t offset) override;
 
@@ -39,7 +40,6 @@ class collecting_sink final : public byte_sink {
   buffer memory_{};
   std::size_t used_{0};
   std::size_t limit_{0};
-  bool dropping_{false};
   excess beyond_{excess::refuse};
 };
 

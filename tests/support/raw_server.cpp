@@ -118,6 +118,11 @@ std::string raw_server::peer::bytes(std::size_t size) {
   return out;
 }
 
+std::string raw_server::peer::some() {
+  if (buffered_.empty()) more();
+  return std::exchange(buffered_, {});
+}
+
 std::string raw_server::peer::request() {
   std::string first = head();
   if (first.empty()) return first;
@@ -216,6 +221,8 @@ raw_server::~raw_server() {
   ::close(stop_read_);
 }
 
+void raw_server::stop_listening() { ::shutdown(listener_, SHUT_RDWR); }
+
 std::vector<std::string> raw_server::heads() const {
   const std::scoped_lock lock(mutex_);
   return heads_;
@@ -224,6 +231,7 @@ std::vector<std::string> raw_server::heads() const {
 void raw_server::accept_all() {
   while (wait_readable(listener_, stop_read_)) {
     const int socket = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
+    if (socket < 0 && errno == EINVAL) return;  // it does not listen any more
     if (socket < 0) continue;
     const int yes = 1;
     ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));

@@ -23,6 +23,8 @@ class raw_server {
     std::string head();
     /// Exactly `size` bytes, fewer when the peer left before.
     std::string bytes(std::size_t size);
+    /// What has come, at least a byte; empty when the peer left.
+    std::string some();
     /// A head and, by its Content-Length, the body behind it. The head is kept for heads().
     std::string request();
     /// False when the peer is gone.
@@ -70,6 +72,8 @@ class raw_server {
   std::uint16_t port() const noexcept { return port_; }
   /// Connections accepted so far.
   std::size_t connections() const noexcept { return accepted_.load(); }
+  /// Connections that live stay; new ones are refused from now on.
+  void stop_listening();
   /// The heads of all requests that came to peer::request(), in order of arrival.
   std::vector<std::string> heads() const;
 

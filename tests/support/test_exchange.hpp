@@ -41,6 +41,7 @@ class test_exchange final : public dataflux::http::exchange {
 
   dataflux::result<dataflux::byte_sink*> on_head(const dataflux::http::reply_head& head) override {
     status = head.status();
+    if (into != nullptr) return into;
     sink_ = std::make_unique<dataflux::span_sink>(memory_);
     return memory_.empty() ? nullptr : sink_.get();
   }
@@ -65,7 +66,8 @@ class test_exchange final : public dataflux::http::exchange {
   int status{0};
   std::atomic<int> ends{0};
   dataflux::http::exchange_report report{};
-  std::function<void()> then{};  ///< runs at the end, on the executor
+  dataflux::byte_sink* into{nullptr};  ///< takes the body instead of the memory
+  std::function<void()> then{};        ///< runs at the end, on the executor
 
  private:
   explicit test_exchange(std::size_t room) : memory_(room) {}

@@ -4,8 +4,10 @@
 #include <dataflux/http/message.hpp>
 #include <dataflux/result.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +34,10 @@ inline constexpr std::size_t max_chunk_line = 4096;
 /// space or a control character.
 /// Cost: appends only; no allocation once `out` has the capacity.
 result<void> encode_request_head(const request& r, std::string& out);
+
+/// How long the server says that it keeps an idle connection: `timeout` of the field Keep-Alive
+/// (RFC 2068 19.7.1.1). Nothing when it does not say so, or unintelligibly.
+std::optional<std::chrono::seconds> keep_alive_timeout(const reply_head& head);
 
 /// How the end of a reply's body is found.
 enum class body_framing : std::uint8_t {

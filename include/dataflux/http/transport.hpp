@@ -20,7 +20,8 @@ class wait_line;
 
 /// How long each phase of one exchange may take. Zero = no limit of that kind.
 struct exchange_limits {
-  /// Waiting for a connection to be established (TCP and TLS), once started.
+  /// Waiting for a connection: resolving the name, TCP and TLS, attempts that fail while others
+  /// serve. While as many connections as allowed are at work it begins when there is room.
   duration connect{std::chrono::seconds(10)};
   /// From the last byte of the request sent to the first byte of the reply.
   duration first_byte{std::chrono::seconds(60)};
@@ -84,6 +85,8 @@ class exchange : public ref_counted {
   exchange* next_{nullptr};
   exchange* previous_{nullptr};
   timer_id wait_timer_{timer_id::none};
+  time_point waiting_since_{never};
+  time_point connect_until_{never};
 };
 
 /// Carries exchanges. Implementations: curl_transport (sockets) and memory_transport (scripted).

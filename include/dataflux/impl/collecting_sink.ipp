@@ -13,7 +13,6 @@ DATAFLUX_INLINE void collecting_sink::reset(std::size_t limit, excess beyond) no
   used_ = 0;
   limit_ = limit;
   beyond_ = beyond;
-  dropping_ = false;
 }
 
 DATAFLUX_INLINE void collecting_sink::release_if_larger(std::size_t bytes) noexcept {
@@ -46,20 +45,16 @@ DATAFLUX_INLINE bytes_span collecting_sink::prepare(std::size_t wanted) {
   if (used_ == memory_.capacity() && used_ < limit_) grow(std::min(limit_, used_ * 2));
   const std::size_t end = std::min(limit_, memory_.capacity());
   if (used_ < end) return memory_.span().subspan(used_, std::min(wanted, end - used_));
-  if (beyond_ == excess::refuse) return {};
-  // Received over the spare bytes, which nobody reads after an overlong body.
-  dropping_ = true;
-  return {memory_.data() + memory_.capacity(), std::min(wanted, buffer_slack)};
+  return {};
 }
 
 DATAFLUX_INLINE result<void> collecting_sink::commit(std::size_t count) {
-  if (!dropping_) used_ += count;
+  used_ += count;
   return {};
 }
 
 DATAFLUX_INLINE result<void> collecting_sink::rewind(std::uint64_t offset) {
   used_ = static_cast<std::size_t>(std::min<std::uint64_t>(offset, used_));
-  dropping_ = false;
   return {};
 }
 

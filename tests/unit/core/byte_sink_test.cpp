@@ -1,5 +1,6 @@
 #include <dataflux/byte_range.hpp>
 #include <dataflux/byte_sink.hpp>
+#include <dataflux/collecting_sink.hpp>
 
 #include <support/catch.hpp>
 
@@ -57,6 +58,25 @@ TEST_CASE("span_sink: more than was prepared cannot be committed", "[core]") {
   dataflux::span_sink sink{memory};
   CHECK_FALSE(sink.commit(5));
   CHECK(sink.size() == 0);
+}
+
+TEST_CASE("collecting_sink: what is beyond its limit is not asked for (mend 15)", "[core]") {
+  using dataflux::collecting_sink;
+  for (const auto beyond : {collecting_sink::excess::drop, collecting_sink::excess::refuse}) {
+    collecting_sink sink{dataflux::buffer_pool(0)};
+    sink.reset(100, beyond);
+    std::size_t taken = 0;
+    for (auto memory = sink.prepare(64); !memory.empty(); memory = sink.prepare(64)) {
+      CHECK_FALSE(sink.satisfied());
+      taken += memory.size();
+      REQUIRE(sink.commit(memory.size()));
+    }
+    CHECK(taken == 100);
+    CHECK(sink.bytes().size() == 100);
+    CHECK(sink.satisfied() == (beyond == collecting_sink::excess::drop));
+    sink.reset(100, beyond);
+    CHECK_FALSE(sink.satisfied());
+  }
 }
 
 }  // namespace byte_sink_test

@@ -3,6 +3,8 @@
 #include <fuzz/http1_fuzz.hpp>
 #include <support/catch.hpp>
 
+#include <chrono>
+
 #include "http1_corpus.hpp"
 
 #include <algorithm>
@@ -366,6 +368,23 @@ TEST_CASE("http1_fuzz: corpus, prefixes and mutations keep the invariants", "[ht
     run(static_cast<char>(random()), noise);
   }
   SUCCEED("no invariant broke");
+}
+
+TEST_CASE("http1: how long the server keeps a connection (mend 15)", "[http]") {
+  using std::chrono::seconds;
+  const auto said = [](std::vector<dataflux::http::reply_head::field> fields) {
+    dataflux::http::reply_head head;
+    head.assign(200, std::move(fields), 0);
+    return dataflux::http::keep_alive_timeout(head);
+  };
+  CHECK(said({{"Keep-Alive", "timeout=5"}}) == seconds(5));
+  CHECK(said({{"keep-alive", "max=100, Timeout=15"}}) == seconds(15));
+  CHECK(said({{"Keep-Alive", "timeout=0,max=1"}}) == seconds(0));
+  CHECK_FALSE(said({}));
+  for (const char* text : {"", "max=5", "timeout", "timeout=", "timeout=x", "timeout=-1",
+                           "timeout=5s", "timeout=99999999999", "5", ",,"}) {
+    CHECK_FALSE(said({{"Keep-Alive", text}}));
+  }
 }
 
 }  // namespace http1_test

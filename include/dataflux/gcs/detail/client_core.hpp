@@ -23,6 +23,9 @@
 
 namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
 
+/// The one that is asked for, else the one that the credentials say.
+std::string quota_project_of(const client_options& o, const auth::credentials_ptr& c);
+
 class call;
 class read_call;
 

@@ -51,6 +51,19 @@ inline result<destination> find_destination(const client_options& o) {
   return destination{std::move(*where), std::move(found->credentials)};
 }
 
+/// Refused before any request carries it: a line end would begin another header field.
+inline result<void> check_header_values(const client_options& o, const auth::credentials_ptr& c) {
+  for (const auto& [value, name] : {std::pair{o.user_agent, "user_agent"},
+                                    std::pair{quota_project_of(o, c), "quota_project"}}) {
+    http::header_list fields;
+    fields.add("x", value);
+    if (fields.valid()) continue;
+    return error(errc::invalid_argument,
+                 std::string(name) + " holds a line end or NUL, which no header field may");
+  }
+  return {};
+}
+
 }  // namespace detail
 
 DATAFLUX_INLINE client::client(ref<detail::client_core> core) noexcept : core_(std::move(core)) {}
@@ -58,6 +71,9 @@ DATAFLUX_INLINE client::client(ref<detail::client_core> core) noexcept : core_(s
 DATAFLUX_INLINE result<std::shared_ptr<client>> client::create(client_options options) {
   auto where = detail::find_destination(options);
   if (!where) return std::move(where).error();
+  if (auto good = detail::check_header_values(options, where->credentials); !good) {
+    return std::move(good).error();
+  }
   // The core's copy of the options must not keep the transport: see ~client.
   std::shared_ptr<http::transport> transport = std::exchange(options.shared_transport, nullptr);
   if (transport == nullptr) {

@@ -16,7 +16,8 @@ inline std::string user_agent_of(const client_options& o) {
   return o.user_agent.empty() ? own : o.user_agent + " " + own;
 }
 
-inline std::string quota_project_of(const client_options& o, const auth::credentials_ptr& c) {
+DATAFLUX_INLINE std::string quota_project_of(const client_options& o,
+                                             const auth::credentials_ptr& c) {
   if (!o.quota_project.empty() || !c) return o.quota_project;
   return c->facts().quota_project;
 }

@@ -14,6 +14,13 @@ namespace dataflux::inline DATAFLUX_ABI::http::detail {
 class connection_pool;
 struct host_pool;
 
+/// What one connection moves before the others get their turn. One send offers as much: the kernel
+/// takes what fits, and small offers cost a fifth more.
+inline constexpr std::size_t turn_limit = std::size_t{4} << 20U;
+/// A body that nobody wants is read to its end up to this size; beyond it a new connection is
+/// cheaper.
+inline constexpr std::size_t discard_limit = std::size_t{256} << 10U;
+
 /// One connection of an I/O thread and the exchange on it. All members run on that thread.
 ///
 /// States: connecting -> idle <-> busy -> dead. A dead one is destroyed by its thread once no event
@@ -32,6 +39,11 @@ class connection {
 
   /// The stream is connected: registers it with epoll and waits for work.
   void established();
+  /// False when a kept connection has been idle for too long, or brings what nobody asked for, or
+  /// is closed: it must not be used. Bytes behind a reply may lie where no event tells of them: in
+  /// OpenSSL's read-ahead, or behind a receive that filled its memory exactly. A fresh one has had
+  /// no reply that any could follow.
+  bool usable() noexcept { return !reused_ || (now() < next_limit() && is_silent()); }
   /// Encodes and begins to send; failures are reported from the event loop, not from here.
   void begin(ref<exchange> e);
   void on_events(std::uint32_t events);
@@ -60,12 +72,16 @@ class connection {
   step receive_through_input();
   step take_input();
   step deliver(bytes_view bytes);
+  step not_taken();
+  step stop_reading();
   step refuse(const error& why);
   step lost(stream::status how);
   stream::outcome receive_into(bytes_span memory);
   bool nothing_came() const noexcept { return report_.first_byte == never; }
   void reply_complete();
   void idle_event(std::uint32_t events);
+  /// Nothing has come, a TLS ticket apart.
+  bool is_silent() noexcept;
   time_point now() const noexcept;
   time_point next_limit() const noexcept;
   void arm();
@@ -79,8 +95,8 @@ class connection {
   bool reused_{false};
   bool sending_{false};
   bool head_done_{false};
-  bool peer_done_{false};  ///< it closed, or sent what nobody asked for: not to be used again
-  bool resuming_{false};   ///< in the owner's list of connections to resume
+  bool spent_{false};     ///< the peer closed, or what it sends is left: not to be used again
+  bool resuming_{false};  ///< in the owner's list of connections to resume
   transport_failure give_up_{transport_failure::none};  ///< what resume() ends the exchange with
 
   ref<exchange> current_{};
@@ -96,6 +112,7 @@ class connection {
   std::string begun_head_{};  ///< what has come of a head that is not complete
   bytes_view input_{};        ///< received and not decoded yet; empty between turns
 
+  duration keep_for_{};  ///< while idle
   time_point last_activity_{};
   time_point request_sent_{never};
   timer_id timer_{timer_id::none};

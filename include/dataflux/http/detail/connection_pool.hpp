@@ -2,6 +2,7 @@
 
 #include <dataflux/http/detail/connection.hpp>
 #include <dataflux/http/detail/connector.hpp>
+#include <dataflux/http/detail/host_pool.hpp>
 #include <dataflux/http/detail/resolver.hpp>
 #include <dataflux/http/transport.hpp>
 
@@ -15,36 +16,6 @@
 namespace dataflux::inline DATAFLUX_ABI::http::detail {
 
 class io_thread;
-
-/// Exchanges that wait for a connection, first come first served; linked through the exchanges.
-class wait_line {
- public:
-  bool empty() const noexcept { return first_ == nullptr; }
-  exchange& front() const noexcept { return *first_; }
-  std::size_t size() const noexcept { return size_; }
-  void push_back(ref<exchange> e) noexcept;
-  void push_front(ref<exchange> e) noexcept;
-  ref<exchange> remove(exchange& e) noexcept;
-
- private:
-  exchange* first_{nullptr};
-  exchange* last_{nullptr};
-  std::size_t size_{0};
-};
-
-/// The connections of one I/O thread to one origin, and who waits for them.
-struct host_pool {
-  std::shared_ptr<const origin> to{};
-  wait_line waiting{};
-  std::vector<connection*> idle{};  ///< most recently used last, and taken first
-  std::size_t connecting{0};
-  std::size_t established{0};
-  resolver::addresses addresses{};
-  time_point addresses_until{};
-  std::size_t next_address{0};
-  bool resolving{false};
-  time_point no_connect_before{};  ///< after a failed connect, while other connections live
-};
 
 /// Brings exchanges and connections of one I/O thread together: who waits, what is idle, when one
 /// more connection is opened. All members run on that thread, connections() apart.
@@ -81,9 +52,17 @@ class connection_pool {
   void end_unsent(ref<exchange> e, transport_failure failure, std::string detail);
   void retry_fresh(ref<exchange> e);
   void wait_in_line(host_pool& pool, ref<exchange> e, bool first);
+  void limit_wait(host_pool& pool, exchange& e);
+  void waited_long(host_pool& pool, exchange& e);
+  std::size_t room_of(const host_pool& pool) const noexcept;
+  void give_up_connecting(host_pool& pool);
   ref<exchange> leave_line(host_pool& pool, exchange& e) noexcept;
+  connection* take_idle(host_pool& pool);
   void serve_line(host_pool& pool);
-  void open_connections(host_pool& pool);
+  static host_claim claim_of(const host_pool& pool) noexcept;
+  bool wants_connection(host_pool& pool);
+  bool gives_way(host_pool& pool);
+  void open_connections();
   bool make_room();
   void resolve(host_pool& pool);
   void open_one(host_pool& pool);

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 /// libcurl, used to connect only: DNS, happy eyeballs, proxies, TLS with verification and client
@@ -19,6 +20,9 @@
 /// Over TLS, or through a proxy, bytes move by curl_easy_send and curl_easy_recv. On a bare TCP
 /// connection they would only add a search for the connection to each system call.
 namespace dataflux::inline DATAFLUX_ABI::http::detail {
+
+inline constexpr std::string_view connect_advice =
+    "check the endpoint, the network and proxy settings";
 
 /// A connected byte stream, plain or TLS. Non-blocking. Belongs to one I/O thread.
 class stream {
@@ -49,14 +53,14 @@ class stream {
 };
 
 /// Opens streams, many at once, driven by one I/O thread's epoll. Its sockets are registered there
-/// with data `tag(descriptor)` while they connect; after that the descriptor's new owner registers
-/// it itself. Not thread-safe.
+/// with data `socket_watch::tag(descriptor)` while they connect; after that the descriptor's new
+/// owner registers it itself. Not thread-safe.
 class connector {
  public:
   struct finished {
     void* user{nullptr};
     transport_failure failure{transport_failure::none};
-    std::string detail{};
+    std::string detail{};  ///< what went wrong, and what to do
   };
 
   connector(const curl_transport_options& options, int epoll);
@@ -64,11 +68,6 @@ class connector {
   connector& operator=(const connector&) = delete;
   /// All streams have been closed before.
   ~connector();
-
-  /// Events of a connecting socket have odd data, so that they can be told from pointers.
-  static constexpr std::uint64_t tag(int descriptor) noexcept {
-    return (static_cast<std::uint64_t>(static_cast<std::uint32_t>(descriptor)) << 1U) | 1U;
-  }
 
   /// Begins to connect; `user` comes back in next_finished(), never from inside this call.
   /// `addresses` are tried in order; empty = curl resolves (a proxy is in use).
@@ -90,10 +89,6 @@ class connector {
   struct state;
   std::unique_ptr<state> state_;
 };
-
-/// True if the environment sends connections to `to` through a proxy, whose business resolving the
-/// name then is.
-bool proxy_configured(const origin& to);
 
 }  // namespace dataflux::inline DATAFLUX_ABI::http::detail
 

@@ -1,28 +1,21 @@
 #pragma once
 
-#include <dataflux/byte_range.hpp>
 #include <dataflux/http/detail/io_thread.hpp>
 
 #include <sys/epoll.h>
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::http::detail {
 
 /// The head and the pieces of the body that fit into this behind it are sent in one call.
 inline constexpr std::size_t joined_limit = std::size_t{24} << 10U;
-/// What one receive moves at most: small enough that a checksum finds it in the cache.
-inline constexpr std::size_t receive_piece = std::size_t{256} << 10U;
-/// What one connection moves before the others get their turn. One send offers as much: the kernel
-/// takes what fits, and small offers cost a fifth more.
-inline constexpr std::size_t turn_limit = std::size_t{4} << 20U;
-
 DATAFLUX_INLINE time_point connection::now() const noexcept { return owner_.loop_.now(); }
 
 DATAFLUX_INLINE void connection::established() {
   state_ = state::idle;
   last_activity_ = now();
+  keep_for_ = owner_.options_.idle_timeout;
 }
 
 DATAFLUX_INLINE void connection::begin(ref<exchange> e) {
@@ -118,7 +111,7 @@ DATAFLUX_INLINE void connection::on_events(std::uint32_t events) {
   if (state_ == state::idle) return idle_event(events);
   if (state_ != state::busy) return;
   last_activity_ = now();
-  if ((events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0) peer_done_ = true;
+  if ((events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0) spent_ = true;
   if (sending_ && (events & (EPOLLOUT | EPOLLERR | EPOLLHUP)) != 0) {
     send_some();
     arm();
@@ -139,177 +132,15 @@ DATAFLUX_INLINE void connection::resume() {
   }
 }
 
-/// Anything but a TLS ticket means that the connection is of no more use.
 DATAFLUX_INLINE void connection::idle_event(std::uint32_t events) {
   if ((events & ~std::uint32_t{EPOLLOUT}) == 0) return;
-  if ((events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) == 0) {
-    std::byte probe[1];
-    if (stream_.receive(probe).status == stream::status::again) return;
-  }
+  if ((events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) == 0 && is_silent()) return;
   close();
 }
 
-DATAFLUX_INLINE void connection::receive_some() {
-  step next = step::more;
-  const std::uint64_t turn_end = report_.bytes_received + turn_limit;
-  while (next == step::more) {
-    next = head_done_ ? receive_body() : receive_head();
-    if (next == step::more && report_.bytes_received >= turn_end) {
-      return resume_soon();
-    }
-  }
-  if (next == step::again) arm();
-}
-
-DATAFLUX_INLINE stream::outcome connection::receive_into(bytes_span memory) {
-  const auto got = stream_.receive(memory);
-  if (got.status == stream::status::ok && report_.first_byte == never) {
-    report_.first_byte = now();
-  }
-  return got;
-}
-
-DATAFLUX_INLINE connection::step connection::receive_head() {
-  const bytes_span memory = owner_.input();
-  const auto got = receive_into(memory);
-  if (got.status == stream::status::again) return step::again;
-  if (got.status != stream::status::ok) return lost(got.status);
-  input_ = memory.first(got.count);
-  // Nearly always the head comes in one piece; else it is put together apart.
-  std::string_view received = as_text(input_);
-  const std::size_t before = begun_head_.size();
-  if (before > 0) received = begun_head_.append(received);
-  const auto consumed = decoder_.parse_head(received);
-  if (!consumed) {
-    const bool http = reused_ || received.starts_with("HTTP/");
-    fail(http ? transport_failure::protocol : transport_failure::wrong_protocol,
-         http ? consumed.error().message() : describe_stranger(received));
-    return step::ended;
-  }
-  if (*consumed == 0) {
-    if (before == 0) begun_head_.assign(received);
-    return step::more;
-  }
-  input_ = input_.subspan(*consumed - before);
-  return start_body();
-}
-
-DATAFLUX_INLINE connection::step connection::start_body() {
-  head_done_ = true;
-  report_.head_received = true;
-  auto sink = current_->on_head(decoder_.head());
-  if (!sink) return refuse(sink.error());
-  sink_ = *sink;
-  if (sink_ != nullptr) {
-    const bool known = decoder_.framing() != body_framing::chunked &&
-                       decoder_.framing() != body_framing::until_close;
-    const auto expected = sink_->expect(known ? decoder_.remaining() : byte_range::to_end);
-    if (!expected) return refuse(expected.error());
-  }
-  return decoder_.complete() ? (reply_complete(), step::ended) : take_input();
-}
-
-/// What came in one piece with the head, or with the framing of a chunk.
-DATAFLUX_INLINE connection::step connection::take_input() {
-  while (!input_.empty() && !decoder_.complete()) {
-    bytes_view data = input_;
-    std::size_t consumed = 0;
-    if (decoder_.framing() == body_framing::chunked) {
-      const auto decoded = decoder_.decode_chunked(input_);
-      if (!decoded) {
-        fail(transport_failure::protocol, decoded.error().message());
-        return step::ended;
-      }
-      consumed = decoded->consumed;
-      data = decoded->data;
-    } else {
-      if (decoder_.framing() == body_framing::length) {
-        data = input_.first(std::min<std::uint64_t>(input_.size(), decoder_.remaining()));
-      }
-      consumed = data.size();
-      decoder_.body_received(consumed);
-    }
-    input_ = input_.subspan(consumed);
-    if (!data.empty() && deliver(data) == step::ended) return step::ended;
-  }
-  if (!decoder_.complete()) return step::more;
-  reply_complete();
-  return step::ended;
-}
-
-DATAFLUX_INLINE connection::step connection::receive_body() {
-  const bool payload_next =
-      decoder_.framing() == body_framing::until_close || decoder_.remaining() > 0;
-  return sink_ != nullptr && payload_next ? receive_in_place() : receive_through_input();
-}
-
-/// Straight into the sink's memory: the bytes to come are nothing but payload.
-DATAFLUX_INLINE connection::step connection::receive_in_place() {
-  const std::uint64_t most =
-      decoder_.framing() == body_framing::until_close ? receive_piece : decoder_.remaining();
-  const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(most, receive_piece));
-  const bytes_span memory = sink_->prepare(wanted);
-  if (memory.empty()) return refuse(error(errc::out_of_range, "the reply is longer than its sink"));
-  const auto got = receive_into(memory.first(std::min(memory.size(), wanted)));
-  if (got.status == stream::status::again) return step::again;
-  if (got.status != stream::status::ok) return lost(got.status);
-  report_.bytes_received += got.count;
-  decoder_.body_received(got.count);
-  if (auto committed = sink_->commit(got.count); !committed) return refuse(committed.error());
-  if (!decoder_.complete()) return step::more;
-  // The memory was filled to its end, so that more may have come: a reply nobody asked for, or a
-  // close whose event this was.
+DATAFLUX_INLINE bool connection::is_silent() noexcept {
   std::byte probe[1];
-  if (stream_.receive(probe).status != stream::status::again) peer_done_ = true;
-  reply_complete();
-  return step::ended;
-}
-
-/// By way of the shared memory: framing of chunks, or a body that nobody wants.
-DATAFLUX_INLINE connection::step connection::receive_through_input() {
-  const bytes_span memory = owner_.input();
-  const auto got = receive_into(memory);
-  if (got.status == stream::status::again) return step::again;
-  if (got.status != stream::status::ok) return lost(got.status);
-  input_ = memory.first(got.count);
-  return take_input();
-}
-
-DATAFLUX_INLINE connection::step connection::deliver(bytes_view bytes) {
-  report_.bytes_received += bytes.size();
-  if (sink_ == nullptr) return step::more;
-  while (!bytes.empty()) {
-    const bytes_span memory = sink_->prepare(bytes.size());
-    if (memory.empty()) {
-      return refuse(error(errc::out_of_range, "the reply is longer than its sink"));
-    }
-    const std::size_t count = std::min(memory.size(), bytes.size());
-    std::memcpy(memory.data(), bytes.data(), count);
-    if (auto committed = sink_->commit(count); !committed) return refuse(committed.error());
-    bytes = bytes.subspan(count);
-  }
-  return step::more;
-}
-
-DATAFLUX_INLINE connection::step connection::refuse(const error& why) {
-  fail(transport_failure::refused, why.message());
-  return step::ended;
-}
-
-/// The stream ended before the reply did, unless the reply lasts until then.
-DATAFLUX_INLINE connection::step connection::lost(stream::status how) {
-  if (how == stream::status::closed) {
-    if (auto end = decoder_.closed(); end) {
-      reply_complete();
-    } else if (nothing_came() && reused_) {
-      fail(transport_failure::reset, "the server closed the kept connection");
-    } else {
-      fail(transport_failure::closed_early, end.error().message());
-    }
-    return step::ended;
-  }
-  fail(transport_failure::reset, stream_.last_failure() + " " + phase_text());
-  return step::ended;
+  return stream_.receive(probe).status == stream::status::again;
 }
 
 DATAFLUX_INLINE std::string connection::phase_text() const {
@@ -323,7 +154,7 @@ DATAFLUX_INLINE void connection::reply_complete() {
   // bytes mean.
   const bool all_sent =
       !sending_ && out_sent_ == out_.size() && part_ == current_->request.body.parts().size();
-  const bool clean = all_sent && input_.empty() && !peer_done_;
+  const bool clean = all_sent && input_.empty() && !spent_;
   ref<exchange> e = std::move(current_);
   exchange_report report = std::move(report_);
   if (clean && decoder_.keep_alive()) {
@@ -362,7 +193,7 @@ DATAFLUX_INLINE void connection::close() {
 }
 
 DATAFLUX_INLINE time_point connection::next_limit() const noexcept {
-  if (state_ == state::idle) return deadline_after(last_activity_, owner_.options_.idle_timeout);
+  if (state_ == state::idle) return deadline_after(last_activity_, keep_for_);
   if (state_ != state::busy) return never;
   const exchange_limits& limits = current_->limits;
   const bool waiting = !sending_ && report_.first_byte == never;

@@ -2,6 +2,7 @@
 
 #include <dataflux/http/detail/connection_pool.hpp>
 #include <dataflux/http/detail/io_thread.hpp>
+#include <dataflux/http/detail/proxy.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -19,32 +20,6 @@ DATAFLUX_INLINE connection_pool::connection_pool(io_thread& loop, int epoll,
       limits_(share),
       resolver_(names),
       connector_(options_, epoll) {}
-
-DATAFLUX_INLINE void wait_line::push_back(ref<exchange> owned) noexcept {
-  exchange* const e = owned.leak();
-  e->previous_ = last_;
-  e->next_ = nullptr;
-  (last_ != nullptr ? last_->next_ : first_) = e;
-  last_ = e;
-  ++size_;
-}
-
-DATAFLUX_INLINE void wait_line::push_front(ref<exchange> owned) noexcept {
-  exchange* const e = owned.leak();
-  e->next_ = first_;
-  e->previous_ = nullptr;
-  (first_ != nullptr ? first_->previous_ : last_) = e;
-  first_ = e;
-  ++size_;
-}
-
-DATAFLUX_INLINE ref<exchange> wait_line::remove(exchange& e) noexcept {
-  (e.previous_ != nullptr ? e.previous_->next_ : first_) = e.next_;
-  (e.next_ != nullptr ? e.next_->previous_ : last_) = e.previous_;
-  e.next_ = e.previous_ = nullptr;
-  --size_;
-  return ref<exchange>::adopt(&e);
-}
 
 DATAFLUX_INLINE void connection_pool::finish_connects() {
   detail::connector::finished end;
@@ -98,25 +73,83 @@ DATAFLUX_INLINE void connection_pool::start(ref<exchange> e) {
   e->stale_retries_ = 0;
   e->resent_ = false;
   host_pool& pool = pool_of(e->request.origin);
-  if (!pool.idle.empty() && pool.waiting.empty()) {
-    connection* const c = pool.idle.back();
-    pool.idle.pop_back();
-    return c->begin(std::move(e));
+  if (pool.waiting.empty()) {
+    if (connection* const c = take_idle(pool)) return c->begin(std::move(e));
   }
   wait_in_line(pool, std::move(e), false);
 }
 
+/// After a failed connect to a host that other connections live to.
+inline constexpr duration pause_after_failure = std::chrono::seconds(1);
+
+inline time_point connect_end(const exchange_limits& limits, time_point from) noexcept {
+  return limits.connect == duration::zero() ? never : deadline_after(from, limits.connect);
+}
+
 DATAFLUX_INLINE void connection_pool::wait_in_line(host_pool& pool, ref<exchange> e, bool first) {
   e->place_ = exchange::place::waiting;
-  if (e->limits.deadline != never) {
-    e->wait_timer_ = loop_.at(e->limits.deadline, [this, &pool, &late = *e] {
-      late.wait_timer_ = timer_id::none;
-      end_unsent(leave_line(pool, late), transport_failure::deadline,
-                 "the deadline passed while waiting for a connection");
-    });
-  }
+  e->waiting_since_ = loop_.now();
+  e->connect_until_ = connect_end(e->limits, loop_.now());
+  limit_wait(pool, *e);
   first ? pool.waiting.push_front(std::move(e)) : pool.waiting.push_back(std::move(e));
-  open_connections(pool);
+  open_connections();
+}
+
+DATAFLUX_INLINE void connection_pool::limit_wait(host_pool& pool, exchange& e) {
+  const time_point limit = std::min(e.limits.deadline, e.connect_until_);
+  if (limit == never) return;
+  e.wait_timer_ = loop_.at(limit, [this, &pool, &late = e] {
+    late.wait_timer_ = timer_id::none;
+    waited_long(pool, late);
+  });
+}
+
+/// Whoever waits while as many connections as allowed are at work waits for their ends, not for a
+/// connect: the limit of connecting begins when there is room.
+DATAFLUX_INLINE void connection_pool::waited_long(host_pool& pool, exchange& e) {
+  if (e.limits.deadline <= loop_.now()) {
+    return end_unsent(leave_line(pool, e), transport_failure::deadline,
+                      "the deadline passed while waiting for a connection");
+  }
+  if (!pool.waiting.among_first(e, room_of(pool))) {
+    e.connect_until_ = connect_end(e.limits, loop_.now());
+    return limit_wait(pool, e);
+  }
+  transport_failure failure = transport_failure::timeout_connect;
+  std::string detail = "no connection within the time allowed";
+  if (pool.failure != transport_failure::none &&
+      pool.failed_at + pause_after_failure >= e.waiting_since_) {
+    failure = pool.failure;
+    detail = pool.failure_detail;
+  } else if (pool.resolving && pool.addresses == nullptr) {
+    failure = transport_failure::resolve;
+    detail = "the name was not resolved within the time allowed; check the name servers";
+  }
+  ref<exchange> late = leave_line(pool, e);
+  if (pool.connecting > pool.waiting.size()) give_up_connecting(pool);
+  end_unsent(std::move(late), failure, std::move(detail));
+}
+
+/// For how many of the line there is room for a connection, established ones apart.
+DATAFLUX_INLINE std::size_t connection_pool::room_of(const host_pool& pool) const noexcept {
+  std::size_t elsewhere = 0;  // idle ones make room
+  for (const auto& other : pools_) {
+    if (other.get() == &pool) continue;
+    elsewhere += other->connecting + other->established - other->idle.size();
+  }
+  const std::size_t most = std::min(limits_.connections_per_host,
+                                    limits_.connections - std::min(limits_.connections, elsewhere));
+  return most - std::min(most, pool.established);
+}
+
+/// Ends the attempt that has lasted longest: the one it was made for has left the line.
+DATAFLUX_INLINE void connection_pool::give_up_connecting(host_pool& pool) {
+  connection* oldest = nullptr;
+  for (const auto& c : all_) {
+    if (&c->pool() != &pool || c->state() != connection::state::connecting) continue;
+    if (oldest == nullptr || c->last_activity_ < oldest->last_activity_) oldest = c.get();
+  }
+  if (oldest != nullptr) oldest->close();
 }
 
 DATAFLUX_INLINE ref<exchange> connection_pool::leave_line(host_pool& pool, exchange& e) noexcept {
@@ -158,13 +191,25 @@ DATAFLUX_INLINE void connection_pool::retry_fresh(ref<exchange> e) {
   wait_in_line(pool, std::move(e), true);
 }
 
+/// An idle connection that may be used, or null. Those that may not are closed.
+DATAFLUX_INLINE connection* connection_pool::take_idle(host_pool& pool) {
+  while (!pool.idle.empty()) {
+    connection* const c = pool.idle.back();
+    if (c->usable()) {
+      pool.idle.pop_back();
+      return c;
+    }
+    c->close();
+  }
+  return nullptr;
+}
+
 /// Gives idle connections to those who wait.
 DATAFLUX_INLINE void connection_pool::serve_line(host_pool& pool) {
-  while (!pool.waiting.empty() && !pool.idle.empty()) {
-    ref<exchange> e = leave_line(pool, pool.waiting.front());
-    connection* const c = pool.idle.back();
-    pool.idle.pop_back();
-    c->begin(std::move(e));
+  while (!pool.waiting.empty()) {
+    connection* const c = take_idle(pool);
+    if (c == nullptr) return;
+    c->begin(leave_line(pool, pool.waiting.front()));
   }
 }
 
@@ -177,17 +222,41 @@ DATAFLUX_INLINE host_pool& connection_pool::pool_of(const std::shared_ptr<const 
   return *pools_.back();
 }
 
-DATAFLUX_INLINE void connection_pool::open_connections(host_pool& pool) {
-  if (loop_.now() < pool.no_connect_before && pool.established > 0) return;
-  while (pool.waiting.size() > pool.connecting &&
-         pool.connecting + pool.established < limits_.connections_per_host) {
-    const bool proxied = proxy_configured(*pool.to);
-    if (!proxied && (pool.addresses == nullptr || pool.addresses_until <= loop_.now())) {
-      resolve(pool);
-      if (pool.addresses == nullptr) return;  // old ones are better than none
+DATAFLUX_INLINE host_claim connection_pool::claim_of(const host_pool& pool) noexcept {
+  return {.connections = pool.connecting + pool.established,
+          .waiting_since = pool.waiting.front().waiting_since_};
+}
+
+/// Asks for the host's addresses if they are what is missing.
+DATAFLUX_INLINE bool connection_pool::wants_connection(host_pool& pool) {
+  if (pool.waiting.size() <= pool.connecting) return false;
+  if (pool.connecting + pool.established >= limits_.connections_per_host) return false;
+  if (loop_.now() < pool.no_connect_before && pool.established > 0) return false;
+  if (pool.addresses != nullptr && loop_.now() < pool.addresses_until) return true;
+  if (proxy_configured(*pool.to)) return true;
+  resolve(pool);
+  return pool.addresses != nullptr;  // old ones are better than none
+}
+
+/// Whether a connection of `pool` that has just done its work makes room for another host.
+DATAFLUX_INLINE bool connection_pool::gives_way(host_pool& pool) {
+  if (all_.size() < limits_.connections || pool.waiting.empty()) return false;
+  return std::any_of(pools_.begin(), pools_.end(), [&](const auto& other) {
+    return other.get() != &pool && wants_connection(*other) &&
+           detail::gives_way(claim_of(pool), claim_of(*other));
+  });
+}
+
+/// Opens as many connections as are wanted and allowed.
+DATAFLUX_INLINE void connection_pool::open_connections() {
+  for (;;) {
+    host_pool* next = nullptr;
+    for (const auto& pool : pools_) {
+      if (!wants_connection(*pool)) continue;
+      if (next == nullptr || comes_first(claim_of(*pool), claim_of(*next))) next = pool.get();
     }
-    if (!make_room()) return;
-    open_one(pool);
+    if (next == nullptr || !make_room()) return;
+    open_one(*next);
   }
 }
 
@@ -208,7 +277,7 @@ DATAFLUX_INLINE void connection_pool::resolve(host_pool& pool) {
                    answer.error().message());
       }
     }
-    open_connections(pool);
+    open_connections();
   });
 }
 
@@ -226,6 +295,7 @@ DATAFLUX_INLINE bool connection_pool::make_room() {
 DATAFLUX_INLINE void connection_pool::open_one(host_pool& pool) {
   all_.push_back(std::make_unique<connection>(*this, pool));
   connection& c = *all_.back();
+  c.last_activity_ = loop_.now();
   ++pool.connecting;
   open_.store(all_.size(), std::memory_order_relaxed);
   std::vector<std::string> addresses;
@@ -246,34 +316,36 @@ DATAFLUX_INLINE void connection_pool::connect_failed(connection& c, transport_fa
                                                      const std::string& detail) {
   host_pool& pool = c.pool();
   c.close();
-  // While other connections live the line is served by them; else each failure ends one waiter.
+  // As OpenSSL calls what is no TLS.
+  const bool no_tls = detail.find("wrong version number") != std::string::npos ||
+                      detail.find("packet length too long") != std::string::npos;
+  pool.failure = no_tls ? transport_failure::wrong_protocol : failure;
+  pool.failure_detail =
+      no_tls ? "the server does not speak TLS: is it http?" : "cannot connect: " + detail;
+  pool.failed_at = loop_.now();
+  // While other connections live the line is served by them, each waiter for as long as it may.
+  // Else each failure ends one waiter, but for a timeout: waiters have limits of their own, counted
+  // from when they came.
   if (pool.established > 0) {
-    pool.no_connect_before = loop_.now() + std::chrono::seconds(1);
-    loop_.at(pool.no_connect_before, [this, &pool] { open_connections(pool); });
-  } else if (!pool.waiting.empty()) {
-    // As OpenSSL calls what is no TLS.
-    const bool no_tls = detail.find("wrong version number") != std::string::npos ||
-                        detail.find("packet length too long") != std::string::npos;
-    end_unsent(leave_line(pool, pool.waiting.front()),
-               no_tls ? transport_failure::wrong_protocol : failure,
-               no_tls ? "the server does not speak TLS: is it http?"
-                      : "cannot connect: " + detail +
-                            "; check the endpoint, the network and proxy settings");
-    open_connections(pool);
+    if (loop_.now() < pool.no_connect_before) return;
+    pool.no_connect_before = loop_.now() + pause_after_failure;
+    loop_.at(pool.no_connect_before, [this] { open_connections(); });
+  } else if (failure != transport_failure::timeout_connect && !pool.waiting.empty()) {
+    end_unsent(leave_line(pool, pool.waiting.front()), pool.failure, pool.failure_detail);
+    open_connections();
   }
 }
 
 /// A connection has nothing to do now.
 DATAFLUX_INLINE void connection_pool::released(connection& c) {
   host_pool& pool = c.pool();
+  // A fresh one has done nothing yet: passed on, it would have been made for nothing.
+  if (c.reused_ && gives_way(pool)) return c.close();
   pool.idle.push_back(&c);
   serve_line(pool);
   if (c.state() != connection::state::idle) return;
   c.arm();
-  if (all_.size() < limits_.connections) return;
-  for (const auto& other : pools_) {
-    if (!other->waiting.empty()) open_connections(*other);
-  }
+  if (all_.size() >= limits_.connections) open_connections();
 }
 
 /// Takes a connection out of everything; the object lives until the end of the loop's turn.
@@ -299,10 +371,7 @@ DATAFLUX_INLINE void connection_pool::closed(connection& c) {
   all_.pop_back();
   open_.store(all_.size(), std::memory_order_relaxed);
   // Whoever waits for a connection, here or to another host, may have one now.
-  if (!stopping_)
-    loop_.post([this] {
-      for (std::size_t i = 0; i < pools_.size(); ++i) open_connections(*pools_[i]);
-    });
+  if (!stopping_) loop_.post([this] { open_connections(); });
 }
 
 DATAFLUX_INLINE void connection_pool::close_idle(host_pool& pool) {

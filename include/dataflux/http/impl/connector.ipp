@@ -2,14 +2,17 @@
 
 #include <dataflux/exec/fork.hpp>
 #include <dataflux/http/detail/connector.hpp>
+#include <dataflux/http/detail/descriptors.hpp>
+#include <dataflux/http/detail/proxy.hpp>
+#include <dataflux/http/detail/resolver.hpp>
+#include <dataflux/http/detail/socket_watch.hpp>
+#include <dataflux/http/detail/trust_store.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <climits>
-#include <cstdlib>
 #include <system_error>
-#include <unordered_map>
 #include <utility>
 
 #include <sys/epoll.h>
@@ -18,7 +21,6 @@
 
 #include <curl/curl.h>
 #include <openssl/crypto.h>
-#include <openssl/ssl.h>
 
 namespace dataflux::inline DATAFLUX_ABI::http::detail {
 
@@ -72,23 +74,14 @@ DATAFLUX_INLINE std::string stream::last_failure() const {
   return ::curl_easy_strerror(static_cast<CURLcode>(failure_));
 }
 
-/// The context that curl hands out is OpenSSL's only then.
-inline bool curl_speaks_openssl() {
-  static const bool it_does = [] {
-    const ::curl_version_info_data* const info = ::curl_version_info(CURLVERSION_NOW);
-    return info->ssl_version != nullptr &&
-           std::string_view(info->ssl_version).starts_with("OpenSSL/3");
-  }();
-  return it_does;
+inline const ::curl_version_info_data& curl_facts() noexcept {
+  return *::curl_version_info(CURLVERSION_NOW);
 }
 
-/// One system call for several TLS records instead of two for each: a seventh of the cost of a
-/// small read. The buffer lives with the connection.
-inline CURLcode read_ahead(::CURL*, void* context, void*) noexcept {
-  auto* const tls = static_cast<::SSL_CTX*>(context);
-  static_cast<void>(SSL_CTX_set_read_ahead(tls, 1));
-  ::SSL_CTX_set_default_read_buffer_len(tls, std::size_t{64} << 10U);
-  return CURLE_OK;
+/// The context that curl hands out is OpenSSL's only then.
+inline bool curl_speaks_openssl() {
+  const char* const version = curl_facts().ssl_version;
+  return version != nullptr && std::string_view(version).starts_with("OpenSSL/3");
 }
 
 inline transport_failure failure_of(CURLcode code) noexcept {
@@ -134,10 +127,17 @@ struct connector::state {
     void* user{nullptr};
     ::curl_slist* addresses{nullptr};
     std::array<char, CURL_ERROR_SIZE> text{};
+    bool no_descriptor{false};
+    std::string trouble{};  ///< what we found ourselves, before curl's text
+
+    void explain(CURLcode code, finished& out) const;
   };
 
-  state(const curl_transport_options& o, int epoll_descriptor)
-      : options(o), epoll(epoll_descriptor), sessions(::curl_share_init()) {
+  state(const curl_transport_options& o, int epoll)
+      : options(o),
+        connects(epoll),
+        authorities(o.ca_file, curl_facts().cainfo, curl_facts().capath),
+        sessions(::curl_share_init()) {
     if (sessions == nullptr) throw std::bad_alloc();
     // One thread uses it: no lock functions.
     static_cast<void>(::curl_share_setopt(sessions, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION));
@@ -150,37 +150,41 @@ struct connector::state {
   }
 
   curl_transport_options options;
-  int epoll;
+  socket_watch connects;
+  trust_store authorities;
   /// TLS sessions, so that reconnects resume whatever group they land in.
   ::CURLSH* sessions;
   std::vector<std::unique_ptr<group>> groups{};
-  std::unordered_map<int, group*> watched{};
   std::size_t connecting{0};
 
   group& group_with_room();
-  static int on_socket(::CURL*, curl_socket_t s, int what, void* self, void*) noexcept {
-    auto& here = *static_cast<group*>(self);
-    return here.owner.watch(here, s, what);
-  }
   static int on_timer(::CURLM*, long milliseconds, void* self) noexcept {
     auto& here = *static_cast<group*>(self);
     here.timer = milliseconds < 0 ? never : clock::now() + std::chrono::milliseconds(milliseconds);
     return 0;
   }
   /// The child of a fork must close what it inherits: every socket is made and closed here.
-  static curl_socket_t open_socket(void*, curlsocktype, ::curl_sockaddr* address) noexcept {
-    const int s = ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
-    if (s < 0) return CURL_SOCKET_BAD;
+  static curl_socket_t open_socket(void* self, curlsocktype, ::curl_sockaddr* to) noexcept {
+    auto& a = *static_cast<attempt*>(self);
+    const int s = detail::open_socket(to->family, to->socktype, a.in->owner.options.peer_timeout);
+    if (s < 0) a.no_descriptor |= is_descriptor_shortage(errno);
+    return s < 0 ? CURL_SOCKET_BAD : s;
+  }
+  static CURLcode prepare_tls(::CURL*, void* context, void* self) noexcept {
+    auto& a = *static_cast<attempt*>(self);
     try {
-      track_descriptor(s);
+      const auto attached =
+          a.in->owner.authorities.attach(static_cast<::ssl_ctx_st*>(context), clock::now());
+      if (attached) return CURLE_OK;
+      a.no_descriptor |= attached.error().retryable();
+      a.trouble = attached.error().message();
+      return CURLE_SSL_CACERT_BADFILE;
     } catch (...) {
-      ::close(s);
-      return CURL_SOCKET_BAD;
+      return CURLE_OUT_OF_MEMORY;
     }
-    return s;
   }
   static int close_socket(void* self, curl_socket_t s) noexcept {
-    static_cast<group*>(self)->owner.unwatch(s);
+    static_cast<group*>(self)->owner.connects.unwatch(s);
     untrack_descriptor(s);
     return ::close(s);
   }
@@ -193,27 +197,15 @@ struct connector::state {
   void end_connecting(attempt& a) noexcept {
     if (std::exchange(a.connecting, false)) --connecting;
   }
-  void unwatch(int descriptor) noexcept {
-    ::epoll_event event{};
-    watched.erase(descriptor);
-    ::epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, &event);
-  }
-  /// curl 7 closes an unconnected socket without close_socket() and says REMOVE only then, when
-  /// another thread may have that descriptor: it is forgotten, not touched.
-  int watch(group& from, int descriptor, int what) noexcept {
-    if (what == CURL_POLL_REMOVE) {
-      watched.erase(descriptor);
-      return 0;
-    }
-    ::epoll_event event{};
-    event.data.u64 = tag(descriptor);
-    if ((what & CURL_POLL_IN) != 0) event.events |= EPOLLIN;
-    if ((what & CURL_POLL_OUT) != 0) event.events |= EPOLLOUT;
+  /// curl 7 closes an unconnected socket without close_socket() and says REMOVE only then.
+  static int on_socket(::CURL*, curl_socket_t s, int what, void* self, void*) noexcept {
+    auto& from = *static_cast<group*>(self);
+    std::uint32_t events = 0;
+    if ((what & CURL_POLL_IN) != 0) events |= EPOLLIN;
+    if ((what & CURL_POLL_OUT) != 0) events |= EPOLLOUT;
     try {
-      watched.insert_or_assign(descriptor, &from);
-      if (::epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event) != 0) {
-        ::epoll_ctl(epoll, EPOLL_CTL_MOD, descriptor, &event);
-      }
+      what == CURL_POLL_REMOVE ? from.owner.connects.forget(s)
+                               : from.owner.connects.watch(s, events, &from);
     } catch (...) {
       return -1;
     }
@@ -247,40 +239,64 @@ DATAFLUX_INLINE void connector::state::configure(::CURL* easy, attempt& a, const
   set(CURLOPT_PRIVATE, static_cast<void*>(&a));
   set(CURLOPT_ERRORBUFFER, a.text.data());
   set(CURLOPT_OPENSOCKETFUNCTION, &open_socket);
+  set(CURLOPT_OPENSOCKETDATA, static_cast<void*>(&a));
   set(CURLOPT_CLOSESOCKETFUNCTION, &close_socket);
   set(CURLOPT_CLOSESOCKETDATA, static_cast<void*>(a.in));
   const auto limit = std::chrono::ceil<std::chrono::milliseconds>(timeout).count();
   set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(limit > 0 ? limit : INT_MAX));
   if (!addresses.empty() && to.host.find(':') == std::string::npos) {  // a literal needs no entry
-    std::string entry = to.host + ":" + std::to_string(to.port) + ":";
-    for (std::size_t i = 0; i < addresses.size(); ++i) {
-      if (i != 0) entry += ',';
-      const bool v6 = addresses[i].find(':') != std::string::npos;
-      entry += v6 ? "[" + addresses[i] + "]" : addresses[i];
-    }
+    const std::string entry = addresses_text(to, addresses);
     a.addresses = ::curl_slist_append(nullptr, entry.c_str());
     set(CURLOPT_RESOLVE, a.addresses);
   }
   if (!to.tls) return;
   set(CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
-  if (curl_speaks_openssl()) set(CURLOPT_SSL_CTX_FUNCTION, &read_ahead);
   set(CURLOPT_SSL_VERIFYPEER, 1L);
   set(CURLOPT_SSL_VERIFYHOST, 2L);
-  // A CA path switches curl's store cache off: the bundle would be parsed for each connection.
+  // curl parses a bundle once for each multi, and with a path for each connection.
   set(CURLOPT_CAPATH, static_cast<const char*>(nullptr));
-  if (!options.ca_file.empty()) set(CURLOPT_CAINFO, options.ca_file.c_str());
+  if (curl_speaks_openssl()) {
+    set(CURLOPT_SSL_CTX_FUNCTION, &prepare_tls);
+    set(CURLOPT_SSL_CTX_DATA, static_cast<void*>(&a));
+    // An HTTPS proxy is met with the same authorities.
+    for (const auto file : {CURLOPT_CAINFO, CURLOPT_PROXY_CAINFO, CURLOPT_PROXY_CAPATH})
+      set(file, static_cast<const char*>(nullptr));
+  } else if (!options.ca_file.empty()) {
+    set(CURLOPT_CAINFO, options.ca_file.c_str());
+  }
   if (!options.client_certificate_file.empty()) {
     set(CURLOPT_SSLCERT, options.client_certificate_file.c_str());
     set(CURLOPT_SSLKEY, options.client_key_file.c_str());
   }
 }
 
+/// What must not pass for a server's fault: curl does not tell a file that cannot be opened for
+/// lack of descriptors from one that is not there.
+DATAFLUX_INLINE void connector::state::attempt::explain(CURLcode code, finished& out) const {
+  out.failure = failure_of(code);
+  out.detail.clear();
+  if (out.failure == transport_failure::none) return;
+  const bool opens_files = code == CURLE_SSL_CACERT_BADFILE || code == CURLE_SSL_CERTPROBLEM ||
+                           out.failure == transport_failure::resolve;
+  if (no_descriptor || (opens_files && trouble.empty() && out_of_descriptors())) {
+    out.failure = transport_failure::connect;
+    out.detail = std::string(no_descriptor_text) + "; " + std::string(descriptor_advice);
+    return;
+  }
+  const std::string said = text[0] != '\0' ? text.data() : ::curl_easy_strerror(code);
+  out.detail = (trouble.empty() ? said : trouble) + "; " + std::string(connect_advice);
+}
+
 DATAFLUX_INLINE connector::state::group& connector::state::group_with_room() {
   for (const auto& g : groups) {
     if (g->streams < group_size) return *g;
   }
+  // curl 7 makes two sockets to wake its multi up, which programs that are started would inherit.
+  const std::vector<int> before = inheritable_descriptors();
   ::CURLM* const multi = ::curl_multi_init();
   if (multi == nullptr) throw std::bad_alloc();
+  const std::vector<int> ours = quiet_sockets_since(before);
+  if (!ours.empty() && ::curl_multi_wakeup(multi) == CURLM_OK) keep_busy_sockets(ours);
   groups.push_back(std::make_unique<group>(*this, multi));
   const auto set = [multi](::CURLMoption option, auto value) {
     static_cast<void>(::curl_multi_setopt(multi, option, value));
@@ -336,10 +352,10 @@ DATAFLUX_INLINE void connector::handle_socket(int descriptor, std::uint32_t even
   if ((events & EPOLLIN) != 0) mask |= CURL_CSELECT_IN;
   if ((events & EPOLLOUT) != 0) mask |= CURL_CSELECT_OUT;
   if ((events & (EPOLLERR | EPOLLHUP)) != 0) mask |= CURL_CSELECT_ERR;
-  const auto found = state_->watched.find(descriptor);
-  if (found == state_->watched.end()) return state_->unwatch(descriptor);
+  auto* const owner = static_cast<state::group*>(state_->connects.owner_of(descriptor));
+  if (owner == nullptr) return state_->connects.unwatch(descriptor);
   int running = 0;
-  static_cast<void>(::curl_multi_socket_action(found->second->multi, descriptor, mask, &running));
+  static_cast<void>(::curl_multi_socket_action(owner->multi, descriptor, mask, &running));
 }
 
 DATAFLUX_INLINE void connector::handle_timers(time_point now) {
@@ -366,11 +382,7 @@ DATAFLUX_INLINE bool connector::next_finished(finished& out) {
       auto& a = state::attempt_of(message->easy_handle);
       state_->end_connecting(a);
       out.user = a.user;
-      out.failure = failure_of(message->data.result);
-      out.detail.clear();
-      if (out.failure != transport_failure::none) {
-        out.detail = a.text[0] != '\0' ? a.text.data() : ::curl_easy_strerror(message->data.result);
-      }
+      a.explain(message->data.result, out);
       return true;
     }
   }
@@ -381,20 +393,8 @@ DATAFLUX_INLINE int connector::adopt(stream& s) noexcept {
   curl_socket_t descriptor = CURL_SOCKET_BAD;
   static_cast<void>(::curl_easy_getinfo(s.easy_, CURLINFO_ACTIVESOCKET, &descriptor));
   s.descriptor_ = descriptor;
-  if (descriptor >= 0) state_->unwatch(descriptor);
+  if (descriptor >= 0) state_->connects.unwatch(descriptor);
   return descriptor;
-}
-
-DATAFLUX_INLINE bool proxy_configured(const origin& to) {
-  if (to.direct) return false;
-  const auto set = [](const char* name) {
-    const char* value = std::getenv(name);
-    return value != nullptr && *value != '\0';
-  };
-  // curl ignores an upper-case HTTP_PROXY, which a CGI request header could set.
-  if (to.tls)
-    return set("https_proxy") || set("HTTPS_PROXY") || set("all_proxy") || set("ALL_PROXY");
-  return set("http_proxy") || set("all_proxy") || set("ALL_PROXY");
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::http::detail

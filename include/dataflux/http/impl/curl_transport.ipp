@@ -2,6 +2,7 @@
 
 #include <dataflux/exec/fork.hpp>
 #include <dataflux/http/curl_transport.hpp>
+#include <dataflux/http/detail/cpu_count.hpp>
 #include <dataflux/http/detail/io_thread.hpp>
 #include <dataflux/http/detail/resolver.hpp>
 
@@ -52,7 +53,7 @@ DATAFLUX_INLINE result<std::shared_ptr<curl_transport>> curl_transport::create(
     return error(errc::invalid_argument, "a client certificate needs its key file, and vice versa");
   }
   std::size_t count = options.io_threads;
-  if (count == 0) count = std::max<std::size_t>(1, std::thread::hardware_concurrency() / 4);
+  if (count == 0) count = detail::cpu_count(std::thread::hardware_concurrency()) / 4;
   // Each thread has connections of its own, at least one.
   const std::size_t most = std::min(options.max_connections_per_host, options.max_connections);
   count = std::clamp<std::size_t>(count, 1, std::max<std::size_t>(1, most));

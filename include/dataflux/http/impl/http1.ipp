@@ -71,6 +71,24 @@ DATAFLUX_INLINE result<void> encode_request_head(const request& r, std::string& 
   return {};
 }
 
+DATAFLUX_INLINE std::optional<std::chrono::seconds> keep_alive_timeout(const reply_head& head) {
+  std::string_view value = head.find("Keep-Alive").value_or(std::string_view());
+  while (!value.empty()) {
+    const std::size_t comma = std::min(value.find(','), value.size());
+    const std::string_view parameter = detail::trim_blanks(value.substr(0, comma));
+    value.remove_prefix(std::min(comma + 1, value.size()));
+    const std::size_t equals = std::min(parameter.find('='), parameter.size());
+    if (!detail::same_letters(parameter.substr(0, equals), "timeout")) continue;
+    const std::string_view digits = parameter.substr(std::min(equals + 1, parameter.size()));
+    std::uint32_t seconds = 0;
+    const auto [end, failure] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), seconds);
+    if (failure != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
+    return std::chrono::seconds(seconds);
+  }
+  return std::nullopt;
+}
+
 DATAFLUX_INLINE void reply_decoder::start(method m) noexcept {
   method_ = m;
   phase_ = phase::status_line;

@@ -3,6 +3,7 @@
 #include <dataflux/exec/fork.hpp>
 #include <dataflux/exec/signals.hpp>
 #include <dataflux/http/detail/io_thread.hpp>
+#include <dataflux/http/detail/socket_watch.hpp>
 
 #include <algorithm>
 #include <array>
@@ -29,7 +30,7 @@ DATAFLUX_INLINE event_descriptors::event_descriptors()
   track_descriptor(wake);
   ::epoll_event event{};
   event.events = EPOLLIN;
-  event.data.u64 = connector::tag(wake);
+  event.data.u64 = socket_watch::tag(wake);
   ::epoll_ctl(epoll, EPOLL_CTL_ADD, wake, &event);
 }
 
@@ -163,7 +164,7 @@ DATAFLUX_INLINE void io_thread::wait_for_events() {
     const ::epoll_event& event = events[static_cast<std::size_t>(i)];
     if ((event.data.u64 & 1U) == 0) {
       static_cast<connection*>(event.data.ptr)->on_events(event.events);
-    } else if (event.data.u64 == connector::tag(descriptors_.wake)) {
+    } else if (event.data.u64 == socket_watch::tag(descriptors_.wake)) {
       std::uint64_t drained = 0;
       static_cast<void>(::read(descriptors_.wake, &drained, sizeof(drained)) == sizeof(drained));
     } else {

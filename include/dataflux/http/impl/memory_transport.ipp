@@ -108,6 +108,7 @@ DATAFLUX_INLINE void memory_transport::deliver_body(flight& f) {
     std::size_t taken = piece;
     if (f.sink != nullptr) {
       const bytes_span memory = f.sink->prepare(piece);
+      if (memory.empty() && f.sink->satisfied()) return finish(f, transport_failure::none);
       if (memory.empty()) {
         return finish(f, transport_failure::refused, "the sink takes no more bytes");
       }

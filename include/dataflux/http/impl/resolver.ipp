@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/exec/signals.hpp>
+#include <dataflux/http/detail/descriptors.hpp>
 #include <dataflux/http/detail/resolver.hpp>
 
 #include <condition_variable>
@@ -9,6 +10,8 @@
 #include <mutex>
 #include <system_error>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include <arpa/inet.h>
 #include <netdb.h>
@@ -17,8 +20,7 @@
 namespace dataflux::inline DATAFLUX_ABI::http::detail {
 
 struct resolver::state {
-  struct question {
-    std::string host{};
+  struct caller {
     scheduler* where{nullptr};
     answer done{};
   };
@@ -27,21 +29,29 @@ struct resolver::state {
     time_point until{};
   };
 
-  explicit state(duration keep) : ttl(keep) {}
+  state(duration keep, source from) : ttl(keep), ask(std::move(from)) {}
 
   const duration ttl;
+  const source ask;
   std::mutex mutex{};
   std::condition_variable asked{};
-  std::deque<question> questions{};
+  std::map<std::string, std::vector<caller>> callers{};  ///< of each question without an answer
+  std::deque<std::string> questions{};                   ///< those that no thread has taken up
   std::map<std::string, known> cache{};
-  bool running{false};
+  std::size_t threads{0};
+  std::size_t idle{0};
   bool closed{false};
 
   /// Under the lock, which keeps the scheduler alive: a closed resolver answers nobody.
-  static void reply(question& q, result<addresses> outcome) {
-    q.where->post([done = std::move(q.done), outcome = std::move(outcome)]() mutable {
+  static void reply(caller& to, result<addresses> outcome) {
+    to.where->post([done = std::move(to.done), outcome = std::move(outcome)]() mutable {
       done(std::move(outcome));
     });
+  }
+  /// As reply(), to all who want to know.
+  void reply_all(const std::string& host, const result<addresses>& outcome) {
+    auto waiting = callers.extract(host);
+    for (caller& c : waiting.mapped()) reply(c, outcome);
   }
 };
 
@@ -58,6 +68,12 @@ inline result<resolver::addresses> look_up(const std::string& host) {
   hints.ai_flags = AI_ADDRCONFIG;
   ::addrinfo* list = nullptr;
   const int code = ::getaddrinfo(host.c_str(), nullptr, &hints, &list);
+  if (code != 0 && out_of_descriptors()) {  // getaddrinfo calls it a name server's trouble
+    return error(errc::unavailable, "cannot resolve host \"" + host +
+                                        "\": " + std::string(no_descriptor_text) + "; " +
+                                        std::string(descriptor_advice))
+        .with_retryable(true);
+  }
   if (code != 0) {
     return error(errc::unavailable, "cannot resolve host \"" + host + "\": " + ::gai_strerror(code))
         .with_retryable(true);
@@ -75,42 +91,49 @@ inline result<resolver::addresses> look_up(const std::string& host) {
   return resolver::addresses(std::move(found));
 }
 
-DATAFLUX_INLINE resolver::resolver(duration ttl) : state_(std::make_shared<state>(ttl)) {}
+DATAFLUX_INLINE resolver::resolver(duration ttl) : resolver(ttl, &look_up) {}
+
+DATAFLUX_INLINE resolver::resolver(duration ttl, source ask)
+    : state_(std::make_shared<state>(ttl, std::move(ask))) {}
 
 DATAFLUX_INLINE resolver::~resolver() {
-  std::deque<state::question> dropped;
+  decltype(state::callers) dropped;
   {
     std::scoped_lock lock(state_->mutex);
     state_->closed = true;
-    dropped.swap(state_->questions);
+    dropped.swap(state_->callers);
   }
   state_->asked.notify_all();
 }
 
 DATAFLUX_INLINE void resolver::resolve(const std::string& host, scheduler& where, answer done) {
-  state::question q{host, &where, std::move(done)};
+  state::caller from{&where, std::move(done)};
   if (is_address_literal(host)) {
-    state::reply(q, addresses(std::make_shared<std::vector<std::string>>(1, host)));
+    state::reply(from, addresses(std::make_shared<std::vector<std::string>>(1, host)));
     return;
   }
   std::scoped_lock lock(state_->mutex);
   const auto found = state_->cache.find(host);
   if (found != state_->cache.end() && clock::now() < found->second.until) {
-    state::reply(q, found->second.list);
+    state::reply(from, found->second.list);
     return;
   }
-  state_->questions.push_back(std::move(q));
-  if (!state_->running) {
+  const auto [question, is_new] = state_->callers.try_emplace(host);
+  question->second.push_back(std::move(from));
+  if (!is_new) return;
+  state_->questions.push_back(host);
+  if (state_->questions.size() > state_->idle && state_->threads < most_threads) {
     const dataflux::detail::all_signals_blocked guard;
     try {
       std::thread(&resolver::serve, state_).detach();
+      ++state_->threads;
     } catch (const std::system_error&) {
-      state::reply(state_->questions.back(),
-                   error(errc::unavailable, "no thread can be started to resolve names"));
-      state_->questions.pop_back();
-      return;
+      if (state_->threads == 0) {
+        state_->questions.pop_back();
+        state_->reply_all(host,
+                          error(errc::unavailable, "no thread can be started to resolve names"));
+      }
     }
-    state_->running = true;
   }
   state_->asked.notify_one();
 }
@@ -118,22 +141,30 @@ DATAFLUX_INLINE void resolver::resolve(const std::string& host, scheduler& where
 DATAFLUX_INLINE void resolver::serve(std::shared_ptr<state> shared) {
   std::unique_lock lock(shared->mutex);
   for (;;) {
+    ++shared->idle;
     shared->asked.wait(lock, [&] { return shared->closed || !shared->questions.empty(); });
+    --shared->idle;
     if (shared->closed) return;
-    state::question q = std::move(shared->questions.front());
+    const std::string host = std::move(shared->questions.front());
     shared->questions.pop_front();
-    const auto found = shared->cache.find(q.host);
-    if (found != shared->cache.end() && clock::now() < found->second.until) {
-      state::reply(q, found->second.list);
-      continue;
-    }
     lock.unlock();
-    auto outcome = look_up(q.host);
+    const auto outcome = shared->ask(host);
     lock.lock();
     if (shared->closed) return;
-    if (outcome) shared->cache[q.host] = {*outcome, clock::now() + shared->ttl};
-    state::reply(q, std::move(outcome));
+    if (outcome) shared->cache[host] = {*outcome, clock::now() + shared->ttl};
+    shared->reply_all(host, outcome);
   }
+}
+
+DATAFLUX_INLINE std::string addresses_text(const origin& to,
+                                           const std::vector<std::string>& addresses) {
+  std::string out = to.host + ":" + std::to_string(to.port) + ":";
+  for (std::size_t i = 0; i < addresses.size(); ++i) {
+    if (i != 0) out += ',';
+    const bool v6 = addresses[i].find(':') != std::string::npos;
+    out += v6 ? "[" + addresses[i] + "]" : addresses[i];
+  }
+  return out;
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::http::detail

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <dataflux/deadline.hpp>
+#include <dataflux/result.hpp>
+
+#include <memory>
+#include <string>
+
+struct ssl_ctx_st;     // SSL_CTX
+struct x509_store_st;  // X509_STORE
+
+namespace dataflux::inline DATAFLUX_ABI::http::detail {
+
+/// Trusted authorities, parsed once for all connections of a connector: a system's bundle costs
+/// some 30 ms and 800 KiB. After a day they are read again, as curl's own cache does. Not
+/// thread-safe.
+class trust_store {
+ public:
+  /// A PEM file; where that is empty, the system's; where that is null, the system's folder of
+  /// hashed names (openssl rehash), which may be null, too.
+  trust_store(const std::string& file, const char* system_file, const char* system_folder)
+      : file_(file.empty() && system_file != nullptr ? system_file : file),
+        folder_(system_folder != nullptr ? system_folder : "") {}
+  trust_store(const trust_store&) = delete;
+  trust_store& operator=(const trust_store&) = delete;
+
+  /// Has `context` trust them and nobody else, and read ahead. Errors: unavailable, retryable, when
+  /// no descriptor is left to read the file; failed_precondition when it cannot be read or holds no
+  /// certificate. What was read before goes on serving when it cannot be read again.
+  result<void> attach(::ssl_ctx_st* context, time_point now);
+
+ private:
+  using store = std::unique_ptr<::x509_store_st, void (*)(::x509_store_st*)>;
+  result<store> read() const;
+
+  const std::string file_;
+  const std::string folder_;
+  store store_{nullptr, nullptr};
+  time_point read_again_{};
+};
+
+}  // namespace dataflux::inline DATAFLUX_ABI::http::detail
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/http/impl/trust_store.ipp>
+#endif

@@ -1,0 +1,52 @@
+#include <dataflux/auth/authorized_user.hpp>
+#include <dataflux/gcs/client.hpp>
+
+#include <support/catch.hpp>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace client_create_test {
+
+namespace gcs = dataflux::gcs;
+
+TEST_CASE("client: what would end a header field is refused when it is made (mend 15)", "[gcs]") {
+  const std::vector<std::string> values{"a\r\nX-Evil: 1", "a\nb", "a\rb", std::string("a\0b", 3)};
+  for (const std::string& bad : values) {
+    for (const bool agent : {true, false}) {
+      gcs::client_options o{.endpoint = "127.0.0.1:9", .emulator = true};
+      (agent ? o.user_agent : o.quota_project) = bad;
+      const auto made = gcs::client::create(std::move(o));
+      REQUIRE_FALSE(made);
+      CHECK(made.error().code() == dataflux::errc::invalid_argument);
+      CHECK(made.error().message().find(agent ? "user_agent" : "quota_project") !=
+            std::string::npos);
+      CHECK(made.error().message().find("Evil") == std::string::npos);
+    }
+  }
+  CHECK(gcs::client::create({.endpoint = "127.0.0.1:9",
+                             .emulator = true,
+                             .quota_project = "p-1",
+                             .user_agent = "trainer/2.1 (a; b)"}));
+}
+
+TEST_CASE("client: a quota project that credentials bring is looked at, too (mend 15)", "[gcs]") {
+  const auto credentials_with = [](const std::string& project) {
+    auto parsed = dataflux::auth::parse_authorized_user(
+        R"({"type":"authorized_user","client_id":"i","client_secret":"s","refresh_token":"r",)"
+        R"("quota_project_id":")" +
+            project + "\"}",
+        "adc.json");
+    REQUIRE(parsed);
+    return *parsed;
+  };
+  const auto made = gcs::client::create(
+      {.credentials = credentials_with(R"(a\r\nX: y)"), .endpoint = "https://storage.example"});
+  REQUIRE_FALSE(made);
+  CHECK(made.error().code() == dataflux::errc::invalid_argument);
+  CHECK(gcs::client::create(
+      {.credentials = credentials_with("a"), .endpoint = "https://storage.example"}));
+}
+
+}  // namespace client_create_test

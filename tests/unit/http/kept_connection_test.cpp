@@ -1,0 +1,219 @@
+#include <dataflux/collecting_sink.hpp>
+#include <dataflux/http/curl_transport.hpp>
+
+#include <emulator/certificate.hpp>
+#include <support/authority_file.hpp>
+#include <support/catch.hpp>
+#include <support/raw_server.hpp>
+#include <support/test_exchange.hpp>
+#include <support/tls_end.hpp>
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <atomic>
+#include <chrono>
+#include <string>
+#include <thread>
+#include <utility>
+
+namespace kept_connection_test {
+
+// What may lie on a connection between two exchanges, and how long it is kept.
+namespace {
+
+namespace http = dataflux::http;
+using peer = raw_server::peer;
+using exchange = dataflux::ref<test_exchange>;
+
+const std::string ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+const std::string wrong = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nno";
+
+std::shared_ptr<http::curl_transport> make(http::curl_transport_options options = {}) {
+  options.io_threads = 1;
+  auto made = http::curl_transport::create(options);
+  REQUIRE(made);
+  return std::move(*made);
+}
+
+exchange ask(http::curl_transport& t, exchange e) {
+  t.submit(e);
+  e->wait();
+  return e;
+}
+
+void serve_ok(peer& p) {
+  while (!p.request().empty()) p.send(ok);
+}
+
+/// A reply of `size` bytes, head and body together.
+std::string reply_of(std::size_t size) {
+  const std::string head = "HTTP/1.1 200 OK\r\nContent-Length: ";
+  const std::string end = "\r\n\r\n";
+  const std::size_t digits = std::to_string(size).size();
+  const std::size_t body = size - head.size() - digits - end.size();
+  return head + std::string(digits - std::to_string(body).size(), '0') + std::to_string(body) +
+         end + std::string(body, 'b');
+}
+
+}  // namespace
+
+TEST_CASE("curl_transport: a second reply of the same flight is nobody's, plain (mend 1)",
+          "[http]") {
+  // 32 KiB fill the memory that heads are received into, so that no receive finds the end.
+  for (const std::size_t size : {std::size_t{40}, std::size_t{32} << 10U, std::size_t{1} << 20U}) {
+    for (const bool idempotent : {true, false}) {
+      raw_server server({[&](peer& p) {
+                           p.request();
+                           p.send(reply_of(size) + wrong);
+                           p.request();
+                           p.send(ok);
+                           p.drain();
+                         },
+                         serve_ok});
+      const auto t = make();
+      CHECK(ask(*t, test_exchange::make(server.port(), 2 << 20))->status == 200);
+      const auto next = test_exchange::make(server.port());
+      if (!idempotent) next->post("x");
+      CHECK(ask(*t, next)->outcome() == "200 ok");
+      CHECK(server.connections() == 2);
+    }
+  }
+}
+
+TEST_CASE("curl_transport: a second reply of the same flight is nobody's, over TLS (mend 1)",
+          "[http]") {
+  const auto own = emulator::make_certificate(emulator::tls_mode::valid);
+  const authority_file authority(own.authority_pem);
+  for (const std::string& first : {ok, reply_of(16000)}) {
+    raw_server server({[&](peer& below) {
+                         tls_end p(below, own);
+                         p.request();
+                         p.queue(first);
+                         p.queue(wrong);
+                         p.flush();
+                         p.request();
+                         p.queue(ok);
+                         p.flush();
+                         p.request();
+                       },
+                       [&](peer& below) {
+                         tls_end p(below, own);
+                         while (!p.request().empty()) {
+                           p.queue(ok);
+                           p.flush();
+                         }
+                       }});
+    http::origin to;
+    to.host = "127.0.0.1";
+    to.port = server.port();
+    const auto t = make({.ca_file = authority.path()});
+    CHECK(ask(*t, test_exchange::make(to))->status == 200);
+    const auto next = test_exchange::make(to);
+    next->post("x");
+    next->request.body = {};
+    CHECK(ask(*t, next)->outcome() == "200 ok");
+    CHECK(server.connections() == 2);
+    CHECK(ask(*t, test_exchange::make(to))->report.connection_reused);
+  }
+}
+
+TEST_CASE("curl_transport: a long body that nobody wants is not received (mend 15)", "[http]") {
+  const std::string piece(1 << 20, 'x');
+  for (const std::string framing :
+       {"Content-Length: 1073741824\r\n", "Transfer-Encoding: chunked\r\n", ""}) {
+    const bool chunked = framing.starts_with("Transfer");
+    std::atomic<std::size_t> pieces{0};
+    flag left;
+    raw_server server({[&](peer& p) {
+                         p.request();
+                         p.send("HTTP/1.1 503 No\r\n" + framing + "\r\n");
+                         while (pieces < 1024 && p.send((chunked ? "100000\r\n" : "") + piece) &&
+                                (!chunked || p.send("\r\n"))) {
+                           ++pieces;
+                         }
+                         left.raise();
+                       },
+                       serve_ok});
+    const auto t = make();
+    const auto e = ask(*t, test_exchange::make(server.port(), 0));
+    CHECK(e->outcome() == "503 ");
+    left.wait();
+    CHECK(pieces < 1024);
+    CHECK(e->report.bytes_received <= std::size_t{1} << 20U);
+    CHECK(ask(*t, test_exchange::make(server.port()))->outcome() == "200 ok");
+  }
+}
+
+TEST_CASE("curl_transport: a sink that has enough ends the reply well (mend 15)", "[http]") {
+  const std::string piece(1 << 20, 'x');
+  for (const std::string framing : {"Content-Length: 1073741824\r\n", ""}) {
+    std::atomic<std::size_t> pieces{0};
+    flag left;
+    raw_server server({[&](peer& p) {
+                         p.request();
+                         p.send("HTTP/1.1 503 No\r\n" + framing + "\r\n");
+                         while (pieces < 1024 && p.send(piece)) ++pieces;
+                         left.raise();
+                       },
+                       serve_ok});
+    const auto t = make();
+    const auto e = test_exchange::make(server.port());
+    dataflux::collecting_sink sink{dataflux::buffer_pool(0)};
+    sink.reset(1000, dataflux::collecting_sink::excess::drop);
+    e->into = &sink;
+    CHECK(ask(*t, e)->report.failure == http::transport_failure::none);
+    CHECK(e->status == 503);
+    CHECK(sink.bytes().size() == 1000);
+    left.wait();
+    CHECK(pieces < 1024);
+    CHECK(ask(*t, test_exchange::make(server.port()))->outcome() == "200 ok");
+  }
+}
+
+TEST_CASE("curl_transport: a connection is kept for as long as the server says (mend 15)",
+          "[http]") {
+  const auto asked = [](const std::string& keep, bool wait) {
+    raw_server server({[&](peer& p) {
+      while (!p.request().empty()) {
+        p.send("HTTP/1.1 200 OK\r\nKeep-Alive: " + keep + "\r\nContent-Length: 2\r\n\r\nok");
+      }
+    }});
+    const auto t = make({.idle_timeout = std::chrono::hours(1)});
+    CHECK(ask(*t, test_exchange::make(server.port()))->outcome() == "200 ok");
+    while (wait && t->connections() > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    CHECK(ask(*t, test_exchange::make(server.port()))->outcome() == "200 ok");
+    return server.connections();
+  };
+  CHECK(asked("timeout=0", false) == 2);
+  CHECK(asked("timeout=1, max=100", true) == 2);
+  CHECK(asked("timeout=1000", false) == 1);
+}
+
+TEST_CASE("curl_transport: a peer that is gone is noticed by the kernel (mend 15)", "[http]") {
+  raw_server server({serve_ok});
+  const auto t = make({.peer_timeout = std::chrono::seconds(42)});
+  CHECK(ask(*t, test_exchange::make(server.port()))->outcome() == "200 ok");
+  const auto option = [](int socket, int level, int name) {
+    int value = -1;
+    ::socklen_t size = sizeof(value);
+    ::getsockopt(socket, level, name, &value, &size);
+    return value;
+  };
+  int found = 0;
+  for (int s = 0; s < 1024; ++s) {
+    ::sockaddr_in to{};
+    ::socklen_t size = sizeof(to);
+    if (::getpeername(s, reinterpret_cast<::sockaddr*>(&to), &size) != 0) continue;
+    if (to.sin_family != AF_INET || ntohs(to.sin_port) != server.port()) continue;
+    ++found;
+    CHECK(option(s, SOL_SOCKET, SO_KEEPALIVE) == 1);
+    CHECK(option(s, IPPROTO_TCP, TCP_USER_TIMEOUT) == 42000);
+    CHECK(option(s, IPPROTO_TCP, TCP_KEEPIDLE) == 21);
+    CHECK(option(s, IPPROTO_TCP, TCP_KEEPINTVL) == 7);
+  }
+  CHECK(found == 1);
+}
+
+}  // namespace kept_connection_test
