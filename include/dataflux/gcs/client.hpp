@@ -46,6 +46,9 @@ class client final : public object_store {
   /// What has been done so far; also valid to read while calls are under way.
   const counters& totals() const noexcept;
   /// An access token that the application acquired itself; replaces the current one.
+  /// Errors: invalid_argument for one that is empty, has control characters or has expired;
+  /// failed_precondition at an emulator, which gets none without
+  /// client_options::tokens_to_emulator, and in the child of a fork.
   result<void> set_token(const auth::access_token& token);
 
   store_traits traits() const noexcept override;

@@ -22,9 +22,15 @@ struct client_options {
   /// set, else the universe's endpoint.
   std::string endpoint{};
   /// `endpoint` names an emulator: plain HTTP is allowed, and no credentials are sent or looked
-  /// for.
+  /// for, nor taken by client::set_token().
   bool emulator{false};
   std::string universe_domain{auth::default_universe};
+  /// An emulator gets tokens, too: those of `credentials` and of set_token(). For tests of what is
+  /// done with tokens. create() refuses it where they would go over plain HTTP to another address
+  /// than a loopback one (127.x.y.z, ::1, localhost).
+  bool tokens_to_emulator{false};
+  /// Of the endpoint. Credentials of another universe are refused, those in `credentials` like
+  /// those that are found; empty = any, which needs an `endpoint`.
   /// Who pays for requests to a requester-pays bucket; empty = the bucket's owner.
   std::string user_project{};
   /// Whose quota is used; empty = as the credentials say.

@@ -1,0 +1,201 @@
+#include <dataflux/auth/anonymous.hpp>
+#include <dataflux/auth/authorized_user.hpp>
+#include <dataflux/exec/virtual_scheduler.hpp>
+#include <dataflux/gcs/client.hpp>
+#include <dataflux/http/memory_transport.hpp>
+
+#include <support/catch.hpp>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace call_test {
+
+// The client's calls in virtual time, against a service that is a function.
+namespace {
+
+using namespace std::chrono_literals;
+namespace auth = dataflux::auth;
+namespace gcs = dataflux::gcs;
+namespace http = dataflux::http;
+using dataflux::errc;
+using dataflux::result;
+using http::memory_reply;
+using http::memory_request;
+using http::transport_failure;
+
+constexpr std::string_view service_host{"service.test"};
+
+memory_reply object_reply() {
+  return {.body = R"({"bucket":"bkt","name":"o","generation":"7","metageneration":"1","size":"9",)"
+                  R"("crc32c":"4waSgw=="})"};
+}
+
+auth::credentials_ptr person() {
+  return auth::parse_authorized_user(
+             R"({"type":"authorized_user","client_id":"i","client_secret":"s",)"
+             R"("refresh_token":"r"})",
+             "/f")
+      .value();
+}
+
+auth::system_time in_an_hour() { return std::chrono::system_clock::now() + 1h; }
+
+class world {
+ public:
+  explicit world(gcs::client_options o = {}) {
+    if (o.endpoint.empty()) o.endpoint = "https://" + std::string(service_host);
+    if (!o.credentials && !o.emulator) o.credentials = auth::make_anonymous_credentials();
+    o.shared_transport = net;
+    client = gcs::client::create(std::move(o)).value();
+  }
+  world(const world&) = delete;
+  world& operator=(const world&) = delete;
+  ~world() {
+    time.run();
+    client.reset();
+  }
+
+  template <class Request>
+  result<typename Request::value> run(const Request& request) {
+    using value = typename Request::value;
+    std::optional<result<value>> got;
+    client->start(request, [&](result<value> outcome) { got.emplace(std::move(outcome)); });
+    time.run();
+    return std::move(got.value());
+  }
+  auto stat() { return run(dataflux::stat_request{.bucket = "bkt", .object = "o"}); }
+
+  result<dataflux::read_summary> read(dataflux::read_request request = {.bucket = "bkt",
+                                                                        .object = "o"}) {
+    std::optional<result<dataflux::read_summary>> got;
+    dataflux::span_sink sink(memory);
+    client->start(request, sink,
+                  [&](result<dataflux::read_summary> outcome) { got.emplace(std::move(outcome)); });
+    time.run();
+    text = dataflux::as_text(sink.filled());
+    return std::move(got.value());
+  }
+
+  /// Requests to the service alone, without those for tokens.
+  std::size_t asked() const {
+    std::size_t count = 0;
+    for (const auto& r : net->log()) count += r.origin.host == service_host ? 1U : 0U;
+    return count;
+  }
+  std::size_t tokens_asked() const { return net->log().size() - asked(); }
+
+  std::function<memory_reply(const memory_request&)> service = [](const auto&) {
+    return object_reply();
+  };
+  std::function<memory_reply()> tokens = [this] {
+    return memory_reply{.body = "{\"access_token\":\"token-" + std::to_string(++issued_) +
+                                "\",\"expires_in\":3600}"};
+  };
+  std::vector<std::byte> memory = std::vector<std::byte>(1U << 20U);
+  std::string text{};
+  dataflux::virtual_scheduler time{};
+  std::shared_ptr<http::memory_transport> net =
+      std::make_shared<http::memory_transport>(time, [this](const memory_request& r) {
+        return r.origin.host.find("googleapis") == std::string::npos ? service(r) : tokens();
+      });
+  std::shared_ptr<gcs::client> client{};
+
+ private:
+  int issued_{0};
+};
+
+/// Known by its universe only.
+class credentials_elsewhere final : public auth::credentials {
+ public:
+  credentials_elsewhere()
+      : credentials({.kind = "robot", .path = "/key.json", .universe_domain = "other.test"}) {}
+  std::unique_ptr<auth::token_flow> start() const override { return nullptr; }
+};
+
+}  // namespace
+
+TEST_CASE("client: an emulator gets no token but by an explicit word (mend 2)", "[gcs]") {
+  const auth::access_token token{"SECRET-4711", in_an_hour()};
+  {
+    world w({.endpoint = "http://localhost:1", .emulator = true});
+    const auto refused = w.client->set_token(token);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code() == errc::failed_precondition);
+    CHECK(refused.error().message().find("tokens_to_emulator") != std::string::npos);
+    CHECK(refused.error().message().find("SECRET") == std::string::npos);
+    CHECK(w.stat());
+    CHECK_FALSE(w.net->log().at(0).headers.find("Authorization"));
+  }
+  for (const std::string where :
+       {"http://localhost:1", "http://127.8.0.1", "http://[::1]:9", "https://emulator.example"}) {
+    world w({.endpoint = where, .emulator = true, .tokens_to_emulator = true});
+    REQUIRE(w.client->set_token(token));
+    CHECK(w.stat());
+    CHECK(w.net->log().at(0).headers.find("Authorization") == "Bearer SECRET-4711");
+  }
+  {
+    world w({.credentials = person(),
+             .endpoint = "http://localhost:1",
+             .emulator = true,
+             .tokens_to_emulator = true});
+    CHECK(w.stat());
+    CHECK(w.net->log().back().headers.find("Authorization") == "Bearer token-1");
+  }
+  for (const std::string where : {"http://10.0.0.1:1", "http://127.example.com", "emulator:80"}) {
+    const auto made =
+        gcs::client::create({.endpoint = where, .emulator = true, .tokens_to_emulator = true});
+    REQUIRE_FALSE(made);
+    CHECK(made.error().code() == errc::invalid_argument);
+  }
+}
+
+TEST_CASE("client: a session without TLS is not used beside an endpoint with it (mend 2)",
+          "[gcs]") {
+  const auto session = dataflux::resumable_session::from_url(
+                           "http://service.test/upload?upload_id=SECRET-4711", "bkt", "o")
+                           .value();
+  const auto refused = [](const auto& outcome) {
+    REQUIRE_FALSE(outcome);
+    CHECK(outcome.error().code() == errc::invalid_argument);
+    CHECK(outcome.error().to_string().find("SECRET") == std::string::npos);
+  };
+  world w;
+  refused(w.run(dataflux::resumable_chunk_request{.session = session, .last = true}));
+  refused(w.run(dataflux::resumable_status_request{.session = session}));
+  refused(w.run(dataflux::resumable_cancel_request{.session = session}));
+  CHECK(w.net->log().empty());
+  world plain({.endpoint = "http://service.test", .emulator = true});
+  plain.service = [](const auto&) { return memory_reply{.status = 308}; };
+  CHECK(plain.run(dataflux::resumable_status_request{.session = session}));
+}
+
+TEST_CASE("client: credentials of another universe are refused (mend 2)", "[gcs]") {
+  const auto credentials = std::make_shared<const credentials_elsewhere>();
+  for (const std::string endpoint : {"", "https://service.test"}) {
+    const auto refused = gcs::client::create({.credentials = credentials, .endpoint = endpoint});
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code() == errc::invalid_argument);
+    CHECK(refused.error().message() ==
+          "robot credentials from /key.json: universe_domain \"other.test\" is not the endpoint's, "
+          "\"googleapis.com\"");
+    for (const std::string universe : {"other.test", ""}) {
+      if (endpoint.empty() && universe.empty()) continue;
+      const world fits(
+          {.credentials = credentials, .endpoint = endpoint, .universe_domain = universe});
+      CHECK(fits.client != nullptr);
+    }
+    // They are sent nowhere.
+    CHECK(gcs::client::create({.credentials = auth::make_anonymous_credentials(),
+                               .endpoint = endpoint,
+                               .universe_domain = "other.test"}));
+  }
+}
+
+}  // namespace call_test
