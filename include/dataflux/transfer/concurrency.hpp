@@ -45,7 +45,8 @@ struct network_estimate {
 ///   flight, a fifth less is tried, and kept if it costs no more than 3 % of goodput; but no less
 ///   than 16, which only rejections bring about.
 /// - After that it rests for eight windows, within 0.5 to 4 s, and then tries again.
-/// - A rejection (429, 503) takes a fifth away, and a rest of 1 s, or 2 s and 4 s when rejections
+/// - A rejection (429, or what means the same; a plain 503 is none) takes a fifth away, and a rest
+/// of 1 s, or 2 s and 4 s when rejections
 ///   go on. One of a request from before the last cut changes nothing: so once per round trip.
 /// A window in which less was in flight than was allowed says nothing and changes nothing: then it
 /// is the reader, or memory, that limits. Only the next step is smaller: one that is too large

@@ -37,6 +37,11 @@ memory_reply object_reply() {
                   R"("crc32c":"4waSgw=="})"};
 }
 
+memory_reply body_reply(std::string body) {
+  return {.headers = {{"x-goog-generation", "7"}, {"x-goog-metageneration", "1"}},
+          .body = std::move(body)};
+}
+
 auth::credentials_ptr person() {
   return auth::parse_authorized_user(
              R"({"type":"authorized_user","client_id":"i","client_secret":"s",)"
@@ -196,6 +201,31 @@ TEST_CASE("client: credentials of another universe are refused (mend 2)", "[gcs]
                                .endpoint = endpoint,
                                .universe_domain = "other.test"}));
   }
+}
+
+TEST_CASE("client: only refusals for the rate count as such (mend 18)", "[gcs]") {
+  world w;
+  std::vector<memory_reply> before;
+  w.service = [&](const auto&) {
+    if (before.empty()) return body_reply("bytes");
+    const memory_reply next = before.back();
+    before.pop_back();
+    return next;
+  };
+  const auto refusals = [&](std::vector<memory_reply> replies) {
+    before = std::move(replies);
+    const auto done = w.read();
+    REQUIRE(done);
+    return done->refusals;
+  };
+  const auto because = [](int status, const std::string& reason) {
+    return memory_reply{.status = status,
+                        .body = R"({"error":{"errors":[{"reason":")" + reason + R"("}]}})"};
+  };
+  CHECK(refusals({{.status = 503}, {.status = 500}, because(503, "backendError")}) == 0);
+  CHECK(refusals({{.status = 429}, {.status = 503}}) == 1);
+  CHECK(refusals({because(503, "rateLimitExceeded"), because(503, "SlowDown")}) == 2);
+  CHECK(refusals({{.failure = transport_failure::reset}}) == 0);
 }
 
 }  // namespace call_test

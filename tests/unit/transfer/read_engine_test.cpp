@@ -326,6 +326,33 @@ TEST_CASE("read_engine: rejections lower what is in flight, and nothing is asked
   CHECK(w.engine.hedges().denied_by_throttling > 0);
 }
 
+TEST_CASE("read_engine: a plain 503 says nothing about how much may be asked (mend 18)",
+          "[transfer]") {
+  world w;
+  w.warm_up();
+  const int before = w.engine.limit();
+  w.store.put("bucket", "slow", synthetic_bytes{100, 7});
+  w.store.set_faults([](store_verb, std::string_view name,
+                        std::uint64_t nth) -> std::optional<injected_fault> {
+    if (name == "slow" && nth == 1) return injected_fault{.delay = 5s};
+    if (name == "slow") return std::nullopt;
+    return injected_fault{
+        .failure = dataflux::error(errc::unavailable, "").with_http_status(503).with_reason(name)};
+  });
+  const auto failed = w.start("backendError", 100);
+  const auto slow = w.start("slow", 100);
+  w.clock.run();
+  CHECK(failed->ended->error().code() == errc::unavailable);
+  CHECK(w.engine.limit() == before);
+  CHECK(slow->ended->has_value());
+  CHECK(w.engine.hedges().asked == 1);
+  CHECK(w.engine.hedges().denied_by_throttling == 0);
+  const auto refused = w.start("rateLimitExceeded", 100);
+  w.clock.run();
+  CHECK(refused->ended.has_value());
+  CHECK(w.engine.limit() < before);
+}
+
 TEST_CASE("read_engine: stopped in the line or under way, a read ends soon", "[transfer]") {
   world w({.rtt = 20s}, {.concurrency = {.max = 1}});
   w.store.put("bucket", "o", synthetic_bytes{100, 7});

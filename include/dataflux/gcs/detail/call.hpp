@@ -68,7 +68,7 @@ class call : public http::exchange {
   }
   time_point deadline() const noexcept { return deadline_; }
   int attempts() const noexcept { return retry_.attempts; }
-  /// Attempts that were answered with 429, or what means the same, or 503.
+  /// Attempts that the service refused for their rate: 429, or what means the same.
   int refusals() const noexcept { return refusals_; }
   /// The same for all attempts.
   const call_id& id() const noexcept { return id_; }

@@ -112,7 +112,7 @@ DATAFLUX_INLINE void call::with_token(std::string_view authorization) {
 
 DATAFLUX_INLINE void call::on_turn(time_point admitted) {
   if (phase_ != phase::turn || stopped() || deadline_ <= executor->now()) {
-    line_->report(admitted, executor->now(), http::pace_outcome::unknown);
+    line_->report(admitted, executor->now(), http::pace_outcome::not_rejected);
     if (phase_ != phase::turn) return;
     phase_ = phase::idle;
     return stopped() ? finish(stopped_error()) : deadline_here();
@@ -177,7 +177,7 @@ DATAFLUX_INLINE void call::on_done(http::exchange_report& report) noexcept {
   report_attempt(report);
   if (report.resent) retry_.may_have_been_executed = true;
   if (report.failure != http::transport_failure::none || !accepted_) return settle(report);
-  line_->report(admitted_, executor->now(), http::pace_outcome::accepted);
+  line_->report(admitted_, executor->now(), http::pace_outcome::not_rejected);
   auto taken = take_reply();
   if (!taken) return settle(std::move(taken).error());
   ++retry_.attempts;
@@ -230,7 +230,7 @@ inline std::string words_of_break(const http::exchange_report& report, const htt
 DATAFLUX_INLINE void call::settle(const http::exchange_report& report) {
   const bool broke_off = report.failure != http::transport_failure::none;
   if (report.failure == http::transport_failure::refused && refusal_) {
-    line_->report(admitted_, executor->now(), http::pace_outcome::accepted);
+    line_->report(admitted_, executor->now(), http::pace_outcome::not_rejected);
     return settle(std::move(*refusal_));
   }
   error e = broke_off ? error(http::errc_from_failure(report.failure),
@@ -241,11 +241,10 @@ DATAFLUX_INLINE void call::settle(const http::exchange_report& report) {
   keep_secret(e);
   const bool rejected =
       !broke_off && http::classify(status_, e.reason()) == http::reply_class::throttled;
-  if (rejected || (!broke_off && status_ == 503)) ++refusals_;
+  // Any other 503 is trouble of one machine and says nothing about how much may be asked.
+  if (rejected) ++refusals_;
   line_->report(admitted_, executor->now(),
-                rejected       ? http::pace_outcome::rejected
-                : status_ == 0 ? http::pace_outcome::unknown
-                               : http::pace_outcome::accepted);
+                rejected ? http::pace_outcome::rejected : http::pace_outcome::not_rejected);
   if (broke_off && accepted_ && info().reply_limit == 0 && report.bytes_received > 0) {
     // A read goes on behind the bytes that it got: however long it is, its breaks are separate.
     retry_.progressed();

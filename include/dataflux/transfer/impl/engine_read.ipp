@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/exec/continuation.hpp>
+#include <dataflux/http/retry.hpp>
 #include <dataflux/transfer/detail/engine_read.hpp>
 
 #include <algorithm>
@@ -217,8 +218,8 @@ DATAFLUX_INLINE void engine_read::account(const result<read_summary>& outcome, t
     refused = outcome->refusals > 0;
   } else {
     core_->concurrency.dropped(now);
-    const int status = outcome.error().http_status();
-    refused = status == 429 || status == 503;
+    const error& why = outcome.error();
+    refused = http::classify(why.http_status(), why.reason()) == http::reply_class::throttled;
   }
   if (!refused) return;
   core_->concurrency.throttled(hedge_.asked_at, now);
