@@ -42,6 +42,19 @@ memory_reply body_reply(std::string body) {
           .body = std::move(body)};
 }
 
+/// That body, or the rest of it that is asked for.
+memory_reply answer_from(const std::string& body, const memory_request& r) {
+  const auto range = r.headers.find("Range");
+  if (!range) return body_reply(body);
+  const std::size_t from = std::stoul(std::string(range->substr(6)));
+  auto reply = body_reply(body.substr(from));
+  reply.status = 206;
+  reply.headers.emplace_back("Content-Range", "bytes " + std::to_string(from) + "-" +
+                                                  std::to_string(body.size() - 1) + "/" +
+                                                  std::to_string(body.size()));
+  return reply;
+}
+
 auth::credentials_ptr person() {
   return auth::parse_authorized_user(
              R"({"type":"authorized_user","client_id":"i","client_secret":"s",)"
@@ -201,6 +214,170 @@ TEST_CASE("client: credentials of another universe are refused (mend 2)", "[gcs]
                                .endpoint = endpoint,
                                .universe_domain = "other.test"}));
   }
+}
+
+TEST_CASE("client: a token endpoint in trouble is waited for as the service is (mend 13)",
+          "[gcs]") {
+  world w({.credentials = person()});
+  const auto began = w.time.now();
+  w.tokens = [&, issue = std::exchange(w.tokens, {})]() -> memory_reply {
+    if (w.time.now() - began < 60s) return {.status = 503};
+    return issue();
+  };
+  const auto found = w.stat();
+  REQUIRE(found);
+  CHECK(w.time.now() - began >= 60s);
+  CHECK(w.asked() == 1);
+}
+
+TEST_CASE("client: a token that is not to be had ends the call in its time (mend 13)", "[gcs]") {
+  world w({.credentials = person(), .retry = {.max_attempts = 3}});
+  w.tokens = [] { return memory_reply{.status = 503}; };
+  const auto busy = w.stat();
+  REQUIRE_FALSE(busy);
+  CHECK(busy.error().code() == errc::unavailable);
+  CHECK(busy.error().attempts() == 3);
+  CHECK(w.asked() == 0);
+
+  world refused({.credentials = person()});
+  refused.tokens = [] {
+    return memory_reply{.status = 400, .body = R"({"error":"invalid_grant"})"};
+  };
+  const auto final = refused.stat();
+  REQUIRE_FALSE(final);
+  CHECK(final.error().code() == errc::unauthenticated);
+  CHECK(refused.tokens_asked() == 1);
+}
+
+TEST_CASE("client: what a token endpoint says is not taken for the object's state (mend 13)",
+          "[gcs]") {
+  world w({.credentials = person()});
+  w.service = [&](const auto&) -> memory_reply {
+    if (w.asked() == 1) return {.failure = transport_failure::closed_early};
+    w.tokens = [] { return memory_reply{.status = 404}; };
+    return {.status = 401};
+  };
+  const auto removed =
+      w.run(dataflux::remove_request{.bucket = "bkt", .object = "o", .generation = 7});
+  REQUIRE_FALSE(removed);
+  CHECK(removed.error().code() == errc::unauthenticated);
+}
+
+TEST_CASE("client: a token that expires again later is refreshed again (mend 15)", "[gcs]") {
+  world w({.credentials = person()});
+  const std::string body(100'000, 'b');
+  int replies = 0;
+  w.service = [&](const memory_request& r) -> memory_reply {
+    ++replies;
+    if (replies == 1 || replies == 3) return {.status = 401};
+    auto reply = answer_from(body, r);
+    if (replies == 2) {
+      reply.failure = transport_failure::reset;
+      reply.fails_after = 60'000;
+    }
+    return reply;
+  };
+  const auto done = w.read();
+  INFO((done ? std::string() : done.error().to_string()));
+  REQUIRE(done);
+  CHECK(w.text == body);
+  CHECK(done->attempts == 4);
+  CHECK(w.tokens_asked() == 3);
+}
+
+TEST_CASE("client: where nobody ever answered it is given up sooner than in an outage (mend 15)",
+          "[gcs]") {
+  const memory_reply nobody{.failure = transport_failure::connect};
+  world w;
+  w.service = [&](const auto&) { return nobody; };
+  const auto began = w.time.now();
+  const auto wrong = w.stat();
+  REQUIRE_FALSE(wrong);
+  CHECK(wrong.error().code() == errc::unavailable);
+  CHECK(wrong.error().attempts() == 6);
+  CHECK(w.time.now() - began <= 31s);
+  w.service = [](const auto&) { return object_reply(); };
+  REQUIRE(w.stat());
+  w.service = [&](const auto&) { return nobody; };
+  CHECK(w.stat().error().attempts() == 10);
+
+  world patient({.retry = {.max_attempts_at_nobody = 0}});
+  patient.service = [&](const auto&) { return nobody; };
+  CHECK(patient.stat().error().attempts() == 10);
+}
+
+TEST_CASE("client: a 401 is repeated only where another token is to be had (mend 21)", "[gcs]") {
+  const auto refuse = [](const memory_request&) { return memory_reply{.status = 401}; };
+  const auto attempts = [](const auto& outcome) {
+    REQUIRE_FALSE(outcome);
+    CHECK(outcome.error().code() == errc::unauthenticated);
+    CHECK(outcome.error().http_status() == 401);
+    return outcome.error().attempts();
+  };
+  world anonymous;
+  anonymous.service = refuse;
+  CHECK(attempts(anonymous.stat()) == 1);
+  world known({.credentials = person()});
+  known.service = refuse;
+  CHECK(attempts(known.stat()) == 2);
+  // Given by the application: nobody to ask for another one, but it may have given one meanwhile.
+  world given;
+  given.service = refuse;
+  REQUIRE(given.client->set_token({"old-token", in_an_hour()}));
+  CHECK(attempts(given.stat()) == 1);
+  REQUIRE(given.client->set_token({"old-token", in_an_hour()}));
+  given.service = [&](const memory_request& r) {
+    if (r.headers.find("Authorization") == "Bearer new-token") return object_reply();
+    CHECK(given.client->set_token({"new-token", in_an_hour()}));
+    return memory_reply{.status = 401};
+  };
+  CHECK(given.stat());
+  // To a session elsewhere no token went.
+  world elsewhere({.credentials = person()});
+  elsewhere.service = refuse;
+  const auto session = dataflux::resumable_session::from_url(
+                           "https://elsewhere.test/upload?upload_id=4711", "bkt", "o")
+                           .value();
+  CHECK(attempts(elsewhere.run(dataflux::resumable_status_request{.session = session})) == 1);
+}
+
+TEST_CASE("client: a body refused for its checksum is sent again (mend 21)", "[gcs]") {
+  const std::string bytes{"123456789"};  // CRC32C 4waSgw==
+  const memory_reply refusal{
+      .status = 400,
+      .headers = {{"Content-Type", "application/xml"}},
+      .body =
+          "<Error><Code>BadDigest</Code><Message>The CRC32C you specified did not match "
+          "what we computed.</Message></Error>"};
+  const dataflux::upload_part_request part{.bucket = "bkt",
+                                           .object = "o",
+                                           .upload_id = "id",
+                                           .part_number = 3,
+                                           .data = dataflux::as_bytes(bytes)};
+  const memory_reply stored{.headers = {{"ETag", "\"e\""}, {"x-goog-hash", "crc32c=4waSgw=="}}};
+  const memory_reply damaged{.headers = {{"ETag", "\"e\""}, {"x-goog-hash", "crc32c=AAAAAA=="}}};
+  for (const memory_reply& bad : {refusal, damaged}) {
+    world w;
+    w.service = [&](const auto&) { return w.asked() <= 2 ? bad : stored; };
+    CHECK(w.run(part));
+    CHECK(w.asked() == 3);
+    for (const auto& r : w.net->log()) CHECK(r.body == bytes);
+    // Damaged before it was sent: no number of attempts mends that.
+    world always;
+    always.service = [&](const auto&) { return bad; };
+    const auto failed = always.run(part);
+    REQUIRE_FALSE(failed);
+    CHECK(failed.error().code() == errc::data_loss);
+    CHECK_FALSE(failed.error().retryable());
+    CHECK(failed.error().attempts() == 3);
+  }
+  // Nothing was stored: without a precondition, too.
+  world inserting;
+  inserting.service = [&](const auto&) {
+    return inserting.asked() == 1 ? refusal : object_reply();
+  };
+  CHECK(inserting.run(
+      dataflux::insert_request{.bucket = "bkt", .object = "o", .data = dataflux::as_bytes(bytes)}));
 }
 
 TEST_CASE("client: only refusals for the rate count as such (mend 18)", "[gcs]") {

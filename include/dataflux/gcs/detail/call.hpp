@@ -53,6 +53,8 @@ class call : public http::exchange {
   virtual result<progress> take_reply() = 0;
   /// What no error may show, whatever the service writes into its own.
   virtual std::string_view secret() const noexcept { return {}; }
+  /// A body that is refused for its checksum has changed nothing, and is sent again.
+  virtual bool damage_is_repeated() const noexcept { return false; }
   /// Before another attempt. An error ends the call.
   virtual result<void> prepare_retry() { return {}; }
   /// The last word: calls the completion. Null = success.
@@ -89,6 +91,7 @@ class call : public http::exchange {
   void begin();
   void attempt();
   void with_token(std::string_view authorization);
+  void without_token(const error& e);
   void on_turn(time_point admitted);
   void send(time_point admitted);
   void watch_deadline();
@@ -99,6 +102,7 @@ class call : public http::exchange {
   void on_done(http::exchange_report& report) noexcept final;
   void settle(const http::exchange_report& report);
   void settle(error e);
+  bool sent_damaged(error& e);
   void decide(const http::attempt_outcome& outcome, const error& e);
   void fail_or_investigate(error e);
   void report_attempt(const http::exchange_report& report);
@@ -113,6 +117,8 @@ class call : public http::exchange {
   bool accepted_{false};
   int status_{0};  ///< of the attempt's reply, 0 until there is one
   int refusals_{0};
+  int damaged_{0};
+  bool authorized_{false};  ///< the attempt carried `authorization_`
   http::retry_state retry_{};
   pace_line* line_{nullptr};
   time_point admitted_{};

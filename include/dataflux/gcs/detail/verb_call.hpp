@@ -107,6 +107,10 @@ class verb_call final : public call {
     return progress::more;
   }
 
+  bool damage_is_repeated() const noexcept override {
+    return requires { Verb::damage_is_repeated; };
+  }
+
   result<void> prepare_retry() override {
     if constexpr (requires { Verb::before_retry(state_); }) Verb::before_retry(state_);
     return {};

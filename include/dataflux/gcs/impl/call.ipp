@@ -12,6 +12,13 @@ namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
 /// What is kept of the body of an error reply.
 inline constexpr std::size_t error_body_limit = std::size_t{64} << 10U;
 
+/// An attempt that did nothing and may do better when it is made again.
+inline constexpr http::attempt_outcome nothing_carried_out{
+    .failure = http::transport_failure::closed_early, .request_sent = false};
+
+/// Of one call: what was damaged on its way so often was damaged before.
+inline constexpr int most_damaged = 2;
+
 /// Telemetry (protocol.md 0.3): one id per call, the same on all its attempts.
 inline void add_api_client(const call_id& id, http::header_list& headers) {
   constexpr std::string_view start{"gl-cpp/20 gccl/" DATAFLUX_VERSION " gccl-invocation-id/"};
@@ -39,7 +46,7 @@ DATAFLUX_INLINE void call::reuse(ref<client_core> core) noexcept {
   accepted_ = false;
   status_ = 0;
   retry_ = {};
-  refusals_ = 0;
+  refusals_ = damaged_ = 0;
   line_ = nullptr;
   deadline_ = never;
   bad_.reset();
@@ -89,10 +96,20 @@ DATAFLUX_INLINE void call::attempt() {
         self->token_wait_ = auth::authorization_wait::none;
         if (self->phase_ != phase::token) return;
         self->phase_ = phase::idle;
-        if (!authorization) return self->finish(std::move(authorization).error());
+        if (!authorization) return self->without_token(authorization.error());
         self->with_token(*authorization);
       });
   watch_deadline();
+}
+
+/// What its endpoint may mend is tried again like a request. An endpoint's status says nothing of
+/// the object: the error of a token is never looked into as the service's own is.
+DATAFLUX_INLINE void call::without_token(const error& e) {
+  if (!e.retryable()) return finish(e);
+  auto outcome = nothing_carried_out;
+  outcome.nobody = e.http_status() == 0 && !core_->answered();
+  outcome.retry_after = e.retry_after();
+  decide(outcome, e);
 }
 
 /// While somebody else decides when the call goes on.
@@ -140,9 +157,8 @@ DATAFLUX_INLINE void call::send(time_point admitted) {
   admitted_ = admitted;
   build();
   // A session may be at another host, which needs no token and must not get one.
-  if (!authorization_.empty() && request.origin == core_->where.origin()) {
-    request.headers.add("Authorization", authorization_);
-  }
+  authorized_ = !authorization_.empty() && request.origin == core_->where.origin();
+  if (authorized_) request.headers.add("Authorization", authorization_);
   request.headers.add("User-Agent", core_->user_agent);
   add_api_client(id_, request.headers);
   const client_options& o = core_->options;
@@ -175,6 +191,7 @@ DATAFLUX_INLINE result<byte_sink*> call::on_head(const http::reply_head& head) {
 DATAFLUX_INLINE void call::on_done(http::exchange_report& report) noexcept {
   phase_ = phase::idle;
   report_attempt(report);
+  if (status_ != 0) core_->has_answered();
   if (report.resent) retry_.may_have_been_executed = true;
   if (report.failure != http::transport_failure::none || !accepted_) return settle(report);
   line_->report(admitted_, executor->now(), http::pace_outcome::not_rejected);
@@ -250,9 +267,13 @@ DATAFLUX_INLINE void call::settle(const http::exchange_report& report) {
     retry_.progressed();
     retry_.started = executor->now();
   }
+  if (sent_damaged(e)) return decide(nothing_carried_out, e);
+  const bool sent = report.request_sent || report.resent;
   decide({.http_status = broke_off ? 0 : status_,
           .failure = report.failure,
-          .request_sent = report.request_sent || report.resent,
+          .request_sent = sent,
+          .nobody = broke_off && !sent && !core_->answered(),
+          .renewable = status_ != 401 || (authorized_ && core_->tokens->renewable(authorization_)),
           .reason = e.reason(),
           .retry_after = broke_off ? duration::zero() : duration(facts_.retry_after)},
          e);
@@ -263,11 +284,21 @@ DATAFLUX_INLINE void call::settle(const http::exchange_report& report) {
 DATAFLUX_INLINE void call::settle(error e) {
   if (e.http_status() == 0) e.with_http_status(status_);
   keep_secret(e);
+  if (sent_damaged(e)) return decide(nothing_carried_out, e);
   if (!e.retryable()) {
     ++retry_.attempts;
     return fail_or_investigate(std::move(e));
   }
   decide({.http_status = 0, .failure = http::transport_failure::closed_early}, e);
+}
+
+/// The service refused it for its checksum, or gave it back with another one. What was stored
+/// damaged, by a generation(), is another matter.
+DATAFLUX_INLINE bool call::sent_damaged(error& e) {
+  if (e.code() != errc::data_loss || e.generation() != 0 || !damage_is_repeated()) return false;
+  if (damaged_++ == most_damaged) return false;
+  e.with_retryable(true);
+  return true;
 }
 
 DATAFLUX_INLINE void call::decide(const http::attempt_outcome& outcome, const error& e) {
