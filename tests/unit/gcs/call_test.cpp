@@ -405,4 +405,54 @@ TEST_CASE("client: only refusals for the rate count as such (mend 18)", "[gcs]")
   CHECK(refusals({{.failure = transport_failure::reset}}) == 0);
 }
 
+TEST_CASE("client: a byte now and then does not hold a read (mend 14)", "[gcs]") {
+  world w;
+  w.service = [](const auto& r) {
+    auto drip = answer_from(std::string(100'000, 'b'), r);
+    drip.piece = 1;
+    drip.body_delay = 29s;
+    return drip;
+  };
+  const auto began = w.time.now();
+  const auto failed = w.read();
+  REQUIRE_FALSE(failed);
+  CHECK(failed.error().code() == errc::unavailable);
+  CHECK(w.time.now() - began <= 10min);
+  // Slow, but not that slow.
+  w.service = [](const auto& r) {
+    auto slow = answer_from(std::string(100'000, 'b'), r);
+    slow.piece = 500;
+    slow.body_delay = 400ms;
+    return slow;
+  };
+  CHECK(w.read());
+
+  world unlimited({.least_throughput = 0});
+  unlimited.service = [](const auto&) {
+    auto drip = body_reply("twenty bytes of text");
+    drip.piece = 1;
+    drip.body_delay = 29s;
+    return drip;
+  };
+  CHECK(unlimited.read());
+}
+
+TEST_CASE("client: breaks that hardly bring anything are counted together (mend 14)", "[gcs]") {
+  const std::string body(100'000, 'b');
+  for (const std::size_t piece : {std::size_t{1}, std::size_t{4'000}}) {
+    world w;
+    w.service = [&](const auto& r) {
+      auto broken = answer_from(body, r);
+      if (broken.body.size() > piece) {
+        broken.failure = transport_failure::reset;
+        broken.fails_after = piece;
+      }
+      return broken;
+    };
+    const auto outcome = w.read();
+    CHECK(outcome.has_value() == (piece > 1));
+    CHECK(w.asked() == (piece > 1 ? 25 : 10));
+  }
+}
+
 }  // namespace call_test

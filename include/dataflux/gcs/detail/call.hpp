@@ -100,6 +100,7 @@ class call : public http::exchange {
   void deadline_here();
   result<byte_sink*> on_head(const http::reply_head& head) final;
   void on_done(http::exchange_report& report) noexcept final;
+  bool got_on(const http::exchange_report& report) const;
   void settle(const http::exchange_report& report);
   void settle(error e);
   bool sent_damaged(error& e);

@@ -4,6 +4,8 @@
 #include <dataflux/version.hpp>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -34,6 +36,12 @@ inline void add_api_client(const call_id& id, http::header_list& headers) {
     *at++ = "0123456789abcdef"[nibble];
   }
   headers.add("x-goog-api-client", std::string_view{text, sizeof text});
+}
+
+/// What must move in that time.
+inline std::uint64_t least_bytes_in(const client_options& o, duration time) noexcept {
+  const auto seconds = std::chrono::duration<double>(time).count();
+  return static_cast<std::uint64_t>(static_cast<double>(o.least_throughput) * seconds);
 }
 
 DATAFLUX_INLINE void call::reuse(ref<client_core> core) noexcept {
@@ -165,6 +173,8 @@ DATAFLUX_INLINE void call::send(time_point admitted) {
   limits = {.connect = o.connect_timeout,
             .first_byte = info().slow_reply ? o.complete_timeout : o.first_byte_timeout,
             .stall = o.stall_timeout,
+            .least_bytes = least_bytes_in(o, o.throughput_window),
+            .window = info().slow_reply ? duration::zero() : o.throughput_window,
             .deadline = deadline_};
   idempotent = retry_.idempotent = repeatable();
   status_ = 0;
@@ -243,6 +253,14 @@ inline std::string words_of_break(const http::exchange_report& report, const htt
                         : report.detail;
 }
 
+/// A byte now and then is no progress, nor is one a connection.
+DATAFLUX_INLINE bool call::got_on(const http::exchange_report& report) const {
+  if (report.bytes_received == 0) return false;
+  const duration taken = executor->now() - report.first_byte;
+  return report.bytes_received >=
+         least_bytes_in(core_->options, std::max<duration>(taken, std::chrono::seconds(1)));
+}
+
 /// No reply, or one that is no success.
 DATAFLUX_INLINE void call::settle(const http::exchange_report& report) {
   const bool broke_off = report.failure != http::transport_failure::none;
@@ -262,7 +280,7 @@ DATAFLUX_INLINE void call::settle(const http::exchange_report& report) {
   if (rejected) ++refusals_;
   line_->report(admitted_, executor->now(),
                 rejected ? http::pace_outcome::rejected : http::pace_outcome::not_rejected);
-  if (broke_off && accepted_ && info().reply_limit == 0 && report.bytes_received > 0) {
+  if (broke_off && accepted_ && info().reply_limit == 0 && got_on(report)) {
     // A read goes on behind the bytes that it got: however long it is, its breaks are separate.
     retry_.progressed();
     retry_.started = executor->now();

@@ -67,6 +67,8 @@ class connection {
   void reply_complete();
   void idle_event(std::uint32_t events);
   time_point now() const noexcept;
+  void open_window() noexcept;
+  time_point window_end() const noexcept;
   time_point next_limit() const noexcept;
   void arm();
   void on_timer();
@@ -97,6 +99,8 @@ class connection {
   bytes_view input_{};        ///< received and not decoded yet; empty between turns
 
   time_point last_activity_{};
+  time_point window_from_{};       ///< of exchange_limits::least_bytes
+  std::uint64_t window_bytes_{0};  ///< that had moved then
   time_point request_sent_{never};
   timer_id timer_{timer_id::none};
   time_point timer_at_{never};

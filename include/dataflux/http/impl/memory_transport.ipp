@@ -14,6 +14,8 @@ struct memory_transport::flight {
   timer_id timer{timer_id::none};
   byte_sink* sink{nullptr};
   std::size_t delivered{0};
+  time_point window_from{};
+  std::size_t window_bytes{0};
   bool cancelled{false};
 };
 
@@ -81,7 +83,7 @@ DATAFLUX_INLINE void memory_transport::deliver_head(flight& f) {
   reply_head head;
   head.assign(f.reply.status, std::move(fields), length);
   f.report.head_received = true;
-  f.report.first_byte = time_.now();
+  f.report.first_byte = f.window_from = time_.now();
 
   auto sink = f.what->on_head(head);
   if (!sink) return finish(f, transport_failure::refused, sink.error().message());
@@ -95,7 +97,22 @@ DATAFLUX_INLINE void memory_transport::deliver_head(flight& f) {
     auto expected = f.sink->expect(length.value_or(byte_range::to_end));
     if (!expected) return finish(f, transport_failure::refused, expected.error().message());
   }
-  wait_for(f, f.reply.body_delay, f.what->limits.stall, transport_failure::stalled,
+  wait_for_body(f);
+}
+
+DATAFLUX_INLINE void memory_transport::wait_for_body(flight& f) {
+  const exchange_limits& limits = f.what->limits;
+  const duration open = time_.now() - f.window_from;
+  const bool counted = limits.window > duration::zero();
+  if (counted && open >= limits.window) {
+    if (f.delivered - f.window_bytes < limits.least_bytes) {
+      return finish(f, transport_failure::stalled);
+    }
+    f.window_from = time_.now();
+    f.window_bytes = f.delivered;
+    return wait_for_body(f);
+  }
+  wait_for(f, f.reply.body_delay, limits.stall, transport_failure::stalled,
            &memory_transport::deliver_body);
 }
 
@@ -122,8 +139,7 @@ DATAFLUX_INLINE void memory_transport::deliver_body(flight& f) {
     if (f.cancelled) return finish(f, transport_failure::cancelled);
   }
   if (f.delivered == end) return finish(f, f.reply.failure);
-  wait_for(f, f.reply.body_delay, f.what->limits.stall, transport_failure::stalled,
-           &memory_transport::deliver_body);
+  wait_for_body(f);
 }
 
 DATAFLUX_INLINE void memory_transport::finish(flight& f, transport_failure failure,
