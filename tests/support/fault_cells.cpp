@@ -1,8 +1,13 @@
+#include <dataflux/auth/credentials.hpp>
+
 #include <support/fault_cells.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <exception>
+#include <memory>
 #include <mutex>
+#include <string>
 #include <thread>
 
 namespace gcs = dataflux::gcs;
