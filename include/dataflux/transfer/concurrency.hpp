@@ -28,6 +28,9 @@ struct network_estimate {
   duration first_byte{0};          ///< the median
   double connection_bandwidth{0};  ///< bytes/s of one body, median of those of 256 KiB and more
   double goodput{0};               ///< bytes/s of all together, in the last window
+
+  /// What a read of so many bytes usually takes; 0 = not known.
+  duration time_of(std::uint64_t bytes) const noexcept;
 };
 
 /// How many requests should be in flight, found by trial: more, for as long as more is gained by
