@@ -37,7 +37,7 @@ class client_core;
 class client final : public object_store {
  public:
   /// Starts the I/O threads; sends nothing. Errors: what finding credentials says (auth/adc.hpp);
-  /// invalid_argument for a bad endpoint or file; resource_exhausted without threads or
+  /// invalid_argument for a bad endpoint, file or option; resource_exhausted without threads or
   /// descriptors.
   static result<std::shared_ptr<client>> create(client_options options = {});
   ~client() override;

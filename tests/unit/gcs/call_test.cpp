@@ -306,6 +306,23 @@ TEST_CASE("client: where nobody ever answered it is given up sooner than in an o
   CHECK(patient.stat().error().attempts() == 10);
 }
 
+TEST_CASE("client: a line break in what goes into header fields is refused at once (mend 15)",
+          "[gcs]") {
+  using namespace std::string_literals;
+  const auto refused = [](gcs::client_options o) {
+    o.endpoint = "https://service.test";
+    o.credentials = auth::make_anonymous_credentials();
+    const auto made = gcs::client::create(std::move(o));
+    return !made && made.error().code() == errc::invalid_argument;
+  };
+  for (const std::string& bad : {"a\r\nb: c"s, "a\n"s, "a\0b"s}) {
+    CHECK(refused({.user_project = bad}));
+    CHECK(refused({.quota_project = bad}));
+    CHECK(refused({.user_agent = bad}));
+  }
+  CHECK_FALSE(refused({.user_project = "p", .quota_project = "q", .user_agent = "trainer/2.1"}));
+}
+
 TEST_CASE("client: a 401 is repeated only where another token is to be had (mend 21)", "[gcs]") {
   const auto refuse = [](const memory_request&) { return memory_reply{.status = 401}; };
   const auto attempts = [](const auto& outcome) {

@@ -14,6 +14,7 @@
 #include <dataflux/gcs/resumable_verbs.hpp>
 #include <dataflux/http/curl_transport.hpp>
 
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -74,6 +75,22 @@ inline result<destination> find_destination(const client_options& o) {
   return destination{std::move(*where), std::move(found->credentials)};
 }
 
+/// What goes into header fields: each request would fail otherwise.
+inline result<void> check_fields(const client_options& o, const auth::credentials_ptr& found) {
+  const std::pair<std::string_view, std::string_view> fields[] = {
+      {"user_agent", o.user_agent},
+      {"user_project", o.user_project},
+      {"quota_project", o.quota_project.empty() ? found->facts().quota_project : o.quota_project}};
+  for (const auto& [name, value] : fields) {
+    http::header_list check;
+    check.add(name, value);
+    if (!check.valid()) {
+      return error{errc::invalid_argument, std::string{name} + " has a line break or a zero byte"};
+    }
+  }
+  return {};
+}
+
 }  // namespace detail
 
 DATAFLUX_INLINE client::client(ref<detail::client_core> core) noexcept : core_(std::move(core)) {}
@@ -81,6 +98,9 @@ DATAFLUX_INLINE client::client(ref<detail::client_core> core) noexcept : core_(s
 DATAFLUX_INLINE result<std::shared_ptr<client>> client::create(client_options options) {
   auto where = detail::find_destination(options);
   if (!where) return std::move(where).error();
+  if (auto good = detail::check_fields(options, where->credentials); !good) {
+    return std::move(good).error();
+  }
   // The core's copy of the options must not keep the transport: see ~client.
   std::shared_ptr<http::transport> transport = std::exchange(options.shared_transport, nullptr);
   if (transport == nullptr) {
