@@ -100,6 +100,7 @@ class client final : public object_store {
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/gcs/impl/call.ipp>
+#include <dataflux/gcs/impl/call_outcome.ipp>
 #include <dataflux/gcs/impl/client.ipp>
 #include <dataflux/gcs/impl/client_core.ipp>
 #include <dataflux/gcs/impl/pace_line.ipp>

@@ -410,14 +410,14 @@ TEST_CASE("read_engine: a plain 503 says nothing about how much may be asked (me
   w.warm_up();
   const int before = w.engine.limit();
   w.store.put("bucket", "slow", synthetic_bytes{100, 7});
-  w.store.set_faults([](store_verb, std::string_view name,
-                        std::uint64_t nth) -> std::optional<injected_fault> {
-    if (name == "slow" && nth == 1) return injected_fault{.delay = 5s};
-    if (name == "slow") return std::nullopt;
-    return injected_fault{
-        .failure = dataflux::error(errc::unavailable, "").with_http_status(503).with_reason(name)};
-  });
-  const auto failed = w.start("backendError", 100);
+  w.store.set_faults(
+      [](store_verb, std::string_view name, std::uint64_t nth) -> std::optional<injected_fault> {
+        if (name == "slow" && nth == 1) return injected_fault{.delay = 5s};
+        if (name == "slow") return std::nullopt;
+        const errc code = name == "refused" ? errc::resource_exhausted : errc::unavailable;
+        return injected_fault{.failure = dataflux::error(code, "").with_http_status(503)};
+      });
+  const auto failed = w.start("failed", 100);
   const auto slow = w.start("slow", 100);
   w.clock.run();
   CHECK(failed->ended->error().code() == errc::unavailable);
@@ -425,7 +425,7 @@ TEST_CASE("read_engine: a plain 503 says nothing about how much may be asked (me
   CHECK(slow->ended->has_value());
   CHECK(w.engine.hedges().asked == 1);
   CHECK(w.engine.hedges().denied_by_throttling == 0);
-  const auto refused = w.start("rateLimitExceeded", 100);
+  const auto refused = w.start("refused", 100);
   w.clock.run();
   CHECK(refused->ended.has_value());
   CHECK(w.engine.limit() < before);

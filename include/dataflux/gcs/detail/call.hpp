@@ -8,11 +8,18 @@
 #include <dataflux/http/transport.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <stop_token>
 
 namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
+
+/// What must move in that time.
+inline std::uint64_t least_bytes_in(const client_options& o, duration time) noexcept {
+  const auto seconds = std::chrono::duration<double>(time).count();
+  return static_cast<std::uint64_t>(static_cast<double>(o.least_throughput) * seconds);
+}
 
 /// One call of a verb with all its attempts: waits for a token and for its turn, sends, reads the
 /// reply, and decides what is next. What differs between verbs is in the virtual functions.

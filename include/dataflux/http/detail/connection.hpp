@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/http/detail/byte_window.hpp>
 #include <dataflux/http/detail/connector.hpp>
 #include <dataflux/http/http1.hpp>
 #include <dataflux/http/transport.hpp>
@@ -67,7 +68,7 @@ class connection {
   void reply_complete();
   void idle_event(std::uint32_t events);
   time_point now() const noexcept;
-  void open_window() noexcept;
+  std::uint64_t moved() const noexcept { return report_.bytes_sent + report_.bytes_received; }
   time_point window_end() const noexcept;
   time_point next_limit() const noexcept;
   void arm();
@@ -99,8 +100,7 @@ class connection {
   bytes_view input_{};        ///< received and not decoded yet; empty between turns
 
   time_point last_activity_{};
-  time_point window_from_{};       ///< of exchange_limits::least_bytes
-  std::uint64_t window_bytes_{0};  ///< that had moved then
+  byte_window window_{};
   time_point request_sent_{never};
   timer_id timer_{timer_id::none};
   time_point timer_at_{never};

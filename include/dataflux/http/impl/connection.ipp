@@ -34,7 +34,7 @@ DATAFLUX_INLINE void connection::begin(ref<exchange> e) {
   report_.resent = current_->resent_;
   report_.connection_reused = reused_;
   report_.started = last_activity_ = now();
-  open_window();
+  window_.open(now(), 0);
   sink_ = nullptr;
   head_done_ = false;
   give_up_ = transport_failure::none;
@@ -48,11 +48,6 @@ DATAFLUX_INLINE void connection::begin(ref<exchange> e) {
   encode();
   if (sending_) send_some();
   arm();
-}
-
-DATAFLUX_INLINE void connection::open_window() noexcept {
-  window_from_ = now();
-  window_bytes_ = report_.bytes_sent + report_.bytes_received;
 }
 
 DATAFLUX_INLINE void connection::encode() {
@@ -171,7 +166,7 @@ DATAFLUX_INLINE stream::outcome connection::receive_into(bytes_span memory) {
   const auto got = stream_.receive(memory);
   if (got.status == stream::status::ok && report_.first_byte == never) {
     report_.first_byte = now();
-    open_window();
+    window_.open(now(), moved());
   }
   return got;
 }
@@ -366,60 +361,6 @@ DATAFLUX_INLINE void connection::fail(transport_failure failure, std::string det
 DATAFLUX_INLINE void connection::close() {
   if (state_ == state::dead) return;
   owner_.closed(*this);
-}
-
-/// Of a busy one.
-DATAFLUX_INLINE time_point connection::window_end() const noexcept {
-  const bool waiting = !sending_ && report_.first_byte == never;
-  const duration window = current_->limits.window;
-  return waiting || window == duration::zero() ? never : deadline_after(window_from_, window);
-}
-
-DATAFLUX_INLINE time_point connection::next_limit() const noexcept {
-  if (state_ == state::idle) return deadline_after(last_activity_, owner_.options_.idle_timeout);
-  if (state_ != state::busy) return never;
-  const exchange_limits& limits = current_->limits;
-  const bool waiting = !sending_ && report_.first_byte == never;
-  const duration allowed = waiting ? limits.first_byte : limits.stall;
-  const time_point phase_end =
-      allowed == duration::zero()
-          ? never
-          : deadline_after(waiting ? request_sent_ : last_activity_, allowed);
-  return std::min({phase_end, window_end(), limits.deadline});
-}
-
-/// Timers are lazy: one that fires too early looks again, so that a steady stream of exchanges
-/// hardly ever touches the queue.
-DATAFLUX_INLINE void connection::arm() {
-  const time_point limit = next_limit();
-  if (limit >= timer_at_) return;
-  if (timer_ != timer_id::none) owner_.loop_.cancel(timer_);
-  timer_at_ = limit;
-  timer_ = owner_.loop_.at(limit, [this] { on_timer(); });
-}
-
-DATAFLUX_INLINE void connection::on_timer() {
-  timer_ = timer_id::none;
-  timer_at_ = never;
-  if (next_limit() > now()) return arm();
-  if (state_ == state::idle) return close();
-  if (current_->limits.deadline <= now()) {
-    return fail(transport_failure::deadline, "the deadline passed " + phase_text());
-  }
-  if (window_end() <= now()) {
-    const std::uint64_t moved = report_.bytes_sent + report_.bytes_received - window_bytes_;
-    const std::uint64_t least = current_->limits.least_bytes;
-    if (moved < least) {
-      return fail(transport_failure::stalled,
-                  "only " + std::to_string(moved) + " bytes moved within the time that is for " +
-                      std::to_string(least) + " at least, " + phase_text());
-    }
-    open_window();
-    return arm();
-  }
-  const bool waiting = !sending_ && report_.first_byte == never;
-  fail(waiting ? transport_failure::timeout_first_byte : transport_failure::stalled,
-       "no byte moved within the time allowed " + phase_text());
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::http::detail

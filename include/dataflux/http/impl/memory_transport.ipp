@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/http/detail/byte_window.hpp>
 #include <dataflux/http/memory_transport.hpp>
 
 #include <algorithm>
@@ -14,8 +15,7 @@ struct memory_transport::flight {
   timer_id timer{timer_id::none};
   byte_sink* sink{nullptr};
   std::size_t delivered{0};
-  time_point window_from{};
-  std::size_t window_bytes{0};
+  detail::byte_window window{};
   bool cancelled{false};
 };
 
@@ -83,7 +83,8 @@ DATAFLUX_INLINE void memory_transport::deliver_head(flight& f) {
   reply_head head;
   head.assign(f.reply.status, std::move(fields), length);
   f.report.head_received = true;
-  f.report.first_byte = f.window_from = time_.now();
+  f.report.first_byte = time_.now();
+  f.window.open(time_.now(), 0);
 
   auto sink = f.what->on_head(head);
   if (!sink) return finish(f, transport_failure::refused, sink.error().message());
@@ -102,15 +103,11 @@ DATAFLUX_INLINE void memory_transport::deliver_head(flight& f) {
 
 DATAFLUX_INLINE void memory_transport::wait_for_body(flight& f) {
   const exchange_limits& limits = f.what->limits;
-  const duration open = time_.now() - f.window_from;
-  const bool counted = limits.window > duration::zero();
-  if (counted && open >= limits.window) {
-    if (f.delivered - f.window_bytes < limits.least_bytes) {
+  if (f.window.end(limits.window) <= time_.now()) {
+    if (f.window.since(f.delivered) < limits.least_bytes) {
       return finish(f, transport_failure::stalled);
     }
-    f.window_from = time_.now();
-    f.window_bytes = f.delivered;
-    return wait_for_body(f);
+    f.window.open(time_.now(), f.delivered);
   }
   wait_for(f, f.reply.body_delay, limits.stall, transport_failure::stalled,
            &memory_transport::deliver_body);

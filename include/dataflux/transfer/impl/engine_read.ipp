@@ -2,7 +2,6 @@
 
 #include <dataflux/byte_range.hpp>
 #include <dataflux/exec/continuation.hpp>
-#include <dataflux/http/retry.hpp>
 #include <dataflux/transfer/detail/engine_read.hpp>
 
 #include <algorithm>
@@ -253,7 +252,8 @@ DATAFLUX_INLINE void engine_read::account(const result<read_summary>& outcome, t
   } else {
     core_->concurrency.dropped(now);
     const error& why = outcome.error();
-    refused = http::classify(why.http_status(), why.reason()) == http::reply_class::throttled;
+    // By the service: a plain 503 is unavailable, and a lack of our own has no status.
+    refused = why.code() == errc::resource_exhausted && why.http_status() != 0;
   }
   if (!refused) return;
   core_->concurrency.throttled(hedge_.asked_at, now);
