@@ -1,6 +1,7 @@
 #include <dataflux/gcs/client.hpp>
 #include <dataflux/gcs/impl/bucket_verbs.ipp>
 #include <dataflux/gcs/impl/call.ipp>
+#include <dataflux/gcs/impl/call_outcome.ipp>
 #include <dataflux/gcs/impl/change_verbs.ipp>
 #include <dataflux/gcs/impl/client.ipp>
 #include <dataflux/gcs/impl/client_core.ipp>

@@ -1,6 +1,7 @@
 #include <dataflux/http/curl_transport.hpp>
 #include <dataflux/http/impl/characters.ipp>
 #include <dataflux/http/impl/connection.ipp>
+#include <dataflux/http/impl/connection_limits.ipp>
 #include <dataflux/http/impl/connection_pool.ipp>
 #include <dataflux/http/impl/connection_receive.ipp>
 #include <dataflux/http/impl/connector.ipp>

@@ -1,4 +1,4 @@
-#include <dataflux/codec/crc32c.hpp>
+#include <dataflux/byte_sink.hpp>
 #include <dataflux/download/get_many.hpp>
 #include <dataflux/exec/virtual_scheduler.hpp>
 #include <dataflux/gcs/client.hpp>
@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
@@ -20,7 +21,8 @@
 #include <vector>
 
 /// Reads through the real getter and the real client from a service that for a while allows only so
-/// many requests a second, in simulated time. Prints a JSON line; bench/storm.py makes a table.
+/// many requests a second, or of which a share of all requests goes wrong, in simulated time.
+/// Prints a JSON line; bench/storm.py makes a table.
 
 namespace {
 
@@ -31,6 +33,11 @@ struct settings {
   double free_after{20};
   double round_trip{0.020};
   double jitter{0.2};
+  /// Of all requests: answered with `status`, or by a reset where that is 0.
+  double share{0};
+  int status{503};
+  /// Instead of the getter: so many reads at a time by the bare client, whose retries are all.
+  int loops{0};
   std::uint64_t seed{1};
 
   double end() const noexcept { return free_before + limited_for + free_after; }
@@ -40,7 +47,7 @@ dataflux::duration to_duration(double seconds) {
   return std::chrono::duration_cast<dataflux::duration>(std::chrono::duration<double>(seconds));
 }
 
-/// Answers after a round trip, or refuses at once with 429.
+/// Answers after a round trip, refuses at once with 429, or fails by chance.
 class service {
  public:
   static constexpr double bin = 0.1;  ///< seconds
@@ -60,6 +67,12 @@ class service {
     ++(taken ? accepted_ : rejected_)[at];
     dataflux::http::memory_reply reply;
     reply.delay = to_duration(settings_.round_trip * std::exp(settings_.jitter * normal_(random_)));
+    if (taken && settings_.share > 0 && chance_(random_) < settings_.share) {
+      --accepted_[at];
+      if (settings_.status == 0) reply.failure = dataflux::http::transport_failure::reset;
+      reply.status = settings_.status;
+      return reply;
+    }
     if (!taken) {
       reply.status = 429;
       reply.headers = {{"Content-Type", "application/json"}};
@@ -96,6 +109,7 @@ class service {
   const dataflux::time_point began_;
   std::mt19937_64 random_;
   std::normal_distribution<double> normal_{};
+  std::uniform_real_distribution<double> chance_{};
   double tokens_{0};
   double filled_{0};
   const std::string body_ = std::string(1'000, 'b');
@@ -131,6 +145,32 @@ class consumer {
   dataflux::getter items_;
 };
 
+/// Reads one object after the other.
+class loop {
+ public:
+  loop(dataflux::gcs::client& client, const service& from)
+      : client_(client), memory_(from.object_size()) {}
+
+  void read() {
+    if (stopped_) return;
+    sink_.emplace(memory_);
+    client_.start(dataflux::read_request{.bucket = "bucket", .object = "o"}, *sink_,
+                  [this](const auto& done) {
+                    failed_ += done ? 0U : 1U;
+                    read();
+                  });
+  }
+  void stop() { stopped_ = true; }
+  std::uint64_t failed() const noexcept { return failed_; }
+
+ private:
+  dataflux::gcs::client& client_;
+  std::vector<std::byte> memory_;
+  std::optional<dataflux::span_sink> sink_{};
+  std::uint64_t failed_{0};
+  bool stopped_{false};
+};
+
 void print_bins(const char* name, const std::vector<int>& bins) {
   std::printf(", \"%s\": [", name);
   for (std::size_t i = 0; i < bins.size(); ++i) std::printf("%s%d", i == 0 ? "" : ", ", bins[i]);
@@ -146,16 +186,28 @@ void run(const settings& s) {
                                                .emulator = true,
                                                .shared_transport = std::move(transport)});
   if (!client) throw dataflux::exception(client.error());
-  const dataflux::transfer_context context(**client);
-  {
+  const auto print_head = [&](std::uint64_t failed, int concurrency) {
+    std::printf("{\"allowed\": %.0f, \"failed\": %llu, \"concurrency\": %d, \"bin\": %.1f",
+                s.allowed, static_cast<unsigned long long>(failed), concurrency, service::bin);
+  };
+  if (s.loops > 0) {
+    std::vector<std::unique_ptr<loop>> loops;
+    for (int i = 0; i < s.loops; ++i) loops.push_back(std::make_unique<loop>(**client, from));
+    for (const auto& each : loops) each->read();
+    clock.run_for(to_duration(s.end()));
+    for (const auto& each : loops) each->stop();
+    clock.run();
+    std::uint64_t failed = 0;
+    for (const auto& each : loops) failed += each->failed();
+    print_head(failed, s.loops);
+  } else {
+    const dataflux::transfer_context context(**client);
     consumer reader(context, clock, from);
     reader.ask();
     clock.run_for(to_duration(s.end()));
     reader.cancel();
     clock.run();
-    std::printf("{\"allowed\": %.0f, \"failed\": %llu, \"concurrency\": %d, \"bin\": %.1f",
-                s.allowed, static_cast<unsigned long long>(reader.failed()),
-                context.counters().concurrency, service::bin);
+    print_head(reader.failed(), context.counters().concurrency);
   }
   print_bins("accepted", from.accepted());
   print_bins("rejected", from.rejected());
@@ -172,6 +224,9 @@ int main(int argc, char** argv) {
   app.add_option("--limited-for", s.limited_for, "seconds with it");
   app.add_option("--free-after", s.free_after, "seconds without it again");
   app.add_option("--round-trip", s.round_trip);
+  app.add_option("--share", s.share, "of requests that go wrong")->check(CLI::Range(0.0, 1.0));
+  app.add_option("--status", s.status, "how: an HTTP status, or 0 for a reset");
+  app.add_option("--loops", s.loops, "bare reads at a time, instead of the getter");
   app.add_option("--seed", s.seed);
   CLI11_PARSE(app, argc, argv);
   try {

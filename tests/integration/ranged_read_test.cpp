@@ -105,8 +105,8 @@ TEST_CASE("read_engine: over a socket, refusals that were mended count as such",
   harness h(20'000);
   const int before = h.at_home([&] { return h.engine->limit(); });
   h.server.faults().add({.verb = "objects.media", .action = fault::refuse{429}});
-  h.server.faults().add({.verb = "objects.media", .from = 2, .action = fault::refuse{503}});
-  h.server.faults().add({.verb = "objects.media", .from = 3, .action = fault::refuse{500}});
+  h.server.faults().add({.verb = "objects.media", .from = 2, .action = fault::refuse{429}});
+  h.server.faults().add({.verb = "objects.media", .from = 3, .action = fault::refuse{503}});
   std::vector<std::byte> memory(h.body.size());
   dataflux::span_sink sink(memory);
   std::promise<result<dataflux::read_summary>> promise;

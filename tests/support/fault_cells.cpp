@@ -1,8 +1,13 @@
+#include <dataflux/auth/credentials.hpp>
+
 #include <support/fault_cells.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <exception>
+#include <memory>
 #include <mutex>
+#include <string>
 #include <thread>
 
 namespace gcs = dataflux::gcs;
@@ -35,6 +40,27 @@ class listener final : public dataflux::observer {
   std::string text_{};
 };
 
+/// Somebody whose tokens are to be had at once, each another one.
+class ready_credentials final : public dataflux::auth::credentials {
+ public:
+  ready_credentials() : credentials({.kind = "ready"}) {}
+  std::unique_ptr<dataflux::auth::token_flow> start() const override {
+    return std::make_unique<flow>(++issued_);
+  }
+
+ private:
+  struct flow final : dataflux::auth::token_flow {
+    explicit flow(int number) : number_(number) {}
+    dataflux::auth::flow_step resume(dataflux::auth::flow_event,
+                                     const dataflux::auth::flow_moment& moment) override {
+      return dataflux::auth::access_token{"token-" + std::to_string(number_),
+                                          moment.now + std::chrono::hours(1)};
+    }
+    int number_;
+  };
+  mutable std::atomic<int> issued_{0};
+};
+
 /// An emulator and what goes on there, for one thread.
 class worker {
  public:
@@ -46,6 +72,8 @@ class worker {
     auto options = quick_options(server_, cell.patience);
     options.retry.max_elapsed = cell.max_elapsed;
     options.observer = &watcher;
+    options.credentials = std::make_shared<const ready_credentials>();
+    options.tokens_to_emulator = true;
     // A client of its own, lest a connection that one fault has spoilt surprise the next.
     const auto subject = gcs::client::create(options).value();
     server_.faults().clear();

@@ -118,8 +118,11 @@ never misreported. `(!)`: an upload is left open that nobody knows of: one of a 
 billed until it is aborted (`list_uploads` finds it), that of a resumable upload costs nothing and
 goes away within a week.
 
-A refused token (401) is refreshed once and the request sent again, whatever the verb. Everything
-else that the service answers is final: 400, 403, 404, 409, 412, 416.
+A refused token (401) is refreshed once and the request sent again, whatever the verb, where there
+is somebody to ask for another one; after progress, once more. A token that is not to be had for the
+moment is waited for as the service is. Everything else that the service answers is final: 400, 403,
+404, 409, 412, 416; but a part or an insert that is refused for its checksum is sent again, twice at
+most. Where nobody has ever answered, `n` is `retry_policy::max_attempts_at_nobody` if that is less.
 
 ## When the first attempt fails
 

@@ -20,6 +20,9 @@ struct compute_engine_options {
   /// Per probe, and how many of them.
   duration probe_timeout{std::chrono::seconds(3)};
   int probe_tries{3};
+  /// Nothing else tells whether there is one, and it may start later than we do: its absence is
+  /// retryable().
+  bool may_come{false};
   /// Said when there is no metadata server; empty for a plain statement.
   std::string absent_message{};
   /// The account of the machine, by e-mail address or alias.

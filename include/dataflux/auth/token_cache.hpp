@@ -75,6 +75,10 @@ class token_cache {
   /// nothing if the value is not the current one any more: somebody else was quicker.
   void invalidate(std::string_view authorization);
 
+  /// Is there another value than this one, or somebody to get one from? Else a call whose value was
+  /// refused (401) need not ask again.
+  bool renewable(std::string_view authorization) const;
+
   /// A token that the application acquired. Ends all waits; replaced by a refresh in time if there
   /// are credentials. Errors: invalid_argument for an empty value or one that is no field value.
   result<void> set_token(const access_token& token);

@@ -39,8 +39,8 @@ class client_core;
 class client final : public object_store {
  public:
   /// Starts the I/O threads; sends nothing. Errors: what finding credentials says (auth/adc.hpp);
-  /// invalid_argument for a bad endpoint, file or header value; resource_exhausted without threads
-  /// or descriptors.
+  /// invalid_argument for a bad endpoint, file or option; resource_exhausted without threads or
+  /// descriptors.
   static result<std::shared_ptr<client>> create(client_options options = {});
   ~client() override;
 
@@ -48,6 +48,9 @@ class client final : public object_store {
   /// What has been done so far; also valid to read while calls are under way.
   const counters& totals() const noexcept;
   /// An access token that the application acquired itself; replaces the current one.
+  /// Errors: invalid_argument for one that is empty, has control characters or has expired;
+  /// failed_precondition at an emulator, which gets none without
+  /// client_options::tokens_to_emulator, and in the child of a fork.
   result<void> set_token(const auth::access_token& token);
 
   store_traits traits() const noexcept override;
@@ -99,6 +102,7 @@ class client final : public object_store {
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/gcs/impl/call.ipp>
+#include <dataflux/gcs/impl/call_outcome.ipp>
 #include <dataflux/gcs/impl/client.ipp>
 #include <dataflux/gcs/impl/client_core.ipp>
 #include <dataflux/gcs/impl/pace_line.ipp>

@@ -8,6 +8,7 @@
 #include <dataflux/observer.hpp>
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -22,8 +23,14 @@ struct client_options {
   /// set, else the universe's endpoint.
   std::string endpoint{};
   /// `endpoint` names an emulator: plain HTTP is allowed, and no credentials are sent or looked
-  /// for.
+  /// for, nor taken by client::set_token().
   bool emulator{false};
+  /// An emulator gets tokens, too: those of `credentials` and of set_token(). For tests of what is
+  /// done with tokens. create() refuses it where they would go over plain HTTP to another address
+  /// than a loopback one (127.x.y.z, ::1, localhost).
+  bool tokens_to_emulator{false};
+  /// Of the endpoint. Credentials of another universe are refused, those in `credentials` like
+  /// those that are found; empty = any, which needs an `endpoint`.
   std::string universe_domain{auth::default_universe};
   /// Who pays for requests to a requester-pays bucket; empty = the bucket's owner.
   std::string user_project{};
@@ -34,6 +41,11 @@ struct client_options {
   http::retry_policy retry{};
   /// Without any byte moving for this long, a transfer is broken off and resumed.
   duration stall_timeout{std::chrono::seconds(30)};
+  /// The same for a transfer that brings less than so many bytes a second over `throughput_window`:
+  /// one byte now and then would hold a caller for ever. What broke off slower than that is no
+  /// progress, so that it counts among retry_policy::max_attempts. 0 = any byte will do.
+  std::uint64_t least_throughput{1024};
+  duration throughput_window{std::chrono::seconds(60)};
   /// From a request's last byte to its reply's first.
   duration first_byte_timeout{std::chrono::seconds(60)};
   /// The same for completing an upload, over which the service may think for minutes.

@@ -47,6 +47,7 @@ struct upload_part_verb {
   using state = part_checksum;
 
   static constexpr verb_info info{"multipart.part", pacing_class::write, billing_class::a};
+  static constexpr bool damage_is_repeated = true;
 
   static call_identity identity(const request& r) noexcept {
     return {info.name, r.bucket, r.object, 0, false};

@@ -49,6 +49,7 @@ struct insert_verb {
   using state = insert_body;
 
   static constexpr verb_info info{"objects.insert", pacing_class::write, billing_class::a};
+  static constexpr bool damage_is_repeated = true;
 
   static call_identity identity(const request& r) noexcept {
     return {info.name, r.bucket, r.object, 0, r.conditions.if_generation_match == 0};

@@ -80,7 +80,7 @@ struct read_verb {
   ///
   /// 416 for a range that begins at the object's end or in an empty object is success with no bytes
   /// (length 0, discard_body): the service has no other way to say so. 200 for a range is accepted
-  /// when the range is the whole object.
+  /// when the range is the whole object, or Content-Range says that it is what was asked for.
   ///
   /// Errors: out_of_range for a range that begins beyond the end; internal for a head that
   /// contradicts itself or the question (other bytes, another generation, a Content-Range that is

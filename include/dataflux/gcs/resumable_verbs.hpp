@@ -71,6 +71,8 @@ struct resumable_chunk_verb {
     return {verb, s.bucket(), s.object(), 0, false, true};
   }
   static result<state> prepare(const request& r, const call_id&) { return state{.from = r.offset}; }
+  /// Errors: invalid_argument for a session without TLS where the endpoint has it.
+  static result<void> check(const call_context& context, const request& r);
   static void build(const call_context& context, const request& r, const state& at,
                     http::request& out);
   static bool accepts(int status) noexcept { return status == 308; }
@@ -100,6 +102,8 @@ struct resumable_status_verb {
     return resumable_chunk_verb::session_identity(info.name, r.session);
   }
   static result<state> prepare(const request&, const call_id&) { return state{.asks = true}; }
+  /// Errors: invalid_argument for a session without TLS where the endpoint has it.
+  static result<void> check(const call_context& context, const request& r);
   static void build(const call_context& context, const request& r, const state&,
                     http::request& out);
   static bool accepts(int status) noexcept { return status == 308; }
@@ -122,6 +126,8 @@ struct resumable_cancel_verb {
     return resumable_chunk_verb::session_identity(info.name, r.session);
   }
   static result<state> prepare(const request&, const call_id&) { return state{}; }
+  /// Errors: invalid_argument for a session without TLS where the endpoint has it.
+  static result<void> check(const call_context& context, const request& r);
   static void build(const call_context& context, const request& r, const state&,
                     http::request& out);
   static bool accepts(int status) noexcept { return status == 499; }

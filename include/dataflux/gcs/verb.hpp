@@ -39,6 +39,8 @@
 ///       // Before the body of a success.
 ///       static void read_head(const http::request& sent, const http::reply_head&, state&);
 ///       static void before_retry(state&) noexcept;          // after an attempt that failed
+///       static constexpr bool damage_is_repeated = true;  // refused for its checksum: sent again
+///       static result<void> check(const call_context&, const request&);  // as validate()
 ///       static bool continued(const state&) noexcept;       // may be repeated from now on
 ///       static std::string_view secret(const request&) noexcept;  // never in an error
 ///       // For rows with `looks`: is the object found under identity()'s name the one that the

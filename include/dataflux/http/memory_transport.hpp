@@ -52,7 +52,8 @@ struct memory_reply {
 /// A transport without sockets whose peer is a function: whatever stands on it is tested in virtual
 /// time, the same way at every run. It keeps the contract of transport to the letter (phases,
 /// limits, cancellation), with these phases: the reply's delay counts against `first_byte` and
-/// `deadline`, body_delay against `stall` and `deadline`.
+/// `deadline`, body_delay against `stall` and `deadline`; a window of
+/// `least_bytes` is judged with the next piece after its end.
 ///
 ///     virtual_scheduler time;
 ///     memory_transport net(time, [](const memory_request& r) { return memory_reply{.body = "x"};
@@ -84,6 +85,7 @@ class memory_transport final : public transport {
   struct flight;
 
   void deliver_head(flight& f);
+  void wait_for_body(flight& f);
   void deliver_body(flight& f);
   void wait_for(flight& f, duration wait, duration limit, transport_failure late,
                 void (memory_transport::*then)(flight&));

@@ -41,9 +41,8 @@ enum class operation_class : std::uint8_t { read, write, metadata };  // metadat
 std::string_view to_string(operation_class c) noexcept;
 
 enum class pace_outcome : std::uint8_t {
-  accepted,  ///< a reply that is not a rejection, failures included: the service took the request
-  rejected,  ///< 429, or classify() == throttled
-  unknown,   ///< no reply: cancelled, or the connection failed; tells nothing about limits
+  rejected,      ///< 429, or what means the same: classify() == throttled
+  not_rejected,  ///< any other reply, failures included, or none
 };
 
 /// For observers and logs.

@@ -15,6 +15,10 @@ namespace dataflux::inline DATAFLUX_ABI::http {
 struct retry_policy {
   /// Attempts in a row that brought nothing, the first included; 0 = no limit. 1 = never retry.
   int max_attempts{10};
+  /// The same for attempts that found nobody, where nobody has ever answered: a wrong address is
+  /// told sooner than an outage is waited for. With the defaults after half a minute at most, and
+  /// the time that connecting takes. 0 = as max_attempts.
+  int max_attempts_at_nobody{6};
   /// No attempt begins later than this after the start of the call; 0 = no limit. The caller's
   /// deadline holds besides.
   duration max_elapsed{std::chrono::minutes(5)};
@@ -45,6 +49,10 @@ struct attempt_outcome {
   transport_failure failure{transport_failure::none};
   /// Any byte of the request may have reached the service.
   bool request_sent{true};
+  /// There was nobody to send it to, and never was.
+  bool nobody{false};
+  /// A 401 may be mended: a token was sent, and there is, or can be, another one.
+  bool renewable{true};
   /// The service's reason; a view for the duration of the call.
   std::string_view reason{};
   /// The Retry-After field, 0 when there was none.
@@ -86,15 +94,18 @@ struct retry_state {
   int attempts{0};        ///< made so far, counted by decide(); for error::attempts
   int failures{0};        ///< in a row, since the last progress
   int throttles{0};       ///< in a row
-  bool refreshed{false};  ///< the token was refreshed once, for this call
+  bool refreshed{false};  ///< the token was refreshed, since the last progress
   /// An attempt whose outcome is not known may have been carried out. A later 412 of a create or
   /// 404 of a delete may then mean that it was: compare before reporting (protocol.md 3.1).
   bool may_have_been_executed{false};
 
   /// Bytes arrived or were stored before the attempt broke off: the next one continues after them,
-  /// so the count of failures and the backoff begin anew. max_elapsed goes on; a caller whose
-  /// bytes are kept sets `started`, too.
-  void progressed() noexcept { failures = throttles = 0; }
+  /// so the count of failures and the backoff begin anew, and a token that has expired meanwhile is
+  /// refreshed again. max_elapsed goes on; a caller whose bytes are kept sets `started`, too.
+  void progressed() noexcept {
+    failures = throttles = 0;
+    refreshed = false;
+  }
 };
 
 /// Keeps an outage from being amplified: retries of failures are paid for by successes. The bucket
@@ -130,7 +141,7 @@ class retry_budget {
 ///   and any delay that reaches the deadline, stop at once: waiting would not help.
 /// - A throttled request goes back to pacing; from its second rejection in a row on it also waits
 ///   its own backoff. Counts against the time limits only.
-/// - The first 401 asks for a new token, the second stops.
+/// - The first 401 asks for a new token where that is possible, the second stops.
 /// Cost: some nanoseconds, no allocation.
 retry_decision decide(const retry_policy& policy, retry_state& state,
                       const attempt_outcome& outcome, time_point now, double uniform,

@@ -27,6 +27,11 @@ struct exchange_limits {
   duration first_byte{std::chrono::seconds(60)};
   /// Without any byte moving in either direction while a body is under way.
   duration stall{std::chrono::seconds(30)};
+  /// While a body is under way, fewer body bytes than `least_bytes` in any `window` are a stall,
+  /// too: else one byte now and then would hold the exchange for ever. Windows follow each other
+  /// from the first byte of a direction on.
+  std::uint64_t least_bytes{0};
+  duration window{0};
   /// The end of the whole exchange, waiting for a connection included.
   time_point deadline{never};
 };

@@ -22,6 +22,8 @@ struct origin {
   std::string authority() const;
   /// "https://host:port", for messages.
   std::string to_string() const;
+  /// This machine itself, by its address or as "localhost": no network hears what is sent there.
+  bool is_loopback() const noexcept;
   friend bool operator==(const origin&, const origin&) = default;
 };
 

@@ -85,7 +85,8 @@ struct read_summary {
   std::int64_t metageneration{0};
   /// HTTP attempts made, 1 when nothing went wrong.
   int attempts{0};
-  /// Those of them that the service refused for their rate or its load (429, 503).
+  /// Those of them that the service refused for their rate: 429, or a reason that means the same. A
+  /// plain 503 is none.
   int refusals{0};
   /// The service decompressed the bytes on the way: see read_request::decode_gzip.
   bool decoded{false};

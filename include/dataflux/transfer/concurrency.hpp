@@ -28,6 +28,9 @@ struct network_estimate {
   duration first_byte{0};          ///< the median
   double connection_bandwidth{0};  ///< bytes/s of one body, median of those of 256 KiB and more
   double goodput{0};               ///< bytes/s of all together, in the last window
+
+  /// What a read of so many bytes usually takes; 0 = not known.
+  duration time_of(std::uint64_t bytes) const noexcept;
 };
 
 /// How many requests should be in flight, found by trial: more, for as long as more is gained by
@@ -45,7 +48,8 @@ struct network_estimate {
 ///   flight, a fifth less is tried, and kept if it costs no more than 3 % of goodput; but no less
 ///   than 16, which only rejections bring about.
 /// - After that it rests for eight windows, within 0.5 to 4 s, and then tries again.
-/// - A rejection (429, 503) takes a fifth away, and a rest of 1 s, or 2 s and 4 s when rejections
+/// - A rejection (429, or what means the same; a plain 503 is none) takes a fifth away, and a rest
+/// of 1 s, or 2 s and 4 s when rejections
 ///   go on. One of a request from before the last cut changes nothing: so once per round trip.
 /// A window in which less was in flight than was allowed says nothing and changes nothing: then it
 /// is the reader, or memory, that limits. Only the next step is smaller: one that is too large

@@ -24,12 +24,24 @@ struct hedged_read {
   /// When to consider() it for the first time.
   time_point next_check{never};
   std::uint64_t number{0};  ///< of the read, for the policy
-  /// It has waited longer than the threshold.
+  /// It has waited longer than the threshold, or its body has.
   bool overdue{false};
+  std::uint64_t seen{0};  ///< bytes of the body when it was looked at last
+  /// When the body began that was given up; `never` = none was.
+  time_point left_at{never};
+};
+
+/// A body under way.
+struct body_progress {
+  time_point first_byte{};
+  std::uint64_t received{0};
+  std::uint64_t length{0};
+  /// What the read usually takes, from the request on; 0 = not known, and nothing is decided.
+  duration usual{0};
 };
 
 struct hedge_decision {
-  /// Send the second request now, on another connection.
+  /// Send the second request now, on another connection; of a body that has begun: in its place.
   bool ask{false};
   /// When to consider the read again, unless a byte comes before; `never` = not again.
   time_point next_check{never};
@@ -39,6 +51,7 @@ struct hedge_decision {
 struct hedge_counters {
   std::uint64_t reads{0};
   std::uint64_t asked{0};  ///< second requests
+  std::uint64_t left{0};   ///< of them, in place of a body that had fallen behind
   std::uint64_t won{0};    ///< the second one brought the first byte
   std::uint64_t lost{0};   ///< the first one did after all
   /// Answers to consider() that would have been `ask`, and why they were not.
@@ -47,7 +60,8 @@ struct hedge_counters {
   std::uint64_t denied_by_service{0};
 };
 
-/// Decides when a read that has no first byte yet is asked for a second time. One request in a
+/// Decides when a read is asked for a second time: one that has no first byte yet, or a body that
+/// falls behind. One request in a
 /// hundred may take a hundred times as long as the others, and a stream in order waits for it. But
 /// whoever asks twice when the service is slow makes it slower; hence a read gets ONE second
 /// request, and only if
@@ -55,14 +69,16 @@ struct hedge_counters {
 /// - 200 first bytes have been seen, so that there is a percentile,
 /// - the token bucket has a token: each read pays for a twentieth, and it holds 256 at most; so
 ///   second requests are never more than 5 % of the reads so far,
-/// - the service has not been throttling (429, 503) within the last 10 s,
+/// - the service has not been throttling (429) within the last 10 s,
 /// - of the reads that were begun with it and just before (256 to 512) no more than 5 % had to wait
 ///   so long. When more do, it is the service and no straggler; in time the percentile grows, and
 ///   they are not late. It is their beginning that counts: when a stream in order is held up by
 ///   one of them, many stragglers become overdue at once and nothing else is under way.
 ///
-/// Only the first byte counts: a read that stalls in mid-body is resumed from the byte reached. Not
-/// for writes. In use:
+/// A body is given up and asked for anew, under the same rules, when max(floor, 4 x what the read
+/// usually takes) has passed since its first byte, and at its own pace the rest would take more
+/// than twice as long as the whole anew, or nothing has come since the last look. Two at once would
+/// need memory twice. Not for writes. In use:
 ///
 ///     hedged_read r = policy.begin(now);           // with the request; a timer at r.next_check
 ///     on the timer: if (!r has a byte) {
@@ -70,6 +86,7 @@ struct hedge_counters {
 ///       if (d.ask) send the second request;         // to another connection, same range
 ///       a timer at d.next_check, if that is not never
 ///     }
+///     else: as above with policy.consider_body(r, progress, now); cancel the first
 ///     on the first body byte of either: policy.first_byte(r, side, now); cancel the other
 ///
 /// A read that ends without a byte is reported by nothing. One that was denied is looked at again
@@ -84,9 +101,12 @@ class hedge_policy {
   hedged_read begin(time_point now) noexcept;
   /// Whether the read, which has no byte yet, gets its second request now.
   hedge_decision consider(hedged_read& read, time_point now) noexcept;
+  /// Whether the read, whose body comes from its first request, is asked for anew.
+  hedge_decision consider_body(hedged_read& read, const body_progress& body,
+                               time_point now) noexcept;
   /// The first byte of the read has come, from that side.
   void first_byte(const hedged_read& read, hedge_side side, time_point now) noexcept;
-  /// The service refused a request for its rate or load (429, 503).
+  /// The service refused a request for its rate (429, or what means the same).
   void throttled(time_point now) noexcept;
 
   /// How long a read waits before it is overdue.
@@ -102,6 +122,7 @@ class hedge_policy {
 
   cohort& cohort_of(std::uint64_t id) noexcept;
   double overdue_share(std::uint64_t number) noexcept;
+  hedge_decision ask(hedged_read& read, duration waited, time_point now) noexcept;
   void saw(duration waited) noexcept;
 
   hedge_options options_;

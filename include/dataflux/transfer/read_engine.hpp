@@ -26,7 +26,8 @@ struct read_engine_options {
 /// worth while, and whose turn it is read_turns says, so that a large read leaves the others their
 /// share of the connections; each asked for a second time when hedge_policy says so.
 /// The first of the two to deliver a body byte owns the destination, the other one never touches it
-/// and is cancelled. What breaks off in mid-body is resumed by the store, as always.
+/// and is cancelled. What breaks off in mid-body is resumed by the store, as always. A body that
+/// falls behind is given up and begun anew: its sink is rewound to 0.
 ///
 /// A read that waits for its turn holds no connection, and its time limit runs. Errors are the
 /// store's, and cancelled or deadline_exceeded for one that never had its turn. When both requests

@@ -157,7 +157,24 @@ TEST_CASE("compute_engine: a doubtful server is probed first, by address", "[aut
     REQUIRE(std::holds_alternative<error>(end));
     CHECK(std::get<error>(end).code() == errc::unauthenticated);
     CHECK(std::get<error>(end).message() == "nothing there");
+    CHECK_FALSE(std::get<error>(end).retryable());
   }
+  SECTION("it is there, and busy (mend 13)") {
+    CHECK(target(resume(*flow, test::reply(503, "", true))) == token_page);
+  }
+}
+
+TEST_CASE("compute_engine: a server that may be late is not given up for good (mend 13)",
+          "[auth]") {
+  auto credentials =
+      auth::make_compute_engine_credentials({.present = false, .probe_tries = 1, .may_come = true})
+          .value();
+  auto end = resume(*credentials->start(), failure(true));
+  REQUIRE(std::holds_alternative<error>(end));
+  CHECK(std::get<error>(end).retryable());
+  end = resume(*credentials->start(), test::reply(200, "hotel wifi", false));
+  REQUIRE(std::holds_alternative<error>(end));
+  CHECK_FALSE(std::get<error>(end).retryable());
 }
 
 TEST_CASE("compute_engine: a host that is none is an error at once", "[auth]") {

@@ -72,6 +72,10 @@ TEST_CASE("error_reply: envelopes of other makes", "[gcs]") {
       {"<?xml version='1.0'?><Error><Code>InternalError</Code><Message>m</Message><Details>d"
        "</Details></Error>",
        "InternalError", "m: d"},
+      {"<Error><Code>InternalError</Code><Message>m</Message></Error>", "InternalError", "m"},
+      {"<Error><Code>InternalError</Code><Message>m</Message><Details>m</Details></Error>",
+       "InternalError", "m"},
+      {"<Error><Code>InternalError</Code><Details>d</Details></Error>", "InternalError", "d"},
       {"<Error><Code>InternalError</Code></Error>", "InternalError", "HTTP 503 without a word"},
       {"<Error><Code>Inter", "", "<Error><Code>Inter"},
       {"  plain\r\n\ttext  ", "", "plain text"},

@@ -209,6 +209,29 @@ TEST_CASE("read_verb: 200 for a range is accepted when the range is all there is
   CHECK(parse({byte_range::from(1)}, head_of(200, {}, 0)).error().code() == errc::out_of_range);
 }
 
+TEST_CASE("read_verb: 200 with the Content-Range that was asked for is that range (mend 21)",
+          "[gcs]") {
+  const auto head = head_of(200, {{"Content-Range", "bytes 10-14/100"}}, 5);
+  const auto read = parse({byte_range::span(10, 5)}, head);
+  REQUIRE(read);
+  CHECK(read->offset == 10);
+  CHECK(read->length == 5);
+  CHECK(read->object_size == 100);
+  CHECK(read->partial);
+  CHECK(parse({byte_range::from(95)}, head_of(200, {{"Content-Range", "bytes 95-99/100"}}, 5)));
+  CHECK(parse({byte_range::last(5)}, head_of(200, {{"Content-Range", "bytes 95-99/100"}}, 5)));
+  // Another part, or as many bytes as the whole object has.
+  for (const std::string_view given : {"bytes 10-15/100", "bytes 9-13/100", "bytes 10-14/12"}) {
+    CHECK_FALSE(parse({byte_range::span(10, 5)}, head_of(200, {{"Content-Range", given}}, 5)));
+  }
+  CHECK_FALSE(
+      parse({byte_range::span(10, 5)}, head_of(200, {{"Content-Range", "bytes 10-14/100"}}, 100)));
+  CHECK_FALSE(parse(
+      {},
+      head_of(200, {{"Content-Range", "bytes 10-14/100"}, {"x-goog-stored-content-length", "100"}},
+              5)));
+}
+
 TEST_CASE("read_verb: heads that contradict the question or themselves are errors", "[gcs]") {
   const read_cursor asked{byte_range::span(10, 5), 5, false};
   const auto refused = [&](const http::reply_head& head) {

@@ -333,6 +333,40 @@ TEST_CASE("curl_transport: time limits", "[http]") {
     e->limits.stall = 20ms;
     CHECK(ask(*t, e)->outcome() == "stalled");
   }
+  SECTION("fewer bytes than the least, each in its time (mend 14)") {
+    raw_server server({[](peer& p) {
+      p.request();
+      p.send("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n");
+      while (p.send("x")) std::this_thread::sleep_for(1ms);
+    }});
+    const auto e = test_exchange::make(server.port());
+    e->limits.least_bytes = 1'000'000;
+    e->limits.window = 50ms;
+    CHECK(ask(*t, e)->outcome() == "stalled");
+    CHECK(e->report.bytes_received > 0);
+    CHECK(e->report.detail.find("1000000 at least") != std::string::npos);
+  }
+  SECTION("windows that ask for nothing end nothing (mend 14)") {
+    raw_server server({[](peer& p) {
+      p.request();
+      p.send("HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n");
+      for (int i = 0; i < 50 && p.send("x"); ++i) std::this_thread::sleep_for(4ms);
+    }});
+    const auto e = test_exchange::make(server.port());
+    e->limits.window = 10ms;
+    CHECK(ask(*t, e)->outcome() == "200 " + std::string(50, 'x'));
+  }
+  SECTION("a peer that hardly reads (mend 14)") {
+    raw_server server({[](peer& p) {
+                        while (!p.bytes(1).empty()) std::this_thread::sleep_for(1ms);
+                      }},
+                      {.receive_buffer = 4096});
+    const auto e = test_exchange::make(server.port());
+    e->post(std::string(32 << 20, 'x'));
+    e->limits.least_bytes = 32 << 20;
+    e->limits.window = 50ms;
+    CHECK(ask(*t, e)->outcome() == "stalled");
+  }
   SECTION("deadline of a reply that drips") {
     raw_server server({[](peer& p) {
       p.request();

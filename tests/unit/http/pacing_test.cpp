@@ -69,7 +69,7 @@ class simulation {
         const bool taken = e.what == event::yes;
         ++(taken ? accepted_ : rejected_);
         controller_.report(e.started, now_,
-                           taken ? pace_outcome::accepted : pace_outcome::rejected);
+                           taken ? pace_outcome::not_rejected : pace_outcome::rejected);
       }
       pump();
     }
@@ -120,7 +120,7 @@ TEST_CASE("pace_controller: holds nothing back until something is rejected", "[h
   http::pace_controller c;
   for (int i = 0; i < 100000; ++i) {
     REQUIRE(c.admit(start) == start);
-    c.report(start, start, i % 2 == 0 ? pace_outcome::accepted : pace_outcome::unknown);
+    c.report(start, start, pace_outcome::not_rejected);
   }
   const auto s = c.snapshot(start);
   CHECK_FALSE(s.limited);
@@ -133,7 +133,7 @@ TEST_CASE("pace_controller: the first rejection sets 0.9 of what was accepted", 
   time_point now = start;
   for (int i = 0; i < 200; ++i, now += 10ms) {  // 100 a second for 2 s
     REQUIRE(c.admit(now) == now);
-    if (i < 199) c.report(now, now, pace_outcome::accepted);
+    if (i < 199) c.report(now, now, pace_outcome::not_rejected);
   }
   c.report(now - 10ms, now, pace_outcome::rejected);
   const auto s = c.snapshot(now);
@@ -147,24 +147,24 @@ TEST_CASE("pace_controller: starts are spaced at the rate, the past is not saved
   REQUIRE(c.admit(start) == start);
   for (int i = 0; i < 100; ++i) {
     REQUIRE(c.admit(start) == start);
-    c.report(start, start, pace_outcome::accepted);
+    c.report(start, start, pace_outcome::not_rejected);
   }
   c.report(start, start, pace_outcome::rejected);
   const double rate = c.snapshot(start).rate;
   REQUIRE(rate > 10);
   time_point now = start;
   REQUIRE(c.admit(now) == now);
-  c.report(now, now, pace_outcome::accepted);
+  c.report(now, now, pace_outcome::not_rejected);
   const time_point next = c.admit(now);
   CHECK(seconds(next - now) == Approx(1 / rate).epsilon(0.01));
   CHECK(c.admit(next - 1us) > next - 1us);
   CHECK(c.admit(next) == next);
-  c.report(next, next, pace_outcome::accepted);
+  c.report(next, next, pace_outcome::not_rejected);
   // After a pause: 10 ms worth of starts, not 500.
   now = next + 500ms;
   int burst = 0;
   while (c.admit(now) == now) {
-    c.report(now, now, pace_outcome::accepted);
+    c.report(now, now, pace_outcome::not_rejected);
     ++burst;
   }
   CHECK(burst <= 1 + static_cast<int>(0.01 * rate * 2));
@@ -175,7 +175,7 @@ TEST_CASE("pace_controller: what was started before a cut does not cut again", "
   time_point now = start;
   for (int i = 0; i < 1000; ++i, now += 1ms) {
     REQUIRE(c.admit(now) == now);
-    if (i < 900) c.report(now, now, pace_outcome::accepted);
+    if (i < 900) c.report(now, now, pace_outcome::not_rejected);
   }
   c.report(now - 100ms, now, pace_outcome::rejected);
   const double first = c.snapshot(now).rate;
@@ -195,7 +195,7 @@ TEST_CASE("pace_controller: later rejections cut by 0.9 at least and at most onc
   };
   for (int i = 0; i < 500; ++i, now += 1ms) {
     REQUIRE(c.admit(now) == now);
-    c.report(now, now, pace_outcome::accepted);
+    c.report(now, now, pace_outcome::not_rejected);
   }
   reject();
   now += 150ms;
@@ -301,7 +301,7 @@ TEST_CASE("pacing: lanes are used from many threads", "[http]") {
       auto& lane = pacing.of("bucket", http::operation_class::read);
       for (int i = 0; i < 10000; ++i) {
         const time_point now = start + i * 1ms;
-        if (lane.admit(now) == now) lane.report(now, now, pace_outcome::accepted);
+        if (lane.admit(now) == now) lane.report(now, now, pace_outcome::not_rejected);
       }
     });
   }

@@ -198,6 +198,38 @@ TEST_CASE("decide: the first 401 asks for a new token, the second is the answer"
   CHECK(decide({}, state, status(401), start, 0.5, nullptr).reason == stop_reason::final_outcome);
 }
 
+TEST_CASE("decide: after progress a 401 asks for a new token again (mend 15)", "[http]") {
+  retry_state state{.started = start};
+  CHECK(decide({}, state, status(401), start, 0.5, nullptr).action == retry_action::refresh_token);
+  state.progressed();
+  CHECK(decide({}, state, status(401), start, 0.5, nullptr).action == retry_action::refresh_token);
+  CHECK(decide({}, state, status(401), start, 0.5, nullptr).action == retry_action::stop);
+}
+
+TEST_CASE("decide: a 401 that no token mends is the answer (mend 21)", "[http]") {
+  retry_state state{.started = start};
+  const attempt_outcome hopeless{.http_status = 401, .renewable = false};
+  CHECK(decide({}, state, hopeless, start, 0.5, nullptr).reason == stop_reason::final_outcome);
+  CHECK(state.attempts == 1);
+}
+
+TEST_CASE("decide: attempts that find nobody are fewer (mend 15)", "[http]") {
+  const auto attempts = [](const retry_policy& policy, const attempt_outcome& outcome) {
+    retry_state state{.started = start};
+    while (decide(policy, state, outcome, start, 0.5, nullptr).action == retry_action::retry) {
+    }
+    return state.attempts;
+  };
+  const attempt_outcome outage{.failure = transport_failure::connect, .request_sent = false};
+  attempt_outcome nobody = outage;
+  nobody.nobody = true;
+  CHECK(attempts({}, outage) == 10);
+  CHECK(attempts({}, nobody) == 6);
+  CHECK(attempts({.max_attempts = 3}, nobody) == 3);
+  CHECK(attempts({.max_attempts_at_nobody = 0}, nobody) == 10);
+  CHECK(attempts({.max_attempts = 0, .max_attempts_at_nobody = 2}, nobody) == 2);
+}
+
 TEST_CASE("decide: 429 goes through pacing and costs neither attempts nor budget", "[http]") {
   http::retry_budget budget;
   retry_state state{.started = start};

@@ -40,6 +40,17 @@ TEST_CASE("url: IPv6 literals lose their brackets and get them back", "[http]") 
   CHECK(parse_url("https://[::1]").value().origin.authority() == "[::1]");
 }
 
+TEST_CASE("origin: loopback addresses, and names that only look so (mend 2)", "[http]") {
+  for (const char* here :
+       {"http://localhost", "http://127.0.0.1:80", "https://127.8.9.1", "http://[::1]:1"}) {
+    CHECK(parse_url(here).value().origin.is_loopback());
+  }
+  for (const char* away : {"http://127.example.com", "http://localhost.example.com",
+                           "http://10.0.0.1", "http://[2001:db8::1]", "http://xlocalhost"}) {
+    CHECK_FALSE(parse_url(away).value().origin.is_loopback());
+  }
+}
+
 TEST_CASE("url: whatever is not plainly an http URL is refused", "[http]") {
   using namespace std::string_literals;
   const std::string bad[] = {

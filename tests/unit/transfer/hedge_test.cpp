@@ -337,4 +337,63 @@ TEST_CASE("hedge_policy: a service that stands still is not asked again", "[tran
   CHECK(policy.counters().asked - before <= 512 / 20);
 }
 
+TEST_CASE("hedge_policy: a body that falls behind is asked for anew (mend 14)", "[transfer]") {
+  hedge_policy policy = warmed(20ms);
+  hedged_read read = policy.begin(start);
+  const dataflux::body_progress slow{
+      .first_byte = start + 20ms, .received = 1'000, .length = 100'000, .usual = 50ms};
+  auto decision = policy.consider_body(read, slow, start + 500ms);
+  CHECK_FALSE(decision.ask);
+  CHECK(decision.next_check == start + 20ms + 1s);
+  // As fast as usual, only late in itself; and one of which nobody knows what is usual.
+  auto fine = slow;
+  fine.received = 99'900;
+  decision = policy.consider_body(read, fine, start + 1'020ms);
+  CHECK_FALSE(decision.ask);
+  CHECK(decision.next_check == start + 2'020ms);
+  {  // and stands still since
+    hedge_policy other = policy;
+    hedged_read same = read;
+    CHECK(other.consider_body(same, fine, start + 2'020ms).ask);
+  }
+  auto unknown = slow;
+  unknown.usual = 0s;
+  CHECK(policy.consider_body(read, unknown, start + 10s).next_check == never);
+  // Four times what is usual, where that is more than the floor.
+  auto large = slow;
+  large.usual = 2s;
+  CHECK(policy.consider_body(read, large, start + 1'020ms).next_check == start + 20ms + 8s);
+  CHECK(policy.counters().asked == 0);
+
+  decision = policy.consider_body(read, slow, start + 1'020ms);
+  CHECK(decision.ask);
+  CHECK(decision.next_check == never);
+  CHECK(read.second_at == start + 1'020ms);
+  CHECK(policy.counters().asked == 1);
+  CHECK(policy.counters().left == 1);
+  CHECK_FALSE(policy.consider_body(read, slow, start + 9s).ask);
+  // Its first byte was in time: the percentile learns nothing else.
+  const auto before = policy.threshold();
+  for (int i = 0; i < 64; ++i) policy.first_byte(read, hedge_side::second, start + 60s);
+  CHECK(policy.counters().won == 64);
+  CHECK(policy.threshold() == before);
+}
+
+TEST_CASE("hedge_policy: bodies are under the same rules as first bytes (mend 14)", "[transfer]") {
+  const dataflux::body_progress slow{
+      .first_byte = start + 20ms, .received = 1'000, .length = 100'000, .usual = 50ms};
+  hedge_policy throttled = warmed(20ms);
+  throttled.throttled(start);
+  hedged_read read = throttled.begin(start);
+  CHECK_FALSE(throttled.consider_body(read, slow, start + 2s).ask);
+  CHECK(throttled.counters().denied_by_throttling == 1);
+  // All bodies are slow: that is the service, or the network.
+  hedge_policy all = warmed(20ms);
+  std::vector<hedged_read> reads;
+  for (int i = 0; i < 512; ++i) reads.push_back(all.begin(start));
+  for (auto& each : reads) static_cast<void>(all.consider_body(each, slow, start + 2s));
+  CHECK(all.counters().asked < 30);
+  CHECK(all.counters().denied_by_service > 400);
+}
+
 }  // namespace hedge_test

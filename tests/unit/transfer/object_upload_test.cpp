@@ -387,6 +387,25 @@ TEST_CASE("object_upload: a temporary is removed by its generation (mend 6)", "[
   }
 }
 
+TEST_CASE("object_upload: a begin that is taken for malformed goes another way (mend 21)",
+          "[transfer]") {
+  world w;
+  w.store.set_faults([begins = 0](store_verb v, std::string_view, std::uint64_t) mutable {
+    std::optional<injected_fault> fault;
+    if (v == store_verb::multipart_initiate && ++begins == 1) {
+      fault.emplace();
+      fault->failure = error(errc::invalid_argument, "what is ?uploads").with_http_status(400);
+    }
+    return fault;
+  });
+  const auto made = w.write(3 * part);
+  REQUIRE(made);
+  CHECK(made->mode == commit_mode::direct);
+  CHECK(made->fallback.find("what is ?uploads") != std::string::npos);
+  CHECK(w.content() == w.sent);
+  w.clean();
+}
+
 TEST_CASE("object_upload: where objects may not be looked at nothing is replaced", "[transfer]") {
   world w;
   w.store.set_faults([](store_verb v, std::string_view, std::uint64_t nth) {

@@ -166,6 +166,84 @@ TEST_CASE("read_engine: whichever request delivers first, the other one touches 
   CHECK(engine.hedges().won == winner);
 }
 
+TEST_CASE("read_engine: a body that falls behind is begun anew (mend 14)", "[transfer]") {
+  enum class end { restart, just_done, own_failure, callers_stop };
+  const end how = GENERATE(end::restart, end::just_done, end::own_failure, end::callers_stop);
+  const std::string body(20'000, 'w');
+  dataflux::virtual_scheduler clock;
+  memory_store inner(clock, {.rtt = 20ms});
+  inner.put("bucket", "usual", synthetic_bytes{100, 1});
+  hand_store store(inner);
+  read_engine engine(store, clock);
+  for (int i = 0; i < 250; ++i) {
+    outcome usual(100);
+    engine.start({.bucket = "bucket", .object = "usual"}, usual.sink, [](const auto&) {});
+    clock.run();
+  }
+  std::stop_source stop;
+  outcome o(body.size());
+  engine.start({.bucket = "bucket", .object = "by hand", .limits = {.stop = stop.get_token()}},
+               o.sink, [&](result<read_summary> r) { o.ended = std::move(r); });
+  clock.run_for(20ms);
+  REQUIRE(store.reads.size() == 1);
+  REQUIRE(store.reads[0].sink->expect(body.size()));
+  REQUIRE(deliver(*store.reads[0].sink, std::string(700, 'x')));
+  CHECK_FALSE(store.reads[0].request.limits.stop.stop_requested());
+  clock.run_for(3s);
+  CHECK(store.reads[0].request.limits.stop.stop_requested());
+  // The destination is the first one's until it has ended.
+  CHECK(store.reads.size() == 1);
+  CHECK_FALSE(o.ended);
+  if (how == end::callers_stop) stop.request_stop();
+  if (how == end::just_done) {
+    REQUIRE(deliver(*store.reads[0].sink, std::string(body.size() - 700, 'x')));
+    store.reads[0].done(read_summary{.bytes = body.size()});
+  } else {
+    const errc code = how == end::own_failure ? errc::data_loss : errc::cancelled;
+    store.reads[0].done(dataflux::error(code, "ended"));
+  }
+  clock.run_for(1ms);
+  CHECK(engine.hedges().left == 1);
+  if (how != end::restart) {
+    CHECK(store.reads.size() == 1);
+    REQUIRE(o.ended);
+    CHECK(o.ended->has_value() == (how == end::just_done));
+    return;
+  }
+  REQUIRE(store.reads.size() == 2);
+  CHECK_FALSE(store.reads[1].request.limits.stop.stop_requested());
+  REQUIRE(store.reads[1].sink->expect(body.size()));
+  REQUIRE(deliver(*store.reads[1].sink, body));
+  clock.run_for(1min);  // late as it may be, it is not given up again
+  CHECK_FALSE(store.reads[1].request.limits.stop.stop_requested());
+  store.reads[1].done(read_summary{.bytes = body.size()});
+  clock.run_for(1ms);
+  REQUIRE(o.ended);
+  CHECK(o.ended->has_value());
+  CHECK(dataflux::as_text(o.memory) == body);
+  CHECK(engine.hedges().won == 1);
+}
+
+TEST_CASE("read_engine: few bodies that stall do not hold their readers (mend 14)", "[transfer]") {
+  world w({.rtt = 20ms, .stall_probability = 0.005, .stall_length = 60s, .piece_size = 10'000});
+  const synthetic_bytes body{100'000, 7};
+  w.store.put("bucket", "o", body);
+  dataflux::duration longest{0};
+  for (int i = 0; i < 2'000; ++i) {
+    const time_point began = w.clock.now();
+    const auto o = w.start("o", 100'000);
+    while (!o->ended && w.clock.run_one()) {
+    }
+    REQUIRE(o->ended->has_value());
+    if (i >= 300) {
+      CHECK(o->filled_from(body));
+      longest = std::max(longest, o->at - began);
+    }
+  }
+  CHECK(w.engine.hedges().left > 0);
+  CHECK(longest < 3s);
+}
+
 TEST_CASE("read_engine: reads into the sink, on the store's word", "[transfer]") {
   world w;
   const synthetic_bytes body{100'000, 7};
@@ -410,6 +488,33 @@ TEST_CASE("read_engine: rejections lower what is in flight, and nothing is asked
   CHECK(w.engine.limit() < before);
   CHECK(w.engine.hedges().asked == 0);
   CHECK(w.engine.hedges().denied_by_throttling > 0);
+}
+
+TEST_CASE("read_engine: a plain 503 says nothing about how much may be asked (mend 18)",
+          "[transfer]") {
+  world w;
+  w.warm_up();
+  const int before = w.engine.limit();
+  w.store.put("bucket", "slow", synthetic_bytes{100, 7});
+  w.store.set_faults(
+      [](store_verb, std::string_view name, std::uint64_t nth) -> std::optional<injected_fault> {
+        if (name == "slow" && nth == 1) return injected_fault{.delay = 5s};
+        if (name == "slow") return std::nullopt;
+        const errc code = name == "refused" ? errc::resource_exhausted : errc::unavailable;
+        return injected_fault{.failure = dataflux::error(code, "").with_http_status(503)};
+      });
+  const auto failed = w.start("failed", 100);
+  const auto slow = w.start("slow", 100);
+  w.clock.run();
+  CHECK(failed->ended->error().code() == errc::unavailable);
+  CHECK(w.engine.limit() == before);
+  CHECK(slow->ended->has_value());
+  CHECK(w.engine.hedges().asked == 1);
+  CHECK(w.engine.hedges().denied_by_throttling == 0);
+  const auto refused = w.start("refused", 100);
+  w.clock.run();
+  CHECK(refused->ended.has_value());
+  CHECK(w.engine.limit() < before);
 }
 
 TEST_CASE("read_engine: stopped in the line or under way, a read ends soon", "[transfer]") {

@@ -37,9 +37,6 @@ class credentials_file {
   std::string path_;
 };
 
-/// "localhost", 127.x.y.z or ::1: bytes sent there stay on this machine.
-bool is_loopback(const http::origin& origin) noexcept;
-
 }  // namespace dataflux::inline DATAFLUX_ABI::auth::detail
 
 #if !defined(DATAFLUX_COMPILED)

@@ -134,6 +134,8 @@ inline result<credentials_ptr> metadata_credentials(const adc_options& options,
     machine_options.present = true;
   } else if (auto product = machine.read_file("/sys/class/dmi/id/product_name")) {
     machine_options.present = product->starts_with("Google");
+  } else {
+    machine_options.may_come = true;
   }
   if (auto probe = set_variable(machine, "GCE_METADATA_IP")) machine_options.probe_host = *probe;
   machine_options.probe_timeout =

@@ -100,7 +100,7 @@ class metadata_flow final : public token_flow {
   }
 
   flow_step after_probe(const result<http_reply>& outcome, const flow_moment& moment) {
-    if (outcome && outcome->status == 200 && is_google(*outcome)) {
+    if (outcome && is_google(*outcome)) {  // of any status: it is there
       owner_.present_ = true;
       enter(phase::universe);
       return ask();
@@ -109,7 +109,8 @@ class metadata_flow final : public token_flow {
       if (const auto wait = attempts_.after_failure(moment.random)) return *wait;
     }
     const std::string& why = owner_.options_.absent_message;
-    return error{errc::unauthenticated, why.empty() ? "there is no metadata server" : why};
+    return error{errc::unauthenticated, why.empty() ? "there is no metadata server" : why}
+        .with_retryable(!outcome && owner_.options_.may_come);
   }
 
   flow_step after_universe(const result<http_reply>& outcome) {

@@ -55,7 +55,7 @@ DATAFLUX_INLINE result<http::url> credentials_file::endpoint(std::string_view fi
   auto url = http::parse_url(*text);
   const std::string name = "field " + credentials_file_detail::quoted(field);
   if (!url) return broken(name + " is no URL");
-  if (!url->origin.tls && !is_loopback(url->origin)) {
+  if (!url->origin.tls && !url->origin.is_loopback()) {
     return broken(name + " must be an https URL: secrets are sent to it");
   }
   return url;
@@ -84,13 +84,6 @@ DATAFLUX_INLINE result<credentials_facts> credentials_file::facts(std::string_vi
   if (!quota_project.empty()) quota = std::move(quota_project);
   return credentials_facts{std::string{kind}, path_, std::move(*quota), std::move(*project),
                            std::move(*universe)};
-}
-
-DATAFLUX_INLINE bool is_loopback(const http::origin& origin) noexcept {
-  const std::string& host = origin.host;
-  if (host == "localhost" || host == "::1") return true;
-  // A name such as 127.example.com is somewhere else: digits and dots only.
-  return host.starts_with("127.") && host.find_first_not_of("0123456789.") == std::string::npos;
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::auth::detail

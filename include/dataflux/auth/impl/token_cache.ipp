@@ -123,6 +123,12 @@ class token_cache::refresher final : public http::exchange {
     replace(nullptr);
   }
 
+  bool renewable(std::string_view authorization) {
+    if (credentials_ != nullptr && !credentials_->anonymous()) return true;
+    std::scoped_lock lock(mutex_);
+    return current_ != nullptr && !current_->text.empty() && current_->text != authorization;
+  }
+
   result<void> set_token(const access_token& token) {
     http::header_list check;
     check.add("Authorization", token.value);
@@ -381,6 +387,10 @@ DATAFLUX_INLINE bool token_cache::cancel(authorization_wait wait) noexcept {
 
 DATAFLUX_INLINE void token_cache::invalidate(std::string_view authorization) {
   refresher_->invalidate(authorization);
+}
+
+DATAFLUX_INLINE bool token_cache::renewable(std::string_view authorization) const {
+  return refresher_->renewable(authorization);
 }
 
 DATAFLUX_INLINE result<void> token_cache::set_token(const access_token& token) {

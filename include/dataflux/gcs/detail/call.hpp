@@ -8,11 +8,18 @@
 #include <dataflux/http/transport.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <stop_token>
 
 namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
+
+/// What must move in that time.
+inline std::uint64_t least_bytes_in(const client_options& o, duration time) noexcept {
+  const auto seconds = std::chrono::duration<double>(time).count();
+  return static_cast<std::uint64_t>(static_cast<double>(o.least_throughput) * seconds);
+}
 
 /// One call of a verb with all its attempts: waits for a token and for its turn, sends, reads the
 /// reply, and decides what is next. What differs between verbs is in the virtual functions.
@@ -53,6 +60,8 @@ class call : public http::exchange {
   virtual result<progress> take_reply() = 0;
   /// What no error may show, whatever the service writes into its own.
   virtual std::string_view secret() const noexcept { return {}; }
+  /// A body that is refused for its checksum has changed nothing, and is sent again.
+  virtual bool damage_is_repeated() const noexcept { return false; }
   /// Before another attempt. An error ends the call.
   virtual result<void> prepare_retry() { return {}; }
   /// The last word: calls the completion. Null = success.
@@ -68,7 +77,7 @@ class call : public http::exchange {
   }
   time_point deadline() const noexcept { return deadline_; }
   int attempts() const noexcept { return retry_.attempts; }
-  /// Attempts that were answered with 429, or what means the same, or 503.
+  /// Attempts that the service refused for their rate: 429, or what means the same.
   int refusals() const noexcept { return refusals_; }
   /// The same for all attempts.
   const call_id& id() const noexcept { return id_; }
@@ -89,6 +98,7 @@ class call : public http::exchange {
   void begin();
   void attempt();
   void with_token(std::string_view authorization);
+  void without_token(const error& e);
   void on_turn(time_point admitted);
   void send(time_point admitted);
   void watch_deadline();
@@ -97,8 +107,10 @@ class call : public http::exchange {
   void deadline_here();
   result<byte_sink*> on_head(const http::reply_head& head) final;
   void on_done(http::exchange_report& report) noexcept final;
+  bool got_on(const http::exchange_report& report) const;
   void settle(const http::exchange_report& report);
   void settle(error e);
+  bool sent_damaged(error& e);
   void decide(const http::attempt_outcome& outcome, const error& e);
   void fail_or_investigate(error e);
   void report_attempt(const http::exchange_report& report);
@@ -113,6 +125,8 @@ class call : public http::exchange {
   bool accepted_{false};
   int status_{0};  ///< of the attempt's reply, 0 until there is one
   int refusals_{0};
+  int damaged_{0};
+  bool authorized_{false};  ///< the attempt carried `authorization_`
   http::retry_state retry_{};
   pace_line* line_{nullptr};
   time_point admitted_{};

@@ -12,6 +12,7 @@
 #include <dataflux/observer.hpp>
 #include <dataflux/ref.hpp>
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <map>
@@ -45,6 +46,11 @@ class client_core final : public ref_counted {
   counters totals{};
   const std::uint64_t generation;
 
+  /// The endpoint has answered a call.
+  bool answered() const noexcept { return answered_.load(std::memory_order_relaxed); }
+  void has_answered() noexcept {
+    if (!answered()) answered_.store(true, std::memory_order_relaxed);
+  }
   bool forked() const noexcept;
   call_context context() const noexcept { return {where, options.user_project, quota_project}; }
   /// Uniform in [0, 1) and 128 bits; from a generator of the calling thread.
@@ -71,6 +77,7 @@ class client_core final : public ref_counted {
  private:
   std::shared_ptr<http::transport> owned_transport_;
   http::transport* const transport_;  ///< valid until its destructor has ended its threads
+  std::atomic<bool> answered_{false};
   http::pacing pacing_{};
   std::mutex lines_mutex_{};
   std::map<const http::pacing::lane*, pace_line> lines_{};

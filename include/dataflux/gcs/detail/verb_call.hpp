@@ -26,9 +26,8 @@ class verb_call final : public call {
     auto made = ref<verb_call>::adopt(new verb_call(core->buffers, what, std::move(done)));
     made->reuse(std::move(core));
     made->executor = home;
-    auto valid = validate(made->request_);
     std::optional<error> bad;
-    if (!valid) {
+    if (auto valid = made->check(); !valid) {
       bad = std::move(valid).error();
     } else if (auto prepared = Verb::prepare(made->request_, made->id()); prepared) {
       made->state_ = std::move(*prepared);
@@ -43,6 +42,15 @@ class verb_call final : public call {
 
   verb_call(const buffer_pool& buffers, const request_type& what, completion done)
       : call(buffers), request_(what), done_(std::move(done)) {}
+
+  result<void> check() {
+    if (auto valid = validate(request_); !valid) return valid;
+    if constexpr (requires { Verb::check(core().context(), request_); }) {
+      return Verb::check(core().context(), request_);
+    } else {
+      return {};
+    }
+  }
 
   const verb_info& info() const noexcept override { return Verb::info; }
   call_identity identity() const noexcept override { return Verb::identity(request_); }
@@ -97,6 +105,10 @@ class verb_call final : public call {
       if (!Verb::advanced(state_)) return progress::again;
     }
     return progress::more;
+  }
+
+  bool damage_is_repeated() const noexcept override {
+    return requires { Verb::damage_is_repeated; };
   }
 
   result<void> prepare_retry() override {

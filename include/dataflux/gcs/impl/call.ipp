@@ -39,7 +39,7 @@ DATAFLUX_INLINE void call::reuse(ref<client_core> core) noexcept {
   accepted_ = false;
   status_ = 0;
   retry_ = {};
-  refusals_ = 0;
+  refusals_ = damaged_ = 0;
   line_ = nullptr;
   deadline_ = never;
   bad_.reset();
@@ -89,7 +89,7 @@ DATAFLUX_INLINE void call::attempt() {
         self->token_wait_ = auth::authorization_wait::none;
         if (self->phase_ != phase::token) return;
         self->phase_ = phase::idle;
-        if (!authorization) return self->finish(std::move(authorization).error());
+        if (!authorization) return self->without_token(authorization.error());
         self->with_token(*authorization);
       });
   watch_deadline();
@@ -112,7 +112,7 @@ DATAFLUX_INLINE void call::with_token(std::string_view authorization) {
 
 DATAFLUX_INLINE void call::on_turn(time_point admitted) {
   if (phase_ != phase::turn || stopped() || deadline_ <= executor->now()) {
-    line_->report(admitted, executor->now(), http::pace_outcome::unknown);
+    line_->report(admitted, executor->now(), http::pace_outcome::not_rejected);
     if (phase_ != phase::turn) return;
     phase_ = phase::idle;
     return stopped() ? finish(stopped_error()) : deadline_here();
@@ -140,15 +140,16 @@ DATAFLUX_INLINE void call::send(time_point admitted) {
   admitted_ = admitted;
   build();
   // A session may be at another host, which needs no token and must not get one.
-  if (!authorization_.empty() && request.origin == core_->where.origin()) {
-    request.headers.add("Authorization", authorization_);
-  }
+  authorized_ = !authorization_.empty() && request.origin == core_->where.origin();
+  if (authorized_) request.headers.add("Authorization", authorization_);
   request.headers.add("User-Agent", core_->user_agent);
   add_api_client(id_, request.headers);
   const client_options& o = core_->options;
   limits = {.connect = o.connect_timeout,
             .first_byte = info().slow_reply ? o.complete_timeout : o.first_byte_timeout,
             .stall = o.stall_timeout,
+            .least_bytes = least_bytes_in(o, o.throughput_window),
+            .window = info().slow_reply ? duration::zero() : o.throughput_window,
             .deadline = deadline_};
   idempotent = retry_.idempotent = repeatable();
   status_ = 0;
@@ -175,9 +176,10 @@ DATAFLUX_INLINE result<byte_sink*> call::on_head(const http::reply_head& head) {
 DATAFLUX_INLINE void call::on_done(http::exchange_report& report) noexcept {
   phase_ = phase::idle;
   report_attempt(report);
+  if (status_ != 0) core_->has_answered();
   if (report.resent) retry_.may_have_been_executed = true;
   if (report.failure != http::transport_failure::none || !accepted_) return settle(report);
-  line_->report(admitted_, executor->now(), http::pace_outcome::accepted);
+  line_->report(admitted_, executor->now(), http::pace_outcome::not_rejected);
   auto taken = take_reply();
   if (!taken) return settle(std::move(taken).error());
   ++retry_.attempts;
@@ -188,109 +190,6 @@ DATAFLUX_INLINE void call::on_done(http::exchange_report& report) noexcept {
     retry_.started = executor->now();
   }
   attempt();
-}
-
-inline std::string blank_out(std::string text, std::string_view hidden) {
-  constexpr std::string_view instead{"[removed]"};
-  for (std::size_t at = text.find(hidden); at != std::string::npos;
-       at = text.find(hidden, at + instead.size())) {
-    text.replace(at, hidden.size(), instead);
-  }
-  return text;
-}
-
-/// Some services repeat the token, or a session's URL or id, in their error's text; their id of a
-/// session's request is the session's, too.
-DATAFLUX_INLINE void call::keep_secret(error& e) const {
-  if (identity().session) e.with_request_id({});
-  std::string_view token = authorization_;
-  token.remove_prefix(std::min(token.find(' ') + 1, token.size()));
-  for (const std::string_view hidden : {secret(), token}) {
-    if (hidden.size() < 8) continue;  // no secret, but a word of any text
-    e.with_message(blank_out(e.message(), hidden)).with_reason(blank_out(e.reason(), hidden));
-    e.with_request_id(blank_out(e.request_id(), hidden));
-  }
-}
-
-/// A connection that ends without a word where nobody said that it is secure is often a port that
-/// wants TLS.
-inline std::string words_of_break(const http::exchange_report& report, const http::origin& to) {
-  if (report.failure == http::transport_failure::wrong_protocol) {
-    return not_the_service(report.detail);
-  }
-  const bool without_a_word = report.request_sent && report.first_byte == never &&
-                              !report.connection_reused && !to.tls &&
-                              (report.failure == http::transport_failure::reset ||
-                               report.failure == http::transport_failure::closed_early);
-  return without_a_word ? report.detail + "; is it an HTTP server, and not one for https?"
-                        : report.detail;
-}
-
-/// No reply, or one that is no success.
-DATAFLUX_INLINE void call::settle(const http::exchange_report& report) {
-  const bool broke_off = report.failure != http::transport_failure::none;
-  if (report.failure == http::transport_failure::refused && refusal_) {
-    line_->report(admitted_, executor->now(), http::pace_outcome::accepted);
-    return settle(std::move(*refusal_));
-  }
-  error e = broke_off ? error(http::errc_from_failure(report.failure),
-                              words_of_break(report, *request.origin))
-                            .with_retryable(http::may_be_retried(report.failure))
-                            .with_http_status(status_)
-                      : parse_error(identity(), facts_, body_.bytes());
-  keep_secret(e);
-  const bool rejected =
-      !broke_off && http::classify(status_, e.reason()) == http::reply_class::throttled;
-  if (rejected || (!broke_off && status_ == 503)) ++refusals_;
-  line_->report(admitted_, executor->now(),
-                rejected       ? http::pace_outcome::rejected
-                : status_ == 0 ? http::pace_outcome::unknown
-                               : http::pace_outcome::accepted);
-  if (broke_off && accepted_ && info().reply_limit == 0 && report.bytes_received > 0) {
-    // A read goes on behind the bytes that it got: however long it is, its breaks are separate.
-    retry_.progressed();
-    retry_.started = executor->now();
-  }
-  decide({.http_status = broke_off ? 0 : status_,
-          .failure = report.failure,
-          .request_sent = report.request_sent || report.resent,
-          .reason = e.reason(),
-          .retry_after = broke_off ? duration::zero() : duration(facts_.retry_after)},
-         e);
-}
-
-/// A reply of success that is not what it should be: cut or damaged on the way (retryable), or not
-/// the service's.
-DATAFLUX_INLINE void call::settle(error e) {
-  if (e.http_status() == 0) e.with_http_status(status_);
-  keep_secret(e);
-  if (!e.retryable()) {
-    ++retry_.attempts;
-    return fail_or_investigate(std::move(e));
-  }
-  decide({.http_status = 0, .failure = http::transport_failure::closed_early}, e);
-}
-
-DATAFLUX_INLINE void call::decide(const http::attempt_outcome& outcome, const error& e) {
-  const auto now = executor->now();
-  const auto next = http::decide(core_->options.retry, retry_, outcome, now, client_core::random(),
-                                 &core_->retry_budget);
-  const bool throttled = next.action == http::retry_action::pace;
-  if (next.action == http::retry_action::stop) return fail_or_investigate(e);
-  if (next.action == http::retry_action::refresh_token) core_->tokens->invalidate(authorization_);
-  (throttled ? core_->totals.paced : core_->totals.retries).fetch_add(1, std::memory_order_relaxed);
-  if (observer* const watcher = core_->options.observer; watcher != nullptr) {
-    const call_identity about = identity();
-    watcher->on_retry({about.verb, about.bucket, about.object, retry_.attempts, next.delay, &e});
-  }
-  if (auto ready = prepare_retry(); !ready) return finish(std::move(ready).error());
-  if (next.delay == duration::zero()) return attempt();
-  wait_until(now + next.delay, &call::attempt);
-}
-
-DATAFLUX_INLINE void call::fail_or_investigate(error e) {
-  if (!stopped() && investigate(e, retry_.may_have_been_executed)) return;
-  finish(std::move(e));
 }
 
 DATAFLUX_INLINE void call::report_attempt(const http::exchange_report& report) {

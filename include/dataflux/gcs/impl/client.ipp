@@ -15,6 +15,7 @@
 #include <dataflux/gcs/resumable_verbs.hpp>
 #include <dataflux/http/curl_transport.hpp>
 
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -28,38 +29,63 @@ struct destination {
   auth::credentials_ptr credentials{};
 };
 
-inline result<destination> at_emulator(std::string_view host) {
+inline result<destination> at_emulator(std::string_view host, const client_options& o) {
   auto where = endpoint::emulator(host);
   if (!where) return std::move(where).error();
-  return destination{std::move(*where), auth::make_anonymous_credentials()};
+  const http::origin& origin = *where->origin();
+  if (o.tokens_to_emulator && !origin.tls && !origin.is_loopback()) {
+    return error{errc::invalid_argument,
+                 "tokens_to_emulator: " + origin.to_string() +
+                     " is plain HTTP and no loopback address, which would show tokens to the "
+                     "network"};
+  }
+  const bool as_somebody = o.tokens_to_emulator && o.credentials;
+  return destination{std::move(*where),
+                     as_somebody ? o.credentials : auth::make_anonymous_credentials()};
+}
+
+/// As auth/adc.hpp judges those that it finds.
+inline result<void> check_universe(const client_options& o) {
+  const auth::credentials_facts& facts = o.credentials->facts();
+  if (o.universe_domain.empty() || o.credentials->anonymous() ||
+      facts.universe_domain == o.universe_domain) {
+    return {};
+  }
+  return error{errc::invalid_argument, facts.describe() + ": universe_domain \"" +
+                                           facts.universe_domain + "\" is not the endpoint's, \"" +
+                                           o.universe_domain + "\""};
 }
 
 inline result<destination> find_destination(const client_options& o) {
-  if (o.emulator) return at_emulator(o.endpoint);
+  if (o.emulator) return at_emulator(o.endpoint, o);
   if (o.endpoint.empty()) {
     // Also when credentials were given: a real token must never go to an emulator.
     const auto emulator = auth::process_environment().variable("STORAGE_EMULATOR_HOST");
-    if (emulator && !emulator->empty()) return at_emulator(*emulator);
+    if (emulator && !emulator->empty()) return at_emulator(*emulator, o);
   }
   auto where =
       o.endpoint.empty() ? endpoint::for_universe(o.universe_domain) : endpoint::custom(o.endpoint);
   if (!where) return std::move(where).error();
-  if (o.credentials) return destination{std::move(*where), o.credentials};
+  if (o.credentials) {
+    if (auto fits = check_universe(o); !fits) return std::move(fits).error();
+    return destination{std::move(*where), o.credentials};
+  }
   auto found = auth::find_default_credentials(
       {.quota_project = o.quota_project, .universe_domain = o.universe_domain});
   if (!found) return std::move(found).error();
   return destination{std::move(*where), std::move(found->credentials)};
 }
 
-/// Refused before any request carries it: a line end would begin another header field.
-inline result<void> check_header_values(const client_options& o, const auth::credentials_ptr& c) {
-  for (const auto& [value, name] : {std::pair{o.user_agent, "user_agent"},
-                                    std::pair{quota_project_of(o, c), "quota_project"}}) {
-    http::header_list fields;
-    fields.add("x", value);
-    if (fields.valid()) continue;
-    return error(errc::invalid_argument,
-                 std::string(name) + " holds a line end or NUL, which no header field may");
+/// What goes into header fields: each request would fail otherwise.
+inline result<void> check_fields(const client_options& o, const auth::credentials_ptr& c) {
+  for (const auto& [name, value] : {std::pair{"user_agent", o.user_agent},
+                                    std::pair{"user_project", o.user_project},
+                                    std::pair{"quota_project", quota_project_of(o, c)}}) {
+    http::header_list check;
+    check.add(name, value);
+    if (!check.valid()) {
+      return error(errc::invalid_argument, std::string(name) + " has a line break or a zero byte");
+    }
   }
   return {};
 }
@@ -71,7 +97,7 @@ DATAFLUX_INLINE client::client(ref<detail::client_core> core) noexcept : core_(s
 DATAFLUX_INLINE result<std::shared_ptr<client>> client::create(client_options options) {
   auto where = detail::find_destination(options);
   if (!where) return std::move(where).error();
-  if (auto good = detail::check_header_values(options, where->credentials); !good) {
+  if (auto good = detail::check_fields(options, where->credentials); !good) {
     return std::move(good).error();
   }
   // The core's copy of the options must not keep the transport: see ~client.
@@ -113,6 +139,11 @@ DATAFLUX_INLINE const gcs::endpoint& client::endpoint() const noexcept { return 
 DATAFLUX_INLINE const counters& client::totals() const noexcept { return core_->totals; }
 DATAFLUX_INLINE result<void> client::set_token(const auth::access_token& token) {
   if (core_->forked()) return forked_error("client");
+  if (core_->where.is_emulator() && !core_->options.tokens_to_emulator) {
+    return error{errc::failed_precondition,
+                 "this client is at an emulator, " + core_->where.to_string() +
+                     ", which gets no token; client_options::tokens_to_emulator allows it"};
+  }
   return core_->tokens->set_token(token);
 }
 DATAFLUX_INLINE store_traits client::traits() const noexcept { return {}; }

@@ -182,6 +182,15 @@ inline result<read_head> read_whole(const read_cursor& asked, const http::reply_
   return out;
 }
 
+/// Some proxies and servers send the right part under a status of 200.
+inline bool is_exact_part(const read_cursor& asked, const read_fields& fields) {
+  if (asked.range.is_all() || !fields.content_range) return false;
+  const auto given = parse_content_range(*fields.content_range, true);
+  if (!given) return false;
+  const resolved_range wanted = resolve(asked.range, given->total);
+  return wanted.offset == given->first && wanted.length == given->last - given->first + 1;
+}
+
 inline result<read_head> read_part(const read_cursor& asked, const http::reply_head& head,
                                    const read_fields& fields, read_head out) {
   const auto given = parse_content_range(fields.content_range.value_or(std::string_view{}), true);
@@ -283,8 +292,9 @@ DATAFLUX_INLINE result<read_head> read_verb::parse_head(const state& asked,
   auto hash = parse_goog_hash(head);
   if (!hash) return hash.error();
   out.crc32c = hash->crc32c;
-  return head.status() == 200 ? detail::read_whole(asked, head, fields, out)
-                              : detail::read_part(asked, head, fields, out);
+  return head.status() == 206 || detail::is_exact_part(asked, fields)
+             ? detail::read_part(asked, head, fields, out)
+             : detail::read_whole(asked, head, fields, out);
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::gcs

@@ -29,6 +29,14 @@ inline void begin_session(const call_context& context, http::method method,
   }
 }
 
+/// The URL alone entitles, so that it is as secret as a token.
+inline result<void> check_secrecy(const call_context& context, bool session_has_tls) {
+  if (session_has_tls || !context.endpoint.origin()->tls) return {};
+  return error{errc::invalid_argument,
+               "the session's URL is plain HTTP, which would show it to the network, and the "
+               "client's endpoint is not"};
+}
+
 /// "bytes=0-N" of a reply of 308: N + 1 bytes are kept. No such field: none are.
 inline std::optional<std::uint64_t> kept_bytes(const http::reply_head& head) {
   const auto range = head.find("range");
@@ -121,6 +129,11 @@ DATAFLUX_INLINE result<resumable_session> resumable_start_verb::parse(const requ
   return session;
 }
 
+DATAFLUX_INLINE result<void> resumable_chunk_verb::check(const call_context& context,
+                                                         const request& r) {
+  return detail::check_secrecy(context, r.session.facts_->origin->tls);
+}
+
 DATAFLUX_INLINE void resumable_chunk_verb::build(const call_context& context, const request& r,
                                                  const state& at, http::request& out) {
   const auto& session = *r.session.facts_;
@@ -191,6 +204,11 @@ DATAFLUX_INLINE bool resumable_chunk_verb::is_ours(const request& r, const state
          found.size == r.offset + r.data.size() && (!r.crc32c || found.crc32c == r.crc32c);
 }
 
+DATAFLUX_INLINE result<void> resumable_status_verb::check(const call_context& context,
+                                                          const request& r) {
+  return detail::check_secrecy(context, r.session.facts_->origin->tls);
+}
+
 DATAFLUX_INLINE void resumable_status_verb::build(const call_context& context, const request& r,
                                                   const state&, http::request& out) {
   const auto& session = *r.session.facts_;
@@ -208,6 +226,11 @@ DATAFLUX_INLINE result<resumable_progress> resumable_status_verb::parse(const re
   auto object = parse_object_resource(reply, r.session.bucket(), r.session.object());
   if (!object) return object.error();
   return resumable_chunk_verb::resolved(*std::move(object));
+}
+
+DATAFLUX_INLINE result<void> resumable_cancel_verb::check(const call_context& context,
+                                                          const request& r) {
+  return detail::check_secrecy(context, r.session.facts_->origin->tls);
 }
 
 DATAFLUX_INLINE void resumable_cancel_verb::build(const call_context& context, const request& r,

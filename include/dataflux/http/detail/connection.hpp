@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/http/detail/byte_window.hpp>
 #include <dataflux/http/detail/connector.hpp>
 #include <dataflux/http/http1.hpp>
 #include <dataflux/http/transport.hpp>
@@ -83,6 +84,8 @@ class connection {
   /// Nothing has come, a TLS ticket apart.
   bool is_silent() noexcept;
   time_point now() const noexcept;
+  std::uint64_t moved() const noexcept { return report_.bytes_sent + report_.bytes_received; }
+  time_point window_end() const noexcept;
   time_point next_limit() const noexcept;
   void arm();
   void on_timer();
@@ -114,6 +117,7 @@ class connection {
 
   duration keep_for_{};  ///< while idle
   time_point last_activity_{};
+  byte_window window_{};
   time_point request_sent_{never};
   timer_id timer_{timer_id::none};
   time_point timer_at_{never};

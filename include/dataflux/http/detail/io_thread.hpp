@@ -87,6 +87,7 @@ class io_thread final : public scheduler {
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/http/impl/connection.ipp>
+#include <dataflux/http/impl/connection_limits.ipp>
 #include <dataflux/http/impl/connection_pool.ipp>
 #include <dataflux/http/impl/connection_receive.ipp>
 #include <dataflux/http/impl/io_thread.ipp>

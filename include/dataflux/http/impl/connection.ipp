@@ -27,6 +27,7 @@ DATAFLUX_INLINE void connection::begin(ref<exchange> e) {
   report_.resent = current_->resent_;
   report_.connection_reused = reused_;
   report_.started = last_activity_ = now();
+  window_.open(now(), 0);
   sink_ = nullptr;
   head_done_ = false;
   give_up_ = transport_failure::none;
@@ -190,42 +191,6 @@ DATAFLUX_INLINE void connection::fail(transport_failure failure, std::string det
 DATAFLUX_INLINE void connection::close() {
   if (state_ == state::dead) return;
   owner_.closed(*this);
-}
-
-DATAFLUX_INLINE time_point connection::next_limit() const noexcept {
-  if (state_ == state::idle) return deadline_after(last_activity_, keep_for_);
-  if (state_ != state::busy) return never;
-  const exchange_limits& limits = current_->limits;
-  const bool waiting = !sending_ && report_.first_byte == never;
-  const duration allowed = waiting ? limits.first_byte : limits.stall;
-  const time_point phase_end =
-      allowed == duration::zero()
-          ? never
-          : deadline_after(waiting ? request_sent_ : last_activity_, allowed);
-  return std::min(phase_end, limits.deadline);
-}
-
-/// Timers are lazy: one that fires too early looks again, so that a steady stream of exchanges
-/// hardly ever touches the queue.
-DATAFLUX_INLINE void connection::arm() {
-  const time_point limit = next_limit();
-  if (limit >= timer_at_) return;
-  if (timer_ != timer_id::none) owner_.loop_.cancel(timer_);
-  timer_at_ = limit;
-  timer_ = owner_.loop_.at(limit, [this] { on_timer(); });
-}
-
-DATAFLUX_INLINE void connection::on_timer() {
-  timer_ = timer_id::none;
-  timer_at_ = never;
-  if (next_limit() > now()) return arm();
-  if (state_ == state::idle) return close();
-  if (current_->limits.deadline <= now()) {
-    return fail(transport_failure::deadline, "the deadline passed " + phase_text());
-  }
-  const bool waiting = !sending_ && report_.first_byte == never;
-  fail(waiting ? transport_failure::timeout_first_byte : transport_failure::stalled,
-       "no byte moved within the time allowed " + phase_text());
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::http::detail

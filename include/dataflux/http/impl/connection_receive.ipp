@@ -28,6 +28,7 @@ DATAFLUX_INLINE stream::outcome connection::receive_into(bytes_span memory) {
   const auto got = stream_.receive(memory);
   if (got.status == stream::status::ok && report_.first_byte == never) {
     report_.first_byte = now();
+    window_.open(now(), moved());
   }
   return got;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/http/detail/byte_window.hpp>
 #include <dataflux/http/memory_transport.hpp>
 
 #include <algorithm>
@@ -14,6 +15,7 @@ struct memory_transport::flight {
   timer_id timer{timer_id::none};
   byte_sink* sink{nullptr};
   std::size_t delivered{0};
+  detail::byte_window window{};
   bool cancelled{false};
 };
 
@@ -82,6 +84,7 @@ DATAFLUX_INLINE void memory_transport::deliver_head(flight& f) {
   head.assign(f.reply.status, std::move(fields), length);
   f.report.head_received = true;
   f.report.first_byte = time_.now();
+  f.window.open(time_.now(), 0);
 
   auto sink = f.what->on_head(head);
   if (!sink) return finish(f, transport_failure::refused, sink.error().message());
@@ -95,7 +98,18 @@ DATAFLUX_INLINE void memory_transport::deliver_head(flight& f) {
     auto expected = f.sink->expect(length.value_or(byte_range::to_end));
     if (!expected) return finish(f, transport_failure::refused, expected.error().message());
   }
-  wait_for(f, f.reply.body_delay, f.what->limits.stall, transport_failure::stalled,
+  wait_for_body(f);
+}
+
+DATAFLUX_INLINE void memory_transport::wait_for_body(flight& f) {
+  const exchange_limits& limits = f.what->limits;
+  if (f.window.end(limits.window) <= time_.now()) {
+    if (f.window.since(f.delivered) < limits.least_bytes) {
+      return finish(f, transport_failure::stalled);
+    }
+    f.window.open(time_.now(), f.delivered);
+  }
+  wait_for(f, f.reply.body_delay, limits.stall, transport_failure::stalled,
            &memory_transport::deliver_body);
 }
 
@@ -123,8 +137,7 @@ DATAFLUX_INLINE void memory_transport::deliver_body(flight& f) {
     if (f.cancelled) return finish(f, transport_failure::cancelled);
   }
   if (f.delivered == end) return finish(f, f.reply.failure);
-  wait_for(f, f.reply.body_delay, f.what->limits.stall, transport_failure::stalled,
-           &memory_transport::deliver_body);
+  wait_for_body(f);
 }
 
 DATAFLUX_INLINE void memory_transport::finish(flight& f, transport_failure failure,

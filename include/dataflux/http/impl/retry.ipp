@@ -132,7 +132,8 @@ DATAFLUX_INLINE retry_decision decide(const retry_policy& policy, retry_state& s
     case reply_class::final:
       return detail::stop_because(stop_reason::final_outcome);
     case reply_class::unauthenticated:
-      if (state.refreshed) return detail::stop_because(stop_reason::final_outcome);
+      if (state.refreshed || !outcome.renewable)
+        return detail::stop_because(stop_reason::final_outcome);
       state.refreshed = true;
       return detail::within_limits(policy, state, {retry_action::refresh_token}, duration{0}, now);
     case reply_class::throttled: {
@@ -155,8 +156,8 @@ DATAFLUX_INLINE retry_decision decide(const retry_policy& policy, retry_state& s
   }
   if (!repeatable) return detail::stop_because(stop_reason::not_idempotent);
   ++state.failures;
-  if (policy.max_attempts != 0 && state.failures >= policy.max_attempts) {
-    return detail::stop_because(stop_reason::attempts);
+  for (const int most : {policy.max_attempts, outcome.nobody ? policy.max_attempts_at_nobody : 0}) {
+    if (most != 0 && state.failures >= most) return detail::stop_because(stop_reason::attempts);
   }
   state.throttles = 0;
   const auto after = [&](bool postponed) {

@@ -75,6 +75,12 @@ DATAFLUX_INLINE std::string origin::to_string() const {
   return out.append(":").append(std::to_string(port));
 }
 
+DATAFLUX_INLINE bool origin::is_loopback() const noexcept {
+  if (host == "localhost" || host == "::1") return true;
+  // A name such as 127.example.com is somewhere else: digits and dots only.
+  return host.starts_with("127.") && host.find_first_not_of("0123456789.") == std::string::npos;
+}
+
 DATAFLUX_INLINE result<url> parse_url(std::string_view text) {
   url out;
   std::string_view rest = text;

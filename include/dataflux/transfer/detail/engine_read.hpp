@@ -114,6 +114,8 @@ class engine_read final : public std::enable_shared_from_this<engine_read> {
   void leave_line();
   void launch();
   void give_up(const error& why);
+  time_point check_body(time_point now);
+  void begin_anew();
   void send(hedge_side side, time_point now);
   void ended(hedge_side side, result<read_summary> outcome);
   void finish(result<read_summary> outcome);
@@ -132,7 +134,10 @@ class engine_read final : public std::enable_shared_from_this<engine_read> {
   request_side second_;
   std::atomic<std::uint8_t> owner_{nobody};  ///< of the destination, by owner_number()
   std::atomic<bool> asked_twice_{false};
-  time_point first_byte_{never};  ///< by the owner
+  /// By the owner. Of a body under way home sees the first two when it has seen the third.
+  time_point first_byte_{never};
+  std::uint64_t expected_{0};
+  std::atomic<std::uint64_t> received_{0};
   hedged_read hedge_{};
   timer_id timer_{timer_id::none};  ///< of its time limit, until its turn
   time_point next_check_{never};
@@ -140,6 +145,7 @@ class engine_read final : public std::enable_shared_from_this<engine_read> {
   engine_read* newer_{nullptr};
   std::optional<error> failure_{};
   bool launched_{false};
+  bool left_{false};  ///< the first request's body was given up
   bool finished_{false};
 };
 

@@ -36,6 +36,7 @@ inline constexpr duration first_cut_rest = std::chrono::seconds(1);
 /// Smaller bodies come in one piece: their rate says nothing about the connection.
 inline constexpr std::uint64_t telling_body = 256U << 10U;
 inline constexpr double lowest_rate = 100;
+inline constexpr double longest_body = 1e6;  ///< seconds: more would overflow in nanoseconds
 /// What a request is worth beside its bytes: about those of 20 ms of a connection. It need not be
 /// exact, it keeps windows of small and of large bodies comparable.
 inline constexpr double worth_of_request = 1 << 20;
@@ -204,6 +205,15 @@ DATAFLUX_INLINE void concurrency_control::throttled(time_point started, time_poi
   last_cut_ = now;
   step_ = tune::smallest_step;
   rest(cut_rest_, now);
+}
+
+DATAFLUX_INLINE duration network_estimate::time_of(std::uint64_t bytes) const noexcept {
+  namespace tune = detail::concurrency;
+  if (connection_bandwidth > 0) {
+    const double body = static_cast<double>(bytes) / connection_bandwidth;
+    return first_byte + tune::from_seconds(std::min(body, tune::longest_body));
+  }
+  return bytes < tune::telling_body ? first_byte : duration{0};
 }
 
 DATAFLUX_INLINE network_estimate concurrency_control::estimate() const noexcept {

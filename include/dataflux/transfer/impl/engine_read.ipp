@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/byte_range.hpp>
 #include <dataflux/exec/continuation.hpp>
 #include <dataflux/transfer/detail/engine_read.hpp>
 
@@ -164,7 +165,7 @@ DATAFLUX_INLINE void engine_read::send(hedge_side side, time_point now) {
 }
 
 DATAFLUX_INLINE time_point engine_read::check(time_point now) {
-  if (owner_.load(std::memory_order_acquire) != nobody) return never;
+  if (owner_.load(std::memory_order_acquire) != nobody) return check_body(now);
   const hedge_decision decision = core_->hedges.consider(hedge_, now);
   if (decision.ask) {
     second_.stop = core_->fresh_stop();
@@ -172,6 +173,35 @@ DATAFLUX_INLINE time_point engine_read::check(time_point now) {
     send(hedge_side::second, now);
   }
   return decision.next_check;
+}
+
+/// A body that falls behind is given up, and begun anew when its request has ended: until then the
+/// destination is its own.
+DATAFLUX_INLINE time_point engine_read::check_body(time_point now) {
+  if (left_) return never;
+  const std::uint64_t received = received_.load(std::memory_order_acquire);
+  if (received == 0) return deadline_after(now, core_->hedges.threshold());
+  if (expected_ == byte_range::to_end) return never;
+  const hedge_decision decision =
+      core_->hedges.consider_body(hedge_,
+                                  {.first_byte = first_byte_,
+                                   .received = received,
+                                   .length = expected_,
+                                   .usual = core_->concurrency.estimate().time_of(expected_)},
+                                  now);
+  if (decision.ask) {
+    left_ = true;
+    first_.stop.request_stop();
+  }
+  return decision.next_check;
+}
+
+DATAFLUX_INLINE void engine_read::begin_anew() {
+  if (auto rewound = sink_.rewind(0); !rewound) return finish(std::move(rewound).error());
+  received_.store(0, std::memory_order_relaxed);
+  owner_.store(nobody, std::memory_order_release);
+  second_.stop = core_->fresh_stop();
+  send(hedge_side::second, core_->home.now());
 }
 
 /// Makes the destination that side's, if it is nobody's. On the thread where its bytes arrive.
@@ -196,6 +226,10 @@ DATAFLUX_INLINE void engine_read::ended(hedge_side side, result<read_summary> ou
     if (!claim(side)) return;
     if (auto opened = at(side).way.open(); !opened) return finish(std::move(opened).error());
     return finish(std::move(outcome));
+  }
+  if (left_ && side == hedge_side::first && outcome.error().code() == errc::cancelled &&
+      !caller_stop_.stop_requested()) {
+    return begin_anew();
   }
   const std::uint8_t owner = owner_.load(std::memory_order_acquire);
   if (owner == owner_number(other(side))) return;
@@ -240,8 +274,9 @@ DATAFLUX_INLINE void engine_read::account(const result<read_summary>& outcome, t
     refused = outcome->refusals > 0;
   } else {
     core_->concurrency.dropped(now);
-    const int status = outcome.error().http_status();
-    refused = status == 429 || status == 503;
+    const error& why = outcome.error();
+    // By the service: a plain 503 is unavailable, and a lack of our own has no status.
+    refused = why.code() == errc::resource_exhausted && why.http_status() != 0;
   }
   if (!refused) return;
   core_->concurrency.throttled(hedge_.asked_at, now);
@@ -255,6 +290,7 @@ DATAFLUX_INLINE result<void> engine_read::gate::expect(std::uint64_t length) {
 
 DATAFLUX_INLINE result<void> engine_read::gate::open() {
   if (std::exchange(passing_, true) || !length_) return {};
+  read_.expected_ = *length_;
   return read_.sink_.expect(*length_);
 }
 
@@ -264,7 +300,10 @@ DATAFLUX_INLINE bytes_span engine_read::gate::prepare(std::size_t wanted) {
 }
 
 DATAFLUX_INLINE result<void> engine_read::gate::commit(std::size_t count) {
-  if (passing_) return read_.sink_.commit(count);
+  if (passing_) {
+    read_.received_.fetch_add(count, std::memory_order_relaxed);
+    return read_.sink_.commit(count);
+  }
   if (!read_.claim(side_)) return error(errc::cancelled, "the read's other request was faster");
   if (auto opened = open(); !opened) return opened;
   for (bytes_view rest(first_bytes_.data(), count); !rest.empty();) {
@@ -277,12 +316,15 @@ DATAFLUX_INLINE result<void> engine_read::gate::commit(std::size_t count) {
     if (auto committed = read_.sink_.commit(some); !committed) return committed;
     rest = rest.subspan(some);
   }
+  read_.received_.fetch_add(count, std::memory_order_release);
   return {};
 }
 
 DATAFLUX_INLINE result<void> engine_read::gate::rewind(std::uint64_t offset) {
   // Before the first byte there is nothing to take back.
-  return passing_ ? read_.sink_.rewind(offset) : result<void>();
+  if (!passing_) return {};
+  read_.received_.store(offset, std::memory_order_relaxed);
+  return read_.sink_.rewind(offset);
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

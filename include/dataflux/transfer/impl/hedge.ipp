@@ -3,6 +3,8 @@
 #include <dataflux/transfer/hedge.hpp>
 
 #include <algorithm>
+#include <chrono>
+#include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI {
 
@@ -11,6 +13,8 @@ inline constexpr std::uint64_t least_samples = 200;
 inline constexpr std::uint64_t samples_per_threshold = 64;
 inline constexpr double percentile = 0.95;
 inline constexpr double times_percentile = 2;
+inline constexpr int usual_times = 4;
+inline constexpr double anew_times = 2;
 inline constexpr double tokens_per_read = 0.05;
 inline constexpr double most_tokens = 256;
 inline constexpr double most_overdue = 0.05;
@@ -48,6 +52,35 @@ DATAFLUX_INLINE hedge_decision hedge_policy::consider(hedged_read& read, time_po
   if (read.second_at != never) return {};
   const duration waited = now - read.asked_at;
   if (waited < threshold_) return {.next_check = deadline_after(read.asked_at, threshold_)};
+  return ask(read, waited, now);
+}
+
+DATAFLUX_INLINE hedge_decision hedge_policy::consider_body(hedged_read& read,
+                                                           const body_progress& body,
+                                                           time_point now) noexcept {
+  if (read.second_at != never || body.usual <= duration::zero()) return {};
+  const duration patience = std::max(options_.floor, detail::hedging::usual_times * body.usual);
+  const duration waited = now - body.first_byte;
+  if (waited < patience) return {.next_check = deadline_after(body.first_byte, patience)};
+  // rest / received * waited > 2 * usual, without a division by 0
+  const auto rest = static_cast<double>(body.length - std::min(body.received, body.length));
+  const auto slow = rest * std::chrono::duration<double>(waited).count();
+  const auto anew = detail::hedging::anew_times * std::chrono::duration<double>(body.usual).count();
+  const bool moved = std::exchange(read.seen, body.received) != body.received;
+  if (moved && slow <= anew * static_cast<double>(body.received)) {
+    return {.next_check = deadline_after(now, waited)};
+  }
+  const hedge_decision decision = ask(read, waited, now);
+  if (decision.ask) {
+    ++counters_.left;
+    read.left_at = body.first_byte;
+  }
+  return decision;
+}
+
+/// What is late is asked for again, unless something speaks against it.
+DATAFLUX_INLINE hedge_decision hedge_policy::ask(hedged_read& read, duration waited,
+                                                 time_point now) noexcept {
   if (!read.overdue) {
     read.overdue = true;
     ++cohort_of(read.number / detail::hedging::cohort_size).overdue;
@@ -76,7 +109,7 @@ DATAFLUX_INLINE void hedge_policy::first_byte(const hedged_read& read, hedge_sid
                                               time_point now) noexcept {
   // Of a first request that was overtaken only the least it would have taken is known. Without it
   // the percentile would never learn that the service has become slow.
-  saw(now - read.asked_at);
+  saw((read.left_at != never ? read.left_at : now) - read.asked_at);
   if (read.second_at == never) return;
   if (side == hedge_side::second) {
     saw(now - read.second_at);

@@ -109,7 +109,10 @@ DATAFLUX_INLINE void object_upload::initiated(result<multipart_upload> made) {
     if (on_begun_) on_begun_(*begun_);
     return pump();
   }
-  if (!detail::is_not_permitted(made.error())) return fail(made.error());
+  // What does not know uploads in parts takes a begin for a malformed request.
+  if (!detail::is_not_permitted(made.error()) && made.error().http_status() != 400) {
+    return fail(made.error());
+  }
   if (staged) {
     fall_back("no temporary object may be uploaded here: " + made.error().message());
     mode_ = commit_mode::direct;

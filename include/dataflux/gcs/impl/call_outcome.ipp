@@ -1,0 +1,154 @@
+#pragma once
+
+#include <dataflux/gcs/detail/call.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <utility>
+
+/// What became of an attempt, and what is next.
+namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
+
+/// An attempt that did nothing and may do better when it is made again.
+inline constexpr http::attempt_outcome nothing_carried_out{
+    .failure = http::transport_failure::closed_early, .request_sent = false};
+
+/// Of one call: what was damaged on its way so often was damaged before.
+inline constexpr int most_damaged = 2;
+
+/// What its endpoint may mend is tried again like a request. An endpoint's status says nothing of
+/// the object: the error of a token is never looked into as the service's own is.
+DATAFLUX_INLINE void call::without_token(const error& e) {
+  if (!e.retryable()) return finish(e);
+  auto outcome = nothing_carried_out;
+  outcome.nobody = e.http_status() == 0 && !core_->answered();
+  outcome.retry_after = e.retry_after();
+  decide(outcome, e);
+}
+
+inline std::string blank_out(std::string text, std::string_view hidden) {
+  constexpr std::string_view instead{"[removed]"};
+  for (std::size_t at = text.find(hidden); at != std::string::npos;
+       at = text.find(hidden, at + instead.size())) {
+    text.replace(at, hidden.size(), instead);
+  }
+  return text;
+}
+
+/// Some services repeat the token, or a session's URL or id, in their error's text; their id of a
+/// session's request is the session's, too.
+DATAFLUX_INLINE void call::keep_secret(error& e) const {
+  if (identity().session) e.with_request_id({});
+  std::string_view token = authorization_;
+  token.remove_prefix(std::min(token.find(' ') + 1, token.size()));
+  for (const std::string_view hidden : {secret(), token}) {
+    if (hidden.size() < 8) continue;  // no secret, but a word of any text
+    e.with_message(blank_out(e.message(), hidden)).with_reason(blank_out(e.reason(), hidden));
+    e.with_request_id(blank_out(e.request_id(), hidden));
+  }
+}
+
+/// A connection that ends without a word where nobody said that it is secure is often a port that
+/// wants TLS.
+inline std::string words_of_break(const http::exchange_report& report, const http::origin& to) {
+  if (report.failure == http::transport_failure::wrong_protocol) {
+    return not_the_service(report.detail);
+  }
+  const bool without_a_word = report.request_sent && report.first_byte == never &&
+                              !report.connection_reused && !to.tls &&
+                              (report.failure == http::transport_failure::reset ||
+                               report.failure == http::transport_failure::closed_early);
+  return without_a_word ? report.detail + "; is it an HTTP server, and not one for https?"
+                        : report.detail;
+}
+
+/// A byte now and then is no progress, nor is one a connection.
+DATAFLUX_INLINE bool call::got_on(const http::exchange_report& report) const {
+  if (report.bytes_received == 0) return false;
+  const duration taken = executor->now() - report.first_byte;
+  return report.bytes_received >=
+         least_bytes_in(core_->options, std::max<duration>(taken, std::chrono::seconds(1)));
+}
+
+/// No reply, or one that is no success.
+DATAFLUX_INLINE void call::settle(const http::exchange_report& report) {
+  const bool broke_off = report.failure != http::transport_failure::none;
+  if (report.failure == http::transport_failure::refused && refusal_) {
+    line_->report(admitted_, executor->now(), http::pace_outcome::not_rejected);
+    return settle(std::move(*refusal_));
+  }
+  error e = broke_off ? error(http::errc_from_failure(report.failure),
+                              words_of_break(report, *request.origin))
+                            .with_retryable(http::may_be_retried(report.failure))
+                            .with_http_status(status_)
+                      : parse_error(identity(), facts_, body_.bytes());
+  keep_secret(e);
+  const bool rejected =
+      !broke_off && http::classify(status_, e.reason()) == http::reply_class::throttled;
+  // Any other 503 is trouble of one machine and says nothing about how much may be asked.
+  if (rejected) ++refusals_;
+  line_->report(admitted_, executor->now(),
+                rejected ? http::pace_outcome::rejected : http::pace_outcome::not_rejected);
+  if (broke_off && accepted_ && info().reply_limit == 0 && got_on(report)) {
+    // A read goes on behind the bytes that it got: however long it is, its breaks are separate.
+    retry_.progressed();
+    retry_.started = executor->now();
+  }
+  if (sent_damaged(e)) return decide(nothing_carried_out, e);
+  const bool sent = report.request_sent || report.resent;
+  decide({.http_status = broke_off ? 0 : status_,
+          .failure = report.failure,
+          .request_sent = sent,
+          .nobody = broke_off && !sent && !core_->answered(),
+          .renewable = status_ != 401 || (authorized_ && core_->tokens->renewable(authorization_)),
+          .reason = e.reason(),
+          .retry_after = broke_off ? duration::zero() : duration(facts_.retry_after)},
+         e);
+}
+
+/// A reply of success that is not what it should be: cut or damaged on the way (retryable), or not
+/// the service's.
+DATAFLUX_INLINE void call::settle(error e) {
+  if (e.http_status() == 0) e.with_http_status(status_);
+  keep_secret(e);
+  if (sent_damaged(e)) return decide(nothing_carried_out, e);
+  if (!e.retryable()) {
+    ++retry_.attempts;
+    return fail_or_investigate(std::move(e));
+  }
+  decide({.http_status = 0, .failure = http::transport_failure::closed_early}, e);
+}
+
+/// The service refused it for its checksum, or gave it back with another one. What was stored
+/// damaged, by a generation(), is another matter.
+DATAFLUX_INLINE bool call::sent_damaged(error& e) {
+  if (e.code() != errc::data_loss || e.generation() != 0 || !damage_is_repeated()) return false;
+  if (damaged_++ == most_damaged) return false;
+  e.with_retryable(true);
+  return true;
+}
+
+DATAFLUX_INLINE void call::decide(const http::attempt_outcome& outcome, const error& e) {
+  const auto now = executor->now();
+  const auto next = http::decide(core_->options.retry, retry_, outcome, now, client_core::random(),
+                                 &core_->retry_budget);
+  const bool throttled = next.action == http::retry_action::pace;
+  if (next.action == http::retry_action::stop) return fail_or_investigate(e);
+  if (next.action == http::retry_action::refresh_token) core_->tokens->invalidate(authorization_);
+  (throttled ? core_->totals.paced : core_->totals.retries).fetch_add(1, std::memory_order_relaxed);
+  if (observer* const watcher = core_->options.observer; watcher != nullptr) {
+    const call_identity about = identity();
+    watcher->on_retry({about.verb, about.bucket, about.object, retry_.attempts, next.delay, &e});
+  }
+  if (auto ready = prepare_retry(); !ready) return finish(std::move(ready).error());
+  if (next.delay == duration::zero()) return attempt();
+  wait_until(now + next.delay, &call::attempt);
+}
+
+DATAFLUX_INLINE void call::fail_or_investigate(error e) {
+  if (!stopped() && investigate(e, retry_.may_have_been_executed)) return;
+  finish(std::move(e));
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI::gcs::detail

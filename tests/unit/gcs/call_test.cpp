@@ -1,0 +1,458 @@
+#include <dataflux/auth/anonymous.hpp>
+#include <dataflux/auth/authorized_user.hpp>
+#include <dataflux/exec/virtual_scheduler.hpp>
+#include <dataflux/gcs/client.hpp>
+#include <dataflux/http/memory_transport.hpp>
+
+#include <support/catch.hpp>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace call_test {
+
+// The client's calls in virtual time, against a service that is a function.
+namespace {
+
+using namespace std::chrono_literals;
+namespace auth = dataflux::auth;
+namespace gcs = dataflux::gcs;
+namespace http = dataflux::http;
+using dataflux::errc;
+using dataflux::result;
+using http::memory_reply;
+using http::memory_request;
+using http::transport_failure;
+
+constexpr std::string_view service_host{"service.test"};
+
+memory_reply object_reply() {
+  return {.body = R"({"bucket":"bkt","name":"o","generation":"7","metageneration":"1","size":"9",)"
+                  R"("crc32c":"4waSgw=="})"};
+}
+
+memory_reply body_reply(std::string body) {
+  return {.headers = {{"x-goog-generation", "7"}, {"x-goog-metageneration", "1"}},
+          .body = std::move(body)};
+}
+
+/// That body, or the rest of it that is asked for.
+memory_reply answer_from(const std::string& body, const memory_request& r) {
+  const auto range = r.headers.find("Range");
+  if (!range) return body_reply(body);
+  const std::size_t from = std::stoul(std::string(range->substr(6)));
+  auto reply = body_reply(body.substr(from));
+  reply.status = 206;
+  reply.headers.emplace_back("Content-Range", "bytes " + std::to_string(from) + "-" +
+                                                  std::to_string(body.size() - 1) + "/" +
+                                                  std::to_string(body.size()));
+  return reply;
+}
+
+auth::credentials_ptr person() {
+  return auth::parse_authorized_user(
+             R"({"type":"authorized_user","client_id":"i","client_secret":"s",)"
+             R"("refresh_token":"r"})",
+             "/f")
+      .value();
+}
+
+auth::system_time in_an_hour() { return std::chrono::system_clock::now() + 1h; }
+
+class world {
+ public:
+  explicit world(gcs::client_options o = {}) {
+    if (o.endpoint.empty()) o.endpoint = "https://" + std::string(service_host);
+    if (!o.credentials && !o.emulator) o.credentials = auth::make_anonymous_credentials();
+    o.shared_transport = net;
+    client = gcs::client::create(std::move(o)).value();
+  }
+  world(const world&) = delete;
+  world& operator=(const world&) = delete;
+  ~world() {
+    time.run();
+    client.reset();
+  }
+
+  template <class Request>
+  result<typename Request::value> run(const Request& request) {
+    using value = typename Request::value;
+    std::optional<result<value>> got;
+    client->start(request, [&](result<value> outcome) { got.emplace(std::move(outcome)); });
+    time.run();
+    return std::move(got.value());
+  }
+  auto stat() { return run(dataflux::stat_request{.bucket = "bkt", .object = "o"}); }
+
+  result<dataflux::read_summary> read(dataflux::read_request request = {.bucket = "bkt",
+                                                                        .object = "o"}) {
+    std::optional<result<dataflux::read_summary>> got;
+    dataflux::span_sink sink(memory);
+    client->start(request, sink,
+                  [&](result<dataflux::read_summary> outcome) { got.emplace(std::move(outcome)); });
+    time.run();
+    text = dataflux::as_text(sink.filled());
+    return std::move(got.value());
+  }
+
+  /// Requests to the service alone, without those for tokens.
+  std::size_t asked() const {
+    std::size_t count = 0;
+    for (const auto& r : net->log()) count += r.origin.host == service_host ? 1U : 0U;
+    return count;
+  }
+  std::size_t tokens_asked() const { return net->log().size() - asked(); }
+
+  std::function<memory_reply(const memory_request&)> service = [](const auto&) {
+    return object_reply();
+  };
+  std::function<memory_reply()> tokens = [this] {
+    return memory_reply{.body = "{\"access_token\":\"token-" + std::to_string(++issued_) +
+                                "\",\"expires_in\":3600}"};
+  };
+  std::vector<std::byte> memory = std::vector<std::byte>(1U << 20U);
+  std::string text{};
+  dataflux::virtual_scheduler time{};
+  std::shared_ptr<http::memory_transport> net =
+      std::make_shared<http::memory_transport>(time, [this](const memory_request& r) {
+        return r.origin.host.find("googleapis") == std::string::npos ? service(r) : tokens();
+      });
+  std::shared_ptr<gcs::client> client{};
+
+ private:
+  int issued_{0};
+};
+
+/// Known by its universe only.
+class credentials_elsewhere final : public auth::credentials {
+ public:
+  credentials_elsewhere()
+      : credentials({.kind = "robot", .path = "/key.json", .universe_domain = "other.test"}) {}
+  std::unique_ptr<auth::token_flow> start() const override { return nullptr; }
+};
+
+}  // namespace
+
+TEST_CASE("client: an emulator gets no token but by an explicit word (mend 2)", "[gcs]") {
+  const auth::access_token token{"SECRET-4711", in_an_hour()};
+  {
+    world w({.endpoint = "http://localhost:1", .emulator = true});
+    const auto refused = w.client->set_token(token);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code() == errc::failed_precondition);
+    CHECK(refused.error().message().find("tokens_to_emulator") != std::string::npos);
+    CHECK(refused.error().message().find("SECRET") == std::string::npos);
+    CHECK(w.stat());
+    CHECK_FALSE(w.net->log().at(0).headers.find("Authorization"));
+  }
+  for (const std::string where :
+       {"http://localhost:1", "http://127.8.0.1", "http://[::1]:9", "https://emulator.example"}) {
+    world w({.endpoint = where, .emulator = true, .tokens_to_emulator = true});
+    REQUIRE(w.client->set_token(token));
+    CHECK(w.stat());
+    CHECK(w.net->log().at(0).headers.find("Authorization") == "Bearer SECRET-4711");
+  }
+  {
+    world w({.credentials = person(),
+             .endpoint = "http://localhost:1",
+             .emulator = true,
+             .tokens_to_emulator = true});
+    CHECK(w.stat());
+    CHECK(w.net->log().back().headers.find("Authorization") == "Bearer token-1");
+  }
+  for (const std::string where : {"http://10.0.0.1:1", "http://127.example.com", "emulator:80"}) {
+    const auto made =
+        gcs::client::create({.endpoint = where, .emulator = true, .tokens_to_emulator = true});
+    REQUIRE_FALSE(made);
+    CHECK(made.error().code() == errc::invalid_argument);
+  }
+}
+
+TEST_CASE("client: a session without TLS is not used beside an endpoint with it (mend 2)",
+          "[gcs]") {
+  const auto session = dataflux::resumable_session::from_url(
+                           "http://service.test/upload?upload_id=SECRET-4711", "bkt", "o")
+                           .value();
+  const auto refused = [](const auto& outcome) {
+    REQUIRE_FALSE(outcome);
+    CHECK(outcome.error().code() == errc::invalid_argument);
+    CHECK(outcome.error().to_string().find("SECRET") == std::string::npos);
+  };
+  world w;
+  refused(w.run(dataflux::resumable_chunk_request{.session = session, .last = true}));
+  refused(w.run(dataflux::resumable_status_request{.session = session}));
+  refused(w.run(dataflux::resumable_cancel_request{.session = session}));
+  CHECK(w.net->log().empty());
+  world plain({.endpoint = "http://service.test", .emulator = true});
+  plain.service = [](const auto&) { return memory_reply{.status = 308}; };
+  CHECK(plain.run(dataflux::resumable_status_request{.session = session}));
+}
+
+TEST_CASE("client: credentials of another universe are refused (mend 2)", "[gcs]") {
+  const auto credentials = std::make_shared<const credentials_elsewhere>();
+  for (const std::string endpoint : {"", "https://service.test"}) {
+    const auto refused = gcs::client::create({.credentials = credentials, .endpoint = endpoint});
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code() == errc::invalid_argument);
+    CHECK(refused.error().message() ==
+          "robot credentials from /key.json: universe_domain \"other.test\" is not the endpoint's, "
+          "\"googleapis.com\"");
+    for (const std::string universe : {"other.test", ""}) {
+      if (endpoint.empty() && universe.empty()) continue;
+      const world fits(
+          {.credentials = credentials, .endpoint = endpoint, .universe_domain = universe});
+      CHECK(fits.client != nullptr);
+    }
+    // They are sent nowhere.
+    CHECK(gcs::client::create({.credentials = auth::make_anonymous_credentials(),
+                               .endpoint = endpoint,
+                               .universe_domain = "other.test"}));
+  }
+}
+
+TEST_CASE("client: a token endpoint in trouble is waited for as the service is (mend 13)",
+          "[gcs]") {
+  world w({.credentials = person()});
+  const auto began = w.time.now();
+  w.tokens = [&, issue = std::exchange(w.tokens, {})]() -> memory_reply {
+    if (w.time.now() - began < 60s) return {.status = 503};
+    return issue();
+  };
+  const auto found = w.stat();
+  REQUIRE(found);
+  CHECK(w.time.now() - began >= 60s);
+  CHECK(w.asked() == 1);
+}
+
+TEST_CASE("client: a token that is not to be had ends the call in its time (mend 13)", "[gcs]") {
+  world w({.credentials = person(), .retry = {.max_attempts = 3}});
+  w.tokens = [] { return memory_reply{.status = 503}; };
+  const auto busy = w.stat();
+  REQUIRE_FALSE(busy);
+  CHECK(busy.error().code() == errc::unavailable);
+  CHECK(busy.error().attempts() == 3);
+  CHECK(w.asked() == 0);
+
+  world refused({.credentials = person()});
+  refused.tokens = [] {
+    return memory_reply{.status = 400, .body = R"({"error":"invalid_grant"})"};
+  };
+  const auto final = refused.stat();
+  REQUIRE_FALSE(final);
+  CHECK(final.error().code() == errc::unauthenticated);
+  CHECK(refused.tokens_asked() == 1);
+}
+
+TEST_CASE("client: what a token endpoint says is not taken for the object's state (mend 13)",
+          "[gcs]") {
+  world w({.credentials = person()});
+  w.service = [&](const auto&) -> memory_reply {
+    if (w.asked() == 1) return {.failure = transport_failure::closed_early};
+    w.tokens = [] { return memory_reply{.status = 404}; };
+    return {.status = 401};
+  };
+  const auto removed =
+      w.run(dataflux::remove_request{.bucket = "bkt", .object = "o", .generation = 7});
+  REQUIRE_FALSE(removed);
+  CHECK(removed.error().code() == errc::unauthenticated);
+}
+
+TEST_CASE("client: a token that expires again later is refreshed again (mend 15)", "[gcs]") {
+  world w({.credentials = person()});
+  const std::string body(100'000, 'b');
+  int replies = 0;
+  w.service = [&](const memory_request& r) -> memory_reply {
+    ++replies;
+    if (replies == 1 || replies == 3) return {.status = 401};
+    auto reply = answer_from(body, r);
+    if (replies == 2) {
+      reply.failure = transport_failure::reset;
+      reply.fails_after = 60'000;
+    }
+    return reply;
+  };
+  const auto done = w.read();
+  INFO((done ? std::string() : done.error().to_string()));
+  REQUIRE(done);
+  CHECK(w.text == body);
+  CHECK(done->attempts == 4);
+  CHECK(w.tokens_asked() == 3);
+}
+
+TEST_CASE("client: where nobody ever answered it is given up sooner than in an outage (mend 15)",
+          "[gcs]") {
+  const memory_reply nobody{.failure = transport_failure::connect};
+  world w;
+  w.service = [&](const auto&) { return nobody; };
+  const auto began = w.time.now();
+  const auto wrong = w.stat();
+  REQUIRE_FALSE(wrong);
+  CHECK(wrong.error().code() == errc::unavailable);
+  CHECK(wrong.error().attempts() == 6);
+  CHECK(w.time.now() - began <= 31s);
+  w.service = [](const auto&) { return object_reply(); };
+  REQUIRE(w.stat());
+  w.service = [&](const auto&) { return nobody; };
+  CHECK(w.stat().error().attempts() == 10);
+
+  world patient({.retry = {.max_attempts_at_nobody = 0}});
+  patient.service = [&](const auto&) { return nobody; };
+  CHECK(patient.stat().error().attempts() == 10);
+}
+
+TEST_CASE("client: a 401 is repeated only where another token is to be had (mend 21)", "[gcs]") {
+  const auto refuse = [](const memory_request&) { return memory_reply{.status = 401}; };
+  const auto attempts = [](const auto& outcome) {
+    REQUIRE_FALSE(outcome);
+    CHECK(outcome.error().code() == errc::unauthenticated);
+    CHECK(outcome.error().http_status() == 401);
+    return outcome.error().attempts();
+  };
+  world anonymous;
+  anonymous.service = refuse;
+  CHECK(attempts(anonymous.stat()) == 1);
+  world known({.credentials = person()});
+  known.service = refuse;
+  CHECK(attempts(known.stat()) == 2);
+  // Given by the application: nobody to ask for another one, but it may have given one meanwhile.
+  world given;
+  given.service = refuse;
+  REQUIRE(given.client->set_token({"old-token", in_an_hour()}));
+  CHECK(attempts(given.stat()) == 1);
+  REQUIRE(given.client->set_token({"old-token", in_an_hour()}));
+  given.service = [&](const memory_request& r) {
+    if (r.headers.find("Authorization") == "Bearer new-token") return object_reply();
+    CHECK(given.client->set_token({"new-token", in_an_hour()}));
+    return memory_reply{.status = 401};
+  };
+  CHECK(given.stat());
+  // To a session elsewhere no token went.
+  world elsewhere({.credentials = person()});
+  elsewhere.service = refuse;
+  const auto session = dataflux::resumable_session::from_url(
+                           "https://elsewhere.test/upload?upload_id=4711", "bkt", "o")
+                           .value();
+  CHECK(attempts(elsewhere.run(dataflux::resumable_status_request{.session = session})) == 1);
+}
+
+TEST_CASE("client: a body refused for its checksum is sent again (mend 21)", "[gcs]") {
+  const std::string bytes{"123456789"};  // CRC32C 4waSgw==
+  const memory_reply refusal{
+      .status = 400,
+      .headers = {{"Content-Type", "application/xml"}},
+      .body =
+          "<Error><Code>BadDigest</Code><Message>The CRC32C you specified did not match "
+          "what we computed.</Message></Error>"};
+  const dataflux::upload_part_request part{.bucket = "bkt",
+                                           .object = "o",
+                                           .upload_id = "id",
+                                           .part_number = 3,
+                                           .data = dataflux::as_bytes(bytes)};
+  const memory_reply stored{.headers = {{"ETag", "\"e\""}, {"x-goog-hash", "crc32c=4waSgw=="}}};
+  const memory_reply damaged{.headers = {{"ETag", "\"e\""}, {"x-goog-hash", "crc32c=AAAAAA=="}}};
+  for (const memory_reply& bad : {refusal, damaged}) {
+    world w;
+    w.service = [&](const auto&) { return w.asked() <= 2 ? bad : stored; };
+    CHECK(w.run(part));
+    CHECK(w.asked() == 3);
+    for (const auto& r : w.net->log()) CHECK(r.body == bytes);
+    // Damaged before it was sent: no number of attempts mends that.
+    world always;
+    always.service = [&](const auto&) { return bad; };
+    const auto failed = always.run(part);
+    REQUIRE_FALSE(failed);
+    CHECK(failed.error().code() == errc::data_loss);
+    CHECK_FALSE(failed.error().retryable());
+    CHECK(failed.error().attempts() == 3);
+  }
+  // Nothing was stored: without a precondition, too.
+  world inserting;
+  inserting.service = [&](const auto&) {
+    return inserting.asked() == 1 ? refusal : object_reply();
+  };
+  CHECK(inserting.run(
+      dataflux::insert_request{.bucket = "bkt", .object = "o", .data = dataflux::as_bytes(bytes)}));
+}
+
+TEST_CASE("client: only refusals for the rate count as such (mend 18)", "[gcs]") {
+  world w;
+  std::vector<memory_reply> before;
+  w.service = [&](const auto&) {
+    if (before.empty()) return body_reply("bytes");
+    const memory_reply next = before.back();
+    before.pop_back();
+    return next;
+  };
+  const auto refusals = [&](std::vector<memory_reply> replies) {
+    before = std::move(replies);
+    const auto done = w.read();
+    REQUIRE(done);
+    return done->refusals;
+  };
+  const auto because = [](int status, const std::string& reason) {
+    return memory_reply{.status = status,
+                        .body = R"({"error":{"errors":[{"reason":")" + reason + R"("}]}})"};
+  };
+  CHECK(refusals({{.status = 503}, {.status = 500}, because(503, "backendError")}) == 0);
+  CHECK(refusals({{.status = 429}, {.status = 503}}) == 1);
+  CHECK(refusals({because(503, "rateLimitExceeded"), because(503, "SlowDown")}) == 2);
+  CHECK(refusals({{.failure = transport_failure::reset}}) == 0);
+}
+
+TEST_CASE("client: a byte now and then does not hold a read (mend 14)", "[gcs]") {
+  world w;
+  w.service = [](const auto& r) {
+    auto drip = answer_from(std::string(100'000, 'b'), r);
+    drip.piece = 1;
+    drip.body_delay = 29s;
+    return drip;
+  };
+  const auto began = w.time.now();
+  const auto failed = w.read();
+  REQUIRE_FALSE(failed);
+  CHECK(failed.error().code() == errc::unavailable);
+  CHECK(w.time.now() - began <= 10min);
+  // Slow, but not that slow.
+  w.service = [](const auto& r) {
+    auto slow = answer_from(std::string(100'000, 'b'), r);
+    slow.piece = 500;
+    slow.body_delay = 400ms;
+    return slow;
+  };
+  CHECK(w.read());
+
+  world unlimited({.least_throughput = 0});
+  unlimited.service = [](const auto&) {
+    auto drip = body_reply("twenty bytes of text");
+    drip.piece = 1;
+    drip.body_delay = 29s;
+    return drip;
+  };
+  CHECK(unlimited.read());
+}
+
+TEST_CASE("client: breaks that hardly bring anything are counted together (mend 14)", "[gcs]") {
+  const std::string body(100'000, 'b');
+  for (const std::size_t piece : {std::size_t{1}, std::size_t{4'000}}) {
+    world w;
+    w.service = [&](const auto& r) {
+      auto broken = answer_from(body, r);
+      if (broken.body.size() > piece) {
+        broken.failure = transport_failure::reset;
+        broken.fails_after = piece;
+      }
+      return broken;
+    };
+    const auto outcome = w.read();
+    CHECK(outcome.has_value() == (piece > 1));
+    CHECK(w.asked() == (piece > 1 ? 25 : 10));
+  }
+}
+
+}  // namespace call_test
