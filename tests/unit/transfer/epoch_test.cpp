@@ -99,13 +99,13 @@ class epoch : dataflux::read_member {
     }
   }
   void begin(std::uint64_t id) {
-    const auto place = items_.try_emplace(id, bytes_).first;
+    const auto item = items_.try_emplace(id, bytes_).first;
     engine_.start(
-        {.bucket = "bucket", .object = std::to_string(id)}, place->second.sink,
-        [this, place, from = clock_.now()](const result<read_summary>& r) {
+        {.bucket = "bucket", .object = std::to_string(id)}, item->second.sink,
+        [this, item, from = clock_.now()](const result<read_summary>& r) {
           REQUIRE(r);
-          place->second.ready = true;
-          window_.arrived(place->first, clock_.now() - from);
+          item->second.ready = true;
+          window_.arrived(item->first, clock_.now() - from);
           pump();
           if (wanting_) hand_out();
         },
