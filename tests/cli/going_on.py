@@ -145,8 +145,9 @@ class Downloads(GoingOn):
         for more in ([], ["--continue"]):
             self.inflict("stall", verb="objects.media", object="away/large", ms=1500, **{"from": 3})
             (self.folder / "t").mkdir()
+            before = self.count("objects.media")
             program = self.start("cp", *more, self.url("away/large"), "t/x", env=self.environment)
-            self.assertTrue(wait_until(lambda: self.tree("t")))
+            self.assertTrue(wait_until(lambda: self.count("objects.media") >= before + 3))
             shutil.rmtree(self.folder / "t")
             _, said = program.communicate(timeout=60)
             self.assertEqual(3, program.returncode, said)
