@@ -297,7 +297,12 @@ exit_status run_cp(const session& with, const cp_options& options) {
   const bool down = ends->first.is_object();
   dry_run plan;
   std::optional<progress> bar;
-  if (!options.dry_run) bar.emplace(down ? "downloading" : "uploading", 0);
+  if (!options.dry_run) {
+    bar.emplace(down ? "downloading" : "uploading", 0, [totals = with.totals, down] {
+      if (totals == nullptr) return std::uint64_t{0};
+      return (down ? totals->bytes_received : totals->bytes_sent).load(std::memory_order_relaxed);
+    });
+  }
   std::stop_source end;
   const std::stop_callback interrupted(with.stop, [&end] { end.request_stop(); });
   outcome report(bar ? &*bar : nullptr, &end);
