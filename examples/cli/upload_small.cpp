@@ -1,5 +1,7 @@
 #include "upload_small.hpp"
 
+#include <dataflux/codec/crc32c.hpp>
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -50,6 +52,11 @@ struct small_upload {
     if (static_cast<std::size_t>(got) == size) return {};
     return file_error(file.where->shown(file.name), "its size changed while it was read");
   }
+
+  bool is_there() const noexcept {
+    const dataflux::bytes_view bytes(memory.data(), static_cast<std::size_t>(file.size));
+    return file.there && dataflux::codec::crc32c(bytes) == *file.there;
+  }
 };
 
 void send(const std::shared_ptr<small_upload>& one) {
@@ -62,7 +69,7 @@ void send(const std::shared_ptr<small_upload>& one) {
       .limits = {.stop = one->from.stop}};
   start_again(one->from, std::move(request), [one](result<object_metadata> got) {
     if (!got) return one->from.report.failed(got.error());
-    one->from.report.done(one->file.size);
+    one->from.report.done(one->file.size, one->file.object);
   });
 }
 
@@ -77,6 +84,7 @@ void upload_small(job& from, file_to_send file) {
       outcome& report = one->from.report;
       if (one->from.ended()) return report.failed(error(errc::cancelled, "stopped"));
       if (auto read = one->read(); !read) return report.failed(read.error());
+      if (one->is_there()) return report.done(one->file.size, one->file.object);
       send(one);
     });
   });
