@@ -34,6 +34,9 @@ dataflux::result<std::string> save(const dataflux::checkpoint_set& set, std::siz
 }
 
 dataflux::result<dataflux::committed_set> save_all(const dataflux::checkpoint_set& set) {
+  // Where a save of this step was killed, what it has left would be in the way.
+  const auto room = set.begin(dataflux::unfinished_members::replace);
+  if (!room) return room.error();
   std::vector<dataflux::result<std::string>> texts(ranks, std::string());
   std::vector<std::thread> threads;
   for (std::size_t rank = 0; rank < ranks; ++rank) {

@@ -2,3 +2,4 @@
 #include <dataflux/impl/byte_sink.ipp>
 #include <dataflux/impl/collecting_sink.ipp>
 #include <dataflux/impl/error.ipp>
+#include <dataflux/impl/fork_generation.ipp>

@@ -1,5 +1,6 @@
 #include <dataflux/store/impl/arrow_stream.ipp>
 #include <dataflux/store/impl/memory_store.ipp>
+#include <dataflux/store/impl/memory_store_bucket.ipp>
 #include <dataflux/store/impl/memory_store_call.ipp>
 #include <dataflux/store/impl/memory_store_link.ipp>
 #include <dataflux/store/impl/memory_store_list.ipp>
@@ -11,3 +12,4 @@
 #include <dataflux/store/impl/resumable.ipp>
 #include <dataflux/store/impl/synthetic_bytes.ipp>
 #include <dataflux/store/impl/validate.ipp>
+#include <dataflux/store/impl/validate_multipart.ipp>

@@ -11,6 +11,7 @@
 #include <dataflux/transfer/impl/ranged_call.ipp>
 #include <dataflux/transfer/impl/ranged_read.ipp>
 #include <dataflux/transfer/impl/read_engine.ipp>
+#include <dataflux/transfer/impl/read_turns.ipp>
 #include <dataflux/transfer/impl/temporary_object.ipp>
 #include <dataflux/transfer/impl/transfer_context.ipp>
 #include <dataflux/transfer/impl/transfer_state.ipp>

@@ -1,4 +1,5 @@
 #include <dataflux/checkpoint/reader.hpp>
+#include <dataflux/download/get_many.hpp>
 #include <dataflux/exec/virtual_scheduler.hpp>
 #include <dataflux/store/memory_store.hpp>
 
@@ -12,11 +13,13 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "measure.hpp"
 
 /// Loads one object in simulated time over a network whose connections are slow, and prints one
-/// JSON line: how long a single stream would take, and read_all() and read() in sequence do.
+/// JSON line: how long a single stream would take, and read_all() and read() in sequence do; and
+/// how many small objects a second a loader of the same context gets, alone and beside read_all().
 /// bench/load_sim.py makes a table of it.
 
 namespace {
@@ -24,6 +27,7 @@ namespace {
 struct settings {
   std::uint64_t size{std::uint64_t{2} << 30U};
   std::uint64_t piece{std::uint64_t{16} << 20U};  ///< of a read() in sequence
+  std::uint64_t item{100'000};                    ///< of the loader's
   double round_trip{0.02};
   double connection{50e6};  ///< bytes a second
   double link{0};           ///< bytes a second, 0 = unlimited
@@ -46,6 +50,7 @@ class simulation {
                         .seed = s.seed}),
         memory_(std::as_writable_bytes(bench::touched_memory(s.size))) {
     store_.put("bench", "model", dataflux::synthetic_bytes(s.size, 1));
+    store_.put("bench", "item", dataflux::synthetic_bytes(s.item, 2));
   }
 
   /// Of usual speed.
@@ -74,6 +79,42 @@ class simulation {
     }
     if (!reader.verified()) bench::fail("not verified");
     return took;
+  }
+
+  /// Items a second, when it has run for a second: alone, or until a restore beside it has ended.
+  double loader(bool beside) {
+    auto reader = open();
+    std::optional<dataflux::result<void>> restored;
+    dataflux::duration took{};
+    std::size_t count = 0;
+    {
+      dataflux::getter items(*context_, "bench", [&]() -> std::optional<dataflux::get_request> {
+        return dataflux::get_request{.object = "item", .object_size = given_.item};
+      });
+      const auto items_until = [&](const auto& over) {
+        const auto before = clock_.now();
+        for (count = 0; !over(before);) {
+          std::optional<dataflux::result<std::vector<dataflux::got_item>>> got;
+          timed(got, [&] { items.start_next_batch(64, [&](auto r) { got = std::move(r); }); });
+          for (const auto& each : **got) {
+            if (each.failure) bench::fail("an item", each.failure->to_string());
+          }
+          count += (*got)->size();
+        }
+        took = clock_.now() - before;
+      };
+      const auto for_a_while = [&](dataflux::time_point from) {
+        return clock_.now() - from > in_seconds(beside ? 1 : 5);
+      };
+      items_until(for_a_while);
+      if (beside) {
+        reader.start_read_all(memory_, {},
+                              [&](dataflux::result<void> r) { restored = std::move(r); });
+        items_until([&](dataflux::time_point) { return restored.has_value(); });
+      }
+    }
+    clock_.run();
+    return static_cast<double>(count) / std::chrono::duration<double>(took).count();
   }
 
  private:
@@ -117,6 +158,7 @@ int main(int argc, char** argv) {
   CLI::App app("Simulates loading a checkpoint.");
   app.add_option("--size", s.size)->check(CLI::PositiveNumber);
   app.add_option("--piece", s.piece, "of a read() in sequence")->check(CLI::PositiveNumber);
+  app.add_option("--item", s.item, "bytes of a loader's")->check(CLI::PositiveNumber);
   app.add_option("--round-trip", s.round_trip, "seconds");
   app.add_option("--connection", s.connection, "bytes a second of each");
   app.add_option("--link", s.link, "bytes a second of all together, 0 = unlimited");
@@ -129,10 +171,12 @@ int main(int argc, char** argv) {
     const double stream = sim.one_stream();
     const double all = sim.all_at_once();
     const double sequence = sim.in_sequence();
+    const double alone = sim.loader(false);
+    const double beside = sim.loader(true);
     std::printf(
         "{\"connections\": %d, \"link\": %.0f, \"one_stream_s\": %.4f, \"read_all_s\": %.4f, "
-        "\"read_s\": %.4f}\n",
-        s.connections, s.link, stream, all, sequence);
+        "\"read_s\": %.4f, \"items_alone\": %.1f, \"items_beside\": %.1f}\n",
+        s.connections, s.link, stream, all, sequence, alone, beside);
   } catch (const std::exception& e) {
     std::fprintf(stderr, "load_sim: %s\n", e.what());
     return 1;

@@ -23,8 +23,7 @@ exit_status run_cat(const session& with, const cat_options& options) {
       report.failed(where.error());
       continue;
     }
-    const auto object = with.store.stat(
-        {.bucket = where->bucket, .object = where->name, .limits = {.stop = with.stop}});
+    const auto object = find_object(with.store, *where, with.stop);
     if (!object) {
       report.failed(object.error());
       continue;

@@ -27,6 +27,8 @@ struct session {
 struct ls_options {
   std::string url{};
   bool details{false};
+  /// Sizes in units, for people.
+  bool human{false};
   bool recursive{false};
   bool json{false};
   /// All generations, each with its number.

@@ -52,8 +52,7 @@ class copy {
         up_(work, with.transfers) {}
 
   void download_one() {
-    const auto object = with_.store.stat(
-        {.bucket = source_.bucket, .object = source_.name, .limits = {.stop = work_.stop}});
+    const auto object = find_object(with_.store, source_, work_.stop);
     if (!object) return work_.report.failed(object.error());
     work_.report.expect(object->size);
     if (target_.where == location::kind::stream) {
@@ -62,9 +61,9 @@ class copy {
     }
     std::string path = target_.path;
     if (path.ends_with('/') || kind_of(path) == path_kind::folder) {
-      const std::string leaf = last_component(source_.name);
-      if (source_.name.ends_with('/') || !why_no_file(leaf).empty()) {
-        return refuse(source_.name, leaf.empty() ? "it has no last part to be a file's name"
+      const std::string leaf = last_component(object->name);
+      if (object->name.ends_with('/') || !why_no_file(leaf).empty()) {
+        return refuse(object->name, leaf.empty() ? "it has no last part to be a file's name"
                                                  : "it ends with '/', as a folder's");
       }
       path += "/" + leaf;
@@ -82,7 +81,8 @@ class copy {
 
   void download_below() {
     std::string root = target_.path;
-    if (root.ends_with('/') || kind_of(root) == path_kind::folder) {
+    // What the first of two runs makes must not lead the second one elsewhere.
+    if (root.ends_with('/') || (!work_.go_on && kind_of(root) == path_kind::folder)) {
       const std::string leaf = source_.name.ends_with('/') ? "" : last_component(source_.name);
       if (!leaf.empty() && !why_no_file(leaf).empty()) return refuse(leaf, why_no_file(leaf));
       if (!leaf.empty()) root += "/" + leaf;
@@ -143,6 +143,7 @@ class copy {
       if (!there && there.error().code() != errc::not_found) {
         return work_.report.failed(there.error());
       }
+      if (there) work_.target_has_objects = true;
       if (there && there->size == file.size) file.there = there->crc32c;
     }
     work_.report.expect(file.size);
@@ -180,6 +181,7 @@ class copy {
         work_.report.failed(found.error());
         return false;
       }
+      if (*found) work_.target_has_objects = true;
       if (*found && (*found)->size == file.size) file.there = (*found)->crc32c;
     }
     work_.report.expect(file.size);

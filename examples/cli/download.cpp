@@ -20,6 +20,8 @@ namespace {
 constexpr std::size_t most_in_stream = 1000;
 constexpr std::size_t most_streams = 3;
 constexpr std::size_t most_large_downloads = 8;
+/// Open for the files of a stream, so that few descriptors do for any tree.
+constexpr std::size_t most_folders_in_stream = 64;
 /// Of a stream, and what each takes at once: what they have is no part of the memory's cap.
 constexpr int hands_of_stream = 4;
 constexpr std::size_t items_at_once = 16;
@@ -81,8 +83,9 @@ class small_files : public std::enable_shared_from_this<small_files> {
 
   void store(const got_item& item) {
     outcome& report = from_.to_.report;
+    // The last of a folder's files closes it.
+    const file_place place = std::move(places_[static_cast<std::size_t>(item.index)]);
     if (item.failure) return report.failed(*item.failure);
-    const file_place& place = places_[static_cast<std::size_t>(item.index)];
     if (const auto stored = write(item, place); !stored) return report.failed(stored.error());
     if (!item.verified) unverified(report, place.shown);
     report.done(item.bytes.size(), place.shown);
@@ -96,7 +99,7 @@ class small_files : public std::enable_shared_from_this<small_files> {
   }
 
   downloads& from_;
-  const std::vector<file_place> places_;
+  std::vector<file_place> places_;  ///< each for whoever stores its item
   const std::size_t at_once_;
   std::mutex mutex_{};
   std::optional<dataflux::getter> items_;
@@ -144,12 +147,14 @@ void downloads::add(wanted_object object, file_place place) {
   request.object_size = object.size;
   request.crc32c = object.crc32c;
   requests_.push_back(std::move(request));
+  if (places_.empty() || places_.back().where != place.where) ++folders_;
   places_.push_back(std::move(place));
-  if (requests_.size() == most_in_stream) begin_small();
+  if (requests_.size() == most_in_stream || folders_ == most_folders_in_stream) begin_small();
 }
 
 void downloads::begin_small() {
   began(small_streams_, most_streams);
+  folders_ = 0;
   std::make_shared<small_files>(*this, std::exchange(requests_, {}), std::exchange(places_, {}))
       ->start();
 }

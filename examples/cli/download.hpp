@@ -60,6 +60,7 @@ class downloads {
   const std::string bucket_;
   std::vector<dataflux::get_request> requests_{};
   std::vector<file_place> places_{};
+  std::size_t folders_{0};  ///< different ones among places_, neighbours compared
   std::mutex mutex_{};
   std::condition_variable one_ended_{};
   std::size_t small_streams_{0};

@@ -3,6 +3,7 @@
 #include <dataflux/buffer.hpp>
 #include <dataflux/store/object_store.hpp>
 
+#include <atomic>
 #include <stop_token>
 
 #include "dry_run.hpp"
@@ -23,6 +24,8 @@ struct job {
   /// Set: what would be copied is told to it, and nothing is.
   dry_run* only_tell{nullptr};
   dataflux::buffer_pool memory{};
+  /// What is uploaded replaces objects, as far as is known.
+  std::atomic<bool> target_has_objects{false};
 
   /// In a dry run.
   void tell(std::string_view source, std::string_view target, std::uint64_t size) {

@@ -9,8 +9,9 @@
 namespace cli {
 
 /// Why `name`, taken relative to a folder, is no path of a file in it; empty when it is one.
-/// Refused: nothing at all; an empty component ("/x", "a//b", "x/"); "." and ".."; a control
-/// character; a component of more than 255 bytes. Pure.
+/// Refused: nothing at all; an empty component ("/x", "a//b", "x/"); "." and ".."; a zero byte; a
+/// component of more than 255 bytes. Any other byte is taken, tabs and escape sequences too, since
+/// files with them go up: one rule both ways. Pure.
 std::string_view why_no_file(std::string_view name) noexcept;
 
 /// The components between the '/' of a name that why_no_file() lets through.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 
 namespace cli {
 
@@ -45,6 +46,28 @@ result<location> parse_object_location(std::string_view text) {
   if (!out || out->is_object()) return out;
   return error(errc::invalid_argument,
                "\"" + std::string(text) + "\" is not in a bucket; write gs://bucket/name");
+}
+
+std::int64_t location::generation() const noexcept {
+  constexpr std::size_t least = 10;
+  const auto hash = name.rfind('#');
+  if (hash == std::string::npos || hash == 0 || name.size() - hash - 1 < least) return 0;
+  std::int64_t number = 0;
+  const auto* const end = name.data() + name.size();
+  const auto read = std::from_chars(name.data() + hash + 1, end, number);
+  return read.ec == std::errc() && read.ptr == end && number > 0 ? number : 0;
+}
+
+result<dataflux::object_metadata> find_object(dataflux::object_store& store, const location& where,
+                                              const std::stop_token& stop) {
+  dataflux::stat_request look{
+      .bucket = where.bucket, .object = where.name, .limits = {.stop = stop}};
+  auto found = store.stat(look);
+  const std::int64_t generation = where.generation();
+  if (found || found.error().code() != errc::not_found || generation == 0) return found;
+  look.object.resize(look.object.rfind('#'));
+  look.generation = generation;
+  return store.stat(look);
 }
 
 std::string folder_prefix(std::string_view name) {

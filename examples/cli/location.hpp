@@ -1,7 +1,10 @@
 #pragma once
 
 #include <dataflux/result.hpp>
+#include <dataflux/store/object_store.hpp>
 
+#include <cstdint>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -16,6 +19,8 @@ struct location {
   std::string bucket{};
   /// The object's name or a prefix, bytes as written: nothing is decoded, "//" stays.
   std::string name{};
+  /// Behind "#" at the end of the name, where that may be one; see find_object().
+  std::int64_t generation() const noexcept;
   /// Of a file or folder.
   std::string path{};
 
@@ -30,6 +35,12 @@ dataflux::result<location> parse_location(std::string_view text);
 
 /// parse_location() that takes only gs://. Errors: as above, and invalid_argument for the others.
 dataflux::result<location> parse_object_location(std::string_view text);
+
+/// The object of that very name; where none is, and the name ends in "#" and a generation (of at
+/// least ten digits), that generation, as `ls -a` shows it. Errors: those of the store.
+dataflux::result<dataflux::object_metadata> find_object(dataflux::object_store& store,
+                                                        const location& where,
+                                                        const std::stop_token& stop);
 
 /// `name` with a '/' at its end, unless it is empty or has one: the prefix of what is below it.
 std::string folder_prefix(std::string_view name);

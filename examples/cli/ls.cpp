@@ -70,7 +70,7 @@ exit_status run_ls(const session& with, const ls_options& options) {
     report.failed(where.error());
     return report.status();
   }
-  row_printer out({options.details, options.json, options.versions}, where->bucket);
+  row_printer out({options.details, options.human, options.json, options.versions}, where->bucket);
   result<void> listed;
   if (!where->name.empty() && !where->name.ends_with('/')) {
     listed = print_one(with, options, *where, out);

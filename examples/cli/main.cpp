@@ -4,20 +4,25 @@
 #include <dataflux/exec/interrupt_source.hpp>
 #include <dataflux/gcs/client.hpp>
 
+#include <sys/resource.h>
+
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
 #include <stop_token>
 
-#include "again.hpp"
 #include "commands.hpp"
 #include "retry_notice.hpp"
 
 namespace {
 
+/// Attempts of one request: half a minute on the average where nothing answers, a person waiting.
+constexpr int patience = 6;
+
 struct command_line {
   std::string endpoint{};
   bool anonymous{false};
+  std::string user_project{};
   cli::ls_options ls{};
   cli::stat_options stat{};
   cli::cat_options cat{};
@@ -31,16 +36,18 @@ struct command_line {
 void declare_reading(CLI::App& app, command_line& to) {
   auto* ls = app.add_subcommand("ls", "List objects and folders");
   ls->add_option("URL", to.ls.url, "gs://bucket[/prefix]")->required();
+  ls->set_help_flag("--help", "Print this help message and exit");  // -h is what all ls have
   ls->add_flag("-l", to.ls.details, "Size, time of writing (UTC) and a total");
+  ls->add_flag("-h,--human", to.ls.human, "With -l: sizes as 1.2K, 3.4M (powers of 1024)");
   ls->add_flag("-a,--all-versions", to.ls.versions, "Noncurrent versions, too: name#generation");
   ls->add_flag("-r,--recursive", to.ls.recursive, "All objects below, without folding folders");
   ls->add_flag("--json", to.ls.json, "One JSON object a line: names exact, all that is known");
 
   auto* stat = app.add_subcommand("stat", "Show what is known of objects");
-  stat->add_option("URL", to.stat.urls, "gs://bucket/name")->required();
+  stat->add_option("URL", to.stat.urls, "gs://bucket/name[#generation]")->required();
 
   auto* cat = app.add_subcommand("cat", "Write objects to standard output");
-  cat->add_option("URL", to.cat.urls, "gs://bucket/name")->required();
+  cat->add_option("URL", to.cat.urls, "gs://bucket/name[#generation]")->required();
   cat->add_option("--range", to.cat.range, "FIRST-LAST, FIRST- or -COUNT, in bytes from 0");
 }
 
@@ -53,16 +60,20 @@ void declare_writing(CLI::App& app, command_line& to) {
       "in under its last name; any other target is the new name. With -r a source that ends\n"
       "with '/' means what is in it. Bytes are copied as stored, checked by CRC32C, and a\n"
       "file here gets its name when it is complete. Objects whose names can be no files\n"
-      "below the target (\"../x\", \"a//b\") are reported and left out; an empty object \"x/\"\n"
-      "makes the folder x. Nothing is forced to the disk: a machine that loses its power soon\n"
+      "below the target (\"../x\", \"a//b\", with a zero byte or a part of more than 255) are\n"
+      "reported and left out, as are files whose names can be no objects (CR, LF, no UTF-8);\n"
+      "an empty object \"x/\" makes the folder x. Nothing is forced to the disk: a machine that "
+      "loses its power soon\n"
       "after may lose files that were complete.\n"
       "What is uploaded appears when it is complete and compared; if another has written the\n"
       "same object meanwhile it fails.\n"
-      "With --continue what there is of a large copy stays when it breaks off, and the next\n"
+      "With -r --continue TARGET is the folder itself whether it is there already or not, so\n"
+      "that the same command goes on in the same place. What there is of a large copy stays when "
+      "it breaks off, and the next\n"
       "--continue goes on with it: a download as a file .dataflux-part-..., an upload as parts\n"
       "at the service (`dataflux uploads` shows and removes them) and a journal\n"
       ".dataflux-upload-... beside the file.");
-  cp->add_option("SOURCE", to.cp.source, "Path, gs://bucket/name or -")->required();
+  cp->add_option("SOURCE", to.cp.source, "Path, gs://bucket/name[#generation] or -")->required();
   cp->add_option("TARGET", to.cp.target, "Path, gs://bucket/name or -")->required();
   cp->add_flag("-r,--recursive", to.cp.recursive, "Everything below SOURCE");
   cp->add_flag("--continue", to.cp.go_on,
@@ -71,7 +82,9 @@ void declare_writing(CLI::App& app, command_line& to) {
                "Print what would be copied, with sizes and a total, and copy nothing");
 
   auto* rm = app.add_subcommand("rm", "Remove objects");
-  rm->add_option("URL", to.rm.urls, "gs://bucket/name")->required();
+  rm->add_option("URL", to.rm.urls,
+                 "gs://bucket/name; with #generation that one is removed for good")
+      ->required();
   rm->add_flag("-r,--recursive", to.rm.recursive, "Everything below, too");
 }
 
@@ -146,8 +159,9 @@ void declare_sweep(CLI::App& app, command_line& to) {
 dataflux::result<std::shared_ptr<dataflux::gcs::client>> connect(const command_line& asked,
                                                                  cli::retry_notice& notice) {
   dataflux::gcs::client_options options{.endpoint = asked.endpoint,
+                                        .user_project = asked.user_project,
                                         .user_agent = "dataflux-cli/" DATAFLUX_VERSION,
-                                        .retry = {.max_attempts = cli::patience},
+                                        .retry = {.max_attempts = patience},
                                         .observer = &notice};
   // Plain HTTP is what emulators speak; no credentials go there.
   options.emulator = asked.endpoint.starts_with("http://");
@@ -171,10 +185,34 @@ cli::exit_status run(const CLI::App& app, const command_line& asked, const std::
   if (app.got_subcommand("stat")) return cli::run_stat(with, asked.stat);
   if (app.got_subcommand("cat")) return cli::run_cat(with, asked.cat);
   if (app.got_subcommand("cp")) return cli::run_cp(with, asked.cp);
+  if (app.got_subcommand("rm")) return cli::run_rm(with, asked.rm);
   if (app.got_subcommand("uploads")) return cli::run_uploads(with, asked.uploads);
   if (app.got_subcommand("manifest")) return cli::run_manifest(with, asked.manifest);
   if (app.got_subcommand("sweep")) return cli::run_sweep(with, asked.sweep);
-  return cli::run_rm(with, asked.rm);
+  std::fputs("dataflux: this subcommand does nothing\n", stderr);
+  return cli::exit_status::usage;
+}
+
+/// What an interrupt has left.
+const char* after_interrupt(const CLI::App& app, const command_line& asked) {
+  if (app.got_subcommand("cp")) {
+    return asked.cp.go_on ? "interrupted; the same command goes on from here"
+                          : "interrupted, and cleaned up";
+  }
+  if (app.got_subcommand("rm") || app.got_subcommand("sweep") ||
+      (app.got_subcommand("uploads") && asked.uploads.abort)) {
+    return "interrupted; what was removed is gone, the rest is there";
+  }
+  if (app.got_subcommand("manifest")) return "interrupted; the manifest is as it was";
+  return "interrupted";
+}
+
+/// Connections and open folders are many, and the usual limit is for programs that use select().
+void raise_descriptor_limit() {
+  ::rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  static_cast<void>(::setrlimit(RLIMIT_NOFILE, &limit));
 }
 
 }  // namespace
@@ -185,6 +223,8 @@ int main(int argc, char** argv) {
   app.add_option("--endpoint", asked.endpoint,
                  "Another address of the service, https://...; http://... means an emulator");
   app.add_flag("--anonymous", asked.anonymous, "Use no credentials: for public buckets");
+  app.add_option("--user-project", asked.user_project,
+                 "Who pays for requests to a bucket whose requester pays");
   app.set_version_flag("--version", DATAFLUX_VERSION);
   app.footer(std::string(cli::exit_status_help));
   app.require_subcommand(1);
@@ -199,14 +239,13 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? 0 : static_cast<int>(cli::exit_status::usage);
   }
+  raise_descriptor_limit();
   // A file beyond the limit of sizes is a failed write, after which we clean up, not our end.
   std::signal(SIGXFSZ, SIG_IGN);
   const auto signals = dataflux::interrupt_source::create().value();
   const auto status = run(app, asked, signals.token());
   if (signals.token().stop_requested()) {
-    std::fputs(asked.cp.go_on ? "dataflux: interrupted; the same command goes on from here\n"
-                              : "dataflux: interrupted, and cleaned up\n",
-               stderr);
+    std::fprintf(stderr, "dataflux: %s\n", after_interrupt(app, asked));
     return 128 + signals.signal();
   }
   return static_cast<int>(status);

@@ -30,7 +30,7 @@ inline constexpr std::string_view exit_status_help =
     "Exit status: 0 done; 1 failed otherwise; 2 wrong command line; 3 no such bucket, object or\n"
     "file; 4 no credentials or no permission; 5 some objects failed and were reported, the others\n"
     "were done; 6 local files could not be read or written; 7 bytes differ from their checksum;\n"
-    "8 service not reachable or failing; 130, 143 interrupted (128 + signal), cleaned up.";
+    "8 service not reachable or failing; 130, 143 interrupted (128 + signal).";
 
 /// A failure of the system call that set `number` (errno), on a file here.
 dataflux::error file_error(std::string_view path, int number);

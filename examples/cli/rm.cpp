@@ -10,23 +10,25 @@ using dataflux::error;
 
 namespace {
 
-/// Removes the generation that was seen, so that what somebody wrote meanwhile stays, and the
-/// client may repeat the request. In a bucket with versions it becomes a noncurrent one, as usual.
-void remove(job& with, const std::string& bucket, std::string name, std::int64_t generation) {
+void remove(job& with, dataflux::remove_request what) {
   const auto item = std::make_shared<pipeline::item>(with.flow.begin_item());
-  with.flow.admit(0, [&with, item, bucket, name = std::move(name),
-                      generation](dataflux::budget_share share) mutable {
+  what.limits.stop = with.stop;
+  with.flow.admit(0, [&with, item, what = std::move(what)](dataflux::budget_share share) mutable {
     if (with.ended()) return with.report.failed(error(errc::cancelled, "stopped"));
     const auto held = std::make_shared<dataflux::budget_share>(std::move(share));
-    with.store.start_remove({.bucket = bucket,
-                             .object = std::move(name),
-                             .conditions = {.if_generation_match = generation},
-                             .limits = {.stop = with.stop}},
-                            [&with, item, held](const auto& removed) {
-                              if (!removed) return with.report.failed(removed.error());
-                              with.report.done(0);
-                            });
+    with.store.start_remove(what, [&with, item, held](const auto& removed) {
+      if (!removed) return with.report.failed(removed.error());
+      with.report.done(0);
+    });
   });
+}
+
+/// Removes the generation that was seen, so that what somebody wrote meanwhile stays, and the
+/// client may repeat the request. In a bucket with versions it becomes a noncurrent one, as usual.
+void remove_seen(job& with, const std::string& bucket, std::string name, std::int64_t generation) {
+  remove(with, {.bucket = bucket,
+                .object = std::move(name),
+                .conditions = {.if_generation_match = generation}});
 }
 
 void remove_below(job& with, const location& where) {
@@ -35,7 +37,7 @@ void remove_below(job& with, const location& where) {
       with.store, {.bucket = where.bucket, .prefix = folder_prefix(where.name), .stop = with.stop},
       [&](dataflux::listed_page& page) {
         for (const auto row : page.objects) {
-          remove(with, where.bucket, std::string(row.name), row.generation);
+          remove_seen(with, where.bucket, std::string(row.name), row.generation);
         }
         seen += page.objects.size();
         return !with.ended();
@@ -52,7 +54,7 @@ void remove_below(job& with, const location& where) {
   // gs://b/x is a folder, an object, or both.
   const auto object = with.store.stat(
       {.bucket = where.bucket, .object = where.name, .limits = {.stop = with.stop}});
-  if (object) return remove(with, where.bucket, where.name, object->generation);
+  if (object) return remove_seen(with, where.bucket, where.name, object->generation);
   if (seen == 0 || object.error().code() != errc::not_found) with.report.failed(object.error());
 }
 
@@ -62,10 +64,12 @@ void remove_one(job& with, const location& where) {
         error(errc::invalid_argument,
               where.to_string() + " is a bucket; `rm -r` removes all its objects"));
   }
-  const auto object = with.store.stat(
-      {.bucket = where.bucket, .object = where.name, .limits = {.stop = with.stop}});
+  const auto object = find_object(with.store, where, with.stop);
   if (!object) return with.report.failed(object.error());
-  remove(with, where.bucket, where.name, object->generation);
+  if (object->name == where.name) {
+    return remove_seen(with, where.bucket, where.name, object->generation);
+  }
+  remove(with, {.bucket = where.bucket, .object = object->name, .generation = object->generation});
 }
 
 }  // namespace

@@ -5,8 +5,8 @@
 #include <dataflux/codec/rfc3339.hpp>
 
 #include <chrono>
-#include <cinttypes>
 #include <cstdio>
+#include <string_view>
 
 #include "location.hpp"
 
@@ -14,6 +14,17 @@ namespace cli {
 
 namespace {
 constexpr std::size_t columns_width = 15 + 2 + 20 + 2;
+}  // namespace
+
+std::string human_size(std::uint64_t bytes) {
+  constexpr std::string_view units{"KMGTPE"};
+  if (bytes < 1024) return std::to_string(bytes);
+  auto value = static_cast<double>(bytes) / 1024;
+  std::size_t unit = 0;
+  for (; value >= 999.95 && unit + 1 < units.size(); ++unit) value /= 1024;
+  char text[16];
+  std::snprintf(text, sizeof text, "%.1f%c", value, units[unit]);
+  return text;
 }
 
 void row_printer::folder(const std::string& prefix) {
@@ -50,8 +61,8 @@ void row_printer::object(const dataflux::object_row& row,
 
 void row_printer::finish() {
   if (how_.details && !how_.json && !broken_) {
-    out_ +=
-        "total: " + std::to_string(objects_) + " objects, " + std::to_string(bytes_) + " bytes\n";
+    out_ += "total: " + std::to_string(objects_) + " objects, " +
+            (how_.human ? human_size(bytes_) : std::to_string(bytes_)) + " bytes\n";
   }
   flush();
   broken_ = std::fflush(stdout) != 0 || broken_;
@@ -61,8 +72,9 @@ void row_printer::columns(std::uint64_t size, const std::optional<dataflux::time
   const std::string second =
       created ? dataflux::codec::format_rfc3339(std::chrono::floor<std::chrono::seconds>(*created))
               : "-";
+  const std::string bytes = how_.human ? human_size(size) : std::to_string(size);
   char text[columns_width + 16];
-  std::snprintf(text, sizeof text, "%15" PRIu64 "  %-20s  ", size, second.c_str());
+  std::snprintf(text, sizeof text, "%15s  %-20s  ", bytes.c_str(), second.c_str());
   out_ += text;
 }
 

@@ -12,11 +12,16 @@ namespace cli {
 struct row_style {
   /// Size, time and a total.
   bool details{false};
+  /// Sizes in units, for people.
+  bool human{false};
   /// One JSON object a line instead.
   bool json{false};
   /// name#generation.
   bool generations{false};
 };
+
+/// "512", "1.5K", "20.0M": powers of 1024, one digit behind the point.
+std::string human_size(std::uint64_t bytes);
 
 /// Writes a listing to standard output, a line for each row.
 class row_printer {

@@ -48,8 +48,7 @@ exit_status run_stat(const session& with, const stat_options& options) {
       report.failed(where.error());
       continue;
     }
-    const auto object = with.store.stat(
-        {.bucket = where->bucket, .object = where->name, .limits = {.stop = with.stop}});
+    const auto object = find_object(with.store, *where, with.stop);
     if (!object) {
       report.failed(object.error());
       continue;

@@ -25,7 +25,8 @@ result<std::size_t> read_some(int descriptor, dataflux::bytes_span into,
   for (;;) {
     if (stop.stop_requested()) return error(errc::cancelled, "stopped");
     ::pollfd input{descriptor, POLLIN, 0};
-    if (::poll(&input, 1, 100) == 0) continue;
+    const int there = ::poll(&input, 1, 100);
+    if (there == 0 || (there < 0 && errno == EINTR)) continue;
     const auto got = ::read(descriptor, into.data(), into.size());
     if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (got < 0) return file_error("input", errno);

@@ -32,6 +32,7 @@ struct leftover {
   std::string upload_id{};  ///< of an open upload; empty = a temporary object
   std::int64_t generation{0};
   std::uint64_t size{0};
+  bool noncurrent{false};
 };
 
 class leftovers {
@@ -47,14 +48,18 @@ class leftovers {
       if (all_at_once && prefix != where_.name) continue;
       if (auto found = find_uploads(prefix); !found) return found.error();
     }
-    if (auto found = find_objects(temporaries); !found) return found.error();
+    // Where the bucket keeps versions, what was removed without its generation is billed, too.
+    for (const bool versions : {false, true}) {
+      if (auto found = find_objects(temporaries, versions); !found) return found.error();
+    }
     std::sort(found_.begin(), found_.end(), [](const leftover& a, const leftover& b) {
-      return std::tie(a.object, a.began, a.name, a.upload_id) <
-             std::tie(b.object, b.began, b.name, b.upload_id);
+      return std::tie(a.object, a.began, a.name, a.upload_id, a.generation, a.noncurrent) <
+             std::tie(b.object, b.began, b.name, b.upload_id, b.generation, b.noncurrent);
     });
-    // A prefix of temporaries' own names asks for the same uploads twice.
+    // A prefix of temporaries' own names asks for the same uploads twice, and live objects are
+    // listed among all generations again.
     const auto twice = [](const leftover& a, const leftover& b) {
-      return a.name == b.name && a.upload_id == b.upload_id;
+      return a.name == b.name && a.upload_id == b.upload_id && a.generation == b.generation;
     };
     found_.erase(std::unique(found_.begin(), found_.end(), twice), found_.end());
     return std::move(found_);
@@ -79,21 +84,27 @@ class leftovers {
     return {};
   }
 
-  result<void> find_objects(const std::string& prefix) {
-    return for_each_page(
-        with_.store, {.bucket = where_.bucket, .prefix = prefix, .times = true, .stop = with_.stop},
-        [this](dataflux::listed_page& page) {
-          for (auto row = page.objects.begin(); row != page.objects.end(); ++row) {
-            const dataflux::object_row facts = *row;
-            if (!dataflux::target_of_temporary(facts.name)) continue;  // none of ours
-            leftover one;
-            one.name = facts.name;
-            one.generation = facts.generation;
-            one.size = facts.size;
-            add(std::move(one), row.extras().created);
-          }
-          return true;
-        });
+  result<void> find_objects(const std::string& prefix, bool versions) {
+    return for_each_page(with_.store,
+                         {.bucket = where_.bucket,
+                          .prefix = prefix,
+                          .versions = versions,
+                          .times = true,
+                          .stop = with_.stop},
+                         [this, versions](dataflux::listed_page& page) {
+                           for (auto row = page.objects.begin(); row != page.objects.end(); ++row) {
+                             const dataflux::object_row facts = *row;
+                             if (!dataflux::target_of_temporary(facts.name))
+                               continue;  // none of ours
+                             leftover one;
+                             one.name = facts.name;
+                             one.generation = facts.generation;
+                             one.size = facts.size;
+                             one.noncurrent = versions;
+                             add(std::move(one), row.extras().created);
+                           }
+                           return true;
+                         });
   }
 
   /// One whose age the service does not tell may be under way: it is left alone.
@@ -120,7 +131,8 @@ void print(const location& where, const std::vector<leftover>& all) {
     std::printf("%-30s  %s  ", dataflux::codec::format_rfc3339(one.began).c_str(),
                 shown_url(where.bucket, one.object).c_str());
     if (one.upload_id.empty()) {
-      std::printf("object %s, %" PRIu64 " bytes\n", one.name.c_str(), one.size);
+      std::printf("%sobject %s, %" PRIu64 " bytes\n", one.noncurrent ? "noncurrent " : "",
+                  one.name.c_str(), one.size);
     } else if (one.name == one.object) {
       std::printf("upload %s\n", one.upload_id.c_str());
     } else {
@@ -142,7 +154,7 @@ void remove(job& with, const location& where, std::vector<leftover> all) {
       if (one.upload_id.empty()) {
         return with.store.start_remove({.bucket = where.bucket,
                                         .object = one.name,
-                                        .conditions = {.if_generation_match = one.generation},
+                                        .generation = one.generation,
                                         .limits = {.stop = with.stop}},
                                        std::move(ended));
       }

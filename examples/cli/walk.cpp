@@ -1,6 +1,7 @@
 #include "walk.hpp"
 
 #include <dataflux/checkpoint/upload_file_request.hpp>
+#include <dataflux/exec/hidden_file.hpp>
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <memory>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -31,6 +33,16 @@ directory read_entries(const folder& from) {
   return directory(again < 0 ? nullptr : ::fdopendir(again));
 }
 
+/// What copies that broke off have left: a journal of an upload, a part of a download, a file that
+/// has not got its name.
+bool is_leftover(std::string_view name) {
+  if (name.starts_with(dataflux::upload_journal_prefix)) return true;
+  if (dataflux::is_hidden_file_name(name)) return true;
+  constexpr std::string_view part{".dataflux-part-"};
+  if (!name.starts_with(part) || name == part) return false;
+  return name.find_first_not_of("0123456789abcdef", part.size()) == std::string_view::npos;
+}
+
 class walker {
  public:
   walker(outcome& report, visitor& file) : report_(report), file_(file) {}
@@ -44,7 +56,7 @@ class walker {
       while (const ::dirent* entry = ::readdir(entries.get())) {
         const std::string name = entry->d_name;
         if (name == "." || name == "..") continue;
-        if (name.starts_with(dataflux::upload_journal_prefix)) continue;
+        if (is_leftover(name)) continue;
         names.push_back(is_folder(*in, *entry) ? name + '/' : name);
         errno = 0;
       }

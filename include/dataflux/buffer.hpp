@@ -48,7 +48,9 @@ class buffer {
 /// larger ones than 2 MiB ask the kernel for huge pages. What waits for reuse never makes the pool
 /// larger than what was in use at once: memory of other sizes is freed for a new buffer then.
 /// A pool is a handle: copies share it, and buffers keep it alive.
-/// Thread safety: all members, and the destruction of buffers, from any thread.
+/// Thread safety: all members, and the destruction of buffers, from any thread. In the child of a
+/// fork without a lock: an inherited pool keeps and counts nothing there, its buffers come from the
+/// system and go back to it.
 class buffer_pool {
  public:
   /// Keeps at most `max_idle_bytes` of memory that nobody uses; the rest is freed.

@@ -63,6 +63,7 @@
 #include <dataflux/exec/timer_queue.hpp>
 #include <dataflux/exec/virtual_scheduler.hpp>
 #include <dataflux/file_error.hpp>
+#include <dataflux/fork_generation.hpp>
 #include <dataflux/gcs/bucket_verbs.hpp>
 #include <dataflux/gcs/change_verbs.hpp>
 #include <dataflux/gcs/client.hpp>
@@ -106,6 +107,7 @@
 #include <dataflux/slab.hpp>
 #include <dataflux/store/arrow_stream.hpp>
 #include <dataflux/store/attributes.hpp>
+#include <dataflux/store/bucket_requests.hpp>
 #include <dataflux/store/memory_store.hpp>
 #include <dataflux/store/memory_store_options.hpp>
 #include <dataflux/store/multipart_requests.hpp>
@@ -132,6 +134,8 @@
 #include <dataflux/transfer/ranged_read.hpp>
 #include <dataflux/transfer/ranged_read_request.hpp>
 #include <dataflux/transfer/read_engine.hpp>
+#include <dataflux/transfer/read_member.hpp>
+#include <dataflux/transfer/read_turns.hpp>
 #include <dataflux/transfer/temporary_object.hpp>
 #include <dataflux/transfer/transfer_context.hpp>
 #include <dataflux/transfer/transfer_options.hpp>

@@ -67,6 +67,30 @@ class Reading(Case):
         self.assertEqual([f"{n}#{g}" for n, g in zip(names, generations)][:2],
                          self.names("-a", self.url("v/a")))
 
+    def test_what_ls_shows_of_a_version_is_taken_by_others_mend_17(self):
+        self.emulator.ask("PATCH", f"/_emulator/buckets/{BUCKET}", b'{"versioning": true}')
+        self.put({"v/old": b"1"})
+        self.put({"v/old": b"22"})
+        first, second = self.names("-a", self.url("v/old"))
+        self.assertEqual((b"1", b"22"), (self.ok("cat", first), self.ok("cat", second)))
+        self.assertIn(first.split("#")[1], self.ok("stat", first).decode())
+        (self.folder / "there").mkdir()
+        self.ok("cp", first, "there/")
+        self.assertEqual({"there": None, "there/old": b"1"}, self.tree())
+        self.ok("rm", first)
+        self.assertEqual([second], self.names("-a", self.url("v/old")))
+        # An object whose very name ends like that is itself.
+        self.put({"v/old#1234567890": b"own"})
+        self.assertEqual(b"own", self.ok("cat", self.url("v/old#1234567890")))
+        self.fails(3, "cat", self.url("v/old#1234567891"), saying="1234567891")
+        self.emulator.ask("PATCH", f"/_emulator/buckets/{BUCKET}", b'{"versioning": false}')
+
+    def test_ls_with_sizes_for_people_mend_17(self):
+        self.put({"sizes/a": b"x" * 1536, "sizes/b": b"x" * 100})
+        lines = self.ok("ls", "-lh", self.url("sizes/")).decode().splitlines()
+        self.assertEqual(["1.5K", "100"], [line.split()[0] for line in lines[:2]])
+        self.assertEqual("total: 2 objects, 1.6K bytes", lines[2])
+
     def test_ls_json_keeps_names_exact_and_lines_escape_them(self):
         self.put({"odd/\x1b[31m\u00e4\"": b"x"})
         [line] = self.ok("ls", "--json", self.url("odd")).splitlines()
@@ -279,9 +303,28 @@ class Copying(Case):
         self.assertTrue([line for line in lines if "/4 objects" in line], lines)
 
 
+class Meanwhile(Case):
+    def test_a_small_file_takes_the_place_of_what_was_there_alone_mend_17(self):
+        self.write("src/a", b"new a")
+        self.write("src/b", b"new b")
+        self.put({"up/a": b"old a"})
+        self.ok("cp", "-r", "src/", self.url("up/"))
+        self.assertEqual((b"new a", b"new b"), (self.emulator.get("up/a"), self.emulator.get("up/b")))
+        # Somebody writes while the insert is tried again and again.
+        self.put({"other": b"of another"})
+        self.inflict("refuse", verb="objects.insert", status=503, count=0)
+        program = self.start("cp", "src/b", self.url("up/late"), env=self.environment)
+        self.assertTrue(wait_until(lambda: self.hits() > 0))
+        self.emulator.ask("POST", f"/storage/v1/b/{BUCKET}/o/other/rewriteTo/b/{BUCKET}/o/up%2Flate",
+                          b"{}", **{"Content-Type": "application/json"})
+        self.emulator.ask("DELETE", "/_emulator/faults")
+        program.communicate(timeout=100)
+        self.assertEqual(b"of another", self.emulator.get("up/late"))
+
+
 class BadNames(Case):
     BAD = ["../x", "../../x", "/x", "/etc/x", "a/../../x", "a/../b", "a//b", "./x", "a/./b", "x/",
-           "..", "a/..", "nul\x00byte", "esc\x1b", "tab\t", "del\x7f", "n" * 300]
+           "..", "a/..", "nul\x00byte", "n" * 300]
 
     def test_names_that_are_no_files_are_reported_and_the_rest_is_copied(self):
         stored = []
@@ -293,6 +336,17 @@ class BadNames(Case):
         self.assertEqual(len(stored), len(said), said)
         self.assertEqual({"a": None, "a/b": None, "a/b/target": None, "a/b/target/good": b"1",
                           "a/b/target/z": None, "a/b/target/z/good": b"2"}, self.tree())
+
+    def test_control_characters_go_both_ways_mend_20(self):
+        names = ["tab\t", "esc\x1b[2J", "del\x7f", "\x01", "bell\x07/in"]
+        for name in names:
+            self.write(f"src/{name}", name.encode())
+        self.ok("cp", "-r", "src/", self.url("control/"))
+        self.ok("cp", "-r", self.url("control/"), "back")
+        self.assertEqual(self.tree("src"), self.tree("back"))
+        shown = self.ok("ls", "-r", self.url("control/")).decode()
+        self.assertIn("esc\\x1b[2J", shown)
+        self.assertNotIn("\x1b", shown)
 
     def test_only_bad_names(self):
         self.put({"only/../x": b"evil"})
@@ -372,6 +426,16 @@ class Removing(Case):
                          tuple(self.emulator.get(n) for n in ("m", "m/e", "m/c/d", "m-other")))
         self.fails(3, "rm", "-r", self.url("m"))
 
+    def test_interrupted_it_does_not_say_that_it_cleaned_up_mend_17(self):
+        self.put({f"half/{i}": b"" for i in range(20)})
+        self.inflict("stall", verb="objects.delete", count=0, **{"from": 3})
+        program = self.start("rm", "-r", self.url("half/"), env=self.environment)
+        self.assertTrue(wait_until(lambda: self.emulator.get("half/0") is None))
+        program.send_signal(signal.SIGINT)
+        _, said = program.communicate(timeout=60)
+        self.assertEqual(130, program.returncode, said)
+        self.assertIn(b"what was removed is gone, the rest is there", said)
+
     def test_a_half_wrong_command_removes_nothing(self):
         self.put({"keep": b"1"})
         self.fails(2, "rm", self.url("keep"), "no-url")
@@ -404,6 +468,22 @@ class Uploads(Case):
         self.assertEqual(1010, len(self.ok("uploads", "list", self.url("many")).splitlines()))
         self.ok("uploads", "abort", "--older-than=0s", self.url("many"))
         self.assertEqual([], self.emulator.open_uploads())
+
+    def test_noncurrent_temporaries_are_shown_and_removed(self):  # mend 6
+        name = f"dataflux-uploads/{1:016x}-up%2Fa"
+        self.emulator.ask("PATCH", f"/_emulator/buckets/{BUCKET}", b'{"versioning": true}')
+        self.put({name: b"12345"})
+        self.put({name: b"1"})
+        said = self.ok("uploads", "list", self.url()).decode().splitlines()
+        self.assertEqual([f"noncurrent object {name}, 5 bytes", f"object {name}, 1 bytes"],
+                         [line.split(self.url("up/a"))[1].strip() for line in said])
+        self.ok("rm", self.url(name))
+        said = self.ok("uploads", "list", self.url("up/")).decode().splitlines()
+        self.assertEqual(2, sum("noncurrent" in line for line in said))
+        self.ok("uploads", "abort", "--older-than=0s", self.url())
+        self.emulator.ask("PATCH", f"/_emulator/buckets/{BUCKET}", b'{"versioning": false}')
+        self.assertEqual(b"", self.ok("uploads", "list", self.url()))
+        self.assertNotIn(b"uploads", self.ok("ls", "-a", "-r", self.url()))
 
     def test_what_has_not_its_name_yet_is_shown_with_it(self):
         def temporary(number, target):
@@ -524,6 +604,24 @@ class Failing(Case):
         self.assertEqual(1, len(said), said)
         for name, content in self.tree("small/t").items():
             self.assertEqual(noise(100_000), content, name)
+
+    def test_leftovers_are_no_content_mend_17(self):
+        for name in (".dataflux-part-0123456789abcdef", ".dataflux-1234-5", ".dataflux-notes", "x",
+                     ".dataflux-00ff00ff00ff00ff-12", ".dataflux-upload-0123456789abcdef"):
+            self.write(f"src/{name}", b"1")
+        self.ok("cp", "-r", "src/", self.url("clean/"))
+        listed = self.ok("ls", "-r", self.url("clean/")).decode().split()
+        self.assertEqual([self.url("clean/.dataflux-notes"), self.url("clean/x")], listed)
+
+    @staticmethod
+    def limit_descriptors():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (480, 480))
+
+    def test_more_folders_than_descriptors_mend_17(self):
+        self.put({f"wide/{i}/x": str(i).encode() for i in range(700)})
+        self.ok("cp", "-r", self.url("wide/"), "t", preexec_fn=self.limit_descriptors)
+        for i in range(700):
+            self.assertEqual(str(i).encode(), (self.folder / f"t/{i}/x").read_bytes())
 
     def test_a_folder_that_takes_no_files(self):
         self.put({"x": b"1", "large": noise(20 * MIB)})

@@ -83,6 +83,19 @@ class Downloads(GoingOn):
         self.assertEqual(6 - there, read)
         self.assertEqual({"large": noise(LARGE)}, self.tree("t"))
 
+    def test_it_goes_on_in_the_same_place_mend_17(self):
+        self.put({"place/in/a": b"1", "place/b": b"2"})
+        wanted = {"in": None, "in/a": b"1", "b": b"2"}
+        self.ok("cp", "-r", "--continue", self.url("place"), "new")
+        self.assertEqual(wanted, self.tree("new"))
+        self.ok("cp", "-r", "--continue", self.url("place"), "new")
+        self.assertEqual(wanted, self.tree("new"))
+        # A slash says that the source's own name comes below, now as later.
+        for _ in range(2):
+            self.ok("cp", "-r", "--continue", self.url("place"), "above/")
+            self.assertEqual({"place": None} | {f"place/{k}": v for k, v in wanted.items()},
+                             self.tree("above"))
+
     def test_a_killed_copy_goes_on(self):
         self.assertEqual((-signal.SIGKILL, b""), self.break_off(signal.SIGKILL))
         read = self.asked("objects.media", "cp", "-r", "--continue", self.url("broken/"), "t")

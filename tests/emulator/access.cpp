@@ -11,7 +11,7 @@ struct needed {
   std::string_view permission;  ///< on the bucket named first; of copies, the source's
   std::string_view target{};    ///< on the destination of a copy
 };
-constexpr std::array<needed, 28> table{{
+constexpr std::array<needed, 29> table{{
     {"objects.list", "storage.objects.list"},
     {"objects.get", "storage.objects.get"},
     {"objects.media", "storage.objects.get"},
@@ -23,6 +23,7 @@ constexpr std::array<needed, 28> table{{
     {"objects.rewrite", "storage.objects.get", "storage.objects.create"},
     {"objects.copy", "storage.objects.get", "storage.objects.create"},
     {"objects.move", "storage.objects.move", "storage.objects.create"},
+    {"objects.restore", "storage.objects.restore"},
     {"resumable.start", "storage.objects.create"},
     {"resumable.chunk", "storage.objects.create"},
     {"resumable.status", "storage.objects.create"},

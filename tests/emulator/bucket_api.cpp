@@ -43,6 +43,24 @@ void write_bucket(json_writer& out, const bucket_facts& bucket, std::string_view
   if (settings.kind != bucket_settings::layout::flat) {
     write_flag(out, "hierarchicalNamespace", "enabled", true);
   }
+  if (settings.retention) {
+    out.key("retentionPolicy");
+    out.begin_object();
+    out.member("retentionPeriod", std::to_string(settings.retention->count()));
+    out.member("effectiveTime", rfc3339(settings.retention_effective.value_or(bucket.created)));
+    out.end_object();
+  }
+  if (settings.soft_delete.count() > 0) {
+    out.key("softDeletePolicy");
+    out.begin_object();
+    out.member("retentionDurationSeconds", std::to_string(settings.soft_delete.count()));
+    out.member("effectiveTime", rfc3339(bucket.updated));
+    out.end_object();
+  }
+  if (settings.default_event_based_hold) {
+    out.key("defaultEventBasedHold");
+    out.boolean(true);
+  }
   if (!settings.labels.empty()) {
     out.key("labels");
     out.begin_object();
@@ -79,12 +97,39 @@ void apply_labels(bucket_settings& settings, const json_value& document) {
   }
 }
 
+/// null removes the policy.
+void apply_retention(bucket_settings& settings, const json_value& document) {
+  const json_value* policy = document.find("retentionPolicy");
+  if (policy == nullptr) return;
+  settings.retention.reset();
+  if (std::holds_alternative<std::monostate>(policy->value)) return;
+  const auto period = policy->integer("retentionPeriod");
+  if (!period || *period <= 0 || *period >= 3'155'760'000) {
+    throw invalid_argument("Retention period must be greater than 0 and less than 100 years.");
+  }
+  settings.retention = std::chrono::seconds(*period);
+}
+
+/// 0 switches it off, else a week to 90 days on the service; here any time, for tests.
+void apply_soft_delete(bucket_settings& settings, const json_value& document) {
+  const json_value* policy = document.find("softDeletePolicy");
+  if (policy == nullptr) return;
+  const std::int64_t time = policy->integer("retentionDurationSeconds").value_or(0);
+  if (time < 0 || time > 7'776'000) throw invalid_argument("Invalid soft delete retention");
+  settings.soft_delete = std::chrono::seconds(time);
+}
+
 /// What a writer may say of a bucket; of the rest nothing is kept.
 void apply(bucket_settings& settings, const json_value& document) {
   settings.versioning = flag_of(document, "versioning", "enabled").value_or(settings.versioning);
   settings.requester_pays =
       flag_of(document, "billing", "requesterPays").value_or(settings.requester_pays);
   settings.storage_class = document.text("storageClass").value_or(settings.storage_class);
+  if (document.find("defaultEventBasedHold") != nullptr) {
+    settings.default_event_based_hold = document.flag("defaultEventBasedHold").value_or(false);
+  }
+  apply_retention(settings, document);
+  apply_soft_delete(settings, document);
   apply_labels(settings, document);
 }
 

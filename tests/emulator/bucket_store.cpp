@@ -38,7 +38,15 @@ std::shared_ptr<stored_object> object_of(std::string_view bucket,
   out->data = std::move(described.data);
   out->has_md5 = described.has_md5;
   out->component_count = described.component_count;
+  out->customer_key = std::move(described.customer_key);
   return out;
+}
+
+/// Works out for how long the bucket's policy retains it.
+void stamp(const bucket_settings& settings, stored_object& object) {
+  object.retained_until.reset();
+  if (!settings.retention || object.metadata.event_based_hold) return;
+  object.retained_until = object.released.value_or(object.created) + *settings.retention;
 }
 
 void check_metageneration(const preconditions& when, std::int64_t now) {
@@ -51,6 +59,16 @@ void check_metageneration(const preconditions& when, std::int64_t now) {
 }
 
 }  // namespace
+
+void require_unguarded(const stored_object& object) {
+  const std::string& bucket = object.bucket;
+  if (object.metadata.temporary_hold) throw under_hold(bucket, object.name, "Temporary");
+  if (object.metadata.event_based_hold) throw under_hold(bucket, object.name, "Event-Based");
+  const auto& until = object.retained_until;
+  if (until && std::chrono::system_clock::now() < *until) {
+    throw retention_not_met(bucket, object.name, rfc3339(*until));
+  }
+}
 
 // ---- buckets ----
 
@@ -103,16 +121,36 @@ bucket_facts bucket_store::facts(std::string_view bucket) const {
 bucket_facts bucket_store::configure(std::string_view bucket, const preconditions& when,
                                      const std::function<void(bucket_settings&)>& change) {
   const std::unique_lock lock{mutex_};
-  bucket_facts& held = entry(bucket).facts;
+  bucket_entry& in = entry(bucket);
+  bucket_facts& held = in.facts;
   check_metageneration(when, held.metageneration);
   bucket_settings changed = held.settings;
   change(changed);
+  held.updated = std::chrono::system_clock::now();
+  const bool other_retention = changed.retention != held.settings.retention;
   held.settings = std::move(changed);
   if (held.settings.restricts()) restricted_.store(true, std::memory_order_release);
-  held.updated = std::chrono::system_clock::now();
+  if (other_retention) {
+    held.settings.retention_effective.reset();
+    if (held.settings.retention) held.settings.retention_effective = held.updated;
+    stamp_all(in);
+  }
   ++held.metageneration;
   if (journal_ != nullptr) journal_->bucket_saved(held);
   return held;
+}
+
+/// A policy counts for what is there already, too.
+void bucket_store::stamp_all(bucket_entry& in) {
+  const auto anew = [&in](object_ptr& object) {
+    auto fresh = std::make_shared<stored_object>(*object);
+    stamp(in.facts.settings, *fresh);
+    object = std::move(fresh);
+  };
+  for (auto& [name, object] : in.live) anew(object);
+  for (auto& [name, generations] : in.noncurrent) {
+    for (auto& [generation, object] : generations) anew(object);
+  }
 }
 
 std::vector<bucket_facts> bucket_store::buckets() const {
@@ -134,6 +172,14 @@ std::int64_t bucket_store::next_generation() {
 
 const object_ptr* bucket_store::find(const bucket_entry& in, std::string_view name,
                                      const preconditions& when) {
+  if (when.soft_deleted) {
+    const auto gone = in.soft_deleted.find(name);
+    if (gone == in.soft_deleted.end()) return nullptr;
+    const auto at = gone->second.find(when.generation.value_or(0));
+    const bool there =
+        at != gone->second.end() && std::chrono::system_clock::now() < at->second->soft->until;
+    return there ? &at->second : nullptr;
+  }
   const auto live = in.live.find(name);
   const bool is_live = live != in.live.end();
   if (is_live && (!when.generation || *when.generation == live->second->generation)) {
@@ -155,9 +201,11 @@ object_ptr bucket_store::get(std::string_view bucket, std::string_view name,
   return *held;
 }
 
-/// Puts an object in its place, live or noncurrent, instead of what had the same generation.
+/// Puts an object in its place, live or not, instead of what had the same generation.
 void bucket_store::settle(bucket_entry& in, const object_ptr& object) {
-  if (object->deleted) {
+  if (object->soft) {
+    in.soft_deleted[object->name].insert_or_assign(object->generation, object);
+  } else if (object->deleted) {
     in.noncurrent[object->name].insert_or_assign(object->generation, object);
   } else {
     in.live.insert_or_assign(object->name, object);
@@ -165,13 +213,14 @@ void bucket_store::settle(bucket_entry& in, const object_ptr& object) {
 }
 
 void bucket_store::erase(bucket_entry& in, const object_ptr& object) {
-  if (!object->deleted) {
+  if (!object->deleted && !object->soft) {
     in.live.erase(object->name);
     return;
   }
-  const auto others = in.noncurrent.find(object->name);
+  generation_map& from = object->soft ? in.soft_deleted : in.noncurrent;
+  const auto others = from.find(object->name);
   others->second.erase(object->generation);
-  if (others->second.empty()) in.noncurrent.erase(others);
+  if (others->second.empty()) from.erase(others);
 }
 
 /// A generation that only changes is one event, so that its bytes are referred to all the time.
@@ -186,7 +235,9 @@ void bucket_store::tell(const object_ptr& saved, const object_ptr& removed) {
 void bucket_store::restore_bucket(const bucket_facts& bucket) {
   const std::unique_lock lock{mutex_};
   if (bucket.settings.restricts()) restricted_.store(true, std::memory_order_release);
-  buckets_[bucket.name].facts = bucket;
+  bucket_entry& in = buckets_[bucket.name];
+  in.facts = bucket;
+  stamp_all(in);
 }
 
 void bucket_store::restore(object_ptr object) {
@@ -194,7 +245,9 @@ void bucket_store::restore(object_ptr object) {
   const auto at = buckets_.find(object->bucket);
   if (at == buckets_.end()) return;
   last_generation_ = std::max(last_generation_, object->generation);
-  settle(at->second, object);
+  auto fresh = std::make_shared<stored_object>(*object);
+  stamp(at->second.facts.settings, *fresh);
+  settle(at->second, std::move(fresh));
 }
 
 void bucket_store::restore_without(std::string_view bucket) {
@@ -210,9 +263,10 @@ void bucket_store::restore_without(std::string_view bucket, std::string_view nam
   if (at == buckets_.end()) return;
   preconditions exactly;
   exactly.generation = generation;
-  if (const object_ptr* found = find(at->second, name, exactly)) {
-    erase(at->second, object_ptr{*found});
-  }
+  const object_ptr* found = find(at->second, name, exactly);
+  exactly.soft_deleted = true;
+  if (found == nullptr) found = find(at->second, name, exactly);
+  if (found != nullptr) erase(at->second, object_ptr{*found});
 }
 
 void bucket_store::attach(store_journal& journal) {
@@ -221,8 +275,10 @@ void bucket_store::attach(store_journal& journal) {
   for (const auto& [name, held] : buckets_) {
     journal.bucket_saved(held.facts);
     for (const auto& [object_name, object] : held.live) journal.saved(*object);
-    for (const auto& [object_name, generations] : held.noncurrent) {
-      for (const auto& [generation, object] : generations) journal.saved(*object);
+    for (const generation_map* others : {&held.noncurrent, &held.soft_deleted}) {
+      for (const auto& [object_name, generations] : *others) {
+        for (const auto& [generation, object] : generations) journal.saved(*object);
+      }
     }
   }
 }
@@ -230,28 +286,50 @@ void bucket_store::attach(store_journal& journal) {
 /// The live object leaves its place; a bucket with versions keeps it.
 void bucket_store::retire(bucket_entry& in, object_map::iterator live) {
   const object_ptr leaving = live->second;
+  if (!in.facts.settings.versioning) return put_away(in, leaving);
   in.live.erase(live);
-  object_ptr kept;
-  if (in.facts.settings.versioning) {
-    auto noncurrent = std::make_shared<stored_object>(*leaving);
-    noncurrent->deleted = std::chrono::system_clock::now();
-    kept = noncurrent;
-    settle(in, kept);
-  }
+  auto noncurrent = std::make_shared<stored_object>(*leaving);
+  noncurrent->deleted = std::chrono::system_clock::now();
+  const object_ptr kept = noncurrent;
+  settle(in, kept);
   tell(kept, leaving);
+}
+
+/// A generation is deleted for good; a bucket with soft delete keeps it for a time.
+void bucket_store::put_away(bucket_entry& in, const object_ptr& object) {
+  const object_ptr leaving = object;
+  erase(in, leaving);
+  const std::chrono::seconds time = in.facts.settings.soft_delete;
+  if (time.count() == 0 || leaving->soft) return tell(nullptr, leaving);
+  const auto now = std::chrono::system_clock::now();
+  auto soft = std::make_shared<stored_object>(*leaving);
+  soft->soft = {.at = now, .until = now + time};
+  const object_ptr kept = soft;
+  settle(in, kept);
+  tell(kept, leaving);
+}
+
+void bucket_store::require_replaceable(const bucket_entry& in, std::string_view name) {
+  const auto at = in.live.find(name);
+  if (at == in.live.end()) return;
+  if (in.facts.settings.no_delete) throw forbidden("storage.objects.delete", name);
+  require_unguarded(*at->second);
+}
+
+void bucket_store::require_replaceable(std::string_view bucket, std::string_view name) const {
+  const std::shared_lock lock{mutex_};
+  require_replaceable(entry(bucket), name);
 }
 
 object_ptr bucket_store::insert(bucket_entry& into, std::shared_ptr<stored_object> fresh) {
   fresh->generation = next_generation();
   fresh->created = stored_object::time_point{std::chrono::microseconds{fresh->generation}};
   fresh->updated = fresh->created;
+  require_replaceable(into, fresh->name);
   const auto at = into.live.find(fresh->name);
-  if (at != into.live.end()) {
-    if (into.facts.settings.no_delete) {
-      throw forbidden("storage.objects.delete", fresh->name);
-    }
-    retire(into, at);
-  }
+  if (at != into.live.end()) retire(into, at);
+  if (into.facts.settings.default_event_based_hold) fresh->metadata.event_based_hold = true;
+  stamp(into.facts.settings, *fresh);
   into.live.emplace(fresh->name, fresh);
   tell(fresh);
   return fresh;
@@ -283,6 +361,10 @@ object_ptr bucket_store::change(std::string_view bucket, std::string_view name,
   ++fresh->metageneration;
   fresh->updated = std::chrono::system_clock::now();
   const object_ptr before = *at;
+  if (before->metadata.event_based_hold && !fresh->metadata.event_based_hold) {
+    fresh->released = fresh->updated;
+  }
+  stamp(held.facts.settings, *fresh);
   settle(held, fresh);
   tell(fresh, before);
   return fresh;
@@ -296,9 +378,42 @@ void bucket_store::remove(std::string_view bucket, std::string_view name,
   if (found == nullptr) throw no_such_object(bucket, name);
   when.check_write(found->get());
   const object_ptr object = *found;
+  require_unguarded(*object);
   if (!object->deleted && !when.generation) return retire(held, held.live.find(name));
+  put_away(held, object);
+}
+
+void bucket_store::erase(std::string_view bucket, std::string_view name, std::int64_t generation) {
+  const std::unique_lock lock{mutex_};
+  bucket_entry& held = entry(bucket);
+  preconditions exactly;
+  exactly.generation = generation;
+  const object_ptr* found = find(held, name, exactly);
+  if (found == nullptr) return;
+  const object_ptr object = *found;
+  require_unguarded(*object);
   erase(held, object);
   tell(nullptr, object);
+}
+
+object_ptr bucket_store::restore_deleted(std::string_view bucket, std::string_view name,
+                                         std::int64_t generation, const preconditions& when) {
+  const std::unique_lock lock{mutex_};
+  bucket_entry& held = entry(bucket);
+  preconditions exactly;
+  exactly.generation = generation;
+  exactly.soft_deleted = true;
+  const object_ptr* found = find(held, name, exactly);
+  if (found == nullptr) throw no_such_object(bucket, name);
+  const auto target = held.live.find(name);
+  when.check_write(target == held.live.end() ? nullptr : target->second.get());
+  auto fresh = std::make_shared<stored_object>(**found);
+  fresh->soft.reset();
+  fresh->deleted.reset();
+  fresh->released.reset();
+  fresh->metadata = fresh->metadata.copied();
+  fresh->metageneration = 1;
+  return insert(held, std::move(fresh));
 }
 
 object_ptr bucket_store::move(std::string_view bucket, std::string_view from, std::string to,
@@ -315,18 +430,38 @@ object_ptr bucket_store::move(std::string_view bucket, std::string_view from, st
   if (from == to) throw invalid_argument("Source and destination of a move must differ");
   const auto target = held.live.find(to);
   when.check_write(target == held.live.end() ? nullptr : target->second.get());
+  require_unguarded(*at->second);
   auto fresh = std::make_shared<stored_object>(*at->second);
   fresh->name = std::move(to);
+  fresh->metadata = fresh->metadata.copied();
+  fresh->released.reset();
   fresh->metageneration = 1;
   object_ptr out = insert(held, std::move(fresh));
-  retire(held, held.live.find(from));
+  const auto leaving = held.live.find(from);
+  if (held.facts.settings.versioning) {
+    retire(held, leaving);
+    return out;
+  }
+  const object_ptr gone = leaving->second;  // without soft delete (protocol.md 1.6)
+  erase(held, gone);
+  tell(nullptr, gone);
   return out;
 }
 
 listing_page bucket_store::list(std::string_view bucket, const listing_request& request) const {
   const std::shared_lock lock{mutex_};
   const bucket_entry& held = entry(bucket);
-  return emulator::list(held.live, held.noncurrent, request);
+  if (!request.soft_deleted) return emulator::list(held.live, held.noncurrent, request);
+  generation_map there;
+  const auto now = std::chrono::system_clock::now();
+  for (const auto& [name, generations] : held.soft_deleted) {
+    for (const auto& [generation, object] : generations) {
+      if (now < object->soft->until) there[name].emplace(generation, object);
+    }
+  }
+  listing_request all = request;
+  all.versions = true;
+  return emulator::list({}, there, all);
 }
 
 void bucket_store::seed(std::string_view bucket, new_object object,

@@ -4,7 +4,9 @@
 #include <emulator/preconditions.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <functional>
+#include <optional>
 #include <shared_mutex>
 #include <string>
 #include <string_view>
@@ -23,6 +25,13 @@ struct bucket_settings {
   bool requester_pays{false};
   bool read_only{false};  ///< writes are refused with 403
   bool no_delete{false};  ///< deletes and overwrites are refused with 403
+  /// Age below which an object may be neither deleted nor replaced (protocol.md 1.2).
+  std::optional<std::chrono::seconds> retention{};
+  std::optional<stored_object::time_point> retention_effective{};  ///< since when it is as it is
+  bool default_event_based_hold{false};  ///< of objects that are written without one
+  /// For how long what was deleted for good can be restored; 0: not at all, which is ours, where
+  /// the service's default is a week.
+  std::chrono::seconds soft_delete{0};
 
   bool restricts() const noexcept { return requester_pays || read_only || no_delete; }
 };
@@ -60,6 +69,7 @@ class bucket_store {
     content data{};
     bool has_md5{true};
     std::int32_t component_count{0};
+    std::string customer_key{};  ///< see stored_object
   };
 
   /// False when it is there already.
@@ -85,6 +95,13 @@ class bucket_store {
                     const std::function<void(object_metadata&)>& change);
   /// With a generation: that one, for good.
   void remove(std::string_view bucket, std::string_view name, const preconditions& when);
+  /// For good, and past soft delete, as a compose that deletes its sources does.
+  void erase(std::string_view bucket, std::string_view name, std::int64_t generation);
+  /// Makes a soft-deleted generation live again, as a new generation; what is live is replaced.
+  object_ptr restore_deleted(std::string_view bucket, std::string_view name,
+                             std::int64_t generation, const preconditions& when);
+  /// Throws what a write of that name would, whatever its conditions.
+  void require_replaceable(std::string_view bucket, std::string_view name) const;
   object_ptr move(std::string_view bucket, std::string_view from, std::string to,
                   const preconditions& source, const preconditions& when);
   listing_page list(std::string_view bucket, const listing_request& request) const;
@@ -106,6 +123,7 @@ class bucket_store {
     bucket_facts facts{};
     object_map live{};
     generation_map noncurrent{};
+    generation_map soft_deleted{};
   };
   const bucket_entry& entry(std::string_view bucket) const;
   bucket_entry& entry(std::string_view bucket);
@@ -113,9 +131,12 @@ class bucket_store {
                                 const preconditions& when);
   static void settle(bucket_entry& in, const object_ptr& object);
   static void erase(bucket_entry& in, const object_ptr& object);
+  static void require_replaceable(const bucket_entry& in, std::string_view name);
+  static void stamp_all(bucket_entry& in);
   void tell(const object_ptr& saved, const object_ptr& removed = nullptr);
   object_ptr insert(bucket_entry& into, std::shared_ptr<stored_object> fresh);
   void retire(bucket_entry& in, object_map::iterator live);
+  void put_away(bucket_entry& in, const object_ptr& object);
   std::int64_t next_generation();
 
   mutable std::shared_mutex mutex_{};
@@ -124,6 +145,10 @@ class bucket_store {
   std::atomic<bool> restricted_{false};
   store_journal* journal_{nullptr};
 };
+
+/// Throws service_error 403 when a hold or a retention policy keeps it from being deleted, replaced
+/// or made noncurrent.
+void require_unguarded(const stored_object& object);
 
 /// Throws service_error 400 when a name breaks the service's rules (protocol.md 0.1).
 void check_bucket_name(std::string_view bucket);

@@ -48,6 +48,12 @@ std::string bucket_line(const bucket_facts& bucket) {
   flag(out, "requesterPays", settings.requester_pays);
   flag(out, "readOnly", settings.read_only);
   flag(out, "noDelete", settings.no_delete);
+  if (settings.retention) number(out, "retentionSeconds", settings.retention->count());
+  if (settings.retention_effective) {
+    number(out, "retentionEffectiveUs", micros(*settings.retention_effective));
+  }
+  flag(out, "defaultEventBasedHold", settings.default_event_based_hold);
+  number(out, "softDeleteSeconds", settings.soft_delete.count());
   out.key("labels");
   out.begin_object();
   for (const auto& [key, value] : settings.labels) out.member(key, value);
@@ -71,6 +77,14 @@ bucket_facts bucket_of(const json_value& line) {
   settings.requester_pays = line.flag("requesterPays").value_or(false);
   settings.read_only = line.flag("readOnly").value_or(false);
   settings.no_delete = line.flag("noDelete").value_or(false);
+  if (const auto period = line.integer("retentionSeconds")) {
+    settings.retention = std::chrono::seconds(*period);
+  }
+  if (const auto since = line.integer("retentionEffectiveUs")) {
+    settings.retention_effective = time_of(*since);
+  }
+  settings.soft_delete = std::chrono::seconds(line.integer("softDeleteSeconds").value_or(0));
+  settings.default_event_based_hold = line.flag("defaultEventBasedHold").value_or(false);
   if (const json_value* labels = line.find("labels")) {
     if (const auto* members = std::get_if<json_value::object>(&labels->value)) {
       for (const auto& [key, value] : *members) {
@@ -90,14 +104,20 @@ std::string object_line(const stored_object& object) {
   number(out, "createdUs", micros(object.created));
   number(out, "updatedUs", micros(object.updated));
   if (object.deleted) number(out, "deletedUs", micros(*object.deleted));
+  if (object.soft) {
+    number(out, "softDeletedUs", micros(object.soft->at));
+    number(out, "hardDeletedUs", micros(object.soft->until));
+  }
+  if (object.released) number(out, "releasedUs", micros(*object.released));
   flag(out, "hasMd5", object.has_md5);
+  if (!object.customer_key.empty()) out.member("customerKey", object.customer_key);
   out.member("file", fs::path{object.data.file_path()}.filename().string());
   out.key("resource");
   // The digests are left out: they follow from the bytes.
   static const field_mask kept = field_mask::parse(
       "name,bucket,generation,metageneration,contentType,storageClass,size,contentEncoding,"
       "cacheControl,contentDisposition,contentLanguage,customTime,metadata,componentCount,"
-      "kmsKeyName");
+      "kmsKeyName,temporaryHold,eventBasedHold");
   write_object(out, object, kept, {});
   out.end_object();
   return out.take();
@@ -169,6 +189,12 @@ void data_folder::restore_object(bucket_store& store, const json_value& line) {
   object->created = time_of(line.integer("createdUs").value_or(0));
   object->updated = time_of(line.integer("updatedUs").value_or(0));
   if (const auto deleted = line.integer("deletedUs")) object->deleted = time_of(*deleted);
+  object->customer_key = line.text("customerKey").value_or("");
+  if (const auto soft = line.integer("softDeletedUs")) {
+    object->soft = {.at = time_of(*soft),
+                    .until = time_of(line.integer("hardDeletedUs").value_or(*soft))};
+  }
+  if (const auto released = line.integer("releasedUs")) object->released = time_of(*released);
   object->has_md5 = line.flag("hasMd5").value_or(true);
   const auto size = static_cast<std::uint64_t>(resource->integer("size").value_or(0));
   const std::string file = line.text("file").value_or("");

@@ -106,6 +106,12 @@ std::optional<std::string> md5(const content& body) {
 
 std::string md5(std::string_view bytes) { return *md5(content{std::string{bytes}}); }
 
+std::string sha256(std::string_view bytes) {
+  std::array<unsigned char, 32> out{};
+  EVP_Digest(bytes.data(), bytes.size(), out.data(), nullptr, EVP_sha256(), nullptr);
+  return {reinterpret_cast<const char*>(out.data()), out.size()};
+}
+
 std::string crc32c_text(std::uint32_t crc) {
   std::string raw;
   for (int shift = 24; shift >= 0; shift -= 8) raw += static_cast<char>((crc >> shift) & 0xff);

@@ -20,6 +20,9 @@ std::string md5(std::string_view bytes);
 /// MD5 of all bytes; empty when a file's bytes could not be read.
 std::optional<std::string> md5(const content& body);
 
+/// SHA-256 as 32 raw bytes.
+std::string sha256(std::string_view bytes);
+
 /// The service's text form: 4 bytes big-endian in base64, such as "AAAAAA==" (protocol.md 5.1).
 std::string crc32c_text(std::uint32_t crc);
 

@@ -21,10 +21,10 @@
 ///
 /// `control_api` scripts faults and tells counters over HTTP, for tests in any language.
 ///
-/// Knowing deviations: no ACLs, folders, soft delete or holds (softDeleted and filter of a listing
-/// answer 501), a part's ETag is not its MD5, customer-supplied keys are ignored, and buckets are
-/// called neither "storage", "upload", "resumable", "download", "batch", "token" nor
-/// "computeMetadata".
+/// Knowing deviations: no ACLs, IAM policies, folders or object retention (such calls answer 501,
+/// as does a listing's filter), soft delete is off unless a bucket asks for it, a part's ETag is
+/// not its MD5, customer-supplied keys are asked for but encrypt nothing, and buckets are called
+/// neither "storage", "upload", "resumable", "download", "batch", "token" nor "computeMetadata".
 namespace emulator {
 
 struct server_options {

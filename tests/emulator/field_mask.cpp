@@ -24,28 +24,40 @@ bool take(std::string_view& rest, char c) {
 
 }  // namespace
 
+/// What either of them wants.
+void field_mask::merge(field_mask other) {
+  everything_ = everything_ || other.everything_;
+  for (auto& [name, inner] : other.members_) {
+    const auto at = std::ranges::find(members_, name, &std::pair<std::string, field_mask>::first);
+    if (at == members_.end()) {
+      members_.emplace_back(std::move(name), std::move(inner));
+    } else {
+      at->second.merge(std::move(inner));
+    }
+  }
+}
+
+void field_mask::parse_item(std::string_view& rest) {
+  const std::string_view name = take_name(rest);
+  field_mask inner;
+  if (take(rest, '/')) {
+    inner.everything_ = false;
+    inner.parse_item(rest);
+  } else if (take(rest, '(')) {
+    inner = parse_list(rest, true);
+    if (!take(rest, ')')) throw invalid_argument("Invalid field selection");
+  }
+  field_mask item;
+  item.everything_ = name == "*";
+  if (!item.everything_) item.members_.emplace_back(std::string{name}, std::move(inner));
+  merge(std::move(item));
+}
+
 field_mask field_mask::parse_list(std::string_view& rest, bool nested) {
   field_mask out;
   out.everything_ = false;
   do {
-    const std::string_view name = take_name(rest);
-    field_mask inner;
-    field_mask* last = &inner;
-    // "a/b/c" nests without brackets.
-    while (take(rest, '/')) {
-      last->everything_ = false;
-      last->members_.emplace_back(std::string{take_name(rest)}, field_mask{});
-      last = &last->members_.back().second;
-    }
-    if (take(rest, '(')) {
-      *last = parse_list(rest, true);
-      if (!take(rest, ')')) throw invalid_argument("Invalid field selection");
-    }
-    if (name == "*") {
-      out.everything_ = true;
-    } else {
-      out.members_.emplace_back(std::string{name}, std::move(inner));
-    }
+    out.parse_item(rest);
   } while (take(rest, ','));
   if (!nested && !rest.empty()) throw invalid_argument("Invalid field selection");
   return out;
@@ -54,10 +66,11 @@ field_mask field_mask::parse_list(std::string_view& rest, bool nested) {
 field_mask field_mask::parse(std::string_view text) { return parse_list(text, false); }
 
 const field_mask* field_mask::find(std::string_view name) const noexcept {
+  if (everything_) return &all_fields;
   for (const auto& [key, inner] : members_) {
     if (key == name) return &inner;
   }
-  return everything_ ? &all_fields : nullptr;
+  return nullptr;
 }
 
 void field_mask::require_known(std::span<const std::string_view> known) const {

@@ -10,7 +10,8 @@ namespace emulator {
 
 /// The standard parameter `fields`: which members of a reply are wanted (protocol.md 0.2).
 ///
-/// Grammar: list = item *("," item); item = name ["/" item | "(" list ")"]; "*" names all.
+/// Grammar: list = item *("," item); item = name ["/" item | "(" list ")"]; "*" names all. Items of
+/// the same parent add up: "items/name,items/size" is "items(name,size)".
 class field_mask {
  public:
   /// Wants everything.
@@ -28,6 +29,8 @@ class field_mask {
 
  private:
   static field_mask parse_list(std::string_view& rest, bool nested);
+  void parse_item(std::string_view& rest);
+  void merge(field_mask other);
   std::vector<std::pair<std::string, field_mask>> members_{};
   bool everything_{true};
 };

@@ -1,3 +1,4 @@
+#include <emulator/customer_key.hpp>
 #include <emulator/digest.hpp>
 #include <emulator/gzip.hpp>
 #include <emulator/json_api.hpp>
@@ -23,7 +24,6 @@ void compress_if_asked(http_reply& reply, const http_request& request) {
 }
 
 listing_request listing_parameters(const call& asked) {
-  if (asked.query.flag("softDeleted")) throw not_modelled("softDeleted");
   if (asked.query.has("filter")) throw not_modelled("filter");
   listing_request out;
   out.prefix = asked.query.get("prefix");
@@ -32,6 +32,10 @@ listing_request listing_parameters(const call& asked) {
   out.end_offset = asked.query.get("endOffset");
   out.include_trailing_delimiter = asked.query.flag("includeTrailingDelimiter");
   out.versions = asked.query.flag("versions");
+  out.soft_deleted = asked.query.flag("softDeleted");
+  if (out.versions && out.soft_deleted) {
+    throw invalid_argument("softDeleted cannot be combined with versions");
+  }
   out.match_glob = asked.query.get("matchGlob");
   if (!out.match_glob.empty() && !out.delimiter.empty() && out.delimiter != "/") {
     throw invalid_argument("Only '/' is a valid delimiter with matchGlob");
@@ -89,13 +93,17 @@ http_reply json_api::list(const call& asked, const http_request& request) const 
 }
 
 http_reply json_api::get(const call& asked, const http_request& request) const {
-  const auto when = preconditions::of_query(asked.query, request);
+  auto when = preconditions::of_query(asked.query, request);
+  when.soft_deleted = asked.query.flag("softDeleted");
+  if (when.soft_deleted && !when.generation) throw required_parameter("generation");
   return object_reply(asked, request, *store_.get(asked.bucket, asked.object, when));
 }
 
 http_reply json_api::media(const call& asked, const http_request& request) const {
   const auto when = preconditions::of_query(asked.query, request);
-  return media_reply(*store_.get(asked.bucket, asked.object, when), request, false);
+  const object_ptr object = store_.get(asked.bucket, asked.object, when);
+  require_key(*object, customer_key_of(request));
+  return media_reply(*object, request, false);
 }
 
 http_reply json_api::insert(const call& asked, const http_request& request) const {
@@ -108,7 +116,10 @@ http_reply json_api::insert(const call& asked, const http_request& request) cons
     declared_digests::of_headers(request).check(fresh.data);
   } else if (type == "multipart") {
     related_body body = parse_related(request);
-    const auto document = parse_json(body.metadata);
+    auto document = parse_json(body.metadata);
+    if (document && std::holds_alternative<std::monostate>(document->value)) {
+      document->value = json_value::object{};
+    }
     if (!document) throw invalid_argument("Parse Error: the metadata part is not JSON");
     declared_object declared = read_declared_object(*document);
     fresh.name = std::move(declared.name);
@@ -125,6 +136,7 @@ http_reply json_api::insert(const call& asked, const http_request& request) cons
     fresh.metadata.content_encoding = asked.query.get("contentEncoding");
   }
   if (asked.query.has("kmsKeyName")) fresh.metadata.kms_key = asked.query.get("kmsKeyName");
+  fresh.customer_key = customer_key_of(request);
   const auto when = preconditions::of_query(asked.query, request);
   return object_reply(asked, request, *store_.put(asked.bucket, std::move(fresh), when));
 }

@@ -1,3 +1,4 @@
+#include <emulator/customer_key.hpp>
 #include <emulator/json_reply.hpp>
 
 #include <utility>
@@ -30,7 +31,8 @@ http_reply object_reply(const call& asked, const http_request& request, const st
   const field_mask wanted = wanted_fields(asked);
   require_object_fields(wanted);
   json_writer out{asked.pretty()};
-  write_object(out, object, wanted, request.base(), wanted_projection(asked, otherwise));
+  write_object(out, object, wanted, request.base(), wanted_projection(asked, otherwise),
+               customer_key_of(request));
   http_reply reply = json_reply(out.take());
   reply.set("ETag", object.etag());
   return reply;
@@ -39,6 +41,10 @@ http_reply object_reply(const call& asked, const http_request& request, const st
 json_value body_document(const http_request& request) {
   if (request.body.empty()) return {json_value::object{}};
   auto parsed = parse_json(request.body.to_string());
+  // Some clients write "null" for no body.
+  if (parsed && std::holds_alternative<std::monostate>(parsed->value)) {
+    return {json_value::object{}};
+  }
   if (!parsed || !std::holds_alternative<json_value::object>(parsed->value)) {
     throw invalid_argument("Parse Error: the body is not a JSON object");
   }

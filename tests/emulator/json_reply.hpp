@@ -23,8 +23,8 @@ http_reply json_reply(std::string text);
 http_reply object_reply(const call& asked, const http_request& request, const stored_object& object,
                         projection otherwise = projection::no_acl);
 
-/// The request's document; an empty body is an empty object. Throws service_error 400 when it is
-/// none.
+/// The request's document; an empty body, or null, is an empty object. Throws service_error 400
+/// when it is none.
 json_value body_document(const http_request& request);
 
 }  // namespace emulator

@@ -7,9 +7,10 @@
 namespace emulator {
 namespace {
 
-constexpr std::array<std::string_view, 10> writes{
-    "objects.insert",  "objects.delete", "objects.patch", "objects.update",  "objects.compose",
-    "objects.rewrite", "objects.copy",   "objects.move",  "resumable.start", "multipart.complete"};
+constexpr std::array<std::string_view, 11> writes{
+    "objects.insert",  "objects.delete",     "objects.patch",  "objects.update",
+    "objects.compose", "objects.rewrite",    "objects.copy",   "objects.move",
+    "resumable.start", "multipart.complete", "objects.restore"};
 /// Names remembered before those that may be written again are forgotten.
 constexpr std::size_t most_names = 100'000;
 

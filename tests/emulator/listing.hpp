@@ -23,6 +23,7 @@ struct listing_request {
   std::string end_offset{};    ///< exclusive; empty: no bound
   bool include_trailing_delimiter{false};
   bool versions{false};             ///< noncurrent generations too, oldest first
+  bool soft_deleted{false};         ///< those alone
   std::string match_glob{};         ///< empty: all names; applies to prefixes too
   std::uint64_t max_results{1000};  ///< of items and prefixes together; 0 gives an empty page
   std::string page_token{};

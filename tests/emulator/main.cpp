@@ -42,7 +42,7 @@ Control, for tests in any language (answers are JSON):
            flip_byte {offset}   wrong_hash   lose_reply {reset}   delay {ms}
            short_page {results}   keep_less {bytes}   expire_tokens
          where: before_reply, in_head, in_body. Verbs: objects.{list,get,media,insert,delete,
-         patch,update,compose,rewrite,copy,move}, resumable.{start,chunk,status,cancel},
+         patch,update,compose,rewrite,copy,move,restore}, resumable.{start,chunk,status,cancel},
          multipart.{initiate,part,complete,abort,list_parts,list}, buckets.{list,get,insert,
          delete,patch,storageLayout,testPermissions}, batch, token, metadata.
   GET    /_emulator/faults          the rules and how often each has hit

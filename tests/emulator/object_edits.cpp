@@ -1,3 +1,4 @@
+#include <emulator/customer_key.hpp>
 #include <emulator/digest.hpp>
 #include <emulator/json_reply.hpp>
 #include <emulator/object_edits.hpp>
@@ -67,7 +68,9 @@ http_reply object_edits::patch(const call& asked, const http_request& request, b
   const object_ptr changed =
       store_.change(asked.bucket, asked.object, when, [&](object_metadata& metadata) {
         if (whole)
-          metadata = {.storage_class = metadata.storage_class, .kms_key = metadata.kms_key};
+          metadata = {.custom_time = metadata.custom_time,
+                      .storage_class = metadata.storage_class,
+                      .kms_key = metadata.kms_key};
         object_metadata patched = metadata;
         patch_metadata(patched, document);
         patched.storage_class = metadata.storage_class;
@@ -89,22 +92,22 @@ http_reply object_edits::compose(const call& asked, const http_request& request)
     patch_metadata(fresh.metadata, *destination);
   }
   if (asked.query.has("kmsKeyName")) fresh.metadata.kms_key = asked.query.get("kmsKeyName");
+  fresh.customer_key = customer_key_of(request);
   for (const object_ptr& source : sources) {
+    require_key(*source, fresh.customer_key);
     fresh.data.append(source->data);
     fresh.component_count += std::max(source->component_count, 1);
   }
   const auto when = preconditions::of_query(asked.query, request);
+  const bool deletes = document.flag("deleteSourceObjects").value_or(false);
+  for (const object_ptr& source : sources) {
+    if (deletes) require_unguarded(*source);
+  }
   const object_ptr stored = store_.put(asked.bucket, std::move(fresh), when);
-  if (document.flag("deleteSourceObjects").value_or(false)) {
+  if (deletes) {
     for (const object_ptr& source : sources) {
-      preconditions exactly;
-      exactly.generation = source->generation;
       // The destination may be one of the sources, and so be gone already.
-      try {
-        store_.remove(asked.bucket, source->name, exactly);
-      } catch (const service_error& gone) {
-        if (gone.status != 404) throw;
-      }
+      store_.erase(asked.bucket, source->name, source->generation);
     }
   }
   return object_reply(asked, request, *stored);
@@ -114,7 +117,7 @@ http_reply object_edits::compose(const call& asked, const http_request& request)
 object_ptr object_edits::store_copy(const call& asked, const http_request& request,
                                     const stored_object& source) const {
   const json_value document = body_document(request);
-  object_metadata metadata = source.metadata;
+  object_metadata metadata = source.metadata.copied();
   if (!std::get<json_value::object>(document.value).empty()) {
     metadata = {.storage_class = source.metadata.storage_class};
     patch_metadata(metadata, document);
@@ -129,13 +132,15 @@ object_ptr object_edits::store_copy(const call& asked, const http_request& reque
                      .metadata = std::move(metadata),
                      .data = source.data,
                      .has_md5 = source.has_md5,
-                     .component_count = source.component_count},
+                     .component_count = source.component_count,
+                     .customer_key = customer_key_of(request)},
                     when);
 }
 
 http_reply object_edits::copy(const call& asked, const http_request& request) const {
   const object_ptr source =
       store_.get(asked.bucket, asked.object, preconditions::of_source(asked.query));
+  require_key(*source, customer_key_of(request, key_role::copy_source));
   return object_reply(asked, request, *store_copy(asked, request, *source));
 }
 
@@ -170,6 +175,7 @@ http_reply object_edits::rewrite(const call& asked, const http_request& request)
       }
       now = at->second;
     }
+    require_key(*now.source, customer_key_of(request, key_role::copy_source));
     const std::uint64_t size = now.source->data.size();
     now.done = step == 0 ? size : std::min(size, now.done + step);
     // Kept when done, too: a repeated last call gets its answer again.
@@ -182,7 +188,8 @@ http_reply object_edits::rewrite(const call& asked, const http_request& request)
   if (now.done == size) {
     const object_ptr stored = store_copy(asked, request, *now.source);
     out.key("resource");
-    write_object(out, *stored, {}, request.base(), wanted_projection(asked));
+    write_object(out, *stored, {}, request.base(), wanted_projection(asked),
+                 customer_key_of(request));
   } else {
     out.member("rewriteToken", token);
   }
@@ -202,6 +209,15 @@ http_reply object_edits::move(const call& asked, const http_request& request) co
   }
   return object_reply(asked, request,
                       *store_.move(asked.bucket, asked.object, asked.to_object, source, when));
+}
+
+http_reply object_edits::restore(const call& asked, const http_request& request) const {
+  const auto when = preconditions::of_query(asked.query, request);
+  if (!when.generation) throw required_parameter("generation");
+  preconditions live = when;
+  live.generation.reset();
+  return object_reply(asked, request,
+                      *store_.restore_deleted(asked.bucket, asked.object, *when.generation, live));
 }
 
 }  // namespace emulator

@@ -12,7 +12,7 @@
 namespace emulator {
 
 /// The JSON API's verbs that make objects of objects: patch, update, compose, rewrite, copy, move
-/// (protocol.md 1.5 to 1.7). Each throws service_error when it refuses. Thread safe.
+/// (protocol.md 1.5 to 1.7), and restore. Each throws service_error when it refuses. Thread safe.
 class object_edits {
  public:
   /// A rewrite call takes `rewrite_step` bytes, then gives a token; 0: all in one call.
@@ -25,6 +25,7 @@ class object_edits {
   http_reply copy(const call& asked, const http_request& request) const;
   http_reply rewrite(const call& asked, const http_request& request);
   http_reply move(const call& asked, const http_request& request) const;
+  http_reply restore(const call& asked, const http_request& request) const;
 
  private:
   /// A rewrite that has begun. The source is held, so that it is one generation that is copied.

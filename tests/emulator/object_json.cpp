@@ -8,7 +8,7 @@
 namespace emulator {
 namespace {
 
-constexpr std::array<std::string_view, 29> object_fields{"kind",
+constexpr std::array<std::string_view, 38> object_fields{"kind",
                                                          "id",
                                                          "selfLink",
                                                          "mediaLink",
@@ -36,7 +36,16 @@ constexpr std::array<std::string_view, 29> object_fields{"kind",
                                                          "acl",
                                                          "owner",
                                                          "kmsKeyName",
-                                                         "timeDeleted"};
+                                                         "timeDeleted",
+                                                         "temporaryHold",
+                                                         "eventBasedHold",
+                                                         "retentionExpirationTime",
+                                                         "softDeleteTime",
+                                                         "hardDeleteTime",
+                                                         "customerEncryption",
+                                                         "restoreToken",
+                                                         "retention",
+                                                         "contexts"};
 
 std::string path_of(const stored_object& object) {
   return "/b/" + object.bucket + "/o/" + percent_encode(object.name);
@@ -82,6 +91,31 @@ void write_access(json_writer& out, const stored_object& object, const field_mas
   }
 }
 
+void write_guards(json_writer& out, const stored_object& object, const field_mask& wanted) {
+  const auto flag = [&](std::string_view name, bool set) {
+    if (!set || !wanted.has(name)) return;
+    out.key(name);
+    out.boolean(true);
+  };
+  flag("temporaryHold", object.metadata.temporary_hold);
+  flag("eventBasedHold", object.metadata.event_based_hold);
+  if (object.retained_until && wanted.has("retentionExpirationTime")) {
+    out.member("retentionExpirationTime", rfc3339(*object.retained_until));
+  }
+  if (!object.soft) return;
+  if (wanted.has("softDeleteTime")) out.member("softDeleteTime", rfc3339(object.soft->at));
+  if (wanted.has("hardDeleteTime")) out.member("hardDeleteTime", rfc3339(object.soft->until));
+}
+
+void write_key(json_writer& out, const stored_object& object, const field_mask& wanted) {
+  if (object.customer_key.empty() || !wanted.has("customerEncryption")) return;
+  out.key("customerEncryption");
+  out.begin_object();
+  out.member("encryptionAlgorithm", "AES256");
+  out.member("keySha256", object.customer_key);
+  out.end_object();
+}
+
 void write_custom(json_writer& out, const stored_object& object, const field_mask& wanted) {
   const field_mask* inside = wanted.find("metadata");
   if (inside == nullptr || object.metadata.custom.empty()) return;
@@ -98,7 +132,7 @@ void write_custom(json_writer& out, const stored_object& object, const field_mas
 void require_object_fields(const field_mask& wanted) { wanted.require_known(object_fields); }
 
 void write_object(json_writer& out, const stored_object& object, const field_mask& wanted,
-                  std::string_view base, projection shown) {
+                  std::string_view base, projection shown, std::string_view key) {
   const auto member = [&](std::string_view name, std::string_view value) {
     if (!value.empty() && wanted.has(name)) out.member(name, value);
   };
@@ -115,8 +149,11 @@ void write_object(json_writer& out, const stored_object& object, const field_mas
   member("contentType", metadata.content_type);
   member("storageClass", metadata.storage_class);
   if (wanted.has("size")) out.member("size", std::to_string(object.data.size()));
-  if (object.has_md5 && wanted.has("md5Hash")) out.member("md5Hash", base64_encode(object.md5()));
-  if (wanted.has("crc32c")) out.member("crc32c", crc32c_text(object.crc32c()));
+  const bool readable = object.customer_key == key || object.customer_key.empty();
+  if (readable && object.has_md5 && wanted.has("md5Hash")) {
+    out.member("md5Hash", base64_encode(object.md5()));
+  }
+  if (readable && wanted.has("crc32c")) out.member("crc32c", crc32c_text(object.crc32c()));
   if (wanted.has("etag")) out.member("etag", object.etag());
   for (const std::string_view time : {"timeCreated", "timeStorageClassUpdated", "timeFinalized"}) {
     if (wanted.has(time)) out.member(time, rfc3339(object.created));
@@ -136,6 +173,8 @@ void write_object(json_writer& out, const stored_object& object, const field_mas
   member("contentLanguage", metadata.content_language);
   member("customTime", metadata.custom_time);
   write_custom(out, object, wanted);
+  write_guards(out, object, wanted);
+  write_key(out, object, wanted);
   if (shown == projection::full) write_access(out, object, wanted);
   out.end_object();
 }
@@ -155,6 +194,14 @@ constexpr std::array<text_field, 8> text_fields{
      {"customTime", &object_metadata::custom_time},
      {"storageClass", &object_metadata::storage_class},
      {"kmsKeyName", &object_metadata::kms_key}}};
+
+struct hold_field {
+  std::string_view name;
+  bool object_metadata::*member;
+};
+constexpr std::array<hold_field, 2> hold_fields{
+    {{"temporaryHold", &object_metadata::temporary_hold},
+     {"eventBasedHold", &object_metadata::event_based_hold}}};
 
 bool is_null(const json_value& value) {
   return std::holds_alternative<std::monostate>(value.value);
@@ -176,12 +223,24 @@ void patch_custom(object_metadata& metadata, const json_value& given) {
   }
 }
 
+/// It can be set and moved forward, never back and never taken away (protocol.md 1.2).
+void check_custom_time(const std::string& before, const std::string& now) {
+  if (now == before) return;
+  const auto later = parse_rfc3339(now);
+  const auto earlier = parse_rfc3339(before);
+  if (!now.empty() && !later) throw invalid_argument("Invalid value for customTime");
+  if (!before.empty() && (now.empty() || (earlier && *later < *earlier))) {
+    throw invalid_argument("Custom time cannot be removed or set to an earlier time.");
+  }
+}
+
 }  // namespace
 
 void patch_metadata(object_metadata& metadata, const json_value& document) {
   if (!std::holds_alternative<json_value::object>(document.value)) {
     throw invalid_argument("Parse Error: the metadata is not a JSON object");
   }
+  const std::string custom_time = metadata.custom_time;
   for (const text_field& field : text_fields) {
     const json_value* given = document.find(field.name);
     if (given == nullptr) continue;
@@ -190,6 +249,16 @@ void patch_metadata(object_metadata& metadata, const json_value& document) {
       throw invalid_argument("Invalid value for " + std::string{field.name});
     }
     metadata.*field.member = text == nullptr ? std::string{} : *text;
+  }
+  check_custom_time(custom_time, metadata.custom_time);
+  for (const hold_field& field : hold_fields) {
+    const json_value* given = document.find(field.name);
+    if (given == nullptr) continue;
+    const auto* set = std::get_if<bool>(&given->value);
+    if (set == nullptr && !is_null(*given)) {
+      throw invalid_argument("Invalid value for " + std::string{field.name});
+    }
+    metadata.*field.member = set != nullptr && *set;
   }
   if (metadata.storage_class.empty()) metadata.storage_class = "STANDARD";
   if (const json_value* custom = document.find("metadata")) patch_custom(metadata, *custom);

@@ -15,9 +15,11 @@ namespace emulator {
 enum class projection { no_acl, full };
 
 /// Writes the Object resource (protocol.md 1.2), only the members that `wanted` names; digests are
-/// computed only when wanted. `base` is scheme and authority, for the links.
+/// computed only when wanted. `base` is scheme and authority, for the links. `key` is what
+/// customer_key_of() gives: an object's digests are shown to its key's owner only.
 void write_object(json_writer& out, const stored_object& object, const field_mask& wanted,
-                  std::string_view base, projection shown = projection::no_acl);
+                  std::string_view base, projection shown = projection::no_acl,
+                  std::string_view key = {});
 
 /// Throws service_error 400 when `wanted` names something that is no member of an Object.
 void require_object_fields(const field_mask& wanted);

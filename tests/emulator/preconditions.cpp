@@ -53,6 +53,8 @@ preconditions preconditions::of_xml(const query_parameters& query, const http_re
   out.if_metageneration_match = get("x-goog-if-metageneration-match");
   out.if_match = request.header("If-Match");
   out.if_none_match = request.header("If-None-Match");
+  out.if_modified_since = parse_http_date(request.header("If-Modified-Since"));
+  out.if_unmodified_since = parse_http_date(request.header("If-Unmodified-Since"));
   return out;
 }
 
@@ -62,11 +64,18 @@ void preconditions::check_read(const stored_object& live) const {
     throw condition_not_met();
   }
   if (!if_match.empty() && !same_etag(if_match, live)) throw condition_not_met();
+  const auto modified = std::chrono::floor<std::chrono::seconds>(live.created);
+  if (if_match.empty() && if_unmodified_since && modified > *if_unmodified_since) {
+    throw condition_not_met();
+  }
   if (if_generation_not_match && *if_generation_not_match == live.generation) throw not_modified();
   if (if_metageneration_not_match && *if_metageneration_not_match == live.metageneration) {
     throw not_modified();
   }
   if (!if_none_match.empty() && same_etag(if_none_match, live)) throw not_modified();
+  if (if_none_match.empty() && if_modified_since && modified <= *if_modified_since) {
+    throw not_modified();
+  }
 }
 
 void preconditions::check_write(const stored_object* live) const {

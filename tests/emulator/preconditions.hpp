@@ -12,12 +12,17 @@ namespace emulator {
 /// The conditions of one call, of the query (JSON API) or of headers (XML API).
 struct preconditions {
   std::optional<std::int64_t> generation{};  ///< which generation is meant, not a condition
+  bool soft_deleted{false};                  ///< that generation among the soft-deleted ones
   std::optional<std::int64_t> if_generation_match{};
   std::optional<std::int64_t> if_generation_not_match{};
   std::optional<std::int64_t> if_metageneration_match{};
   std::optional<std::int64_t> if_metageneration_not_match{};
   std::string if_match{};       ///< ETag, for reads
   std::string if_none_match{};  ///< ETag, for reads
+  /// Of the XML API's reads, to the second; each counts where the ETag condition beside it is
+  /// absent (RFC 9110, 13.2.2).
+  std::optional<stored_object::time_point> if_modified_since{};
+  std::optional<stored_object::time_point> if_unmodified_since{};
 
   /// Both throw service_error 400 on a value that is no number.
   static preconditions of_query(const query_parameters& query, const http_request& request);

@@ -1,3 +1,4 @@
+#include <emulator/customer_key.hpp>
 #include <emulator/json_reply.hpp>
 #include <emulator/media.hpp>
 #include <emulator/object_json.hpp>
@@ -67,6 +68,7 @@ http_reply resumable_api::start(const call& asked, const http_request& request) 
   auto fresh = asked.xml ? xml_session(asked, request) : json_session(asked, request);
   check_object_name(fresh.name);
   fresh.bucket = asked.bucket;
+  fresh.customer_key = customer_key_of(request);
   if (const auto text = request.header("X-Upload-Content-Length"); !text.empty()) {
     const auto value = parse_integer(text);
     if (!value || *value < 0) throw invalid_argument("Invalid X-Upload-Content-Length");
@@ -87,6 +89,7 @@ http_reply resumable_api::start(const call& asked, const http_request& request) 
 http_reply resumable_api::chunk(const call& asked, const http_request& request) const {
   const std::string_view id = asked.query.get("upload_id");
   const auto range = upload_range::parse(request.header("Content-Range"));
+  if (!range.query) require_key(sessions_.customer_key(id), customer_key_of(request));
   auto where = sessions_.take(id, range, request.body, asked.persist_limit);
   if (where.object) return completed(asked, request, *where.object);
   if (!where.due) return incomplete(request, where.persisted);
@@ -105,7 +108,8 @@ http_reply resumable_api::finish(const call& asked, const http_request& request,
     const object_ptr stored = store_.put(whole.bucket,
                                          {.name = std::move(whole.name),
                                           .metadata = std::move(whole.metadata),
-                                          .data = std::move(whole.data)},
+                                          .data = std::move(whole.data),
+                                          .customer_key = std::move(whole.customer_key)},
                                          whole.when);
     sessions_.finish(id, stored);
     return completed(asked, request, *stored);

@@ -43,12 +43,61 @@ constexpr std::array<method_verb, 4> one_object{{{"GET", "objects.get"},
                                                  {"PATCH", "objects.patch"},
                                                  {"PUT", "objects.update"}}};
 
+struct lacking_feature {
+  std::string_view segment;
+  std::string_view what;
+};
+/// Of a bucket, by the segment behind it.
+constexpr std::array<lacking_feature, 10> lacking_of_bucket{
+    {{"acl", "access control lists"},
+     {"defaultObjectAcl", "access control lists"},
+     {"iam", "IAM policies"},
+     {"folders", "folders"},
+     {"managedFolders", "managed folders"},
+     {"anywhereCaches", "caches"},
+     {"notificationConfigs", "notifications"},
+     {"operations", "long-running operations"},
+     {"lockRetentionPolicy", "locking a retention policy"},
+     {"restore", "restoring buckets"}}};
+/// Of an object, by the segment behind it.
+constexpr std::array<lacking_feature, 2> lacking_of_object{
+    {{"acl", "access control lists"}, {"iam", "IAM policies"}}};
+/// The XML API's subresources, by the parameter that names them.
+constexpr std::array<lacking_feature, 14> lacking_by_parameter{
+    {{"acl", "access control lists"},
+     {"cors", "CORS settings"},
+     {"defaultObjectAcl", "access control lists"},
+     {"encryption", "encryption settings"},
+     {"encryptionConfig", "encryption settings"},
+     {"lifecycle", "lifecycle rules"},
+     {"location", "the location of a bucket over XML"},
+     {"logging", "logging settings"},
+     {"storageClass", "the storage class of a bucket over XML"},
+     {"tagging", "labels over XML"},
+     {"versioning", "versioning settings over XML"},
+     {"versions", "a listing of versions over XML"},
+     {"websiteConfig", "website settings"},
+     {"billing", "billing settings over XML"}}};
+
+template <std::size_t Count>
+bool route_lacking(call& out, const std::array<lacking_feature, Count>& table,
+                   std::string_view segment) {
+  const auto at = std::ranges::find(table, segment, &lacking_feature::segment);
+  if (at == table.end()) return false;
+  out.verb = "unmodelled";
+  out.lacking = at->what;
+  return true;
+}
+
 /// parts: bucket "o" object action ...
 void route_object_action(call& out, std::string_view method, const path_segments& parts) {
-  if (method != "POST") return;
   const std::string_view action = parts[3];
+  if (route_lacking(out, lacking_of_object, action)) return;
+  if (method != "POST") return;
   if (parts.size() == 4 && action == "compose") {
     out.verb = "objects.compose";
+  } else if (parts.size() == 4 && action == "restore") {
+    out.verb = "objects.restore";
   } else if (parts.size() == 6 && action == "moveTo" && parts[4] == "o") {
     out.verb = "objects.move";
     out.to_bucket = out.bucket;
@@ -78,11 +127,18 @@ void route_json(call& out, std::string_view method, std::string_view path, bool 
   } else if (method == "GET" && parts.size() == 3 && parts[1] == "iam" &&
              parts[2] == "testPermissions") {
     out.verb = "buckets.testPermissions";
+  } else {
+    route_lacking(out, lacking_of_bucket, parts[1]);
   }
   if (parts[1] != "o") return;
   if (parts.size() == 2) {
     if (method == "GET") out.verb = "objects.list";
     return;
+  }
+  if (parts.size() == 3 && method == "POST") {
+    static constexpr std::array<lacking_feature, 2> of_all{
+        {{"bulkRestore", "restoring many objects at once"}, {"watch", "watching for changes"}}};
+    if (route_lacking(out, of_all, parts[2])) return;
   }
   out.object = percent_decode(parts[2]);
   if (parts.size() > 3) return route_object_action(out, method, parts);
@@ -149,6 +205,11 @@ void route_xml(call& out, const http_request& request, std::string_view method) 
   const std::size_t slash = std::min(path.find('/'), path.size());
   out.bucket = percent_decode(path.substr(0, slash));
   out.object = percent_decode(path.substr(std::min(slash + 1, path.size())));
+  for (const lacking_feature& each : lacking_by_parameter) {
+    if (out.query.has(each.segment) && route_lacking(out, lacking_by_parameter, each.segment)) {
+      return;
+    }
+  }
   if (out.object.empty()) {
     if (method == "GET") out.verb = out.query.has("uploads") ? "multipart.list" : "objects.list";
     if (method == "HEAD") out.verb = "buckets.get";
@@ -209,7 +270,10 @@ call route(const http_request& request) {
     }
     return out;
   }
-  if (out.path == "/token" && method == "POST") {
+  if (under("/storage/v1/projects")) {
+    out.verb = "unmodelled";
+    out.lacking = "service accounts and HMAC keys";
+  } else if (out.path == "/token" && method == "POST") {
     out.verb = "token";
   } else if (under("/batch") && method == "POST") {
     out.verb = "batch";

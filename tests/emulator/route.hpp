@@ -13,10 +13,11 @@ namespace emulator {
 
 /// What a request asks for, read from its method, target and headers alone.
 struct call {
-  /// objects.{list,get,media,insert,delete,patch,update,compose,rewrite,copy,move},
+  /// objects.{list,get,media,insert,delete,patch,update,compose,rewrite,copy,move,restore},
   /// resumable.{start,chunk,status,cancel}, buckets.{list,get,insert,delete,patch,storageLayout,
   /// testPermissions}, multipart.{initiate,part,complete,abort,list_parts,list}, "batch", "token",
-  /// "metadata" (the metadata server), "control" (the emulator's own), "unknown". The XML API's
+  /// "metadata" (the metadata server), "control" (the emulator's own), "unmodelled" (what the
+  /// service has and we have not: see `lacking`), "unknown". The XML API's
   /// HEAD, GET, PUT, copying PUT and bucket GET are objects.get, .media, .insert, .copy and .list.
   std::string_view verb{"unknown"};
   error_form form{error_form::json};
@@ -26,8 +27,9 @@ struct call {
   std::string to_object{};  ///< of rewrite, copy and move
   int part{0};              ///< of multipart.part
   query_parameters query{};
-  std::string_view path{};  ///< as sent; borrowed from the request
-  bool xml{false};          ///< of the XML API
+  std::string_view path{};     ///< as sent; borrowed from the request
+  bool xml{false};             ///< of the XML API
+  std::string_view lacking{};  ///< of "unmodelled": what it is, for people
   /// Set by a fault: a listing page ends after that many results.
   std::optional<std::uint64_t> page_limit{};
   /// Set by a fault: of a chunk no more than so many bytes are kept.

@@ -1,6 +1,7 @@
 #include <emulator/access.hpp>
 #include <emulator/batch.hpp>
 #include <emulator/service.hpp>
+#include <emulator/upload_body.hpp>
 
 #include <array>
 #include <cstdio>
@@ -61,6 +62,7 @@ http_reply service::dispatch_object(const call& asked, const http_request& reque
   if (verb == "objects.compose") return edits_.compose(asked, request);
   if (verb == "objects.rewrite") return edits_.rewrite(asked, request);
   if (verb == "objects.move") return edits_.move(asked, request);
+  if (verb == "objects.restore") return edits_.restore(asked, request);
   throw service_error{404, "notFound", "NotFound", "Not Found"};
 }
 
@@ -119,6 +121,7 @@ http_reply service::dispatch(const call& asked, const http_request& request) {
   // A session's address is a secret of its own and needs no token (protocol.md 1.4).
   const bool bearer_address = asked.query.has("upload_id");
   if (options_.require_token && !bearer_address) require_token(request);
+  if (verb == "unmodelled") throw not_modelled(std::string{asked.lacking});
   rates_.check(asked, std::chrono::steady_clock::now());
   if (store_.restricted()) check_access(store_, asked, request);
   if (verb.starts_with("objects.")) return dispatch_object(asked, request);
@@ -132,7 +135,16 @@ http_reply service::dispatch(const call& asked, const http_request& request) {
 http_reply service::execute(const call& asked, const http_request& request) {
   http_reply reply;
   try {
-    reply = dispatch(asked, request);
+    // A chunk's Content-Range counts its bytes as they are sent.
+    const bool encoded = !asked.xml && asked.verb != "resumable.chunk" && !request.body.empty() &&
+                         same_name(request.header("Content-Encoding"), "gzip");
+    if (encoded) {
+      http_request plain = request;
+      plain.body = decoded_body(request);
+      reply = dispatch(asked, plain);
+    } else {
+      reply = dispatch(asked, request);
+    }
   } catch (const service_error& refused) {
     reply = render(refused, asked.form);
   } catch (const std::runtime_error& failed) {

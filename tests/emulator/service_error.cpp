@@ -53,6 +53,20 @@ service_error forbidden(std::string_view permission, std::string_view object) {
   e.xml_message = "Access denied.";
   return e;
 }
+service_error under_hold(std::string_view bucket, std::string_view name, std::string_view kind) {
+  std::string text = "Object '";
+  text.append(bucket).append("/").append(name).append("' is under active ").append(kind);
+  text.append(" hold and cannot be deleted, overwritten or archived until hold is removed.");
+  return {403, "objectUnderActiveHold", "ObjectUnderActiveHold", text};
+}
+service_error retention_not_met(std::string_view bucket, std::string_view name,
+                                std::string_view until) {
+  std::string text = "Object '";
+  text.append(bucket).append("/").append(name);
+  text.append("' is subject to bucket's retention policy and cannot be deleted, overwritten or ");
+  text.append("archived until ").append(until);
+  return {403, "retentionPolicyNotMet", "RetentionPolicyNotMet", text};
+}
 service_error not_modelled(const std::string& what) {
   return {501, "notImplemented", "NotImplemented", "The emulator does not model " + what};
 }

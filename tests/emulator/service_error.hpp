@@ -40,6 +40,10 @@ service_error required_parameter(const std::string& name);
 service_error bad_request(std::string xml_code, const std::string& message);
 /// 403 for lack of that permission.
 service_error forbidden(std::string_view permission, std::string_view object);
+/// 403 for what nobody may delete or replace, whatever the permissions.
+service_error under_hold(std::string_view bucket, std::string_view name, std::string_view kind);
+service_error retention_not_met(std::string_view bucket, std::string_view name,
+                                std::string_view until);
 service_error not_modelled(const std::string& what);
 service_error unauthorized(bool token_sent);
 

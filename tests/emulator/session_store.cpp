@@ -54,6 +54,12 @@ std::string session_store::start(session fresh) {
   return id;
 }
 
+std::string session_store::customer_key(std::string_view id) const {
+  const std::lock_guard lock{mutex_};
+  const auto at = sessions_.find(id);
+  return at == sessions_.end() ? std::string{} : at->second.held.customer_key;
+}
+
 session_store::entry& session_store::find(std::string_view id) {
   const auto at = sessions_.find(id);
   if (at == sessions_.end()) {

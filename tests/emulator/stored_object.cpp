@@ -77,4 +77,39 @@ std::string http_date(std::chrono::system_clock::time_point time) {
   return out.data();
 }
 
+std::optional<std::chrono::system_clock::time_point> parse_http_date(std::string_view text) {
+  std::tm parts{};
+  const std::string whole{text};
+  const char* const end = ::strptime(whole.c_str(), "%a, %d %b %Y %H:%M:%S GMT", &parts);
+  if (end == nullptr || *end != '\0') return std::nullopt;
+  return std::chrono::system_clock::from_time_t(::timegm(&parts));
+}
+
+std::optional<std::pair<std::int64_t, std::int64_t>> parse_rfc3339(std::string_view text) {
+  std::tm parts{};
+  const std::string whole{text};
+  const char* at = ::strptime(whole.c_str(), "%Y-%m-%dT%H:%M:%S", &parts);
+  if (at == nullptr) return std::nullopt;
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  std::int64_t nanos = 0;
+  if (*at == '.') {
+    ++at;
+    if (!digit(*at)) return std::nullopt;
+    for (std::int64_t unit = 100'000'000; digit(*at); ++at, unit /= 10) nanos += (*at - '0') * unit;
+  }
+  std::int64_t offset = 0;
+  int hours = 0;
+  int minutes = 0;
+  int used = 0;
+  if (*at == '+' || *at == '-') {
+    if (std::sscanf(at + 1, "%2d:%2d%n", &hours, &minutes, &used) != 2 || at[1 + used] != '\0') {
+      return std::nullopt;
+    }
+    offset = (hours * 60 + minutes) * (*at == '+' ? 60 : -60);
+  } else if (std::string_view{at} != "Z") {
+    return std::nullopt;
+  }
+  return std::pair{std::int64_t{::timegm(&parts)} - offset, nanos};
+}
+
 }  // namespace emulator

@@ -9,6 +9,8 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 
 namespace emulator {
 
@@ -23,6 +25,15 @@ struct object_metadata {
   std::string storage_class{"STANDARD"};
   std::string kms_key{};
   std::map<std::string, std::string, std::less<>> custom{};
+  bool temporary_hold{false};
+  bool event_based_hold{false};
+
+  /// What a copy takes over: holds stay with the object that they were placed on.
+  object_metadata copied() const {
+    object_metadata out = *this;
+    out.temporary_hold = out.event_based_hold = false;
+    return out;
+  }
 };
 
 /// One state of one generation of an object. Immutable but for its digests, which are computed on
@@ -36,12 +47,25 @@ class stored_object {
   std::string name{};
   object_metadata metadata{};
   content data{};
+  /// SHA-256, as base64, of the key without which its bytes cannot be read; empty: none is needed.
+  std::string customer_key{};
   std::int64_t generation{0};
   std::int64_t metageneration{1};
   time_point created{};
   time_point updated{};
   /// When it stopped being the live one; of noncurrent generations in versioned buckets.
   std::optional<time_point> deleted{};
+  /// Set when it was deleted for good in a bucket that still keeps it for a time.
+  struct soft_deletion {
+    time_point at{};
+    time_point until{};
+  };
+  std::optional<soft_deletion> soft{};
+  /// When its event-based hold was released: from then on, not from its creation, it is retained.
+  std::optional<time_point> released{};
+  /// By its bucket's retention policy; nothing without one, or as long as an event-based hold
+  /// lasts.
+  std::optional<time_point> retained_until{};
   std::int32_t component_count{0};  ///< of composites, else 0
   /// False for composites and results of multipart uploads: the service keeps no MD5 of those
   /// (protocol.md 5.3).
@@ -70,5 +94,10 @@ using object_ptr = std::shared_ptr<const stored_object>;
 std::string rfc3339(std::chrono::system_clock::time_point time);
 /// The form of HTTP headers: "Sun, 01 Mar 2026 12:00:00 GMT".
 std::string http_date(std::chrono::system_clock::time_point time);
+/// Empty optional for a text of another form: such a condition is ignored.
+std::optional<std::chrono::system_clock::time_point> parse_http_date(std::string_view text);
+/// Seconds since 1970 and nanoseconds, of any year and offset; empty optional for a text of another
+/// form.
+std::optional<std::pair<std::int64_t, std::int64_t>> parse_rfc3339(std::string_view text);
 
 }  // namespace emulator

@@ -1,4 +1,5 @@
 #include <emulator/digest.hpp>
+#include <emulator/gzip.hpp>
 #include <emulator/service_error.hpp>
 #include <emulator/upload_body.hpp>
 #include <emulator/uri.hpp>
@@ -128,6 +129,12 @@ related_body parse_related(const http_request& request) {
   }
   out.media = request.body.slice(offset, size);
   return out;
+}
+
+content decoded_body(const http_request& request) {
+  auto plain = gunzip(request.body.to_string());
+  if (!plain) throw invalid_argument("The body is not gzip, which its Content-Encoding says it is");
+  return content{std::move(*plain)};
 }
 
 }  // namespace emulator

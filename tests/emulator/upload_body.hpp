@@ -34,4 +34,8 @@ struct related_body {
 /// Throws service_error 400 unless the body is exactly two well-formed parts.
 related_body parse_related(const http_request& request);
 
+/// The body without its `Content-Encoding: gzip`, which is the transfer's on the JSON API, and not
+/// the object's. Throws service_error 400 when it is not gzip.
+content decoded_body(const http_request& request);
+
 }  // namespace emulator

@@ -18,7 +18,7 @@ upload_store::upload_map::const_iterator upload_store::find(std::string_view buc
 }
 
 std::string upload_store::initiate(std::string_view bucket, std::string_view key,
-                                   object_metadata metadata) {
+                                   object_metadata metadata, std::string customer_key) {
   const std::lock_guard lock{mutex_};
   // URL-safe, as the service's ids are: a client sends them as they came.
   const std::string number = std::to_string(next_++);
@@ -28,7 +28,8 @@ std::string upload_store::initiate(std::string_view bucket, std::string_view key
                               .key = std::string{key},
                               .metadata = std::move(metadata),
                               .initiated = std::chrono::system_clock::now(),
-                              .parts = {}});
+                              .parts = {},
+                              .customer_key = std::move(customer_key)});
   return id;
 }
 
@@ -105,7 +106,8 @@ std::vector<upload_store::upload> upload_store::list(std::string_view bucket) co
                 .key = held.key,
                 .metadata = held.metadata,
                 .initiated = held.initiated,
-                .parts = {}};
+                .parts = {},
+                .customer_key = held.customer_key};
     out.push_back(std::move(line));
   }
   std::ranges::stable_sort(out, {}, &upload::key);

@@ -28,6 +28,7 @@ class upload_store {
     object_metadata metadata{};
     time_point initiated{};
     std::map<int, part> parts{};
+    std::string customer_key{};  ///< that each part must bring, see stored_object
   };
   /// One line of a complete request.
   struct listed_part {
@@ -35,7 +36,8 @@ class upload_store {
     std::string etag;
   };
 
-  std::string initiate(std::string_view bucket, std::string_view key, object_metadata metadata);
+  std::string initiate(std::string_view bucket, std::string_view key, object_metadata metadata,
+                       std::string customer_key = {});
   /// Adds or replaces a part; gives its ETag.
   std::string add_part(std::string_view bucket, std::string_view key, std::string_view id,
                        int number, content data);

@@ -1,3 +1,4 @@
+#include <emulator/customer_key.hpp>
 #include <emulator/digest.hpp>
 #include <emulator/media.hpp>
 #include <emulator/upload_body.hpp>
@@ -31,7 +32,9 @@ object_metadata metadata_of_headers(const http_request& request) {
 
 http_reply xml_api::get(const call& asked, const http_request& request, bool head_only) const {
   const auto when = preconditions::of_xml(asked.query, request);
-  http_reply reply = media_reply(*store_.get(asked.bucket, asked.object, when), request, true);
+  const object_ptr object = store_.get(asked.bucket, asked.object, when);
+  require_key(*object, customer_key_of(request));
+  http_reply reply = media_reply(*object, request, true);
   reply.head_only = head_only;
   return reply;
 }
@@ -40,9 +43,12 @@ http_reply xml_api::put(const call& asked, const http_request& request) const {
   store_.require_bucket(asked.bucket);
   declared_digests::of_headers(request).check(request.body);
   const auto when = preconditions::of_xml(asked.query, request);
-  const object_ptr stored = store_.put(
-      asked.bucket,
-      {.name = asked.object, .metadata = metadata_of_headers(request), .data = request.body}, when);
+  const object_ptr stored = store_.put(asked.bucket,
+                                       {.name = asked.object,
+                                        .metadata = metadata_of_headers(request),
+                                        .data = request.body,
+                                        .customer_key = customer_key_of(request)},
+                                       when);
   http_reply reply;
   reply.set("Content-Type", "text/html; charset=UTF-8");
   set_object_headers(reply, *stored, true);
@@ -63,14 +69,16 @@ http_reply xml_api::copy(const call& asked, const http_request& request) const {
     if (!source.generation) throw invalid_argument("Invalid x-goog-copy-source-generation");
   }
   const object_ptr from = store_.get(asked.bucket, asked.object, source);
+  require_key(*from, customer_key_of(request, key_role::copy_source));
   const bool replace = same_name(request.header("x-goog-metadata-directive"), "REPLACE");
   const object_ptr stored =
       store_.put(asked.to_bucket,
                  {.name = asked.to_object,
-                  .metadata = replace ? metadata_of_headers(request) : from->metadata,
+                  .metadata = replace ? metadata_of_headers(request) : from->metadata.copied(),
                   .data = from->data,
                   .has_md5 = from->has_md5,
-                  .component_count = from->component_count},
+                  .component_count = from->component_count,
+                  .customer_key = customer_key_of(request)},
                  preconditions::of_xml(asked.query, request));
   xml_writer out{"CopyObjectResult"};
   out.leaf("LastModified", rfc3339(stored->updated));
@@ -92,7 +100,8 @@ http_reply xml_api::initiate(const call& asked, const http_request& request) con
   xml_writer out{"InitiateMultipartUploadResult"};
   out.leaf("Bucket", asked.bucket);
   out.leaf("Key", asked.object);
-  out.leaf("UploadId", uploads_.initiate(asked.bucket, asked.object, metadata_of_headers(request)));
+  out.leaf("UploadId", uploads_.initiate(asked.bucket, asked.object, metadata_of_headers(request),
+                                         customer_key_of(request)));
   // Google's client for Node takes an upload id from replies of text/* only.
   return out.reply("text/xml; charset=UTF-8");
 }
@@ -106,6 +115,7 @@ http_reply xml_api::part(const call& asked, const http_request& request) const {
   if (id.empty()) throw invalid_argument("uploadId is missing");
   const auto declared = declared_digests::of_headers(request);
   declared.check(request.body);
+  require_key(uploads_.get(asked.bucket, asked.object, id).customer_key, customer_key_of(request));
   http_reply reply;
   reply.set("ETag", uploads_.add_part(asked.bucket, asked.object, id, asked.part, request.body));
   reply.set("x-goog-hash", "crc32c=" + crc32c_text(crc32c(request.body).value()));
@@ -123,6 +133,7 @@ http_reply xml_api::complete(const call& asked, const http_request& request) con
   // Digests of this request are of its document, not of the object (protocol.md 2).
   declared_digests::of_headers(request).check(request.body);
   const auto listed = parse_complete(request.body.to_string());
+  store_.require_replaceable(asked.bucket, asked.object);  // else the upload stays open
   auto upload = uploads_.complete(asked.bucket, asked.object, asked.query.get("uploadId"), listed,
                                   least_part_size_);
   content whole;
@@ -131,7 +142,8 @@ http_reply xml_api::complete(const call& asked, const http_request& request) con
                                        {.name = asked.object,
                                         .metadata = std::move(upload.metadata),
                                         .data = std::move(whole),
-                                        .has_md5 = false},
+                                        .has_md5 = false,
+                                        .customer_key = std::move(upload.customer_key)},
                                        {});
   xml_writer out{"CompleteMultipartUploadResult"};
   out.leaf("Location", request.base() + "/" + asked.bucket + "/" + percent_encode(asked.object));

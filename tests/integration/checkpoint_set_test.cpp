@@ -216,8 +216,10 @@ TEST_CASE("checkpoint_set: over a socket, 2,500 members", "[integration]") {
   REQUIRE(opened);
   CHECK(opened->members().size() == 2'500);
   CHECK(opened->info().last == ".metadata");
-  h.put("rank-2222", "state of 2222");
-  CHECK(h.set().open().error().message().find("\"rank-2222\" has changed") != std::string::npos);
+  h.put("rank-2222", "of another state");
+  const auto damaged = h.set().open();
+  REQUIRE_FALSE(damaged);
+  CHECK(damaged.error().message().find("\"rank-2222\" has changed") != std::string::npos);
   const auto list = dataflux::list_checkpoint_sets(*h.client, "bkt", "");
   REQUIRE(list);
   CHECK(list->complete.empty());
@@ -299,6 +301,37 @@ TEST_CASE("checkpoint_set: over a socket, members by many writers of two clients
   CHECK_FALSE(saved->open("rank-4"));
 }
 
+TEST_CASE("checkpoint_set: over a socket, a save goes on where another was killed (mend 9)",
+          "[integration]") {
+  harness h;
+  const auto save = [&](const std::string& name, std::size_t size) {
+    auto writer = h.set().open_member(name, {.part_size = 5 << 20});
+    REQUIRE(writer);
+    REQUIRE(writer->write(dataflux::as_bytes(std::string(size, 'x'))));
+    return writer->commit();
+  };
+  REQUIRE(h.set().begin());
+  REQUIRE(save("rank-0", 100));
+  REQUIRE(save("deep/rank-1", 6U << 20U));  // in parts
+  // It was killed here.
+  const auto list = dataflux::list_checkpoint_sets(*h.client, "bkt", "run").value();
+  REQUIRE(list.unfinished.size() == 1);
+  CHECK(list.unfinished[0].prefix == "run/step-1/");
+  CHECK(list.unfinished[0].objects == 2);
+  CHECK(list.unfinished[0].bytes == 100 + (6U << 20U));
+  REQUIRE(list.unfinished[0].age);
+  CHECK(save("rank-0", 100).error().code() == errc::already_exists);
+  CHECK(h.set().begin().error().code() == errc::already_exists);
+  const auto room = h.set().begin(dataflux::unfinished_members::replace);
+  REQUIRE(room);
+  CHECK(room->objects == 2);
+  const auto made = save("rank-0", 100);
+  REQUIRE(made);
+  REQUIRE(h.set().commit({h.set().record_of(*made).value()}));
+  CHECK(h.set().open());
+  CHECK(dataflux::list_checkpoint_sets(*h.client, "bkt", "run").value().unfinished.empty());
+}
+
 TEST_CASE("checkpoint_set: over a socket, a member does not replace another but on request",
           "[integration]") {
   harness h;
@@ -309,6 +342,7 @@ TEST_CASE("checkpoint_set: over a socket, a member does not replace another but 
   const auto refused = writer->commit();
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code() == errc::already_exists);
+  CHECK(refused.error().message().find("unfinished_members::replace") != std::string::npos);
   CHECK(h.set().open());
 
   auto replacing = h.set().replace_member("rank-1");

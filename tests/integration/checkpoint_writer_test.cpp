@@ -76,15 +76,15 @@ std::vector<cell> all_cells() {
     std::uint64_t from{1};
   };
   const step steps[] = {
-      {way::insert, "objects.get"},           {way::insert, "objects.insert"},
-      {way::staged, "objects.get"},           {way::staged, "objects.delete"},
-      {way::staged, "objects.move"},          {way::staged, "objects.move", 2},
-      {way::staged, "multipart.initiate"},    {way::staged, "multipart.part"},
-      {way::staged, "multipart.part", 3},     {way::staged, "multipart.complete"},
-      {way::direct, "objects.get", 2},        {way::direct, "multipart.initiate"},
-      {way::direct, "multipart.part", 2},     {way::direct, "multipart.complete"},
-      {way::resumable, "resumable.start"},    {way::resumable, "resumable.chunk"},
-      {way::resumable, "resumable.chunk", 3},
+      {way::insert, "objects.get"},        {way::insert, "objects.insert"},
+      {way::staged, "objects.get"},        {way::staged, "objects.delete"},
+      {way::staged, "buckets.get"},        {way::staged, "objects.move"},
+      {way::staged, "objects.move", 2},    {way::staged, "multipart.initiate"},
+      {way::staged, "multipart.part"},     {way::staged, "multipart.part", 3},
+      {way::staged, "multipart.complete"}, {way::direct, "objects.get", 2},
+      {way::direct, "multipart.initiate"}, {way::direct, "multipart.part", 2},
+      {way::direct, "multipart.complete"}, {way::resumable, "resumable.start"},
+      {way::resumable, "resumable.chunk"}, {way::resumable, "resumable.chunk", 3},
   };
   std::vector<cell> cells;
   for (const step& s : steps) {
@@ -194,6 +194,59 @@ TEST_CASE("checkpoint_writer: where nothing may be deleted it goes direct, and s
   CHECK(made->fallback.find("may not be removed or moved") != std::string::npos);
   CHECK(s.server.get("bkt", "ckpt/o") == large_body());
   CHECK(s.strays("bkt").empty());
+}
+
+TEST_CASE("checkpoint_writer: where the bucket lets nothing go it goes direct (mend 3)",
+          "[checkpoint]") {
+  emulator::bucket_settings retains;
+  retains.retention = 1h;
+  emulator::bucket_settings holds;
+  holds.default_event_based_hold = true;
+  for (const auto& settings : {retains, holds}) {
+    service s;
+    s.server.service().store().create_bucket("bkt", settings);
+    const auto made = save(*s.looker, "bkt", large_body(), commit_mode::staged);
+    REQUIRE(made);
+    CHECK(made->mode == commit_mode::direct);
+    CHECK(made->fallback.find(settings.retention ? "retention policy" : "hold") !=
+          std::string::npos);
+    CHECK(s.server.get("bkt", "ckpt/o") == large_body());
+    CHECK(s.strays("bkt").empty());
+  }
+}
+
+TEST_CASE("checkpoint_writer: a refused move is made up for by a copy (mend 3)", "[checkpoint]") {
+  service s;
+  emulator::bucket_settings settings;
+  settings.retention = 1h;
+  s.server.service().store().create_bucket("bkt", settings);
+  s.server.faults().add({.verb = "buckets.get", .count = 0, .action = fault::refuse{403}});
+  const auto made = save(*s.looker, "bkt", large_body(), commit_mode::staged);
+  REQUIRE(made);
+  CHECK(made->mode == commit_mode::staged);
+  CHECK(made->fallback.find("left behind") != std::string::npos);
+  CHECK(s.server.get("bkt", "ckpt/o") == large_body());
+  CHECK(s.strays("bkt").find("dataflux-uploads/") == 0);
+}
+
+TEST_CASE("checkpoint_writer: a versioned bucket keeps no temporaries (mend 6)", "[checkpoint]") {
+  for (const bool moves : {true, false}) {
+    service s;
+    emulator::bucket_settings settings;
+    settings.versioning = true;
+    s.server.service().store().create_bucket("bkt", settings);
+    s.server.put("bkt", "ckpt/o", old_body);
+    if (!moves) {
+      s.server.faults().add(
+          {.verb = "objects.move", .from = 2, .count = 0, .action = fault::refuse{412}});
+    }
+    // The temporary object is removed although the first reply to that is lost.
+    s.server.faults().add({.verb = "objects.delete", .from = 2, .action = fault::lose_reply{}});
+    CHECK(save(*s.looker, "bkt", large_body(), commit_mode::staged).has_value() == moves);
+    const auto all = s.server.service().store().list("bkt", {.versions = true}).items;
+    CHECK(all.size() == (moves ? 2U : 1U));
+    for (const auto& each : all) CHECK(each->name == "ckpt/o");
+  }
 }
 
 TEST_CASE("checkpoint_writer: an upload that cannot be aborted is named", "[checkpoint]") {

@@ -14,12 +14,14 @@
 #include <support/run_child.hpp>
 #include <support/temporary_folder.hpp>
 
+#include <atomic>
 #include <cstddef>
 #include <fstream>
 #include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 namespace fork_test {
@@ -170,6 +172,41 @@ TEST_CASE("fork: the child makes a client of its own", "[integration]") {
   }});
   CHECK(bad == 0);
   CHECK(h.server.get("bkt", "w") == "the child's");
+}
+
+TEST_CASE("fork: memory that is lent is dropped without the parent's locks (mend 10)",
+          "[integration]") {
+  harness h;
+  std::vector<dataflux::get_request> requests;
+  for (int i = 0; i < 40; ++i) {
+    requests.push_back({.object = std::to_string(i)});
+    h.server.put("bkt", requests.back().object, std::string(i % 2 == 0 ? 1000 : 200'000, 'x'));
+  }
+  dataflux::getter all(h.context, "bkt", requests);
+  auto lent = all.next_batch(40).value();
+  REQUIRE_FALSE(lent.empty());
+  // Meanwhile the parent's threads take memory and give it back.
+  std::atomic<bool> over{false};
+  std::thread reads([&] {
+    while (!over) {
+      dataflux::getter items(h.context, "bkt", requests);
+      while (!items.next_batch(4).value().empty()) {
+      }
+    }
+  });
+  int bad = 0;
+  for (int i = 0; i < 50 && bad == 0; ++i) {
+    bad = first_bad({
+        [&] {
+          lent.clear();
+          return true;
+        },
+        [&] { return h.context.counters().lent == 0; },
+    });
+  }
+  over = true;
+  reads.join();
+  CHECK(bad == 0);
 }
 #endif
 

@@ -176,6 +176,7 @@ class scripted_store : public dataflux::object_store {
       return;
     }
     r.page_token = inner;
+    if (r.match_glob == "**") r.match_glob.clear();  // matches all names
     if (fault == page_fault::fewer) r.max_results = (r.max_results + 2) / 3;
     if (fault == page_fault::more) r.max_results = std::min(1000U, 2 * r.max_results + 1);
     const auto serve = [this](const dataflux::list_page_request& of, finisher then) {

@@ -40,6 +40,7 @@ class checker {
     attributes();
     composing();
     moving();
+    copying();
     bad_arguments();
     missing_things();
     cancelled();
@@ -637,6 +638,54 @@ class checker {
     request.source = to;
     check_fails(finish(store.submit(request)), errc::invalid_argument);
     CHECK(remove(to));
+  }
+
+  void copying() {
+    INFO(
+        "a copy has the bytes, and the metadata unless others are given; the bucket tells of "
+        "itself");
+    const auto from = name("copied from");
+    const auto to = name("copied to");
+    const auto data = content(1000, 11);
+    const auto before = finish(store.submit_insert({.bucket = bucket,
+                                                    .object = from,
+                                                    .data = data,
+                                                    .content_type = "x/y",
+                                                    .metadata = {{"key", "value"}}}));
+    REQUIRE(before);
+    dataflux::rewrite_request request{.source_bucket = bucket,
+                                      .source = from,
+                                      .source_generation = before->generation + 1,
+                                      .bucket = bucket,
+                                      .object = to,
+                                      .conditions = {.if_generation_match = 0}};
+    check_fails(finish(store.submit(request)), errc::not_found, to);
+    request.source_generation = before->generation;
+    const auto made = finish(store.submit(request));
+    INFO((made ? "" : made.error().to_string()));
+    REQUIRE(made);
+    CHECK(made->name == to);
+    CHECK(made->generation > before->generation);
+    CHECK(made->crc32c == before->crc32c);
+    CHECK(made->content_type == "x/y");
+    CHECK(made->metadata == before->metadata);
+    CHECK((read({.object = to}).bytes == data));
+    check_fails(finish(store.submit(request)), errc::already_exists, to);
+    request.conditions.if_generation_match = made->generation;
+    request.content_type = "u/v";
+    const auto other = finish(store.submit(request));
+    REQUIRE(other);
+    CHECK(other->content_type == "u/v");
+    CHECK(other->metadata.empty());
+    request.max_bytes_per_request = 1;
+    check_fails(finish(store.submit(request)), errc::invalid_argument);
+    CHECK(stat(from));
+    CHECK(remove(from));
+    CHECK(remove(to));
+    const auto facts = finish(store.submit(dataflux::bucket_request{.bucket = bucket}));
+    REQUIRE(facts);
+    CHECK(facts->name == bucket);
+    CHECK(facts->retention_seconds == 0);
   }
 
   void bad_arguments() {

@@ -23,8 +23,9 @@ struct open_set;
 }
 
 /// A complete set as it was when it was opened: its last object and its manifest were there and
-/// whole, and every member had the size, generation and CRC32C that the manifest tells. A handle:
-/// copies share. Thread safety: all members from any thread.
+/// whole, and every member had the size and CRC32C that the manifest tells. From then on the
+/// generations that were found are meant, in records and reads. A handle: copies share. Thread
+/// safety: all members from any thread.
 class checkpoint_set_reader {
  public:
   explicit checkpoint_set_reader(std::shared_ptr<const detail::open_set> set) noexcept
@@ -36,10 +37,10 @@ class checkpoint_set_reader {
   /// Null if there is none of this name. O(log members).
   const member_record* find(std::string_view name) const noexcept;
 
-  /// A member, or the last object: as it was committed, whatever is there under its name now, and
-  /// each range that is read compared by the checksums of its record. Of `how` bucket, object,
-  /// generation, crc32c and parts are the set's, whatever they say. Errors: not_found for a name of
-  /// neither; those of checkpoint_reader.
+  /// A member, or the last object: as it was when the set was opened, whatever is there under its
+  /// name now, and each range that is read compared by the checksums of its record. Of `how`
+  /// bucket, object, generation, crc32c and parts are the set's, whatever they say. Errors:
+  /// not_found for a name of neither; those of checkpoint_reader.
   result<checkpoint_reader> open(std::string_view name, checkpoint_read_request how = {}) const;
   operation<checkpoint_reader> submit_open(std::string_view name,
                                            checkpoint_read_request how = {}) const;
@@ -55,6 +56,7 @@ class checkpoint_set_reader {
 /// record (checkpoint/member_record.hpp, text where it has to travel) to the one who commits:
 ///
 ///     checkpoint_set set(context, "bucket", "run/step-10");
+///     auto room = set.begin(unfinished_members::replace);          // one of them, before all else
 ///     auto writer = set.open_member("rank-3");                     // each rank its own
 ///     writer->write(state);
 ///     auto record = set.record_of(*writer->commit());
@@ -76,15 +78,31 @@ class checkpoint_set {
  public:
   checkpoint_set(transfer_context context, std::string bucket, std::string prefix);
 
+  /// Before the first member, by one of those who save: makes sure that nothing is in the way of
+  /// their names. What others of this save have written already counts as an earlier save's, so all
+  /// wait for its end. Only what open_member() and commits have written is known, and removed, by
+  /// its generation; strangers stay.
+  ///
+  /// Errors: already_exists if the set is committed, and for what an earlier save has left unless
+  /// it is to be replaced; the first failure of a removal; those of listing. Cost: one listing of
+  /// the prefix.
+  result<removal_report> begin(unfinished_members unfinished = unfinished_members::refuse,
+                               call_limits limits = {}) const;
+  operation<removal_report> submit_begin(unfinished_members unfinished = unfinished_members::refuse,
+                                         call_limits limits = {}) const;
+  void start_begin(unfinished_members unfinished, const call_limits& limits,
+                   object_store::completion<removal_report> done) const;
+
   /// Begins a member. It goes direct: until the set is committed nobody trusts it, and so it needs
   /// neither a temporary name nor permission to move. Writers of one context share its memory and
   /// connections. Of `how` bucket, object and mode are the set's, whatever they say.
   ///
   /// Nothing must be there under the name: what is, may belong to a committed set. Where a killed
-  /// attempt has left members, remove the prefix first, or replace them.
+  /// attempt has left members, begin() removes them. In the object's custom metadata it is said
+  /// that it is a member ("dataflux-member-of-set").
   ///
-  /// Errors: invalid_argument for the name; already_exists, from the writer's commit; those of
-  /// checkpoint_writer::open().
+  /// Errors: invalid_argument for the name and for metadata of a key "dataflux-*"; already_exists,
+  /// from the writer's commit; those of checkpoint_writer::open().
   result<checkpoint_writer> open_member(std::string_view name,
                                         object_upload_request how = {}) const;
   operation<checkpoint_writer> submit_open_member(std::string_view name,
@@ -123,17 +141,19 @@ class checkpoint_set {
                     object_store::completion<committed_set> done) const;
 
   /// Looks whether the set is complete. `last` is the last object's name; empty: the one that is
-  /// there.
+  /// there. Content decides, so that a copy of a set is one, unless `match` is stricter.
   ///
   /// Errors: failed_precondition if there is no last object, or several and none is named;
   /// data_loss that says what is missing or has changed since the commit; unimplemented for a set
   /// of a later version. Cost: one listing of the prefix and a read of the manifest; both again
   /// before it says that a set is damaged, because pages of a listing are not of one moment.
-  result<checkpoint_set_reader> open(std::string last = {}, call_limits limits = {}) const;
-  operation<checkpoint_set_reader> submit_open(std::string last = {},
-                                               call_limits limits = {}) const;
+  result<checkpoint_set_reader> open(std::string last = {}, call_limits limits = {},
+                                     member_match match = member_match::content) const;
+  operation<checkpoint_set_reader> submit_open(std::string last = {}, call_limits limits = {},
+                                               member_match match = member_match::content) const;
   void start_open(std::string last, const call_limits& limits,
-                  object_store::completion<checkpoint_set_reader> done) const;
+                  object_store::completion<checkpoint_set_reader> done,
+                  member_match match = member_match::content) const;
 
  private:
   transfer_context context_;

@@ -28,6 +28,21 @@ struct last_object {
   std::vector<std::pair<std::string, std::string>> metadata{};
 };
 
+/// What checkpoint_set::begin() does about what an earlier save that was not committed has left.
+enum class unfinished_members : std::uint8_t {
+  refuse,   ///< it is an error, which says what there is
+  replace,  ///< it is removed
+};
+
+/// What a member of a set has to be when the set is opened.
+enum class member_match : std::uint8_t {
+  /// Of the size and CRC32C that the manifest tells. So is a set that was copied to another bucket,
+  /// restored from soft delete, or rewritten into another storage class.
+  content,
+  /// And of the generation that was committed: nobody has written to it since.
+  generation,
+};
+
 struct committed_set {
   /// The last object; its `created` is the time of the commit, by the service's clock.
   object_metadata last{};

@@ -39,21 +39,21 @@ void start_list_checkpoint_sets(object_store& store, const std::string& bucket,
                                 object_store::completion<checkpoint_set_list> done);
 
 /// Removes the oldest complete sets below `prefix`, by the time of their commits and not by their
-/// names, until `count` are left. Sets that are unfinished or damaged neither count nor go; nor
-/// does anything that a set which goes does not list as its own. `count` is at least 1, and the
-/// prefix not empty.
+/// names, until `count` are left. Sets that are damaged neither count nor go, nor do unfinished
+/// ones but by an option; nor does anything that a set which goes does not list as its own. `count`
+/// is at least 1, and the prefix not empty.
 result<removal_report> keep_last_checkpoint_sets(object_store& store, const std::string& bucket,
                                                  const std::string& prefix, std::size_t count,
-                                                 call_limits limits = {});
-operation<removal_report> submit_keep_last_checkpoint_sets(object_store& store,
-                                                           const std::string& bucket,
-                                                           const std::string& prefix,
-                                                           std::size_t count,
-                                                           call_limits limits = {});
+                                                 call_limits limits = {},
+                                                 const keep_last_options& options = {});
+operation<removal_report> submit_keep_last_checkpoint_sets(
+    object_store& store, const std::string& bucket, const std::string& prefix, std::size_t count,
+    call_limits limits = {}, const keep_last_options& options = {});
 void start_keep_last_checkpoint_sets(object_store& store, const std::string& bucket,
                                      const std::string& prefix, std::size_t count,
                                      const call_limits& limits,
-                                     object_store::completion<removal_report> done);
+                                     object_store::completion<removal_report> done,
+                                     const keep_last_options& options = {});
 
 /// Removes all that lies below `prefix`, whether it is a set, several, an unfinished one, or
 /// somebody else's checkpoint: first what is a last object, or has the name of one (".metadata").

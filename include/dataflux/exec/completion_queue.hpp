@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <vector>
@@ -31,6 +32,7 @@ class completion_queue {
   completion_queue& operator=(const completion_queue&) = delete;
   ~completion_queue();
 
+  /// Into an inherited queue the child of a fork pushes nothing.
   void push(completion_event event);
   /// Waits up to `limit` for the first event, then fills `out` with all that are there, oldest
   /// first; gives their number, 0 after the time. Zero `limit` = do not wait.
@@ -41,9 +43,13 @@ class completion_queue {
 
  private:
   std::mutex mutex_{};
-  std::condition_variable arrived_{};
+  /// By pointer, for the child of a fork: the end of one that a thread of the parent's waits for
+  /// would wait for that thread.
+  std::unique_ptr<std::condition_variable> arrived_{std::make_unique<std::condition_variable>()};
   std::vector<completion_event> events_{};
   std::size_t head_{0};
+  bool inherited() const noexcept;
+
   std::uint64_t born_;  ///< the fork_generation() it belongs to
   int descriptor_{-1};
 };

@@ -2,8 +2,8 @@
 
 #include <dataflux/config.hpp>
 #include <dataflux/error.hpp>
+#include <dataflux/fork_generation.hpp>
 
-#include <cstdint>
 #include <string_view>
 
 namespace dataflux::inline DATAFLUX_ABI {
@@ -11,11 +11,8 @@ namespace dataflux::inline DATAFLUX_ABI {
 /// fork() copies descriptors but not threads: what the parent made must not be used in the child.
 /// Whoever owns a thread or a socket remembers fork_generation() when it is made, compares it at
 /// each entry before any lock, and in the child refuses (errc::failed_precondition) and leaks its
-/// state instead of tearing it down, which would speak on the parent's connections.
-
-/// Counts the forks that led to this process since the library was first used. Registers the fork
-/// handlers on the first call. Thread-safe; one load afterwards.
-std::uint64_t fork_generation() noexcept;
+/// state instead of tearing it down, which would speak on the parent's connections. What only has a
+/// lock, as pools of memory have, goes without it there.
 
 /// What a use in the child fails with; `what` the parent made: "client", "listing".
 error forked_error(std::string_view what);

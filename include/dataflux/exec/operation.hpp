@@ -122,6 +122,7 @@ class [[nodiscard]] operation {
   /// Pushes {tag, code} into `queue` when the result is there, or now if it is already. Once per
   /// operation; the queue outlives it.
   void notify(completion_queue& queue, std::uint64_t tag) const {
+    if (inherited()) return queue.push({tag, errc::failed_precondition});
     std::unique_lock lock(state_->mutex);
     if (!state_->done) {
       state_->queue = &queue;

@@ -66,6 +66,8 @@ class client final : public object_store {
   void start(const multipart_abort_request& request, completion<void> done) override;
   void start(const list_parts_request& request, completion<part_page> done) override;
   void start(const list_uploads_request& request, completion<upload_page> done) override;
+  void start(const rewrite_request& request, completion<object_metadata> done) override;
+  void start(const bucket_request& request, completion<bucket_metadata> done) override;
   void start(const resumable_start_request& request, completion<resumable_session> done) override;
   void start(const resumable_chunk_request& request, completion<resumable_progress> done) override;
   void start(const resumable_status_request& request, completion<resumable_progress> done) override;
@@ -73,8 +75,6 @@ class client final : public object_store {
 
   // What other stores do not have: gcs/requests.hpp.
   void start(const patch_request& request, completion<object_metadata> done);
-  void start(const rewrite_request& request, completion<object_metadata> done);
-  void start(const bucket_request& request, completion<bucket_metadata> done);
   void start(const storage_layout_request& request, completion<storage_layout> done);
   void start(const test_permissions_request& request, completion<std::vector<std::string>> done);
 

@@ -2,8 +2,10 @@
 
 #include <dataflux/deadline.hpp>
 #include <dataflux/result.hpp>
+#include <dataflux/store/bucket_requests.hpp>
 #include <dataflux/store/object_metadata.hpp>
 #include <dataflux/store/preconditions.hpp>
+#include <dataflux/store/requests.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -14,6 +16,11 @@
 /// What those verbs of gcs::client take and give that other stores do not have; written as
 /// store/requests.hpp says.
 namespace dataflux::inline DATAFLUX_ABI::gcs {
+
+// Those that memory_store has, too: store/requests.hpp, store/bucket_requests.hpp.
+using dataflux::bucket_metadata;
+using dataflux::bucket_request;
+using dataflux::rewrite_request;
 
 /// Changes some of an object's metadata and leaves the rest (protocol.md 1.7).
 struct patch_request {
@@ -35,59 +42,6 @@ struct patch_request {
   std::vector<std::pair<std::string, std::optional<std::string>>> metadata{};
   /// Without if_metageneration_match a failed attempt whose outcome is unknown is not repeated.
   preconditions conditions{};
-  call_limits limits{};
-};
-
-/// Copies an object within the service: to another name, bucket, location, storage class or key.
-/// However large it is, the call ends when all of it is copied; the service does so in several
-/// requests, and what it has done is kept when one of them fails (protocol.md 1.6).
-struct rewrite_request {
-  using value = object_metadata;
-
-  std::string source_bucket{};
-  std::string source{};
-  /// 0 = the live one. If a copy takes several requests, they go on with what the first one found.
-  std::int64_t source_generation{0};
-  std::string bucket{};
-  std::string object{};
-  /// With any of these set the copy's metadata are exactly these; with none they are the source's.
-  std::string content_type{};
-  std::vector<std::pair<std::string, std::string>> metadata{};
-  std::string content_encoding{};
-  std::string storage_class{};
-  std::optional<timestamp> custom_time{};
-  /// Of the copy; empty = the bucket's. Counts as none of the above.
-  std::string kms_key_name{};
-  /// Bytes that one request copies at most, a multiple of 1 MiB; 0 = as the service likes.
-  std::uint64_t max_bytes_per_request{0};
-  preconditions source_conditions{};
-  /// Of the copy. Without if_generation_match a failed first request whose outcome is unknown is
-  /// not repeated.
-  preconditions conditions{};
-  call_limits limits{};
-};
-
-/// What the service tells of a bucket (protocol.md 1.8). Members it did not send are empty.
-struct bucket_metadata {
-  std::string name{};
-  std::string location{};       ///< such as "US-EAST1"
-  std::string location_type{};  ///< "region", "dual-region", "multi-region", "zone"
-  std::string storage_class{};  ///< of objects written without one
-  std::int64_t metageneration{0};
-  std::int64_t project_number{0};
-  std::optional<timestamp> created{};
-  bool hierarchical{false};
-  bool versioning{false};
-  bool requester_pays{false};
-  bool uniform_access{false};
-  /// For how long deleted objects stay, billed, in the background; 0 = not at all.
-  std::int64_t soft_delete_seconds{0};
-};
-
-struct bucket_request {
-  using value = bucket_metadata;
-
-  std::string bucket{};
   call_limits limits{};
 };
 
@@ -121,11 +75,9 @@ struct test_permissions_request {
   call_limits limits{};
 };
 
-/// As store/validate.hpp; patch: a change at all; rewrite: max_bytes_per_request is a multiple of
-/// 1 MiB; test_permissions: 1-100 permissions of letters and dots.
+/// As store/validate.hpp; patch: a change at all; test_permissions: 1-100 permissions of letters
+/// and dots.
 result<void> validate(const patch_request& r);
-result<void> validate(const rewrite_request& r);
-result<void> validate(const bucket_request& r);
 result<void> validate(const storage_layout_request& r);
 result<void> validate(const test_permissions_request& r);
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/buffer.hpp>
+#include <dataflux/fork_generation.hpp>
 
 #include <algorithm>
 #include <array>
@@ -79,6 +80,10 @@ struct buffer_pool_state {
   buffer_pool_state& operator=(const buffer_pool_state&) = delete;
   ~buffer_pool_state() { shrink(0); }
 
+  /// The mutex may have been locked when the process was forked, and the lists half changed.
+  bool inherited() const noexcept { return born != fork_generation(); }
+
+  const std::uint64_t born{fork_generation()};
   std::mutex mutex{};
   const std::size_t max_idle;
   std::size_t idle{0};
@@ -116,7 +121,7 @@ struct buffer_pool_state {
   }
 
   void give_back(std::byte* data, std::size_t capacity) noexcept {
-    {
+    if (!inherited()) {
       std::scoped_lock lock(mutex);
       used -= capacity;
       auto& list = free[size_class(capacity)];
@@ -138,7 +143,9 @@ DATAFLUX_INLINE buffer::~buffer() {
 }
 
 DATAFLUX_INLINE buffer_pool::buffer_pool(std::size_t max_idle_bytes)
-    : state_(std::make_shared<detail::buffer_pool_state>(max_idle_bytes)) {}
+    : state_(new detail::buffer_pool_state(max_idle_bytes), [](detail::buffer_pool_state* state) {
+        if (!state->inherited()) delete state;
+      }) {}
 
 DATAFLUX_INLINE std::size_t buffer_pool::capacity_for(std::size_t size) noexcept {
   const std::size_t wanted = std::max(size, detail::smallest_buffer);
@@ -153,6 +160,10 @@ DATAFLUX_INLINE buffer buffer_pool::acquire(std::size_t size) const {
   buffer out;
   out.capacity_ = capacity_for(size);
   out.pool_ = state_;
+  if (state_->inherited()) {
+    out.data_ = detail::allocate_buffer(out.capacity_);
+    return out;
+  }
   {
     std::scoped_lock lock(state_->mutex);
     out.data_ = state_->take(out.capacity_);
@@ -170,14 +181,17 @@ DATAFLUX_INLINE buffer buffer_pool::acquire(std::size_t size) const {
 }
 
 DATAFLUX_INLINE std::size_t buffer_pool::idle_bytes() const noexcept {
+  if (state_->inherited()) return 0;
   std::scoped_lock lock(state_->mutex);
   return state_->idle;
 }
 DATAFLUX_INLINE std::size_t buffer_pool::used_bytes() const noexcept {
+  if (state_->inherited()) return 0;
   std::scoped_lock lock(state_->mutex);
   return state_->used;
 }
 DATAFLUX_INLINE void buffer_pool::trim() const noexcept {
+  if (state_->inherited()) return;
   std::scoped_lock lock(state_->mutex);
   state_->shrink(0);
 }

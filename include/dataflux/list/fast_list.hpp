@@ -68,7 +68,7 @@ class fast_lister {
   /// Ends the listing with errc::cancelled; pages that nobody has taken are dropped.
   void cancel() noexcept;
   /// What was done: all of it once next_page() has given nothing or an error, until then as far as
-  /// pages were handed over.
+  /// pages were handed over. In the child of a fork nothing.
   list_summary summary() const;
 
  private:

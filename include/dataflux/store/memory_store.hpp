@@ -21,8 +21,9 @@ struct memory_store_state;
 /// that algorithms are tested, and simulated at sizes that no test bucket has, without a socket.
 ///
 /// Every call is one attempt: errors that a client would retry come back as they are, with
-/// retryable() set. Semantics are those of protocol.md 1 and 2 without versioning: strictly
-/// increasing generations, preconditions, strongly consistent listings, multipart rules, checksums.
+/// retryable() set. Semantics are those of protocol.md 1 and 2: strictly increasing generations,
+/// preconditions, strongly consistent listings, multipart rules, checksums; by set_rules()
+/// versions, retention policies and holds.
 /// A read delivers the generation that was live when its request arrived, whatever happens later.
 ///
 /// All of it runs as tasks of the scheduler, which outlives the store. Completions are tasks of
@@ -48,6 +49,12 @@ class memory_store final : public object_store {
   std::int64_t put(std::string_view bucket, std::string_view object, bytes_view data);
   std::int64_t put(std::string_view bucket, std::string_view object, synthetic_bytes data);
 
+  /// From now on; a retention policy counts for what is there, too. Nothing without the bucket.
+  void set_rules(std::string_view bucket, const memory_bucket_rules& rules);
+  /// Places or releases a hold: a held object can be neither removed nor replaced. Nothing without
+  /// the live object.
+  void hold(std::string_view bucket, std::string_view object, bool held);
+
   void set_faults(fault_script script);
   const memory_store_counters& counters() const noexcept;
   void reset_counters() noexcept;
@@ -65,6 +72,8 @@ class memory_store final : public object_store {
   void start(const remove_request& request, completion<void> done) override;
   void start(const compose_request& request, completion<object_metadata> done) override;
   void start(const move_request& request, completion<object_metadata> done) override;
+  void start(const rewrite_request& request, completion<object_metadata> done) override;
+  void start(const bucket_request& request, completion<bucket_metadata> done) override;
   void start(const multipart_initiate_request& request, completion<multipart_upload> done) override;
   void start(const upload_part_request& request, completion<uploaded_part> done) override;
   void start(const multipart_complete_request& request, completion<object_metadata> done) override;

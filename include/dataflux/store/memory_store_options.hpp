@@ -45,6 +45,19 @@ struct memory_store_options {
   std::uint64_t seed{1};
 };
 
+/// What a bucket of a memory_store keeps, and guards (protocol.md 1.2, 1.8).
+struct memory_bucket_rules {
+  /// What is replaced or removed stays as a noncurrent generation; what is removed by its
+  /// generation does not.
+  bool versioning{false};
+  /// Age below which an object can be neither removed nor replaced, versions or not; 0 = none.
+  duration retention{0};
+  /// New objects begin with a hold: see memory_store::hold().
+  bool default_event_based_hold{false};
+  /// False: asking for the bucket itself is refused, as it is to accounts without that permission.
+  bool may_be_asked{true};
+};
+
 /// The verbs of object_store, for accounting and for faults.
 enum class store_verb : std::uint8_t {
   list_page,
@@ -60,8 +73,10 @@ enum class store_verb : std::uint8_t {
   multipart_abort,
   list_parts,
   list_uploads,
+  rewrite,
+  bucket,
 };
-inline constexpr std::size_t store_verb_count = 13;
+inline constexpr std::size_t store_verb_count = 15;
 
 /// The service's name of it as errors carry it ("objects.get"), and how it is billed.
 std::string_view to_string(store_verb verb) noexcept;

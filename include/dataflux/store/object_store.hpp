@@ -5,6 +5,7 @@
 #include <dataflux/exec/operation.hpp>
 #include <dataflux/exec/scheduler.hpp>
 #include <dataflux/result.hpp>
+#include <dataflux/store/bucket_requests.hpp>
 #include <dataflux/store/multipart_requests.hpp>
 #include <dataflux/store/requests.hpp>
 #include <dataflux/store/resumable.hpp>
@@ -83,6 +84,12 @@ class object_store {
   virtual void start(const list_parts_request& request, completion<part_page> done) = 0;
   virtual void start(const list_uploads_request& request, completion<upload_page> done) = 0;
   // Unimplemented unless a store says otherwise.
+  virtual void start(const rewrite_request& request, completion<object_metadata> done) {
+    refuse(request, std::move(done));
+  }
+  virtual void start(const bucket_request& request, completion<bucket_metadata> done) {
+    refuse(request, std::move(done));
+  }
   virtual void start(const resumable_start_request& request, completion<resumable_session> done) {
     refuse(request, std::move(done));
   }
@@ -188,7 +195,7 @@ class object_store {
   template <class Request>
   void refuse(const Request&, completion<typename Request::value> done) {
     executor().post([done = std::move(done)]() mutable {
-      done(error(errc::unimplemented, "this store has no resumable uploads"));
+      done(error(errc::unimplemented, "this store does not have that verb"));
     });
   }
 };

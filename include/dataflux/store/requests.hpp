@@ -51,8 +51,8 @@ struct list_page_request {
   /// Only names that match: '*' stops at '/', '**' does not, '?', '[..]', '{a,b}'. It is the
   /// service that matches; memory_store answers unimplemented.
   std::string match_glob{};
-  /// All generations of each name, the oldest first, not the live one alone. memory_store, which
-  /// keeps none, answers unimplemented.
+  /// All generations of each name, the oldest first, not the live one alone. memory_store does so
+  /// without a delimiter only.
   bool versions{false};
   /// Besides name, size, generation and crc32c, which always come: see object_columns::extras().
   extra_columns extra{extra_columns::none};
@@ -190,6 +190,35 @@ struct move_request {
   /// The source's, where the caller knows it: tells whether the object found under the new name
   /// after a lost reply is the one moved. Without it, a source_conditions.if_generation_match does.
   std::optional<std::uint32_t> crc32c{};
+  call_limits limits{};
+};
+
+/// Copies an object within the service: to another name, bucket, location, storage class or key.
+/// However large it is, the call ends when all of it is copied; the service does so in several
+/// requests, and what it has done is kept when one of them fails (protocol.md 1.6).
+struct rewrite_request {
+  using value = object_metadata;
+
+  std::string source_bucket{};
+  std::string source{};
+  /// 0 = the live one. If a copy takes several requests, they go on with what the first one found.
+  std::int64_t source_generation{0};
+  std::string bucket{};
+  std::string object{};
+  /// With any of these set the copy's metadata are exactly these; with none they are the source's.
+  std::string content_type{};
+  std::vector<std::pair<std::string, std::string>> metadata{};
+  std::string content_encoding{};
+  std::string storage_class{};
+  std::optional<timestamp> custom_time{};
+  /// Of the copy; empty = the bucket's. Counts as none of the above.
+  std::string kms_key_name{};
+  /// Bytes that one request copies at most, a multiple of 1 MiB; 0 = as the service likes.
+  std::uint64_t max_bytes_per_request{0};
+  preconditions source_conditions{};
+  /// Of the copy. Without if_generation_match a failed first request whose outcome is unknown is
+  /// not repeated.
+  preconditions conditions{};
   call_limits limits{};
 };
 

@@ -2,6 +2,7 @@
 
 #include <dataflux/result.hpp>
 #include <dataflux/store/attributes.hpp>
+#include <dataflux/store/bucket_requests.hpp>
 #include <dataflux/store/multipart_requests.hpp>
 #include <dataflux/store/requests.hpp>
 
@@ -39,6 +40,7 @@ result<void> validate_conditions(const preconditions& c, bool exclusive = false)
 /// - read: decode_gzip for the whole object only;
 /// - compose: 1-32 sources, and neither of the not_match conditions (protocol.md 1.5);
 /// - move: two names that differ; not both match and not_match of one kind (protocol.md 1.6);
+/// - rewrite: max_bytes_per_request is a multiple of 1 MiB;
 /// - initiate, too: custom metadata travels in header fields, where keys lose their case and values
 ///   their outer blanks: keys are lower-case tokens, values printable ASCII without outer blanks;
 /// - parts: upload_id is printable ASCII, numbers are 1-10,000, data is at most 5 GiB;
@@ -54,6 +56,8 @@ result<void> validate(const insert_request& r);
 result<void> validate(const remove_request& r);
 result<void> validate(const compose_request& r);
 result<void> validate(const move_request& r);
+result<void> validate(const rewrite_request& r);
+result<void> validate(const bucket_request& r);
 result<void> validate(const multipart_initiate_request& r);
 result<void> validate(const upload_part_request& r);
 result<void> validate(const multipart_complete_request& r);
@@ -65,4 +69,5 @@ result<void> validate(const list_uploads_request& r);
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/store/impl/validate.ipp>
+#include <dataflux/store/impl/validate_multipart.ipp>
 #endif

@@ -39,9 +39,14 @@ struct upload_piece {
 ///   as are given, and after the last one either complete (direct), or complete under a temporary
 ///   name, compare, and move with the precondition (staged).
 /// - Before the first part of a staged upload it is found out whether temporary objects may be
-///   removed and moved at all, by asking for that of one that does not exist. If not, or if parts
-///   may not be begun there, it goes on direct; if not there either, by a resumable upload. That is
-///   told in committed_object::fallback, and to the watcher.
+///   removed and moved at all, by asking for that of one that does not exist, and, where that is
+///   permitted, what retention policy and default hold the bucket has. If not, or if parts may not
+///   be begun there, it goes on direct; if not there either, by a resumable upload. That is told in
+///   committed_object::fallback, and to the watcher.
+/// - A temporary object that cannot be moved after all is copied, with the same precondition; if it
+///   cannot be removed either, committed_object::fallback names what is left, and later uploads to
+///   that folder go direct.
+/// - Temporary objects are removed by their generation: for good where the bucket keeps versions.
 /// - Each piece is sent with its CRC32C, which the service compares; those of all are combined and
 ///   compared with the object's.
 /// - A lost reply of begin, complete or move is resolved by looking (detail/upload_begin.hpp,
@@ -124,6 +129,7 @@ class object_upload final : public std::enable_shared_from_this<object_upload> {
   // object_upload_begin.ipp: where the bytes go
   void begin();
   void probe();
+  void told_of_bucket(const result<bucket_metadata>& bucket);
   void probed(const result<void>& outcome);
   void initiate();
   void initiated(result<multipart_upload> made);
@@ -136,11 +142,15 @@ class object_upload final : public std::enable_shared_from_this<object_upload> {
   void complete();
   void completed(result<object_metadata> made);
   void move(object_metadata temporary);
+  void copy(const error& refused);
+  void discard_temporary();
+  void discarded(const result<void>& outcome);
   void verify(object_metadata made, void (object_upload::*next)(object_metadata));
   void committed(object_metadata made);
   void clean();
-  void cleaned(const char* what, const result<void>& outcome);
+  void cleaned(const std::string& what, const result<void>& outcome);
   void clean_object();
+  void clean_temporary();
   void end();
   void deliver();
 
@@ -170,7 +180,6 @@ class object_upload final : public std::enable_shared_from_this<object_upload> {
   std::optional<begun_upload> begun_{};
   std::optional<resumable_session> session_{};
   std::shared_ptr<bool> left_open_{std::make_shared<bool>(false)};
-  std::deque<completion<void>> waiting_{};
   std::deque<numbered_piece> queue_{};
   std::uint64_t pieces_{0};
   codec::crc32c_accumulator whole_{};
@@ -180,6 +189,10 @@ class object_upload final : public std::enable_shared_from_this<object_upload> {
   time_point asked_{};
   bool last_given_{false};
   bool may_exist_{false};  ///< an object under the temporary name
+  /// 0 = not known.
+  std::int64_t temporary_generation_{0};
+  /// The bucket may keep what is moved or removed as a noncurrent generation.
+  bool versioned_{true};
   bool keeps_parts_{false};
   bool bad_removed_{false};
   duration patience_;

@@ -57,6 +57,8 @@ struct object_upload_request {
   /// The generation that the object must have when it is replaced, 0 = it must not exist. Nothing =
   /// as it is found when the upload is opened, which costs a request.
   std::optional<std::int64_t> if_generation_match{};
+  /// Added to the message of an already_exists: what the caller may do then.
+  std::string advice_if_it_exists{};
   /// See part_plan_options.
   std::uint64_t part_size{0};
   std::optional<std::uint64_t> size_hint{};

@@ -8,8 +8,9 @@
 namespace dataflux::inline DATAFLUX_ABI {
 
 /// Fills `into` with the object's bytes from `offset` on, by reads of slices in parallel: as many
-/// as the engine allows, and no more in its line, so that other streams get their turn. `into` is
-/// borrowed until the completion and written by several I/O threads.
+/// as the engine allows, and others who read get their turn between them. `into` is borrowed until
+/// the completion and written by several I/O threads. The slices count as reads of `whose`, which
+/// outlives them; without one the call is a member of its own.
 ///
 /// All slices are of one generation: without one in the request, that of the first slice that
 /// arrives, and slices that turn out to be of another are read again. When the whole object was
@@ -23,7 +24,8 @@ namespace dataflux::inline DATAFLUX_ABI {
 /// To be called on the engine's home, where `done` runs, never inside this call. The engine
 /// outlives the completion. Memory: 16 bytes for each slice.
 void start_ranged_read(read_engine& engine, ranged_read_request request, bytes_span into,
-                       object_store::completion<ranged_read_summary> done);
+                       object_store::completion<ranged_read_summary> done,
+                       read_member* whose = nullptr);
 
 }  // namespace dataflux::inline DATAFLUX_ABI
 

@@ -5,7 +5,7 @@
 #include <dataflux/store/object_store.hpp>
 #include <dataflux/transfer/concurrency.hpp>
 #include <dataflux/transfer/hedge.hpp>
-#include <dataflux/unique_function.hpp>
+#include <dataflux/transfer/read_member.hpp>
 
 #include <cstddef>
 #include <memory>
@@ -23,7 +23,8 @@ struct read_engine_options {
 };
 
 /// Where all reads of a client's streams meet: as many at a time as concurrency_control finds
-/// worth while, first come, first served; each asked for a second time when hedge_policy says so.
+/// worth while, and whose turn it is read_turns says, so that a large read leaves the others their
+/// share of the connections; each asked for a second time when hedge_policy says so.
 /// The first of the two to deliver a body byte owns the destination, the other one never touches it
 /// and is cancelled. What breaks off in mid-body is resumed by the store, as always.
 ///
@@ -44,15 +45,17 @@ class read_engine {
   read_engine& operator=(const read_engine&) = delete;
 
   /// As object_store::start(): the sink belongs to the caller and is borrowed until the completion.
-  void start(read_request request, byte_sink& sink, completion done);
+  /// It counts as one of `whose`, or of the one member that all reads of nobody's have together.
+  void start(read_request request, byte_sink& sink, completion done, read_member* whose = nullptr);
 
   object_store& store() const noexcept;
   scheduler& home() const noexcept;
-  /// A read would be sent at once.
-  bool idle() const noexcept;
-  /// Called whenever a read has ended and the engine is idle after it: on home, perhaps inside a
-  /// completion's caller, so it must only post. It may be called after the engine is gone.
-  void on_idle(unique_function<void()> wake);
+  /// Whether a read of `member` would be sent at once. If not it stands in line, although it has
+  /// not said yet what it reads, and is woken when its turn comes: then it asks again or leaves,
+  /// for the connection is kept for it.
+  bool may_start(read_member& member);
+  /// It has nothing to start.
+  void leave(read_member& member);
   /// Reads that wait for their turn, and reads under way.
   std::size_t waiting() const noexcept;
   std::size_t in_flight() const noexcept;

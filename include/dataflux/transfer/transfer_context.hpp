@@ -36,6 +36,7 @@ class transfer_context {
   object_store& store() const noexcept;
   scheduler& home() const noexcept;
   const transfer_options& options() const noexcept;
+  /// All zero in the child of a fork.
   transfer_counters counters() const;
   /// For the streams themselves.
   const std::shared_ptr<detail::transfer_state>& state() const noexcept { return state_; }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/buffer.hpp>
+#include <dataflux/fork_generation.hpp>
 #include <dataflux/slab.hpp>
 #include <dataflux/transfer/detail/upload_share.hpp>
 #include <dataflux/transfer/lent_bytes.hpp>
@@ -10,22 +11,10 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <mutex>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
-
-/// For streams only: one of them, as the others see it.
-class transfer_stream {
- public:
-  transfer_stream() = default;
-  transfer_stream(const transfer_stream&) = delete;
-  transfer_stream& operator=(const transfer_stream&) = delete;
-  virtual ~transfer_stream() = default;
-  /// There is something to do; must only post. On home.
-  virtual void wake() = 0;
-};
 
 /// For streams only: what transfer_context is a handle of. On home's thread, but for published().
 struct transfer_state {
@@ -33,11 +22,6 @@ struct transfer_state {
   transfer_state(object_store& store, std::shared_ptr<object_store> owned,
                  const transfer_options& o);
 
-  /// Whether `stream` may start a read now; if not, it stands in line and is woken.
-  bool may_start(transfer_stream& stream);
-  /// It has nothing to start.
-  void leave(transfer_stream& stream);
-  void wake_next();
   /// What a body of `size` bytes counts for under the cap; what fits into it is never made to
   /// exceed it by rounding.
   std::uint64_t footprint(std::uint64_t size) const noexcept {
@@ -55,10 +39,10 @@ struct transfer_state {
   slab_writer slabs{buffer_pool()};
   std::shared_ptr<lent_bytes::counter> lent{std::make_shared<lent_bytes::counter>(0)};
   upload_share uploads;
-  std::deque<transfer_stream*> line{};
   transfer_counters counters{};
 
  private:
+  const std::uint64_t born_{fork_generation()};
   mutable std::mutex mutex_{};
   transfer_counters published_{};
   std::uint64_t estimated_at_{0};

@@ -237,11 +237,16 @@ TEST_CASE("checkpoint_set: one that is not whole is refused, and it says why", "
     CHECK(refusal().code() == errc::data_loss);
     CHECK(says(refusal(), "\"rank-3\" is missing"));
   }
-  SECTION("members have changed, though only their generation tells") {
+  SECTION("members were written anew, one of them otherwise") {
     for (const char* name : {"rank-5", "rank-6"}) w.put(folder, name, "state of 5");
     CHECK(refusal().code() == errc::data_loss);
-    CHECK(says(refusal(), "2 of 10"));
-    CHECK(says(refusal(), "\"rank-5\" has changed"));
+    CHECK(says(refusal(), "1 of 10"));
+    CHECK(says(refusal(), "\"rank-6\" has changed"));
+    const auto strict =
+        w.finish(w.set().submit_open({}, {}, dataflux::member_match::generation)).error();
+    CHECK(strict.code() == errc::data_loss);
+    CHECK(says(strict, "2 of 10"));
+    CHECK(says(strict, "\"rank-5\" has changed"));
   }
   SECTION("the manifest is missing") {
     gone(done.manifest);
@@ -277,6 +282,44 @@ TEST_CASE("checkpoint_set: one that is not whole is refused, and it says why", "
     w.store.put("bucket", marker, dataflux::as_bytes(""));
     CHECK(refusal().code() == errc::failed_precondition);
   }
+}
+
+TEST_CASE("checkpoint_set: a copy in another bucket is a set, too (mend 7)", "[checkpoint]") {
+  set_world w;
+  w.commit_set(folder, 5, {.name = ".metadata", .data = dataflux::as_bytes("of the whole")});
+  w.clock.run_for(std::chrono::minutes(1));
+  w.store.create_bucket("copy");
+  for (const auto& [name, generation] : w.objects()) {
+    const auto prefix =
+        w.finish(w.store.submit(dataflux::list_page_request{.bucket = "bucket", .prefix = name}));
+    REQUIRE(prefix);
+    const std::string object{prefix->objects.name(0)};
+    const auto from = w.finish(w.store.submit_stat({.bucket = "bucket", .object = object})).value();
+    std::vector<std::byte> body(from.size);
+    dataflux::span_sink sink(body);
+    REQUIRE(w.finish(w.store.submit_read({.bucket = "bucket", .object = object}, sink)));
+    REQUIRE(w.finish(w.store.submit_insert(
+        {.bucket = "copy", .object = object, .data = body, .metadata = from.metadata})));
+  }
+  const dataflux::checkpoint_set copy(w.context, "copy", "run/step-1");
+  const auto opened = w.finish(copy.submit_open());
+  REQUIRE(opened);
+  REQUIRE(opened->members().size() == 5);
+  const auto there =
+      w.finish(w.store.submit_stat({.bucket = "copy", .object = folder + "rank-3"})).value();
+  CHECK(opened->find("rank-3")->generation == there.generation);
+  CHECK(there.generation != w.objects().at(folder + "rank-3"));
+  // What is read is what was found, though it is replaced meanwhile.
+  const auto reader = w.finish(opened->submit_open("rank-3"));
+  REQUIRE(reader);
+  CHECK(reader->generation() == there.generation);
+  const auto strict = w.finish(copy.submit_open({}, {}, dataflux::member_match::generation));
+  REQUIRE_FALSE(strict);
+  CHECK(strict.error().code() == errc::data_loss);
+  CHECK(says(strict.error(), "5 of 5"));
+  const auto listed = w.finish(submit_list_checkpoint_sets(w.store, "copy", "run")).value();
+  CHECK(listed.complete.size() == 1);
+  CHECK(listed.damaged.empty());
 }
 
 TEST_CASE("checkpoint_set: other objects below the prefix do no harm", "[checkpoint]") {

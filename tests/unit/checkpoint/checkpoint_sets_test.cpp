@@ -18,6 +18,11 @@ std::vector<std::string> prefixes(const std::vector<dataflux::checkpoint_set_inf
   for (const auto& set : sets) all.push_back(set.prefix);
   return all;
 }
+std::vector<std::string> prefixes(const std::vector<dataflux::unfinished_checkpoint_set>& sets) {
+  std::vector<std::string> all;
+  for (const auto& set : sets) all.push_back(set.prefix);
+  return all;
+}
 using strings = std::vector<std::string>;
 
 struct sets_world : set_world {
@@ -25,6 +30,13 @@ struct sets_world : set_world {
   void commit_at(const std::string& folder, std::size_t members = 3) {
     commit_set(folder, members);
     clock.run_for(std::chrono::minutes(1));
+  }
+  /// As open_member() writes them.
+  void put_marked(const std::string& folder, const std::string& name) {
+    REQUIRE(finish(store.submit_insert({.bucket = "bucket",
+                                        .object = folder + name,
+                                        .data = dataflux::as_bytes("0123456789"),
+                                        .metadata = {dataflux::detail::member_mark(name)}})));
   }
   std::size_t below(const std::string& prefix) {
     const auto all = objects();
@@ -60,7 +72,7 @@ TEST_CASE("list_checkpoint_sets: complete, damaged and unfinished ones", "[check
   CHECK(list.damaged[0].set.prefix == "run/bad/");
   CHECK(list.damaged[0].set.members == 5);
   CHECK(list.damaged[0].why.message().find("\"rank-2\" has changed") != std::string::npos);
-  CHECK(list.unfinished == strings{"run/gone/"});
+  CHECK(prefixes(list.unfinished) == strings{"run/gone/"});
 
   CHECK(w.list("").complete.size() == 6);
   CHECK(prefixes(w.list("run/step-10").complete) == strings{"run/step-10/"});
@@ -150,6 +162,131 @@ TEST_CASE("keep_last_checkpoint_sets: members that a set which stays lists stay,
   CHECK(w.open("run").value().members().size() == 2);
 }
 
+TEST_CASE("list_checkpoint_sets: what a killed save has left is shown with its age (mend 9)",
+          "[checkpoint]") {
+  sets_world w;
+  w.commit_at("run/step-1/");
+  w.put_marked("run/step-1/", "left over");  // in the folder of a set
+  w.put_marked("run/step-2/", "rank-0/weights");
+  w.clock.run_for(std::chrono::hours(2));
+  w.put_marked("run/step-2/", "rank-1/deep/er");
+  w.put("run/step-2/", "a stranger");
+  w.put_marked("run/step-3/", "rank-0");
+  w.clock.run_for(std::chrono::hours(3));
+  const auto list = w.list("run");
+  CHECK(prefixes(list.complete) == strings{"run/step-1/"});
+  REQUIRE(prefixes(list.unfinished) == strings{"run/step-2/", "run/step-3/"});
+  CHECK(list.unfinished[0].objects == 2);
+  CHECK(list.unfinished[0].bytes == 20);
+  CHECK(list.unfinished[1].objects == 1);
+  REQUIRE(list.unfinished[0].age);
+  CHECK(*list.unfinished[0].age >= std::chrono::minutes(179));
+  CHECK(*list.unfinished[0].age <= std::chrono::minutes(181));
+  REQUIRE(list.unfinished[0].written);
+}
+
+TEST_CASE("keep_last_checkpoint_sets: unfinished sets go when they are old enough (mend 9)",
+          "[checkpoint]") {
+  sets_world w;
+  w.commit_at("run/step-1/");
+  w.put_marked("run/step-2/", "rank-0/weights");
+  w.put_marked("run/step-2/", "rank-1");
+  w.put("run/step-2/", "a stranger");
+  w.commit_at("run/step-3/");
+  REQUIRE(w.finish(
+      w.store.submit_remove({.bucket = "bucket", .object = "run/step-3/.dataflux-complete"})));
+  w.clock.run_for(std::chrono::hours(20));
+  w.put_marked("run/step-4/", "rank-0");  // under way
+  w.commit_at("run/step-5/");
+  w.clock.run_for(std::chrono::hours(5));
+  CHECK(prefixes(w.list("run").unfinished) == strings{"run/step-2/", "run/step-3/", "run/step-4/"});
+  CHECK(w.keep_last("run", 2)->objects == 0);
+  const auto keep = [&](std::chrono::hours limit) {
+    return w.finish(submit_keep_last_checkpoint_sets(w.store, "bucket", "run", 2, {},
+                                                     {.remove_unfinished_older_than = limit}));
+  };
+  CHECK(keep(std::chrono::hours(-1)).error().code() == errc::invalid_argument);
+  CHECK(keep(std::chrono::hours(26))->objects == 0);
+  const auto done = keep(std::chrono::hours(24));
+  REQUIRE(done);
+  CHECK(done->sets == strings{"run/step-2/", "run/step-3/"});
+  CHECK(done->objects == 3);  // of step-3 the manifest alone: its members do not say what they are
+  CHECK(done->bytes > 20);
+  CHECK(prefixes(w.list("run").unfinished) == strings{"run/step-4/"});
+  CHECK(prefixes(w.list("run").complete) == strings{"run/step-1/", "run/step-5/"});
+  CHECK(w.has("run/step-2/a stranger"));
+}
+
+TEST_CASE("keep_last_checkpoint_sets: an unfinished set's member that another lists stays (mend 9)",
+          "[checkpoint]") {
+  sets_world w;
+  w.put_marked("run/step-1/", "rank-0");
+  const auto there =
+      w.finish(w.store.submit_stat({.bucket = "bucket", .object = "run/step-1/rank-0"})).value();
+  dataflux::member_record record{.name = "step-1/rank-0",
+                                 .size = 10,
+                                 .generation = there.generation,
+                                 .crc32c = *there.crc32c,
+                                 .parts = {{10, *there.crc32c}}};
+  REQUIRE(w.finish(w.set("run").submit_commit({record})));
+  w.clock.run_for(std::chrono::hours(48));
+  const auto done = w.finish(submit_keep_last_checkpoint_sets(
+      w.store, "bucket", "run", 1, {}, {.remove_unfinished_older_than = std::chrono::hours(24)}));
+  REQUIRE(done);
+  CHECK(done->objects == 0);
+  CHECK(w.open("run"));
+}
+
+TEST_CASE("checkpoint_set: begin makes room for another save, or says what is there (mend 9)",
+          "[checkpoint]") {
+  using dataflux::unfinished_members;
+  sets_world w;
+  const auto begin = [&](unfinished_members how, const std::string& prefix = "run/step-1") {
+    return w.finish(w.set(prefix).submit_begin(how));
+  };
+  CHECK(begin(unfinished_members::refuse)->objects == 0);
+  w.put_marked("run/step-1/", "rank-0");
+  w.put_marked("run/step-1/", "rank-1/a");
+  w.put_marked("run/step-1/nested/", "rank-1");  // of another set
+  w.put("run/step-1/", "a stranger");
+  w.clock.run_for(std::chrono::minutes(90));
+  const auto refused = begin(unfinished_members::refuse);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code() == errc::already_exists);
+  CHECK(refused.error().message().find("2 objects of a save that was not committed") !=
+        std::string::npos);
+  CHECK(refused.error().message().find("90 minutes ago") != std::string::npos);
+  CHECK(refused.error().message().find("unfinished_members::replace") != std::string::npos);
+  CHECK(refused.error().object() == "run/step-1/");
+  CHECK(w.below("run/step-1/") == 4);
+  w.store.set_faults([](store_verb verb, std::string_view name, std::uint64_t) {
+    std::optional<injected_fault> fault;
+    if (verb == store_verb::remove && name == "run/step-1/rank-0") {
+      fault = set_world::refused(errc::permission_denied, 403);
+    }
+    return fault;
+  });
+  const auto denied = begin(unfinished_members::replace);
+  REQUIRE_FALSE(denied);
+  CHECK(denied.error().code() == errc::permission_denied);
+  CHECK(denied.error().object() == "run/step-1/rank-0");
+  w.on_call({});
+  const auto done = begin(unfinished_members::replace);
+  REQUIRE(done);
+  CHECK(done->objects == 1);
+  CHECK(done->sets == strings{"run/step-1/"});
+  CHECK(w.below("run/step-1/") == 2);
+  w.commit_set("run/step-1/");
+  for (const auto how : {unfinished_members::refuse, unfinished_members::replace}) {
+    const auto late = begin(how);
+    REQUIRE_FALSE(late);
+    CHECK(late.error().code() == errc::already_exists);
+    CHECK(late.error().message().find("committed already") != std::string::npos);
+  }
+  CHECK(w.open());
+  CHECK(begin(unfinished_members::refuse, "").error().code() == errc::invalid_argument);
+}
+
 TEST_CASE("remove_checkpoint_set: all below the prefix, and nothing beside it", "[checkpoint]") {
   sets_world w;
   w.commit_at("a/b/", 30);
@@ -210,7 +347,7 @@ TEST_CASE("remove_checkpoint_set: stopped at any moment, the set is whole or no 
     CHECK(list.damaged.empty());
     CHECK(list.complete.size() == (left == all ? 1 : 0));
     // What is left can be found, and removed by the next one.
-    if (left != 0 && left != all) CHECK(list.unfinished == strings{"run/a/"});
+    if (left != 0 && left != all) CHECK(prefixes(list.unfinished) == strings{"run/a/"});
     if (!done) CHECK(done.error().code() == errc::cancelled);
     if (left != 0) CHECK_FALSE(done);
     seen[left == all ? 0 : left == 0 ? 1 : 2] = true;
@@ -254,7 +391,7 @@ TEST_CASE("remove_checkpoint_set: what cannot be removed keeps what depends on i
     CHECK(done->failures.size() == 1);
     CHECK(done->sets == strings{"run/"});
     CHECK(w.objects().size() == 2);
-    CHECK(w.list("run").unfinished == strings{"run/"});
+    CHECK(prefixes(w.list("run").unfinished) == strings{"run/"});
   }
   SECTION("of several sets each by itself") {
     w.commit_at("runs/1/");
@@ -300,6 +437,53 @@ TEST_CASE("remove_checkpoint_set: errors of the listing and limits end it", "[ch
   CHECK(late.error().code() == errc::deadline_exceeded);
   CHECK(w.open("run"));
   CHECK(w.store.in_flight() == 0);
+}
+
+TEST_CASE("keep_last_checkpoint_sets: a versioned bucket keeps what is removed (mend 6)",
+          "[checkpoint]") {
+  sets_world w;
+  w.store.set_rules("bucket", {.versioning = true});
+  w.commit_at("run/1/");
+  w.commit_at("run/2/");
+  const auto generations = [&] {
+    std::set<std::int64_t> all;
+    dataflux::list_page_request r{.bucket = "bucket", .versions = true};
+    do {
+      const auto page = w.finish(w.store.submit(r)).value();
+      for (const auto row : page.objects) all.insert(row.generation);
+      r.page_token = page.next_page_token;
+    } while (!r.page_token.empty());
+    return all;
+  };
+  const auto before = generations();
+  const auto kept = w.keep_last("run", 1);
+  REQUIRE(kept);
+  CHECK(kept->objects == 5);
+  CHECK(kept->failures.empty());
+  CHECK(w.below("run/1/") == 0);
+  REQUIRE(w.remove("run"));
+  CHECK(w.below("run/") == 0);
+  CHECK(generations() == before);
+}
+
+TEST_CASE("remove_checkpoint_set: what is written meanwhile stays, and is no failure (mend 6)",
+          "[checkpoint]") {
+  sets_world w;
+  w.commit_set("run/1/");
+  w.on_call([&w, once = true](std::uint64_t, store_verb verb, std::string_view object) mutable {
+    if (verb == store_verb::remove && object == "run/1/rank-1" && std::exchange(once, false)) {
+      w.clock.post([&w] { w.put("run/1/", "rank-1", "fresh"); });
+      dataflux::injected_fault late;
+      late.delay = std::chrono::seconds(1);
+      return std::optional(late);
+    }
+    return std::optional<injected_fault>{};
+  });
+  const auto removed = w.remove("run/1");
+  REQUIRE(removed);
+  w.on_call({});
+  CHECK(removed->failures.empty());
+  CHECK(w.has("run/1/rank-1"));
 }
 
 }  // namespace checkpoint_sets_test

@@ -1,5 +1,8 @@
+#include <dataflux/transfer/transfer_state.hpp>
+
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <random>
 #include <string>
 #include <utility>
@@ -20,6 +23,54 @@ bool names(const dataflux::error& e, const std::string& a, const std::string& b)
 }
 
 }  // namespace
+
+TEST_CASE("checkpoint_reader: all its reads are of one, and others get their share (mend 4)",
+          "[checkpoint]") {
+  struct small_reads : dataflux::read_member {
+    explicit small_reads(const dataflux::transfer_context& c) : context(c) {}
+    void wake() override {
+      context.home().post([this] { fill(); });
+    }
+    void fill() {
+      auto& engine = context.state()->engine;
+      while (!over && engine.may_start(*this)) {
+        ++under_way;
+        auto memory = std::make_unique<std::array<std::byte, 10>>();
+        auto sink = std::make_unique<dataflux::span_sink>(*memory);
+        auto& to = *sink;
+        engine.start(
+            {.bucket = "bucket", .object = "small"}, to,
+            [this, memory = std::move(memory), sink = std::move(sink)](const auto& r) {
+              CHECK(r);
+              --under_way;
+              context.home().post([this] { fill(); });
+            },
+            this);
+      }
+      if (over) engine.leave(*this);
+    }
+    const dataflux::transfer_context& context;
+    int under_way{0};
+    bool over{false};
+  };
+  reader_world w(2'000'000);
+  w.store.put("bucket", "small", dataflux::synthetic_bytes(10, 1));
+  const dataflux::transfer_context context(w.store, {.slice = 4'000, .concurrency = {.max = 8}});
+  auto reader = w.end(dataflux::checkpoint_reader::submit_open(context, w.asked())).value();
+  reader_world::bytes memory(w.body.size());
+  auto all = reader.submit_read_all(memory);
+  w.clock.run_for(30ms);
+  small_reads others(context);
+  others.fill();
+  w.clock.run_for(200ms);
+  CHECK_FALSE(all.poll());
+  CHECK(others.under_way == 4);
+  CHECK(context.state()->engine.in_flight() == 8);
+  others.over = true;
+  w.clock.run();
+  CHECK(all.take());
+  CHECK(memory == w.body);
+}
 
 TEST_CASE("checkpoint_reader: all of it by ranges in parallel, compared", "[checkpoint]") {
   reader_world w(50'001);

@@ -91,6 +91,30 @@ TEST_CASE("set_mark: as pairs and as a listing shows them", "[checkpoint]") {
   }
 }
 
+TEST_CASE("marked_folder: of which set an object says it is a member (mend 9)", "[checkpoint]") {
+  using dataflux::detail::marked_folder;
+  using dataflux::detail::member_mark;
+  for (const std::string name : {"rank-0", "rank-0/weights", "a/b/c/d"}) {
+    const auto [key, depth] = member_mark(name);
+    const std::string column = R"({"x":"y",")" + key + R"(":")" + depth + R"("})";
+    CHECK(marked_folder("run/step-1/" + name, column) == "run/step-1/");
+  }
+  const auto of = [](const char* text) {
+    return marked_folder("a/b/c", R"({"dataflux-member-of-set":)" + std::string(text) + '}');
+  };
+  CHECK(of(R"("0")") == "a/b/");
+  CHECK(of(R"("1")") == "a/");
+  CHECK(of(R"("2")").empty());
+  CHECK(of(R"("999")").empty());
+  for (const char* bad : {R"("")", R"("x")", R"("-1")", R"("1000")", "1", "{}"}) {
+    INFO(bad);
+    CHECK(of(bad).empty());
+  }
+  CHECK(marked_folder("a/b", "").empty());
+  CHECK(marked_folder("a/b", R"({"key":"dataflux-member-of-set"})").empty());
+  CHECK(marked_folder("a/b", R"(dataflux-member-of-set)").empty());
+}
+
 TEST_CASE("folder_of: a prefix is a folder", "[checkpoint]") {
   CHECK(folder_of("a/b").value() == "a/b/");
   CHECK(folder_of("a/b/").value() == "a/b/");

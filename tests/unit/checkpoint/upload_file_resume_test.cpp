@@ -91,6 +91,23 @@ TEST_CASE("upload_file: goes on from what a broken call has left", "[checkpoint]
   }
 }
 
+TEST_CASE("upload_file: two parts are enough to go on from", "[checkpoint]") {
+  for (const std::size_t bytes : {part + 1, 2 * part}) {
+    upload_world w;
+    auto r = w.file(pattern(bytes));
+    r.resume = true;
+    w.fail(store_verb::upload_part, 2, error(errc::unavailable, "gone"), false, 1000);
+    REQUIRE_FALSE(w.upload(r));
+    w.store.set_faults({});
+    CHECK(w.left().size() == 1);
+    const auto sent = w.upload(r);
+    REQUIRE(sent);
+    CHECK(sent->resumed == part);
+    CHECK(w.content() == pattern(bytes));
+    w.clean();
+  }
+}
+
 TEST_CASE("upload_file: broken off again and again it comes to its end", "[checkpoint]") {
   upload_world w(2 * part);
   auto r = w.file(pattern(size));
@@ -151,11 +168,20 @@ TEST_CASE("upload_file: what is left counts only if it is right", "[checkpoint]"
        },
        0},
       {"another type", [](auto&, auto& r, auto&) { r.upload.content_type = "a/b"; }, 0},
-      {"other metadata",
+      {"another value of metadata",
        [](auto&, auto& r, auto&) {
-         r.upload.metadata = {{"a", "b"}};
+         r.upload.metadata = {{"a", "c"}};
        },
        0},
+      {"another key of metadata",
+       [](auto&, auto& r, auto&) {
+         r.upload.metadata = {{"c", "b"}};
+       },
+       0},
+      {"no metadata", [](auto&, auto& r, auto&) { r.upload.metadata.clear(); }, 0},
+      {"another encoding", [](auto&, auto& r, auto&) { r.upload.content_encoding = "x"; }, 0},
+      {"another class", [](auto&, auto& r, auto&) { r.upload.storage_class = "NEARLINE"; }, 0},
+      {"a custom time", [](auto&, auto& r, auto&) { r.upload.custom_time.emplace(); }, 0},
       {"another mode", [](auto&, auto& r, auto&) { r.upload.mode = commit_mode::direct; }, 0},
       {"another part size", [](auto&, auto& r, auto&) { r.upload.part_size = 2 * part; }, 0},
       {"the journal's head",
@@ -200,6 +226,7 @@ TEST_CASE("upload_file: what is left counts only if it is right", "[checkpoint]"
     upload_world w;
     auto r = w.file(pattern(size));
     r.resume = true;
+    r.upload.metadata = {{"a", "b"}};
     const fs::path journal = break_off(w, r);
     h.inflict(w, r, journal);
     const auto sent = w.upload(r);

@@ -157,4 +157,58 @@ TEST_CASE("getter: damage is found where pieces cover the object", "[download]")
   }
 }
 
+TEST_CASE("getter: a revoked group is read as if for the first time (mend 5)", "[download]") {
+  get_world w({.memory_cap = 1'000'000, .slice = 30'000, .concurrency = {.max = 8}});
+  std::vector<get_request> requests;
+  for (std::uint64_t i = 0; i < 30; ++i) {
+    get_request o = w.put(std::to_string(i), 600'000, i);
+    o.object_size.reset();
+    o.crc32c.reset();
+    o.generation = 0;
+    for (const std::uint64_t offset : {0U, 300'000U, 595'000U}) {  // the last one ends with it
+      requests.push_back(o);
+      requests.back().range = byte_range::span(offset, 10'000);
+    }
+  }
+  const auto large = w.put("large", 990'000, 999);
+  // One request of three is refused.
+  w.store.set_faults([](store_verb, std::string_view, std::uint64_t nth) {
+    std::optional<injected_fault> fault;
+    if (nth % 3 == 0) fault.emplace().failure = dataflux::error(errc::permission_denied, "no");
+    return fault;
+  });
+  getter idle(w.context, "bucket", requests);
+  w.clock.run();
+  REQUIRE(w.context.counters().held > 500'000);
+  w.store.set_faults({});
+  getter busy(w.context, "bucket", std::vector{large});
+  REQUIRE(w.next(busy).value().size() == 1);
+  const std::uint64_t revoked = w.context.counters().revoked;
+  REQUIRE(revoked > 0);
+  // Those that are read again meet a longer object of another generation.
+  for (std::uint64_t i = 0; i < 30; ++i) w.put(std::to_string(i), 605'000, i + 100);
+  std::uint64_t n = 0;
+  std::uint64_t anew = 0;
+  CHECK_FALSE(w.read_all(idle, 9, [&](const got_item& item) {
+    INFO(n);
+    CHECK(item.index == n);
+    const std::uint64_t object = n / 3;
+    const bool last = n++ % 3 == 2;
+    if (item.failure) {
+      CHECK(item.failure->code() == errc::permission_denied);
+      return;
+    }
+    const auto fresh = body_of(605'000, object + 100);
+    const auto old = body_of(600'000, object);
+    const std::size_t from = (last ? 595'000U : (n - 1) % 3 * 300'000U);
+    if (same(item.bytes, std::span(fresh).subspan(from, 10'000))) {
+      ++anew;
+    } else {
+      CHECK(same(item.bytes, std::span(old).subspan(from, last ? 5'000 : 10'000)));
+    }
+  }));
+  CHECK(n == requests.size());
+  CHECK(anew == 3 * revoked);
+}
+
 }  // namespace get_group_test

@@ -1,3 +1,5 @@
+#include <dataflux/download/get_one.hpp>
+
 #include "get_world.hpp"
 
 #include <iterator>
@@ -464,6 +466,30 @@ TEST_CASE("getter: two streams share memory and turns, and none waits for the ot
     if (of_b < 300) of_b += w.next(b, 1).value().size();
   }
   CHECK(w.context.counters().peak_held <= 1'000'000);
+}
+
+TEST_CASE("getter: beside a large read it keeps half of its speed (mend 4)", "[download]") {
+  const std::size_t size = GENERATE(as<std::size_t>{}, 10'000, 100'000);
+  // What a loader gets in two seconds.
+  const auto items_of = [size](bool beside) {
+    get_world w({.slice = 1U << 20U, .concurrency = {.max = 16}},
+                {.rtt = 20ms, .jitter = 0.1, .bytes_per_second_per_connection = 5e6});
+    w.store.put("bucket", "large", dataflux::synthetic_bytes(192U << 20U, 999));
+    std::vector<std::byte> memory(192U << 20U);
+    std::optional<dataflux::result<dataflux::ranged_read_summary>> large;
+    if (beside) {
+      start_get_one(w.context, {.bucket = "bucket", .object = "large"}, memory,
+                    [&](auto r) { large = std::move(r); });
+      w.clock.run_for(500ms);
+    }
+    getter items(w.context, "bucket", w.put_many(2'000, size));
+    const auto until = w.clock.now() + 2s;
+    std::size_t got = 0;
+    while (w.clock.now() < until) got += w.next(items).value().size();
+    CHECK_FALSE(large);
+    return static_cast<double>(got);
+  };
+  CHECK(items_of(true) >= 0.45 * items_of(false));
 }
 
 }  // namespace get_many_test

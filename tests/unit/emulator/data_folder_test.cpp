@@ -109,6 +109,30 @@ TEST_CASE("data_folder: versions outlast the program, one by one", "[emulator]")
   CHECK(at.files() == 2);
 }
 
+TEST_CASE("data_folder: holds and retention policies outlast the program (mend 22)", "[emulator]") {
+  const scratch_folder at;
+  {
+    opened first{at.path};
+    first.store.create_bucket("bucket", {.default_event_based_hold = true});
+    first.put("held", "x");
+    first.put("retained", "x");
+    first.store.change("bucket", "retained", {},
+                       [](emulator::object_metadata& m) { m.event_based_hold = false; });
+    first.store.configure("bucket", {}, [](emulator::bucket_settings& settings) {
+      settings.retention = std::chrono::hours(1);
+    });
+  }
+  const opened again{at.path};
+  const auto settings = again.store.facts("bucket").settings;
+  CHECK(settings.retention == std::chrono::hours(1));
+  CHECK(settings.retention_effective);
+  CHECK(settings.default_event_based_hold);
+  CHECK(again.store.get("bucket", "held", {})->metadata.event_based_hold);
+  const auto retained = again.store.get("bucket", "retained", {});
+  REQUIRE(retained->released);
+  CHECK(retained->retained_until == *retained->released + std::chrono::hours(1));
+}
+
 TEST_CASE("data_folder: a reader keeps the bytes of a removed object", "[emulator]") {
   const scratch_folder at;
   opened here{at.path};

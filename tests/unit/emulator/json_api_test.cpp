@@ -86,7 +86,7 @@ TEST_CASE("json_api: projection says whether acl and owner are shown", "[emulato
     CHECK(acl == (body.find("\"owner\"") != std::string::npos));
     return acl;
   };
-  for (const std::string target : {"/storage/v1/b/bucket/o/a", "/storage/v1/b/bucket/o"}) {
+  for (const std::string& target : {"/storage/v1/b/bucket/o/a", "/storage/v1/b/bucket/o"}) {
     CHECK_FALSE(shows(target));
     CHECK_FALSE(shows(target + "?projection=noAcl"));
     CHECK(shows(target + "?projection=full"));
@@ -136,7 +136,7 @@ TEST_CASE("json_api: what is missing is said in the form of the call", "[emulato
   // The name is one segment: an unencoded slash is another resource.
   CHECK(ask(s, {.target = "/storage/v1/b/bucket/o/x/y"}).status == 404);
   CHECK(ask(s, {.target = "/storage/v1/b/bucket/o/a?generation=1"}).status == 404);
-  CHECK(ask(s, {.target = "/storage/v1/b/bucket/o?softDeleted=true"}).status == 501);
+  CHECK(ask(s, {.target = "/storage/v1/b/bucket/o?filter=x"}).status == 501);
 }
 
 TEST_CASE("json_api: names keep every byte through a path", "[emulator]") {
@@ -364,6 +364,104 @@ TEST_CASE("json_api: multipart bodies as clients write them", "[emulator]") {
                "--a b\r\n\r\n{\"name\":\"b\"}\r\n--a b\r\n\r\n--a\r\n--a b--\r\n")
             .status == 200);
   CHECK(body_of(ask(s, {.target = "/bucket/b"})) == "--a");
+}
+
+TEST_CASE("json_api: fields of the same parent add up (mend 22)", "[emulator]") {
+  service s{{}};
+  put(s, "bucket", "a", "x");
+  const auto listed = [&s](const std::string& fields) {
+    const std::string target = "/storage/v1/b/bucket/o?prettyPrint=false&fields=" + fields;
+    return body_of(ask(s, {.target = target}));
+  };
+  const std::string both = R"({"items":[{"name":"a","size":"1"}]})";
+  CHECK(listed("items/name,items/size") == both);
+  CHECK(listed("items(name),items/size,items(name,size)") == both);
+  CHECK(listed("items/size,nextPageToken,items(name)") == both);
+  for (const char* all : {"items/*", "items", "items/name,items", "items,items/name", "*",
+                          "items/name,items/*", "items(*,name)"}) {
+    INFO(all);
+    CHECK(listed(all).find("timeCreated") != std::string::npos);
+  }
+  CHECK(ask(s, {.target = "/storage/v1/b/bucket/o?fields=items/*,items/nam"}).status == 400);
+  CHECK(ask(s, {.target = "/storage/v1/b/bucket/o?fields=items/"}).status == 400);
+}
+
+TEST_CASE("json_api: bodies that are compressed for the way (mend 22)", "[emulator]") {
+  service s{{}};
+  s.store().create_bucket("bucket");
+  const auto media = [&s](std::string body) {
+    return ask(s, {.method = "POST",
+                   .target = "/upload/storage/v1/b/bucket/o?uploadType=media&name=a",
+                   .headers = {{"Content-Encoding", "gzip"}},
+                   .body = std::move(body)});
+  };
+  CHECK(media("no gzip").status == 400);
+  REQUIRE(media(emulator::gzip("plain")).status == 200);
+  const auto object = json_of(ask(s, {.target = "/storage/v1/b/bucket/o/a"}));
+  CHECK(object.text("size") == "5");
+  CHECK_FALSE(object.find("contentEncoding"));
+  CHECK(ask(s, {.method = "PATCH",
+                .target = "/storage/v1/b/bucket/o/a",
+                .headers = {{"Content-Encoding", "gzip"}},
+                .body = emulator::gzip(R"({"contentType":"x/y"})")})
+            .status == 200);
+  CHECK(json_of(ask(s, {.target = "/storage/v1/b/bucket/o/a"})).text("contentType") == "x/y");
+  // Over XML it is the object's own.
+  const std::string packed = emulator::gzip("plain");
+  ask(s, {.method = "PUT",
+          .target = "/bucket/b",
+          .headers = {{"Content-Encoding", "gzip"}},
+          .body = packed});
+  CHECK(json_of(ask(s, {.target = "/storage/v1/b/bucket/o/b"})).text("size") ==
+        std::to_string(packed.size()));
+}
+
+TEST_CASE("json_api: null is an empty body (mend 22)", "[emulator]") {
+  service s{{}};
+  put(s, "bucket", "a", "x");
+  CHECK(ask(s, {.method = "POST",
+                .target = "/storage/v1/b/bucket/o/a/rewriteTo/b/bucket/o/b",
+                .body = "null"})
+            .status == 200);
+  CHECK(ask(s, {.method = "POST",
+                .target = "/upload/storage/v1/b/bucket/o?uploadType=resumable&name=c",
+                .body = "null"})
+            .status == 200);
+  CHECK(ask(s, {.method = "POST",
+                .target = "/upload/storage/v1/b/bucket/o?uploadType=multipart&name=d",
+                .headers = {{"Content-Type", "multipart/related; boundary=b"}},
+                .body = "--b\r\n\r\nnull\r\n--b\r\n\r\nx\r\n--b--"})
+            .status == 200);
+}
+
+TEST_CASE("json_api: what is not modelled says so (mend 22)", "[emulator]") {
+  service s{{}};
+  put(s, "bucket", "a", "x");
+  const std::string bucket = "/storage/v1/b/bucket";
+  for (const std::string& target :
+       {bucket + "/acl", bucket + "/acl/allUsers", bucket + "/defaultObjectAcl", bucket + "/iam",
+        bucket + "/folders", bucket + "/folders/a%2F", bucket + "/managedFolders",
+        bucket + "/anywhereCaches", bucket + "/notificationConfigs", bucket + "/o/a/acl",
+        bucket + "/o/a/acl/allUsers", bucket + "/o/a/iam",
+        std::string("/storage/v1/projects/p/serviceAccount")}) {
+    INFO(target);
+    const auto refused = ask(s, {.target = target});
+    CHECK(refused.status == 501);
+    CHECK(reason_of(refused) == "notImplemented");
+    CHECK(body_of(refused).find("does not model") != std::string::npos);
+    CHECK(ask(s, {.method = "DELETE", .target = target}).status == 501);
+  }
+  for (const std::string& target : {bucket + "/o/bulkRestore", bucket + "/o/watch",
+                                    bucket + "/lockRetentionPolicy?ifMetagenerationMatch=1"}) {
+    CHECK(ask(s, {.method = "POST", .target = target}).status == 501);
+  }
+  CHECK(
+      ask(s, {.target = bucket + "/iam/testPermissions?permissions=storage.objects.get"}).status ==
+      200);
+  const auto over_xml = ask(s, {.target = "/bucket/a?acl"});
+  CHECK(over_xml.status == 501);
+  CHECK(element_of(over_xml, "Code") == "NotImplemented");
+  CHECK(ask(s, {.method = "PUT", .target = "/bucket?lifecycle", .body = "x"}).status == 501);
 }
 
 }  // namespace json_api_test

@@ -179,4 +179,26 @@ TEST_CASE("object_edits: versions are kept, listed and deleted one by one", "[em
   CHECK(read(s, "a") == "two");
 }
 
+TEST_CASE("object_edits: a custom time never goes back (mend 22)", "[emulator]") {
+  service s{{}};
+  put(s, "bucket", "a", "x");
+  const auto patch = [&s](std::string_view method, const std::string& value) {
+    return ask(s, {.method = method,
+                   .target = objects + "a",
+                   .body = "{\"customTime\":" + value + "}"})
+        .status;
+  };
+  CHECK(patch("PATCH", "\"yesterday\"") == 400);
+  CHECK(patch("PATCH", "\"2024-02-29T12:00:00Z\"") == 200);
+  CHECK(patch("PATCH", "\"2024-02-29T12:00:00.000Z\"") == 200);
+  CHECK(patch("PATCH", "\"2024-02-29T14:00:00+02:00\"") == 200);
+  CHECK(patch("PATCH", "\"2024-02-29T11:59:59.999999999Z\"") == 400);
+  CHECK(patch("PATCH", "null") == 400);
+  CHECK(patch("PATCH", "\"9999-12-31T23:59:59Z\"") == 200);
+  CHECK(patch("PUT", "\"2025-02-28T12:00:00Z\"") == 400);
+  // An update that does not speak of it leaves it.
+  CHECK(ask(s, {.method = "PUT", .target = objects + "a", .body = "{}"}).status == 200);
+  CHECK(json_of(ask(s, {.target = objects + "a"})).text("customTime") == "9999-12-31T23:59:59Z");
+}
+
 }  // namespace object_edits_test

@@ -261,4 +261,27 @@ TEST_CASE("complete document: survives any bytes", "[emulator]") {
   }
 }
 
+TEST_CASE("xml_api: conditions by date (mend 22)", "[emulator]") {
+  service s{{}};
+  put(s, "bucket", "a", "x");
+  const std::string modified{ask(s, {.target = "/bucket/a"}).header("Last-Modified")};
+  const std::string before = "Sun, 01 Mar 2020 12:00:00 GMT";
+  const std::string after = "Fri, 01 Mar 2120 12:00:00 GMT";
+  const auto status = [&s](std::vector<emulator::header_view> headers) {
+    const auto got = ask(s, {.target = "/bucket/a", .headers = headers}).status;
+    CHECK(ask(s, {.method = "HEAD", .target = "/bucket/a", .headers = headers}).status == got);
+    return got;
+  };
+  CHECK(status({{"If-Modified-Since", before}}) == 200);
+  CHECK(status({{"If-Modified-Since", modified}}) == 304);
+  CHECK(status({{"If-Modified-Since", after}}) == 304);
+  CHECK(status({{"If-Unmodified-Since", before}}) == 412);
+  CHECK(status({{"If-Unmodified-Since", modified}}) == 200);
+  CHECK(status({{"If-Unmodified-Since", after}}) == 200);
+  CHECK(status({{"If-Modified-Since", "yesterday"}}) == 200);
+  // ETags count more than dates.
+  CHECK(status({{"If-None-Match", "other"}, {"If-Modified-Since", after}}) == 200);
+  CHECK(status({{"If-Match", "*"}, {"If-Unmodified-Since", before}}) == 200);
+}
+
 }  // namespace xml_api_test

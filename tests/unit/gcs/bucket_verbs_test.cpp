@@ -37,6 +37,22 @@ TEST_CASE("bucket_verb: the request and a full resource", "[gcs]") {
   CHECK(bucket->soft_delete_seconds == 604800);
 }
 
+TEST_CASE("bucket_verb: retention policy and default hold (mend 3)", "[gcs]") {
+  const auto parse = [](std::string_view body) {
+    return bucket_verb::parse({.bucket = "bkt"}, {}, scripted_reply{200, body}.whole());
+  };
+  const auto retains = parse(
+      R"({"name":"bkt","retentionPolicy":{"retentionPeriod":"3600",
+          "effectiveTime":"2026-03-01T12:00:00Z"},"defaultEventBasedHold":true})");
+  REQUIRE(retains);
+  CHECK(retains->retention_seconds == 3600);
+  CHECK(retains->default_event_based_hold);
+  const auto plain = parse(R"({"name":"bkt"})");
+  REQUIRE(plain);
+  CHECK(plain->retention_seconds == 0);
+  CHECK_FALSE(plain->default_event_based_hold);
+}
+
 TEST_CASE("bucket_verb: other replies", "[gcs]") {
   const auto parse = [](std::string_view body) {
     return bucket_verb::parse({.bucket = "bkt"}, {}, scripted_reply{200, body}.whole());

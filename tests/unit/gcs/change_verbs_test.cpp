@@ -1,5 +1,6 @@
 #include <dataflux/codec/rfc3339.hpp>
 #include <dataflux/gcs/change_verbs.hpp>
+#include <dataflux/store/validate.hpp>
 
 #include <unit/gcs/verb_harness.hpp>
 

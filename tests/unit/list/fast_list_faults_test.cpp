@@ -77,6 +77,16 @@ TEST_CASE("fast_list: a page is asked for again as often as is allowed", "[list]
   CHECK_FALSE(w.list());
 }
 
+TEST_CASE("fast_list: a glob may match nothing on ten thousand pages (mend 17)", "[list]") {
+  world w(numbered(3000));
+  int left = 10'050;
+  w.fault = [&left](const dataflux::list_page_request&) {
+    return left-- > 0 ? page_fault::empty : page_fault::none;
+  };
+  const listing all = w.good({.match_glob = "**", .parallelism = 1});
+  CHECK(all.objects.size() == 3000);
+}
+
 TEST_CASE("fast_list: empty pages without an end are an error", "[list]") {
   world w(numbered(5'000));
   w.fault = [](const dataflux::list_page_request&) { return page_fault::empty; };

@@ -31,7 +31,7 @@ using dataflux::window_step;
 
 double seconds(duration d) { return std::chrono::duration<double>(d).count(); }
 
-class epoch {
+class epoch : dataflux::read_member {
  public:
   epoch(std::size_t objects, std::size_t bytes, std::uint64_t budget, duration step,
         dataflux::memory_store_options link = region())
@@ -82,9 +82,9 @@ class epoch {
 
   void pump() {
     for (;;) {
-      const window_step s = window_.next(engine_.idle());
+      const window_step s = window_.next(engine_.may_start(*this));
       most_held_ = std::max(most_held_, budget_.held());
-      if (s.what == window_step::kind::none) return;
+      if (s.what == window_step::kind::none) return engine_.leave(*this);
       if (s.what == window_step::kind::pull) {
         if (added_ == count_) {
           window_.finish();
@@ -100,14 +100,16 @@ class epoch {
   }
   void begin(std::uint64_t id) {
     const auto place = items_.try_emplace(id, bytes_).first;
-    engine_.start({.bucket = "bucket", .object = std::to_string(id)}, place->second.sink,
-                  [this, place, from = clock_.now()](const result<read_summary>& r) {
-                    REQUIRE(r);
-                    place->second.ready = true;
-                    window_.arrived(place->first, clock_.now() - from);
-                    pump();
-                    if (wanting_) hand_out();
-                  });
+    engine_.start(
+        {.bucket = "bucket", .object = std::to_string(id)}, place->second.sink,
+        [this, place, from = clock_.now()](const result<read_summary>& r) {
+          REQUIRE(r);
+          place->second.ready = true;
+          window_.arrived(place->first, clock_.now() - from);
+          pump();
+          if (wanting_) hand_out();
+        },
+        this);
   }
   void want() {
     wanting_ = true;

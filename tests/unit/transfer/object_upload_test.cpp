@@ -191,6 +191,35 @@ TEST_CASE("object_upload: it holds no more than the memory", "[transfer]") {
   w.clean();
 }
 
+TEST_CASE("object_upload: memory is granted to the request it was asked for (mend 8)",
+          "[transfer]") {
+  world w;
+  REQUIRE(w.open({.object = "other"}));
+  const auto other = w.upload;
+  std::string order;
+  const auto note = [&](const char* what) {
+    return [&order, what](const result<void>& r) { order += r ? what : "!"; };
+  };
+  other->reserve(3 * part, note("other "));
+  REQUIRE(w.open());
+  // There is no room for the first one; the second one is the upload's own.
+  w.upload->reserve(2 * part, note("two "));
+  w.upload->reserve(part, note("one "));
+  w.clock.run();
+  CHECK(order == "other one ");
+  w.upload->send(w.piece(part, part));
+  w.clock.run();
+  CHECK(w.context.state()->uploads.memory.held() == 3 * part);
+  other->abort(1s, [](const auto&) {});
+  w.clock.run();
+  CHECK(order == "other one two ");
+  CHECK(w.context.state()->uploads.memory.held() == 2 * part);
+  w.upload->send(w.piece(2 * part, 2 * part));
+  REQUIRE(w.finish());
+  CHECK(w.content() == w.sent);
+  w.clean();
+}
+
 TEST_CASE("object_upload: of two writers at once one fails", "[transfer]") {
   for (const auto mode : {commit_mode::staged, commit_mode::direct}) {
     for (const std::size_t size : {part / 2, 3 * part}) {
@@ -249,6 +278,115 @@ TEST_CASE("object_upload: where temporaries may not be moved or removed it goes 
   }
 }
 
+TEST_CASE("object_upload: where the bucket keeps objects for a time it goes direct (mend 3)",
+          "[transfer]") {
+  for (const dataflux::memory_bucket_rules& rules :
+       {dataflux::memory_bucket_rules{.retention = 1h},
+        dataflux::memory_bucket_rules{.default_event_based_hold = true}}) {
+    world w;
+    w.store.set_rules("bkt", rules);
+    const auto made = w.write(3 * part, {.object = "new"});
+    REQUIRE(made);
+    CHECK(made->mode == commit_mode::direct);
+    CHECK(made->fallback.find(rules.retention > 0s ? "retention policy" : "hold") !=
+          std::string::npos);
+    CHECK(w.watcher.told.find(made->fallback) != std::string::npos);
+    CHECK(w.content("new") == w.sent);
+    CHECK(w.names() == std::vector<std::string>{"new", "o"});
+    CHECK(w.store.open_uploads() == 0);
+  }
+}
+
+TEST_CASE("object_upload: what cannot be moved is copied, and it is learned from (mend 3)",
+          "[transfer]") {
+  world w;
+  w.store.set_rules("bkt", {.retention = 1h, .may_be_asked = false});
+  const auto made = w.write(3 * part, {.object = "new", .content_type = "x/y"});
+  REQUIRE(made);
+  CHECK(made->mode == commit_mode::staged);
+  CHECK(made->object.name == "new");
+  CHECK(made->object.content_type == "x/y");
+  CHECK(made->fallback.find("retention policy") != std::string::npos);
+  CHECK(made->fallback.find("left behind") != std::string::npos);
+  CHECK(w.watcher.told.find("left behind") != std::string::npos);
+  CHECK(w.content("new") == w.sent);
+  CHECK(w.names().size() == 3);  // the orphan
+
+  // The next one of that folder knows.
+  w.sent.clear();
+  const auto next = w.write(2 * part, {.object = "next"});
+  REQUIRE(next);
+  CHECK(next->mode == commit_mode::direct);
+  CHECK(next->fallback.find("retention policy") != std::string::npos);
+  CHECK(w.names().size() == 4);
+}
+
+TEST_CASE("object_upload: a copy instead of a move keeps the precondition (mend 3)", "[transfer]") {
+  world w;
+  w.store.set_rules("bkt", {.default_event_based_hold = true, .may_be_asked = false});
+  REQUIRE(w.open({.object = "new"}));
+  REQUIRE(w.send(part));
+  REQUIRE(w.send(part));
+  w.store.put("bkt", "new", dataflux::as_bytes("other"));
+  const auto made = w.finish();
+  REQUIRE_FALSE(made);
+  CHECK(made.error().code() == errc::already_exists);
+  CHECK(made.error().message().find("left behind") != std::string::npos);
+  CHECK(w.content("new") == "other");
+}
+
+TEST_CASE("object_upload: a versioned bucket keeps no temporaries (mend 6)", "[transfer]") {
+  for (const bool asked : {true, false}) {
+    for (const bool fails : {false, true}) {
+      world w;
+      w.store.set_rules("bkt", {.versioning = true, .may_be_asked = asked});
+      REQUIRE(w.open({.object = "new"}));
+      REQUIRE(w.send(part));
+      REQUIRE(w.send(part));
+      if (fails) w.store.put("bkt", "new", dataflux::as_bytes("other"));
+      const auto made = w.finish();
+      CHECK(made.has_value() != fails);
+      std::vector<std::string> all;
+      w.store.start_list_page({.bucket = "bkt", .versions = true},
+                              [&](const result<dataflux::list_page>& page) {
+                                for (const auto& row : page->objects) all.emplace_back(row.name);
+                              });
+      w.clock.run();
+      CHECK(all == std::vector<std::string>{"new", "o"});
+    }
+  }
+}
+
+TEST_CASE("object_upload: a temporary is removed by its generation (mend 6)", "[transfer]") {
+  // Also where the reply of complete is lost, and with it the generation.
+  for (const bool lost : {false, true}) {
+    world w;
+    w.store.set_rules("bkt", {.versioning = true});
+    w.store.set_faults([lost](store_verb v, std::string_view object, std::uint64_t) {
+      std::optional<injected_fault> fault;
+      const bool temporary = object.starts_with(dataflux::temporary_objects_prefix);
+      if (temporary && v == store_verb::multipart_complete && lost) {
+        fault.emplace();
+        fault->failure = error(errc::unavailable, "lost");
+        fault->reply_lost = true;
+      } else if (v == store_verb::move && object == "new") {
+        fault.emplace();
+        fault->failure = error(errc::unavailable, "no move");
+      }
+      return fault;
+    });
+    const auto made = w.write(3 * part, {.object = "new"});
+    REQUIRE_FALSE(made);
+    w.store.set_faults({});
+    std::size_t all = 0;
+    w.store.start_list_page(
+        {.bucket = "bkt", .versions = true},
+        [&](const result<dataflux::list_page>& page) { all = page->objects.size(); });
+    w.clock.run();
+    CHECK(all == 1);
+  }
+}
+
 TEST_CASE("object_upload: where objects may not be looked at nothing is replaced", "[transfer]") {
   world w;
   w.store.set_faults([](store_verb v, std::string_view, std::uint64_t nth) {
@@ -263,6 +401,27 @@ TEST_CASE("object_upload: where objects may not be looked at nothing is replaced
   REQUIRE_FALSE(made);
   CHECK(made.error().code() == errc::already_exists);
   CHECK(w.content() == "old");
+}
+
+TEST_CASE("object_upload: where objects may not be looked at parts go to the name itself",
+          "[transfer]") {
+  world w;
+  w.store.set_faults([](store_verb v, std::string_view, std::uint64_t nth) {
+    std::optional<injected_fault> fault;
+    if (v == store_verb::stat && nth == 1) {
+      fault.emplace().failure = error(errc::permission_denied, "no get");
+    }
+    return fault;
+  });
+  const auto made = w.write(3 * part, {.object = "fresh"});
+  REQUIRE(made);
+  CHECK(made->mode == commit_mode::direct);
+  CHECK(made->fallback.find("may not be looked at") != std::string::npos);
+  CHECK(w.watcher.told.find("may not be looked at") != std::string::npos);
+  CHECK(w.content("fresh") == w.sent);
+  // A temporary object could not be compared there, so that nothing is asked about one.
+  CHECK(w.store.counters().of(store_verb::move) == 0);
+  CHECK(w.store.counters().of(store_verb::remove) == 0);
 }
 
 TEST_CASE("object_upload: whatever fails, the old object or the new one, and no stray",

@@ -1,5 +1,6 @@
 #include <dataflux/exec/virtual_scheduler.hpp>
 #include <dataflux/store/memory_store.hpp>
+#include <dataflux/transfer/detail/engine_read.hpp>
 #include <dataflux/transfer/read_engine.hpp>
 
 #include <support/catch.hpp>
@@ -57,13 +58,16 @@ struct world {
       : store(clock, options), engine(store, clock, engine_options) {}
 
   std::unique_ptr<outcome> start(const std::string& object, std::size_t size,
-                                 dataflux::call_limits limits = {}) {
+                                 dataflux::call_limits limits = {},
+                                 dataflux::read_member* whose = nullptr) {
     auto o = std::make_unique<outcome>(size);
-    engine.start({.bucket = "bucket", .object = object, .limits = std::move(limits)}, o->sink,
-                 [this, place = o.get()](result<read_summary> r) {
-                   place->ended = std::move(r);
-                   place->at = clock.now();
-                 });
+    engine.start(
+        {.bucket = "bucket", .object = object, .limits = std::move(limits)}, o->sink,
+        [this, place = o.get()](result<read_summary> r) {
+          place->ended = std::move(r);
+          place->at = clock.now();
+        },
+        whose);
     return o;
   }
   /// `n` reads that are all as they should be.
@@ -174,7 +178,9 @@ TEST_CASE("read_engine: reads into the sink, on the store's word", "[transfer]")
   CHECK((*o->ended)->bytes == 100'000);
   CHECK(o->filled_from(body));
   CHECK(w.engine.in_flight() == 0);
-  CHECK(w.engine.idle());
+  dataflux::read_member next;
+  CHECK(w.engine.may_start(next));
+  w.engine.leave(next);
 }
 
 TEST_CASE("read_engine: an empty object is a read like any other", "[transfer]") {
@@ -193,7 +199,9 @@ TEST_CASE("read_engine: no more at a time than its control allows, in turn", "[t
   for (int i = 0; i < 40; ++i) all.push_back(w.start("o", 1'000));
   CHECK(w.engine.in_flight() == 4);
   CHECK(w.engine.waiting() == 36);
-  CHECK_FALSE(w.engine.idle());
+  dataflux::read_member next;
+  CHECK_FALSE(w.engine.may_start(next));
+  w.engine.leave(next);
   w.clock.run();
   CHECK(w.store.counters().peak_in_flight == 4);
   for (std::size_t i = 1; i < all.size(); ++i) {
@@ -202,6 +210,84 @@ TEST_CASE("read_engine: no more at a time than its control allows, in turn", "[t
   }
   CHECK(w.engine.waiting() == 0);
   CHECK(w.engine.estimate().round_trip > 19ms);
+}
+
+TEST_CASE("read_engine: who asks for a turn gets its share beside a flood (mend 4)", "[transfer]") {
+  struct asking : dataflux::read_member {
+    int woken{0};
+    void wake() override { ++woken; }
+  };
+  world w({.rtt = 20ms}, {.concurrency = {.max = 8}});
+  w.store.put("bucket", "o", synthetic_bytes{1'000, 7});
+  std::vector<std::unique_ptr<outcome>> flood;
+  for (int i = 0; i < 100; ++i) flood.push_back(w.start("o", 1'000));
+  asking member;
+  CHECK_FALSE(w.engine.may_start(member));
+  CHECK(member.woken == 0);
+  w.clock.run_for(25ms);
+  // Both had none, and the flood has waited longer; then the turn is kept until it is asked for.
+  CHECK(member.woken > 0);
+  CHECK(w.engine.in_flight() == 1);
+  CHECK(w.engine.waiting() == 91);
+  std::vector<std::unique_ptr<outcome>> own;
+  const auto fill = [&] {
+    while (w.engine.may_start(member)) own.push_back(w.start("o", 1'000, {}, &member));
+  };
+  fill();
+  CHECK(own.size() == 4);
+  CHECK(w.engine.in_flight() == 8);
+  CHECK(w.engine.waiting() == 88);
+  // What it leaves is the others'.
+  w.engine.leave(member);
+  w.clock.run_for(25ms);
+  CHECK(w.engine.in_flight() == 8);
+  w.clock.run();
+  for (const auto& o : flood) CHECK(o->ended->has_value());
+  for (const auto& o : own) CHECK(o->ended->has_value());
+}
+
+TEST_CASE("read_engine: what is cancelled in the line leaves no trace there (mend 4)",
+          "[transfer]") {
+  world w({.rtt = 20ms}, {.concurrency = {.max = 1}});
+  w.store.put("bucket", "o", synthetic_bytes{1'000, 7});
+  const auto first = w.start("o", 1'000);
+  std::stop_source stop;
+  {
+    dataflux::read_member gone;
+    std::vector<std::unique_ptr<outcome>> waiting;
+    for (int i = 0; i < 3; ++i) {
+      waiting.push_back(w.start("o", 1'000, {.stop = stop.get_token()}, &gone));
+    }
+    CHECK(w.engine.waiting() == 3);
+    stop.request_stop();
+    w.clock.run_for(1ms);
+    for (const auto& o : waiting) CHECK(o->ended->error().code() == errc::cancelled);
+    CHECK(w.engine.waiting() == 0);
+  }
+  const auto last = w.start("o", 1'000);
+  w.clock.run();
+  CHECK(first->ended->has_value());
+  CHECK(last->ended->has_value());
+}
+
+TEST_CASE("read_engine: a stop that was not asked for serves the next read, any other none",
+          "[transfer]") {
+  world w;
+  const auto state = std::make_shared<dataflux::detail::read_engine_state>(
+      w.store, w.clock, dataflux::concurrency_options{}, dataflux::hedge_options{});
+  auto first = state->fresh_stop();
+  const std::stop_token token = first.get_token();
+  state->put_back(first);
+  CHECK(state->stops.size() == 1);
+  auto again = state->fresh_stop();
+  CHECK(again.get_token() == token);
+  CHECK(state->stops.empty());
+  again.request_stop();
+  state->put_back(again);
+  CHECK(state->stops.empty());
+  std::stop_source none(std::nostopstate);
+  state->put_back(none);
+  CHECK(state->stops.empty());
 }
 
 TEST_CASE("read_engine: an error is the store's, and frees its place", "[transfer]") {

@@ -2,6 +2,8 @@
 
 #include <support/catch.hpp>
 
+#include <string>
+
 namespace upload_memory_test {
 
 using dataflux::detail::upload_memory;
@@ -11,12 +13,18 @@ TEST_CASE("upload_memory: first come, first served, up to the cap", "[transfer]"
   upload_memory::member a;
   REQUIRE(memory.join(a, 10));
   int granted = 0;
-  for (int i = 0; i < 12; ++i) memory.acquire(a, 10, [&] { ++granted; });
+  int refused = 0;
+  for (int i = 0; i < 12; ++i)
+    memory.acquire(a, 10, [&](const auto& r) {
+      granted += r ? 1 : 0;
+      refused += r ? 0 : 1;
+    });
   CHECK(granted == 10);
   CHECK(memory.held() == 100);
   memory.release(a, 10);
   CHECK(granted == 11);
-  memory.forget(a);
+  memory.forget(a, dataflux::error(dataflux::errc::cancelled, "over"));
+  CHECK(refused == 1);
   memory.release(a, 50);
   CHECK(granted == 11);
   memory.leave(a);
@@ -33,11 +41,11 @@ TEST_CASE("upload_memory: each has its own, whatever the others hold", "[transfe
   REQUIRE(memory.join(b, 10));
   int of_a = 0;
   int of_b = 0;
-  for (int i = 0; i < 20; ++i) memory.acquire(a, 10, [&] { ++of_a; });
+  for (int i = 0; i < 20; ++i) memory.acquire(a, 10, [&](const auto&) { ++of_a; });
   CHECK(of_a == 9);
-  memory.acquire(b, 10, [&] { ++of_b; });
+  memory.acquire(b, 10, [&](const auto&) { ++of_b; });
   CHECK(of_b == 1);
-  memory.acquire(b, 10, [&] { ++of_b; });
+  memory.acquire(b, 10, [&](const auto&) { ++of_b; });
   CHECK(of_b == 1);
   memory.release(a, 10);  // a was first
   CHECK(of_a == 10);
@@ -52,10 +60,10 @@ TEST_CASE("upload_memory: who joins late waits for what is lent, not longer", "[
   REQUIRE(memory.join(a, 10));
   int of_a = 0;
   int of_b = 0;
-  for (int i = 0; i < 6; ++i) memory.acquire(a, 10, [&] { ++of_a; });
+  for (int i = 0; i < 6; ++i) memory.acquire(a, 10, [&](const auto&) { ++of_a; });
   CHECK(of_a == 4);
   REQUIRE(memory.join(b, 20));
-  memory.acquire(b, 20, [&] { ++of_b; });
+  memory.acquire(b, 20, [&](const auto&) { ++of_b; });
   CHECK(of_b == 0);
   memory.release(a, 10);
   CHECK(of_b == 0);
@@ -63,6 +71,24 @@ TEST_CASE("upload_memory: who joins late waits for what is lent, not longer", "[
   CHECK(of_b == 1);
   CHECK(of_a == 4);
   CHECK(memory.held() == 40);
+}
+
+TEST_CASE("upload_memory: who gives up waiting makes way for those behind (mend 8)", "[transfer]") {
+  upload_memory memory(40);
+  upload_memory::member a;
+  upload_memory::member b;
+  REQUIRE(memory.join(a, 10));
+  REQUIRE(memory.join(b, 10));
+  std::string order;
+  memory.acquire(a, 10, [&](const auto&) { order += 'o'; });
+  memory.acquire(a, 30, [&](const auto& r) { order += r ? "?" : "a"; });  // b's own is in the way
+  memory.acquire(b, 20, [&](const auto&) { order += 'b'; });
+  CHECK(order == "o");
+  memory.forget(a, dataflux::error(dataflux::errc::cancelled, "over"));
+  CHECK(order == "oab");
+  memory.leave(a);
+  memory.leave(b);
+  CHECK(memory.held() == 0);
 }
 
 TEST_CASE("upload_memory: no more can be promised than there is", "[transfer]") {

@@ -8,6 +8,7 @@
 #include <dataflux/exec/fork.hpp>
 #include <dataflux/store/object_metadata.hpp>
 #include <dataflux/transfer/ranged_read_request.hpp>
+#include <dataflux/transfer/read_member.hpp>
 #include <dataflux/transfer/transfer_context.hpp>
 
 #include <atomic>
@@ -104,6 +105,7 @@ class reader_state final : public std::enable_shared_from_this<reader_state> {
   const std::uint64_t cache_limit_;
   const std::uint64_t born_{fork_generation()};
   std::vector<std::uint64_t> part_ends_{};
+  read_member member_{};  ///< all its reads are of one
 
   extent_cache cache_{};
   std::atomic<bool> verified_{false};

@@ -8,6 +8,7 @@
 #include <dataflux/unique_function.hpp>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -46,6 +47,9 @@ class set_errand : public std::enable_shared_from_this<set_errand> {
   /// All objects whose names begin with `prefix`, in order of names, with `created` and `metadata`.
   using listed = unique_function<void(result<object_columns>)>;
   void list(std::string prefix, listed done);
+  /// When the first page of the last listing was made, by the service's clock; nothing where it
+  /// does not tell.
+  const std::optional<timestamp>& served() const noexcept { return served_; }
   /// A whole object, checked: its text.
   using fetched = unique_function<void(result<std::string>)>;
   void fetch(std::string object, std::int64_t generation, fetched done);
@@ -64,6 +68,7 @@ class set_errand : public std::enable_shared_from_this<set_errand> {
   const std::string bucket_;
   const call_limits limits_;
   time_point deadline_{never};
+  std::optional<timestamp> served_{};
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/checkpoint/checkpoint_set_request.hpp>
 #include <dataflux/checkpoint/member_record.hpp>
 #include <dataflux/result.hpp>
 #include <dataflux/store/object_columns.hpp>
@@ -51,6 +52,16 @@ std::optional<set_mark> find_mark(const metadata_pairs& metadata);
 /// The same of a listing's column.
 std::optional<set_mark> find_mark(std::string_view metadata_column);
 
+/// What an object written as a member bears, so that it is known as one before it is committed:
+/// under which folder lies in its name, as the number of its folders below that.
+std::pair<std::string, std::string> member_mark(std::string_view member_name);
+/// The folder of the set that the object was written for, with the slash; empty if it bears no mark
+/// of a member. `metadata_column` is a listing's.
+std::string_view marked_folder(std::string_view object, std::string_view metadata_column);
+
+/// The set is there already; `last` is its last object, below the folder.
+error committed_already(std::string_view last);
+
 /// "a/b" for the names below "a/b/"; so is "a/b/". Errors: invalid_argument for no prefix at all.
 result<std::string> folder_of(std::string_view prefix);
 
@@ -60,9 +71,13 @@ inline std::string_view folder_part(std::string_view name) noexcept {
 }
 
 /// Are the members there as the manifest says? `rows` are in order of names and hold all that is
-/// below `folder`. Errors: data_loss that names the first that is not, and says how many.
+/// below `folder`. Errors: data_loss that names the first that is not, and says how many. An object
+/// whose checksum the listing does not tell is known by its generation alone.
 result<void> check_members(const std::vector<member_record>& members, const std::string& folder,
-                           const object_columns& rows);
+                           const object_columns& rows, member_match match);
+/// Of members that are there: from now on the generations that were found are meant.
+void pin_members(std::vector<member_record>& members, const std::string& folder,
+                 const object_columns& rows);
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail
 

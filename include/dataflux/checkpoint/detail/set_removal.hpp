@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/checkpoint/checkpoint_set_request.hpp>
 #include <dataflux/checkpoint/checkpoint_sets_report.hpp>
 #include <dataflux/checkpoint/detail/set_errand.hpp>
 #include <dataflux/checkpoint/detail/set_survey.hpp>
@@ -59,17 +60,35 @@ class folder_removal final : public set_removal {
   void begin() override;
 };
 
+/// What was written for a set that was not committed. Its manifests go last, by which a removal
+/// that was killed is known.
+removal_plan plan_of(unfinished_objects set);
+
+/// What an earlier save has left, before another one begins.
+class unfinished_removal final : public set_removal {
+ public:
+  unfinished_removal(object_store& store, std::string bucket, std::string folder,
+                     unfinished_members what, const call_limits& limits, completion done);
+
+ private:
+  void begin() override;
+  void choose(set_survey_report report);
+
+  const unfinished_members what_;
+};
+
 /// All complete sets but the last ones.
 class set_retention final : public set_removal {
  public:
   set_retention(object_store& store, std::string bucket, std::string folder, std::size_t count,
-                const call_limits& limits, completion done);
+                const keep_last_options& options, const call_limits& limits, completion done);
 
  private:
   void begin() override;
   void choose(set_survey_report report);
 
   const std::size_t count_;
+  const keep_last_options options_;
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

@@ -28,7 +28,8 @@ struct surveyed_set {
   set_mark mark{};
   /// What the last object names; its size and generation are 0 where the listing has it not.
   set_object manifest{};
-  /// Of its manifest, as far as that could be read.
+  /// Of its manifest, as far as that could be read; with the generations that are there, if it is
+  /// complete.
   std::vector<member_record> members{};
   /// Why it is not complete; nothing when it is.
   std::optional<error> damage{};
@@ -39,12 +40,28 @@ inline bool committed_before(const surveyed_set& a, const surveyed_set& b) noexc
   return a.committed != b.committed ? a.committed < b.committed : a.last.name < b.last.name;
 }
 
+/// What was written for a set in whose folder there is no last object.
+struct unfinished_objects {
+  std::string folder{};
+  std::vector<set_object> members{};
+  std::vector<set_object> manifests{};
+  std::optional<timestamp> written{};  ///< the last of them
+};
+
 struct set_survey_report {
   /// In order of the last objects' names.
   std::vector<surveyed_set> sets{};
   /// Manifests that no last object names: of commits under way, or given up.
   std::vector<set_object> loose_manifests{};
+  /// In order of folders.
+  std::vector<unfinished_objects> unfinished{};
+  /// When the bucket was listed, by the service's clock.
+  std::optional<timestamp> served{};
 };
+
+/// Since when nothing was written for it; nothing where the service does not tell.
+std::optional<duration> age_of(const unfinished_objects& set,
+                               const std::optional<timestamp>& served) noexcept;
 
 enum class survey_scope : std::uint8_t {
   one_set,   ///< the set of that very folder
@@ -59,7 +76,7 @@ class set_survey final : public set_errand {
   using completion = object_store::completion<set_survey_report>;
   /// `folder` ends with a slash, or is empty for the whole bucket.
   set_survey(object_store& store, std::string bucket, std::string folder, survey_scope scope,
-             call_limits limits, completion done);
+             member_match match, call_limits limits, completion done);
 
  private:
   void begin() override;
@@ -67,6 +84,7 @@ class set_survey final : public set_errand {
   void take_rows(object_columns rows);
   void look_at(const object_row& row, const object_extras& extras);
   void claim_manifest(surveyed_set& set);
+  void collect_unfinished();
   void pump();
   void read_manifest(std::size_t index);
   void judge(surveyed_set& set, result<std::string> text);
@@ -75,6 +93,7 @@ class set_survey final : public set_errand {
 
   const std::string folder_;
   const survey_scope scope_;
+  const member_match match_;
   completion done_;
   object_columns rows_{};
   set_survey_report report_{};

@@ -4,6 +4,7 @@
 #include <dataflux/checkpoint/detail/open_set.hpp>
 #include <dataflux/checkpoint/detail/record_text.hpp>
 #include <dataflux/checkpoint/detail/set_commit.hpp>
+#include <dataflux/checkpoint/detail/set_removal.hpp>
 #include <dataflux/checkpoint/detail/set_survey.hpp>
 #include <dataflux/codec/crc32c.hpp>
 #include <dataflux/store/validate.hpp>
@@ -73,9 +74,9 @@ inline result<surveyed_set> choose_set(set_survey_report report, const std::stri
     return error{errc::failed_precondition,
                  "not a complete set: no last object" +
                      (last.empty() ? std::string() : " " + json_quoted(last)) +
-                     (report.loose_manifests.empty()
+                     (report.unfinished.empty()
                           ? ""
-                          : "; a commit or a removal is under way, or was given up")};
+                          : "; a save, a commit or a removal is under way, or was given up")};
   }
   if (sets.size() > 1) {
     return error{errc::failed_precondition,
@@ -135,6 +136,32 @@ DATAFLUX_INLINE checkpoint_set::checkpoint_set(transfer_context context, std::st
                                                std::string prefix)
     : context_(std::move(context)), bucket_(std::move(bucket)), prefix_(std::move(prefix)) {}
 
+DATAFLUX_INLINE void checkpoint_set::start_begin(
+    unfinished_members unfinished, const call_limits& limits,
+    object_store::completion<removal_report> done) const {
+  auto folder = detail::folder_of(prefix_);
+  if (!folder) return done(std::move(folder).error());
+  auto removed = [bucket = bucket_, done = std::move(done)](result<removal_report> report) mutable {
+    if (!report || report->failures.empty()) return done(std::move(report));
+    const failed_removal& first = report->failures.front();
+    done(error(first.why).with_bucket(bucket).with_object(first.name));
+  };
+  std::make_shared<detail::unfinished_removal>(context_.store(), bucket_, *std::move(folder),
+                                               unfinished, limits, std::move(removed))
+      ->start();
+}
+
+DATAFLUX_INLINE operation<removal_report> checkpoint_set::submit_begin(
+    unfinished_members unfinished, call_limits limits) const {
+  return start_operation<removal_report>(
+      limits, [&](auto done) { start_begin(unfinished, limits, std::move(done)); });
+}
+
+DATAFLUX_INLINE result<removal_report> checkpoint_set::begin(unfinished_members unfinished,
+                                                             call_limits limits) const {
+  return submit_begin(unfinished, std::move(limits)).take();
+}
+
 DATAFLUX_INLINE operation<checkpoint_writer> checkpoint_set::submit_replace_member(
     std::string_view name, object_upload_request how) const {
   const auto refuse = [](error why) {
@@ -144,9 +171,17 @@ DATAFLUX_INLINE operation<checkpoint_writer> checkpoint_set::submit_replace_memb
   auto folder = detail::folder_of(prefix_);
   if (!folder) return refuse(std::move(folder).error());
   if (auto good = validate_member_name(name); !good) return refuse(std::move(good).error());
+  for (const auto& [key, value] : how.metadata) {
+    if (!key.starts_with("dataflux-")) continue;
+    return refuse(error(errc::invalid_argument, "metadata keys \"dataflux-*\" are the set's own"));
+  }
+  how.metadata.push_back(detail::member_mark(name));
   how.bucket = bucket_;
   how.object = folder->append(name);
   how.mode = commit_mode::direct;
+  how.advice_if_it_exists =
+      "if an earlier save has left it, checkpoint_set::begin(unfinished_members::replace) removes "
+      "what was not committed";
   return checkpoint_writer::submit_open(context_, std::move(how));
 }
 
@@ -220,7 +255,7 @@ DATAFLUX_INLINE result<committed_set> checkpoint_set::commit(std::vector<member_
 
 DATAFLUX_INLINE void checkpoint_set::start_open(
     std::string last, const call_limits& limits,
-    object_store::completion<checkpoint_set_reader> done) const {
+    object_store::completion<checkpoint_set_reader> done, member_match match) const {
   auto folder = detail::folder_of(prefix_);
   if (!folder) return done(std::move(folder).error());
   auto surveyed = [context = context_, bucket = bucket_, folder = *folder, last = std::move(last),
@@ -238,19 +273,21 @@ DATAFLUX_INLINE void checkpoint_set::start_open(
     done(checkpoint_set_reader(std::move(opened)));
   };
   std::make_shared<detail::set_survey>(context_.store(), bucket_, *std::move(folder),
-                                       detail::survey_scope::one_set, limits, std::move(surveyed))
+                                       detail::survey_scope::one_set, match, limits,
+                                       std::move(surveyed))
       ->start();
 }
 
 DATAFLUX_INLINE operation<checkpoint_set_reader> checkpoint_set::submit_open(
-    std::string last, call_limits limits) const {
+    std::string last, call_limits limits, member_match match) const {
   return start_operation<checkpoint_set_reader>(
-      limits, [&](auto done) { start_open(std::move(last), limits, std::move(done)); });
+      limits, [&](auto done) { start_open(std::move(last), limits, std::move(done), match); });
 }
 
 DATAFLUX_INLINE result<checkpoint_set_reader> checkpoint_set::open(std::string last,
-                                                                   call_limits limits) const {
-  return submit_open(std::move(last), std::move(limits)).take();
+                                                                   call_limits limits,
+                                                                   member_match match) const {
+  return submit_open(std::move(last), std::move(limits), match).take();
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI

@@ -184,14 +184,13 @@ DATAFLUX_INLINE void file_upload::deliver() {
   const bool last = count_ == 0 || states_[sent_] >= part_state::ready;
   if (!last || checking_) return;
   checking_ = true;
-  ++busy_;
   on_file_thread([this] { check(); });
 }
 
+/// When all else has ended, and nothing begins beside it.
 DATAFLUX_INLINE void file_upload::check() {
   auto same = file_.unchanged();
   context_.home().post([self = shared_from_this(), same = std::move(same)] {
-    --self->busy_;
     if (!same) self->fail(same.error());
     self->finish();
   });

@@ -108,7 +108,8 @@ DATAFLUX_INLINE void reader_state::read(byte_extent range, bytes_span into,
         e.with_generation(self->generation_);
         if (e.code() == errc::data_loss) self->lose(e);
         done(std::move(e));
-      });
+      },
+      &member_);
 }
 
 DATAFLUX_INLINE std::optional<error> reader_state::received(byte_extent range, bytes_view bytes,

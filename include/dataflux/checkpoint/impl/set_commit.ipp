@@ -9,11 +9,6 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-inline error committed_already(std::string_view last) {
-  return error{errc::already_exists, "the set is committed already, by its last object " +
-                                         std::string(last) + "; remove it first"};
-}
-
 /// A failed insert of a name of our own that has left nothing behind for certain.
 inline bool surely_not_made(errc code) noexcept {
   return code == errc::invalid_argument || code == errc::permission_denied ||
@@ -48,7 +43,7 @@ DATAFLUX_INLINE result<void> set_commit::check(const object_columns& rows) const
       return committed_already(base);
     }
   }
-  return check_members(manifest_.members, folder_, rows);
+  return check_members(manifest_.members, folder_, rows, member_match::generation);
 }
 
 DATAFLUX_INLINE void set_commit::write_manifest() {

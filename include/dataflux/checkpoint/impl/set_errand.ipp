@@ -43,6 +43,7 @@ DATAFLUX_INLINE void set_errand::next_page(const std::shared_ptr<listing>& all) 
 DATAFLUX_INLINE void set_errand::take_page(const std::shared_ptr<listing>& all,
                                            result<list_page> page) {
   if (!page) return all->done(std::move(page).error());
+  if (all->rows.empty()) served_ = page->served;
   for (const object_row& row : page->objects) {
     if (row.name.starts_with(all->request.prefix)) continue;
     return all->done(error{errc::internal, "the listing tells of objects outside of its prefix"});

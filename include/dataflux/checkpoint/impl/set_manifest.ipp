@@ -13,6 +13,7 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 inline constexpr std::int64_t set_manifest_version = 1;
 inline constexpr std::string_view mark_key = "dataflux-set";
 inline constexpr std::string_view mark_crc32c_key = "dataflux-set-crc32c";
+inline constexpr std::string_view member_key = "dataflux-member-of-set";
 
 DATAFLUX_INLINE std::string encode(const set_manifest& manifest) {
   codec::json_writer head;
@@ -131,6 +132,35 @@ DATAFLUX_INLINE std::optional<set_mark> find_mark(std::string_view metadata_colu
   return find_mark(pairs);
 }
 
+DATAFLUX_INLINE error committed_already(std::string_view last) {
+  return error{errc::already_exists, "the set is committed already, by its last object " +
+                                         std::string(last) + "; remove it first"};
+}
+
+DATAFLUX_INLINE std::pair<std::string, std::string> member_mark(std::string_view member_name) {
+  const auto folders = std::count(member_name.begin(), member_name.end(), '/');
+  return {std::string(member_key), std::to_string(folders)};
+}
+
+DATAFLUX_INLINE std::string_view marked_folder(std::string_view object,
+                                               std::string_view metadata_column) {
+  if (metadata_column.find(member_key) == std::string_view::npos) return {};
+  const auto document = codec::json_document::parse(as_bytes(metadata_column));
+  if (!document) return {};
+  const auto text = document->root().find(member_key).text();
+  if (!text || text->empty() || text->size() > 3) return {};
+  std::size_t folders = 0;
+  for (const char c : *text) {
+    if (c < '0' || c > '9') return {};
+    folders = folders * 10 + static_cast<std::size_t>(c - '0');
+  }
+  std::string_view folder = folder_part(object);
+  for (; folders > 0 && !folder.empty(); --folders) {
+    folder = folder_part(folder.substr(0, folder.size() - 1));
+  }
+  return folder;
+}
+
 DATAFLUX_INLINE result<std::string> folder_of(std::string_view prefix) {
   if (prefix.ends_with('/')) prefix.remove_suffix(1);
   if (prefix.empty()) {
@@ -140,17 +170,18 @@ DATAFLUX_INLINE result<std::string> folder_of(std::string_view prefix) {
 }
 
 DATAFLUX_INLINE result<void> check_members(const std::vector<member_record>& members,
-                                           const std::string& folder, const object_columns& rows) {
+                                           const std::string& folder, const object_columns& rows,
+                                           member_match match) {
   std::size_t bad = 0;
   std::string first;
   for (const member_record& member : members) {
     const auto place = rows.find(folder + member.name);
     if (place) {
       const object_row row = rows[*place];
-      if (row.generation == member.generation && row.size == member.size &&
-          row.crc32c.value_or(member.crc32c) == member.crc32c) {
-        continue;
-      }
+      const bool same = row.generation == member.generation;
+      const bool content =
+          row.size == member.size && (row.crc32c ? *row.crc32c == member.crc32c : same);
+      if (content && (same || match == member_match::content)) continue;
     }
     if (bad++ == 0) first = json_quoted(member.name) + (place ? " has changed" : " is missing");
   }
@@ -160,6 +191,15 @@ DATAFLUX_INLINE result<void> check_members(const std::vector<member_record>& mem
                                  "first of them: " +
                                  first};
   return why;
+}
+
+DATAFLUX_INLINE void pin_members(std::vector<member_record>& members, const std::string& folder,
+                                 const object_columns& rows) {
+  for (member_record& member : members) {
+    if (const auto place = rows.find(folder + member.name)) {
+      member.generation = rows[*place].generation;
+    }
+  }
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

@@ -4,7 +4,9 @@
 #include <dataflux/checkpoint/detail/set_removal.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
+#include <string>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
@@ -59,9 +61,10 @@ DATAFLUX_INLINE void set_removal::next_step() {
 
 DATAFLUX_INLINE void set_removal::remove(const set_object& object) {
   ++in_flight_;
+  // By a condition: by `generation` it would go for good where the bucket keeps versions.
   store().start(remove_request{.bucket = bucket(),
                                .object = object.name,
-                               .generation = object.generation,
+                               .conditions = {.if_generation_match = object.generation},
                                .limits = limits()},
                 then<void>(this, [object](set_removal& self, const result<void>& outcome) {
                   self.removed(object, outcome);
@@ -70,7 +73,9 @@ DATAFLUX_INLINE void set_removal::remove(const set_object& object) {
 
 DATAFLUX_INLINE void set_removal::removed(const set_object& object, const result<void>& outcome) {
   --in_flight_;
-  if (outcome || outcome.error().code() == errc::not_found) {
+  const auto is = [&outcome](errc code) { return outcome.error().code() == code; };
+  // Another one of that name is not the one that was to go.
+  if (outcome || is(errc::not_found) || is(errc::failed_precondition)) {
     ++report_.objects;
     report_.bytes += object.size;
   } else {
@@ -105,9 +110,11 @@ DATAFLUX_INLINE void folder_removal::begin() {
 
 DATAFLUX_INLINE set_retention::set_retention(object_store& store, std::string bucket,
                                              std::string folder, std::size_t count,
+                                             const keep_last_options& options,
                                              const call_limits& limits, completion done)
     : set_removal(store, std::move(bucket), std::move(folder), limits, std::move(done)),
-      count_(count) {}
+      count_(count),
+      options_(options) {}
 
 DATAFLUX_INLINE void set_retention::begin() {
   auto chosen =
@@ -115,8 +122,8 @@ DATAFLUX_INLINE void set_retention::begin() {
         if (!report) return self.give_up(std::move(report).error());
         self.choose(*std::move(report));
       });
-  std::make_shared<set_survey>(store(), bucket(), folder(), survey_scope::all_below, limits(),
-                               std::move(chosen))
+  std::make_shared<set_survey>(store(), bucket(), folder(), survey_scope::all_below,
+                               member_match::content, limits(), std::move(chosen))
       ->start();
 }
 
@@ -146,6 +153,66 @@ DATAFLUX_INLINE void set_retention::choose(set_survey_report report) {
     for (const set_object& loose : report.loose_manifests) {
       if (folder_part(loose.name) == set->folder) plan.steps[2].push_back(loose);
     }
+  }
+  for (unfinished_objects& set : report.unfinished) {
+    const auto age = age_of(set, report.served);
+    if (!age || !options_.remove_unfinished_older_than) continue;
+    if (*age <= *options_.remove_unfinished_older_than) continue;
+    std::erase_if(set.members,
+                  [&needed](const set_object& member) { return needed.contains(member.name); });
+    plans.push_back(plan_of(std::move(set)));
+  }
+  carry_out(std::move(plans));
+}
+
+DATAFLUX_INLINE removal_plan plan_of(unfinished_objects set) {
+  removal_plan plan;
+  plan.sets.push_back(std::move(set.folder));
+  plan.steps[1] = std::move(set.members);
+  plan.steps[2] = std::move(set.manifests);
+  return plan;
+}
+
+DATAFLUX_INLINE unfinished_removal::unfinished_removal(object_store& store, std::string bucket,
+                                                       std::string folder, unfinished_members what,
+                                                       const call_limits& limits, completion done)
+    : set_removal(store, std::move(bucket), std::move(folder), limits, std::move(done)),
+      what_(what) {}
+
+DATAFLUX_INLINE void unfinished_removal::begin() {
+  auto chosen =
+      then<set_survey_report>(this, [](unfinished_removal& self, result<set_survey_report> report) {
+        if (!report) return self.give_up(std::move(report).error());
+        self.choose(*std::move(report));
+      });
+  std::make_shared<set_survey>(store(), bucket(), folder(), survey_scope::one_set,
+                               member_match::content, limits(), std::move(chosen))
+      ->start();
+}
+
+DATAFLUX_INLINE void unfinished_removal::choose(set_survey_report report) {
+  if (!report.sets.empty()) {
+    const std::string_view last = report.sets.front().last.name;
+    return give_up(committed_already(last.substr(folder().size()))
+                       .with_bucket(bucket())
+                       .with_object(folder()));
+  }
+  std::deque<removal_plan> plans;
+  for (unfinished_objects& set : report.unfinished) {
+    if (what_ == unfinished_members::refuse) {
+      const auto age = age_of(set, report.served);
+      const auto minutes = age ? std::chrono::duration_cast<std::chrono::minutes>(*age).count() : 0;
+      const std::size_t count = set.members.size() + set.manifests.size();
+      return give_up(
+          error(errc::already_exists,
+                std::to_string(count) + " objects of a save that was not committed are there" +
+                    (age ? ", the last of them written " + std::to_string(minutes) + " minutes ago"
+                         : "") +
+                    "; begin with unfinished_members::replace removes them")
+              .with_bucket(bucket())
+              .with_object(folder()));
+    }
+    plans.push_back(plan_of(std::move(set)));
   }
   carry_out(std::move(plans));
 }

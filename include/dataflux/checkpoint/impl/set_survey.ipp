@@ -4,6 +4,9 @@
 #include <dataflux/codec/crc32c.hpp>
 
 #include <algorithm>
+#include <chrono>
+#include <map>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -12,10 +15,12 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 inline constexpr std::size_t most_manifest_reads = 16;
 
 DATAFLUX_INLINE set_survey::set_survey(object_store& store, std::string bucket, std::string folder,
-                                       survey_scope scope, call_limits limits, completion done)
+                                       survey_scope scope, member_match match, call_limits limits,
+                                       completion done)
     : set_errand(store, std::move(bucket), std::move(limits)),
       folder_(std::move(folder)),
       scope_(scope),
+      match_(match),
       done_(std::move(done)) {}
 
 DATAFLUX_INLINE void set_survey::begin() {
@@ -36,7 +41,37 @@ DATAFLUX_INLINE void set_survey::take_rows(object_columns rows) {
   next_ = 0;
   for (auto row = rows_.begin(); row != rows_.end(); ++row) look_at(*row, row.extras());
   for (surveyed_set& set : report_.sets) claim_manifest(set);
+  report_.served = served();
+  collect_unfinished();
   pump();
+}
+
+DATAFLUX_INLINE void set_survey::collect_unfinished() {
+  std::set<std::string_view> known;
+  for (const surveyed_set& set : report_.sets) known.insert(set.folder);
+  std::map<std::string_view, unfinished_objects> found;
+  for (auto row = rows_.begin(); row != rows_.end(); ++row) {
+    const object_row object = *row;
+    const object_extras extras = row.extras();
+    std::string_view folder = folder_part(object.name);
+    const bool manifest = is_manifest_name(object.name.substr(folder.size()));
+    if (!manifest) folder = marked_folder(object.name, extras.metadata);
+    if (folder.empty() || known.contains(folder)) continue;
+    if (scope_ == survey_scope::one_set && folder != folder_) continue;
+    unfinished_objects& set = found[folder];
+    set.folder = folder;
+    (manifest ? set.manifests : set.members)
+        .push_back({std::string(object.name), object.size, object.generation});
+    if (!extras.created) continue;
+    set.written = std::max(set.written.value_or(*extras.created), *extras.created);
+  }
+  for (auto& [folder, set] : found) report_.unfinished.push_back(std::move(set));
+}
+
+DATAFLUX_INLINE std::optional<duration> age_of(const unfinished_objects& set,
+                                               const std::optional<timestamp>& served) noexcept {
+  if (!set.written || !served) return std::nullopt;
+  return std::max(std::chrono::duration_cast<duration>(*served - *set.written), duration{0});
 }
 
 DATAFLUX_INLINE void set_survey::claim_manifest(surveyed_set& set) {
@@ -109,7 +144,9 @@ DATAFLUX_INLINE result<void> set_survey::check(surveyed_set& set, const std::str
                     set.last.size == manifest->last_size &&
                     set.last_crc32c.value_or(manifest->last_crc32c) == manifest->last_crc32c;
   if (!same) return error{errc::data_loss, "the last object is not the one that was committed"};
-  return check_members(set.members, set.folder, rows_);
+  if (auto good = check_members(set.members, set.folder, rows_, match_); !good) return good;
+  pin_members(set.members, set.folder, rows_);
+  return {};
 }
 
 DATAFLUX_INLINE void set_survey::end() {

@@ -31,6 +31,7 @@ class get_composite final : public std::enable_shared_from_this<get_composite> {
  public:
   /// What it tells its owner.
   struct owner {
+    read_member& whose;  ///< the reads are
     /// Gives a piece its memory; false, and the piece has failed, when there is none.
     unique_function<bool(get_piece&)> place;
     /// The pieces are the owner's again. Perhaps inside start().

@@ -54,8 +54,9 @@ class scatter_sink final : public byte_sink {
 /// `done`, which is never called inside start().
 class get_group final : public std::enable_shared_from_this<get_group> {
  public:
-  get_group(read_engine& engine, std::string bucket, std::span<get_piece> pieces,
-            const coalesce_options& options, std::stop_token stop, unique_function<void()> done);
+  get_group(read_engine& engine, read_member& whose, std::string bucket,
+            std::span<get_piece> pieces, const coalesce_options& options, std::stop_token stop,
+            unique_function<void()> done);
   void start();
 
  private:
@@ -66,6 +67,7 @@ class get_group final : public std::enable_shared_from_this<get_group> {
   void verify();
 
   read_engine& engine_;
+  read_member& member_;
   const std::string bucket_;
   const std::span<get_piece> pieces_;
   const coalesce_options options_;

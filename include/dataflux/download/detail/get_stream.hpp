@@ -22,7 +22,7 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// Private: the stream of a getter. All of it happens on home, in one task for whatever has
 /// occurred since the last one, but for wake(), cancel(), and the outbox.
-class get_stream final : public transfer_stream, public std::enable_shared_from_this<get_stream> {
+class get_stream final : public read_member, public std::enable_shared_from_this<get_stream> {
  public:
   get_stream(std::shared_ptr<transfer_state> core, std::string bucket, get_source source,
              const get_many_options& options);
@@ -73,6 +73,7 @@ class get_stream final : public transfer_stream, public std::enable_shared_from_
   void done(get_unit& unit);
   void ready(get_unit& unit);
   void drop(std::uint64_t number);
+  void forget(get_unit& unit);
   void release(get_unit& unit);
 
   get_unit& at(std::uint64_t number) noexcept {

@@ -35,6 +35,8 @@ struct get_piece {
   bool verified{false};
   std::optional<error> failure{};
 
+  /// As if nothing of it had been read: what is known of the object is what the request says.
+  void begin_anew();
   /// Works out offset and length, or the failure, from what is known of the object.
   void resolve();
   /// What is asked of the store when the piece is read at once.

@@ -62,7 +62,7 @@ DATAFLUX_INLINE void get_composite::read() {
     offset += p.length;
   }
   for (get_piece& slice : slices_) slice.object_size = offset;
-  std::make_shared<get_group>(composer_.core().engine, composer_.bucket(), slices_,
+  std::make_shared<get_group>(composer_.core().engine, owner_.whose, composer_.bucket(), slices_,
                               coalesce_options{.slice = composer_.core().options.slice}, stop_,
                               [self = shared_from_this()] { self->got_slices(); })
       ->start();
@@ -84,7 +84,6 @@ DATAFLUX_INLINE bool get_composite::adopt(get_piece& piece, const get_piece& sli
   if (right ? slice.crc32c != *right : !slice.verified) return false;
   piece.crc32c = slice.crc32c;
   piece.verified = true;
-  piece.failure.reset();  // of a time before, when it was revoked
   return true;
 }
 
@@ -113,22 +112,25 @@ DATAFLUX_INLINE void get_composite::read_one(get_piece& p) {
       [self = shared_from_this(), &p](const result<read_summary>& outcome) {
         outcome ? p.check(*outcome) : void(p.failure = outcome.error());
         self->one_ended();
-      });
+      },
+      &owner_.whose);
 }
 
 DATAFLUX_INLINE void get_composite::read_ranges(get_piece& p) {
-  start_ranged_read(composer_.core().engine,
-                    {.bucket = composer_.bucket(),
-                     .object = p.request.object,
-                     .generation = p.generation,
-                     .crc32c = p.request.crc32c,
-                     .slice = composer_.core().options.slice,
-                     .limits = {.stop = stop_}},
-                    p.to,
-                    [self = shared_from_this(), &p](const result<ranged_read_summary>& outcome) {
-                      outcome ? p.check(*outcome) : void(p.failure = outcome.error());
-                      self->one_ended();
-                    });
+  start_ranged_read(
+      composer_.core().engine,
+      {.bucket = composer_.bucket(),
+       .object = p.request.object,
+       .generation = p.generation,
+       .crc32c = p.request.crc32c,
+       .slice = composer_.core().options.slice,
+       .limits = {.stop = stop_}},
+      p.to,
+      [self = shared_from_this(), &p](const result<ranged_read_summary>& outcome) {
+        outcome ? p.check(*outcome) : void(p.failure = outcome.error());
+        self->one_ended();
+      },
+      &owner_.whose);
 }
 
 DATAFLUX_INLINE void get_composite::one_ended() {

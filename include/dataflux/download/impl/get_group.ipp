@@ -62,10 +62,11 @@ DATAFLUX_INLINE result<void> scatter_sink::rewind(std::uint64_t offset) {
   return {};
 }
 
-DATAFLUX_INLINE get_group::get_group(read_engine& engine, std::string bucket,
+DATAFLUX_INLINE get_group::get_group(read_engine& engine, read_member& whose, std::string bucket,
                                      std::span<get_piece> pieces, const coalesce_options& options,
                                      std::stop_token stop, unique_function<void()> done)
     : engine_(engine),
+      member_(whose),
       bucket_(std::move(bucket)),
       pieces_(pieces),
       options_(options),
@@ -99,15 +100,18 @@ DATAFLUX_INLINE void get_group::start() {
 DATAFLUX_INLINE void get_group::read(std::size_t k) {
   const coalesced_request& q = plan_.requests[k];
   sinks_.emplace_back(std::span(landings_).subspan(q.first_part, q.part_count));
-  engine_.start({.bucket = bucket_,
-                 .object = pieces_.front().request.object,
-                 .range = byte_range::span(q.offset, q.length),
-                 .generation = generation_,
-                 .limits = {.stop = stop_}},
-                sinks_.back(), [self = shared_from_this(), k](result<read_summary> outcome) {
-                  self->outcomes_[k] = std::move(outcome);
-                  if (--self->in_flight_ == 0) self->finish();
-                });
+  engine_.start(
+      {.bucket = bucket_,
+       .object = pieces_.front().request.object,
+       .range = byte_range::span(q.offset, q.length),
+       .generation = generation_,
+       .limits = {.stop = stop_}},
+      sinks_.back(),
+      [self = shared_from_this(), k](result<read_summary> outcome) {
+        self->outcomes_[k] = std::move(outcome);
+        if (--self->in_flight_ == 0) self->finish();
+      },
+      &member_);
 }
 
 DATAFLUX_INLINE void get_group::finish() {

@@ -110,11 +110,11 @@ DATAFLUX_INLINE void get_stream::learn() {
 DATAFLUX_INLINE void get_stream::fill() {
   while (!stopped_) {
     const bool busy = composer_ && !composer_->idle();
-    const bool may_start = !busy && core_->may_start(*this);
+    const bool may_start = !busy && core_->engine.may_start(*this);
     const window_step step = window_->next(may_start);
     switch (step.what) {
       case window_step::kind::none:
-        if (may_start || busy) core_->leave(*this);
+        if (may_start || busy) core_->engine.leave(*this);
         return;
       case window_step::kind::pull:
         pull();
@@ -171,6 +171,7 @@ DATAFLUX_INLINE void get_stream::stop(error why, bool drop) {
   if (stopped_) return;
   stopped_ = true;
   outbox_.end(why, drop);
+  core_->engine.leave(*this);
   stop_.request_stop();
   for (const auto& unit : units_) {
     if (unit != nullptr && unit->stop) unit->stop->request_stop();
@@ -188,7 +189,7 @@ DATAFLUX_INLINE void get_stream::settle() {
     if (unit != nullptr && !with_reader) unit->free_memory();
   }
   window_.reset();
-  core_->leave(*this);
+  core_->engine.leave(*this);
   core_->publish();  // before the getter is gone
   outbox_.quiet();
 }
@@ -215,9 +216,7 @@ DATAFLUX_INLINE bool get_stream::next_request() {
   next_.emplace();
   next_->request = std::move(*request);
   next_->index = pulled_++;
-  next_->object_size = next_->request.object_size;
-  next_->generation = next_->request.generation;
-  next_->resolve();
+  next_->begin_anew();
   return true;
 }
 
@@ -285,6 +284,12 @@ DATAFLUX_INLINE void get_stream::drop(std::uint64_t number) {
     if (in_order) next_put_ = number;
   }
   std::erase(ready_, &unit);
+  forget(unit);
+}
+
+/// Nobody has seen what became of it: neither failures nor sizes found count the next time.
+DATAFLUX_INLINE void get_stream::forget(get_unit& unit) {
+  for (get_piece& p : unit.pieces) p.begin_anew();
   release(unit);
 }
 

@@ -47,7 +47,8 @@ DATAFLUX_INLINE void get_stream::read_composite(get_unit& unit) {
   const auto self = shared_from_this();
   std::make_shared<get_composite>(
       *composer_, unit.pieces, limits(unit).stop,
-      get_composite::owner{.place = [this](get_piece& p) { return place(p, p.length); },
+      get_composite::owner{.whose = *this,
+                           .place = [this](get_piece& p) { return place(p, p.length); },
                            .done =
                                [self, &unit] {
                                  if (!self->ended(unit)) self->done(unit);

@@ -65,15 +65,17 @@ DATAFLUX_INLINE void get_stream::read(get_unit& unit) {
   if (!in_one && (p.object_size || !p.request.range.is_suffix())) return read_ranges(unit);
   ++in_flight_;
   unit.sink.emplace(p.to);
-  core_->engine.start({.bucket = bucket_,
-                       .object = p.request.object,
-                       .range = p.asked(),
-                       .generation = p.generation,
-                       .limits = limits(unit)},
-                      *unit.sink,
-                      [self = shared_from_this(), &unit](const result<read_summary>& outcome) {
-                        if (!self->ended(unit)) self->got(unit, outcome);
-                      });
+  core_->engine.start(
+      {.bucket = bucket_,
+       .object = p.request.object,
+       .range = p.asked(),
+       .generation = p.generation,
+       .limits = limits(unit)},
+      *unit.sink,
+      [self = shared_from_this(), &unit](const result<read_summary>& outcome) {
+        if (!self->ended(unit)) self->got(unit, outcome);
+      },
+      this);
 }
 
 /// Of an object whose size is not known: as much as there is memory for. The answer tells the size.
@@ -82,15 +84,17 @@ DATAFLUX_INLINE void get_stream::read_part(get_unit& unit, std::uint64_t most) {
   if (!place(p, most)) return done(unit);
   ++in_flight_;
   unit.sink.emplace(p.to);
-  core_->engine.start({.bucket = bucket_,
-                       .object = p.request.object,
-                       .range = byte_range::span(p.offset, most),
-                       .generation = p.generation,
-                       .limits = limits(unit)},
-                      *unit.sink,
-                      [self = shared_from_this(), &unit](const result<read_summary>& outcome) {
-                        if (!self->ended(unit)) self->got_part(unit, outcome);
-                      });
+  core_->engine.start(
+      {.bucket = bucket_,
+       .object = p.request.object,
+       .range = byte_range::span(p.offset, most),
+       .generation = p.generation,
+       .limits = limits(unit)},
+      *unit.sink,
+      [self = shared_from_this(), &unit](const result<read_summary>& outcome) {
+        if (!self->ended(unit)) self->got_part(unit, outcome);
+      },
+      this);
 }
 
 /// Of an object so large that hardly two are read at once: smaller slices, for all connections have
@@ -106,18 +110,20 @@ DATAFLUX_INLINE void get_stream::read_ranges(get_unit& unit) {
   const get_piece& p = unit.pieces.front();
   ++in_flight_;
   unit.stop.emplace();
-  start_ranged_read(core_->engine,
-                    {.bucket = bucket_,
-                     .object = p.request.object,
-                     .offset = p.offset,
-                     .generation = p.generation,
-                     .crc32c = p.request.crc32c,
-                     .slice = slice_of(p.length),
-                     .limits = limits(unit)},
-                    p.to,
-                    [self = shared_from_this(), &unit](const result<ranged_read_summary>& outcome) {
-                      if (!self->ended(unit)) self->got_ranges(unit, outcome);
-                    });
+  start_ranged_read(
+      core_->engine,
+      {.bucket = bucket_,
+       .object = p.request.object,
+       .offset = p.offset,
+       .generation = p.generation,
+       .crc32c = p.request.crc32c,
+       .slice = slice_of(p.length),
+       .limits = limits(unit)},
+      p.to,
+      [self = shared_from_this(), &unit](const result<ranged_read_summary>& outcome) {
+        if (!self->ended(unit)) self->got_ranges(unit, outcome);
+      },
+      this);
 }
 
 DATAFLUX_INLINE void get_stream::read_group(get_unit& unit) {
@@ -131,7 +137,7 @@ DATAFLUX_INLINE void get_stream::read_group(get_unit& unit) {
   const std::uint64_t slice = core_->options.slice;
   ++in_flight_;
   std::make_shared<get_group>(
-      core_->engine, bucket_, unit.pieces,
+      core_->engine, *this, bucket_, unit.pieces,
       coalesce_options{.gap = std::min(gap > 0 ? gap : first_gap, slice), .slice = slice},
       limits(unit).stop,
       [self = shared_from_this(), &unit] {
@@ -149,7 +155,7 @@ DATAFLUX_INLINE bool get_stream::ended(get_unit& unit) {
     unit.is = get_unit::state::idle;
     return true;
   }
-  if (unit.dropped) release(unit);
+  if (unit.dropped) forget(unit);
   return unit.is != get_unit::state::reading;
 }
 

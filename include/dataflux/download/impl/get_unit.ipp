@@ -13,6 +13,15 @@ DATAFLUX_INLINE void get_piece::fail(errc code, const std::string& what) {
   failure->with_object(request.object).with_generation(request.generation);
 }
 
+DATAFLUX_INLINE void get_piece::begin_anew() {
+  object_size = request.object_size;
+  generation = request.generation;
+  crc32c = 0;
+  verified = false;
+  failure.reset();
+  resolve();
+}
+
 DATAFLUX_INLINE void get_piece::resolve() {
   const byte_range& range = request.range;
   const bool bounded = range.length() != byte_range::to_end;

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <dataflux/exec/budget.hpp>
+#include <dataflux/fork_generation.hpp>
 
 #include <list>
 #include <mutex>
+#include <new>
 #include <string>
 
 namespace dataflux::inline DATAFLUX_ABI {
@@ -20,6 +22,10 @@ struct budget_state : std::enable_shared_from_this<budget_state> {
   budget_state(std::size_t byte_cap, std::size_t slot_cap) noexcept
       : max_bytes(byte_cap), max_slots(slot_cap) {}
 
+  /// The lock and those who wait are the parent's.
+  bool inherited() const noexcept { return born != fork_generation(); }
+
+  const std::uint64_t born{fork_generation()};
   const std::size_t max_bytes;
   const std::size_t max_slots;
   std::mutex mutex{};
@@ -118,6 +124,7 @@ DATAFLUX_INLINE void budget_share::serve_line(detail::budget_state& state) {
 
 DATAFLUX_INLINE void budget_share::shrink_to(std::size_t bytes) {
   if (!state_ || bytes >= bytes_) return;
+  if (state_->inherited()) return;
   {
     std::scoped_lock lock(state_->mutex);
     state_->bytes -= bytes_ - bytes;
@@ -128,8 +135,12 @@ DATAFLUX_INLINE void budget_share::shrink_to(std::size_t bytes) {
 
 DATAFLUX_INLINE void budget_share::release() noexcept {
   if (!state_) return;
-  const auto state = std::move(state_);
+  auto state = std::move(state_);
   state_.reset();
+  if (state->inherited()) {
+    static_cast<void>(new (std::nothrow) std::shared_ptr(std::move(state)));
+    return;
+  }
   {
     std::scoped_lock lock(state->mutex);
     state->bytes -= bytes_;

@@ -19,30 +19,38 @@ DATAFLUX_INLINE completion_queue::completion_queue()
   }
 }
 
-DATAFLUX_INLINE completion_queue::~completion_queue() { ::close(descriptor_); }
+DATAFLUX_INLINE completion_queue::~completion_queue() {
+  ::close(descriptor_);
+  if (inherited()) static_cast<void>(arrived_.release());
+}
+
+DATAFLUX_INLINE bool completion_queue::inherited() const noexcept {
+  return born_ != fork_generation();
+}
 
 DATAFLUX_INLINE void completion_queue::push(completion_event event) {
+  if (inherited()) return;
   std::scoped_lock lock(mutex_);
   const bool was_empty = head_ == events_.size();
   events_.push_back(event);
   // The descriptor changes only when the queue becomes empty or stops being it, and under the
   // lock, so that the two always agree: a batch costs two system calls, however large it is.
   if (was_empty) ::eventfd_write(descriptor_, 1);
-  arrived_.notify_one();
+  arrived_->notify_one();
 }
 
 DATAFLUX_INLINE std::size_t completion_queue::next(std::span<completion_event> out,
                                                    duration limit) {
   // The descriptor is shared with the parent: a child must not take the parent's signal away.
-  if (out.empty() || born_ != fork_generation()) return 0;
+  if (out.empty() || inherited()) return 0;
   std::unique_lock lock(mutex_);
   const auto some = [this] { return head_ != events_.size(); };
   if (!some() && limit > duration::zero()) {
     const time_point until = deadline_after(clock::now(), limit);
     if (until == never) {
-      arrived_.wait(lock, some);
+      arrived_->wait(lock, some);
     } else {
-      arrived_.wait_until(lock, until, some);
+      arrived_->wait_until(lock, until, some);
     }
   }
   const std::size_t count = std::min(out.size(), events_.size() - head_);

@@ -2,7 +2,6 @@
 
 #include <dataflux/exec/fork.hpp>
 
-#include <atomic>
 #include <map>
 #include <mutex>
 #include <string>
@@ -18,7 +17,6 @@ namespace detail {
 
 /// Leaked on purpose: fork handlers and late destructors may run after static destruction.
 struct fork_state {
-  std::atomic<std::uint64_t> generation{0};
   std::mutex mutex{};
   /// With their inodes: libcurl closes some of its sockets without a word, and the number may be
   /// another file's by now.
@@ -48,16 +46,11 @@ struct fork_state {
       if (inode_of(descriptor) == inode) ::close(descriptor);
     }
     descriptors.clear();
-    generation.fetch_add(1, std::memory_order_relaxed);
     mutex.unlock();
   }
 };
 
 }  // namespace detail
-
-DATAFLUX_INLINE std::uint64_t fork_generation() noexcept {
-  return detail::fork_state::get().generation.load(std::memory_order_relaxed);
-}
 
 DATAFLUX_INLINE error forked_error(std::string_view what) {
   std::string message("this ");

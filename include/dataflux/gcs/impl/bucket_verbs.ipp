@@ -71,6 +71,8 @@ DATAFLUX_INLINE result<bucket_metadata> bucket_verb::parse(const request& r, con
       true;
   out.soft_delete_seconds =
       root.find("softDeletePolicy").find("retentionDurationSeconds").int64().value_or(0);
+  out.retention_seconds = root.find("retentionPolicy").find("retentionPeriod").int64().value_or(0);
+  out.default_event_based_hold = root.find("defaultEventBasedHold").boolean().value_or(false);
   return out;
 }
 

@@ -61,23 +61,6 @@ DATAFLUX_INLINE result<void> validate(const patch_request& r) {
                              validate_conditions(r.conditions));
 }
 
-DATAFLUX_INLINE result<void> validate(const rewrite_request& r) {
-  if (r.max_bytes_per_request % (std::uint64_t{1} << 20U) != 0) {
-    return error{errc::invalid_argument, "max_bytes_per_request " +
-                                             std::to_string(r.max_bytes_per_request) +
-                                             ": must be a multiple of 1048576 (1 MiB)"};
-  }
-  return detail::first_error(
-      validate_bucket_name(r.source_bucket), validate_object_name(r.source),
-      validate_bucket_name(r.bucket), validate_object_name(r.object),
-      detail::check_generation(r.source_generation), validate_attributes(attributes_of(r)),
-      validate_conditions(r.source_conditions, true), validate_conditions(r.conditions, true));
-}
-
-DATAFLUX_INLINE result<void> validate(const bucket_request& r) {
-  return validate_bucket_name(r.bucket);
-}
-
 DATAFLUX_INLINE result<void> validate(const storage_layout_request& r) {
   return validate_bucket_name(r.bucket);
 }

@@ -68,6 +68,8 @@ DATAFLUX_INLINE void fast_lister::cancel() noexcept {
   if (!outbox_->inherited()) outbox_->cancel();
 }
 
-DATAFLUX_INLINE list_summary fast_lister::summary() const { return outbox_->summary(); }
+DATAFLUX_INLINE list_summary fast_lister::summary() const {
+  return outbox_->inherited() ? list_summary{} : outbox_->summary();
+}
 
 }  // namespace dataflux::inline DATAFLUX_ABI

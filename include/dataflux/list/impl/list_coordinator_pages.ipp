@@ -8,9 +8,10 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Empty pages with a token, one after the other: with match_glob there may be many, but no end is
-/// no listing.
+/// Empty pages with a token, one after the other: no end is no listing. With match_glob a page is
+/// what the service has looked through, so that there are as many as the bucket has names.
 inline constexpr std::uint32_t most_empty_pages = 10'000;
+inline constexpr std::uint32_t most_empty_glob_pages = 100'000'000;
 inline constexpr duration first_delay = std::chrono::milliseconds(100);
 inline constexpr duration greatest_delay = std::chrono::seconds(60);
 
@@ -97,7 +98,8 @@ DATAFLUX_INLINE void list_coordinator::take_own(list_call& call, bool last) {
   range.failures = 0;
   const bool empty = call.page->objects.empty() && call.page->prefixes.empty();
   range.empty_pages = empty ? range.empty_pages + 1 : 0;
-  if (range.empty_pages > most_empty_pages) {
+  if (range.empty_pages >
+      (call.request.match_glob.empty() ? most_empty_pages : most_empty_glob_pages)) {
     return fail_range(call.id, error{errc::internal, "empty pages without an end"});
   }
   keep_chain(range, call);

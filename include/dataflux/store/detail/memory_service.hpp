@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/deadline.hpp>
+#include <dataflux/store/memory_store_options.hpp>
 #include <dataflux/store/name_source.hpp>
 #include <dataflux/store/object_store.hpp>
 #include <dataflux/store/synthetic_bytes.hpp>
@@ -49,6 +50,7 @@ class memory_body {
 struct stored_object {
   object_metadata metadata;
   memory_body body;
+  bool held{false};
 };
 
 /// What the service does with a request that has arrived: buckets, objects and uploads, without
@@ -62,6 +64,8 @@ class memory_service {
   void create_bucket(std::string_view name, std::shared_ptr<const name_source> objects);
   std::int64_t put(std::string_view bucket, std::string_view object, memory_body body,
                    std::uint32_t crc32c);
+  void set_rules(std::string_view bucket, const memory_bucket_rules& rules);
+  void hold(std::string_view bucket, std::string_view object, bool held);
   /// What new objects are stamped with.
   void set_time(time_point now) noexcept { now_ = now; }
   std::size_t open_uploads() const noexcept { return uploads_.size(); }
@@ -73,6 +77,8 @@ class memory_service {
   result<void> remove(const remove_request& r);
   result<object_metadata> compose(const compose_request& r);
   result<object_metadata> move(const move_request& r);
+  result<object_metadata> rewrite(const rewrite_request& r);
+  result<bucket_metadata> bucket_facts(const bucket_request& r) const;
   result<multipart_upload> initiate(const multipart_initiate_request& r);
   result<uploaded_part> upload_part(const upload_part_request& r);
   result<object_metadata> complete(const multipart_complete_request& r);
@@ -85,6 +91,9 @@ class memory_service {
     std::map<std::string, stored, std::less<>> objects{};
     /// Instead of `objects`, for a read-only bucket.
     std::shared_ptr<const name_source> source{};
+    memory_bucket_rules rules{};
+    /// By name and generation; no name with none.
+    std::map<std::string, std::map<std::int64_t, stored>, std::less<>> noncurrent{};
   };
   struct part {
     uploaded_part facts{};
@@ -102,7 +111,16 @@ class memory_service {
   result<const upload*> find_upload(const std::string& id, std::string_view bucket,
                                     std::string_view object) const;
   timestamp wall_clock() const noexcept;
-  static stored find(const bucket& in, std::string_view bucket_name, std::string_view object);
+  /// The live one, or with a generation that one, noncurrent or not; null when there is none.
+  static stored find(const bucket& in, std::string_view bucket_name, std::string_view object,
+                     std::int64_t generation = 0);
+  /// Why an object can be neither removed nor replaced now, if so. None is null.
+  std::optional<error> guarded(const bucket& in, const stored& object) const;
+  /// Conditions, then whether what is there may be replaced.
+  std::optional<error> unwritable(const bucket& in, std::string_view bucket_name,
+                                  std::string_view object, const preconditions& conditions) const;
+  /// The live object leaves its place.
+  static void retire(bucket& in, std::string_view object);
   result<stored> get(std::string_view bucket, std::string_view object, std::int64_t generation,
                      const preconditions& conditions) const;
   const object_metadata& store(bucket& in, object_metadata metadata, memory_body body);
@@ -119,6 +137,7 @@ class memory_service {
 }  // namespace dataflux::inline DATAFLUX_ABI::detail
 
 #if !defined(DATAFLUX_COMPILED)
+#include <dataflux/store/impl/memory_store_bucket.ipp>
 #include <dataflux/store/impl/memory_store_list.ipp>
 #include <dataflux/store/impl/memory_store_multipart.ipp>
 #include <dataflux/store/impl/memory_store_service.ipp>

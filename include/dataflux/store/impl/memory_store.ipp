@@ -33,6 +33,15 @@ DATAFLUX_INLINE std::int64_t memory_store::put(std::string_view bucket, std::str
   return state_->service.put(bucket, object, detail::memory_body(data), data.crc32c());
 }
 
+DATAFLUX_INLINE void memory_store::set_rules(std::string_view bucket,
+                                             const memory_bucket_rules& rules) {
+  state_->service.set_rules(bucket, rules);
+}
+DATAFLUX_INLINE void memory_store::hold(std::string_view bucket, std::string_view object,
+                                        bool held) {
+  state_->service.hold(bucket, object, held);
+}
+
 DATAFLUX_INLINE void memory_store::set_faults(fault_script script) {
   state_->faults = std::move(script);
   state_->arrivals.clear();
@@ -85,6 +94,16 @@ DATAFLUX_INLINE void memory_store::start(const move_request& request,
                                          completion<object_metadata> done) {
   detail::start_call<&detail::memory_service::move>(state_, store_verb::move, request,
                                                     std::move(done));
+}
+DATAFLUX_INLINE void memory_store::start(const rewrite_request& request,
+                                         completion<object_metadata> done) {
+  detail::start_call<&detail::memory_service::rewrite>(state_, store_verb::rewrite, request,
+                                                       std::move(done));
+}
+DATAFLUX_INLINE void memory_store::start(const bucket_request& request,
+                                         completion<bucket_metadata> done) {
+  detail::start_call<&detail::memory_service::bucket_facts>(state_, store_verb::bucket, request,
+                                                            std::move(done));
 }
 DATAFLUX_INLINE void memory_store::start(const multipart_initiate_request& request,
                                          completion<multipart_upload> done) {

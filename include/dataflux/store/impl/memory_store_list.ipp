@@ -5,6 +5,7 @@
 #include <dataflux/store/detail/memory_service.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -20,7 +21,8 @@ inline std::optional<std::string> after_all_with(std::string prefix) {
 }
 
 /// Fills one page. A page token is a letter and the entry that came last: 'n' an object, 'p' a
-/// prefix, 't' a prefix behind which the object of that very name is still to come.
+/// prefix, 't' a prefix behind which the object of that very name is still to come; 'v' one
+/// generation of an object, written "GENERATION:NAME".
 class page_filler {
  public:
   page_filler(const list_page_request& r, std::size_t limit)
@@ -47,6 +49,9 @@ class page_filler {
   std::optional<std::string> position_{};
   /// The prefix that the page before has emitted, while its own object may still come.
   std::optional<std::string> open_prefix_{};
+  /// The generation that the page before ended with.
+  std::int64_t seen_generation_{0};
+  std::string seen_name_{};
   char last_kind_{'n'};
   std::string last_{};
 };
@@ -65,6 +70,10 @@ DATAFLUX_INLINE result<void> page_filler::begin() {
   } else if (kind == 't') {
     next = last_;
     open_prefix_ = last_;
+  } else if (const std::size_t colon = last_.find(':'); kind == 'v' && colon < last_.size()) {
+    seen_generation_ = std::strtoll(last_.c_str(), nullptr, 10);
+    seen_name_ = last_.substr(colon + 1);
+    next = seen_name_;
   } else {
     return refused(errc::invalid_argument, 400, "invalid", "the page token is not from this store");
   }
@@ -117,7 +126,12 @@ DATAFLUX_INLINE bool page_filler::visit(const object_row& row, const object_meta
       return fold(row, whole, row.name.substr(0, at + request_.delimiter.size()));
     }
   }
-  if (full('n', row.name)) return false;
+  if (request_.versions) {
+    if (row.name == seen_name_ && row.generation <= seen_generation_) return true;
+    if (full('v', std::to_string(row.generation).append(":").append(row.name))) return false;
+  } else if (full('n', row.name)) {
+    return false;
+  }
   add(row, whole);
   return true;
 }
@@ -141,10 +155,10 @@ DATAFLUX_INLINE bool page_filler::fold(const object_row& row, const object_metad
 DATAFLUX_INLINE result<list_page> memory_service::list(const list_page_request& r) const {
   const auto in = find_bucket(r.bucket);
   if (!in) return in.error();
-  if (r.versions || !r.match_glob.empty()) {
+  if ((r.versions && !r.delimiter.empty()) || !r.match_glob.empty()) {
     return error{errc::unimplemented,
-                 "memory_store keeps no versions and matches no globs: leave out versions and "
-                 "match_glob"};
+                 "memory_store matches no globs, and lists versions without a delimiter only: "
+                 "leave out match_glob, or one of versions and delimiter"};
   }
   const std::uint32_t wanted = r.max_results == 0 ? traits_.max_list_page : r.max_results;
   page_filler filler(r, std::min(wanted, traits_.max_list_page));
@@ -158,10 +172,26 @@ DATAFLUX_INLINE result<list_page> memory_service::list(const list_page_request& 
       };
       (*in)->source->scan(*from, noting);
     } else {
-      const auto& objects = (*in)->objects;
-      for (auto i = objects.lower_bound(*from); i != objects.end() && !stopped; ++i) {
-        const object_metadata& m = i->second->metadata;
+      const auto visit = [&](const stored& object) {
+        const object_metadata& m = object->metadata;
         stopped = !filler.visit({m.name, m.size, m.generation, m.crc32c}, &m);
+      };
+      const auto& objects = (*in)->objects;
+      const auto& others = (*in)->noncurrent;
+      auto live = objects.lower_bound(*from);
+      auto other = r.versions ? others.lower_bound(*from) : others.end();
+      while (!stopped && (live != objects.end() || other != others.end())) {
+        const bool noncurrent =
+            other != others.end() && (live == objects.end() || other->first <= live->first);
+        if (!noncurrent) {
+          visit((live++)->second);
+          continue;
+        }
+        // The live one of that name, if there is one, is the youngest and comes next.
+        for (const auto& [generation, object] : other->second) {
+          if (!stopped) visit(object);
+        }
+        ++other;
       }
     }
     if (!stopped) filler.no_more();

@@ -32,6 +32,10 @@ DATAFLUX_INLINE std::string_view to_string(store_verb verb) noexcept {
       return "multipart.parts";
     case store_verb::list_uploads:
       return "multipart.uploads";
+    case store_verb::rewrite:
+      return "objects.rewrite";
+    case store_verb::bucket:
+      return "buckets.get";
   }
   return "unknown";
 }
@@ -40,6 +44,7 @@ DATAFLUX_INLINE request_class billed_as(store_verb verb) noexcept {
   switch (verb) {
     case store_verb::stat:
     case store_verb::read:
+    case store_verb::bucket:
       return request_class::b;
     case store_verb::remove:
     case store_verb::multipart_abort:

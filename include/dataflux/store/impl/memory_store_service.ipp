@@ -102,7 +102,7 @@ DATAFLUX_INLINE void memory_body::copy(std::uint64_t offset, bytes_span out) con
 
 DATAFLUX_INLINE void memory_service::create_bucket(std::string_view name,
                                                    std::shared_ptr<const name_source> objects) {
-  buckets_.insert_or_assign(std::string(name), bucket{{}, std::move(objects)});
+  buckets_.insert_or_assign(std::string(name), bucket{.source = std::move(objects)});
 }
 
 DATAFLUX_INLINE std::int64_t memory_service::put(std::string_view bucket_name,
@@ -138,8 +138,9 @@ DATAFLUX_INLINE const object_metadata& memory_service::store(bucket& in, object_
   if (metadata.storage_class.empty()) metadata.storage_class = "STANDARD";
   metadata.created = metadata.updated = wall_clock();
   std::string name = metadata.name;
-  auto object =
-      std::make_shared<const stored_object>(stored_object{std::move(metadata), std::move(body)});
+  retire(in, name);
+  auto object = std::make_shared<const stored_object>(
+      stored_object{std::move(metadata), std::move(body), in.rules.default_event_based_hold});
   return in.objects.insert_or_assign(std::move(name), std::move(object)).first->second->metadata;
 }
 
@@ -161,10 +162,18 @@ DATAFLUX_INLINE result<memory_service::bucket*> memory_service::writable(std::st
 
 DATAFLUX_INLINE memory_service::stored memory_service::find(const bucket& in,
                                                             std::string_view bucket_name,
-                                                            std::string_view object) {
+                                                            std::string_view object,
+                                                            std::int64_t generation) {
   if (!in.source) {
-    const auto found = in.objects.find(object);
-    return found != in.objects.end() ? found->second : nullptr;
+    const auto live = in.objects.find(object);
+    if (live != in.objects.end() &&
+        (generation == 0 || generation == live->second->metadata.generation)) {
+      return live->second;
+    }
+    const auto others = in.noncurrent.find(object);
+    if (generation == 0 || others == in.noncurrent.end()) return nullptr;
+    const auto at = others->second.find(generation);
+    return at != others->second.end() ? at->second : nullptr;
   }
   stored out;
   name_source::visitor visit = [&](const object_row& row) {
@@ -177,7 +186,9 @@ DATAFLUX_INLINE memory_service::stored memory_service::find(const bucket& in,
     m.generation = row.generation;
     m.metageneration = 1;
     m.crc32c = row.crc32c ? *row.crc32c : body.crc32c();
-    out = std::make_shared<const stored_object>(stored_object{std::move(m), memory_body(body)});
+    if (generation == 0 || generation == row.generation) {
+      out = std::make_shared<const stored_object>(stored_object{std::move(m), memory_body(body)});
+    }
     return false;
   };
   in.source->scan(object, visit);
@@ -189,17 +200,18 @@ DATAFLUX_INLINE result<memory_service::stored> memory_service::get(
     const preconditions& conditions) const {
   const auto in = find_bucket(bucket_name);
   if (!in) return in.error();
-  stored live = find(**in, bucket_name, object);
-  if (live == nullptr) {
-    return refused(errc::not_found, 404, "notFound", "the object does not exist");
-  }
-  if (generation != 0 && generation != live->metadata.generation) {
+  stored found = find(**in, bucket_name, object, generation);
+  if (found == nullptr) {
+    const stored live = generation != 0 ? find(**in, bucket_name, object) : nullptr;
+    if (live == nullptr) {
+      return refused(errc::not_found, 404, "notFound", "the object does not exist");
+    }
     return refused(errc::not_found, 404, "notFound",
                    "that generation does not exist (any more); the live one is " +
                        std::to_string(live->metadata.generation));
   }
-  if (auto e = unmet(conditions, &live->metadata, true)) return std::move(*e);
-  return live;
+  if (auto e = unmet(conditions, &found->metadata, true)) return std::move(*e);
+  return found;
 }
 
 DATAFLUX_INLINE result<object_metadata> memory_service::stat(const stat_request& r) const {
@@ -219,8 +231,7 @@ DATAFLUX_INLINE result<memory_service::stored> memory_service::open(const read_r
 DATAFLUX_INLINE result<object_metadata> memory_service::insert(const insert_request& r) {
   const auto in = writable(r.bucket);
   if (!in) return in.error();
-  const stored live = find(**in, r.bucket, r.object);
-  if (auto e = unmet(r.conditions, metadata_of(live), false)) return std::move(*e);
+  if (auto e = unwritable(**in, r.bucket, r.object, r.conditions)) return std::move(*e);
   object_metadata m = metadata_of(r);
   m.crc32c = codec::crc32c(r.data);
   return store(**in, std::move(m), memory_body(r.data));
@@ -229,21 +240,28 @@ DATAFLUX_INLINE result<object_metadata> memory_service::insert(const insert_requ
 DATAFLUX_INLINE result<void> memory_service::remove(const remove_request& r) {
   const auto in = writable(r.bucket);
   if (!in) return in.error();
-  const stored live = find(**in, r.bucket, r.object);
-  if (live == nullptr || (r.generation != 0 && r.generation != live->metadata.generation)) {
+  const stored found = find(**in, r.bucket, r.object, r.generation);
+  if (found == nullptr) {
     return refused(errc::not_found, 404, "notFound", "the object does not exist");
   }
-  if (auto e = unmet(r.conditions, metadata_of(live), false)) return std::move(*e);
-  (*in)->objects.erase(r.object);
+  if (auto e = unmet(r.conditions, metadata_of(found), false)) return std::move(*e);
+  if (auto e = guarded(**in, found)) return std::move(*e);
+  if (r.generation == 0) {
+    retire(**in, r.object);
+  } else if (find(**in, r.bucket, r.object) == found) {
+    (*in)->objects.erase(r.object);
+  } else {
+    const auto others = (*in)->noncurrent.find(r.object);
+    others->second.erase(r.generation);
+    if (others->second.empty()) (*in)->noncurrent.erase(others);
+  }
   return {};
 }
 
 DATAFLUX_INLINE result<object_metadata> memory_service::compose(const compose_request& r) {
   const auto in = writable(r.bucket);
   if (!in) return in.error();
-  if (auto e = unmet(r.conditions, metadata_of(find(**in, r.bucket, r.object)), false)) {
-    return std::move(*e);
-  }
+  if (auto e = unwritable(**in, r.bucket, r.object, r.conditions)) return std::move(*e);
   object_metadata m = metadata_of(r);
   codec::crc32c_accumulator sum;
   memory_body body;
@@ -275,14 +293,29 @@ DATAFLUX_INLINE result<object_metadata> memory_service::move(const move_request&
   const auto source = get(r.bucket, r.source, 0, {});
   if (!source) return source.error();
   if (auto e = unmet(r.source_conditions, &(*source)->metadata, false)) return std::move(*e);
-  if (auto e = unmet(r.conditions, metadata_of(find(**in, r.bucket, r.object)), false)) {
-    return std::move(*e);
-  }
+  if (auto e = guarded(**in, *source)) return std::move(*e);
+  if (auto e = unwritable(**in, r.bucket, r.object, r.conditions)) return std::move(*e);
   object_metadata m = (*source)->metadata;
   m.name = r.object;
   memory_body body = (*source)->body;
-  (*in)->objects.erase(r.source);
+  retire(**in, r.source);
   return store(**in, std::move(m), std::move(body));
+}
+
+DATAFLUX_INLINE result<object_metadata> memory_service::rewrite(const rewrite_request& r) {
+  const auto in = writable(r.bucket);
+  if (!in) return in.error();
+  const auto source = get(r.source_bucket, r.source, r.source_generation, {});
+  if (!source) return source.error();
+  if (auto e = unmet(r.source_conditions, &(*source)->metadata, false)) return std::move(*e);
+  if (auto e = unwritable(**in, r.bucket, r.object, r.conditions)) return std::move(*e);
+  object_metadata m = attributes_of(r).empty() ? (*source)->metadata : metadata_of(r);
+  m.bucket = r.bucket;
+  m.name = r.object;
+  m.kms_key_name = r.kms_key_name;
+  m.crc32c = (*source)->metadata.crc32c;
+  m.component_count = (*source)->metadata.component_count;
+  return store(**in, std::move(m), memory_body((*source)->body));
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

@@ -5,20 +5,20 @@
 #include <dataflux/store/object_store.hpp>
 #include <dataflux/transfer/concurrency.hpp>
 #include <dataflux/transfer/hedge.hpp>
+#include <dataflux/transfer/read_member.hpp>
+#include <dataflux/transfer/read_turns.hpp>
 
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <memory>
 #include <optional>
 #include <stop_token>
 #include <vector>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
-
-class engine_read;
 
 /// Private: what the reads of an engine share. On home's thread only.
 struct read_engine_state : std::enable_shared_from_this<read_engine_state> {
@@ -30,8 +30,9 @@ struct read_engine_state : std::enable_shared_from_this<read_engine_state> {
   scheduler& home;
   concurrency_control concurrency;
   hedge_policy hedges;
-  std::deque<std::shared_ptr<engine_read>> line{};
-  std::size_t waiting{0};  ///< of `line`: those that have not ended there
+  read_turns turns{};
+  read_member nobodys{};
+  std::size_t waiting{0};  ///< reads in the lines of members
   /// Under way, by when they were sent. Each is kept alive by the store.
   engine_read* oldest{nullptr};
   engine_read* newest{nullptr};
@@ -40,10 +41,11 @@ struct read_engine_state : std::enable_shared_from_this<read_engine_state> {
   time_point timer_due{never};
   /// Unused ones: making one costs an allocation.
   std::vector<std::stop_source> stops{};
-  unique_function<void()> on_idle{};
 
-  bool idle() const noexcept { return waiting == 0 && concurrency.may_start(); }
-  void pump();
+  /// Whether a read of the member's that does not stand in line would be sent at once.
+  bool has_turn(const read_member& member) const noexcept;
+  /// Sends what waits, and wakes who asks, as their turns come; but `asking`, who is awake.
+  void pump(const read_member* asking = nullptr);
   std::stop_source fresh_stop();
   /// Its requests have ended.
   void put_back(std::stop_source& stop);
@@ -62,15 +64,15 @@ class engine_read final : public std::enable_shared_from_this<engine_read> {
  public:
   using completion = object_store::completion<read_summary>;
 
-  engine_read(std::shared_ptr<read_engine_state> core, read_request request, byte_sink& sink,
-              completion done);
+  engine_read(std::shared_ptr<read_engine_state> core, read_member& member, read_request request,
+              byte_sink& sink, completion done);
 
   /// Puts it into the line, and sends it if it is its turn.
   void enqueue();
-  void launch();
+  /// It has its turn.
+  void take_turn();
   /// Whether to ask twice; when to look again.
   time_point check(time_point now);
-  bool finished() const noexcept { return finished_; }
 
  private:
   /// One request's way to the destination: its first bytes come into memory of its own, until it is
@@ -109,6 +111,8 @@ class engine_read final : public std::enable_shared_from_this<engine_read> {
   static constexpr std::uint8_t nobody = 0;
   static std::uint8_t owner_number(hedge_side s) noexcept { return s == hedge_side::first ? 1 : 2; }
   bool claim(hedge_side side) noexcept;
+  void leave_line();
+  void launch();
   void give_up(const error& why);
   void send(hedge_side side, time_point now);
   void ended(hedge_side side, result<read_summary> outcome);
@@ -116,6 +120,8 @@ class engine_read final : public std::enable_shared_from_this<engine_read> {
   void account(const result<read_summary>& outcome, time_point now);
 
   const std::shared_ptr<read_engine_state> core_;
+  read_member& member_;
+  std::list<std::shared_ptr<engine_read>>::iterator place_{};  ///< in the member's line
   read_request request_;
   byte_sink& sink_;
   completion done_;

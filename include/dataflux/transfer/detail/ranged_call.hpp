@@ -20,7 +20,8 @@ class ranged_call final : public std::enable_shared_from_this<ranged_call> {
  public:
   using completion = object_store::completion<ranged_read_summary>;
 
-  ranged_call(read_engine& engine, ranged_read_request request, bytes_span into, completion done);
+  ranged_call(read_engine& engine, ranged_read_request request, bytes_span into, completion done,
+              read_member* whose);
   void pump();
   void end();
 
@@ -39,6 +40,8 @@ class ranged_call final : public std::enable_shared_from_this<ranged_call> {
   error described(errc code, const std::string& what) const;
 
   read_engine& engine_;
+  read_member own_{};
+  read_member* const member_;
   ranged_read_request request_;
   const bytes_span into_;
   completion done_;

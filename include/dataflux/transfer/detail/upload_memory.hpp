@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/config.hpp>
+#include <dataflux/result.hpp>
 #include <dataflux/unique_function.hpp>
 
 #include <cstdint>
@@ -23,7 +24,7 @@ class upload_memory {
     std::uint64_t own{0};
     std::uint64_t held{0};
   };
-  using granted = unique_function<void()>;
+  using granted = unique_function<void(result<void>)>;
 
   std::uint64_t cap() const noexcept { return cap_; }
   std::uint64_t held() const noexcept { return held_; }
@@ -33,15 +34,16 @@ class upload_memory {
 
   /// False: there is not so much left that is nobody's own.
   bool join(member& m, std::uint64_t own) noexcept;
-  /// Its waiters are destroyed without being called.
-  void forget(const member& m);
-  /// And it holds nothing any more.
+  /// Its waiters are told `why` they get nothing.
+  void forget(const member& m, const error& why);
+  /// It holds nothing any more. Waiters that it has are destroyed without being called.
   void leave(member& m);
   /// Whether so many bytes can be had at all, when all others hold no more than their own.
   bool possible(const member& m, std::uint64_t bytes) const noexcept {
     return bytes <= m.own + free_to_own();
   }
-  /// Calls `then` when `m` holds `bytes` more: at once, inside the call, or inside a release().
+  /// Calls `then` when `m` holds `bytes` more: at once, inside the call, or inside a release(). Not
+  /// always in the order of the calls: what fits into `m`'s own goes first.
   void acquire(member& m, std::uint64_t bytes, granted then);
   void release(member& m, std::uint64_t bytes);
 
@@ -51,6 +53,7 @@ class upload_memory {
     std::uint64_t bytes;
     granted then;
   };
+  std::list<request> take_waiters(const member& m);
   /// What `m` takes away from the others.
   static std::uint64_t claim(const member& m) noexcept { return m.held > m.own ? m.held : m.own; }
   bool fits(const member& m, std::uint64_t bytes) const noexcept;

@@ -6,7 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
-#include <set>
+#include <map>
 #include <string>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
@@ -28,8 +28,14 @@ struct upload_share {
 
   upload_memory memory;
   buffer_pool buffers{};
-  /// Buckets and folders where temporary objects may be removed and moved.
-  std::set<std::string> staging_permitted{};
+  /// What was found out about temporary objects, by bucket and folder.
+  struct staging_lore {
+    /// What is removed or moved may stay as a noncurrent generation.
+    bool versioned{true};
+    /// Why they can be neither moved nor removed; empty where they can.
+    std::string refused{};
+  };
+  std::map<std::string, staging_lore> staging{};
   duration overhead{0};  ///< of a request, beside its body
   double bandwidth{0};   ///< bytes/s of one part
 };

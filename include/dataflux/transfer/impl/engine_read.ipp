@@ -11,13 +11,21 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 
 inline constexpr std::size_t most_unused_stops = 256;
 
-DATAFLUX_INLINE void read_engine_state::pump() {
-  while (!line.empty()) {
-    if (!line.front()->finished()) {
-      if (!concurrency.may_start()) return;
-      line.front()->launch();
+DATAFLUX_INLINE bool read_engine_state::has_turn(const read_member& member) const noexcept {
+  const read_turns::member* next = turns.next();
+  return concurrency.may_start() && member.line_.empty() && (next == nullptr || next == &member);
+}
+
+DATAFLUX_INLINE void read_engine_state::pump(const read_member* asking) {
+  while (concurrency.may_start()) {
+    auto* const next = static_cast<read_member*>(turns.next());
+    if (next == nullptr) return;
+    if (next->line_.empty()) {
+      if (next != asking) next->wake();
+      return;
     }
-    line.pop_front();
+    const auto read = next->line_.front();
+    read->take_turn();
   }
 }
 
@@ -71,8 +79,10 @@ DATAFLUX_INLINE void read_engine_state::look() {
 }
 
 DATAFLUX_INLINE engine_read::engine_read(std::shared_ptr<read_engine_state> core,
-                                         read_request request, byte_sink& sink, completion done)
+                                         read_member& member, read_request request, byte_sink& sink,
+                                         completion done)
     : core_(std::move(core)),
+      member_(member),
       request_(std::move(request)),
       sink_(sink),
       done_(std::move(done)),
@@ -83,8 +93,10 @@ DATAFLUX_INLINE engine_read::engine_read(std::shared_ptr<read_engine_state> core
 
 DATAFLUX_INLINE void engine_read::enqueue() {
   if (caller_stop_.stop_possible()) on_stop_.emplace(caller_stop_, stopper{this});
-  core_->line.push_back(shared_from_this());
+  if (core_->has_turn(member_)) return launch();
+  place_ = member_.line_.insert(member_.line_.end(), shared_from_this());
   ++core_->waiting;
+  core_->turns.join(member_);
   core_->pump();
   if (launched_ || deadline_ == never) return;
   timer_ = core_->home.at(deadline_, [self = shared_from_this()] {
@@ -108,16 +120,27 @@ DATAFLUX_INLINE void engine_read::stopper::operator()() const noexcept {
 /// Ends a read that waits for its turn; one that is under way is ended by the store.
 DATAFLUX_INLINE void engine_read::give_up(const error& why) {
   if (launched_ || finished_) return;
-  --core_->waiting;
+  leave_line();
   error named = why;
   named.with_bucket(request_.bucket).with_object(request_.object);
   finish(named);
 }
 
-DATAFLUX_INLINE void engine_read::launch() {
-  core_->home.cancel(std::exchange(timer_, timer_id::none));
-  launched_ = true;
+DATAFLUX_INLINE void engine_read::leave_line() {
   --core_->waiting;
+  member_.line_.erase(place_);
+  if (member_.line_.empty() && !member_.asks_) core_->turns.leave(member_);
+}
+
+DATAFLUX_INLINE void engine_read::take_turn() {
+  leave_line();
+  core_->home.cancel(std::exchange(timer_, timer_id::none));
+  launch();
+}
+
+DATAFLUX_INLINE void engine_read::launch() {
+  launched_ = true;
+  core_->turns.started(member_);
   const time_point now = core_->home.now();
   core_->concurrency.started(now);
   hedge_ = core_->hedges.begin(now);
@@ -193,12 +216,12 @@ DATAFLUX_INLINE void engine_read::finish(result<read_summary> outcome) {
   }
   if (launched_) {
     core->unlink(*this);
+    core->turns.ended(member_);
     account(outcome, core->home.now());
   }
   auto done = std::exchange(done_, {});
   done(std::move(outcome));
   core->pump();
-  if (core->on_idle && core->idle()) core->on_idle();
 }
 
 DATAFLUX_INLINE void engine_read::account(const result<read_summary>& outcome, time_point now) {

@@ -151,12 +151,7 @@ DATAFLUX_INLINE void object_upload::reserve(std::uint64_t bytes, completion<void
                    "raise transfer_options::upload_memory"));
   }
   if (failure_) return granted(*failure_);
-  waiting_.push_back(std::move(granted));
-  memory.acquire(memory_, bytes, [this] {
-    auto first = std::move(waiting_.front());
-    waiting_.pop_front();
-    first({});
-  });
+  memory.acquire(memory_, bytes, std::move(granted));
 }
 
 DATAFLUX_INLINE void object_upload::resume(begun_upload earlier) {
@@ -297,6 +292,9 @@ DATAFLUX_INLINE bool object_upload::expired() {
 DATAFLUX_INLINE error object_upload::named(error why) const {
   if (why.bucket().empty()) why.with_bucket(request_.bucket);
   if (why.object().empty() || why.object() == temporary_) why.with_object(request_.object);
+  if (why.code() == errc::already_exists && !request_.advice_if_it_exists.empty()) {
+    why.with_message(why.message() + "; " + request_.advice_if_it_exists);
+  }
   return why;
 }
 

@@ -28,14 +28,20 @@ DATAFLUX_INLINE void object_upload::begin() {
   path_ = upload_path::multipart;
   if (mode_ == commit_mode::direct) return initiate();
   temporary_ = temporary_object_name(request_.object);
-  if (state_->uploads.staging_permitted.contains(folder_key())) return initiate();
-  probe();
+  const auto known = state_->uploads.staging.find(folder_key());
+  if (known == state_->uploads.staging.end()) return probe();
+  versioned_ = known->second.versioned;
+  if (!known->second.refused.empty()) {
+    fall_back(known->second.refused);
+    mode_ = commit_mode::direct;
+  }
+  initiate();
 }
 
 /// What the object's own permissions are, and not what a bucket says of itself: permissions may be
-/// given for folders.
+/// given for folders. But a policy of the bucket shows only in objects that are there.
 DATAFLUX_INLINE void object_upload::probe() {
-  in_flight_ += 2;
+  in_flight_ += 3;
   const auto told = [this] {
     return then<void>([](object_upload& self, const result<void>& r) { self.probed(r); });
   };
@@ -48,6 +54,24 @@ DATAFLUX_INLINE void object_upload::probe() {
                 then<object_metadata>([](object_upload& self, const auto& moved) {
                   self.probed(moved ? result<void>() : result<void>(moved.error()));
                 }));
+  store().start(bucket_request{.bucket = request_.bucket, .limits = limits()},
+                then<bucket_metadata>(
+                    [](object_upload& self, const auto& bucket) { self.told_of_bucket(bucket); }));
+}
+
+/// Where the bucket may not be looked at, a move that is refused tells.
+DATAFLUX_INLINE void object_upload::told_of_bucket(const result<bucket_metadata>& bucket) {
+  if (!bucket) return probed({});
+  versioned_ = bucket->versioning;
+  if (bucket->retention_seconds > 0) {
+    return probed(
+        error(errc::permission_denied, "by the bucket's retention policy objects stay for " +
+                                           std::to_string(bucket->retention_seconds) + " s"));
+  }
+  if (bucket->default_event_based_hold) {
+    return probed(error(errc::permission_denied, "the bucket places a hold on new objects"));
+  }
+  probed({});
 }
 
 DATAFLUX_INLINE void object_upload::probed(const result<void>& outcome) {
@@ -57,7 +81,7 @@ DATAFLUX_INLINE void object_upload::probed(const result<void>& outcome) {
     fall_back("temporary objects may not be removed or moved here: " + outcome.error().message());
     mode_ = commit_mode::direct;
   }
-  if (!quiet()) return;  // the other one's answer is to come
+  if (!quiet()) return;  // other answers are to come
   initiate();
 }
 
@@ -80,7 +104,7 @@ DATAFLUX_INLINE void object_upload::initiated(result<multipart_upload> made) {
   if (failure_) return clean();
   if (made) {
     state_->uploads.answered(context_.home().now() - asked_);
-    if (staged) state_->uploads.staging_permitted.insert(folder_key());
+    if (staged) state_->uploads.staging.try_emplace(folder_key()).first->second = {versioned_, {}};
     phase_ = phase::sending;
     if (on_begun_) on_begun_(*begun_);
     return pump();

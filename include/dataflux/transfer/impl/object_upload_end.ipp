@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/transfer/impl/object_upload_begin.ipp>
 #include <dataflux/transfer/object_upload.hpp>
 #include <dataflux/transfer/transfer_state.hpp>
 
@@ -82,6 +83,7 @@ DATAFLUX_INLINE void object_upload::complete() {
 DATAFLUX_INLINE void object_upload::completed(result<object_metadata> made) {
   --in_flight_;
   if (made) begun_.reset();
+  if (made && mode_ == commit_mode::staged) temporary_generation_ = made->generation;
   if (failure_) return clean();
   if (!made) return fail(std::move(made).error());
   verify(*std::move(made),
@@ -128,7 +130,35 @@ DATAFLUX_INLINE void object_upload::move(object_metadata temporary) {
                   --self.in_flight_;
                   if (made) self.may_exist_ = false;
                   if (self.failure_) return self.clean();
+                  if (!made && detail::is_not_permitted(made.error())) {
+                    return self.copy(made.error());
+                  }
                   if (!made) return self.fail(std::move(made).error());
+                  self.verify(*std::move(made), &object_upload::committed);
+                }));
+}
+
+/// A retention policy or a hold keeps the temporary object where it is, and the bytes are there:
+/// they need not be sent again.
+DATAFLUX_INLINE void object_upload::copy(const error& refused) {
+  rewrite_request request{.source_bucket = request_.bucket,
+                          .source = temporary_,
+                          .source_generation = temporary_generation_,
+                          .bucket = request_.bucket,
+                          .object = request_.object,
+                          .kms_key_name = request_.kms_key_name,
+                          .limits = limits()};
+  request.conditions.if_generation_match = expected_;
+  ++in_flight_;
+  store().start(request, then<object_metadata>([refused](object_upload& self, auto made) {
+                  --self.in_flight_;
+                  if (self.failure_) return self.clean();
+                  if (!made) {
+                    const bool neither = detail::is_not_permitted(made.error());
+                    return self.fail(neither ? refused : std::move(made).error());
+                  }
+                  self.fall_back("the temporary object could not be moved and was copied: " +
+                                 refused.message());
                   self.verify(*std::move(made), &object_upload::committed);
                 }));
 }
@@ -140,18 +170,48 @@ DATAFLUX_INLINE void object_upload::committed(object_metadata made) {
                            .fallback = fallback_,
                            .parts = std::move(checksums_)};
   ++state_->counters.uploads;
+  // After a move the temporary object may still be a noncurrent generation.
+  if (temporary_generation_ != 0 && (may_exist_ || versioned_)) return discard_temporary();
+  end();
+}
+
+/// By its generation: so it goes for good, and may be asked for again when a reply is lost.
+DATAFLUX_INLINE void object_upload::discard_temporary() {
+  ++in_flight_;
+  store().start(remove_request{.bucket = request_.bucket,
+                               .object = temporary_,
+                               .generation = temporary_generation_,
+                               .limits = cleaning_limits()},
+                then<void>([](object_upload& self, const auto& outcome) {
+                  --self.in_flight_;
+                  self.discarded(outcome);
+                }));
+}
+
+DATAFLUX_INLINE void object_upload::discarded(const result<void>& outcome) {
+  const bool gone = outcome || outcome.error().code() == errc::not_found;
+  if (!gone && detail::is_not_permitted(outcome.error())) {
+    state_->uploads.staging[folder_key()].refused =
+        "temporary objects cannot be removed here: " + outcome.error().message();
+  }
+  const std::string name = "gs://" + request_.bucket + '/' + temporary_;
+  if (failure_) return cleaned(name, gone ? result<void>() : outcome);
+  if (!gone) {
+    fall_back(name + " was left behind, see `dataflux uploads list gs://" + request_.bucket +
+              "`: " + outcome.error().message());
+    made_->fallback = fallback_;
+  }
   end();
 }
 
 DATAFLUX_INLINE void object_upload::fail(error why) {
-  if (failure_ || phase_ == phase::over) return;
+  if (failure_ || made_ || phase_ == phase::over) return;
   failure_ = named(std::move(why));
   broken_ = true;
   phase_ = phase::cleaning;
   stop_.request_stop();
   for (auto& piece : std::exchange(queue_, {})) drop(piece);
-  state_->uploads.memory.forget(memory_);
-  for (auto& waiting : std::exchange(waiting_, {})) waiting(*failure_);
+  state_->uploads.memory.forget(memory_, *failure_);
   clean();
 }
 
@@ -177,7 +237,8 @@ DATAFLUX_INLINE void object_upload::clean() {
                                           .upload_id = from.upload.upload_id,
                                           .limits = cleaning_limits()},
                   then<void>([id = from.upload.upload_id](object_upload& self, const auto& r) {
-                    self.cleaned(("its open upload " + id).c_str(), r);
+                    --self.in_flight_;
+                    self.cleaned("its open upload " + id, r);
                   }));
     return;
   }
@@ -185,11 +246,10 @@ DATAFLUX_INLINE void object_upload::clean() {
 }
 
 DATAFLUX_INLINE void object_upload::clean_object() {
+  if (std::exchange(may_exist_, false)) return clean_temporary();
   remove_request request{.bucket = request_.bucket, .limits = cleaning_limits()};
-  if (std::exchange(may_exist_, false)) {
-    request.object = temporary_;
-  } else if (failure_->code() == errc::data_loss && failure_->generation() > 0 &&
-             mode_ == commit_mode::direct && !std::exchange(bad_removed_, true)) {
+  if (failure_->code() == errc::data_loss && failure_->generation() > 0 &&
+      mode_ == commit_mode::direct && !std::exchange(bad_removed_, true)) {
     request.object = request_.object;
     request.generation = failure_->generation();
   } else {
@@ -198,12 +258,26 @@ DATAFLUX_INLINE void object_upload::clean_object() {
   ++in_flight_;
   const std::string name = "gs://" + request.bucket + '/' + request.object;
   store().start(request, then<void>([name](object_upload& self, const auto& r) {
-                  self.cleaned(name.c_str(), r);
+                  --self.in_flight_;
+                  self.cleaned(name, r);
                 }));
 }
 
-DATAFLUX_INLINE void object_upload::cleaned(const char* what, const result<void>& outcome) {
-  --in_flight_;
+/// When complete's reply was lost, the generation was, too.
+DATAFLUX_INLINE void object_upload::clean_temporary() {
+  if (temporary_generation_ != 0) return discard_temporary();
+  ++in_flight_;
+  store().start(
+      stat_request{.bucket = request_.bucket, .object = temporary_, .limits = cleaning_limits()},
+      then<object_metadata>([](object_upload& self, const auto& found) {
+        --self.in_flight_;
+        if (found) self.temporary_generation_ = found->generation;
+        if (!found && found.error().code() == errc::not_found) return self.clean();
+        self.discard_temporary();
+      }));
+}
+
+DATAFLUX_INLINE void object_upload::cleaned(const std::string& what, const result<void>& outcome) {
   if (!outcome && outcome.error().code() != errc::not_found) {
     strays_ += "; left behind, see `dataflux uploads list gs://" + request_.bucket + "`: " + what +
                " (" + outcome.error().message() + ")";

@@ -9,8 +9,9 @@
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
 DATAFLUX_INLINE ranged_call::ranged_call(read_engine& engine, ranged_read_request request,
-                                         bytes_span into, completion done)
+                                         bytes_span into, completion done, read_member* whose)
     : engine_(engine),
+      member_(whose != nullptr ? whose : &own_),
       request_(std::move(request)),
       into_(into),
       done_(std::move(done)),
@@ -63,7 +64,8 @@ DATAFLUX_INLINE void ranged_call::read(std::size_t slice) {
   engine_.start(
       std::move(r), destination,
       [self = shared_from_this(), slice, asked = summary_.generation, sink = std::move(sink)](
-          const result<read_summary>& outcome) { self->arrived(slice, asked, outcome); });
+          const result<read_summary>& outcome) { self->arrived(slice, asked, outcome); },
+      member_);
 }
 
 DATAFLUX_INLINE void ranged_call::arrived(std::size_t slice, std::int64_t asked,

@@ -14,17 +14,27 @@ DATAFLUX_INLINE read_engine::read_engine(object_store& store, scheduler& home,
                                                          options.hedge)) {}
 DATAFLUX_INLINE read_engine::~read_engine() = default;
 
-DATAFLUX_INLINE void read_engine::start(read_request request, byte_sink& sink, completion done) {
-  std::make_shared<detail::engine_read>(state_, std::move(request), sink, std::move(done))
+DATAFLUX_INLINE void read_engine::start(read_request request, byte_sink& sink, completion done,
+                                        read_member* whose) {
+  std::make_shared<detail::engine_read>(state_, whose != nullptr ? *whose : state_->nobodys,
+                                        std::move(request), sink, std::move(done))
       ->enqueue();
+}
+
+DATAFLUX_INLINE bool read_engine::may_start(read_member& member) {
+  if (!std::exchange(member.asks_, true)) state_->turns.join(member);
+  state_->pump(&member);
+  return state_->has_turn(member);
+}
+
+DATAFLUX_INLINE void read_engine::leave(read_member& member) {
+  if (!std::exchange(member.asks_, false)) return;
+  if (member.line_.empty()) state_->turns.leave(member);
+  state_->pump();
 }
 
 DATAFLUX_INLINE object_store& read_engine::store() const noexcept { return state_->store; }
 DATAFLUX_INLINE scheduler& read_engine::home() const noexcept { return state_->home; }
-DATAFLUX_INLINE bool read_engine::idle() const noexcept { return state_->idle(); }
-DATAFLUX_INLINE void read_engine::on_idle(unique_function<void()> wake) {
-  state_->on_idle = std::move(wake);
-}
 DATAFLUX_INLINE std::size_t read_engine::waiting() const noexcept { return state_->waiting; }
 DATAFLUX_INLINE std::size_t read_engine::in_flight() const noexcept {
   return static_cast<std::size_t>(state_->concurrency.in_flight());

@@ -22,26 +22,6 @@ DATAFLUX_INLINE transfer_state::transfer_state(object_store& store,
   published_.concurrency = engine.limit();
 }
 
-DATAFLUX_INLINE bool transfer_state::may_start(transfer_stream& stream) {
-  const bool first = line.empty() || line.front() == &stream;
-  if (first && engine.idle()) {
-    if (!line.empty()) line.pop_front();
-    return true;
-  }
-  if (std::find(line.begin(), line.end(), &stream) == line.end()) line.push_back(&stream);
-  if (!first) wake_next();
-  return false;
-}
-
-DATAFLUX_INLINE void transfer_state::leave(transfer_stream& stream) {
-  std::erase(line, &stream);
-  wake_next();
-}
-
-DATAFLUX_INLINE void transfer_state::wake_next() {
-  if (!line.empty() && engine.idle()) line.front()->wake();
-}
-
 DATAFLUX_INLINE void transfer_state::publish() {
   counters.held = budget.held();
   counters.in_flight = engine.in_flight();
@@ -59,6 +39,7 @@ DATAFLUX_INLINE void transfer_state::publish() {
 }
 
 DATAFLUX_INLINE transfer_counters transfer_state::published() const {
+  if (born_ != fork_generation()) return {};
   std::scoped_lock lock(mutex_);
   transfer_counters now = published_;
   now.lent = lent->load(std::memory_order_relaxed);

@@ -16,17 +16,23 @@ DATAFLUX_INLINE bool upload_memory::join(member& m, std::uint64_t own) noexcept 
   return true;
 }
 
-DATAFLUX_INLINE void upload_memory::forget(const member& m) {
+DATAFLUX_INLINE std::list<upload_memory::request> upload_memory::take_waiters(const member& m) {
   std::list<request> gone;
   for (auto at = line_.begin(); at != line_.end();) {
     const auto next = std::next(at);
     if (at->who == &m) gone.splice(gone.end(), line_, at);
     at = next;
   }
+  return gone;
+}
+
+DATAFLUX_INLINE void upload_memory::forget(const member& m, const error& why) {
+  for (request& each : take_waiters(m)) each.then(why);
+  serve();
 }
 
 DATAFLUX_INLINE void upload_memory::leave(member& m) {
-  forget(m);
+  const auto unheard = take_waiters(m);
   claimed_ -= claim(m);
   held_ -= m.held;
   owned_ -= m.own;
@@ -75,7 +81,7 @@ DATAFLUX_INLINE void upload_memory::serve() {
         take(*at->who, at->bytes);
         granted then = std::move(at->then);
         line_.erase(at);
-        then();  // may change the line
+        then({});  // may change the line
         more = true;
         break;
       }
