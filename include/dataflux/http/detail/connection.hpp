@@ -60,6 +60,12 @@ class connection {
   step receive_through_input();
   step take_input();
   step deliver(bytes_view bytes);
+  /// Bytes of the body.
+  void moved(std::size_t sent, std::size_t received) noexcept {
+    report_.bytes_sent += sent;
+    report_.bytes_received += received;
+    current_->on_moved(sent, received);
+  }
   step refuse(const error& why);
   step lost(stream::status how);
   stream::outcome receive_into(bytes_span memory);

@@ -86,7 +86,7 @@ DATAFLUX_INLINE void connection::send_some() {
       out_sent_ += sent.count;
       continue;
     }
-    report_.bytes_sent += sent.count;
+    moved(sent.count, 0);
     part_sent_ += sent.count;
     turn += sent.count;
     if (part_sent_ == parts[part_].size()) {
@@ -253,7 +253,7 @@ DATAFLUX_INLINE connection::step connection::receive_in_place() {
   const auto got = receive_into(memory.first(std::min(memory.size(), wanted)));
   if (got.status == stream::status::again) return step::again;
   if (got.status != stream::status::ok) return lost(got.status);
-  report_.bytes_received += got.count;
+  moved(0, got.count);
   decoder_.body_received(got.count);
   if (auto committed = sink_->commit(got.count); !committed) return refuse(committed.error());
   if (!decoder_.complete()) return step::more;
@@ -276,7 +276,7 @@ DATAFLUX_INLINE connection::step connection::receive_through_input() {
 }
 
 DATAFLUX_INLINE connection::step connection::deliver(bytes_view bytes) {
-  report_.bytes_received += bytes.size();
+  moved(0, bytes.size());
   if (sink_ == nullptr) return step::more;
   while (!bytes.empty()) {
     const bytes_span memory = sink_->prepare(bytes.size());
