@@ -2,6 +2,7 @@
 #include <dataflux/exec/impl/budget.ipp>
 #include <dataflux/exec/impl/completion_queue.ipp>
 #include <dataflux/exec/impl/fork.ipp>
+#include <dataflux/exec/impl/hidden_file.ipp>
 #include <dataflux/exec/impl/interrupt_source.ipp>
 #include <dataflux/exec/impl/locked_file.ipp>
 #include <dataflux/exec/impl/timer_queue.ipp>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/observer.hpp>
 #include <dataflux/store/object_store.hpp>
 #include <dataflux/transfer/transfer_context.hpp>
 
@@ -19,6 +20,8 @@ struct session {
   /// What all downloads share.
   const dataflux::transfer_context& transfers;
   std::stop_token stop{};
+  /// What has crossed the network; may be null.
+  const dataflux::counters* totals{nullptr};
 };
 
 struct ls_options {

@@ -3,10 +3,10 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <unordered_map>
 
 #include "commands.hpp"
 #include "download.hpp"
+#include "known_objects.hpp"
 #include "listing.hpp"
 #include "local_name.hpp"
 #include "location.hpp"
@@ -135,10 +135,19 @@ class copy {
     if (!S_ISREG(facts.st_mode)) return from_device(name);
     auto where = folder::open(above);
     if (!where) return work_.report.failed(where.error());
-    known_objects there;
-    if (work_.go_on && !look(name, there)) return;
-    send({std::move(*where), leaf, static_cast<std::uint64_t>(facts.st_size), target_.bucket, name},
-         there);
+    file_to_send file{std::move(*where), leaf, static_cast<std::uint64_t>(facts.st_size),
+                      target_.bucket, name};
+    if (work_.go_on) {
+      const auto there = with_.store.stat(
+          {.bucket = target_.bucket, .object = name, .limits = {.stop = work_.stop}});
+      if (!there && there.error().code() != errc::not_found) {
+        return work_.report.failed(there.error());
+      }
+      if (there) work_.target_has_objects = true;
+      if (there && there->size == file.size) file.there = there->crc32c;
+    }
+    work_.report.expect(file.size);
+    up_.add(std::move(file));
   }
 
   void upload_below() {
@@ -150,46 +159,34 @@ class copy {
       if (!source_.path.ends_with('/')) prefix += last_component(source_.path);
     }
     prefix = folder_prefix(prefix);
-    known_objects there;
-    if (work_.go_on && !look(prefix, there)) return;
+    std::optional<known_objects> there;
+    if (work_.go_on) {
+      there.emplace(
+          with_.store,
+          listing_request{.bucket = target_.bucket, .prefix = prefix, .stop = work_.stop});
+    }
     walk(*root, work_.report,
          [&](const folder_ptr& in, const std::string& name, const std::string& path,
              std::uint64_t size) {
-           send({in, name, size, target_.bucket, prefix + path}, there);
-           return !work_.ended();
+           return send({in, name, size, target_.bucket, prefix + path}, there) && !work_.ended();
          });
   }
 
  private:
-  struct known_object {
-    std::uint64_t size;
-    std::optional<std::uint32_t> crc32c;
-  };
-  using known_objects = std::unordered_map<std::string, known_object>;
-
-  /// What the target has of that prefix.
-  bool look(const std::string& prefix, known_objects& there) {
-    const auto listed =
-        for_each_page(with_.store, {.bucket = target_.bucket, .prefix = prefix, .stop = work_.stop},
-                      [&](const dataflux::listed_page& page) {
-                        for (const auto row : page.objects) {
-                          there[std::string(row.name)] = {row.size, row.crc32c};
-                        }
-                        return true;
-                      });
-    if (!listed) work_.report.failed(listed.error());
-    work_.target_has_objects = !there.empty();
-    return listed.has_value();
-  }
-
-  void send(file_to_send file, const known_objects& there) {
+  /// False: what is there cannot be known.
+  bool send(file_to_send file, std::optional<known_objects>& there) {
+    if (there) {
+      const auto found = there->find(file.object);
+      if (!found) {
+        work_.report.failed(found.error());
+        return false;
+      }
+      if (*found) work_.target_has_objects = true;
+      if (*found && (*found)->size == file.size) file.there = (*found)->crc32c;
+    }
     work_.report.expect(file.size);
-    const auto found = there.find(file.object);
-    const bool same =
-        found != there.end() && found->second.size == file.size && found->second.crc32c &&
-        has_bytes(*file.where, file.name, links::followed, file.size, *found->second.crc32c);
-    if (same) return work_.report.done(file.size);
     up_.add(std::move(file));
+    return true;
   }
 
   void report(const result<void>& ended) {
@@ -298,7 +295,12 @@ exit_status run_cp(const session& with, const cp_options& options) {
   const bool down = ends->first.is_object();
   dry_run plan;
   std::optional<progress> bar;
-  if (!options.dry_run) bar.emplace(down ? "downloading" : "uploading", 0);
+  if (!options.dry_run) {
+    bar.emplace(down ? "downloading" : "uploading", 0, [totals = with.totals, down] {
+      if (totals == nullptr) return std::uint64_t{0};
+      return (down ? totals->bytes_received : totals->bytes_sent).load(std::memory_order_relaxed);
+    });
+  }
   std::stop_source end;
   const std::stop_callback interrupted(with.stop, [&end] { end.request_stop(); });
   outcome report(bar ? &*bar : nullptr, &end);

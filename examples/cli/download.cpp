@@ -88,7 +88,7 @@ class small_files : public std::enable_shared_from_this<small_files> {
     if (item.failure) return report.failed(*item.failure);
     if (const auto stored = write(item, place); !stored) return report.failed(stored.error());
     if (!item.verified) unverified(report, place.shown);
-    report.done(item.bytes.size());
+    report.done(item.bytes.size(), place.shown);
   }
 
   static result<void> write(const got_item& item, const file_place& place) {
@@ -180,7 +180,7 @@ void downloads::fetch_large(const wanted_object& object, const file_place& place
           to_.report.failed(got.error().object().empty() ? file_error(got.error()) : got.error());
         } else {
           if (!got->verified) unverified(to_.report, place.shown);
-          to_.report.done(0);
+          to_.report.done(0, place.shown);
         }
         ended(large_files_);
       });

@@ -7,11 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
-#include <cstdio>
 #include <filesystem>
-#include <random>
 #include <utility>
 
 #include "outcome.hpp"
@@ -22,19 +19,6 @@ using dataflux::error;
 using dataflux::result;
 
 namespace {
-
-/// Short whatever the name, which may be as long as names can be.
-std::string hidden_name() {
-  static const std::uint64_t run = [] {
-    std::random_device device;
-    return std::uint64_t{device()} << 32U | device();
-  }();
-  static std::atomic<std::uint64_t> last{0};
-  char text[64];
-  std::snprintf(text, sizeof text, ".dataflux-%016llx-%llu", static_cast<unsigned long long>(run),
-                static_cast<unsigned long long>(++last));
-  return text;
-}
 
 error not_a_folder(std::string_view path, int number) {
   if (number == ELOOP) return file_error(path, "is a symbolic link, which is not followed");
@@ -72,34 +56,15 @@ result<folder_ptr> folder::enter(std::string_view name, bool make) const {
   return not_a_folder(shown(leaf), link ? ELOOP : why);
 }
 
-new_file::new_file(folder_ptr where, std::string name, std::string hidden, int descriptor) noexcept
-    : where_(std::move(where)),
-      name_(std::move(name)),
-      hidden_(std::move(hidden)),
-      descriptor_(descriptor) {}
-
-new_file::new_file(new_file&& other) noexcept
-    : where_(std::move(other.where_)),
-      name_(std::move(other.name_)),
-      hidden_(std::exchange(other.hidden_, {})),
-      descriptor_(std::exchange(other.descriptor_, -1)) {}
-
 result<new_file> new_file::create(folder_ptr where, std::string name) {
-  std::string hidden = hidden_name();
-  const int descriptor = ::openat(where->descriptor(), hidden.c_str(),
-                                  O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-  if (descriptor < 0) return file_error(where->shown(name), errno);
-  return new_file(std::move(where), std::move(name), std::move(hidden), descriptor);
-}
-
-new_file::~new_file() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-  if (!hidden_.empty()) ::unlinkat(where_->descriptor(), hidden_.c_str(), 0);
+  dataflux::hidden_file file;
+  if (!file.create(where->descriptor(), 0666)) return file_error(where->shown(name), errno);
+  return new_file(std::move(where), std::move(name), std::move(file));
 }
 
 result<void> new_file::write(dataflux::bytes_view bytes) const {
   while (!bytes.empty()) {
-    const auto written = ::write(descriptor_, bytes.data(), bytes.size());
+    const auto written = ::write(file_.descriptor(), bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) return file_error(shown(), written == 0 ? ENOSPC : errno);
     bytes = bytes.subspan(static_cast<std::size_t>(written));
@@ -108,14 +73,9 @@ result<void> new_file::write(dataflux::bytes_view bytes) const {
 }
 
 result<void> new_file::publish() {
-  // Some file systems say only now that the data did not fit.
-  if (::close(std::exchange(descriptor_, -1)) != 0) return file_error(shown(), errno);
-  if (::renameat(where_->descriptor(), hidden_.c_str(), where_->descriptor(), name_.c_str()) != 0) {
-    if (errno == EISDIR) return file_error(shown(), "a file must be here, and a folder is");
-    return file_error(shown(), errno);
-  }
-  hidden_.clear();
-  return {};
+  if (file_.publish(name_, false)) return {};
+  if (errno == EISDIR) return file_error(shown(), "a file must be here, and a folder is");
+  return file_error(shown(), errno);
 }
 
 bool has_bytes(const folder& where, const std::string& name, links how, std::uint64_t size,

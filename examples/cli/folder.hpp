@@ -1,12 +1,14 @@
 #pragma once
 
 #include <dataflux/bytes.hpp>
+#include <dataflux/exec/hidden_file.hpp>
 #include <dataflux/result.hpp>
 
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace cli {
@@ -44,27 +46,23 @@ class folder {
 
 using folder_ptr = std::shared_ptr<const folder>;
 
-/// A file that nobody sees under its name before publish(): until then it is ".dataflux-..." beside
-/// its place, and it is removed if publish() is never reached. One thread at a time.
+/// A dataflux::hidden_file in a folder, which it keeps open. One thread at a time.
 class new_file {
  public:
   static dataflux::result<new_file> create(folder_ptr where, std::string name);
-  new_file(new_file&& other) noexcept;
-  new_file& operator=(new_file&&) = delete;
-  ~new_file();
 
   dataflux::result<void> write(dataflux::bytes_view bytes) const;
-  /// Closes it and gives it its name, replacing what has it, but not a folder.
+  /// Gives it its name, replacing what has it, but not a folder.
   dataflux::result<void> publish();
 
  private:
   std::string shown() const { return where_->shown(name_); }
-  new_file(folder_ptr where, std::string name, std::string hidden, int descriptor) noexcept;
+  new_file(folder_ptr where, std::string name, dataflux::hidden_file file) noexcept
+      : where_(std::move(where)), name_(std::move(name)), file_(std::move(file)) {}
 
-  folder_ptr where_;
+  folder_ptr where_;  // outlives the file
   std::string name_;
-  std::string hidden_;
-  int descriptor_;
+  dataflux::hidden_file file_;
 };
 
 enum class links : std::uint8_t { followed, refused };

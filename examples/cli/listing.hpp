@@ -21,9 +21,13 @@ struct listing_request {
   std::stop_token stop{};
 };
 
+/// In order of names. Nothing is left out: markers of folders and leftovers of downloads are
+/// objects.
+dataflux::fast_list_request request_of(const listing_request& what);
+
 /// Calls `page` for each page in order of names, on the calling thread, until it gives false. What
-/// comes next is listed meanwhile, by many calls at a time. Nothing is left out: markers of folders
-/// and leftovers of downloads are objects. Errors: those of dataflux::fast_list().
+/// comes next is listed meanwhile, by many calls at a time. As request_of() asks.
+/// Errors: those of dataflux::fast_list().
 dataflux::result<void> for_each_page(dataflux::object_store& store, const listing_request& what,
                                      dataflux::unique_function<bool(dataflux::listed_page&)> page);
 

@@ -183,7 +183,7 @@ cli::exit_status run(const CLI::App& app, const command_line& asked, const std::
   // Fresh memory costs more than what is read into it: as much as keeps the network busy.
   const std::uint64_t memory = std::uint64_t{app.got_subcommand("cat") ? 64U : 128U} << 20U;
   const dataflux::transfer_context transfers(**client, {.memory_cap = memory});
-  const cli::session with{**client, transfers, stop};
+  const cli::session with{**client, transfers, stop, &(*client)->totals()};
   if (app.got_subcommand("ls")) return cli::run_ls(with, asked.ls);
   if (app.got_subcommand("stat")) return cli::run_stat(with, asked.stat);
   if (app.got_subcommand("cat")) return cli::run_cat(with, asked.cat);

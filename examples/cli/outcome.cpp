@@ -107,12 +107,14 @@ exit_status status_of(const error& e) noexcept {
 }
 
 void outcome::expect(std::uint64_t bytes) noexcept {
-  if (bar_ != nullptr) bar_->expect(bytes);
+  if (bar_ != nullptr) bar_->expect(1, bytes);
 }
 
-void outcome::done(std::uint64_t bytes) noexcept {
+void outcome::done(std::uint64_t bytes, std::string_view name) {
   done_.fetch_add(1, std::memory_order_relaxed);
-  if (bar_ != nullptr) bar_->add(1, bytes);
+  if (bar_ == nullptr) return;
+  bar_->add(1, bytes);
+  if (!name.empty()) bar_->finished(name);
 }
 
 void outcome::moved(std::uint64_t bytes) noexcept {

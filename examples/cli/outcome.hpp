@@ -52,9 +52,10 @@ class outcome {
   explicit outcome(progress* bar, std::stop_source* end = nullptr) noexcept
       : bar_(bar), end_(end) {}
 
-  /// More is to come than was known.
+  /// One more object is to come, of so many bytes.
   void expect(std::uint64_t bytes) noexcept;
-  void done(std::uint64_t bytes) noexcept;
+  /// `name`: what to show as the last that was finished.
+  void done(std::uint64_t bytes, std::string_view name = {});
   /// Bytes of an object that is not done yet.
   void moved(std::uint64_t bytes) noexcept;
   /// What was cancelled is counted and not reported: the person knows.

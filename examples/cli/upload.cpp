@@ -16,6 +16,8 @@
 
 namespace cli {
 
+using dataflux::errc;
+using dataflux::error;
 using dataflux::result;
 using dataflux::transfer_context;
 using dataflux::uploaded_file;
@@ -32,6 +34,10 @@ transfer_context context_for(std::uint64_t size, const transfer_context& usual) 
   return transfer_context(usual.store(), {.upload_memory = 2 * least});
 }
 
+bool is_there(const file_to_send& file) {
+  return file.there && has_bytes(*file.where, file.name, links::followed, file.size, *file.there);
+}
+
 }  // namespace
 
 file_uploads::~file_uploads() {
@@ -41,17 +47,18 @@ file_uploads::~file_uploads() {
 
 void file_uploads::add(file_to_send file) {
   if (from_.only_tell != nullptr) {
+    if (is_there(file)) return from_.report.done(file.size);
     return from_.tell(file.where->shown(file.name), shown_url(file.bucket, file.object), file.size);
   }
   if (file.size <= whole_object_limit) return upload_small(from_, std::move(file));
-  send_large(file);
+  send_large(std::move(file));
 }
 
 /// A folder that nobody may write to is copied all the same.
 bool file_uploads::journal_beside(const file_to_send& file) {
   if (!from_.go_on) return false;
   if (::faccessat(file.where->descriptor(), ".", W_OK, AT_EACCESS) == 0) return true;
-  if (!std::exchange(told_of_journal_, true)) {
+  if (!told_of_journal_.exchange(true)) {
     from_.report.note("no journal can be kept beside " + file.where->shown(file.name) + " (" +
                       std::generic_category().message(errno) +
                       "): if its copy breaks off it begins anew");
@@ -59,12 +66,31 @@ bool file_uploads::journal_beside(const file_to_send& file) {
   return false;
 }
 
-void file_uploads::send_large(const file_to_send& file) {
+void file_uploads::send_large(file_to_send file) {
   {
     std::unique_lock lock(mutex_);
     one_ended_.wait(lock, [this] { return large_files_ < most_large_uploads; });
     ++large_files_;
   }
+  if (!file.there) return begin_large(file);
+  from_.flow.on_file_thread([this, file = std::move(file)] {
+    if (!from_.ended() && !is_there(file)) return begin_large(file);
+    if (from_.ended()) {
+      from_.report.failed(error(errc::cancelled, "stopped"));
+    } else {
+      from_.report.done(file.size, file.object);
+    }
+    large_ended();
+  });
+}
+
+void file_uploads::large_ended() {
+  std::scoped_lock lock(mutex_);
+  --large_files_;
+  one_ended_.notify_all();
+}
+
+void file_uploads::begin_large(const file_to_send& file) {
   const transfer_context context = context_for(file.size, transfers_);
   dataflux::upload_file_request request;
   request.path = file.where->shown(file.name);
@@ -89,11 +115,9 @@ void file_uploads::send_large(const file_to_send& file) {
           if (!why.empty() && !told_of_fallback_.exchange(true)) {
             report.note("not uploaded in the safest way: " + why);
           }
-          report.done(0);
+          report.done(0, file.object);
         }
-        std::scoped_lock lock(mutex_);
-        --large_files_;
-        one_ended_.notify_all();
+        large_ended();
       });
 }
 

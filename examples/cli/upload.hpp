@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -23,6 +24,9 @@ struct file_to_send {
   std::uint64_t size{0};
   std::string bucket{};
   std::string object{};
+  /// The checksum of an object of that name and size that is there: then it is sent only if it has
+  /// other bytes.
+  std::optional<std::uint32_t> there{};
 };
 
 /// Tells what a failed upload could not remove where its failure itself is not told: after an
@@ -42,8 +46,9 @@ class stray_notice final : public dataflux::observer {
 /// large ones go in parts in parallel, some files at a time, within the memory that the transfers
 /// have for uploads. A file that changes meanwhile fails, and so does one whose target does. What
 /// fails or is interrupted leaves nothing; with job::go_on the parts of a large one stay, and a
-/// journal beside the file, from which the next copy goes on. For one thread, which waits where
-/// more would not make it faster.
+/// journal beside the file, from which the next copy goes on. Bytes are compared with what is there
+/// where they are read anyway, those of large files on the pipeline's threads for files. For one
+/// thread, which waits where more would not make it faster.
 class file_uploads {
  public:
   file_uploads(job& from, const dataflux::transfer_context& transfers)
@@ -56,7 +61,9 @@ class file_uploads {
   void add(file_to_send file);
 
  private:
-  void send_large(const file_to_send& file);
+  void send_large(file_to_send file);
+  void begin_large(const file_to_send& file);
+  void large_ended();
   bool journal_beside(const file_to_send& file);
 
   job& from_;
@@ -66,7 +73,7 @@ class file_uploads {
   std::condition_variable one_ended_{};
   std::size_t large_files_{0};
   std::atomic<bool> told_of_fallback_{false};
-  bool told_of_journal_{false};
+  std::atomic<bool> told_of_journal_{false};
 };
 
 /// Of large files and of streams, unless there would be too many of them.

@@ -1,5 +1,7 @@
 #include "upload_small.hpp"
 
+#include <dataflux/codec/crc32c.hpp>
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -55,6 +57,11 @@ struct small_upload {
     if (read == size) return {};
     return file_error(file.where->shown(file.name), "its size changed while it was read");
   }
+
+  bool is_there() const noexcept {
+    const dataflux::bytes_view bytes(memory.data(), static_cast<std::size_t>(file.size));
+    return file.there && dataflux::codec::crc32c(bytes) == *file.there;
+  }
 };
 
 void replace(const std::shared_ptr<small_upload>& one);
@@ -72,7 +79,7 @@ void send(const std::shared_ptr<small_upload>& one, std::optional<std::int64_t> 
       .limits = {.stop = one->from.stop}};
   one->from.store.start_insert(request, [one, generation](const result<object_metadata>& got) {
     job& from = one->from;
-    if (got) return from.report.done(one->file.size);
+    if (got) return from.report.done(one->file.size, one->file.object);
     // Most targets have nothing yet; when one has, it is likely that others have, too. What a later
     // attempt meets may have been written meanwhile.
     const bool was_there = got.error().http_status() == 412 && got.error().attempts() == 1;
@@ -111,6 +118,7 @@ void upload_small(job& from, file_to_send file) {
       outcome& report = one->from.report;
       if (one->from.ended()) return report.failed(error(errc::cancelled, "stopped"));
       if (auto read = one->read(); !read) return report.failed(read.error());
+      if (one->is_there()) return report.done(one->file.size, one->file.object);
       if (one->from.target_has_objects) return replace(one);
       send(one, 0);
     });

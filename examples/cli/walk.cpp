@@ -1,12 +1,14 @@
 #include "walk.hpp"
 
 #include <dataflux/checkpoint/upload_file_request.hpp>
+#include <dataflux/exec/hidden_file.hpp>
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <memory>
 #include <string_view>
@@ -35,11 +37,10 @@ directory read_entries(const folder& from) {
 /// has not got its name.
 bool is_leftover(std::string_view name) {
   if (name.starts_with(dataflux::upload_journal_prefix)) return true;
-  constexpr std::string_view hidden{".dataflux-"};
+  if (dataflux::is_hidden_file_name(name)) return true;
   constexpr std::string_view part{".dataflux-part-"};
-  if (!name.starts_with(hidden)) return false;
-  name.remove_prefix(name.starts_with(part) ? part.size() : hidden.size());
-  return !name.empty() && name.find_first_not_of("0123456789abcdef-") == std::string_view::npos;
+  if (!name.starts_with(part) || name == part) return false;
+  return name.find_first_not_of("0123456789abcdef", part.size()) == std::string_view::npos;
 }
 
 class walker {
@@ -47,7 +48,7 @@ class walker {
   walker(outcome& report, visitor& file) : report_(report), file_(file) {}
 
   bool visit(const folder_ptr& in, const std::string& prefix) {
-    std::vector<std::string> folders;
+    std::vector<std::string> names;  // of folders with '/' behind, as in those of objects
     {
       const directory entries = read_entries(*in);
       if (entries == nullptr) return fail(in->shown("."), errno);
@@ -56,20 +57,21 @@ class walker {
         const std::string name = entry->d_name;
         if (name == "." || name == "..") continue;
         if (is_leftover(name)) continue;
-        if (entry->d_type == DT_DIR) {
-          folders.push_back(name);
-        } else if (!visit_entry(in, name, prefix, folders)) {
-          return false;
-        }
+        names.push_back(is_folder(*in, *entry) ? name + '/' : name);
         errno = 0;
       }
       if (errno != 0) fail(in->shown("."), errno);
     }
-    for (const auto& name : folders) {
-      auto inner = in->enter(name, false);
+    std::sort(names.begin(), names.end());
+    for (const auto& name : names) {
+      if (!name.ends_with('/')) {
+        if (!visit_entry(in, name, prefix)) return false;
+        continue;
+      }
+      auto inner = in->enter(std::string_view(name).substr(0, name.size() - 1), false);
       if (!inner) {
         report_.failed(inner.error());
-      } else if (!visit(*inner, prefix + name + "/")) {
+      } else if (!visit(*inner, prefix + name)) {
         return false;
       }
     }
@@ -77,15 +79,18 @@ class walker {
   }
 
  private:
-  bool visit_entry(const folder_ptr& in, const std::string& name, const std::string& prefix,
-                   std::vector<std::string>& folders) {
+  /// Not all file systems say so in readdir().
+  static bool is_folder(const folder& in, const ::dirent& entry) noexcept {
+    if (entry.d_type != DT_UNKNOWN) return entry.d_type == DT_DIR;
+    struct stat facts {};
+    return ::fstatat(in.descriptor(), entry.d_name, &facts, AT_SYMLINK_NOFOLLOW) == 0 &&
+           S_ISDIR(facts.st_mode);
+  }
+
+  bool visit_entry(const folder_ptr& in, const std::string& name, const std::string& prefix) {
     struct stat facts {};
     if (::fstatat(in->descriptor(), name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) {
       return fail(in->shown(name), errno);
-    }
-    if (S_ISDIR(facts.st_mode)) {
-      folders.push_back(name);  // of a file system that does not say so in readdir()
-      return true;
     }
     if (S_ISLNK(facts.st_mode)) {
       if (::fstatat(in->descriptor(), name.c_str(), &facts, 0) != 0) {

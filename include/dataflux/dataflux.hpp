@@ -54,6 +54,7 @@
 #include <dataflux/exec/completion_queue.hpp>
 #include <dataflux/exec/continuation.hpp>
 #include <dataflux/exec/fork.hpp>
+#include <dataflux/exec/hidden_file.hpp>
 #include <dataflux/exec/interrupt_source.hpp>
 #include <dataflux/exec/locked_file.hpp>
 #include <dataflux/exec/operation.hpp>

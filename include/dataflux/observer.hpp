@@ -88,6 +88,7 @@ struct counters {
   std::atomic<std::uint64_t> retries{0};
   /// Requests the service refused for their rate (429) and that were queued again.
   std::atomic<std::uint64_t> paced{0};
+  /// Of bodies, as they move.
   std::atomic<std::uint64_t> bytes_sent{0};
   std::atomic<std::uint64_t> bytes_received{0};
   /// Calls that ended with an error.

@@ -4,7 +4,9 @@
     going_on.py --dataflux PROGRAM --emulator PROGRAM [TEST...]
 """
 
+import concurrent.futures
 import contextlib
+import json
 import shutil
 import signal
 import subprocess
@@ -158,8 +160,9 @@ class Downloads(GoingOn):
         for more in ([], ["--continue"]):
             self.inflict("stall", verb="objects.media", object="away/large", ms=1500, **{"from": 3})
             (self.folder / "t").mkdir()
+            before = self.count("objects.media")
             program = self.start("cp", *more, self.url("away/large"), "t/x", env=self.environment)
-            self.assertTrue(wait_until(lambda: self.tree("t")))
+            self.assertTrue(wait_until(lambda: self.count("objects.media") >= before + 3))
             shutil.rmtree(self.folder / "t")
             _, said = program.communicate(timeout=60)
             self.assertEqual(3, program.returncode, said)
@@ -214,6 +217,46 @@ class Uploads(GoingOn):
         self.assertEqual(noise(20 * MIB), self.emulator.get("sent/large"))
         self.assertEqual(0, self.asked("objects.insert", "cp", "--continue", "src/new",
                                        self.url("sent/new")))
+
+    def test_a_target_of_several_pages(self):
+        """(mend 17) Files are met in the order in which the target's names come, page after page."""
+        own = Emulator(options.emulator, BUCKET)
+        self.addCleanup(own.close)
+        more = {"env": environment(STORAGE_EMULATOR_HOST=own.endpoint)}
+        # As files and as folders these sort differently: '-' and '.' come before '/', '0' behind it.
+        names = ["a-b", "a/b", "a0", "a.b/c", "a.c", "a/b-c", "a0b/x", "A", "\u00e9", "z/\U0001f600",
+                 "z\uffee", ".hidden", "a b", "deep/er/a", "deep/er-a", "deep/er0", "deep.txt"]
+        names += [f"many/{i:04}{'/x' if i % 2 else '-x'}" for i in range(1200)]
+        for i, name in enumerate(names):
+            self.write(f"src/{name}", noise(i % 7, i))
+        command = ("cp", "-r", "--continue", "src/", self.url("pages"))
+        self.ok(*command, **more)
+        # Beside them others, between and around, so that there are more pages than ours.
+        with concurrent.futures.ThreadPoolExecutor(16) as hands:
+            others = [f"pages/many/{i:04}.other" for i in range(1200)] + ["pages/", "pages/a", "pages0"]
+            list(hands.map(lambda name: own.put(name, b"theirs"), others))
+        inserted = lambda: sum(each["count"] for each in json.loads(
+            own.ask("GET", "/_emulator/counters"))["requests"] if each["verb"] == "objects.insert")
+        before = inserted()
+        self.ok(*command, **more)
+        self.assertEqual(before, inserted())
+        changed = ["a-b", "a/b", "a.b/c", "z\uffee", "many/0001/x", "many/1198-x"]
+        for name in changed:
+            self.write(f"src/{name}", noise(50, 7))
+        self.write("src/many/0600", b"new")
+        self.ok(*command, **more)
+        self.assertEqual(before + len(changed) + 1, inserted())
+        for name in [*changed, "many/0600"]:
+            self.assertEqual((self.folder / "src" / name).read_bytes(), own.get(f"pages/{name}"))
+
+    def test_large_files_are_compared_side_by_side(self):
+        for i in range(10):  # more than are under way at once
+            self.write(f"src/{i}", noise(17 * MIB, i))
+        command = ("cp", "-r", "--continue", "src/", self.url("large"))
+        self.assertEqual(10, self.asked("multipart.complete", *command))
+        self.write("src/3", noise(17 * MIB, 33))
+        self.assertEqual(1, self.asked("multipart.complete", *command))
+        self.assertEqual(noise(17 * MIB, 33), self.emulator.get("large/3"))
 
     def test_many(self):
         for i in range(700):

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Processes that are killed while they save: the old object or the new one, whole, and strays listed."""
+"""Processes that are killed while they save: the old object or the new one, whole, and strays listed;
+and while they fetch: whole files, and none beside them."""
 
 import os
 import random
@@ -77,6 +78,53 @@ class Killed(Case):
 
     def test_a_file(self):
         self.check(streamed=False)
+
+
+class KilledDownloads(Case):
+    """(mend 19)"""
+
+    def test_nothing_is_left_of_it(self):
+        dice = random.Random(19)
+        files = {f"d{i % 2}/{i}": noise(200_000, i) for i in range(60)}
+        files |= {f"large{i}": noise(20 * MIB + i, i) for i in range(2)}
+        self.put({f"set/{name}": content for name, content in files.items()})
+        started = time.monotonic()
+        self.fetch("all").communicate(timeout=60)
+        took = time.monotonic() - started
+        self.assertEqual(files, self.files_of("all"))
+        cut = 0
+        for i in range(KILLS):
+            # Into a folder that is not there, and over the files of a copy that was whole.
+            target = "all" if i % 2 else f"new{i}"
+            program = self.fetch(target)
+            time.sleep(dice.uniform(0.1, 1) * took)
+            program.send_signal(signal.SIGKILL)
+            program.communicate(timeout=60)
+            there = self.files_of(target)
+            if self.nameless() and target != "all":
+                self.assertEqual([], [name for name in there if ".dataflux-" in name])
+                cut += 0 < len(there) < len(files)
+            for name, content in there.items():
+                self.assertTrue(".dataflux-" in name or content == files[name], name)
+        if self.nameless():
+            self.assertGreater(cut, 0, "none was killed in the midst")
+        # What was killed between the two steps in which a file replaces another goes with the next.
+        self.ok("cp", "-r", self.url("set/"), "all", env=self.environment)
+        self.assertEqual(files, self.files_of("all"))
+
+    def fetch(self, target):
+        return self.start("cp", "-r", self.url("set/"), target, env=self.environment)
+
+    def files_of(self, target):
+        return {name: held for name, held in self.tree(target).items() if held is not None}
+
+    def nameless(self):
+        """Whether the file system has files without names."""
+        try:
+            os.close(os.open(self.folder, os.O_TMPFILE | os.O_RDWR))
+        except OSError:
+            return False
+        return True
 
 
 if __name__ == "__main__":

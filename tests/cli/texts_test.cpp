@@ -6,7 +6,9 @@
 #include <support/catch.hpp>
 #include <terminal/progress.hpp>
 
+#include <algorithm>
 #include <cerrno>
+#include <iterator>
 
 namespace texts_test {
 
@@ -95,14 +97,77 @@ TEST_CASE("outcome: an explanation is one line that says what to do", "[cli]") {
 }
 
 TEST_CASE("progress: a line of bar, objects, bytes, rate and time left", "[cli]") {
-  const std::string half = progress_line("copying", {3, 50U << 20U, 100U << 20U, 10});
-  CHECK(half.starts_with("copying "));
-  CHECK(half.find("[###############...............]") != std::string::npos);
-  CHECK(half.find("3 objects  50.0 MiB  5.0 MiB/s  0:10 left") != std::string::npos);
-  CHECK(progress_line("x", {1, 5, 0, 1}).find("left") == std::string::npos);
-  CHECK(progress_line("x", {1, 0, 5, 1}).find("left") == std::string::npos);
-  CHECK(progress_line("x", {1, 9, 5, 1}).find("[##############################]") !=
-        std::string::npos);
+  const progress_state half{
+      .objects = 3, .all_objects = 7, .bytes = 50U << 20U, .all_bytes = 100U << 20U, .seconds = 10};
+  CHECK(progress_line("copying", half, 140) ==
+        "copying  [###############...............]  3/7 objects  50.0/100.0 MiB  5.0 MiB/s  "
+        "0:10 left");
+  const auto says = [](const progress_state& state, std::string_view what) {
+    return progress_line("x", state, 200).find(what) != std::string::npos;
+  };
+  CHECK_FALSE(says({.objects = 1, .bytes = 5, .seconds = 1}, "left"));
+  CHECK_FALSE(says({.objects = 1, .all_bytes = 5, .seconds = 1}, "left"));
+  CHECK_FALSE(says({.bytes = 1000, .all_bytes = 1U << 20U, .seconds = 1}, "left"));
+  CHECK(says({.bytes = 9, .all_bytes = 5, .seconds = 1}, "[##############################]"));
+  CHECK(progress_line("listing", {.objects = 12, .seconds = 1}, 79) == "listing  12 objects");
+  CHECK(progress_line("listing", {}, 79) == "listing  0 objects");
+  CHECK(says({.bytes = std::uint64_t{3} << 40U, .all_bytes = std::uint64_t{8} << 40U},
+             "3072.0/8192.0 GiB"));
+}
+
+TEST_CASE("progress: one large file is no frozen count of objects (mend 17)", "[cli]") {
+  progress_state one{.all_objects = 1, .all_bytes = 512U << 20U, .wire_bytes = 0, .seconds = 1};
+  const std::string before = progress_line("uploading", one, 79);
+  one.wire_bytes = 5U << 20U;  // no part is complete
+  one.seconds = 2;
+  const std::string after = progress_line("uploading", one, 79);
+  CHECK(before != after);
+  CHECK(after == "uploading  [..........]  0.0/512.0 MiB  wire 5.0 MiB  2.5 MiB/s  3:25 left");
+  // A stream, of which neither is known.
+  CHECK(progress_line("uploading", {.bytes = 3U << 20U, .seconds = 1}, 79) ==
+        "uploading  3.0 MiB  3.0 MiB/s");
+}
+
+TEST_CASE("progress: no line is wider than the terminal, and it leaves out in order (mend 17)",
+          "[cli]") {
+  const progress_state state{.objects = 12'345,
+                             .all_objects = 60'000,
+                             .bytes = std::uint64_t{7} << 30U,
+                             .all_bytes = std::uint64_t{9} << 30U,
+                             .wire_bytes = std::uint64_t{8} << 30U,
+                             .seconds = 100,
+                             .last = "a/folder/wh\303\266se name\nis long, \346\226\207.bin"};
+  const std::string_view in_order[] = {
+      "7168.0/9216.0 MiB", "12345/60000 objects", "0:25 left", "81.9 MiB/s",
+      "wire 8192.0 MiB",   "[#######...]",        ".bin"};
+  std::size_t most_shown = 0;
+  for (std::size_t columns = 0; columns <= 300; ++columns) {
+    const std::string line = progress_line("downloading", state, columns);
+    INFO(columns << ": " << line);
+    CHECK(line.size() <= columns);
+    CHECK(line.find('\n') == std::string::npos);
+    // The more columns, the more is there, and nothing without what matters more.
+    std::size_t shown = 0;
+    for (const auto what : in_order) {
+      const bool bar = what.starts_with('[');
+      shown += line.find(bar ? std::string_view("[#") : what) != std::string::npos;
+    }
+    CHECK(shown >= std::min<std::size_t>(most_shown, 5));
+    most_shown = std::max(most_shown, shown);
+  }
+  CHECK(most_shown == std::size(in_order));
+  CHECK(progress_line("downloading", state, 31) == "downloading  7168.0/9216.0 MiB");
+  CHECK(progress_line("downloading", state, 79) ==
+        "downloading  12345/60000 objects  7168.0/9216.0 MiB  81.9 MiB/s  0:25 left");
+  CHECK(progress_line("downloading", state, 250)
+            .ends_with("  a/folder/wh\303\266se name?is long, \346\226\207.bin"));
+  // A name that is cut begins with a whole character.
+  for (std::size_t columns = 100; columns < 200; ++columns) {
+    const std::string line = progress_line("downloading", state, columns);
+    const auto cut = line.find("...", line.find(']'));
+    if (cut == std::string::npos || cut + 3 == line.size()) continue;
+    CHECK((static_cast<unsigned char>(line[cut + 3]) & 0xC0U) != 0x80U);
+  }
 }
 
 TEST_CASE("retry_notice: one line in five seconds, while nothing succeeds", "[cli]") {

@@ -45,6 +45,10 @@ class test_exchange final : public dataflux::http::exchange {
     sink_ = std::make_unique<dataflux::span_sink>(memory_);
     return memory_.empty() ? nullptr : sink_.get();
   }
+  void on_moved(std::size_t sent, std::size_t received) noexcept override {
+    moved_sent += sent;
+    moved_received += received;
+  }
   void on_done(dataflux::http::exchange_report& r) noexcept override {
     report = r;
     ++ends;
@@ -65,6 +69,8 @@ class test_exchange final : public dataflux::http::exchange {
 
   int status{0};
   std::atomic<int> ends{0};
+  std::atomic<std::size_t> moved_sent{0};
+  std::atomic<std::size_t> moved_received{0};
   dataflux::http::exchange_report report{};
   dataflux::byte_sink* into{nullptr};  ///< takes the body instead of the memory
   std::function<void()> then{};        ///< runs at the end, on the executor

@@ -11,10 +11,10 @@ namespace dataflux::inline DATAFLUX_ABI {
 
 /// Reads an object, or a range of it, into a file by ranges in parallel, each of a slice. The file
 /// has its name when all of it is there and has been compared with the object's CRC32C; until then
-/// it is ".dataflux-..." beside its place, preallocated where the file system can do that. Whatever
-/// fails, it is removed.
+/// it has none (see exec/hidden_file.hpp), and is preallocated where the file system can do that.
+/// Whatever fails, it is gone, as it is when the process is killed.
 ///
-/// With `resume` its name is the same in each call for `path` (".dataflux-part-..."), and behind
+/// With `resume` it has a name, the same in each call for `path` (".dataflux-part-..."), and behind
 /// its bytes a journal says which slices it has, and their checksums. When a call fails it stays,
 /// unless it has no slice yet or the whole did not match its checksum; so it does when the process
 /// is killed. The next call for the same path, object, generation and range goes on from it: a

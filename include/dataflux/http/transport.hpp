@@ -7,6 +7,7 @@
 #include <dataflux/http/message.hpp>
 #include <dataflux/ref.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -73,6 +74,13 @@ class exchange : public ref_counted {
   /// body, or null to discard the body; an error closes the connection and ends the exchange with
   /// transport_failure::refused and that error's message. Runs on the executor.
   virtual result<byte_sink*> on_head(const reply_head& head) = 0;
+  /// So many bytes of the body were sent, and received, as they move; for totals, since a reply may
+  /// take minutes. What goes in one piece with the head, and what a transport moves at once, is
+  /// told by the report alone. On the executor.
+  virtual void on_moved(std::size_t sent, std::size_t received) noexcept {
+    static_cast<void>(sent);
+    static_cast<void>(received);
+  }
   /// The end, exactly once per submit, on the executor. The exchange may be submitted again here.
   virtual void on_done(exchange_report& report) noexcept = 0;
 

@@ -13,9 +13,9 @@
 
 namespace dataflux::inline DATAFLUX_ABI {
 
-/// Writes a listing as a manifest to a file, which is then there whole or not at all: it is written
-/// under a temporary name beside (`path` with ".tmp-" and a number behind), flushed to disk, and
-/// renamed; a file that was there is replaced. Whatever fails, the temporary file is removed.
+/// Writes a listing as a manifest to a file, which is then there whole or not at all: it has no
+/// name until all of it is flushed to disk (see exec/hidden_file.hpp); a file that was there is
+/// replaced. Whatever fails, nothing is left.
 ///
 /// `rows` must be in order of names, and of generations within a name: invalid_argument otherwise,
 /// as for a description that is not UTF-8. not_found: the folder is missing; permission_denied: it

@@ -139,15 +139,6 @@ TEST_CASE("manifest_writer: a folder that may not be written to", "[list]") {
   CHECK(in.files().empty());
 }
 
-TEST_CASE("manifest_writer: the file of a writer that died is passed by", "[list]") {
-  const folder in;
-  const std::string path = in.path / "m";
-  std::ofstream{path + ".tmp-" + std::to_string(::getpid()) + "-0"} << "left";
-  REQUIRE(save_manifest(path, {}, saved::rows(0, 3)));
-  CHECK(manifest::open(path)->size() == 3);
-  CHECK(in.files().size() == 2);
-}
-
 TEST_CASE("manifest: a file that cannot be opened", "[list]") {
   const folder in;
   const auto code = [&](const fs::path& path) {

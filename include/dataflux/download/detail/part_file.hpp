@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/bytes.hpp>
+#include <dataflux/exec/hidden_file.hpp>
 #include <dataflux/result.hpp>
 
 #include <array>
@@ -33,13 +34,13 @@ struct part_content {
   }
 };
 
-/// Private: a file that has a hidden name beside its place until publish(); if that is not reached
-/// it is removed, unless keep() says otherwise. All members block. One thread at a time.
+/// Private: a hidden_file until publish(); if that is not reached it is gone, unless keep() says
+/// otherwise. All members block. One thread at a time.
 ///
-/// With a journal the hidden name depends on the place alone, and behind the content lie a header,
-/// which says what it is the content of, and eight bytes for each slice: its CRC32C, and the CRC32C
-/// of header, number and that. Header and records that are not exactly what this call would write
-/// are as good as none.
+/// With a journal it has a name that depends on the place alone, and behind the content lie a
+/// header, which says what it is the content of, and eight bytes for each slice: its CRC32C, and
+/// the CRC32C of header, number and that. Header and records that are not exactly what this call
+/// would write are as good as none.
 class part_file {
  public:
   /// `folder`: as download_file_request::folder.
@@ -55,7 +56,7 @@ class part_file {
   std::optional<std::uint32_t> verified(std::size_t i);
   result<void> write(std::size_t i, bytes_view bytes, std::uint32_t crc32c);
   result<void> publish(bool flush);
-  void keep() noexcept { hidden_.clear(); }
+  void keep() noexcept { hidden_.keep(); }
 
  private:
   static constexpr std::size_t head_size = 56;
@@ -74,10 +75,9 @@ class part_file {
   const std::string path_;
   int folder_;
   const part_content content_;
-  std::string name_{};    ///< in the folder
-  std::string hidden_{};  ///< empty: nothing is to be removed
+  std::string name_{};  ///< in the folder
   int own_folder_{-1};
-  int file_{-1};
+  hidden_file hidden_{};
   bool journal_{false};
   std::array<std::byte, head_size> head_{};
   std::uint32_t head_crc_{0};

@@ -2,7 +2,6 @@
 
 #include <dataflux/codec/crc32c.hpp>
 #include <dataflux/download/detail/part_file.hpp>
-#include <dataflux/exec/locked_file.hpp>
 #include <dataflux/file_error.hpp>
 #include <dataflux/unique_name.hpp>
 
@@ -11,7 +10,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstring>
 
@@ -22,8 +20,7 @@ inline constexpr char part_magic[8] = {'d', 'f', 'x', 'p', 'a', 'r', 't', '1'};
 inline constexpr std::size_t read_back_bytes = std::size_t{1} << 20U;
 
 DATAFLUX_INLINE part_file::~part_file() {
-  if (!hidden_.empty()) ::unlinkat(folder_, hidden_.c_str(), 0);  // before others may lock it
-  if (file_ >= 0) ::close(file_);
+  hidden_ = {};  // while its folder is open
   if (own_folder_ >= 0) ::close(own_folder_);
 }
 
@@ -54,29 +51,15 @@ DATAFLUX_INLINE result<void> part_file::find_place() {
 
 DATAFLUX_INLINE result<void> part_file::create() {
   if (auto found = find_place(); !found) return found;
-  static std::atomic<std::uint64_t> last{0};
-  constexpr int most_attempts = 1000;  // names that killed processes of this number have left
-  for (int attempt = 0; attempt < most_attempts; ++attempt) {
-    std::string name = ".dataflux-" + std::to_string(::getpid()) + "-" + std::to_string(++last);
-    constexpr int how = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-    file_ = ::openat(folder_, name.c_str(), how, 0666);
-    if (file_ >= 0) {
-      hidden_ = std::move(name);
-      return content_.slices() > 1 ? preallocate(content_.length) : result<void>();
-    }
-    if (errno != EEXIST) break;
-  }
-  return fail("create");
+  if (!hidden_.create(folder_, 0666)) return fail("create");
+  return content_.slices() > 1 ? preallocate(content_.length) : result<void>();
 }
 
 DATAFLUX_INLINE result<void> part_file::open_with_journal() {
   if (auto found = find_place(); !found) return found;
   journal_ = true;
-  hidden_ = hashed_name(".dataflux-part-", name_);
-  file_ = open_locked(folder_, hidden_, 0666);
-  if (file_ < 0) {
+  if (!hidden_.open(folder_, hashed_name(".dataflux-part-", name_), 0666)) {
     const int why = errno;
-    keep();  // not ours
     if (why == EWOULDBLOCK) {
       return error(errc::failed_precondition, "another download of '" + path_ + "' is at work");
     }
@@ -87,7 +70,8 @@ DATAFLUX_INLINE result<void> part_file::open_with_journal() {
   struct stat facts {};
   std::array<std::byte, head_size> found{};
   records_.resize(content_.slices() * record_size);
-  if (::fstat(file_, &facts) == 0 && static_cast<std::uint64_t>(facts.st_size) == full_size() &&
+  if (::fstat(hidden_.descriptor(), &facts) == 0 &&
+      static_cast<std::uint64_t>(facts.st_size) == full_size() &&
       read_back(found, content_.length) && found == head_ &&
       read_back(records_, content_.length + head_size)) {
     return {};
@@ -126,9 +110,10 @@ DATAFLUX_INLINE std::uint32_t part_file::check_of(std::size_t i,
 
 DATAFLUX_INLINE result<void> part_file::begin_anew() {
   std::fill(records_.begin(), records_.end(), std::byte{0});
-  if (::ftruncate(file_, 0) != 0) return fail("empty the part of");
+  if (::ftruncate(hidden_.descriptor(), 0) != 0) return fail("empty the part of");
   if (auto room = preallocate(full_size()); !room) return room;
-  if (::ftruncate(file_, static_cast<::off_t>(full_size())) != 0) return fail("enlarge");
+  if (::ftruncate(hidden_.descriptor(), static_cast<::off_t>(full_size())) != 0)
+    return fail("enlarge");
   return put(head_, content_.length);
 }
 
@@ -136,7 +121,7 @@ DATAFLUX_INLINE result<void> part_file::begin_anew() {
 DATAFLUX_INLINE result<void> part_file::preallocate(std::uint64_t size) {
   int status = 0;
   do {
-    status = ::fallocate(file_, 0, 0, static_cast<::off_t>(size));
+    status = ::fallocate(hidden_.descriptor(), 0, 0, static_cast<::off_t>(size));
   } while (status != 0 && errno == EINTR);
   if (status == 0 || errno == EOPNOTSUPP || errno == ENOSYS) return {};
   return fail("make room for");
@@ -144,7 +129,8 @@ DATAFLUX_INLINE result<void> part_file::preallocate(std::uint64_t size) {
 
 DATAFLUX_INLINE result<void> part_file::put(bytes_view bytes, std::uint64_t offset) {
   while (!bytes.empty()) {
-    const ssize_t count = ::pwrite(file_, bytes.data(), bytes.size(), static_cast<::off_t>(offset));
+    const ssize_t count =
+        ::pwrite(hidden_.descriptor(), bytes.data(), bytes.size(), static_cast<::off_t>(offset));
     if (count < 0 && errno == EINTR) continue;
     if (count == 0) errno = ENOSPC;
     if (count <= 0) return fail("write");
@@ -156,7 +142,8 @@ DATAFLUX_INLINE result<void> part_file::put(bytes_view bytes, std::uint64_t offs
 
 DATAFLUX_INLINE bool part_file::read_back(bytes_span into, std::uint64_t offset) const {
   while (!into.empty()) {
-    const ssize_t count = ::pread(file_, into.data(), into.size(), static_cast<::off_t>(offset));
+    const ssize_t count =
+        ::pread(hidden_.descriptor(), into.data(), into.size(), static_cast<::off_t>(offset));
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) return false;
     into = into.subspan(static_cast<std::size_t>(count));
@@ -192,23 +179,11 @@ DATAFLUX_INLINE result<void> part_file::write(std::size_t i, bytes_view bytes,
   return put(std::as_bytes(std::span(record)), content_.length + head_size + i * record_size);
 }
 
-/// A name and its file outlive a loss of power together when file and folder are flushed; a file
-/// system that cannot do that keeps its own promises.
 DATAFLUX_INLINE result<void> part_file::publish(bool flush) {
-  if (journal_ && ::ftruncate(file_, static_cast<::off_t>(content_.length)) != 0) {
+  if (journal_ && ::ftruncate(hidden_.descriptor(), static_cast<::off_t>(content_.length)) != 0) {
     return fail("cut");
   }
-  if (flush && ::fsync(file_) != 0) return fail("flush");
-  // Some file systems say at a close that the data did not fit. The lock stays with the file.
-  if (::close(::dup(file_)) != 0) return fail("close");
-  if (::renameat(folder_, hidden_.c_str(), folder_, name_.c_str()) != 0) return fail("replace");
-  hidden_.clear();
-  if (!flush) return {};
-  const int folder = ::openat(folder_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder >= 0) {
-    static_cast<void>(::fsync(folder));
-    ::close(folder);
-  }
+  if (!hidden_.publish(name_, flush)) return fail("replace");
   return {};
 }
 

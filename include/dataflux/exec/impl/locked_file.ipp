@@ -1,9 +1,9 @@
 #pragma once
 
+#include <dataflux/exec/detail/file_lock.hpp>
 #include <dataflux/exec/locked_file.hpp>
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -17,20 +17,13 @@ DATAFLUX_INLINE int open_locked(int folder, const std::string& name, unsigned mo
     const int file = ::openat(folder, name.c_str(), how, mode);
     if (file < 0 && errno == ELOOP && ::unlinkat(folder, name.c_str(), 0) == 0) continue;
     if (file < 0) return -1;
-    struct stat named {};
-    struct stat opened {};
-    struct flock whole {};
-    whole.l_type = F_WRLCK;
-    whole.l_whence = SEEK_SET;
-    if (::fcntl(file, F_OFD_SETLK, &whole) != 0 && (errno == EAGAIN || errno == EACCES)) {
+    if (detail::try_lock(file) == detail::lock_outcome::taken) {
       ::close(file);
       errno = EWOULDBLOCK;
       return -1;
     }
-    const bool same = ::fstat(file, &opened) == 0 &&
-                      ::fstatat(folder, name.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-                      named.st_ino == opened.st_ino && named.st_dev == opened.st_dev;
-    if (same && S_ISREG(opened.st_mode) && opened.st_nlink == 1) return file;
+    const bool same = detail::has_name(file, folder, name.c_str());
+    if (same && detail::is_plain_file(file)) return file;
     ::close(file);
     // A second name of somebody's file, or no file at all.
     if (same && ::unlinkat(folder, name.c_str(), 0) != 0) return -1;

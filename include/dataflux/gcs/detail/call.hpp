@@ -106,6 +106,7 @@ class call : public http::exchange {
   void cancel_here();
   void deadline_here();
   result<byte_sink*> on_head(const http::reply_head& head) final;
+  void on_moved(std::size_t sent, std::size_t received) noexcept final;
   void on_done(http::exchange_report& report) noexcept final;
   bool got_on(const http::exchange_report& report) const;
   void settle(const http::exchange_report& report);
@@ -127,6 +128,8 @@ class call : public http::exchange {
   int refusals_{0};
   int damaged_{0};
   bool authorized_{false};  ///< the attempt carried `authorization_`
+  std::uint64_t counted_sent_{0};  ///< of the attempt, in the client's totals already
+  std::uint64_t counted_received_{0};
   http::retry_state retry_{};
   pace_line* line_{nullptr};
   time_point admitted_{};

@@ -173,6 +173,13 @@ DATAFLUX_INLINE result<byte_sink*> call::on_head(const http::reply_head& head) {
   return sink;
 }
 
+DATAFLUX_INLINE void call::on_moved(std::size_t sent, std::size_t received) noexcept {
+  counted_sent_ += sent;
+  counted_received_ += received;
+  if (sent != 0) core_->totals.bytes_sent.fetch_add(sent, std::memory_order_relaxed);
+  if (received != 0) core_->totals.bytes_received.fetch_add(received, std::memory_order_relaxed);
+}
+
 DATAFLUX_INLINE void call::on_done(http::exchange_report& report) noexcept {
   phase_ = phase::idle;
   report_attempt(report);
@@ -195,8 +202,14 @@ DATAFLUX_INLINE void call::on_done(http::exchange_report& report) noexcept {
 DATAFLUX_INLINE void call::report_attempt(const http::exchange_report& report) {
   counters& totals = core_->totals;
   if (status_ != 0) totals.count(info().billing);
-  totals.bytes_sent.fetch_add(report.bytes_sent, std::memory_order_relaxed);
-  totals.bytes_received.fetch_add(report.bytes_received, std::memory_order_relaxed);
+  // What was moved twice, since a kept connection had broken, was counted twice.
+  const auto add_rest = [](std::atomic<std::uint64_t>& to, std::uint64_t all,
+                           std::uint64_t& counted) {
+    const std::uint64_t rest = all - std::min(all, std::exchange(counted, 0));
+    if (rest != 0) to.fetch_add(rest, std::memory_order_relaxed);
+  };
+  add_rest(totals.bytes_sent, report.bytes_sent, counted_sent_);
+  add_rest(totals.bytes_received, report.bytes_received, counted_received_);
   observer* const watcher = core_->options.observer;
   if (watcher == nullptr) return;
   const call_identity about = identity();

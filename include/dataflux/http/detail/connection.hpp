@@ -75,6 +75,12 @@ class connection {
   step deliver(bytes_view bytes);
   step not_taken();
   step stop_reading();
+  /// Bytes of the body.
+  void count_moved(std::size_t sent, std::size_t received) noexcept {
+    report_.bytes_sent += sent;
+    report_.bytes_received += received;
+    current_->on_moved(sent, received);
+  }
   step refuse(const error& why);
   step lost(stream::status how);
   stream::outcome receive_into(bytes_span memory);

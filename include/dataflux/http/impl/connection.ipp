@@ -80,7 +80,7 @@ DATAFLUX_INLINE void connection::send_some() {
       out_sent_ += sent.count;
       continue;
     }
-    report_.bytes_sent += sent.count;
+    count_moved(sent.count, 0);
     part_sent_ += sent.count;
     turn += sent.count;
     if (part_sent_ == parts[part_].size()) {

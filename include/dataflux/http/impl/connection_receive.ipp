@@ -128,7 +128,7 @@ DATAFLUX_INLINE connection::step connection::receive_in_place() {
   const auto got = receive_into(memory.first(std::min(memory.size(), wanted)));
   if (got.status == stream::status::again) return step::again;
   if (got.status != stream::status::ok) return lost(got.status);
-  report_.bytes_received += got.count;
+  count_moved(0, got.count);
   decoder_.body_received(got.count);
   if (auto committed = sink_->commit(got.count); !committed) return refuse(committed.error());
   if (!decoder_.complete()) return step::more;

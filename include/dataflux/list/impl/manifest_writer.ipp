@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/exec/hidden_file.hpp>
 #include <dataflux/file_error.hpp>
 #include <dataflux/list/detail/manifest_encoder.hpp>
 #include <dataflux/list/manifest_writer.hpp>
@@ -8,57 +9,48 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <filesystem>
 #include <string_view>
-#include <system_error>
 
 namespace dataflux::inline DATAFLUX_ABI {
 
 namespace detail {
 
-/// A file under a temporary name, which is gone again unless it was put in its place.
+/// A hidden_file beside the path, whose name it gets.
 class replacing_file {
  public:
   explicit replacing_file(const std::string& path) : path_(path) {}
   replacing_file(const replacing_file&) = delete;
   replacing_file& operator=(const replacing_file&) = delete;
   ~replacing_file() {
-    if (file_ >= 0) ::close(file_);
-    if (!temporary_.empty()) ::unlink(temporary_.c_str());
+    file_ = {};  // while its folder is open
+    if (folder_ >= 0) ::close(folder_);
   }
 
   result<void> create();
   result<void> write(std::string_view bytes);
-  /// Flushes it and gives it its name. The folder is flushed as well, so that the name outlives a
-  /// loss of power; a file system that cannot do that keeps its own promises.
   result<void> put_in_place();
 
  private:
   result<void> fail(const char* what) const { return file_error(errno, what, path_); }
 
   const std::string& path_;
-  std::string temporary_{};
-  int file_{-1};
+  std::string name_{};
+  int folder_{-1};
+  hidden_file file_{};
 };
 
 DATAFLUX_INLINE result<void> replacing_file::create() {
-  constexpr int most_attempts = 1000;
-  for (int attempt = 0; attempt < most_attempts; ++attempt) {
-    const std::string name =
-        path_ + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(attempt);
-    file_ = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (file_ >= 0) {
-      temporary_ = name;
-      return {};
-    }
-    if (errno != EEXIST) break;
-  }
-  return fail("create a file beside");
+  const auto slash = path_.rfind('/');
+  name_ = slash == std::string::npos ? path_ : path_.substr(slash + 1);
+  const std::string folder = slash == std::string::npos ? "." : path_.substr(0, slash + 1);
+  folder_ = ::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (folder_ < 0 || !file_.create(folder_, 0666)) return fail("create a file beside");
+  return {};
 }
 
 DATAFLUX_INLINE result<void> replacing_file::write(std::string_view bytes) {
   while (!bytes.empty()) {
-    const ssize_t count = ::write(file_, bytes.data(), bytes.size());
+    const ssize_t count = ::write(file_.descriptor(), bytes.data(), bytes.size());
     if (count >= 0) {
       bytes.remove_prefix(static_cast<std::size_t>(count));
     } else if (errno != EINTR) {
@@ -69,21 +61,7 @@ DATAFLUX_INLINE result<void> replacing_file::write(std::string_view bytes) {
 }
 
 DATAFLUX_INLINE result<void> replacing_file::put_in_place() {
-  if (::fsync(file_) != 0) return fail("flush");
-  const int closed = ::close(file_);
-  file_ = -1;
-  if (closed != 0) return fail("close");
-  std::error_code renamed;
-  std::filesystem::rename(temporary_, path_, renamed);
-  if (renamed) return file_error(renamed.value(), "replace", path_);
-  temporary_.clear();
-  const auto slash = path_.rfind('/');
-  const std::string folder = slash == std::string::npos ? "." : path_.substr(0, slash + 1);
-  const int at = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (at >= 0) {
-    static_cast<void>(::fsync(at));
-    ::close(at);
-  }
+  if (!file_.publish(name_, true)) return fail("replace");
   return {};
 }
 
