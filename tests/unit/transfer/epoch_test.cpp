@@ -99,13 +99,13 @@ class epoch : dataflux::read_member {
     }
   }
   void begin(std::uint64_t id) {
-    const auto item = items_.try_emplace(id, bytes_).first;
+    const auto mine = items_.try_emplace(id, bytes_).first;
     engine_.start(
-        {.bucket = "bucket", .object = std::to_string(id)}, item->second.sink,
-        [this, item, from = clock_.now()](const result<read_summary>& r) {
+        {.bucket = "bucket", .object = std::to_string(id)}, mine->second.sink,
+        [this, mine, from = clock_.now()](const result<read_summary>& r) {
           REQUIRE(r);
-          item->second.ready = true;
-          window_.arrived(item->first, clock_.now() - from);
+          mine->second.ready = true;
+          window_.arrived(mine->first, clock_.now() - from);
           pump();
           if (wanting_) hand_out();
         },

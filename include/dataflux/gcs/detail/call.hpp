@@ -127,7 +127,7 @@ class call : public http::exchange {
   int status_{0};  ///< of the attempt's reply, 0 until there is one
   int refusals_{0};
   int damaged_{0};
-  bool authorized_{false};  ///< the attempt carried `authorization_`
+  bool authorized_{false};         ///< the attempt carried `authorization_`
   std::uint64_t counted_sent_{0};  ///< of the attempt, in the client's totals already
   std::uint64_t counted_received_{0};
   http::retry_state retry_{};

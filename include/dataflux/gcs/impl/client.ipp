@@ -78,9 +78,9 @@ inline result<destination> find_destination(const client_options& o) {
 
 /// What goes into header fields: each request would fail otherwise.
 inline result<void> check_fields(const client_options& o, const auth::credentials_ptr& c) {
-  for (const auto& [name, value] : {std::pair{"user_agent", o.user_agent},
-                                    std::pair{"user_project", o.user_project},
-                                    std::pair{"quota_project", quota_project_of(o, c)}}) {
+  for (const auto& [name, value] :
+       {std::pair{"user_agent", o.user_agent}, std::pair{"user_project", o.user_project},
+        std::pair{"quota_project", quota_project_of(o, c)}}) {
     http::header_list check;
     check.add(name, value);
     if (!check.valid()) {
