@@ -63,7 +63,7 @@ class hidden_file_sweep {
   }
 
  private:
-  static constexpr ::time_t foreign_age = 24 * 60 * 60;
+  static constexpr ::time_t foreign_age = ::time_t{24} * 60 * 60;
 
   hidden_file_sweep(int folder, ::time_t now) noexcept : folder_(folder), now_(now) {}
 

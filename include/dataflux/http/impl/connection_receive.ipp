@@ -147,7 +147,7 @@ DATAFLUX_INLINE connection::step connection::receive_through_input() {
 }
 
 DATAFLUX_INLINE connection::step connection::deliver(bytes_view bytes) {
-  report_.bytes_received += bytes.size();
+  count_moved(0, bytes.size());
   if (sink_ == nullptr) {
     return report_.bytes_received > discard_limit ? stop_reading() : step::more;
   }
