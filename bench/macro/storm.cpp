@@ -192,6 +192,7 @@ void run(const settings& s) {
   };
   if (s.loops > 0) {
     std::vector<std::unique_ptr<loop>> loops;
+    loops.reserve(static_cast<std::size_t>(s.loops));
     for (int i = 0; i < s.loops; ++i) loops.push_back(std::make_unique<loop>(**client, from));
     for (const auto& each : loops) each->read();
     clock.run_for(to_duration(s.end()));
