@@ -4,8 +4,10 @@
 #include <emulator/emulator.hpp>
 #include <support/catch.hpp>
 
+#include <chrono>
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace manifest_test {
 
@@ -14,12 +16,21 @@ namespace {
 struct harness {
   harness() {
     server.create_bucket("bkt");
-    client =
-        dataflux::gcs::client::create({.endpoint = server.endpoint(), .emulator = true}).value();
+    dataflux::gcs::client_options o{.endpoint = server.endpoint(), .emulator = true};
+    o.retry.first = std::chrono::milliseconds(1);
+    client = dataflux::gcs::client::create(o).value();
   }
   emulator::server server{};
   std::shared_ptr<dataflux::gcs::client> client{};
 };
+
+dataflux::object_columns many_rows() {
+  dataflux::object_columns rows;
+  for (int i = 0; i < 300'000; ++i) {
+    rows.append("some/longer/name/of/an/object/" + std::to_string(1'000'000 + i), 1, i, 7);
+  }
+  return rows;
+}
 
 }  // namespace
 
@@ -64,10 +75,7 @@ TEST_CASE("manifest: a listing of a bucket is saved into it, and loaded", "[inte
 
 TEST_CASE("manifest: a large one goes up in parts, over several connections", "[integration]") {
   harness h;
-  dataflux::object_columns rows;
-  for (int i = 0; i < 300'000; ++i) {
-    rows.append("some/longer/name/of/an/object/" + std::to_string(1'000'000 + i), 1, i, 7);
-  }
+  const dataflux::object_columns rows = many_rows();
   const auto saved = dataflux::save_manifest(
       *h.client, {.bucket = "bkt", .object = "m", .part_size = 1}, {.bucket = "bkt"}, rows);
   INFO((saved ? std::string() : saved.error().to_string()));
@@ -79,6 +87,26 @@ TEST_CASE("manifest: a large one goes up in parts, over several connections", "[
   CHECK(loaded->changes_to(rows)->unchanged == rows.size());
   CHECK(dataflux::load_manifest(*h.client, {.bucket = "bkt", .object = "missing"}).error().code() ==
         dataflux::errc::not_found);
+}
+
+TEST_CASE("manifest: one 503 does not end its upload (mend 17)", "[integration]") {
+  const dataflux::object_columns rows = many_rows();
+  const dataflux::object_columns few = rows.slice(0, 10);
+  for (const char* verb :
+       {"objects.insert", "multipart.initiate", "multipart.part", "multipart.complete"}) {
+    const bool small = verb == std::string_view("objects.insert");
+    harness h;
+    h.server.put("bkt", "m", "what was there");
+    h.server.faults().add({.verb = verb, .action = emulator::fault::refuse{503}});
+    const auto saved = dataflux::save_manifest(*h.client, {.bucket = "bkt", .object = "m"},
+                                               {.bucket = "bkt"}, small ? few : rows);
+    INFO(verb << ' ' << (saved ? std::string() : saved.error().to_string()));
+    REQUIRE(saved);
+    CHECK(h.server.faults().hits() == 1);
+    CHECK(dataflux::load_manifest(*h.client, {.bucket = "bkt", .object = "m"})->size() ==
+          (small ? few : rows).size());
+    CHECK(h.server.counters().uploads_open == 0);
+  }
 }
 
 }  // namespace manifest_test

@@ -29,17 +29,20 @@ struct manifest_target {
   std::string bucket{};
   std::string object{};
   /// A manifest of at most so many bytes is inserted in one request, a larger one uploaded in parts
-  /// of that size, four at a time. Raised to what the store asks of a part; 0 = 8 MiB.
+  /// of that size, four at a time. Raised to what the store asks of a part and to a multiple of
+  /// part_quantum; 0 = 8 MiB.
   std::size_t part_size{0};
   /// For the whole, all requests of it.
   call_limits limits{};
 };
 
 /// Writes a listing as a manifest to an object, which appears when all of it is there, in place of
-/// one of that name. When it fails, or is cancelled, the upload is aborted first, and the object
-/// that was there stays.
+/// the one of that name that is there now: looked up first, by one request. When it fails, or is
+/// cancelled, the upload is aborted first, the object that was there stays, and what could not be
+/// removed is named.
 ///
-/// Errors as for a file, and those of the store. The rows are shared (object_columns::slice), not
+/// Errors as for a file, and those of object_upload, which it goes through: failed_precondition
+/// when another has written the object meanwhile. The rows are shared (object_columns::slice), not
 /// copied; parts are made one by one on the store's executor, which is busy for some milliseconds
 /// with each. Memory: four parts. The store outlives the operation; blocking forms are not for
 /// completions, nor for a virtual_scheduler.

@@ -1,193 +1,116 @@
 #pragma once
 
+#include <dataflux/codec/crc32c.hpp>
 #include <dataflux/collecting_sink.hpp>
 #include <dataflux/exec/continuation.hpp>
 #include <dataflux/list/detail/manifest_encoder.hpp>
 #include <dataflux/list/manifest_writer.hpp>
+#include <dataflux/transfer/object_upload.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
 #include <memory>
 #include <new>
 #include <optional>
+#include <string>
 #include <utility>
-#include <vector>
 
 namespace dataflux::inline DATAFLUX_ABI {
 
 namespace detail {
 
-/// One manifest on its way into a store. Every step is on one executor of the store, so that
-/// nothing here is touched by two threads; each step that waits keeps the upload alive.
+/// One manifest on its way into a store: makes the pieces of an object_upload one after the other.
+/// Every step is on one executor of the store; each that waits keeps it alive.
 class manifest_upload : public std::enable_shared_from_this<manifest_upload> {
  public:
   manifest_upload(object_store& store, const manifest_target& target,
                   const manifest_description& description, const object_columns& rows,
                   object_store::completion<object_metadata> done)
-      : store_(store),
-        home_(store.executor()),
-        target_(target),
+      : context_(store, {.upload_memory = most_in_flight * part_of(store, target)}),
+        upload_(std::make_shared<object_upload>(
+            context_, object_upload_request{.bucket = target.bucket,
+                                            .object = target.object,
+                                            .mode = commit_mode::direct,
+                                            .part_size = part_of(store, target),
+                                            .limits = target.limits})),
         encoder_(description, rows),
-        done_(std::move(done)),
-        deadline_(target.limits.timeout == duration{0}
-                      ? never
-                      : deadline_after(home_.now(), target.limits.timeout)) {
-    constexpr std::size_t usual_part = std::size_t{8} << 20U;
-    const std::size_t wanted = target.part_size == 0 ? usual_part : target.part_size;
-    part_size_ = std::max(wanted, static_cast<std::size_t>(store.traits().min_part_size));
-  }
+        done_(std::move(done)) {}
 
   void start() {
-    home_.post([self = shared_from_this()] { self->begin(); });
+    context_.home().post([self = shared_from_this()] {
+      self->upload_->open(self->then<void>([](manifest_upload& opened, result<void> outcome) {
+        if (!outcome) return opened.done_(std::move(outcome).error());
+        opened.reserve();
+      }));
+    });
   }
 
  private:
-  static constexpr std::size_t most_in_flight = 4;
-  using bytes_ptr = std::shared_ptr<std::string>;
+  static constexpr std::uint64_t most_in_flight = 4;
 
-  void begin();
-  bytes_ptr make_part();
-  void insert();
-  void initiate();
-  void send_parts();
-  void send_part(bytes_ptr bytes);
-  void complete();
-  void abort();
-  void fail(error why) {
-    if (!failure_) failure_ = std::move(why);
+  static std::uint64_t part_of(const object_store& store, const manifest_target& target) {
+    constexpr std::uint64_t usual_part = std::uint64_t{8} << 20U;
+    const std::uint64_t wanted = target.part_size == 0 ? usual_part : target.part_size;
+    const std::uint64_t least = std::max(wanted, store.traits().min_part_size);
+    return (least + part_quantum - 1) / part_quantum * part_quantum;
   }
-  call_limits limits_now() const;
+
+  void reserve();
+  std::optional<upload_piece> make(std::uint64_t size);
+  void finish(std::optional<upload_piece> last);
 
   /// A completion that goes on at home, with the upload as its first argument.
   template <class T, class Step>
   object_store::completion<T> then(Step step) {
-    return continue_on<T>(home_, shared_from_this(), std::move(step));
+    return continue_on<T>(context_.home(), shared_from_this(), std::move(step));
   }
 
-  object_store& store_;
-  scheduler& home_;
-  manifest_target target_;
+  const transfer_context context_;
+  const std::shared_ptr<object_upload> upload_;
   manifest_encoder encoder_;
   object_store::completion<object_metadata> done_;
-  time_point deadline_;
-  std::size_t part_size_{0};
-  bytes_ptr first_{};
-  multipart_upload upload_{};
-  std::vector<uploaded_part> parts_{};
-  std::uint32_t last_number_{0};
-  std::size_t in_flight_{0};
-  std::optional<error> failure_{};
+  std::string made_{};  ///< and not sent yet
+  std::uint64_t pieces_{0};
 };
 
-DATAFLUX_INLINE call_limits manifest_upload::limits_now() const {
-  call_limits limits{.stop = target_.limits.stop};
-  if (deadline_ != never) {
-    limits.timeout = std::max(duration{1}, deadline_ - home_.now());
-  }
-  return limits;
+/// Memory for the next piece, and then the piece.
+DATAFLUX_INLINE void manifest_upload::reserve() {
+  const std::uint64_t size = upload_->plan().size_of(++pieces_);
+  upload_->reserve(size, then<void>([size](manifest_upload& self, const result<void>& granted) {
+                     auto piece = granted ? self.make(size) : std::nullopt;
+                     if (!piece || (self.made_.empty() && self.encoder_.done())) {
+                       return self.finish(std::move(piece));
+                     }
+                     self.upload_->send(*std::move(piece));
+                     self.reserve();
+                   }));
 }
 
-/// The next bytes, part_size_ of them or somewhat more, fewer at the end; null for a failure.
-DATAFLUX_INLINE manifest_upload::bytes_ptr manifest_upload::make_part() {
+/// The next `size` bytes, fewer at the end; nothing, and the upload has failed, where that cannot
+/// be. More than a piece is encoded, so that the last one is known as such.
+DATAFLUX_INLINE std::optional<upload_piece> manifest_upload::make(std::uint64_t size) {
   try {
-    auto bytes = std::make_shared<std::string>();
-    while (bytes->size() < part_size_ && !encoder_.done()) {
-      if (auto good = encoder_.append_to(*bytes); !good)
-        return fail(std::move(good).error()), nullptr;
+    while (made_.size() <= size && !encoder_.done()) {
+      if (auto good = encoder_.append_to(made_); !good) {
+        upload_->fail(std::move(good).error());
+        return std::nullopt;
+      }
     }
-    return bytes;
+    const auto bytes = std::make_shared<std::string>(made_, 0, static_cast<std::size_t>(size));
+    made_.erase(0, bytes->size());
+    const bytes_view view = as_bytes(*bytes);
+    return upload_piece{view, codec::crc32c(view), size, [bytes] {}};
   } catch (const std::bad_alloc&) {
-    return fail(error{errc::resource_exhausted, "no memory for a part of the manifest"}), nullptr;
+    upload_->fail(error(errc::resource_exhausted, "no memory for a part of the manifest"));
+    return std::nullopt;
   }
 }
 
-DATAFLUX_INLINE void manifest_upload::begin() {
-  first_ = make_part();
-  if (first_ == nullptr) return done_(*std::move(failure_));
-  if (encoder_.done() && first_->size() <= part_size_) return insert();
-  initiate();
-}
-
-DATAFLUX_INLINE void manifest_upload::insert() {
-  store_.start(insert_request{.bucket = target_.bucket,
-                              .object = target_.object,
-                              .data = as_bytes(*first_),
-                              .limits = limits_now()},
-               then<object_metadata>([](manifest_upload& self, result<object_metadata> made) {
-                 self.done_(std::move(made));
-               }));
-}
-
-DATAFLUX_INLINE void manifest_upload::initiate() {
-  store_.start(
-      multipart_initiate_request{
-          .bucket = target_.bucket, .object = target_.object, .limits = limits_now()},
-      then<multipart_upload>([](manifest_upload& self, result<multipart_upload> made) {
-        if (!made) return self.done_(std::move(made).error());
-        self.upload_ = *std::move(made);
-        self.send_part(std::exchange(self.first_, nullptr));
-        self.send_parts();
-      }));
-}
-
-DATAFLUX_INLINE void manifest_upload::send_parts() {
-  while (!failure_ && in_flight_ < most_in_flight && !encoder_.done()) {
-    if (bytes_ptr bytes = make_part()) send_part(std::move(bytes));
-  }
-  if (in_flight_ != 0) return;
-  if (failure_) return abort();
-  complete();
-}
-
-DATAFLUX_INLINE void manifest_upload::send_part(bytes_ptr bytes) {
-  ++in_flight_;
-  upload_part_request request{.bucket = target_.bucket,
-                              .object = target_.object,
-                              .upload_id = upload_.upload_id,
-                              .part_number = ++last_number_,
-                              .data = as_bytes(*bytes),
-                              .limits = limits_now()};
-  auto step = [bytes = std::move(bytes)](manifest_upload& self,
-                                         result<uploaded_part> part) mutable {
-    bytes.reset();
-    --self.in_flight_;
-    if (part) {
-      self.parts_.push_back(*std::move(part));
-    } else {
-      self.fail(std::move(part).error());
-    }
-    self.send_parts();
-  };
-  store_.start(request, then<uploaded_part>(std::move(step)));
-}
-
-DATAFLUX_INLINE void manifest_upload::complete() {
-  std::sort(parts_.begin(), parts_.end(), [](const uploaded_part& a, const uploaded_part& b) {
-    return a.part_number < b.part_number;
-  });
-  store_.start(multipart_complete_request{.bucket = target_.bucket,
-                                          .object = target_.object,
-                                          .upload_id = upload_.upload_id,
-                                          .parts = std::move(parts_),
-                                          .mark = upload_.mark,
-                                          .limits = limits_now()},
-               then<object_metadata>([](manifest_upload& self, result<object_metadata> made) {
-                 if (made) return self.done_(std::move(made));
-                 self.fail(std::move(made).error());
-                 self.abort();
-               }));
-}
-
-/// Not under the caller's limits: they may be what failed it. Its own outcome changes nothing.
-DATAFLUX_INLINE void manifest_upload::abort() {
-  store_.start(multipart_abort_request{.bucket = target_.bucket,
-                                       .object = target_.object,
-                                       .upload_id = upload_.upload_id,
-                                       .limits = {.timeout = std::chrono::minutes{1}}},
-               then<void>([](manifest_upload& self, const result<void>&) {
-                 self.done_(*std::move(self.failure_));
-               }));
+DATAFLUX_INLINE void manifest_upload::finish(std::optional<upload_piece> last) {
+  upload_->finish(std::move(last), then<committed_object>([](manifest_upload& self, auto made) {
+                    if (!made) return self.done_(std::move(made).error());
+                    self.done_(std::move(made->object));
+                  }));
 }
 
 }  // namespace detail
