@@ -86,7 +86,7 @@ TEST_CASE("json_api: projection says whether acl and owner are shown", "[emulato
     CHECK(acl == (body.find("\"owner\"") != std::string::npos));
     return acl;
   };
-  for (const std::string& target : {"/storage/v1/b/bucket/o/a", "/storage/v1/b/bucket/o"}) {
+  for (const std::string target : {"/storage/v1/b/bucket/o/a", "/storage/v1/b/bucket/o"}) {
     CHECK_FALSE(shows(target));
     CHECK_FALSE(shows(target + "?projection=noAcl"));
     CHECK(shows(target + "?projection=full"));
