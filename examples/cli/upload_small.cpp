@@ -77,7 +77,7 @@ void send(const std::shared_ptr<small_upload>& one, std::optional<std::int64_t> 
       .content_type = std::string(content_type_of(file.object)),
       .conditions = {.if_generation_match = generation},
       .limits = {.stop = one->from.stop}};
-  one->from.store.start_insert(request, [one, generation](const result<object_metadata>& got) {
+  one->from.store.start_insert(request, [one](const result<object_metadata>& got) {
     job& from = one->from;
     if (got) return from.report.done(one->file.size, one->file.object);
     // Most targets have nothing yet; when one has, it is likely that others have, too. What a later

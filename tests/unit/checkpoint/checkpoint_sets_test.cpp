@@ -1,4 +1,5 @@
 #include <dataflux/checkpoint/checkpoint_sets.hpp>
+#include <dataflux/checkpoint/detail/set_manifest.hpp>
 
 #include "set_world.hpp"
 
