@@ -2,6 +2,7 @@
 
 #include <emulator/emulator.hpp>
 #include <support/catch.hpp>
+#include <thread/thread_client.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -19,16 +20,6 @@ using namespace std::chrono_literals;
 using dataflux::errc;
 namespace fault = emulator::fault;
 namespace gcs = dataflux::gcs;
-
-std::shared_ptr<gcs::client> make(const emulator::server& server) {
-  gcs::client_options o{.endpoint = server.endpoint(), .emulator = true};
-  o.retry = {.first = 1ms, .cap = 5ms};
-  o.transport.io_threads = 2;
-  o.transport.max_connections_per_host = 8;
-  auto made = gcs::client::create(o);
-  REQUIRE(made);
-  return std::move(*made);
-}
 
 struct tally {
   std::atomic<int> right{0};
@@ -87,7 +78,7 @@ TEST_CASE("client: many threads share it", "[thread]") {
   server.faults().add(
       {.verb = "objects.media", .from = 20, .count = 10, .action = fault::send{.status = 503}});
   server.faults().add({.verb = "objects.insert", .from = 5, .count = 5, .action = fault::cut{}});
-  const auto client = make(server);
+  const auto client = thread_client(server);
   tally t;
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {
@@ -104,7 +95,7 @@ TEST_CASE("client: destroyed while others' calls end", "[thread]") {
   emulator::server server;
   server.put("shared", "o", std::string(20000, 'x'));
   for (int round = 0; round < 10; ++round) {
-    auto client = make(server);
+    auto client = thread_client(server);
     std::atomic<int> ends{0};
     std::vector<std::vector<std::byte>> memory(60, std::vector<std::byte>(20000));
     std::vector<std::unique_ptr<dataflux::span_sink>> sinks;

@@ -5,6 +5,7 @@
 
 #include <emulator/emulator.hpp>
 #include <support/catch.hpp>
+#include <thread/thread_client.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -27,16 +28,6 @@ using namespace std::chrono_literals;
 using dataflux::errc;
 namespace gcs = dataflux::gcs;
 
-std::shared_ptr<gcs::client> make(const emulator::server& server) {
-  gcs::client_options o{.endpoint = server.endpoint(), .emulator = true};
-  o.retry = {.first = 1ms, .cap = 5ms};
-  o.transport.io_threads = 2;
-  o.transport.max_connections_per_host = 8;
-  auto made = gcs::client::create(o);
-  REQUIRE(made);
-  return std::move(*made);
-}
-
 template <class Work>
 void on_threads(std::size_t count, Work work) {
   std::vector<std::thread> threads;
@@ -58,7 +49,7 @@ void fill(emulator::server& server) {
 TEST_CASE("getter: many threads share one, each item goes to one of them (mend 16)", "[thread]") {
   emulator::server server;
   fill(server);
-  const auto client = make(server);
+  const auto client = thread_client(server);
   const auto listing = dataflux::fast_list(*client, {.bucket = "bucket"}).value();
   REQUIRE(listing.objects.size() == objects);
   const dataflux::transfer_context context(*client);
@@ -92,7 +83,7 @@ TEST_CASE("fast_lister: many threads share one, each page goes to one of them (m
           "[thread]") {
   emulator::server server;
   fill(server);
-  const auto client = make(server);
+  const auto client = thread_client(server);
   dataflux::fast_list_request request{.bucket = "bucket"};
   request.page_size = 20;
   dataflux::fast_lister pages(*client, request);
@@ -113,7 +104,7 @@ TEST_CASE("fast_lister: many threads share one, each page goes to one of them (m
 TEST_CASE("checkpoint_writer: a second thread is refused at once (mend 16)", "[thread]") {
   emulator::server server;
   server.create_bucket("bucket");
-  const auto client = make(server);
+  const auto client = thread_client(server);
   const dataflux::transfer_context context(*client);
   auto writer =
       dataflux::checkpoint_writer::open(context, {.bucket = "bucket", .object = "made"}).value();
@@ -148,7 +139,7 @@ TEST_CASE("transfer_context: it may own its store, which then lasts as long (men
   emulator::server server;
   fill(server);
   for (int round = 0; round < 20; ++round) {
-    auto client = make(server);
+    auto client = thread_client(server);
     const std::weak_ptr<gcs::client> alive = client;
     const auto listing = dataflux::fast_list(*client, {.bucket = "bucket"}).value();
     std::optional<dataflux::transfer_context> context(std::in_place, std::move(client));
@@ -169,7 +160,7 @@ TEST_CASE("client: the last reference may go inside a completion (mend 16)", "[t
   emulator::server server;
   fill(server);
   for (int round = 0; round < 20; ++round) {
-    auto client = make(server);
+    auto client = thread_client(server);
     const std::weak_ptr<gcs::client> alive = client;
     std::promise<bool> read;
     dataflux::object_store& store = *client;

@@ -4,6 +4,7 @@
 #include <support/raw_server.hpp>
 #include <support/run_child.hpp>
 #include <support/test_exchange.hpp>
+#include <unit/http/transport_harness.hpp>
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,14 +25,8 @@ namespace http = dataflux::http;
 using peer = raw_server::peer;
 using exchange = dataflux::ref<test_exchange>;
 
-const std::string ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
-
-std::shared_ptr<http::curl_transport> make(http::curl_transport_options options = {}) {
-  if (options.io_threads == 0) options.io_threads = 1;
-  auto made = http::curl_transport::create(options);
-  REQUIRE(made);
-  return std::move(*made);
-}
+using transport_harness::make;
+using transport_harness::ok;
 
 void serve_ok(peer& p) {
   while (!p.request().empty()) p.send(ok);

@@ -8,6 +8,7 @@
 #include <support/raw_server.hpp>
 #include <support/test_exchange.hpp>
 #include <support/tls_end.hpp>
+#include <unit/http/transport_harness.hpp>
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -32,14 +33,8 @@ namespace http = dataflux::http;
 using peer = raw_server::peer;
 using exchange = dataflux::ref<test_exchange>;
 
-const std::string ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
-
-std::shared_ptr<http::curl_transport> make(http::curl_transport_options options = {}) {
-  options.io_threads = 1;
-  auto made = http::curl_transport::create(options);
-  REQUIRE(made);
-  return std::move(*made);
-}
+using transport_harness::make;
+using transport_harness::ok;
 
 exchange ask(http::curl_transport& t, exchange e) {
   t.submit(e);

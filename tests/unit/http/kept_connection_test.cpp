@@ -7,6 +7,7 @@
 #include <support/raw_server.hpp>
 #include <support/test_exchange.hpp>
 #include <support/tls_end.hpp>
+#include <unit/http/transport_harness.hpp>
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -27,15 +28,9 @@ namespace http = dataflux::http;
 using peer = raw_server::peer;
 using exchange = dataflux::ref<test_exchange>;
 
-const std::string ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+using transport_harness::make;
+using transport_harness::ok;
 const std::string wrong = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nno";
-
-std::shared_ptr<http::curl_transport> make(http::curl_transport_options options = {}) {
-  options.io_threads = 1;
-  auto made = http::curl_transport::create(options);
-  REQUIRE(made);
-  return std::move(*made);
-}
 
 exchange ask(http::curl_transport& t, exchange e) {
   t.submit(e);

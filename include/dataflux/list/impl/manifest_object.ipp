@@ -75,7 +75,8 @@ class manifest_upload : public std::enable_shared_from_this<manifest_upload> {
 
 /// Memory for the next piece, and then the piece.
 DATAFLUX_INLINE void manifest_upload::reserve() {
-  const std::uint64_t size = upload_->plan().size_of(++pieces_);
+  // Where the store takes no more parts it is the upload that says so.
+  const std::uint64_t size = std::max<std::uint64_t>(upload_->plan().size_of(++pieces_), 1);
   upload_->reserve(size, then<void>([size](manifest_upload& self, const result<void>& granted) {
                      auto piece = granted ? self.make(size) : std::nullopt;
                      if (!piece || (self.made_.empty() && self.encoder_.done())) {
