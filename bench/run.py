@@ -27,6 +27,7 @@ import load_trace
 import needs
 import report
 import save
+import scale
 import storm
 import tail
 from report import row
@@ -74,7 +75,7 @@ SCHEME_WORDS = {"http": "plain", "https": "TLS 1.3"}
 CANCEL_AIMS = {"cancel to completion": ("cancel_ms", 5.0), "destroy to joined": ("destroy_ms", 50.0)}
 SIMULATIONS = {"list_sim": list_sim, "epoch_sim": epoch_sim, "tail": tail, "storm": storm}
 FILE_BYTES = 2 << 30  # of file1g: the new file beside the last one
-NAMES = [*CASES, *GROUPS, "cancel", "build", "cp", "save", "trace", "micro", "list_socket", *SIMULATIONS]
+NAMES = [*CASES, *GROUPS, "cancel", "build", "cp", "save", "trace", "micro", "list_socket", "scale", *SIMULATIONS]
 
 
 class LoadServer:
@@ -175,8 +176,10 @@ def counted_rows(title, name, line):
     """What our client counts besides CPU time: these do not vary from round to round."""
     rows = []
     if line["allocations"] >= 0:
-        aim = ("aim", 0) if name in ("get16k", "range8m") else ("counted only", None)
-        rows.append(row(f"{title}, heap", "new/request", line["allocations"] / line["requests"],
+        aim = ("aim", 0) if name in ("get16k", "range8m", *GROUPS["get_many"]) else \
+            ("counted only", None)
+        what = "new/object" if name in GROUPS["get_many"] else "new/request"
+        rows.append(row(f"{title}, heap", what, line["allocations"] / line["requests"],
                         *aim))
     if name == "listpage" and "memory_per_item" in line:
         rows.append(row(f"{title}, memory", "B/object", line["memory_per_item"], "24 B + name",
@@ -276,6 +279,9 @@ def main():
                 continue
             if name in SIMULATIONS:
                 SIMULATIONS[name].run(folder, options, versions)
+                continue
+            if name == "scale":
+                scale.run(folder, options, versions, server, measure)
                 continue
             if name == "build":
                 rows = builds.measure(options)

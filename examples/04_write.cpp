@@ -17,14 +17,14 @@ int main(int argc, char** argv) try {
   // Generation 0 means "only if there is none". A condition also makes the call safe to repeat, so
   // that the client does so by itself when the network fails.
   const std::string text = "step 1\n";
-  const auto created = client
-                           ->insert({.bucket = bucket,
-                                     .object = name,
-                                     .data = dataflux::as_bytes(text),
-                                     .content_type = "text/plain",
-                                     .metadata = {{"run", "42"}},
-                                     .conditions = {.if_generation_match = 0}})
-                           .value();
+  const auto created =
+      client
+          ->insert({.bucket = bucket,
+                    .object = name,
+                    .data = dataflux::as_bytes(text),
+                    .attributes = {.content_type = "text/plain", .metadata = {{"run", "42"}}},
+                    .conditions = {.if_generation_match = 0}})
+          .value();
   std::printf("created\n");
 
   const auto again = client->insert({.bucket = bucket,

@@ -47,7 +47,7 @@ int main(int argc, char** argv) try {
   const dataflux::bytes_view data = stream;
   const auto client = gcs::client::create().value();
 
-  // A condition is judged when the upload ends: nobody else may have made the object meanwhile.
+  // A condition is checked when the upload ends: nobody else may have made the object meanwhile.
   const auto first =
       client
           ->run(dataflux::resumable_start_request{

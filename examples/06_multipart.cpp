@@ -24,7 +24,7 @@ result<std::vector<dataflux::uploaded_part>> send(dataflux::object_store& store,
     auto request = shape;
     request.part_number = static_cast<std::uint32_t>(under_way.size() + 1);
     request.data = data.subspan(at, std::min(part_size, data.size() - at));
-    under_way.push_back(store.submit_upload_part(request));
+    under_way.push_back(store.submit(request));
   }
   std::vector<dataflux::uploaded_part> parts;
   for (auto& one : under_way) {
@@ -45,11 +45,14 @@ int main(int argc, char** argv) try {
   const std::vector<std::byte> data(std::stoull(argv[3]) << 20U, std::byte{42});
   const auto client = dataflux::gcs::client::create().value();
 
-  const auto upload = client->multipart_initiate({.bucket = bucket, .object = name}).value();
+  const auto upload =
+      client->run(dataflux::multipart_initiate_request{.bucket = bucket, .object = name}).value();
   auto parts =
       send(*client, {.bucket = bucket, .object = name, .upload_id = upload.upload_id}, data);
   if (!parts) {
-    client->multipart_abort({.bucket = bucket, .object = name, .upload_id = upload.upload_id})
+    client
+        ->run(dataflux::multipart_abort_request{
+            .bucket = bucket, .object = name, .upload_id = upload.upload_id})
         .value();
     std::fprintf(stderr, "%s\n", parts.error().to_string().c_str());
     return 1;
@@ -57,10 +60,10 @@ int main(int argc, char** argv) try {
   // The object appears now, whole or not at all; its checksum is compared with those of the parts.
   const std::size_t count = parts->size();
   const auto object = client
-                          ->multipart_complete({.bucket = bucket,
-                                                .object = name,
-                                                .upload_id = upload.upload_id,
-                                                .parts = std::move(*parts)})
+                          ->run(dataflux::multipart_complete_request{.bucket = bucket,
+                                                                     .object = name,
+                                                                     .upload_id = upload.upload_id,
+                                                                     .parts = std::move(*parts)})
                           .value();
   std::printf("%zu parts, %llu bytes\n", count, static_cast<unsigned long long>(object.size));
 } catch (const dataflux::exception& e) {

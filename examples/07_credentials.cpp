@@ -1,5 +1,6 @@
-/// 07: says who one is. Without a word a client looks for Application Default Credentials, as the
-/// other examples do: GOOGLE_APPLICATION_CREDENTIALS, gcloud's login, the machine's own account.
+/// 07: says who one is. Without a word a client searches for Application Default Credentials, as
+/// the other examples do: GOOGLE_APPLICATION_CREDENTIALS, gcloud's login, the machine's own
+/// account.
 ///
 ///     07_credentials BUCKET default           those, said aloud
 ///     07_credentials BUCKET file KEY_FILE     a service account's or an authorized user's file
@@ -7,8 +8,7 @@
 ///
 /// ENDPOINT, when it is set, is asked instead of the service; CA_FILE says whom it is trusted by.
 
-#include <dataflux/auth/adc.hpp>
-#include <dataflux/auth/anonymous.hpp>
+#include <dataflux/auth/credentials.hpp>
 #include <dataflux/gcs/client.hpp>
 
 #include <cstdio>

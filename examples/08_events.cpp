@@ -3,7 +3,7 @@
 ///
 ///     08_events BUCKET NAME
 
-#include <dataflux/collecting_sink.hpp>
+#include <dataflux/download/get_one.hpp>
 #include <dataflux/gcs/client.hpp>
 
 #include <chrono>
@@ -36,13 +36,11 @@ class printing_observer final : public dataflux::observer {
 
 int main(int argc, char** argv) try {
   if (argc < 3) return 2;
-  printing_observer watcher;  // outlives the client
-  const auto client = dataflux::gcs::client::create({.observer = &watcher}).value();
+  printing_observer observer;  // outlives the client
+  const auto client = dataflux::gcs::client::create({.observer = &observer}).value();
 
-  dataflux::collecting_sink sink{dataflux::buffer_pool{}};
-  sink.reset(std::size_t{64} << 20U, dataflux::collecting_sink::excess::refuse);
-  const auto read = client->read({.bucket = argv[1], .object = argv[2]}, sink);
-  if (!read) std::printf("failed: %s\n", std::string(to_string(read.error().code())).c_str());
+  const auto read = dataflux::read_text(*client, {.bucket = argv[1], .object = argv[2]});
+  if (!read) std::printf("failed: %s\n", read.error().to_string().c_str());
 
   const dataflux::counters& totals = client->totals();
   std::printf("class B %llu, retries %llu, failed calls %llu\n",

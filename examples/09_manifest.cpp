@@ -6,8 +6,8 @@
 
 #include <dataflux/gcs/client.hpp>
 #include <dataflux/list/fast_list.hpp>
+#include <dataflux/list/manifest.hpp>
 #include <dataflux/list/manifest_refresh.hpp>
-#include <dataflux/list/manifest_writer.hpp>
 
 #include <chrono>
 #include <cstdio>

@@ -2,7 +2,7 @@
 ///
 ///     10_many BUCKET PREFIX
 
-#include <dataflux/download/get_many.hpp>
+#include <dataflux/download/getter.hpp>
 #include <dataflux/gcs/client.hpp>
 #include <dataflux/list/fast_list.hpp>
 
@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
 
   // One for all streams of a process: they share its memory and its requests in flight.
   const dataflux::transfer_context context(**client, {.memory_cap = 64U << 20U});
-  dataflux::getter items(context, argv[1], std::move(listed->objects));
+  dataflux::getter items(context, {.bucket = argv[1]}, std::move(listed->objects));
   std::size_t failed = 0;
   for (;;) {
     // At least one item, and no more waiting than for that; none at the end.
@@ -40,7 +40,7 @@ int main(int argc, char** argv) {
         continue;
       }
       // item.bytes is memory of the library, which goes back to it with the item.
-      std::printf("%s: %zu bytes, %s\n", item.object.c_str(), item.bytes.size(),
+      std::printf("%s: %zu bytes, %s\n", item.object.str().c_str(), item.bytes.size(),
                   item.verified ? "checked" : "not checked");
     }
   }

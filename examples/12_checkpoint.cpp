@@ -3,8 +3,8 @@
 ///
 ///     12_checkpoint BUCKET OBJECT
 
-#include <dataflux/checkpoint/reader.hpp>
-#include <dataflux/checkpoint/writer.hpp>
+#include <dataflux/checkpoint/checkpoint_reader.hpp>
+#include <dataflux/checkpoint/checkpoint_writer.hpp>
 #include <dataflux/exec/interrupt_source.hpp>
 #include <dataflux/gcs/client.hpp>
 
@@ -27,10 +27,11 @@ dataflux::result<dataflux::committed_object> save(const dataflux::transfer_conte
                                                   const std::string& bucket,
                                                   const std::string& object,
                                                   const std::stop_token& stop) {
-  auto writer = dataflux::checkpoint_writer::open(context, {.bucket = bucket,
-                                                            .object = object,
-                                                            .metadata = {{"step", "1000"}},
-                                                            .limits = {.stop = stop}});
+  auto writer =
+      dataflux::checkpoint_writer::open(context, {.bucket = bucket,
+                                                  .object = object,
+                                                  .attributes = {.metadata = {{"step", "1000"}}},
+                                                  .limits = {.stop = stop}});
   if (!writer) return writer.error();
   for (int i = 0; i < tensors; ++i) {
     // An error, or an exception in what makes the bytes, leaves what was there before.

@@ -4,7 +4,6 @@
 ///
 ///     13_checkpoint_set BUCKET PREFIX
 
-#include <dataflux/checkpoint/checkpoint_set.hpp>
 #include <dataflux/checkpoint/checkpoint_sets.hpp>
 #include <dataflux/gcs/client.hpp>
 
@@ -65,7 +64,8 @@ void run(const std::string& bucket, const std::string& prefix) {
   std::string state(shard.size(), '\0');
   shard.read_all(std::as_writable_bytes(std::span(state))).value();
   std::printf("rank-2 %s\n", state == state_of(2) ? "restored" : "differs");
-  const auto gone = dataflux::keep_last_checkpoint_sets(*client, bucket, prefix, 1).value();
+  const auto gone =
+      dataflux::keep_last_checkpoint_sets(*client, {.bucket = bucket, .prefix = prefix}).value();
   for (const std::string& name : gone.sets) std::printf("removed %s\n", name.c_str());
 }
 

@@ -1,4 +1,3 @@
-#include <dataflux/auth/impl/adc.ipp>
 #include <dataflux/auth/impl/anonymous.ipp>
 #include <dataflux/auth/impl/authorized_user.ipp>
 #include <dataflux/auth/impl/compute_engine.ipp>
@@ -9,3 +8,4 @@
 #include <dataflux/auth/impl/service_account.ipp>
 #include <dataflux/auth/impl/token_cache.ipp>
 #include <dataflux/auth/impl/token_endpoint.ipp>
+#include <dataflux/auth/impl/token_flow.ipp>

@@ -3,3 +3,4 @@
 #include <dataflux/impl/collecting_sink.ipp>
 #include <dataflux/impl/error.ipp>
 #include <dataflux/impl/fork_generation.ipp>
+#include <dataflux/impl/log_observer.ipp>

@@ -10,11 +10,11 @@
 #include <dataflux/gcs/impl/goog_hash.ipp>
 #include <dataflux/gcs/impl/list_verb.ipp>
 #include <dataflux/gcs/impl/multipart_verbs.ipp>
+#include <dataflux/gcs/impl/object_reader.ipp>
 #include <dataflux/gcs/impl/object_resource.ipp>
 #include <dataflux/gcs/impl/object_verbs.ipp>
 #include <dataflux/gcs/impl/pace_line.ipp>
 #include <dataflux/gcs/impl/read_call.ipp>
 #include <dataflux/gcs/impl/read_verb.ipp>
 #include <dataflux/gcs/impl/reply_facts.ipp>
-#include <dataflux/gcs/impl/requests.ipp>
 #include <dataflux/gcs/impl/resumable_verbs.ipp>

@@ -18,6 +18,9 @@
 #include <dataflux/http/impl/proxy.ipp>
 #include <dataflux/http/impl/resolver.ipp>
 #include <dataflux/http/impl/retry.ipp>
+#include <dataflux/http/impl/socket_end.ipp>
 #include <dataflux/http/impl/socket_watch.ipp>
+#include <dataflux/http/impl/stream.ipp>
+#include <dataflux/http/impl/tls_stream.ipp>
 #include <dataflux/http/impl/trust_store.ipp>
 #include <dataflux/http/impl/url.ipp>

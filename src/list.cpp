@@ -2,7 +2,7 @@
 #include <dataflux/list/impl/list_coordinator.ipp>
 #include <dataflux/list/impl/list_coordinator_pages.ipp>
 #include <dataflux/list/impl/list_filter.ipp>
-#include <dataflux/list/impl/list_outbox.ipp>
+#include <dataflux/list/impl/list_queue.ipp>
 #include <dataflux/list/impl/listing_changes.ipp>
 #include <dataflux/list/impl/manifest.ipp>
 #include <dataflux/list/impl/manifest_encoder.ipp>
@@ -13,6 +13,6 @@
 #include <dataflux/list/impl/name_range.ipp>
 #include <dataflux/list/impl/name_tree.ipp>
 #include <dataflux/list/impl/page_check.ipp>
-#include <dataflux/list/impl/range_outlook.ipp>
+#include <dataflux/list/impl/range_estimate.ipp>
 #include <dataflux/list/impl/range_splitter.ipp>
 #include <dataflux/list/impl/splitter_state.ipp>

@@ -12,4 +12,5 @@
 #include <dataflux/store/impl/resumable.ipp>
 #include <dataflux/store/impl/synthetic_bytes.ipp>
 #include <dataflux/store/impl/validate.ipp>
+#include <dataflux/store/impl/validate_buckets.ipp>
 #include <dataflux/store/impl/validate_multipart.ipp>

@@ -2,7 +2,7 @@
 /// else is needed; with DATAFLUX_TEST_BUCKET set it is that one, at the service or at the emulator
 /// that STORAGE_EMULATOR_HOST names.
 
-#include <dataflux/download/get_many.hpp>
+#include <dataflux/download/getter.hpp>
 #include <dataflux/exec/virtual_scheduler.hpp>
 #include <dataflux/gcs/client.hpp>
 #include <dataflux/list/fast_list.hpp>
@@ -29,7 +29,7 @@ int read_all(dataflux::object_store& store, const std::string& bucket, Drive dri
   const std::size_t expected = listed.objects.size();
 
   const dataflux::transfer_context context(store);
-  dataflux::getter items(context, bucket, std::move(listed.objects));
+  dataflux::getter items(context, {.bucket = bucket}, std::move(listed.objects));
   std::size_t verified = 0;
   for (;;) {
     auto reading = items.submit_next_batch(16);
@@ -39,7 +39,8 @@ int read_all(dataflux::object_store& store, const std::string& bucket, Drive dri
     for (const dataflux::got_item& item : batch) {
       if (item.failure) throw dataflux::exception(*item.failure);
       const auto* text = reinterpret_cast<const char*>(item.bytes.data());
-      std::printf("%s: %.*s\n", item.object.c_str(), static_cast<int>(item.bytes.size()), text);
+      std::printf("%s: %.*s\n", item.object.str().c_str(), static_cast<int>(item.bytes.size()),
+                  text);
       verified += item.verified ? 1 : 0;
     }
   }

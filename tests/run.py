@@ -153,7 +153,10 @@ def run_other(entry, environment, limit):
     if status == 0:
         return 1, 0, [], output
     why = f"stopped after {limit:.0f} s" if status is None else f"exit status {status}"
-    return 0, 0, [("(the program)", [why])], output
+    # unittest names the tests that failed; the reason is the last line below such a name.
+    lost = re.findall(r"^(?:FAIL|ERROR): (.+)\n(?:[^-].*\n)?-+\n((?:.+\n)*)", output, re.MULTILINE)
+    named = [(name, [told.splitlines()[-1]] if told else [why]) for name, told in lost]
+    return 0, 0, named or [("(the program)", [why])], output
 
 
 def run_entry(entry, base, full, case_filter):

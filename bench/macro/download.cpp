@@ -2,8 +2,8 @@
 // into a file. Every byte is checksummed and every object compared, as always.
 
 #include <dataflux/download/download_file.hpp>
-#include <dataflux/download/get_many.hpp>
 #include <dataflux/download/get_one.hpp>
+#include <dataflux/download/getter.hpp>
 #include <dataflux/gcs/client.hpp>
 
 #include <algorithm>
@@ -13,8 +13,11 @@
 #include <utility>
 #include <vector>
 
+#include <support/counted_new.hpp>
+
 #include "exchange.hpp"
 #include "our_client.hpp"
+#include "thread_times.hpp"
 
 namespace {
 
@@ -70,25 +73,25 @@ class downloads {
 
   bench::tally read_many(std::uint64_t count, bool check) {
     const bool small = shape_ == shape::get16k;
-    const dataflux::get_request each{
-        .object = std::string(small ? bench::small_object : bench::medium_object),
-        .object_size = small ? bench::small_size : bench::medium_size};
-    dataflux::getter items(context_, std::string(bench::bucket),
-                           [each, left = count]() mutable -> std::optional<dataflux::get_request> {
-                             if (left == 0) return std::nullopt;
-                             --left;
-                             return each;
-                           });
+    dataflux::object_columns listed;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      listed.append(small ? bench::small_object : bench::medium_object,
+                    small ? bench::small_size : bench::medium_size, 0, std::nullopt);
+    }
+    const std::int64_t before = allocations.load();
+    dataflux::getter items(context_, {.bucket = std::string(bench::bucket)}, std::move(listed));
     bench::tally done{};
     if (batch_ == 1) {
       while (auto item = items.next().value()) take(*item, check, done);
-      return done;
+    } else {
+      for (bool more = true; more;) {
+        const auto some = items.next_batch(batch_).value();
+        for (const dataflux::got_item& item : some) take(item, check, done);
+        more = !some.empty();
+      }
     }
-    for (;;) {
-      const auto some = items.next_batch(batch_).value();
-      if (some.empty()) return done;
-      for (const dataflux::got_item& item : some) take(item, check, done);
-    }
+    done.allocations = allocations.load() - before;
+    return done;
   }
 
   static void take(const dataflux::got_item& item, bool check, bench::tally& done) {
@@ -120,7 +123,9 @@ int main(int argc, char** argv) {
   }
   downloads client(given, batch);
   client.run(std::max<std::uint64_t>(given.warmup, given.count / 8), true);
+  const auto before = bench::thread_times();
   const bench::stopwatch watch;
   const bench::tally done = client.run(given.count, false);
-  watch.print(done, ", \"in_flight\": " + std::to_string(client.concurrency()));
+  watch.print(done, ", \"in_flight\": " + std::to_string(client.concurrency()) +
+                        ", \"threads\": " + bench::times_since(before));
 }

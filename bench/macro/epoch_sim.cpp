@@ -49,7 +49,7 @@ void print_samples(const epoch_outcome& o) {
         "%s[%.4f, %llu, %llu, %.4f, %llu, %llu, %d, %zu]", &s == o.samples.data() ? "" : ", ",
         s.time, static_cast<unsigned long long>(s.received),
         static_cast<unsigned long long>(s.items), s.waited, static_cast<unsigned long long>(s.held),
-        static_cast<unsigned long long>(s.lent), s.limit, s.in_flight);
+        static_cast<unsigned long long>(s.borrowed), s.limit, s.in_flight);
   }
   std::printf("]");
 }

@@ -1,4 +1,4 @@
-#include <dataflux/download/get_many.hpp>
+#include <dataflux/download/getter.hpp>
 #include <dataflux/gcs/client.hpp>
 
 #include <CLI/CLI.hpp>
@@ -33,7 +33,8 @@ struct settings {
 class epoch {
  public:
   epoch(const settings& s, const dataflux::transfer_context& context)
-      : settings_(s), items_(context, s.bucket, dataflux::get_source([this] { return next(); })) {}
+      : settings_(s),
+        items_(context, {.bucket = s.bucket}, dataflux::get_source([this] { return next(); })) {}
 
   /// Seconds that the consumer waited.
   double run() {

@@ -1,7 +1,7 @@
 // Our way to load a checkpoint: checkpoint_reader, all at once into memory ("one1g", as the floor
 // calls it), or by read() in sequence ("one1g-read"). Opened anew for each object, and verified.
 
-#include <dataflux/checkpoint/reader.hpp>
+#include <dataflux/checkpoint/checkpoint_reader.hpp>
 #include <dataflux/gcs/client.hpp>
 
 #include <algorithm>

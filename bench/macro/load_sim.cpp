@@ -1,5 +1,5 @@
-#include <dataflux/checkpoint/reader.hpp>
-#include <dataflux/download/get_many.hpp>
+#include <dataflux/checkpoint/checkpoint_reader.hpp>
+#include <dataflux/download/getter.hpp>
 #include <dataflux/exec/virtual_scheduler.hpp>
 #include <dataflux/store/memory_store.hpp>
 
@@ -32,6 +32,7 @@ struct settings {
   double connection{50e6};  ///< bytes a second
   double link{0};           ///< bytes a second, 0 = unlimited
   int connections{16};
+  std::uint64_t memory_cap{256U << 20U};  ///< of the context; a reader's cache is a quarter of it
   /// Of round trips and rates, as sigma of a log-normal factor: on no real network calls that begin
   /// together end together.
   double spread{0.1};
@@ -47,6 +48,7 @@ class simulation {
                         .bytes_per_second_per_connection = s.connection,
                         .bytes_per_second_total = s.link,
                         .rate_spread = s.spread,
+                        .piece_size = 128U << 10U,
                         .seed = s.seed}),
         memory_(std::as_writable_bytes(bench::touched_memory(s.size))) {
     store_.put("bench", "model", dataflux::synthetic_bytes(s.size, 1));
@@ -88,9 +90,10 @@ class simulation {
     dataflux::duration took{};
     std::size_t count = 0;
     {
-      dataflux::getter items(*context_, "bench", [&]() -> std::optional<dataflux::get_request> {
-        return dataflux::get_request{.object = "item", .object_size = given_.item};
-      });
+      dataflux::getter items(
+          *context_, {.bucket = "bench"}, [&]() -> std::optional<dataflux::get_request> {
+            return dataflux::get_request{.object = "item", .object_size = given_.item};
+          });
       const auto items_until = [&](const auto& over) {
         const auto before = clock_.now();
         for (count = 0; !over(before);) {
@@ -134,11 +137,16 @@ class simulation {
   /// A context of its own: nothing is learned from the run before.
   dataflux::checkpoint_reader open() {
     context_.emplace(store_,
-                     dataflux::transfer_options{.concurrency = {.max = given_.connections}});
+                     dataflux::transfer_options{.memory_cap = given_.memory_cap,
+                                                .concurrency = {.max = given_.connections}});
     std::optional<dataflux::result<dataflux::checkpoint_reader>> made;
     timed(made, [&] {
       dataflux::checkpoint_reader::start_open(
-          *context_, {.bucket = "bench", .object = "model"},
+          *context_,
+          {.bucket = "bench",
+           .object = "model",
+           .cache = given_.memory_cap / 4,
+           .read_ahead = given_.memory_cap / 4},
           [&](dataflux::result<dataflux::checkpoint_reader> r) { made.emplace(std::move(r)); });
     });
     return std::move(**made);
@@ -163,6 +171,7 @@ int main(int argc, char** argv) {
   app.add_option("--connection", s.connection, "bytes a second of each");
   app.add_option("--link", s.link, "bytes a second of all together, 0 = unlimited");
   app.add_option("--connections", s.connections)->check(CLI::PositiveNumber);
+  app.add_option("--memory-cap", s.memory_cap);
   app.add_option("--spread", s.spread);
   app.add_option("--seed", s.seed);
   CLI11_PARSE(app, argc, argv);

@@ -35,6 +35,7 @@ struct options {
   std::uint64_t count = 1000;
   std::uint64_t warmup = 0;  ///< 0: four per lane
   unsigned concurrency = 32;
+  unsigned threads = 0;           ///< I/O threads of ours; 0: its default
   std::uint64_t buffer_size = 0;  ///< libcurl's receive buffer; 0: the best one for the case
 };
 
@@ -55,6 +56,8 @@ inline options parse_options(int argc, char** argv) {
       out.warmup = std::strtoull(value, nullptr, 10);
     else if (key == "--concurrency")
       out.concurrency = static_cast<unsigned>(std::strtoul(value, nullptr, 10));
+    else if (key == "--threads")
+      out.threads = static_cast<unsigned>(std::strtoul(value, nullptr, 10));
     else if (key == "--buffer-size")
       out.buffer_size = std::strtoull(value, nullptr, 10);
     else

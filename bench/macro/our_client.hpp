@@ -17,6 +17,7 @@ inline std::shared_ptr<dataflux::gcs::client> make_client(const options& given) 
   dataflux::gcs::client_options how;
   how.endpoint = given.endpoint;
   how.emulator = true;
+  how.transport.io_threads = given.threads;
   how.transport.ca_file = given.tls ? given.ca : "";
   auto made = dataflux::gcs::client::create(std::move(how));
   if (!made) fail("cannot make a client", text_of(made.error()));

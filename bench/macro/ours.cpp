@@ -1,7 +1,7 @@
 // Our client, as a feature of the library uses it: verbs in callback form, the next one started by
 // the completion of the one before. Checksums, retries, time limits and pacing are on, as always.
 
-#include <dataflux/auth/anonymous.hpp>
+#include <dataflux/auth/credentials.hpp>
 #include <dataflux/gcs/client.hpp>
 
 #include <algorithm>
@@ -9,40 +9,16 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
-#include <new>
 #include <optional>
 #include <semaphore>
 #include <stop_token>
 #include <utility>
 #include <vector>
 
+#include <support/counted_new.hpp>
+
 #include "exchange.hpp"
 #include "our_client.hpp"
-
-namespace {
-
-std::atomic<std::int64_t> allocations{0};
-
-void* counted(std::size_t size, std::size_t alignment) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  void* memory =
-      alignment <= alignof(std::max_align_t)
-          ? std::malloc(size)
-          : std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-
-}  // namespace
-
-void* operator new(std::size_t size) { return counted(size, 1); }
-void* operator new(std::size_t size, std::align_val_t alignment) {
-  return counted(size, static_cast<std::size_t>(alignment));
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
 
 namespace {
 
@@ -152,7 +128,7 @@ class our_client {
   void begin_part(lane& l, std::uint64_t index) {
     dataflux::upload_part_request request = upload_;
     request.part_number = static_cast<std::uint32_t>(index % 10000 + 1);
-    client_->start_upload_part(request, [this, &l](dataflux::result<dataflux::uploaded_part> done) {
+    client_->start(request, [this, &l](dataflux::result<dataflux::uploaded_part> done) {
       if (!done) fail("a part", text_of(done.error()));
       finish(l, done->size, {});
     });

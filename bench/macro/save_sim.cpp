@@ -6,8 +6,8 @@
 #include <dataflux/codec/crc32c.hpp>
 #include <dataflux/exec/virtual_scheduler.hpp>
 #include <dataflux/store/memory_store.hpp>
-#include <dataflux/transfer/object_upload.hpp>
-#include <dataflux/transfer/transfer_state.hpp>
+#include <dataflux/transfer/detail/object_upload.hpp>
+#include <dataflux/transfer/detail/transfer_state.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -69,8 +69,8 @@ class saving {
 
   void run() {
     upload_ = std::make_shared<dataflux::object_upload>(
-        context_, dataflux::object_upload_request{
-                      .bucket = "bench", .object = "o", .part_size = rates_.part});
+        context_,
+        dataflux::upload_request{.bucket = "bench", .object = "o", .part_size = rates_.part});
     upload_->open([this](const dataflux::result<void>& opened) {
       if (!opened) fail("open", opened.error().message());
       part_ = upload_->plan().first_size();

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/download/get_many.hpp>
+#include <dataflux/download/getter.hpp>
 #include <dataflux/exec/virtual_scheduler.hpp>
 #include <dataflux/store/memory_store.hpp>
 
@@ -61,7 +61,7 @@ struct epoch_sample {
   std::uint64_t items{0};     ///< that the consumer has had
   double waited{0};           ///< seconds that the consumer has waited
   std::uint64_t held{0};
-  std::uint64_t lent{0};
+  std::uint64_t borrowed{0};
   int limit{0};
   std::size_t in_flight{0};
 };
@@ -71,7 +71,7 @@ struct epoch_outcome {
   std::vector<epoch_sample> samples{};
   std::vector<double> completions{};  ///< seconds from the pull of a request to its item
   std::uint64_t peak_held{0};
-  std::uint64_t peak_lent{0};
+  std::uint64_t peak_borrowed{0};
   std::uint64_t requests{0};  ///< reads
   std::uint64_t composed{0};
   std::uint64_t failed{0};
@@ -103,8 +103,10 @@ class simulated_epoch {
 
   epoch_outcome run() {
     began_ = clock_.now();
-    items_.emplace(context_, "bucket", dataflux::get_source([this] { return pull(); }),
-                   dataflux::get_many_options{.order = plan_.order, .compose = plan_.compose});
+    items_.emplace(context_,
+                   dataflux::get_many_request{
+                       .bucket = "bucket", .order = plan_.order, .compose = plan_.compose},
+                   dataflux::get_source([this] { return pull(); }));
     ask();
     tick();
     while (!done_ && clock_.run_one()) {
@@ -159,7 +161,7 @@ class simulated_epoch {
   void step() {
     waiting_ = false;
     waited_ += now() - asked_at_;
-    outcome_.peak_lent = std::max(outcome_.peak_lent, context_.counters().lent);
+    outcome_.peak_borrowed = std::max(outcome_.peak_borrowed, context_.counters().borrowed);
     if (items_had_ == plan_.items()) {
       done_ = true;
       return;
@@ -180,7 +182,7 @@ class simulated_epoch {
                                 .items = items_had_,
                                 .waited = waited_ + (waiting_ ? now() - asked_at_ : 0),
                                 .held = counters.held,
-                                .lent = counters.lent,
+                                .borrowed = counters.borrowed,
                                 .limit = counters.concurrency,
                                 .in_flight = counters.in_flight});
   }

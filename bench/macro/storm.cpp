@@ -1,8 +1,8 @@
-#include <dataflux/byte_sink.hpp>
-#include <dataflux/download/get_many.hpp>
+#include <dataflux/bytes.hpp>
+#include <dataflux/download/getter.hpp>
 #include <dataflux/exec/virtual_scheduler.hpp>
 #include <dataflux/gcs/client.hpp>
-#include <dataflux/http/memory_transport.hpp>
+#include <dataflux/http/detail/memory_transport.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -122,7 +122,7 @@ class consumer {
  public:
   consumer(const dataflux::transfer_context& context, dataflux::virtual_scheduler& clock,
            const service& from)
-      : clock_(clock), items_(context, "bucket", dataflux::get_source([this, &from] {
+      : clock_(clock), items_(context, {.bucket = "bucket"}, dataflux::get_source([this, &from] {
                                 return std::optional(dataflux::get_request{
                                     .object = std::to_string(next_++ % 100'000),
                                     .object_size = from.object_size()});

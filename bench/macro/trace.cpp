@@ -1,4 +1,4 @@
-#include <dataflux/checkpoint/reader.hpp>
+#include <dataflux/checkpoint/checkpoint_reader.hpp>
 #include <dataflux/gcs/client.hpp>
 
 #include <CLI/CLI.hpp>

@@ -2,11 +2,11 @@
 // bytes, from memory or from a stream. Staged and verified, as always.
 //
 //   save              from memory as large as the object, by pieces of 1 MiB, copied
-//   save-borrowed     the same, by pieces of 64 MiB, lent
+//   save-borrowed     the same, by pieces of 64 MiB, borrowed
 //   stream            from one block, again and again; tells every 20 ms how far it is, and the
 //                     resident memory before and at most
 
-#include <dataflux/checkpoint/writer.hpp>
+#include <dataflux/checkpoint/checkpoint_writer.hpp>
 #include <dataflux/codec/crc32c.hpp>
 #include <dataflux/gcs/client.hpp>
 
@@ -33,7 +33,7 @@ using bench::text_of;
 constexpr std::size_t copied_piece = std::size_t{1} << 20;
 /// Little enough that a stream fills it even where the network takes all at once.
 constexpr std::uint64_t stream_memory = std::uint64_t{32} << 20;
-constexpr std::size_t lent_piece = std::size_t{64} << 20;
+constexpr std::size_t borrowed_piece = std::size_t{64} << 20;
 
 std::uint64_t resident() {
   std::uint64_t all = 0;
@@ -62,12 +62,12 @@ class uploads {
     auto writer = dataflux::checkpoint_writer::open(
         context_, {.bucket = std::string(bench::bucket), .object = named(size)});
     if (!writer) fail("open", text_of(writer.error()));
-    const bool lent = name_ == "save-borrowed";
-    const std::size_t step = lent ? lent_piece : copied_piece;
+    const bool borrowed = name_ == "save-borrowed";
+    const std::size_t step = borrowed ? borrowed_piece : copied_piece;
     for (std::uint64_t at = 0; at < size; at += step) {
       const auto bytes = std::as_bytes(memory_).subspan(
           at % memory_.size(), static_cast<std::size_t>(std::min<std::uint64_t>(step, size - at)));
-      const auto wrote = lent ? writer->write_borrowed(bytes) : writer->write(bytes);
+      const auto wrote = borrowed ? writer->write_borrowed(bytes) : writer->write(bytes);
       if (!wrote) fail("write", text_of(wrote.error()));
     }
     const auto made = writer->commit();

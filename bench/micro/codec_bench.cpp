@@ -2,8 +2,8 @@
 // `listing_into_columns` is to cost at most 1.15 of it.
 
 #include <dataflux/codec/crc32c.hpp>
-#include <dataflux/codec/object_list.hpp>
-#include <dataflux/codec/percent.hpp>
+#include <dataflux/codec/detail/object_list.hpp>
+#include <dataflux/codec/detail/percent.hpp>
 #include <dataflux/store/object_columns.hpp>
 
 #include <benchmark/benchmark.h>

@@ -20,7 +20,7 @@ struct session {
   /// What all downloads share.
   const dataflux::transfer_context& transfers;
   std::stop_token stop{};
-  /// What has crossed the network; may be null.
+  /// What has been sent and received over the network; may be null.
   const dataflux::counters* totals{nullptr};
 };
 
@@ -56,6 +56,8 @@ struct cp_options {
   bool recursive{false};
   /// What is there already, and right, is not copied; large downloads go on where they broke off.
   bool go_on{false};
+  /// What the target has and the source has not is removed in the end.
+  bool delete_extra{false};
   /// Tells what would be copied, and copies nothing.
   bool dry_run{false};
 };

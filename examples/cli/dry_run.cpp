@@ -12,9 +12,16 @@ void dry_run::tell(std::string_view source, std::string_view target, std::uint64
               static_cast<int>(target.size()), target.data());
 }
 
+void dry_run::tell_removal(std::string_view what, std::uint64_t size) {
+  ++removals_;
+  std::printf("%15" PRIu64 "  %.*s is extra\n", size, static_cast<int>(what.size()), what.data());
+}
+
 void dry_run::finish(outcome& report) const {
-  if (objects_ == 0 && report.failures() > 0) return;  // there is nothing to know a total of
-  std::printf("total: %" PRIu64 " objects, %" PRIu64 " bytes to copy\n", objects_, bytes_);
+  if (objects_ == 0 && removals_ == 0 && report.failures() > 0) return;  // nothing to total
+  std::printf("total: %" PRIu64 " objects, %" PRIu64 " bytes to copy", objects_, bytes_);
+  if (removals_ > 0) std::printf("; %" PRIu64 " to remove", removals_);
+  std::printf("\n");
   if (std::fflush(stdout) != 0) report.failed(file_error("output", "could not be written"));
 }
 

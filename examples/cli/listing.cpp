@@ -17,7 +17,7 @@ dataflux::fast_list_request request_of(const listing_request& what) {
 }
 
 dataflux::result<void> for_each_page(dataflux::object_store& store, const listing_request& what,
-                                     dataflux::unique_function<bool(dataflux::listed_page&)> page) {
+                                     const std::function<bool(dataflux::listed_page&)>& page) {
   dataflux::fast_lister lister(store, request_of(what));
   while (true) {
     auto got = lister.next_page();

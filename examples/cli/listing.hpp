@@ -1,9 +1,9 @@
 #pragma once
 
-#include <dataflux/list/fast_list_request.hpp>
+#include <dataflux/list/fast_list.hpp>
 #include <dataflux/store/object_store.hpp>
-#include <dataflux/unique_function.hpp>
 
+#include <functional>
 #include <stop_token>
 #include <string>
 
@@ -29,6 +29,6 @@ dataflux::fast_list_request request_of(const listing_request& what);
 /// comes next is listed meanwhile, by many calls at a time. As request_of() asks.
 /// Errors: those of dataflux::fast_list().
 dataflux::result<void> for_each_page(dataflux::object_store& store, const listing_request& what,
-                                     dataflux::unique_function<bool(dataflux::listed_page&)> page);
+                                     const std::function<bool(dataflux::listed_page&)>& page);
 
 }  // namespace cli

@@ -1,6 +1,6 @@
 #include "location.hpp"
 
-#include <dataflux/store/validate.hpp>
+#include <dataflux/store/bucket_requests.hpp>
 
 #include <algorithm>
 #include <cctype>

@@ -1,7 +1,6 @@
-#include <dataflux/codec/rfc3339.hpp>
 #include <dataflux/list/fast_list.hpp>
+#include <dataflux/list/manifest.hpp>
 #include <dataflux/list/manifest_refresh.hpp>
-#include <dataflux/list/manifest_writer.hpp>
 
 #include <terminal/listing_progress.hpp>
 
@@ -104,7 +103,7 @@ result<void> create(const session& with, const manifest_options& options, outcom
   if (!description) return description.error();
   const auto listed = [&] {
     listing_progress bar;
-    request.watcher = &bar;
+    request.observer = &bar;
     return dataflux::fast_list(with.store, request);
   }();
   if (!listed) return listed.error();
@@ -142,7 +141,7 @@ result<void> refresh(const session& with, const manifest_options& options) {
   const auto now = [&] {
     listing_progress bar;
     return dataflux::refresh_manifest(with.store, *before,
-                                      {.watcher = &bar, .limits = {.stop = with.stop}});
+                                      {.observer = &bar, .limits = {.stop = with.stop}});
   }();
   if (!now) return now.error();
   if (!options.dry_run) {
@@ -159,7 +158,7 @@ void print_description(const manifest& of) {
   };
   std::printf("%s\n", shown_url(facts.bucket, facts.prefix).c_str());
   fact("objects", std::to_string(of.size()));
-  fact("listed", dataflux::codec::format_rfc3339(facts.taken));
+  fact("listed", dataflux::to_string(facts.taken));
   fact("from", facts.start_offset);
   fact("up to", facts.end_offset);
   fact("glob", facts.match_glob);

@@ -59,9 +59,13 @@ error file_error(std::string_view path, int number) {
 }
 
 error file_error(error told) {
-  // A limit of the size of files is met by large ones only; a full disk by all.
-  if (told.message().ends_with(std::generic_category().message(EFBIG))) {
-    told = error(code_of(EFBIG), told.message());
+  if (!told.bucket().empty() || !told.verb().empty()) return told;
+  // A limit of the process, such as of the size of files, is met by some only; a full disk by all.
+  const auto ends_as = [&](int number) {
+    return told.message().ends_with(std::generic_category().message(number));
+  };
+  if (told.code() == errc::resource_exhausted && !ends_as(ENOSPC) && !ends_as(EDQUOT)) {
+    told = error(errc::failed_precondition, told.message());
   }
   return told.with_verb(file_verb);
 }
@@ -106,8 +110,8 @@ exit_status status_of(const error& e) noexcept {
   }
 }
 
-void outcome::expect(std::uint64_t bytes) noexcept {
-  if (bar_ != nullptr) bar_->expect(1, bytes);
+void outcome::expect(std::uint64_t objects, std::uint64_t bytes) noexcept {
+  if (bar_ != nullptr) bar_->expect(objects, bytes);
 }
 
 void outcome::done(std::uint64_t bytes, std::string_view name) {

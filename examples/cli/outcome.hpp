@@ -34,7 +34,7 @@ inline constexpr std::string_view exit_status_help =
 
 /// A failure of the system call that set `number` (errno), on a file here.
 dataflux::error file_error(std::string_view path, int number);
-/// The same, as the library tells it.
+/// The same, as the library tells it, which names neither bucket nor verb; any other stays.
 dataflux::error file_error(dataflux::error told);
 /// A failure on a file here in words of our own.
 dataflux::error file_error(std::string_view path, std::string_view why);
@@ -44,7 +44,7 @@ std::string explain(const dataflux::error& e);
 exit_status status_of(const dataflux::error& e) noexcept;
 
 /// Counts what was done and reports what was not, one line each, on standard error.
-/// Thread safety: all members from any thread.
+/// Threads: all members from any thread.
 class outcome {
  public:
   /// Both may be null. `end` is told to stop once the rest is hopeless, since what is under way
@@ -52,8 +52,8 @@ class outcome {
   explicit outcome(progress* bar, std::stop_source* end = nullptr) noexcept
       : bar_(bar), end_(end) {}
 
-  /// One more object is to come, of so many bytes.
-  void expect(std::uint64_t bytes) noexcept;
+  /// More objects are to come, of so many bytes.
+  void expect(std::uint64_t objects, std::uint64_t bytes) noexcept;
   /// `name`: what to show as the last that was finished.
   void done(std::uint64_t bytes, std::string_view name = {});
   /// Bytes of an object that is not done yet.

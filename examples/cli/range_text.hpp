@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/byte_range.hpp>
+#include <dataflux/bytes.hpp>
 
 #include <optional>
 #include <string_view>

@@ -8,8 +8,9 @@
 namespace cli {
 
 /// Tells the person, on standard error, that requests fail and are sent again: else a service that
-/// is not there looks like a slow one for half a minute. Nothing is said while others succeed,
-/// since most failures are mended by the next try; then one line at most every five seconds.
+/// is not there cannot be told from a slow one for half a minute. Nothing is said while others
+/// succeed, since most failures are mended by the next try; then one line at most every five
+/// seconds.
 class retry_notice final : public dataflux::observer {
  public:
   void on_request(const dataflux::request_event& event) noexcept override;

@@ -1,50 +1,55 @@
+#include <dataflux/transfer/remove_objects.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "commands.hpp"
-#include "job.hpp"
-#include "listing.hpp"
 #include "location.hpp"
 
 namespace cli {
 
 using dataflux::errc;
 using dataflux::error;
+using dataflux::object_columns;
 
 namespace {
 
-void remove(job& with, dataflux::remove_request what) {
-  const auto item = std::make_shared<pipeline::item>(with.flow.begin_item());
+constexpr std::size_t at_a_time = 128;
+
+struct job_of_rm {
+  dataflux::object_store& store;
+  outcome& report;
+  std::stop_token stop{};
+
+  bool ended() const noexcept { return stop.stop_requested() || report.hopeless(); }
+};
+
+/// How many objects there were to be removed; nothing when that is not known.
+std::optional<std::uint64_t> remove(job_of_rm& with, dataflux::remove_objects_request what) {
+  what.parallel = at_a_time;
   what.limits.stop = with.stop;
-  with.flow.admit(0, [&with, item, what = std::move(what)](dataflux::budget_share share) mutable {
-    if (with.ended()) return with.report.failed(error(errc::cancelled, "stopped"));
-    const auto held = std::make_shared<dataflux::budget_share>(std::move(share));
-    with.store.start_remove(what, [&with, item, held](const auto& removed) {
-      if (!removed) return with.report.failed(removed.error());
-      with.report.done(0);
-    });
-  });
+  what.progress = [&with](const dataflux::removal_progress& at) {
+    for (const dataflux::ended_removal& each : at.ended) {
+      each.failure ? with.report.failed(*each.failure) : with.report.done(0);
+    }
+  };
+  const auto removed = dataflux::remove_objects(with.store, std::move(what));
+  if (removed) return removed->objects + removed->failed;
+  with.report.failed(removed.error());
+  return std::nullopt;
 }
 
-/// Removes the generation that was seen, so that what somebody wrote meanwhile stays, and the
-/// client may repeat the request. In a bucket with versions it becomes a noncurrent one, as usual.
-void remove_seen(job& with, const std::string& bucket, std::string name, std::int64_t generation) {
-  remove(with, {.bucket = bucket,
-                .object = std::move(name),
-                .conditions = {.if_generation_match = generation}});
-}
-
-void remove_below(job& with, const location& where) {
-  std::uint64_t seen = 0;
-  const auto listed = for_each_page(
-      with.store, {.bucket = where.bucket, .prefix = folder_prefix(where.name), .stop = with.stop},
-      [&](dataflux::listed_page& page) {
-        for (const auto row : page.objects) {
-          remove_seen(with, where.bucket, std::string(row.name), row.generation);
-        }
-        seen += page.objects.size();
-        return !with.ended();
-      });
-  if (!listed) return with.report.failed(listed.error());
+void remove_below(job_of_rm& with, const location& where) {
+  const auto seen = remove(with, {.bucket = where.bucket, .prefix = folder_prefix(where.name)});
+  if (!seen) return;
   if (where.name.empty() || where.name.ends_with('/')) {
-    if (seen == 0 && !where.name.empty()) {
+    if (*seen == 0 && !where.name.empty()) {
       with.report.failed(error(errc::not_found, "nothing is below it")
                              .with_bucket(where.bucket)
                              .with_object(where.name));
@@ -54,22 +59,39 @@ void remove_below(job& with, const location& where) {
   // gs://b/x is a folder, an object, or both.
   const auto object = with.store.stat(
       {.bucket = where.bucket, .object = where.name, .limits = {.stop = with.stop}});
-  if (object) return remove_seen(with, where.bucket, where.name, object->generation);
-  if (seen == 0 || object.error().code() != errc::not_found) with.report.failed(object.error());
+  if (!object) {
+    if (*seen == 0 || object.error().code() != errc::not_found) with.report.failed(object.error());
+    return;
+  }
+  object_columns rows;
+  rows.append(object->name, object->size, object->generation, object->crc32c);
+  remove(with, {.bucket = where.bucket, .rows = std::move(rows)});
 }
 
-void remove_one(job& with, const location& where) {
-  if (where.name.empty()) {
-    return with.report.failed(
-        error(errc::invalid_argument,
-              where.to_string() + " is a bucket; `rm -r` removes all its objects"));
+/// By the generations that are there now, so that what somebody writes meanwhile stays. Those that
+/// were asked for by their generation go for good; the others become noncurrent where the bucket
+/// keeps versions, as usual.
+void remove_each(job_of_rm& with, const std::vector<location>& places) {
+  std::map<std::pair<std::string, bool>, object_columns> found;  // by bucket, and whether for good
+  for (const location& where : places) {
+    if (with.ended()) return;
+    if (where.name.empty()) {
+      with.report.failed(
+          error(errc::invalid_argument,
+                where.to_string() + " is a bucket; `rm -r` removes all its objects"));
+      continue;
+    }
+    const auto object = find_object(with.store, where, with.stop);
+    if (!object) {
+      with.report.failed(object.error());
+      continue;
+    }
+    found[{where.bucket, object->name != where.name}].append(object->name, object->size,
+                                                             object->generation, object->crc32c);
   }
-  const auto object = find_object(with.store, where, with.stop);
-  if (!object) return with.report.failed(object.error());
-  if (object->name == where.name) {
-    return remove_seen(with, where.bucket, where.name, object->generation);
+  for (auto& [from, rows] : found) {
+    remove(with, {.bucket = from.first, .rows = std::move(rows), .for_good = from.second});
   }
-  remove(with, {.bucket = where.bucket, .object = object->name, .generation = object->generation});
 }
 
 }  // namespace
@@ -91,14 +113,10 @@ exit_status run_rm(const session& with, const rm_options& options) {
   std::stop_source end;
   const std::stop_callback interrupted(with.stop, [&end] { end.request_stop(); });
   outcome report(&bar, &end);
-  {
-    pipeline flow(with.store.executor(), {.file_threads = 0});
-    job work{with.store, flow, report, end.get_token()};
-    for (const auto& where : places) {
-      if (work.ended()) break;
-      options.recursive ? remove_below(work, where) : remove_one(work, where);
-    }
-    flow.wait();
+  job_of_rm work{with.store, report, end.get_token()};
+  if (!options.recursive) remove_each(work, places);
+  for (const location& where : places) {
+    if (options.recursive && !work.ended()) remove_below(work, where);
   }
   return report.status();
 }

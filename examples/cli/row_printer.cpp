@@ -1,8 +1,6 @@
 #include "row_printer.hpp"
 
 #include <dataflux/codec/crc32c.hpp>
-#include <dataflux/codec/json_writer.hpp>
-#include <dataflux/codec/rfc3339.hpp>
 
 #include <chrono>
 #include <cstdio>
@@ -13,6 +11,23 @@
 namespace cli {
 
 namespace {
+/// As a string of JSON. Names are UTF-8, so that only these need an escape.
+std::string quoted(std::string_view text) {
+  std::string out{'"'};
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      out += {'\\', c};
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      char escape[8];
+      std::snprintf(escape, sizeof escape, "\\u%04x", c);
+      out += escape;
+    } else {
+      out += c;
+    }
+  }
+  return out += '"';
+}
+
 constexpr std::size_t columns_width = 15 + 2 + 20 + 2;
 }  // namespace
 
@@ -29,9 +44,7 @@ std::string human_size(std::uint64_t bytes) {
 
 void row_printer::folder(const std::string& prefix) {
   if (how_.json) {
-    dataflux::codec::json_writer w;
-    w.begin_object().key("bucket").string(bucket_).key("prefix").string(prefix).end_object();
-    out_ += w.text();
+    out_ += R"({"bucket":)" + quoted(bucket_) + R"(,"prefix":)" + quoted(prefix) + "}";
   } else {
     if (how_.details) out_.append(columns_width, ' ');
     out_ += shown_url(bucket_, prefix);
@@ -44,13 +57,14 @@ void row_printer::object(const dataflux::object_row& row,
   ++objects_;
   bytes_ += row.size;
   if (how_.json) {
-    dataflux::codec::json_writer w;
-    w.begin_object().key("bucket").string(bucket_).key("name").string(row.name);
-    w.key("size").integer(static_cast<std::int64_t>(row.size));
-    w.key("generation").decimal_string(row.generation);
-    if (row.crc32c) w.key("crc32c").string(dataflux::codec::encode_crc32c(*row.crc32c).view());
-    if (created) w.key("created").string(dataflux::codec::format_rfc3339(*created));
-    out_ += w.end_object().text();
+    out_ += R"({"bucket":)" + quoted(bucket_) + R"(,"name":)" + quoted(row.name);
+    out_ += R"(,"size":)" + std::to_string(row.size);
+    out_ += R"(,"generation":)" + quoted(std::to_string(row.generation));
+    if (row.crc32c) {
+      out_ += R"(,"crc32c":)" + quoted(dataflux::codec::encode_crc32c(*row.crc32c).view());
+    }
+    if (created) out_ += R"(,"created":)" + quoted(dataflux::to_string(*created));
+    out_ += '}';
   } else {
     if (how_.details) columns(row.size, created);
     out_ += shown_url(bucket_, row.name);
@@ -70,8 +84,7 @@ void row_printer::finish() {
 
 void row_printer::columns(std::uint64_t size, const std::optional<dataflux::timestamp>& created) {
   const std::string second =
-      created ? dataflux::codec::format_rfc3339(std::chrono::floor<std::chrono::seconds>(*created))
-              : "-";
+      created ? dataflux::to_string(std::chrono::floor<std::chrono::seconds>(*created)) : "-";
   const std::string bytes = how_.human ? human_size(size) : std::to_string(size);
   char text[columns_width + 16];
   std::snprintf(text, sizeof text, "%15s  %-20s  ", bytes.c_str(), second.c_str());

@@ -1,5 +1,4 @@
 #include <dataflux/codec/crc32c.hpp>
-#include <dataflux/codec/rfc3339.hpp>
 
 #include <cstdio>
 
@@ -15,7 +14,7 @@ void print(const char* what, const std::string& value) {
 }
 
 void print_time(const char* what, const std::optional<dataflux::timestamp>& time) {
-  if (time) print(what, dataflux::codec::format_rfc3339(*time));
+  if (time) print(what, dataflux::to_string(*time));
 }
 
 void print_object(const dataflux::object_metadata& object) {

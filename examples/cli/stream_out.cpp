@@ -1,20 +1,21 @@
 #include "stream_out.hpp"
 
-#include <dataflux/buffer.hpp>
 #include <dataflux/codec/crc32c.hpp>
 #include <dataflux/download/download_file.hpp>
-#include <dataflux/download/get_many.hpp>
+#include <dataflux/download/getter.hpp>
 
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstdlib>
 #include <string>
 #include <utility>
+#include <vector>
 
-#include "folder.hpp"
+#include "local_path.hpp"
 
 namespace cli {
 
@@ -37,10 +38,9 @@ result<void> write_all(int descriptor, bytes_view bytes) {
 }
 
 result<void> copy_out(int from, int to, outcome& report) {
-  const dataflux::buffer_pool pool;
-  const auto memory = pool.acquire(std::size_t{1} << 20U);
+  std::vector<std::byte> memory(std::size_t{1} << 20U);
   for (;;) {
-    const auto got = ::read(from, memory.data(), memory.capacity());
+    const auto got = ::read(from, memory.data(), memory.size());
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return file_error("what was received", errno);
     if (got == 0) return {};
@@ -81,9 +81,8 @@ result<void> stream_out(const dataflux::transfer_context& transfers,
         .with_bucket(object.bucket)
         .with_object(object.name);
   }
-  dataflux::getter slices(transfers, object.bucket,
-                          slices_of(object, wanted, transfers.options().slice),
-                          {.limits = {.stop = stop}});
+  dataflux::getter slices(transfers, {.bucket = object.bucket, .limits = {.stop = stop}},
+                          slices_of(object, wanted, transfers.options().slice));
   dataflux::codec::crc32c_accumulator whole;
   while (true) {
     const auto slice = slices.next();
@@ -129,7 +128,7 @@ result<void> checked_out(const dataflux::transfer_context& transfers,
   const int why = errno;
   ::unlink(path.c_str());
   ::rmdir(folder.c_str());
-  if (!got) return got.error().object().empty() ? file_error(got.error()) : got.error();
+  if (!got) return file_error(got.error());
   if (spooled < 0) return file_error(path, why);
   auto copied = copy_out(spooled, descriptor, report);
   ::close(spooled);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/byte_range.hpp>
+#include <dataflux/bytes.hpp>
 #include <dataflux/store/object_metadata.hpp>
 #include <dataflux/transfer/transfer_context.hpp>
 

@@ -1,9 +1,9 @@
-#include <dataflux/codec/rfc3339.hpp>
-#include <dataflux/download/sweep.hpp>
+#include <dataflux/transfer/leftovers.hpp>
 
 #include <cstdint>
 #include <cstdio>
 #include <string>
+#include <utility>
 
 #include "age_text.hpp"
 #include "commands.hpp"
@@ -13,29 +13,28 @@ namespace cli {
 
 using dataflux::errc;
 using dataflux::error;
-using dataflux::sweep_verdict;
-using dataflux::swept_object;
+using dataflux::leftover;
+using dataflux::leftover_verdict;
 
 namespace {
 
-std::string_view said(sweep_verdict verdict, bool dry_run) {
+std::string_view said(leftover_verdict verdict, bool dry_run) {
   switch (verdict) {
-    case sweep_verdict::removed:
+    case leftover_verdict::stale:
       return dry_run ? "would be removed" : "removed";
-    case sweep_verdict::young:
+    case leftover_verdict::young:
       return "kept, may be in use";
-    case sweep_verdict::foreign:
+    case leftover_verdict::foreign:
       return "kept, no leftover of ours";
-    case sweep_verdict::failed:
+    case leftover_verdict::failed:
       break;
   }
   return "failed";
 }
 
-void print(const location& where, const swept_object& each, bool dry_run) {
-  const std::string created =
-      each.created ? dataflux::codec::format_rfc3339(*each.created) : std::string("-");
-  std::printf("%-30s  %s  %s\n", created.c_str(), shown_url(where.bucket, each.name).c_str(),
+void print(const location& where, const leftover& each, bool dry_run) {
+  const std::string began = each.began ? dataflux::to_string(*each.began) : std::string("-");
+  std::printf("%-30s  %s  %s\n", began.c_str(), shown_url(where.bucket, each.name).c_str(),
               std::string(said(each.verdict, dry_run)).c_str());
 }
 
@@ -43,7 +42,6 @@ void print(const location& where, const swept_object& each, bool dry_run) {
 
 exit_status run_sweep(const session& with, const sweep_options& options) {
   outcome report(nullptr);
-  dataflux::sweep_options how{.dry_run = options.dry_run, .limits = {.stop = with.stop}};
   const auto where = parse_object_location(options.url);
   const auto age = parse_age(options.older_than.empty() ? "0s" : options.older_than);
   if (!where) {
@@ -60,25 +58,28 @@ exit_status run_sweep(const session& with, const sweep_options& options) {
                         "--older-than " + options.older_than + ": write 30m, 12h or 7d"));
     return report.status();
   }
-  if (!options.older_than.empty()) how.older_than = *age;
-  const auto swept = dataflux::sweep_composites(with.store, where->bucket, how);
+  dataflux::leftovers_request what{
+      .bucket = where->bucket, .uploads = false, .limits = {.stop = with.stop}};
+  if (!options.older_than.empty()) what.older_than = *age;
+  const auto swept = options.dry_run ? find_leftovers(with.store, std::move(what))
+                                     : remove_leftovers(with.store, std::move(what));
   if (!swept) {
     report.failed(swept.error());
     return report.status();
   }
-  for (const swept_object& each : swept->objects) {
+  for (const leftover& each : swept->rows) {
     if (each.failure) {
       report.failed(*each.failure);
       continue;
     }
     print(*where, each, options.dry_run);
-    if (each.verdict == sweep_verdict::removed) report.done(each.size);
+    if (each.verdict == leftover_verdict::stale) report.done(each.size);
   }
   const std::uint64_t kept = swept->young + swept->foreign;
   std::printf(
-      "total: %llu %s, %llu bytes; %llu kept\n", static_cast<unsigned long long>(swept->removed),
+      "total: %llu %s, %llu bytes; %llu kept\n", static_cast<unsigned long long>(swept->stale),
       options.dry_run ? "to be removed" : "removed",
-      static_cast<unsigned long long>(swept->removed_bytes), static_cast<unsigned long long>(kept));
+      static_cast<unsigned long long>(swept->stale_bytes), static_cast<unsigned long long>(kept));
   if (std::fflush(stdout) != 0) report.failed(file_error("output", "could not be written"));
   return report.status();
 }

@@ -1,13 +1,15 @@
-#include <dataflux/checkpoint/writer.hpp>
+#include <dataflux/checkpoint/checkpoint_writer.hpp>
+#include <dataflux/folder/copy_folder.hpp>
 
 #include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <utility>
+#include <vector>
 
-#include "content_type.hpp"
-#include "upload.hpp"
+#include "copy_job.hpp"
 
 namespace cli {
 
@@ -18,7 +20,7 @@ using dataflux::result;
 
 namespace {
 
-/// What is there, at least a byte; nothing at the end of the input. Looks ten times a second
+/// What is there, at least a byte; nothing at the end of the input. Checks ten times a second
 /// whether to stop, since nothing else ends a wait for input.
 result<std::size_t> read_some(int descriptor, dataflux::bytes_span into,
                               const std::stop_token& stop) {
@@ -34,39 +36,41 @@ result<std::size_t> read_some(int descriptor, dataflux::bytes_span into,
   }
 }
 
-result<void> copy_all(job& from, int descriptor, checkpoint_writer& writer) {
-  const auto memory = from.memory.acquire(std::size_t{1} << 20U);
+result<void> copy_all(const copy_job& job, int descriptor, checkpoint_writer& writer) {
+  std::vector<std::byte> memory(std::size_t{1} << 20U);
   for (;;) {
-    const auto got = read_some(descriptor, memory.span(), from.stop);
+    const auto got = read_some(descriptor, memory, job.with.stop);
     if (!got) return got.error();
     if (*got == 0) return {};
-    if (auto written = writer.write(memory.span().first(*got)); !written) return written;
-    from.report.moved(*got);
+    if (auto written = writer.write(dataflux::bytes_view(memory).first(*got)); !written)
+      return written;
+    job.report.moved(*got);
   }
 }
 
 }  // namespace
 
-result<void> upload_stream(job& from, const dataflux::transfer_context& transfers, int descriptor,
-                           const std::string& bucket, const std::string& object) {
-  stray_notice strays(from);
-  dataflux::object_upload_request request;
+result<void> upload_stream(const copy_job& job, int descriptor, const std::string& bucket,
+                           const std::string& object) {
+  constexpr std::uint64_t part_size = std::uint64_t{16} << 20U;
+  orphan_notice orphans(job);
+  dataflux::upload_request request;
   request.bucket = bucket;
   request.object = object;
-  request.content_type = std::string(content_type_of(object));
-  request.part_size = usual_part_size;
-  request.watcher = &strays;
-  request.limits.stop = from.stop;
-  auto writer = checkpoint_writer::open(transfers, std::move(request));
+  request.attributes.content_type = std::string(dataflux::content_type_of(object));
+  request.part_size = part_size;
+  request.observer = &orphans;
+  request.limits.stop = job.with.stop;
+  auto writer = checkpoint_writer::open(job.with.transfers, std::move(request));
   if (!writer) return writer.error();
-  if (auto copied = copy_all(from, descriptor, *writer); !copied) {
+  if (auto copied = copy_all(job, descriptor, *writer); !copied) {
     const auto aborted = writer->abort();
     return aborted ? copied : aborted;
   }
   const auto made = writer->commit();
   if (!made) return made.error();
   if (!made->fallback.empty()) {
-    from.report.note("not uploaded in the safest way: " + made->fallback);
+    job.report.note("not uploaded in the safest way: " + made->fallback);
   }
   return {};
 }

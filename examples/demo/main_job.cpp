@@ -1,9 +1,8 @@
 #include "main_job.hpp"
 
-#include <dataflux/buffer.hpp>
-#include <dataflux/checkpoint/reader.hpp>
-#include <dataflux/checkpoint/writer.hpp>
-#include <dataflux/download/get_many.hpp>
+#include <dataflux/checkpoint/checkpoint_reader.hpp>
+#include <dataflux/checkpoint/checkpoint_writer.hpp>
+#include <dataflux/download/getter.hpp>
 #include <dataflux/list/fast_list.hpp>
 
 #include <algorithm>
@@ -44,7 +43,7 @@ result<object_columns> list_all(dataflux::object_store& store, const main_job_op
   auto listed = dataflux::fast_list(store, {.bucket = job.bucket,
                                             .prefix = job.prefix,
                                             .filter = {.skip_markers = false},
-                                            .watcher = &bar,
+                                            .observer = &bar,
                                             .limits = {.stop = job.stop}});
   if (!listed) return std::move(listed).error();
   report.objects = listed->summary.objects;
@@ -58,18 +57,19 @@ result<step_report> read_all(const dataflux::transfer_context& context, const ma
   step_report report{.objects = objects.size()};
   for (std::size_t i = 0; i < objects.size(); ++i) report.bytes += objects.object_size(i);
   progress bar("reading objects", report.bytes);
-  dataflux::getter items(context, job.bucket, objects.slice(0, objects.size()),
-                         {.limits = {.stop = job.stop}});
+  dataflux::getter items(context, {.bucket = job.bucket, .limits = {.stop = job.stop}},
+                         objects.slice(0, objects.size()));
   for (std::uint64_t read = 0; read < report.objects; ++read) {
     auto next = items.next();
     if (!next) return std::move(next).error();
     if (!*next) return error(errc::internal, "fewer items than objects");
     const dataflux::got_item& item = **next;
     if (item.failure) return *item.failure;
-    if (!item.verified) return error(errc::data_loss, "no checksum to compare: " + item.object);
+    if (!item.verified)
+      return error(errc::data_loss, "no checksum to compare: " + item.object.str());
     bar.add(1, item.bytes.size());
     if (!job.original) continue;
-    const auto same = compare_with_file(*job.original / item.object, item.bytes);
+    const auto same = compare_with_file(*job.original / item.object.view(), item.bytes);
     if (!same) return same.error();
   }
   report.seconds = bar.seconds();
@@ -98,13 +98,12 @@ result<step_report> read_checkpoint(const dataflux::transfer_context& context,
       context, {.bucket = job.bucket, .object = job.checkpoint, .limits = {.stop = job.stop}});
   if (!reader) return reader.error();
   if (reader->size() != data.size()) return error(errc::data_loss, "the checkpoint's size changed");
-  const dataflux::buffer_pool pool;
-  const dataflux::buffer memory = pool.acquire(data.size());
-  std::memset(memory.data(), 0, data.size());  // the bytes below are then the ones received
+  std::vector<std::byte> memory(data.size());
   progress bar("reading checkpoint", data.size());
   for (std::size_t at = 0; at < data.size(); at += restored_at_once) {
     const std::size_t size = std::min(restored_at_once, data.size() - at);
-    const auto read = reader->read_at(at, memory.span().subspan(at, size), {.stop = job.stop});
+    const auto read =
+        reader->read_at(at, dataflux::bytes_span(memory).subspan(at, size), {.stop = job.stop});
     if (!read) return read.error();
     bar.add(0, size);
   }

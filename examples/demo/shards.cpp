@@ -122,8 +122,8 @@ result<std::size_t> abort_uploads(dataflux::object_store& store, const shard_job
       store.run(dataflux::list_uploads_request{.bucket = job.bucket, .prefix = job.prefix + "/"});
   if (!open) return open.error();
   for (const auto& upload : open->uploads) {
-    const auto gone = store.multipart_abort(
-        {.bucket = job.bucket, .object = upload.object, .upload_id = upload.upload_id});
+    const auto gone = store.run(dataflux::multipart_abort_request{
+        .bucket = job.bucket, .object = upload.object, .upload_id = upload.upload_id});
     if (!gone && gone.error().code() != errc::not_found) return gone.error();
   }
   return open->uploads.size();
@@ -135,7 +135,8 @@ result<shard_report> save_and_restore(const dataflux::transfer_context& context,
                                       const shard_job& job) {
   auto report = run(context, job);
   const auto aborted = abort_uploads(context.store(), job);
-  const auto removed = dataflux::remove_checkpoint_set(context.store(), job.bucket, job.prefix);
+  const auto removed = dataflux::remove_checkpoint_set(
+      context.store(), {.bucket = job.bucket, .prefix = job.prefix});
   if (!report) return report;
   if (!aborted) return aborted.error();
   if (!removed) return removed.error();

@@ -19,7 +19,7 @@ struct progress_state {
   std::uint64_t all_objects{0};
   std::uint64_t bytes{0};
   std::uint64_t all_bytes{0};
-  /// What has crossed the network meanwhile, that of parts which are not complete, too; the rate is
+  /// What has been transferred meanwhile, that of parts which are not complete, too; the rate is
   /// then that of these. Nothing = not asked.
   std::optional<std::uint64_t> wire_bytes{};
   double seconds{0};
@@ -42,7 +42,7 @@ class progress {
  public:
   using meter = std::function<std::uint64_t()>;
 
-  /// `total_bytes` 0: unknown, then only counts are shown. `wire` gives what has crossed the
+  /// `total_bytes` 0: unknown, then only counts are shown. `wire` gives what went over the
   /// network since any time; asked by the drawing thread.
   explicit progress(std::string phase, std::uint64_t total_bytes = 0, meter wire = {});
   progress(const progress&) = delete;

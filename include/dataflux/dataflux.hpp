@@ -1,146 +1,50 @@
 #pragma once
 
-/// Every public header of the library; defines nothing. `tests/style/layers.py --fix-umbrella`
-/// rewrites it.
+/// The front page: what a program needs, by task. Each name is a contract of its own in the header
+/// that is included for it below; docs/ has a page for each group of tasks.
+///
+/// | to | there is |
+/// |---|---|
+/// | reach the service | gcs::client, with credentials found (auth/credentials.hpp) or given |
+/// | list a bucket or a prefix | fast_list(), fast_lister; list_filter |
+/// | keep a listing, and see what changed | save_manifest(), manifest, refresh_manifest() |
+/// | share connections and memory | transfer_context: one for each client and process |
+/// | read very many objects | getter |
+/// | read one object into memory | get_one(); small ones by read_text(), read_bytes() |
+/// | read an object into a file, and back | download_file(), upload_file() |
+/// | copy a folder up or down | upload_folder(), download_folder() |
+/// | write while bytes are made | checkpoint_writer; many threads at offsets: offset_writer |
+/// | read parts of an object, at random | checkpoint_reader |
+/// | save and restore state of many processes | checkpoint_set, latest_checkpoint_set() |
+/// | write a small object, or any other verb | gcs::client::insert(), run() |
+/// | remove very many objects | remove_objects() |
+/// | find and remove what killed processes have left | find_leftovers(), remove_leftovers() |
+/// | list the buckets of a project | list_all_buckets_request |
+/// | stop on Ctrl-C | interrupt_source |
+/// | see what happens | observer; log_observer writes it to stderr |
+/// | know what failed | result, error |
+///
+/// Anything a store can do beyond that is a verb of object_store (store/object_store.hpp), which
+/// gcs::client is. <dataflux/exec/awaitable.hpp>, which nothing includes, has co_await for
+/// operations. <dataflux/testing.hpp> has a store in memory and a clock that tests move.
 
-#include <dataflux/auth/adc.hpp>
-#include <dataflux/auth/anonymous.hpp>
-#include <dataflux/auth/authorized_user.hpp>
-#include <dataflux/auth/compute_engine.hpp>
 #include <dataflux/auth/credentials.hpp>
-#include <dataflux/auth/environment.hpp>
-#include <dataflux/auth/rsa_signer.hpp>
-#include <dataflux/auth/service_account.hpp>
-#include <dataflux/auth/token_cache.hpp>
-#include <dataflux/buffer.hpp>
-#include <dataflux/byte_range.hpp>
-#include <dataflux/byte_sink.hpp>
-#include <dataflux/bytes.hpp>
-#include <dataflux/checkpoint/checked_ranges.hpp>
-#include <dataflux/checkpoint/checkpoint_set.hpp>
-#include <dataflux/checkpoint/checkpoint_set_request.hpp>
+#include <dataflux/checkpoint/checkpoint_reader.hpp>
 #include <dataflux/checkpoint/checkpoint_sets.hpp>
-#include <dataflux/checkpoint/checkpoint_sets_report.hpp>
-#include <dataflux/checkpoint/member_record.hpp>
-#include <dataflux/checkpoint/read_ahead.hpp>
-#include <dataflux/checkpoint/read_request.hpp>
-#include <dataflux/checkpoint/reader.hpp>
+#include <dataflux/checkpoint/checkpoint_writer.hpp>
+#include <dataflux/checkpoint/offset_writer.hpp>
 #include <dataflux/checkpoint/upload_file.hpp>
-#include <dataflux/checkpoint/upload_file_request.hpp>
-#include <dataflux/checkpoint/writer.hpp>
-#include <dataflux/codec/base64.hpp>
 #include <dataflux/codec/crc32c.hpp>
-#include <dataflux/codec/json.hpp>
-#include <dataflux/codec/json_writer.hpp>
-#include <dataflux/codec/object_list.hpp>
-#include <dataflux/codec/percent.hpp>
-#include <dataflux/codec/rfc3339.hpp>
-#include <dataflux/codec/utf8.hpp>
-#include <dataflux/codec/xml.hpp>
-#include <dataflux/collecting_sink.hpp>
-#include <dataflux/config.hpp>
-#include <dataflux/deadline.hpp>
-#include <dataflux/download/composite.hpp>
 #include <dataflux/download/download_file.hpp>
-#include <dataflux/download/download_file_request.hpp>
-#include <dataflux/download/get_many.hpp>
 #include <dataflux/download/get_one.hpp>
-#include <dataflux/download/get_request.hpp>
-#include <dataflux/download/sweep.hpp>
-#include <dataflux/download/sweep_report.hpp>
-#include <dataflux/error.hpp>
-#include <dataflux/exec/blocking_worker.hpp>
-#include <dataflux/exec/budget.hpp>
-#include <dataflux/exec/completion_queue.hpp>
-#include <dataflux/exec/continuation.hpp>
-#include <dataflux/exec/fork.hpp>
-#include <dataflux/exec/hidden_file.hpp>
+#include <dataflux/download/getter.hpp>
 #include <dataflux/exec/interrupt_source.hpp>
-#include <dataflux/exec/locked_file.hpp>
-#include <dataflux/exec/operation.hpp>
-#include <dataflux/exec/scheduler.hpp>
-#include <dataflux/exec/signals.hpp>
-#include <dataflux/exec/timer_queue.hpp>
-#include <dataflux/exec/virtual_scheduler.hpp>
-#include <dataflux/file_error.hpp>
-#include <dataflux/fork_generation.hpp>
-#include <dataflux/gcs/bucket_verbs.hpp>
-#include <dataflux/gcs/change_verbs.hpp>
+#include <dataflux/folder/copy_folder.hpp>
 #include <dataflux/gcs/client.hpp>
-#include <dataflux/gcs/client_options.hpp>
-#include <dataflux/gcs/endpoint.hpp>
-#include <dataflux/gcs/error_reply.hpp>
-#include <dataflux/gcs/goog_hash.hpp>
-#include <dataflux/gcs/list_verb.hpp>
-#include <dataflux/gcs/multipart_verbs.hpp>
-#include <dataflux/gcs/object_resource.hpp>
-#include <dataflux/gcs/object_verbs.hpp>
-#include <dataflux/gcs/read_verb.hpp>
-#include <dataflux/gcs/repeat_rules.hpp>
-#include <dataflux/gcs/reply_facts.hpp>
-#include <dataflux/gcs/requests.hpp>
-#include <dataflux/gcs/resumable_verbs.hpp>
-#include <dataflux/gcs/verb.hpp>
-#include <dataflux/http/curl_transport.hpp>
-#include <dataflux/http/curl_transport_options.hpp>
-#include <dataflux/http/failure.hpp>
-#include <dataflux/http/http1.hpp>
-#include <dataflux/http/memory_transport.hpp>
-#include <dataflux/http/message.hpp>
-#include <dataflux/http/pacing.hpp>
-#include <dataflux/http/retry.hpp>
-#include <dataflux/http/transport.hpp>
-#include <dataflux/http/url.hpp>
 #include <dataflux/list/fast_list.hpp>
-#include <dataflux/list/fast_list_request.hpp>
-#include <dataflux/list/list_action.hpp>
-#include <dataflux/list/list_filter.hpp>
-#include <dataflux/list/listing_changes.hpp>
 #include <dataflux/list/manifest.hpp>
 #include <dataflux/list/manifest_refresh.hpp>
-#include <dataflux/list/manifest_writer.hpp>
-#include <dataflux/list/name_range.hpp>
-#include <dataflux/list/range_splitter.hpp>
-#include <dataflux/observer.hpp>
-#include <dataflux/ref.hpp>
-#include <dataflux/result.hpp>
-#include <dataflux/slab.hpp>
-#include <dataflux/store/arrow_stream.hpp>
-#include <dataflux/store/attributes.hpp>
-#include <dataflux/store/bucket_requests.hpp>
-#include <dataflux/store/memory_store.hpp>
-#include <dataflux/store/memory_store_options.hpp>
-#include <dataflux/store/multipart_requests.hpp>
-#include <dataflux/store/name_source.hpp>
-#include <dataflux/store/object_chunk.hpp>
-#include <dataflux/store/object_columns.hpp>
-#include <dataflux/store/object_metadata.hpp>
-#include <dataflux/store/object_store.hpp>
-#include <dataflux/store/preconditions.hpp>
-#include <dataflux/store/requests.hpp>
-#include <dataflux/store/reserved_prefixes.hpp>
-#include <dataflux/store/resumable.hpp>
-#include <dataflux/store/synthetic_bytes.hpp>
-#include <dataflux/store/validate.hpp>
-#include <dataflux/transfer/coalesce.hpp>
-#include <dataflux/transfer/concurrency.hpp>
-#include <dataflux/transfer/hedge.hpp>
-#include <dataflux/transfer/lent_bytes.hpp>
-#include <dataflux/transfer/object_upload.hpp>
-#include <dataflux/transfer/object_upload_request.hpp>
-#include <dataflux/transfer/part_checksum.hpp>
-#include <dataflux/transfer/part_plan.hpp>
-#include <dataflux/transfer/quantile_sketch.hpp>
-#include <dataflux/transfer/ranged_read.hpp>
-#include <dataflux/transfer/ranged_read_request.hpp>
-#include <dataflux/transfer/read_engine.hpp>
-#include <dataflux/transfer/read_member.hpp>
-#include <dataflux/transfer/read_turns.hpp>
-#include <dataflux/transfer/temporary_object.hpp>
+#include <dataflux/log_observer.hpp>
+#include <dataflux/transfer/leftovers.hpp>
+#include <dataflux/transfer/remove_objects.hpp>
 #include <dataflux/transfer/transfer_context.hpp>
-#include <dataflux/transfer/transfer_options.hpp>
-#include <dataflux/transfer/transfer_state.hpp>
-#include <dataflux/transfer/window.hpp>
-#include <dataflux/unique_function.hpp>
-#include <dataflux/unique_name.hpp>
-#include <dataflux/version.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/config.hpp>
+#include <dataflux/detail/config.hpp>
 
 #include <chrono>
 #include <stop_token>
@@ -31,12 +31,6 @@ struct call_limits {
   /// When a call that is submitted `now` has to be over; `never` without a limit.
   time_point deadline_from(time_point now) const noexcept {
     return timeout > duration{0} ? deadline_after(now, timeout) : never;
-  }
-  /// For a part of the call: what is left of it until `deadline`.
-  call_limits until(time_point deadline, time_point now) const {
-    call_limits left = *this;
-    if (deadline != never) left.timeout = deadline > now ? deadline - now : duration{1};
-    return left;
   }
 };
 

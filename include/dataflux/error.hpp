@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/config.hpp>
+#include <dataflux/detail/config.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -39,9 +39,14 @@ errc errc_from_http_status(int status) noexcept;
 
 /// One failure with all that an operator needs to act on it.
 ///
-/// One pointer wide; copies share the text (reference-counted, safe across threads), and the
-/// `with_*` setters copy on write. A moved-from error may only be assigned to or destroyed.
-/// Never holds a secret: tokens, keys and session URLs are left out where the error is made.
+/// It never holds a secret: tokens, keys and session URLs are left out where the error is made.
+///
+/// Lifetime: texts are valid as long as the error is. A moved-from error may only be assigned to or
+/// destroyed.
+///
+/// Threads: distinct objects are independent, copies of one error as well.
+///
+/// Cost: one pointer wide; copies share the text, and the `with_*` setters copy on write.
 class error {
  public:
   /// Cost: one allocation. `code` must not be errc::ok.

@@ -62,9 +62,15 @@ struct list_event {
   std::size_t open_ranges{0};
 };
 
-/// Sees what the library does; the library itself never prints. All members do nothing by default.
-/// They are called on I/O threads, several at once, must be thread-safe, must not block and must
-/// not throw. Never receives a secret. The observer outlives every client that was given it.
+/// Sees requests, retries, listings and log lines; the library itself never prints. All members do
+/// nothing by default. It never receives a secret.
+///
+/// Errors: members must not throw.
+///
+/// Lifetime: it outlives every client and call that was given it. Events are valid during the call
+/// only.
+///
+/// Threads: members are called on I/O threads, several at once, and must not block.
 class observer {
  public:
   observer() = default;
@@ -78,8 +84,10 @@ class observer {
   virtual void on_list(const list_event&) noexcept {}
 };
 
-/// Running totals of a client. Written by I/O threads, read from anywhere at any time; the numbers
-/// of one reading need not belong to one instant.
+/// Running totals of a client.
+///
+/// Threads: written by I/O threads, read from anywhere at any time. The numbers of one reading need
+/// not belong to one instant.
 struct counters {
   std::atomic<std::uint64_t> requests_a{0};
   std::atomic<std::uint64_t> requests_b{0};

@@ -133,7 +133,7 @@ class Examples(unittest.TestCase):
     def test_08_events(self):
         said = self.run_it("08_events", BUCKET, "train/a")
         self.assertRegex(said, re.compile(
-            r"request objects\.media train/a: HTTP 200, attempt 1, \d+ bytes came\n"
+            r"request objects\.media train/a: HTTP 20[06], attempt 1, \d+ bytes came\n"
             r"class B 1, retries 0, failed calls 0\n"))
         self.assertIn("failed: not_found", self.run_it("08_events", BUCKET, "missing", status=1))
 

@@ -443,5 +443,38 @@ class DryRun(GoingOn):
         self.nothing_open()
 
 
+class DeleteExtra(GoingOn):
+    def test_a_download_removes_files_that_no_object_stands_for(self):
+        self.put({"mirror/a": b"1", "mirror/d/b": b"2"})
+        self.write("t/a", b"old")
+        self.write("t/d/c", b"extra")
+        self.write("t/e/f", b"extra")
+        command = ("cp", "-r", "--continue", "--delete-extra", self.url("mirror/"), "t")
+        said = self.ok(*command, "--dry-run").decode().splitlines()
+        self.assertEqual("total: 2 objects, 2 bytes to copy; 2 to remove", said[-1])
+        self.assertIn("              5  t/d/c is extra", said)
+        self.assertEqual(b"extra", (self.folder / "t/e/f").read_bytes())
+        self.ok(*command)
+        self.assertEqual({"a": b"1", "d": None, "d/b": b"2", "e": None}, self.tree("t"))
+        # A name that was written wrongly is no empty source.
+        self.fails(3, "cp", "-r", "--continue", "--delete-extra", self.url("mirrow/"), "t")
+        self.assertEqual(b"1", (self.folder / "t/a").read_bytes())
+
+    def test_an_upload_removes_objects_that_no_file_stands_for(self):
+        self.write("src/a", b"1")
+        self.put({"mirrored/a": b"old", "mirrored/b": b"x", "mirrored/d/": b"", "mirrored2": b"x"})
+        command = ("cp", "-r", "--delete-extra", "src/", self.url("mirrored"))
+        self.assertIn(f"              1  {self.url('mirrored/b')} is extra",
+                      self.ok(*command, "--dry-run").decode().splitlines())
+        self.ok(*command)
+        self.assertEqual((b"1", None, b"", b"x"),
+                         tuple(self.emulator.get(name) for name in
+                               ("mirrored/a", "mirrored/b", "mirrored/d/", "mirrored2")))
+        (self.folder / "src/a").unlink()
+        self.fails(1, *command, saying="nothing was removed")
+        self.assertEqual(b"1", self.emulator.get("mirrored/a"))
+        self.fails(2, "cp", "--delete-extra", "src/a", self.url("mirrored/a"), saying="-r")
+
+
 if __name__ == "__main__":
     main(__doc__)

@@ -60,7 +60,8 @@ class Emulator:
 
 class SlowRoad:
     """A port of this machine that leads to another one, so slowly that a large transfer never ends
-    by itself: `rate` bytes a second in each direction of each connection."""
+    by itself: `rate` bytes a second in each direction of each connection. `brought`: bytes that came
+    back to those who use it."""
 
     def __init__(self, endpoint, rate):
         host, port = endpoint.removeprefix("http://").split(":")
@@ -68,6 +69,7 @@ class SlowRoad:
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=256)
         self.endpoint = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
         self.sockets = []
+        self.brought = 0
         threading.Thread(target=self.accept, daemon=True).start()
 
     def accept(self):
@@ -84,12 +86,14 @@ class SlowRoad:
             self.sockets += [near, far]
             for source, sink in ((near, far), (far, near)):
                 source.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
-                threading.Thread(target=self.carry, args=(source, sink), daemon=True).start()
+                threading.Thread(target=self.carry, args=(source, sink, near), daemon=True).start()
 
-    def carry(self, source, sink):
+    def carry(self, source, sink, near):
         try:
             while data := source.recv(16384):
                 sink.sendall(data)
+                if sink is near:
+                    self.brought += len(data)
                 time.sleep(len(data) / self.rate)
             sink.shutdown(socket.SHUT_WR)
         except OSError:

@@ -1,5 +1,4 @@
 #include <cli/age_text.hpp>
-#include <cli/content_type.hpp>
 #include <cli/outcome.hpp>
 #include <cli/range_text.hpp>
 #include <cli/retry_notice.hpp>
@@ -42,16 +41,6 @@ TEST_CASE("age_text: a number and its unit", "[cli]") {
                            "99999999999999999999s", "9223372036854775807w"}) {
     INFO(text);
     CHECK_FALSE(cli::parse_age(text));
-  }
-}
-
-TEST_CASE("content_type: by extension, whatever its case", "[cli]") {
-  CHECK(cli::content_type_of("a/b.json") == "application/json");
-  CHECK(cli::content_type_of("A.JPG") == "image/jpeg");
-  CHECK(cli::content_type_of("a.tar.gz") == "application/gzip");
-  for (const auto* name : {"", "a", "json", "a.json/b", "a.", ".", "a.unheardof"}) {
-    INFO(name);
-    CHECK(cli::content_type_of(name) == "application/octet-stream");
   }
 }
 

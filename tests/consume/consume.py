@@ -4,7 +4,7 @@
     consume.py WAY --source DIR --build DIR --compiler CXX [--launcher CCACHE]
 
 WAY: find_package (an installed tree, moved after installing), pkg_config (the same, plain compiler
-calls, and with -fno-exceptions), headers (only include/ copied), subdirectory (add_subdirectory), vcpkg (its port, run by
+calls, and with -fno-exceptions), headers (only include/ copied), subdirectory (add_subdirectory), examples (every numbered one with nothing but dataflux.hpp), vcpkg (its port, run by
 vcpkg.cmake; under --full only, since it builds the library anew), mixing (header-only and compiled
 objects in one program must not link). All in a folder outside the source tree. Exit status 77: not
 asked for.
@@ -112,6 +112,23 @@ class Consumer:
         if refused.returncode == 0 or "link dataflux::compiled" not in refused.stderr:
             sys.exit(f"header-only with -fno-exceptions: {refused.stderr[:500]}")
 
+    def examples(self):
+        """All numbered examples in one source that includes the front page and no other header."""
+        found = sorted((self.source / "examples").glob("[0-9][0-9]_*.cpp"))
+        standard, bodies = set(), []
+        for path in found:
+            lines = path.read_text().splitlines()
+            includes = [line for line in lines if line.startswith("#include")]
+            standard.update(line for line in includes if "<dataflux/" not in line)
+            body = "\n".join(line for line in lines if line not in includes)
+            bodies.append(f"namespace example_{path.stem} {{\n{body}\n}}\n")
+        if len(bodies) < 10:
+            sys.exit(f"only {len(bodies)} numbered examples were found")
+        text = "\n".join(["#include <dataflux/dataflux.hpp>", *sorted(standard), *bodies])
+        (self.folder / "all.cpp").write_text(text)
+        self.compile("-fsyntax-only", "-Wno-main", "-DDATAFLUX_COMPILED",
+                     f"-I{self.source}/include", "all.cpp")
+
     def headers(self):
         shutil.copytree(self.source / "include", self.folder / "include")
         flags = self.call("pkg-config", "--cflags", "--libs", *DEPENDENCIES).split()
@@ -145,7 +162,7 @@ class Consumer:
 def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("way", choices=["find_package", "pkg_config", "headers", "subdirectory",
-                                           "vcpkg", "mixing"])
+                                           "examples", "vcpkg", "mixing"])
     arguments.add_argument("--source", type=Path, required=True)
     arguments.add_argument("--build", type=Path, required=True)
     arguments.add_argument("--compiler", required=True)

@@ -1,5 +1,6 @@
 // What a user's first program may look like; built in every way in which dataflux can be used.
 #include <dataflux/dataflux.hpp>
+#include <dataflux/testing.hpp>
 
 #include <cstdio>
 #include <string>
@@ -20,13 +21,19 @@ int main() {
   const std::string digits = "123456789";
   const std::uint32_t crc = dataflux::codec::crc32c(dataflux::as_bytes(digits));
   expect(crc == 0xE3069283, "crc32c");
-  expect(dataflux::codec::encode_percent("a b/c") == "a%20b%2Fc", "encode_percent");
-  expect(dataflux::codec::parse_rfc3339("2024-02-29T12:00:00Z").has_value(), "parse_rfc3339");
 
-  const auto url = dataflux::http::parse_url("https://storage.googleapis.com/storage/v1/b");
-  expect(url && url->origin.port == 443 && url->target == "/storage/v1/b", "parse_url");
-  const auto refused = dataflux::http::parse_url("ftp://example.com/");
-  expect(!refused && refused.error().code() == dataflux::errc::invalid_argument, "a bad URL");
+  dataflux::virtual_thread clock;
+  dataflux::memory_store store(clock);
+  store.put("bucket", "train/1", dataflux::as_bytes(digits));
+  const auto listed = dataflux::fast_list(store, {.bucket = "bucket", .prefix = "train/"});
+  expect(listed && listed->objects.size() == 1, "fast_list");
+  const dataflux::transfer_context context(store);
+  dataflux::getter items(context, {.bucket = "bucket"}, listed->objects.slice(0, 1));
+  const auto item = items.next();
+  expect(item && *item && (*item)->verified && (*item)->crc32c == crc, "getter");
+
+  const auto refused = dataflux::gcs::client::create({.endpoint = "ftp://example.com/"});
+  expect(!refused && refused.error().code() == dataflux::errc::invalid_argument, "a bad endpoint");
 
   if (failures == 0) std::puts("consumed dataflux " DATAFLUX_VERSION);
   return failures == 0 ? 0 : 1;

@@ -1,7 +1,11 @@
 #!/usr/bin/env python3
-"""Compiles the README's C++ sample as it stands and runs it against the emulator.
+"""Compiles the README's C++ sample as it stands and runs it against the emulator; and sees that what
+the pages of docs/ show in C++ compiles.
 
     readme.py --source DIR --build DIR --compiler CXX
+
+A fence of a page is the body of a function, which has a `client`, and what a comment before the fence
+declares: <!-- given: std::size_t size = 10; -->
 """
 
 import argparse
@@ -28,6 +32,24 @@ def compile_sample(options, folder):
                     *flags, "-o", "sample"], cwd=folder, check=True)
 
 
+def compile_pages(options, folder):
+    includes, functions = {"#include <dataflux/dataflux.hpp>", "#include <cassert>"}, []
+    for page in sorted((options.source / "docs").glob("*.md")):
+        text = page.read_text(encoding="utf-8")
+        for given, body in re.findall(r"(?:^<!-- given: ([^\n]*) -->\n)?^```cpp\n(.*?)^```", text,
+                                      re.MULTILINE | re.DOTALL):
+            lines = body.splitlines()
+            includes.update(line for line in lines if line.startswith("#include"))
+            shown = "\n".join(line for line in lines if not line.startswith("#include"))
+            functions.append(f"// {page.name}\nvoid fence_{len(functions)}(dataflux::gcs::client* client)"
+                             f" {{\n{given}\n{{\n{shown}\n}}\n}}\n")
+    if not functions:
+        sys.exit("no page of docs/ shows C++")
+    (folder / "pages.cpp").write_text("\n".join([*sorted(includes), *functions]))
+    subprocess.run([options.compiler, "-std=c++20", "-fsyntax-only", "-DDATAFLUX_COMPILED=1",
+                    f"-I{options.source}/include", "pages.cpp"], cwd=folder, check=True)
+
+
 def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     for name in ("--source", "--build"):
@@ -37,6 +59,7 @@ def main():
     emulator = options.build / "tests/emulator/dataflux-emulator"
     with tempfile.TemporaryDirectory(prefix="dataflux-readme-") as name:
         folder = Path(name)
+        compile_pages(options, folder)
         compile_sample(options, folder)
         for object_name, content in OBJECTS.items():
             file = folder / "seed" / object_name

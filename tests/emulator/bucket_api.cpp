@@ -5,6 +5,7 @@
 #include <emulator/json_writer.hpp>
 
 #include <algorithm>
+#include <array>
 
 namespace emulator {
 namespace {
@@ -22,46 +23,97 @@ void write_flag(json_writer& out, std::string_view section, std::string_view nam
   out.end_object();
 }
 
-void write_bucket(json_writer& out, const bucket_facts& bucket, std::string_view base) {
+constexpr std::array<std::string_view, 35> bucket_fields{"kind",
+                                                         "id",
+                                                         "name",
+                                                         "selfLink",
+                                                         "projectNumber",
+                                                         "generation",
+                                                         "metageneration",
+                                                         "location",
+                                                         "locationType",
+                                                         "storageClass",
+                                                         "etag",
+                                                         "timeCreated",
+                                                         "updated",
+                                                         "versioning",
+                                                         "billing",
+                                                         "hierarchicalNamespace",
+                                                         "retentionPolicy",
+                                                         "softDeletePolicy",
+                                                         "defaultEventBasedHold",
+                                                         "labels",
+                                                         "acl",
+                                                         "autoclass",
+                                                         "cors",
+                                                         "customPlacementConfig",
+                                                         "defaultObjectAcl",
+                                                         "encryption",
+                                                         "iamConfiguration",
+                                                         "ipFilter",
+                                                         "lifecycle",
+                                                         "logging",
+                                                         "objectRetention",
+                                                         "owner",
+                                                         "rpo",
+                                                         "satisfiesPZS",
+                                                         "website"};
+
+/// Sections of a bucket, with the members of them that are wanted.
+void write_sections(json_writer& out, const bucket_facts& bucket, const field_mask& wanted) {
   const bucket_settings& settings = bucket.settings;
-  out.begin_object();
-  out.member("kind", "storage#bucket");
-  out.member("id", bucket.name);
-  out.member("name", bucket.name);
-  out.member("selfLink", std::string{base} + "/storage/v1/b/" + bucket.name);
-  out.member("projectNumber", "1");
-  out.member("generation", "1");
-  out.member("metageneration", std::to_string(bucket.metageneration));
-  out.member("location", settings.location);
-  out.member("locationType", location_type(settings));
-  out.member("storageClass", settings.storage_class);
-  out.member("etag", base64_encode("b" + std::to_string(bucket.metageneration)));
-  out.member("timeCreated", rfc3339(bucket.created));
-  out.member("updated", rfc3339(bucket.updated));
-  if (settings.versioning) write_flag(out, "versioning", "enabled", true);
-  if (settings.requester_pays) write_flag(out, "billing", "requesterPays", true);
-  if (settings.kind != bucket_settings::layout::flat) {
-    write_flag(out, "hierarchicalNamespace", "enabled", true);
-  }
-  if (settings.retention) {
-    out.key("retentionPolicy");
+  const auto flag = [&](std::string_view section, std::string_view name, bool set) {
+    const field_mask* inside = wanted.find(section);
+    if (set && inside != nullptr && inside->has(name)) write_flag(out, section, name, true);
+  };
+  const auto policy = [&](std::string_view section, std::string_view name,
+                          std::chrono::seconds time, stored_object::time_point since) {
+    const field_mask* inside = wanted.find(section);
+    if (inside == nullptr) return;
+    out.key(section);
     out.begin_object();
-    out.member("retentionPeriod", std::to_string(settings.retention->count()));
-    out.member("effectiveTime", rfc3339(settings.retention_effective.value_or(bucket.created)));
+    if (inside->has(name)) out.member(name, std::to_string(time.count()));
+    if (inside->has("effectiveTime")) out.member("effectiveTime", rfc3339(since));
     out.end_object();
+  };
+  flag("versioning", "enabled", settings.versioning);
+  flag("billing", "requesterPays", settings.requester_pays);
+  flag("hierarchicalNamespace", "enabled", settings.kind != bucket_settings::layout::flat);
+  if (settings.retention) {
+    policy("retentionPolicy", "retentionPeriod", *settings.retention,
+           settings.retention_effective.value_or(bucket.created));
   }
   if (settings.soft_delete.count() > 0) {
-    out.key("softDeletePolicy");
-    out.begin_object();
-    out.member("retentionDurationSeconds", std::to_string(settings.soft_delete.count()));
-    out.member("effectiveTime", rfc3339(bucket.updated));
-    out.end_object();
+    policy("softDeletePolicy", "retentionDurationSeconds", settings.soft_delete, bucket.updated);
   }
-  if (settings.default_event_based_hold) {
+}
+
+void write_bucket(json_writer& out, const bucket_facts& bucket, const field_mask& wanted,
+                  std::string_view base) {
+  const bucket_settings& settings = bucket.settings;
+  const auto member = [&](std::string_view name, std::string_view value) {
+    if (wanted.has(name)) out.member(name, value);
+  };
+  out.begin_object();
+  member("kind", "storage#bucket");
+  member("id", bucket.name);
+  member("name", bucket.name);
+  member("selfLink", std::string{base} + "/storage/v1/b/" + bucket.name);
+  member("projectNumber", "1");
+  member("generation", "1");
+  member("metageneration", std::to_string(bucket.metageneration));
+  member("location", settings.location);
+  member("locationType", location_type(settings));
+  member("storageClass", settings.storage_class);
+  member("etag", base64_encode("b" + std::to_string(bucket.metageneration)));
+  member("timeCreated", rfc3339(bucket.created));
+  member("updated", rfc3339(bucket.updated));
+  write_sections(out, bucket, wanted);
+  if (settings.default_event_based_hold && wanted.has("defaultEventBasedHold")) {
     out.key("defaultEventBasedHold");
     out.boolean(true);
   }
-  if (!settings.labels.empty()) {
+  if (!settings.labels.empty() && wanted.has("labels")) {
     out.key("labels");
     out.begin_object();
     for (const auto& [key, value] : settings.labels) out.member(key, value);
@@ -72,9 +124,22 @@ void write_bucket(json_writer& out, const bucket_facts& bucket, std::string_view
 
 http_reply bucket_reply(const call& asked, const http_request& request,
                         const bucket_facts& bucket) {
+  const field_mask wanted = wanted_fields(asked);
+  wanted.require_known(bucket_fields);
   json_writer out{asked.pretty()};
-  write_bucket(out, bucket, request.base());
+  write_bucket(out, bucket, wanted, request.base());
   return json_reply(out.take());
+}
+
+/// The least of what is asked for and of what the service or a fault allows; a page has one at
+/// least.
+std::size_t page_size(const call& asked) {
+  std::size_t most = 1000;
+  if (const auto value = parse_integer(asked.query.get("maxResults")); value && *value > 0) {
+    most = std::min(most, static_cast<std::size_t>(*value));
+  }
+  if (asked.page_limit) most = std::min<std::size_t>(most, *asked.page_limit);
+  return std::max<std::size_t>(most, 1);
 }
 
 /// `section.name` when the document has it.
@@ -153,34 +218,36 @@ http_reply bucket_api::get(const call& asked, const http_request& request) const
   return bucket_reply(asked, request, bucket);
 }
 
-http_reply bucket_api::list(const call& asked) const {
+http_reply bucket_api::list(const call& asked, const http_request& request) const {
+  static constexpr std::array<std::string_view, 4> known{"kind", "items", "nextPageToken",
+                                                         "unreachable"};
   if (asked.query.get("project").empty()) throw required_parameter("project");
-  std::uint64_t most = 1000;
-  if (const auto value = parse_integer(asked.query.get("maxResults")); value && *value > 0) {
-    most = std::min(most, static_cast<std::uint64_t>(*value));
-  }
+  const field_mask wanted = wanted_fields(asked);
+  wanted.require_known(known);
+  const field_mask* item_fields = wanted.find("items");
+  if (item_fields != nullptr) item_fields->require_known(bucket_fields);
+  std::vector<bucket_facts> page = store_.buckets();
   const std::string_view after = asked.query.get("pageToken");
   const std::string_view prefix = asked.query.get("prefix");
+  std::erase_if(page, [&](const bucket_facts& bucket) {
+    return bucket.name <= after || !bucket.name.starts_with(prefix);
+  });
+  const std::size_t most = page_size(asked);
+  const bool more = page.size() > most;
+  if (more) page.resize(most);
+
   json_writer out{asked.pretty()};
   out.begin_object();
-  out.member("kind", "storage#buckets");
-  std::uint64_t count = 0;
-  std::string last;
-  bool more = false;
-  for (const bucket_facts& bucket : store_.buckets()) {
-    if (bucket.name <= after || !bucket.name.starts_with(prefix)) continue;
-    more = count == most;
-    if (more) break;
-    if (count == 0) {
-      out.key("items");
-      out.begin_array();
+  if (wanted.has("kind")) out.member("kind", "storage#buckets");
+  if (more && wanted.has("nextPageToken")) out.member("nextPageToken", page.back().name);
+  if (!page.empty() && item_fields != nullptr) {
+    out.key("items");
+    out.begin_array();
+    for (const bucket_facts& bucket : page) {
+      write_bucket(out, bucket, *item_fields, request.base());
     }
-    ++count;
-    last = bucket.name;
-    write_bucket(out, bucket, {});
+    out.end_array();
   }
-  if (count > 0) out.end_array();
-  if (more) out.member("nextPageToken", last);
   out.end_object();
   return json_reply(out.take());
 }

@@ -12,7 +12,7 @@ class bucket_api {
   explicit bucket_api(bucket_store& store) : store_(store) {}
 
   http_reply get(const call& asked, const http_request& request) const;
-  http_reply list(const call& asked) const;
+  http_reply list(const call& asked, const http_request& request) const;
   http_reply insert(const call& asked, const http_request& request) const;
   http_reply remove(const call& asked, const http_request& request) const;
   http_reply patch(const call& asked, const http_request& request) const;

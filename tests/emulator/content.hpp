@@ -18,7 +18,7 @@ std::shared_ptr<std::byte> allocate_buffer(std::size_t size);
 ///
 /// Copies and slices share the bytes; appending concatenates without copying. So a completed
 /// multipart upload is its parts in a row, and a reply's body is a slice of its object.
-/// Thread safety: const members may be called at the same time.
+/// Threads: const members may be called at the same time.
 class content {
  public:
   content() = default;

@@ -82,7 +82,7 @@ http_reply service::dispatch_upload(const call& asked, const http_request& reque
 http_reply service::dispatch_bucket(const call& asked, const http_request& request) {
   const std::string_view verb = asked.verb;
   if (verb == "buckets.get") return buckets_.get(asked, request);
-  if (verb == "buckets.list") return buckets_.list(asked);
+  if (verb == "buckets.list") return buckets_.list(asked, request);
   if (verb == "buckets.insert") return buckets_.insert(asked, request);
   if (verb == "buckets.delete") return buckets_.remove(asked, request);
   if (verb == "buckets.patch") return buckets_.patch(asked, request);

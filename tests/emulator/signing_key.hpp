@@ -7,7 +7,7 @@
 namespace emulator {
 
 /// An RSA key pair for service accounts: makes the key file, checks what is signed with it.
-/// Thread safety: const members may be called at the same time.
+/// Threads: const members may be called at the same time.
 class signing_key {
  public:
   /// Generates 2048 bits; tens of milliseconds.

@@ -38,7 +38,7 @@ struct object_metadata {
 
 /// One state of one generation of an object. Immutable but for its digests, which are computed on
 /// first need and kept, since a seeded folder's files are not read before someone asks.
-/// Thread safety: all const members may be called at the same time.
+/// Threads: all const members may be called at the same time.
 class stored_object {
  public:
   using time_point = std::chrono::system_clock::time_point;

@@ -1,4 +1,4 @@
-#include <dataflux/codec/base64.hpp>
+#include <dataflux/codec/detail/base64.hpp>
 
 #include <fuzz/base64_fuzz.hpp>
 #include <fuzz/require.hpp>

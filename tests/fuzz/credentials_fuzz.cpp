@@ -1,6 +1,6 @@
-#include <dataflux/auth/adc.hpp>
-#include <dataflux/auth/authorized_user.hpp>
-#include <dataflux/auth/environment.hpp>
+#include <dataflux/auth/credentials.hpp>
+#include <dataflux/auth/detail/authorized_user.hpp>
+#include <dataflux/auth/detail/environment.hpp>
 
 #include <fuzz/credentials_fuzz.hpp>
 #include <fuzz/require.hpp>

@@ -1,5 +1,5 @@
-#include <dataflux/codec/utf8.hpp>
-#include <dataflux/gcs/error_reply.hpp>
+#include <dataflux/codec/detail/utf8.hpp>
+#include <dataflux/gcs/detail/error_reply.hpp>
 
 #include <fuzz/error_reply_fuzz.hpp>
 #include <fuzz/require.hpp>

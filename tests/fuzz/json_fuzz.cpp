@@ -1,6 +1,7 @@
-#include <dataflux/codec/json.hpp>
-#include <dataflux/codec/json_writer.hpp>
-#include <dataflux/codec/utf8.hpp>
+#include <dataflux/codec/detail/json.hpp>
+#include <dataflux/codec/detail/json_writer.hpp>
+#include <dataflux/codec/detail/plain_json.hpp>
+#include <dataflux/codec/detail/utf8.hpp>
 
 #include <fuzz/json_fuzz.hpp>
 #include <fuzz/require.hpp>
@@ -37,6 +38,29 @@ void walk(const codec::json_value& root) {
   }
 }
 
+/// What is read plainly is what json_document reads.
+void check_plain(std::string_view text) {
+  if (!codec::is_valid_utf8(text)) return;
+  codec::plain_reader whole{text};
+  while (whole.next()) continue;
+  if (!whole.complete() || whole.rest().find_first_not_of(" \t\r\n") != std::string_view::npos)
+    return;
+  const auto document = codec::json_document::parse(dataflux::as_bytes(text));
+  require(document && document->root().kind() == json_kind::object);
+  std::vector<codec::json_member> left = document->root().members();
+  std::vector<codec::json_member> inner;
+  std::size_t at = 0, inner_at = 0;
+  codec::plain_reader in{text};
+  while (in.next()) {
+    if (in.parent().empty()) inner.clear(), inner_at = 0;
+    const auto& other = in.parent().empty() ? left.at(at++) : inner.at(inner_at++);
+    require(in.key() == other.key && in.value().kind() == other.value.kind());
+    require(in.value().text() == other.value.text() && in.value().int64() == other.value.int64());
+    if (in.value().kind() == json_kind::object) inner = other.value.members();
+  }
+  require(at == left.size());
+}
+
 }  // namespace
 
 void fuzz_json(std::span<const std::byte> input) {
@@ -49,6 +73,7 @@ void fuzz_json(std::span<const std::byte> input) {
     }
   }
   const std::string_view text = dataflux::as_text(input);
+  check_plain(text);
   codec::json_writer writer;
   writer.begin_object().key(text).string(text).end_object();
   const auto written = codec::json_document::parse(dataflux::as_bytes(writer.text()));

@@ -1,5 +1,5 @@
-#include <dataflux/codec/json.hpp>
-#include <dataflux/codec/object_list.hpp>
+#include <dataflux/codec/detail/json.hpp>
+#include <dataflux/codec/detail/object_list.hpp>
 
 #include <fuzz/object_list_fuzz.hpp>
 #include <fuzz/require.hpp>

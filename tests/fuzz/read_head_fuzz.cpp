@@ -1,4 +1,4 @@
-#include <dataflux/gcs/read_verb.hpp>
+#include <dataflux/gcs/detail/read_verb.hpp>
 
 #include <fuzz/read_head_fuzz.hpp>
 #include <fuzz/require.hpp>

@@ -1,5 +1,5 @@
 #include <dataflux/bytes.hpp>
-#include <dataflux/codec/rfc3339.hpp>
+#include <dataflux/codec/detail/rfc3339.hpp>
 
 #include <fuzz/require.hpp>
 #include <fuzz/rfc3339_fuzz.hpp>

@@ -1,5 +1,5 @@
 #include <dataflux/bytes.hpp>
-#include <dataflux/codec/utf8.hpp>
+#include <dataflux/codec/detail/utf8.hpp>
 
 #include <fuzz/utf8_fuzz.hpp>
 

@@ -1,10 +1,10 @@
-#include <dataflux/gcs/bucket_verbs.hpp>
-#include <dataflux/gcs/change_verbs.hpp>
-#include <dataflux/gcs/error_reply.hpp>
-#include <dataflux/gcs/list_verb.hpp>
-#include <dataflux/gcs/multipart_verbs.hpp>
-#include <dataflux/gcs/object_verbs.hpp>
-#include <dataflux/gcs/resumable_verbs.hpp>
+#include <dataflux/gcs/detail/bucket_verbs.hpp>
+#include <dataflux/gcs/detail/change_verbs.hpp>
+#include <dataflux/gcs/detail/error_reply.hpp>
+#include <dataflux/gcs/detail/list_verb.hpp>
+#include <dataflux/gcs/detail/multipart_verbs.hpp>
+#include <dataflux/gcs/detail/object_verbs.hpp>
+#include <dataflux/gcs/detail/resumable_verbs.hpp>
 
 #include <fuzz/require.hpp>
 #include <fuzz/verb_reply_fuzz.hpp>
@@ -82,6 +82,13 @@ void check_buckets(const gcs::whole_reply& reply) {
   const auto bucket = gcs::bucket_verb::parse({.bucket = "bkt"}, {}, reply);
   if (!bucket) require_error(bucket);
   require(!bucket || bucket->name == "bkt");
+  const dataflux::list_buckets_request asked{.prefix = "b", .page_token = "t"};
+  const auto page = gcs::list_buckets_verb::parse(asked, {}, reply);
+  if (!page) require_error(page);
+  require(!page || page->next_page_token != asked.page_token);
+  for (const auto& one : page ? page->buckets : std::vector<dataflux::bucket_metadata>{}) {
+    require(one.name.starts_with("b") && one.metageneration >= 0);
+  }
   const auto layout = gcs::storage_layout_verb::parse({.bucket = "bkt"}, {}, reply);
   if (!layout) require_error(layout);
   require(!layout || layout->location_type != "zone");
@@ -114,7 +121,8 @@ void check_part(const gcs::whole_reply& reply) {
   const std::string text{dataflux::as_text(reply.body)};
   dataflux::http::reply_head head;
   head.assign(200, {{"ETag", text}, {"x-goog-hash", text}, {"Location", text}}, std::nullopt);
-  const auto facts = gcs::gather_facts(head);
+  gcs::reply_facts facts;
+  gcs::gather_facts(head, facts);
   const dataflux::upload_part_request sent{.part_number = 3,
                                            .data = dataflux::as_bytes("123456789")};
   const auto part = gcs::upload_part_verb::parse(sent, {0xE3069283U}, {facts, {}, 0});
@@ -125,7 +133,9 @@ void check_part(const gcs::whole_reply& reply) {
 void check_redirect(const gcs::whole_reply& reply) {
   dataflux::http::reply_head head;
   head.assign(302, {{"Location", dataflux::as_text(reply.body)}}, std::nullopt);
-  const std::string origin = gcs::gather_facts(head).redirect;
+  gcs::reply_facts facts;
+  gcs::gather_facts(head, facts);
+  const std::string& origin = facts.redirect;
   const std::size_t host = origin.find("://");
   require(origin.empty() || host != std::string::npos);
   require(origin.empty() || origin.find_first_of("/?#@", host + 3) == std::string::npos);

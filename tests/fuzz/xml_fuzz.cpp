@@ -1,5 +1,5 @@
-#include <dataflux/codec/utf8.hpp>
-#include <dataflux/codec/xml.hpp>
+#include <dataflux/codec/detail/utf8.hpp>
+#include <dataflux/codec/detail/xml.hpp>
 
 #include <fuzz/require.hpp>
 #include <fuzz/xml_fuzz.hpp>

@@ -1,8 +1,8 @@
-#include <dataflux/auth/adc.hpp>
-#include <dataflux/auth/authorized_user.hpp>
-#include <dataflux/auth/compute_engine.hpp>
-#include <dataflux/auth/service_account.hpp>
-#include <dataflux/auth/token_cache.hpp>
+#include <dataflux/auth/credentials.hpp>
+#include <dataflux/auth/detail/authorized_user.hpp>
+#include <dataflux/auth/detail/compute_engine.hpp>
+#include <dataflux/auth/detail/service_account.hpp>
+#include <dataflux/auth/detail/token_cache.hpp>
 #include <dataflux/http/curl_transport.hpp>
 
 #include <emulator/emulator.hpp>

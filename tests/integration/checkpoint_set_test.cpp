@@ -109,10 +109,10 @@ void check_state(harness& h, const dataflux::result<dataflux::committed_set>& do
   CHECK(opened.has_value() == (h.count(marker) == 1));
   if (done) CHECK(opened);
   if (!opened) CHECK(opened.error().code() == errc::failed_precondition);
-  const std::size_t strays = h.count(manifests) - (opened ? 1 : 0);
+  const std::size_t orphans = h.count(manifests) - (opened ? 1 : 0);
   const bool told = !done && done.error().message().find("manifest") != std::string::npos;
-  CHECK(strays <= 1);
-  CHECK((strays == 0 || told));
+  CHECK(orphans <= 1);
+  CHECK((orphans == 0 || told));
 }
 
 }  // namespace
@@ -160,8 +160,11 @@ TEST_CASE("checkpoint_set: over a socket, broken listings and reads", "[integrat
       {.verb = "objects.delete", .count = 0, .probability = 0.3, .action = fault::lose_reply{}});
   REQUIRE(h.set().commit(records));
   for (int i = 0; i < 10; ++i) CHECK(h.set().open().value().members().size() == 30);
-  CHECK(dataflux::list_checkpoint_sets(*h.client, "bkt", "run").value().complete.size() == 1);
-  const auto removed = dataflux::remove_checkpoint_set(*h.client, "bkt", folder);
+  CHECK(dataflux::list_checkpoint_sets(*h.client, {.bucket = "bkt", .prefix = "run"})
+            .value()
+            .complete.size() == 1);
+  const auto removed =
+      dataflux::remove_checkpoint_set(*h.client, {.bucket = "bkt", .prefix = folder});
   REQUIRE(removed);
   CHECK(removed->objects == 32);
   CHECK(h.names().empty());
@@ -201,7 +204,7 @@ TEST_CASE("checkpoint_set: over a socket, of many who commit at once exactly one
     REQUIRE(winner != 0);
     CHECK(h.set().open().value().members().size() == winner);
     CHECK(h.names().size() == 6);
-    REQUIRE(dataflux::remove_checkpoint_set(*h.client, "bkt", folder));
+    REQUIRE(dataflux::remove_checkpoint_set(*h.client, {.bucket = "bkt", .prefix = folder}));
   }
 }
 
@@ -220,11 +223,12 @@ TEST_CASE("checkpoint_set: over a socket, 2,500 members", "[integration]") {
   const auto damaged = h.set().open();
   REQUIRE_FALSE(damaged);
   CHECK(damaged.error().message().find("\"rank-2222\" has changed") != std::string::npos);
-  const auto list = dataflux::list_checkpoint_sets(*h.client, "bkt", "");
+  const auto list = dataflux::list_checkpoint_sets(*h.client, {.bucket = "bkt", .prefix = ""});
   REQUIRE(list);
   CHECK(list->complete.empty());
   CHECK(list->damaged.size() == 1);
-  const auto removed = dataflux::remove_checkpoint_set(*h.client, "bkt", "run");
+  const auto removed =
+      dataflux::remove_checkpoint_set(*h.client, {.bucket = "bkt", .prefix = "run"});
   REQUIRE(removed);
   CHECK(removed->objects == 2'503);
   CHECK(h.names().empty());
@@ -314,7 +318,8 @@ TEST_CASE("checkpoint_set: over a socket, a save goes on where another was kille
   REQUIRE(save("rank-0", 100));
   REQUIRE(save("deep/rank-1", 6U << 20U));  // in parts
   // It was killed here.
-  const auto list = dataflux::list_checkpoint_sets(*h.client, "bkt", "run").value();
+  const auto list =
+      dataflux::list_checkpoint_sets(*h.client, {.bucket = "bkt", .prefix = "run"}).value();
   REQUIRE(list.unfinished.size() == 1);
   CHECK(list.unfinished[0].prefix == "run/step-1/");
   CHECK(list.unfinished[0].objects == 2);
@@ -329,7 +334,9 @@ TEST_CASE("checkpoint_set: over a socket, a save goes on where another was kille
   REQUIRE(made);
   REQUIRE(h.set().commit({h.set().record_of(*made).value()}));
   CHECK(h.set().open());
-  CHECK(dataflux::list_checkpoint_sets(*h.client, "bkt", "run").value().unfinished.empty());
+  CHECK(dataflux::list_checkpoint_sets(*h.client, {.bucket = "bkt", .prefix = "run"})
+            .value()
+            .unfinished.empty());
 }
 
 TEST_CASE("checkpoint_set: over a socket, a member does not replace another but on request",
@@ -367,9 +374,13 @@ TEST_CASE("checkpoint_set: in the child of a fork every call is refused", "[inte
     };
     if (!refused(h.set().open())) return 1;
     if (!refused(h.set().commit(records))) return 2;
-    if (!refused(dataflux::list_checkpoint_sets(*h.client, "bkt", ""))) return 3;
-    if (!refused(dataflux::keep_last_checkpoint_sets(*h.client, "bkt", "run", 1))) return 4;
-    if (!refused(dataflux::remove_checkpoint_set(*h.client, "bkt", "run"))) return 5;
+    if (!refused(dataflux::list_checkpoint_sets(*h.client, {.bucket = "bkt", .prefix = ""})))
+      return 3;
+    if (!refused(
+            dataflux::keep_last_checkpoint_sets(*h.client, {.bucket = "bkt", .prefix = "run"})))
+      return 4;
+    if (!refused(dataflux::remove_checkpoint_set(*h.client, {.bucket = "bkt", .prefix = "run"})))
+      return 5;
     return 0;
   });
   CHECK(bad == 0);

@@ -1,6 +1,6 @@
-#include <dataflux/checkpoint/writer.hpp>
+#include <dataflux/checkpoint/checkpoint_writer.hpp>
 #include <dataflux/gcs/client.hpp>
-#include <dataflux/store/reserved_prefixes.hpp>
+#include <dataflux/store/detail/reserved_prefixes.hpp>
 
 #include <emulator/emulator.hpp>
 #include <support/catch.hpp>
@@ -39,8 +39,8 @@ struct service {
   std::shared_ptr<gcs::client> looker{
       gcs::client::create(quick_options(server, std::chrono::seconds(30))).value()};
 
-  std::string strays(const std::string& bucket) {
-    return upload_faults::strays(*looker, bucket, "ckpt/o");
+  std::string orphans(const std::string& bucket) {
+    return upload_faults::orphans(*looker, bucket, "ckpt/o");
   }
 };
 
@@ -98,8 +98,8 @@ std::vector<cell> all_cells() {
 }
 
 /// What is wrong about a run; empty when nothing is.
-std::string judge(service& s, const std::string& bucket, std::string_view body,
-                  const dataflux::result<dataflux::committed_object>& made, const cell& c) {
+std::string verify(service& s, const std::string& bucket, std::string_view body,
+                   const dataflux::result<dataflux::committed_object>& made, const cell& c) {
   const auto there = s.server.get(bucket, "ckpt/o");
   const bool is_new = there && *there == body;
   const bool is_old = there && *there == old_body;
@@ -109,7 +109,7 @@ std::string judge(service& s, const std::string& bucket, std::string_view body,
       made.error().message().find("damaged object was removed") != std::string::npos;
   if (!is_new && !is_old && !removed) return "neither the old object nor the new one";
   if (made && !is_new) return "committed, and the old object is there";
-  const std::string left = s.strays(bucket);
+  const std::string left = s.orphans(bucket);
   // A request that the network doubles gets the second answer: an upload that nobody knows of.
   const bool doubled = c.name == "carried out twice" && c.verb == "multipart.initiate";
   const bool told = !made && made.error().message().find("uploads list") != std::string::npos;
@@ -140,7 +140,7 @@ std::string run_cell(service& s, const cell& c, int number) {
   const auto made =
       save(*client, bucket, body, c.how == way::direct ? commit_mode::direct : commit_mode::staged);
   s.server.faults().clear();
-  std::string wrong = judge(s, bucket, body, made, c);
+  std::string wrong = verify(s, bucket, body, made, c);
   if (!wrong.empty()) wrong += made ? " (committed)" : " (" + made.error().to_string() + ")";
   return wrong;
 }
@@ -178,7 +178,7 @@ TEST_CASE("checkpoint_writer: over a socket, each way", "[checkpoint]") {
     CHECK(made->fallback.empty() == (how != way::resumable));
     CHECK(s.server.get("bkt", "ckpt/o") == body);
     CHECK(made->object.size == body.size());
-    CHECK(s.strays("bkt").empty());
+    CHECK(s.orphans("bkt").empty());
   }
 }
 
@@ -193,7 +193,7 @@ TEST_CASE("checkpoint_writer: where nothing may be deleted it goes direct, and s
   CHECK(made->mode == commit_mode::direct);
   CHECK(made->fallback.find("may not be removed or moved") != std::string::npos);
   CHECK(s.server.get("bkt", "ckpt/o") == large_body());
-  CHECK(s.strays("bkt").empty());
+  CHECK(s.orphans("bkt").empty());
 }
 
 TEST_CASE("checkpoint_writer: where the bucket lets nothing go it goes direct (mend 3)",
@@ -211,7 +211,7 @@ TEST_CASE("checkpoint_writer: where the bucket lets nothing go it goes direct (m
     CHECK(made->fallback.find(settings.retention ? "retention policy" : "hold") !=
           std::string::npos);
     CHECK(s.server.get("bkt", "ckpt/o") == large_body());
-    CHECK(s.strays("bkt").empty());
+    CHECK(s.orphans("bkt").empty());
   }
 }
 
@@ -226,7 +226,7 @@ TEST_CASE("checkpoint_writer: a refused move is made up for by a copy (mend 3)",
   CHECK(made->mode == commit_mode::staged);
   CHECK(made->fallback.find("left behind") != std::string::npos);
   CHECK(s.server.get("bkt", "ckpt/o") == large_body());
-  CHECK(s.strays("bkt").find("dataflux-uploads/") == 0);
+  CHECK(s.orphans("bkt").find("dataflux-uploads/") == 0);
 }
 
 TEST_CASE("checkpoint_writer: a versioned bucket keeps no temporaries (mend 6)", "[checkpoint]") {
@@ -260,7 +260,7 @@ TEST_CASE("checkpoint_writer: an upload that cannot be aborted is named", "[chec
   CHECK(made.error().message().find("left behind") != std::string::npos);
   CHECK(made.error().object() == "ckpt/o");
   CHECK(s.server.get("bkt", "ckpt/o") == old_body);
-  CHECK(s.strays("bkt").find("upload of dataflux-uploads/") == 0);
+  CHECK(s.orphans("bkt").find("upload of dataflux-uploads/") == 0);
 }
 
 TEST_CASE("checkpoint_writer: all attributes arrive, whichever way", "[checkpoint]") {
@@ -269,13 +269,14 @@ TEST_CASE("checkpoint_writer: all attributes arrive, whichever way", "[checkpoin
     s.server.create_bucket("bkt");
     const transfer_context context(*s.looker, {.upload_memory = 4 * part});
     auto writer = checkpoint_writer::open(
-        context, {.bucket = "bkt",
-                  .object = "ckpt/o",
-                  .content_type = "application/x-checkpoint",
-                  .metadata = {{"step", "7"}},
-                  .storage_class = "NEARLINE",
-                  .custom_time = dataflux::codec::parse_rfc3339("2026-01-02T03:04:05Z"),
-                  .part_size = part});
+        context,
+        {.bucket = "bkt",
+         .object = "ckpt/o",
+         .attributes = {.content_type = "application/x-checkpoint",
+                        .metadata = {{"step", "7"}},
+                        .storage_class = "NEARLINE",
+                        .custom_time = dataflux::codec::parse_rfc3339("2026-01-02T03:04:05Z")},
+         .part_size = part});
     REQUIRE(writer);
     REQUIRE(writer->write(as_bytes(std::string_view(large_body()).substr(0, size))));
     REQUIRE(writer->commit());

@@ -1,4 +1,4 @@
-#include <dataflux/auth/service_account.hpp>
+#include <dataflux/auth/detail/service_account.hpp>
 #include <dataflux/codec/crc32c.hpp>
 #include <dataflux/gcs/client.hpp>
 
@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <limits>
 #include <optional>
 #include <string>
 #include <thread>
@@ -309,7 +310,7 @@ struct held_back {
   }
   gcs::client_options options(phase where) {
     auto o = secured(server, ca, where == token);
-    o.retry = {.max_attempts = 0, .first = 10s, .cap = 10s};
+    o.retry = {.max_attempts = std::numeric_limits<int>::max(), .first = 10s, .cap = 10s};
     o.stall_timeout = o.first_byte_timeout = 30s;
     return o;
   }

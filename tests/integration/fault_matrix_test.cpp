@@ -3,6 +3,7 @@
 #include <emulator/emulator.hpp>
 #include <support/catch.hpp>
 #include <support/fault_cells.hpp>
+#include <support/sanitized.hpp>
 
 #include <chrono>
 #include <string>
@@ -22,7 +23,7 @@ namespace fault = emulator::fault;
 namespace gcs = dataflux::gcs;
 using fault::point;
 
-constexpr auto patience = 600ms;
+constexpr auto timeout = 600ms;
 constexpr int most = 4;  // attempts, of quick_options()
 
 /// What a fault means for a request that it hits.
@@ -148,7 +149,7 @@ fault_cell cell_of(const verb_driver& verb, const fault_row& f, std::uint64_t hi
                   .action = f.action,
                   .hits = hits,
                   .request_bytes = f.request_bytes};
-  if (std::holds_alternative<fault::stall>(f.action)) cell.patience = patience;
+  if (std::holds_alternative<fault::stall>(f.action)) cell.timeout = timeout;
   if (f.kind == means::throttled) cell.max_elapsed = hits == 0 ? 20ms : 300'000ms;
   // A read goes on behind what it got: in some pieces, not in thousands.
   if (verb.verb != "objects.media") return cell;
@@ -170,7 +171,7 @@ bool ends_upload(const verb_driver& verb) {
 }
 
 /// Says what is wrong with the error as such; nothing when it is clear.
-std::string judge_error(const fault_cell& cell, const dataflux::error& e) {
+std::string verify_error(const fault_cell& cell, const dataflux::error& e) {
   const std::string text = e.to_string();
   const auto lacks = [&text](const std::string& what) {
     return text.find(what) == std::string::npos;
@@ -181,14 +182,16 @@ std::string judge_error(const fault_cell& cell, const dataflux::error& e) {
   if (e.verb() != cell.verb->verb) return "the error names another verb";
   if (e.object() != (of_bucket ? "" : stage_object)) return "the error names another object";
   if (e.message().empty()) return "the error has no message";
-  if (lacks("gs://" + e.bucket() + (of_bucket ? "" : "/" + e.object()))) return "no place is named";
+  // A listing of buckets is about a project, not a bucket.
+  const std::string place = "gs://" + e.bucket() + (of_bucket ? "" : "/" + e.object());
+  if (cell.verb->verb != "buckets.list" && lacks(place)) return "no place is named";
   if (e.attempts() < 1 || lacks("attempts " + std::to_string(e.attempts()))) return "no attempts";
   if (e.http_status() != 0 && lacks("HTTP " + std::to_string(e.http_status()))) return "no status";
   return {};
 }
 
 /// What holds after any fault.
-std::string judge_traces(const fault_cell& cell, const fault_row& f, const cell_outcome& got) {
+std::string verify_traces(const fault_cell& cell, const fault_row& f, const cell_outcome& got) {
   const verb_driver& verb = *cell.verb;
   const auto& failure = got.verb.failure;
   if (got.hits == 0) return "the fault hit nothing";
@@ -234,7 +237,7 @@ std::string must_fail(const cell_outcome& got, int status, errc code, int attemp
 std::string must_succeed(const cell_outcome& got) { return got.verb.failure ? "failure" : ""; }
 
 /// Status codes that repeating does not mend, and those that stay.
-std::string judge_status(const fault_cell& cell, const fault_row& f, const cell_outcome& got) {
+std::string verify_status(const fault_cell& cell, const fault_row& f, const cell_outcome& got) {
   const bool chunk = cell.verb->verb == "resumable.chunk";  // asks in between
   const errc code = dataflux::errc_from_http_status(f.status);
   switch (f.kind) {
@@ -257,7 +260,7 @@ std::string judge_status(const fault_cell& cell, const fault_row& f, const cell_
   }
 }
 
-std::string judge_break(const fault_cell& cell, const fault_row& f, const cell_outcome& got) {
+std::string verify_break(const fault_cell& cell, const fault_row& f, const cell_outcome& got) {
   const verb_driver& verb = *cell.verb;
   const bool found = f.kind == means::lost && verb.rule().looks;
   if ((verb.safe() && cell.hits != 0) || found) return must_succeed(got);
@@ -267,10 +270,10 @@ std::string judge_break(const fault_cell& cell, const fault_row& f, const cell_o
   return failure->retryable() ? "" : "not retryable";
 }
 
-std::string judge(const fault_cell& cell, const fault_row& f, const cell_outcome& got) {
-  if (auto wrong = judge_traces(cell, f, got); !wrong.empty()) return wrong;
+std::string verify(const fault_cell& cell, const fault_row& f, const cell_outcome& got) {
+  if (auto wrong = verify_traces(cell, f, got); !wrong.empty()) return wrong;
   if (got.verb.failure) {
-    if (auto unclear = judge_error(cell, *got.verb.failure); !unclear.empty()) return unclear;
+    if (auto unclear = verify_error(cell, *got.verb.failure); !unclear.empty()) return unclear;
     const bool own_words =
         f.body.find("the words") != std::string_view::npos && f.kind != means::foreign;
     if (own_words && got.verb.failure->message().find("the words") == std::string::npos) {
@@ -282,13 +285,13 @@ std::string judge(const fault_cell& cell, const fault_row& f, const cell_outcome
       return must_succeed(got);
     case means::unreached:
     case means::lost:
-      return judge_break(cell, f, got);
+      return verify_break(cell, f, got);
     case means::damaged:
     case means::foreign:
     case means::doubled:
       return {};  // what holds after any fault is all that can be asked
     default:
-      return judge_status(cell, f, got);
+      return verify_status(cell, f, got);
   }
 }
 
@@ -298,19 +301,21 @@ TEST_CASE("client: every verb survives or reports every fault", "[integration]")
   const std::vector<fault_row> faults = all_faults();
   std::vector<fault_cell> cells;
   std::vector<const fault_row*> rows;
+  // Under a sanitizer a third of them: each fault is met by some verbs, each verb by some faults.
+  std::size_t number = 0;
   for (const fault_row& f : faults) {
     for (const std::uint64_t hits : {1U, 2U, 0U}) {
       // Twice refused for its rate a bucket is slowed down, which takes seconds: one form will do.
       if (f.kind == means::throttled && hits != 1 && f.name != "429") continue;
       for (const verb_driver& verb : verb_drivers()) {
-        if (!applies(verb, f)) continue;
+        if (!applies(verb, f) || (++number % 3 != 0 && sanitized)) continue;
         cells.push_back(cell_of(verb, f, hits));
         rows.push_back(&f);
       }
     }
   }
   CHECK(run_cells(cells, [&](const fault_cell& cell, const cell_outcome& got) {
-          return judge(cell, *rows[static_cast<std::size_t>(&cell - cells.data())], got);
+          return verify(cell, *rows[static_cast<std::size_t>(&cell - cells.data())], got);
         }) == "");
 }
 

@@ -1,11 +1,13 @@
+#include <dataflux/checkpoint/checkpoint_writer.hpp>
+#include <dataflux/checkpoint/offset_writer.hpp>
 #include <dataflux/checkpoint/upload_file.hpp>
-#include <dataflux/checkpoint/writer.hpp>
 #include <dataflux/download/download_file.hpp>
-#include <dataflux/download/get_many.hpp>
 #include <dataflux/download/get_one.hpp>
-#include <dataflux/download/sweep.hpp>
+#include <dataflux/download/getter.hpp>
 #include <dataflux/gcs/client.hpp>
-#include <dataflux/list/manifest_writer.hpp>
+#include <dataflux/list/manifest.hpp>
+#include <dataflux/transfer/leftovers.hpp>
+#include <dataflux/transfer/remove_objects.hpp>
 #include <dataflux/transfer/transfer_context.hpp>
 
 #include <emulator/emulator.hpp>
@@ -53,7 +55,9 @@ struct harness {
     return dataflux::checkpoint_writer::open(context, {.bucket = "bkt", .object = "w"}).value();
   }
   dataflux::getter getter() {
-    return {context, "bkt", std::vector<dataflux::get_request>{{.object = "o"}, {.object = "q"}}};
+    return {context,
+            {.bucket = "bkt"},
+            std::vector<dataflux::get_request>{{.object = "o"}, {.object = "q"}}};
   }
 };
 
@@ -116,7 +120,12 @@ TEST_CASE("fork: nothing new begins on the parent's client", "[integration]") {
                            h.context, {.bucket = "bkt", .object = "w"})),
                        "w");
       },
-      [&] { return refused(failure_of(dataflux::sweep_composites(*h.client, "bkt")), ""); },
+      [&] {
+        return refused(failure_of(dataflux::remove_leftovers(*h.client, {.bucket = "bkt"})), "") &&
+               refused(failure_of(
+                           dataflux::remove_objects(*h.client, {.bucket = "bkt", .names = {"o"}})),
+                       "");
+      },
       [&] {
         return refused(failure_of(dataflux::save_manifest(
                            *h.client, {.bucket = "bkt", .object = "m"}, {}, rows)),
@@ -136,6 +145,9 @@ TEST_CASE("fork: what the parent has begun stays the parent's", "[integration]")
   harness h;
   auto writer = h.writer();
   REQUIRE(writer.write(as_bytes(std::string_view("half"))));
+  auto offsets = dataflux::offset_writer::open(h.context, {.bucket = "bkt", .object = "v"}, 2);
+  REQUIRE(offsets);
+  REQUIRE(offsets->write_at(1, as_bytes(std::string_view("b"))));
   auto items = h.getter();
   REQUIRE(items.next());
   const auto inherited = [](const std::optional<error>& failure) {
@@ -146,8 +158,12 @@ TEST_CASE("fork: what the parent has begun stays the parent's", "[integration]")
       [&] { return inherited(failure_of(writer.commit())); },
       [&] { return inherited(failure_of(writer.abort())); },
       [&] { return inherited(failure_of(items.next())); },
+      [&] { return inherited(failure_of(offsets->write_at(0, as_bytes(std::string_view("x"))))); },
+      [&] { return inherited(failure_of(offsets->commit())); },
+      [&] { return inherited(failure_of(offsets->abort())) && offsets->written() == 0; },
       [&] {
         const auto gone = std::move(writer);
+        const auto gone_in_parts = std::move(*offsets);
         const auto gone_too = std::move(items);
         return true;
       },
@@ -156,6 +172,9 @@ TEST_CASE("fork: what the parent has begun stays the parent's", "[integration]")
   REQUIRE(writer.write(as_bytes(std::string_view(" and half"))));
   REQUIRE(writer.commit());
   CHECK(h.server.get("bkt", "w") == "half and half");
+  REQUIRE(offsets->write_at(0, as_bytes(std::string_view("a"))));
+  REQUIRE(offsets->commit());
+  CHECK(h.server.get("bkt", "v") == "ab");
   const auto last = items.next();
   REQUIRE((last && *last));
   CHECK_FALSE((*last)->failure);
@@ -174,7 +193,7 @@ TEST_CASE("fork: the child makes a client of its own", "[integration]") {
   CHECK(h.server.get("bkt", "w") == "the child's");
 }
 
-TEST_CASE("fork: memory that is lent is dropped without the parent's locks (mend 10)",
+TEST_CASE("fork: memory that is borrowed is dropped without the parent's locks (mend 10)",
           "[integration]") {
   harness h;
   std::vector<dataflux::get_request> requests;
@@ -182,14 +201,14 @@ TEST_CASE("fork: memory that is lent is dropped without the parent's locks (mend
     requests.push_back({.object = std::to_string(i)});
     h.server.put("bkt", requests.back().object, std::string(i % 2 == 0 ? 1000 : 200'000, 'x'));
   }
-  dataflux::getter all(h.context, "bkt", requests);
-  auto lent = all.next_batch(40).value();
-  REQUIRE_FALSE(lent.empty());
+  dataflux::getter all(h.context, {.bucket = "bkt"}, requests);
+  auto borrowed = all.next_batch(40).value();
+  REQUIRE_FALSE(borrowed.empty());
   // Meanwhile the parent's threads take memory and give it back.
   std::atomic<bool> over{false};
   std::thread reads([&] {
     while (!over) {
-      dataflux::getter items(h.context, "bkt", requests);
+      dataflux::getter items(h.context, {.bucket = "bkt"}, requests);
       while (!items.next_batch(4).value().empty()) {
       }
     }
@@ -198,10 +217,10 @@ TEST_CASE("fork: memory that is lent is dropped without the parent's locks (mend
   for (int i = 0; i < 50 && bad == 0; ++i) {
     bad = first_bad({
         [&] {
-          lent.clear();
+          borrowed.clear();
           return true;
         },
-        [&] { return h.context.counters().lent == 0; },
+        [&] { return h.context.counters().borrowed == 0; },
     });
   }
   over = true;

@@ -1,5 +1,5 @@
 #include <dataflux/codec/crc32c.hpp>
-#include <dataflux/download/get_many.hpp>
+#include <dataflux/download/getter.hpp>
 #include <dataflux/gcs/client.hpp>
 
 #include <emulator/emulator.hpp>
@@ -69,13 +69,15 @@ struct harness {
   harness(const harness&) = delete;
   harness& operator=(const harness&) = delete;
 
-  dataflux::get_many_options options(get_order order = get_order::as_asked) {
-    return {.order = order, .compose = compose_options{.min_objects = 2, .watcher = &log}};
+  dataflux::get_many_request options(get_order order = get_order::as_asked) {
+    return {.bucket = "bkt",
+            .order = order,
+            .compose = compose_options{.min_objects = 2, .observer = &log}};
   }
   /// Reads everything, those in `lost` must fail.
   void read_right(get_order order = get_order::as_asked,
                   const std::map<std::uint64_t, errc>& lost = {}) {
-    getter items(*context, "bkt", requests, options(order));
+    getter items(*context, options(order), requests);
     std::uint64_t n = 0;
     while (auto item = items.next().value()) {
       INFO(item->index << " " << (item->failure ? item->failure->to_string() : ""));
@@ -94,7 +96,7 @@ struct harness {
     CHECK(n == requests.size());
   }
   /// Composites of any generation, live or not.
-  std::size_t litter() {
+  std::size_t orphans() {
     server.faults().clear();
     return client
         ->list_page({.bucket = "bkt",
@@ -130,7 +132,7 @@ TEST_CASE("get_composite: over a socket", "[integration]") {
   h.read_right(get_order::as_ready);
   CHECK(h.context->counters().composites > 10);
   CHECK(h.context->counters().composites_left == 0);
-  CHECK(h.litter() == 0);
+  CHECK(h.orphans() == 0);
   CHECK(h.log.lines.empty());
 }
 
@@ -164,7 +166,7 @@ TEST_CASE("get_composite: over a socket, whatever becomes of single requests", "
     h.read_right(i % 2 == 0 ? get_order::as_asked : get_order::as_ready);
     CHECK(h.server.faults().hits() > 0);
     CHECK(h.context->counters().composites_left == 0);
-    CHECK(h.litter() == 0);
+    CHECK(h.orphans() == 0);
   }
   for (const std::string& line : h.log.lines) FAIL_CHECK(line);
 }
@@ -182,7 +184,7 @@ TEST_CASE("get_composite: over a socket, a compose that never answers", "[integr
   h.read_right();
   CHECK(h.context->counters().composites > 0);
   CHECK(h.context->counters().composites_left == 0);
-  CHECK(h.litter() == 0);
+  CHECK(h.orphans() == 0);
 }
 
 TEST_CASE("get_composite: over a socket, buckets that forbid it", "[integration]") {
@@ -192,7 +194,7 @@ TEST_CASE("get_composite: over a socket, buckets that forbid it", "[integration]
     CHECK(h.context->counters().composites == 0);
     REQUIRE(h.log.lines.size() == 1);
     CHECK(h.log.lines[0].find("one by one") != std::string::npos);
-    CHECK(h.litter() == 0);
+    CHECK(h.orphans() == 0);
   }
   SECTION("no removal: one is left, and told") {
     harness h({.no_delete = true});
@@ -200,7 +202,7 @@ TEST_CASE("get_composite: over a socket, buckets that forbid it", "[integration]
     CHECK(h.context->counters().composites == 1);
     CHECK(h.context->counters().composites_left == 1);
     CHECK(h.log.lines.size() == 2);
-    CHECK(h.litter() == 1);
+    CHECK(h.orphans() == 1);
   }
 }
 
@@ -211,12 +213,12 @@ TEST_CASE("get_composite: over a socket, sources that changed", "[integration]")
   REQUIRE(h.client->insert({.bucket = "bkt",
                             .object = "o300",
                             .data = dataflux::as_bytes(h.bodies[300]),
-                            .storage_class = "NEARLINE"}));
+                            .attributes = {.storage_class = "NEARLINE"}}));
   h.requests[300].generation =
       h.client->stat({.bucket = "bkt", .object = "o300"}).value().generation;
   h.read_right(get_order::as_asked, {{100, errc::not_found}, {200, errc::not_found}});
   CHECK(h.context->counters().composites > 0);
-  CHECK(h.litter() == 0);
+  CHECK(h.orphans() == 0);
   CHECK(h.log.lines.empty());
 }
 
@@ -226,13 +228,13 @@ TEST_CASE("get_composite: over a socket, dropped at any time, nothing stays", "[
   for (int round = 0; round < 40; ++round) {
     INFO(round);
     {
-      getter items(*h.context, "bkt", h.requests, h.options());
+      getter items(*h.context, h.options(), h.requests);
       if (round % 2 == 0) std::this_thread::sleep_for(round * 100us);
       for (int i = 0; i < round * 5; ++i) static_cast<void>(items.next().value());
       if (round % 3 == 0) items.cancel();
     }
     composed = h.context->counters().composites;
-    CHECK(h.litter() == 0);
+    CHECK(h.orphans() == 0);
   }
   CHECK(composed > 20);
   CHECK(h.context->counters().composites_left == 0);

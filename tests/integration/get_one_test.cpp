@@ -145,6 +145,39 @@ TEST_CASE("download_file: over a socket, whatever becomes of single requests", "
   }
 }
 
+TEST_CASE("read_bytes: over a socket, whatever becomes of single requests", "[integration]") {
+  harness h;
+  for (std::size_t i = 0; i < std::size(broken_reads); ++i) {
+    INFO(i);
+    break_reads(h.server, i);
+    const auto got = dataflux::read_text(*h.context, {.bucket = "bkt", .object = "o"});
+    REQUIRE(got);
+    CHECK(*got == h.body);
+    CHECK(h.server.faults().hits() > 0);
+  }
+  h.server.faults().clear();
+  h.server.faults().add({.verb = "objects.media", .action = fault::flip_byte{500}});
+  CHECK(dataflux::read_text(*h.context, {.bucket = "bkt", .object = "o"}).error().code() ==
+        errc::data_loss);
+}
+
+TEST_CASE("read_bytes: over a socket, by a client alone", "[integration]") {
+  harness h;
+  h.server.put("bkt", "empty", "");
+  h.server.put("bkt", "text", "words");
+  const auto empty = dataflux::read_bytes(*h.client, {.bucket = "bkt", .object = "empty"});
+  REQUIRE(empty);
+  CHECK(empty->empty());
+  const auto text = dataflux::read_text(*h.client, {.bucket = "bkt", .object = "text"});
+  REQUIRE(text);
+  CHECK(*text == "words");
+  const auto large =
+      dataflux::read_text(*h.client, {.bucket = "bkt", .object = "o", .max_bytes = 100});
+  REQUIRE_FALSE(large);
+  CHECK(large.error().code() == errc::out_of_range);
+  CHECK(large.error().message().find(std::to_string(size)) != std::string::npos);
+}
+
 TEST_CASE("get_one: over a socket, what never mends is an error and leaves no file",
           "[integration]") {
   harness h;
@@ -229,7 +262,7 @@ TEST_CASE("download_file: over a socket, many at once", "[integration]") {
       fs::remove(h.folder / name);
     }
   }
-  CHECK(h.context->counters().lent == 0);
+  CHECK(h.context->counters().borrowed == 0);
 }
 
 }  // namespace get_one_test

@@ -95,17 +95,17 @@ void read_all(gcs::client& client, const std::vector<listed>& names,
 }
 
 void write_checkpoint(gcs::client& client, const std::string& name, const std::string& bytes) {
-  auto upload = client.multipart_initiate({.bucket = "job", .object = name});
+  auto upload = client.run(dataflux::multipart_initiate_request{.bucket = "job", .object = name});
   REQUIRE(upload);
   constexpr std::size_t part_size = 8U << 20U;
   std::vector<dataflux::operation<dataflux::uploaded_part>> parts;
   for (std::size_t at = 0; at < bytes.size(); at += part_size) {
-    parts.push_back(client.submit_upload_part(
-        {.bucket = "job",
-         .object = name,
-         .upload_id = upload->upload_id,
-         .part_number = static_cast<std::uint32_t>(parts.size() + 1),
-         .data = dataflux::as_bytes(std::string_view(bytes).substr(at, part_size))}));
+    parts.push_back(client.submit(dataflux::upload_part_request{
+        .bucket = "job",
+        .object = name,
+        .upload_id = upload->upload_id,
+        .part_number = static_cast<std::uint32_t>(parts.size() + 1),
+        .data = dataflux::as_bytes(std::string_view(bytes).substr(at, part_size))}));
   }
   dataflux::multipart_complete_request end{
       .bucket = "job", .object = name, .upload_id = upload->upload_id};
@@ -114,7 +114,7 @@ void write_checkpoint(gcs::client& client, const std::string& name, const std::s
     REQUIRE(part);
     end.parts.push_back(std::move(*part));
   }
-  auto made = client.multipart_complete(end);
+  auto made = client.run(end);
   REQUIRE(made);
   CHECK(made->size == bytes.size());
   CHECK(made->crc32c == dataflux::codec::crc32c(dataflux::as_bytes(bytes)));

@@ -1,5 +1,5 @@
 #include <dataflux/gcs/client.hpp>
-#include <dataflux/list/manifest_writer.hpp>
+#include <dataflux/list/manifest.hpp>
 
 #include <emulator/emulator.hpp>
 #include <support/catch.hpp>
@@ -37,11 +37,11 @@ dataflux::object_columns many_rows() {
 TEST_CASE("manifest: a listing of a bucket is saved into it, and loaded", "[integration]") {
   harness h;
   for (const char* name : {"a", "b/c", "b/\xc3\xa4", "z"}) {
-    REQUIRE(h.client->insert({.bucket = "bkt",
-                              .object = name,
-                              .data = dataflux::as_bytes("bytes"),
-                              .content_type = "text/plain",
-                              .metadata = {{"key", name}}}));
+    REQUIRE(h.client->insert(
+        {.bucket = "bkt",
+         .object = name,
+         .data = dataflux::as_bytes("bytes"),
+         .attributes = {.content_type = "text/plain", .metadata = {{"key", name}}}}));
   }
   auto page = h.client->list_page({.bucket = "bkt", .extra = dataflux::all_extra_columns});
   REQUIRE(page);

@@ -1,6 +1,6 @@
-#include <dataflux/auth/authorized_user.hpp>
-#include <dataflux/auth/compute_engine.hpp>
-#include <dataflux/auth/service_account.hpp>
+#include <dataflux/auth/detail/authorized_user.hpp>
+#include <dataflux/auth/detail/compute_engine.hpp>
+#include <dataflux/auth/detail/service_account.hpp>
 #include <dataflux/gcs/client.hpp>
 
 #include <emulator/emulator.hpp>
@@ -76,7 +76,7 @@ struct secured {
     o.transport.ca_file = ca.path();
     o.credentials = credentials(which);
     helper = gcs::client::create(o).value();
-    o.observer = &watcher;
+    o.observer = &observer;
     subject = gcs::client::create(o).value();
     given = which == token_given;
   }
@@ -121,7 +121,7 @@ struct secured {
   emulator::server server{{.tls = emulator::tls_mode::valid, .service = {.known = known}}};
   emulator::server metadata{};
   authority_file ca{server};
-  listener watcher{};
+  listener observer{};
   std::shared_ptr<gcs::client> helper{};
   std::shared_ptr<gcs::client> subject{};
   bool given{false};
@@ -170,7 +170,7 @@ void run_under(secured& s, const verb_driver& verb, const fault::action& action,
   stage at = set_stage(s.server, *s.helper, *s.subject, verb, "b-" + std::to_string(++count));
   s.server.faults().add({.verb = std::string(verb.on_wire), .count = hits, .action = action});
   s.give_token();
-  if (const auto failure = verb.run(at).failure) s.watcher.hear(*failure);
+  if (const auto failure = verb.run(at).failure) s.observer.hear(*failure);
 }
 
 }  // namespace
@@ -195,8 +195,8 @@ TEST_CASE("client: no secret is ever told", "[integration]") {
     }
     const auto secrets = s.secrets();
     CHECK(secrets.size() > 6);
-    CHECK(s.watcher.errors() > 500);
-    const std::string text = s.watcher.text();
+    CHECK(s.observer.errors() > 500);
+    const std::string text = s.observer.text();
     for (const std::string& secret : secrets) {
       const std::size_t at = text.find(secret);
       INFO(secret << (at == std::string::npos
@@ -220,12 +220,12 @@ TEST_CASE("client: a token endpoint that repeats secrets is not quoted", "[integ
                .body = "{\"error\":\"invalid_grant\",\"error_description\":\"" + secret + "\"}"}});
       const auto failed = s.subject->stat({.bucket = "bkt", .object = "o"});
       REQUIRE_FALSE(failed);
-      s.watcher.hear(failed.error());
+      s.observer.hear(failed.error());
     }
-    INFO(s.watcher.text());
-    CHECK(s.watcher.text().find(secret) == std::string::npos);
+    INFO(s.observer.text());
+    CHECK(s.observer.text().find(secret) == std::string::npos);
   }
-  CHECK(s.watcher.text().find("invalid_grant") != std::string::npos);
+  CHECK(s.observer.text().find("invalid_grant") != std::string::npos);
 }
 
 }  // namespace secrets_test

@@ -38,14 +38,14 @@ using upload_faults::old_body;
 using upload_faults::part;
 
 /// A service with an object "o" in each bucket, and a file.
-struct world {
+struct fixture {
   void write(std::string_view body) const { std::ofstream(path(), std::ios::binary) << body; }
   std::string path() const { return (folder / "f").string(); }
 
   /// By a client of its own, lest a connection that one fault has spoilt surprise the next.
   outcome upload(const std::string& bucket, commit_mode mode = commit_mode::staged,
-                 std::chrono::milliseconds patience = 30s) {
-    auto options = quick_options(server, patience);
+                 std::chrono::milliseconds timeout = 30s) {
+    auto options = quick_options(server, timeout);
     options.retry.max_elapsed = 2s;  // rates that are refused for ever
     const auto client = gcs::client::create(options).value();
     // So little that a part has gone before the third is read.
@@ -55,14 +55,14 @@ struct world {
     r.upload.bucket = bucket;
     r.upload.object = "o";
     r.upload.mode = mode;
-    r.upload.content_type = "application/x-checkpoint";
+    r.upload.attributes.content_type = "application/x-checkpoint";
     r.upload.part_size = part;
     r.resume = true;
     return dataflux::upload_file(context, r);
   }
   /// What there is in the bucket and the folder that nobody asked for, one a line.
-  std::string strays(const std::string& bucket) {
-    std::string all = upload_faults::strays(*looker, bucket, "o");
+  std::string orphans(const std::string& bucket) {
+    std::string all = upload_faults::orphans(*looker, bucket, "o");
     for (const auto& entry : fs::directory_iterator(folder)) {
       if (entry.path() != path()) all.append(entry.path().filename().string()) += '\n';
     }
@@ -105,7 +105,7 @@ std::vector<cell> all_cells() {
 
 /// Breaks a call off before the last of three parts, lets a second one meet the fault, and a third
 /// one nothing; gives what is wrong about that, or nothing.
-std::string run_cell(world& w, const cell& c, int number) {
+std::string run_cell(fixture& w, const cell& c, int number) {
   const std::string bucket = "cell-" + std::to_string(number);
   w.server.faults().clear();
   w.server.put(bucket, "o", old_body);
@@ -140,7 +140,7 @@ std::string run_cell(world& w, const cell& c, int number) {
   // Who may not abort is told so by the log; who is told that it is done believes it.
   const bool believed =
       c.verb == "multipart.abort" && (c.name == "403" || c.name == "404" || c.name == "200 empty");
-  const std::string left = w.strays(bucket);
+  const std::string left = w.orphans(bucket);
   if (left.empty() || told || believed) return {};
   return "left behind: " + left + (second ? "(made)" : second.error().to_string());
 }
@@ -150,14 +150,14 @@ std::string run_cell(world& w, const cell& c, int number) {
 TEST_CASE("upload_file: going on under every fault, the old object or the new one",
           "[checkpoint]") {
   const std::string objections =
-      upload_faults::run_all<world>(all_cells(), run_cell, [](const cell& c) {
+      upload_faults::run_all<fixture>(all_cells(), run_cell, [](const cell& c) {
         return std::string(c.verb) + (c.count == 0 ? ", always" : "") + " / " + std::string(c.name);
       });
   CHECK(objections == "");
 }
 
 TEST_CASE("upload_file: over a socket, each way", "[checkpoint]") {
-  world w;
+  fixture w;
   w.server.put("bkt", "o", old_body);
   w.write("small");
   const auto small = w.upload("bkt");
@@ -181,12 +181,12 @@ TEST_CASE("upload_file: over a socket, each way", "[checkpoint]") {
   CHECK(resumable->made.path == upload_path::resumable);
   CHECK_FALSE(resumable->made.fallback.empty());
   CHECK(w.server.get("bkt", "o") == large_body());
-  CHECK(w.strays("bkt").empty());
+  CHECK(w.orphans("bkt").empty());
 }
 
 TEST_CASE("upload_file: parts that the service has are not sent again", "[checkpoint]") {
   for (const auto mode : {commit_mode::staged, commit_mode::direct}) {
-    world w;
+    fixture w;
     w.server.put("bkt", "o", old_body);
     w.write(large_body());
     w.server.faults().add(
@@ -197,7 +197,7 @@ TEST_CASE("upload_file: parts that the service has are not sent again", "[checkp
     REQUIRE(made);
     CHECK(made->resumed >= part);
     CHECK(w.server.get("bkt", "o") == large_body());
-    CHECK(w.strays("bkt").empty());
+    CHECK(w.orphans("bkt").empty());
   }
 }
 

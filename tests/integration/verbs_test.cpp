@@ -101,12 +101,12 @@ constexpr std::size_t quantum = dataflux::resumable_quantum;
 TEST_CASE("client: patch changes what it names", "[integration]") {
   harness h;
   const auto made = h.put("o", "bytes");
-  gcs::patch_request r{.bucket = "bkt",
-                       .object = "o",
-                       .content_type = "text/plain",
-                       .cache_control = "no-store",
-                       .metadata = {{"a", "1"}, {"b", "2"}},
-                       .conditions = {.if_metageneration_match = 1}};
+  dataflux::patch_request r{.bucket = "bkt",
+                            .object = "o",
+                            .content_type = "text/plain",
+                            .cache_control = "no-store",
+                            .metadata = {{"a", "1"}, {"b", "2"}},
+                            .conditions = {.if_metageneration_match = 1}};
   const auto first = h.client->run(r);
   require_ok(first);
   CHECK(first->generation == made.generation);
@@ -132,13 +132,13 @@ TEST_CASE("client: rewrite copies to the end, in as many requests as it takes", 
   h.server.create_bucket("other");
   const std::string bytes = pattern(5 << 20, 3);
   h.put("large", bytes);
-  gcs::rewrite_request r{.source_bucket = "bkt",
-                         .source = "large",
-                         .bucket = "other",
-                         .object = "copy",
-                         .storage_class = "NEARLINE",
-                         .max_bytes_per_request = 1 << 20,
-                         .conditions = {.if_generation_match = 0}};
+  dataflux::rewrite_request r{.source_bucket = "bkt",
+                              .source = "large",
+                              .bucket = "other",
+                              .object = "copy",
+                              .attributes = {.storage_class = "NEARLINE"},
+                              .max_bytes_per_request = 1 << 20,
+                              .conditions = {.if_generation_match = 0}};
   const auto copy = h.client->run(r);
   require_ok(copy);
   CHECK(copy->size == bytes.size());
@@ -160,21 +160,53 @@ TEST_CASE("client: rewrite copies to the end, in as many requests as it takes", 
 
 TEST_CASE("client: what a bucket is", "[integration]") {
   harness h;
-  const auto bucket = h.client->run(gcs::bucket_request{.bucket = "bkt"});
+  const auto bucket = h.client->run(dataflux::bucket_request{.bucket = "bkt"});
   require_ok(bucket);
   CHECK(bucket->name == "bkt");
   CHECK_FALSE(bucket->hierarchical);
-  const auto layout = h.client->run(gcs::storage_layout_request{.bucket = "bkt"});
+  const auto layout = h.client->run(dataflux::storage_layout_request{.bucket = "bkt"});
   require_ok(layout);
-  CHECK(layout->kind == gcs::bucket_kind::flat);
-  const auto granted = h.client->run(gcs::test_permissions_request{
+  CHECK(layout->kind == dataflux::bucket_kind::flat);
+  const auto granted = h.client->run(dataflux::test_permissions_request{
       .bucket = "bkt", .permissions = {"storage.objects.get", "storage.objects.list"}});
   require_ok(granted);
   CHECK(granted->size() == 2);
-  const auto none = h.client->run(gcs::bucket_request{.bucket = "no-such-bucket"});
+  const auto none = h.client->run(dataflux::bucket_request{.bucket = "no-such-bucket"});
   REQUIRE_FALSE(none);
   CHECK(none.error().code() == errc::not_found);
   CHECK(none.error().bucket() == "no-such-bucket");
+}
+
+TEST_CASE("client: a project's buckets, by the page and all", "[integration]") {
+  harness h;
+  for (const char* name : {"data-1", "data-2", "data-3"}) h.server.create_bucket(name);
+  const auto page = h.client->run(dataflux::list_buckets_request{.project = "p", .max_results = 2});
+  require_ok(page);
+  REQUIRE(page->buckets.size() == 2);
+  CHECK(page->buckets[0].name == "bkt");
+  CHECK(page->buckets[0].location == "US");
+  CHECK(page->buckets[0].created);
+  const auto next = h.client->run(
+      dataflux::list_buckets_request{.project = "p", .page_token = page->next_page_token});
+  require_ok(next);
+  CHECK(next->buckets.size() == 2);
+  CHECK(next->next_page_token.empty());
+  // One bucket a page, and the second page fails once: it alone is asked for again.
+  h.server.faults().add({.verb = "buckets.list", .from = 2, .action = fault::cut{}});
+  h.server.faults().add({.verb = "buckets.list", .count = 0, .action = fault::short_page{1}});
+  const std::size_t before = h.server.log().size();
+  const auto all =
+      h.client->run(dataflux::list_all_buckets_request{.project = "p", .prefix = "data-"});
+  require_ok(all);
+  REQUIRE(all->size() == 3);
+  CHECK((*all)[2].name == "data-3");
+  CHECK(h.server.log().size() == before + 4);
+  // Nobody's project: nothing is sent.
+  const auto whose = h.client->run(dataflux::list_all_buckets_request{});
+  REQUIRE_FALSE(whose);
+  CHECK(whose.error().code() == errc::invalid_argument);
+  CHECK(whose.error().verb() == "buckets.list");
+  CHECK(h.server.log().size() == before + 4);
 }
 
 TEST_CASE("client: listings match globs", "[integration]") {
@@ -381,7 +413,7 @@ const std::vector<lost_write> lost_writes{
      }},
     {"rewrite", "objects.rewrite",
      [](harness& h, bool conditional) {
-       gcs::rewrite_request r{
+       dataflux::rewrite_request r{
            .source_bucket = "bkt", .source = "source", .bucket = "bkt", .object = "new"};
        if (conditional) r.conditions.if_generation_match = 0;
        return h.client->run(r);
@@ -441,7 +473,7 @@ TEST_CASE("client: a patch whose reply is lost is seen in the metadata", "[integ
     harness h;
     h.put("o", ours);
     h.lose_reply("objects.patch");
-    gcs::patch_request r{.bucket = "bkt", .object = "o", .metadata = {{"a", "1"}}};
+    dataflux::patch_request r{.bucket = "bkt", .object = "o", .metadata = {{"a", "1"}}};
     if (conditional) r.conditions.if_metageneration_match = 1;
     const auto patched = h.client->run(r);
     require_ok(patched);
@@ -452,21 +484,23 @@ TEST_CASE("client: a patch whose reply is lost is seen in the metadata", "[integ
 
 TEST_CASE("client: an upload completed without a reply is found by its mark", "[integration]") {
   harness h;
-  const auto upload = h.client->multipart_initiate({.bucket = "bkt", .object = "o"}).value();
+  const auto upload =
+      h.client->run(dataflux::multipart_initiate_request{.bucket = "bkt", .object = "o"}).value();
   CHECK(upload.mark.size() == 32);
   const auto part = h.client
-                        ->upload_part({.bucket = "bkt",
-                                       .object = "o",
-                                       .upload_id = upload.upload_id,
-                                       .part_number = 1,
-                                       .data = as_bytes(ours)})
+                        ->run(dataflux::upload_part_request{.bucket = "bkt",
+                                                            .object = "o",
+                                                            .upload_id = upload.upload_id,
+                                                            .part_number = 1,
+                                                            .data = as_bytes(ours)})
                         .value();
   h.lose_reply("multipart.complete");
-  const auto done = h.client->multipart_complete({.bucket = "bkt",
-                                                  .object = "o",
-                                                  .upload_id = upload.upload_id,
-                                                  .parts = {part},
-                                                  .mark = upload.mark});
+  const auto done =
+      h.client->run(dataflux::multipart_complete_request{.bucket = "bkt",
+                                                         .object = "o",
+                                                         .upload_id = upload.upload_id,
+                                                         .parts = {part},
+                                                         .mark = upload.mark});
   require_ok(done);
   CHECK(done->upload_mark == upload.mark);
   CHECK(done->crc32c == crc_of(ours));

@@ -1,4 +1,4 @@
-#include <dataflux/auth/anonymous.hpp>
+#include <dataflux/auth/credentials.hpp>
 #include <dataflux/gcs/client.hpp>
 
 #include <emulator/emulator.hpp>
@@ -61,10 +61,14 @@ const std::vector<std::pair<const char*, std::function<error(gcs::client&)>>> ca
        return c.insert({.bucket = "bkt", .object = "o", .data = dataflux::as_bytes("x")}).error();
      }},
     {"initiate",
-     [](auto& c) { return c.multipart_initiate({.bucket = "bkt", .object = "o"}).error(); }},
+     [](auto& c) {
+       return c.run(dataflux::multipart_initiate_request{.bucket = "bkt", .object = "o"}).error();
+     }},
     {"abort",
      [](auto& c) {
-       return c.multipart_abort({.bucket = "bkt", .object = "o", .upload_id = "u"}).error();
+       return c
+           .run(dataflux::multipart_abort_request{.bucket = "bkt", .object = "o", .upload_id = "u"})
+           .error();
      }},
     {"read",
      [](auto& c) {

@@ -1,6 +1,6 @@
 #include <dataflux/codec/crc32c.hpp>
 #include <dataflux/gcs/client.hpp>
-#include <dataflux/store/synthetic_bytes.hpp>
+#include <dataflux/store/detail/synthetic_bytes.hpp>
 
 #include <support/catch.hpp>
 
@@ -87,12 +87,12 @@ TEST_CASE("fake-gcs-server: insert, stat, read, remove", "[judges]") {
   for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{300'000}}) {
     const std::string object = "sized \xc3\xa4#?%2F+/" + std::to_string(size);
     const auto data = noise(size, size);
-    const auto written = must(j.client->insert({.bucket = bucket,
-                                                .object = object,
-                                                .data = data,
-                                                .content_type = "text/x-test",
-                                                .metadata = {{"key", "value"}},
-                                                .conditions = {.if_generation_match = 0}}));
+    const auto written = must(j.client->insert(
+        {.bucket = bucket,
+         .object = object,
+         .data = data,
+         .attributes = {.content_type = "text/x-test", .metadata = {{"key", "value"}}},
+         .conditions = {.if_generation_match = 0}}));
     CHECK(written.size == size);
     const auto seen = must(j.client->stat({.bucket = bucket, .object = object}));
     CHECK(seen.name == object);
@@ -180,11 +180,11 @@ TEST_CASE("fake-gcs-server: compose and rewrite", "[judges]") {
       must(j.client->run(dataflux::compose_request{.bucket = bucket,
                                                    .object = "whole",
                                                    .sources = {{"piece 2"}, {"piece 1"}},
-                                                   .content_type = "text/x-whole",
+                                                   .attributes = {.content_type = "text/x-whole"},
                                                    .crc32c = dataflux::codec::crc32c(expected)}));
   CHECK(whole.size == expected.size());
   CHECK(j.read("whole") == expected);
-  const auto copy = must(j.client->run(gcs::rewrite_request{
+  const auto copy = must(j.client->run(dataflux::rewrite_request{
       .source_bucket = bucket, .source = "whole", .bucket = bucket, .object = "copy/\xc3\xa4"}));
   CHECK(copy.size == expected.size());
   CHECK(copy.crc32c == dataflux::codec::crc32c(expected));
@@ -198,7 +198,7 @@ TEST_CASE("fake-gcs-server: a resumable upload of one chunk", "[judges]") {
   judged j;
   const auto data = noise(1'000'000, 9);
   const auto session = must(j.client->run(dataflux::resumable_start_request{
-      .bucket = bucket, .object = "resumable", .content_type = "text/x-test"}));
+      .bucket = bucket, .object = "resumable", .attributes = {.content_type = "text/x-test"}}));
   const auto done = must(j.client->run(dataflux::resumable_chunk_request{
       .session = session, .data = data, .last = true, .crc32c = dataflux::codec::crc32c(data)}));
   REQUIRE(done.object);
@@ -209,8 +209,9 @@ TEST_CASE("fake-gcs-server: a resumable upload of one chunk", "[judges]") {
 
 TEST_CASE("fake-gcs-server: what a bucket is", "[judges]") {
   judged j;
-  CHECK(must(j.client->run(gcs::bucket_request{.bucket = bucket})).name == bucket);
-  CHECK(code_of(j.client->run(gcs::bucket_request{.bucket = "no-such-bucket"})) == errc::not_found);
+  CHECK(must(j.client->run(dataflux::bucket_request{.bucket = bucket})).name == bucket);
+  CHECK(code_of(j.client->run(dataflux::bucket_request{.bucket = "no-such-bucket"})) ==
+        errc::not_found);
 }
 
 TEST_CASE("fake-gcs-server: gzip comes as stored, or decompressed", "[judges]") {
@@ -223,7 +224,7 @@ TEST_CASE("fake-gcs-server: gzip comes as stored, or decompressed", "[judges]") 
   must(j.client->insert({.bucket = bucket,
                          .object = "packed",
                          .data = as_bytes(packed),
-                         .content_encoding = "gzip"}));
+                         .attributes = {.content_encoding = "gzip"}}));
   const auto stored = as_bytes(packed);
   CHECK(j.read("packed") == std::vector<std::byte>(stored.begin(), stored.end()));
   std::vector<std::byte> memory(100);

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What a stream of reads takes of the process's memory: never more than its cap, what the reader has
-in its hands, and 96 KiB for each connection.
+in its hands, and 96 KiB for each connection. And of the heap: nothing for an object, in a steady
+stream.
 
     memory.py --program READ_MEMORY --emulator PROGRAM [TEST...]
 """
@@ -23,6 +24,9 @@ from service import Emulator, environment  # noqa: E402
 KIB, MIB = 1 << 10, 1 << 20
 CAP = 32 * MIB
 CONNECTIONS = 32
+# Allocations an object: what is allocated once for each object would be 1. A busy machine lets more
+# pile up than ever before now and then, and the memory for that is taken once.
+A_NEW_PEAK = 0.1
 options = argparse.Namespace()
 
 
@@ -82,11 +86,37 @@ class Memory(unittest.TestCase):
     def test_sizes_that_grow(self):
         self.bounded([int(20_000 * 1.02 ** i) for i in range(270)])
 
+    def test_large_objects_begin_with_the_memory_that_is_left(self):
+        self.assertGreater(self.bounded([20 * MIB] * 16)["held"], CAP * 0.95)
+        self.bounded([20 * MIB] * 12, "--slow")
+        dice = random.Random(4)
+        self.bounded([dice.choice([9, 12, 17, 25, 32]) * MIB - dice.randrange(100_000)
+                      for _ in range(24)])
+
     def test_sizes_of_all_kinds_and_a_slow_reader(self):
         dice = random.Random(2)
         sizes = [dice.choice([1_000, 20_000, 300_000, 2_200_000, 9_000_000]) for _ in range(120)]
         self.bounded(sizes, "--slow")
         self.bounded(sizes, held_up=True)
+
+    def steady(self, size, *more, **how):
+        """Allocations an object, and a batch. There is room for so few objects, and so few
+        connections, that their number is soon at its highest."""
+        seen = self.measure([size] * 4000, "--cap", str(64 * size), "--per-host", "6", *more, **how)
+        self.assertGreater(seen["steady_items"], 1800)
+        return (seen["steady_allocations"] / seen["steady_items"],
+                seen["steady_allocations"] / max(seen["steady_batches"], 1))
+
+    def test_a_steady_stream_takes_nothing_from_the_heap(self):
+        self.assertLess(self.steady(16 * KIB)[0], A_NEW_PEAK)
+        self.assertLess(self.steady(100 * KIB)[0], A_NEW_PEAK)
+        self.assertLess(self.steady(16 * KIB, tls=True)[0], A_NEW_PEAK)
+
+    def test_nor_does_one_that_arrives_on_other_threads(self):
+        self.assertLess(self.steady(16 * KIB, "--io-threads", "3")[0], A_NEW_PEAK)
+
+    def test_a_batch_is_one_allocation(self):
+        self.assertLess(self.steady(16 * KIB, "--batch", "64")[1], 1.5)
 
 
 def main():

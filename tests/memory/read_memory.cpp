@@ -1,14 +1,18 @@
-// What a stream of reads takes of the process's memory, as the kernel sees it.
+// What a stream of reads takes of the process's memory, as the kernel sees it, and of the heap.
 //
 //   read_memory --endpoint URL --bucket NAME --cap BYTES --connections N [--ca FILE] [--slow]
+//               [--batch N] [--io-threads N] [--per-host N]
 //
 // reads every object of the bucket through get_many and prints one JSON line: resident bytes before
-// and at most, and what the context says it held. --slow: the reader starts late and then takes its
-// time, so that the window is full for long.
+// and at most, what the context says it held, and how often the heap was asked for memory between
+// the first quarter of the items and the last. --slow: the reader starts late and then takes its
+// time, so that the window is full for long. --batch: by next_batch() of so many.
 
-#include <dataflux/download/get_many.hpp>
+#include <dataflux/download/getter.hpp>
 #include <dataflux/gcs/client.hpp>
 #include <dataflux/list/fast_list.hpp>
+
+#include <support/counted_new.hpp>
 
 #include <chrono>
 #include <cstdio>
@@ -39,6 +43,9 @@ struct asked {
   std::string ca{};
   std::uint64_t cap{0};
   int connections{0};
+  std::size_t io_threads{0};
+  std::size_t per_host{0};
+  std::size_t batch{1};
   bool slow{false};
 };
 
@@ -56,25 +63,77 @@ asked parse(int argc, char** argv) {
     if (key == "--ca") out.ca = argv[i];
     if (key == "--cap") out.cap = std::strtoull(argv[i], nullptr, 10);
     if (key == "--connections") out.connections = std::atoi(argv[i]);
+    if (key == "--io-threads") out.io_threads = std::strtoull(argv[i], nullptr, 10);
+    if (key == "--per-host") out.per_host = std::strtoull(argv[i], nullptr, 10);
+    if (key == "--batch") out.batch = std::strtoull(argv[i], nullptr, 10);
   }
   return out;
 }
 
-/// Bytes read.
-std::uint64_t read_all(const dataflux::transfer_context& context, const asked& with,
-                       dataflux::object_columns objects) {
-  dataflux::getter items(context, with.bucket, std::move(objects));
-  std::uint64_t bytes = 0;
-  std::uint64_t count = 0;
-  while (const auto item = items.next().value()) {
-    if (item->failure) {
-      std::fprintf(stderr, "%s\n", item->failure->to_string().c_str());
-      std::exit(1);
+struct seen {
+  std::uint64_t bytes{0};
+  std::uint64_t items{0};
+  /// From the first quarter of the items to the last, and those items.
+  std::uint64_t steady_allocations{0};
+  std::uint64_t steady_items{0};
+  std::uint64_t batches{0};
+  std::uint64_t steady_batches{0};
+};
+
+/// Notes when the steady part begins and when it ends.
+class steady_part {
+ public:
+  explicit steady_part(std::uint64_t items) : items_(items) {}
+  void look(seen& so_far) {
+    if (begun_at_ == 0 && so_far.items >= items_ / 4) {
+      begun_at_ = so_far.items;
+      batches_before_ = so_far.batches;
+      before_ = allocations.load();
     }
-    bytes += item->bytes.size();
-    if (with.slow && count++ % 64 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    if (begun_at_ == 0 || so_far.items > items_ / 4 * 3) return;
+    so_far.steady_allocations = static_cast<std::uint64_t>(allocations.load() - before_);
+    so_far.steady_items = so_far.items - begun_at_;
+    so_far.steady_batches = so_far.batches - batches_before_;
   }
-  return bytes;
+
+ private:
+  std::uint64_t items_;
+  std::uint64_t begun_at_{0};
+  std::int64_t before_{0};
+  std::uint64_t batches_before_{0};
+};
+
+void take(const dataflux::got_item& item, const asked& with, seen& so_far) {
+  if (item.failure) {
+    std::fprintf(stderr, "%s\n", item.failure->to_string().c_str());
+    std::exit(1);
+  }
+  so_far.bytes += item.bytes.size();
+  if (with.slow && so_far.items % 64 == 0) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  ++so_far.items;
+}
+
+seen read_all(const dataflux::transfer_context& context, const asked& with,
+              dataflux::object_columns objects) {
+  steady_part steady(objects.size());
+  dataflux::getter items(context, {.bucket = with.bucket}, std::move(objects));
+  seen all;
+  if (with.batch > 1) {
+    for (;;) {
+      const auto some = items.next_batch(with.batch).value();
+      if (some.empty()) return all;
+      for (const dataflux::got_item& item : some) take(item, with, all);
+      ++all.batches;
+      steady.look(all);
+    }
+  }
+  while (const auto item = items.next().value()) {
+    take(*item, with, all);
+    steady.look(all);
+  }
+  return all;
 }
 
 }  // namespace
@@ -83,10 +142,12 @@ int main(int argc, char** argv) {
   const asked with = parse(argc, argv);
   dataflux::gcs::client_options how{.endpoint = with.endpoint, .emulator = true};
   how.transport.ca_file = with.ca;
+  how.transport.io_threads = with.io_threads;
+  how.transport.max_connections_per_host = with.per_host;
   const auto client = dataflux::gcs::client::create(std::move(how)).value();
   const auto listed = dataflux::fast_list(*client, {.bucket = with.bucket}).value();
   std::uint64_t before = 0;
-  std::uint64_t bytes = 0;
+  seen all;
   dataflux::transfer_counters counters;
   {
     const dataflux::transfer_context context(
@@ -94,12 +155,13 @@ int main(int argc, char** argv) {
     read_all(context, with, listed.objects.slice(0, 1));
     before = from_status("VmRSS:");
     forget_peak();
-    bytes = read_all(context, with, listed.objects.slice(0, listed.objects.size()));
+    all = read_all(context, with, listed.objects.slice(0, listed.objects.size()));
     counters = context.counters();
   }
-  std::printf("{\"before\": %llu, \"peak\": %llu, \"bytes\": %llu, \"held\": %llu}\n",
-              static_cast<unsigned long long>(before),
-              static_cast<unsigned long long>(from_status("VmHWM:")),
-              static_cast<unsigned long long>(bytes),
-              static_cast<unsigned long long>(counters.peak_held));
+  const auto number = [](std::uint64_t n) { return static_cast<unsigned long long>(n); };
+  std::printf("{\"before\": %llu, \"peak\": %llu, \"bytes\": %llu, \"held\": %llu, ",
+              number(before), number(from_status("VmHWM:")), number(all.bytes),
+              number(counters.peak_held));
+  std::printf("\"steady_allocations\": %llu, \"steady_items\": %llu, \"steady_batches\": %llu}\n",
+              number(all.steady_allocations), number(all.steady_items), number(all.steady_batches));
 }

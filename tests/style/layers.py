@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Checks the shape of the library: layers, who may see which header, what no header may do.
 
-    tests/style/layers.py [--root DIR] [--fix-umbrella]
+    tests/style/layers.py [--root DIR] [--list-public]
 
 Folders of include/dataflux are layers. A file includes lower layers and its own folder, never a
-sibling and never upward. Each third-party library but OpenSSL is seen by one .ipp. Every .ipp is
-compiled by src/<layer>.cpp and every public header is in dataflux.hpp. Prints one finding a line,
-`file:line: what`; exit status 1 if there is any. layers_test.py shows that each rule can fail.
+sibling and never upward. A header is public or in detail/, which the library alone may include:
+examples, the command and the consume tests may not. Each third-party library but OpenSSL is seen by
+one .ipp. Every .ipp is compiled by src/<layer>.cpp. HACKING.md's picture has the layers of the tree.
+Prints one finding a line, `file:line: what`; exit status 1 if there is any. layers_test.py shows
+that each rule can fail.
 """
 
 import argparse
@@ -16,7 +18,8 @@ from pathlib import Path
 
 # A layer sees those of lower rank, and never one of equal rank.
 RANK = {"core": 0, "codec": 1, "exec": 1, "http": 2, "auth": 3, "store": 4, "gcs": 5, "s3": 5,
-        "transfer": 6, "list": 7, "download": 7, "checkpoint": 7, "dataset": 8}
+        "transfer": 6, "list": 7, "download": 7, "checkpoint": 7, "folder": 8,
+        "dataset": 9}
 # Features stand on object_store, whatever service is behind it.
 SERVICE_LAYERS = {"http", "auth", "gcs", "s3"}
 FIRST_FEATURE_RANK = RANK["transfer"]
@@ -45,12 +48,27 @@ FORBIDDEN = [(re.compile(pattern), why) for pattern, why in FORBIDDEN]
 ALLOWED_MACRO = re.compile(r"DATAFLUX_COMPILED|\bARROW_C_(DATA|STREAM)_INTERFACE\b")
 POOR_NAME = re.compile(r"(utils?|common|misc|helpers?)(_|\.|$)")
 LINE_LIMIT = {".hpp": 250, ".ipp": 400}
+# Coroutines are the user's choice: he includes this header himself, and no other one does.
+OPT_IN = {"dataflux/exec/awaitable.hpp"}
 INCLUDE = re.compile(r"\s*#\s*include\s*([<\"])([^>\"]+)[>\"]")
-UMBRELLA_HEAD = """#pragma once
-
-/// Every public header of the library; defines nothing. `tests/style/layers.py --fix-umbrella`
-/// rewrites it.
-"""
+# What a user may include; and how many of those the front page names.
+MOST_PUBLIC_HEADERS = 45
+FRONT_PAGE = "dataflux/dataflux.hpp"
+FRONT_PAGES = {FRONT_PAGE, "dataflux/testing.hpp"}
+MOST_ON_FRONT_PAGE = 20
+# Of the lines of all public headers together, without blank ones, includes and conditions.
+LEAST_PROSE = 0.4
+# Trees outside of include/ that are written as users write.
+USER_CODE = ["examples", "tests/consume", "test_package", "docs", "README.md"]
+USER_SUFFIXES = {".hpp", ".cpp", ".md"}
+# What the coordinator's base does for all; so often it may be written in the library.
+WRITTEN_ONCE = {"deadline_from(": 2, "check_not_forked(": 4, "fork_generation()": 4,
+                "std::stop_callback<": 1, "struct stopper": 0, "continue_on<": 2}
+# A member function that may be overridden and is defined elsewhere.
+VIRTUAL = re.compile(r"[^;{}]*(?:(?<!::)\b(?:override|final)|\bvirtual\b[^;{}=]*\)[^;{}=]*);")
+PICTURE = re.compile(r"^## The picture$.*?^```$(.*?)^```$", re.MULTILINE | re.DOTALL)
+PICTURE_LEVEL = re.compile(r"^L(\d+)  ")
+PICTURE_LAYER = re.compile(r"(?:^|(?<=\s\s))([a-z0-9_]+)/(?=\s|$)")
 
 
 class Source:
@@ -88,10 +106,12 @@ class Check:
         self.findings = []
         paths = sorted(p for p in (root / "include/dataflux").rglob("*") if p.is_file())
         self.sources = {s.name: s for s in (Source(root, p) for p in paths)}
-        self.umbrella = self.sources.pop("dataflux/dataflux.hpp", None)
 
     def say(self, source, line, what):
         self.findings.append(f"{source.shown}:{line}: {what}")
+
+    def public_headers(self):
+        return [s for s in self.sources.values() if s.public]
 
     def run(self):
         for source in self.sources.values():
@@ -100,9 +120,13 @@ class Check:
                 self.check_include(source, number, quote, target)
             self.check_text(source)
             self.check_pairing(source)
+            self.check_virtual(source)
         self.check_third_party()
         self.check_compiled_sources()
-        self.check_umbrella()
+        self.check_public_headers()
+        self.check_users()
+        self.check_written_once()
+        self.check_picture()
         return self.findings
 
     def check_place(self, source):
@@ -138,7 +162,17 @@ class Check:
     def check_own_include(self, source, number, target):
         seen = self.sources.get(target)
         if seen is None:
-            self.say(source, number, f"<{target}> does not exist, or is the umbrella header")
+            self.say(source, number, f"<{target}> does not exist")
+            return
+        if target in OPT_IN:
+            self.say(source, number, f"<{target}> is for users to include, and for no other header")
+            return
+        if target in FRONT_PAGES:
+            self.say(source, number, "a front page is for users, who want all of it")
+            return
+        if source.name in FRONT_PAGES:
+            if not seen.public:
+                self.say(source, number, f"<{target}> is not public")
             return
         if seen.layer != source.layer:
             rank, seen_rank = RANK.get(source.layer, 99), RANK.get(seen.layer, 99)
@@ -146,7 +180,7 @@ class Check:
                 self.say(source, number, f"{source.layer} must not see {seen.layer}")
             elif rank >= FIRST_FEATURE_RANK and seen.layer in SERVICE_LAYERS:
                 self.say(source, number, f"{source.layer} must reach {seen.layer} through store")
-            if seen.inner:
+            if "impl" in seen.inner:
                 self.say(source, number, f"<{target}> is private to {seen.layer}")
         if seen.suffix == ".ipp" and source.suffix == ".hpp" and number not in source.ending:
             self.say(source, number, "a header includes an .ipp at its end only, as HACKING.md says")
@@ -163,7 +197,7 @@ class Check:
             if re.match(r"\s*namespace\s*\{", code):
                 self.say(source, number, "no unnamed namespace: it differs per translation unit")
             condition = re.match(r"\s*#\s*(if|ifdef|ifndef|elif)\b(.*)", code)
-            if condition and source.suffix == ".hpp" and source.name != "dataflux/config.hpp" \
+            if condition and source.suffix == ".hpp" and source.name != "dataflux/detail/config.hpp" \
                     and not ALLOWED_MACRO.search(condition.group(2)):
                 self.say(source, number, "no macro but DATAFLUX_COMPILED decides what a header says")
 
@@ -171,12 +205,22 @@ class Check:
         """In header-only mode some header ends with this .ipp."""
         if source.suffix != ".ipp":
             return
-        header_name = source.name.replace("/impl/", "/")[:-len("ipp")] + "hpp"
-        if header_name in self.sources and header_name not in source.targets:
-            self.say(source, 1, f"does not include <{header_name}>")
+        for folder in ("/", "/detail/"):
+            header_name = source.name.replace("/impl/", folder)[:-len("ipp")] + "hpp"
+            if header_name in self.sources and header_name not in source.targets:
+                self.say(source, 1, f"does not include <{header_name}>")
         if not any(number in header.ending for header in self.sources.values()
                    for number, _, target in header.includes if target == source.name):
             self.say(source, 1, "no header ends with it, as HACKING.md says")
+
+    def check_virtual(self, source):
+        """Declared inline in header-only mode: g++ emits the vtable of a class whose first virtual
+        function is not, and all that it calls, into each source that includes the header."""
+        code = "\n".join(line.split("//")[0] for line in source.lines)
+        for match in VIRTUAL.finditer(code):
+            if "DATAFLUX_INLINE" not in match.group():
+                self.say(source, code.count("\n", 0, match.end()) + 1,
+                         "a virtual function is declared DATAFLUX_INLINE, as it is defined")
 
     @staticmethod
     def library_of(target):
@@ -206,29 +250,90 @@ class Check:
                 if name not in self.sources or self.sources[name].layer != layer:
                     self.findings.append(f"src/{layer}.cpp:1: <{name}> is not of this layer")
 
-    def umbrella_text(self):
-        public = [s.name for s in self.sources.values() if s.public and s.layer in RANK]
-        public.sort()
-        return UMBRELLA_HEAD + "\n" + "".join(f"#include <{name}>\n" for name in public)
+    def check_public_headers(self):
+        public = self.public_headers()
+        if len(public) > MOST_PUBLIC_HEADERS:
+            self.findings.append(f"include/dataflux:1: {len(public)} public headers; at most "
+                                 f"{MOST_PUBLIC_HEADERS}: what users do not call goes into detail/")
+        for source in public:
+            if (twin := source.name.rsplit("/", 1)) and "/detail/".join(twin) in self.sources:
+                self.say(source, 1, "detail/ has a header of this name, too")
+        self.check_prose(public)
+        page = self.sources.get(FRONT_PAGE)
+        if page is not None and len(page.includes) > MOST_ON_FRONT_PAGE:
+            self.say(page, 1, f"{len(page.includes)} includes; a front page has at most "
+                     f"{MOST_ON_FRONT_PAGE}")
 
-    def check_umbrella(self):
-        text = "\n".join(self.umbrella.lines) + "\n" if self.umbrella else ""
-        if text != self.umbrella_text():
-            self.findings.append("include/dataflux/dataflux.hpp:1: is not what --fix-umbrella writes")
+    def check_prose(self, public):
+        lines = [line.strip() for source in public for line in source.lines
+                 if line.strip() and not line.lstrip().startswith("#")]
+        prose = sum(line.startswith("//") or "///<" in line for line in lines)
+        if lines and prose < LEAST_PROSE * len(lines):
+            self.findings.append(f"include/dataflux:1: {100 * prose / len(lines):.0f} % of the public "
+                                 f"headers is prose; contracts have at least {100 * LEAST_PROSE:.0f} %")
+
+    def check_users(self):
+        """What is outside of the library includes public headers, and such that exist."""
+        for place in USER_CODE:
+            start = self.root / place
+            paths = sorted(start.rglob("*")) if start.is_dir() else [start] if start.exists() else []
+            for path in paths:
+                if path.suffix not in USER_SUFFIXES:
+                    continue
+                for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+                    match = INCLUDE.match(line)
+                    if not match or not match.group(2).startswith("dataflux/"):
+                        continue
+                    seen = self.sources.get(match.group(2))
+                    if seen is None or not seen.public:
+                        self.findings.append(f"{path.relative_to(self.root)}:{number}: "
+                                             f"<{match.group(2)}> is no public header")
+
+    def check_written_once(self):
+        for text, most in WRITTEN_ONCE.items():
+            places = [(source, number) for source in self.sources.values()
+                      for number, line in enumerate(source.lines, 1) if text in line.split("//")[0]]
+            for source, number in places[most:]:
+                self.say(source, number, f"'{text}' is written {len(places)} times, at most {most}: "
+                         "store/detail/coordinator.hpp does it for all")
+
+    def check_picture(self):
+        """The picture in HACKING.md has every layer of the tree, each above those that it sees."""
+        page = self.root / "HACKING.md"
+        match = PICTURE.search(page.read_text(encoding="utf-8")) if page.exists() else None
+        if match is None:
+            self.findings.append("HACKING.md:1: has no picture of the layers")
+            return
+        level, drawn = None, {}
+        for line in match.group(1).splitlines():
+            found = PICTURE_LEVEL.match(line)
+            level = int(found.group(1)) if found else level
+            for name in PICTURE_LAYER.findall(line[4:]):
+                drawn.setdefault(name, level)
+        there = {s.layer for s in self.sources.values() if s.layer in RANK} - {"core"}
+        for name in sorted(there - drawn.keys()):
+            self.findings.append(f"HACKING.md:1: the picture lacks {name}/")
+        for name in sorted(drawn.keys() - RANK.keys()):
+            self.findings.append(f"HACKING.md:1: the picture has {name}/, which is no layer")
+        known = sorted(there & drawn.keys())
+        for low in known:
+            for high in known:
+                if RANK[low] < RANK[high] and drawn[low] > drawn[high]:
+                    self.findings.append(f"HACKING.md:1: {low}/ is drawn above {high}/, which sees it")
 
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--root", type=Path, default=Path(__file__).resolve().parents[2])
-    arguments.add_argument("--fix-umbrella", action="store_true")
+    arguments.add_argument("--list-public", action="store_true", help="print the public headers")
     options = arguments.parse_args()
     check = Check(options.root)
-    if options.fix_umbrella:
-        umbrella = options.root / "include/dataflux/dataflux.hpp"
-        umbrella.write_text(check.umbrella_text(), encoding="utf-8")
-        check = Check(options.root)
+    if options.list_public:
+        print("\n".join(source.name for source in check.public_headers()))
+        return
     findings = check.run()
-    print("\n".join(findings) if findings else f"layers: {len(check.sources)} files, no finding")
+    print("\n".join(findings) if findings else
+          f"layers: {len(check.sources)} files, {len(check.public_headers())} public headers, no finding")
     sys.exit(1 if findings else 0)
 
 

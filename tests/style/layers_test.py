@@ -4,6 +4,7 @@
 import sys
 import tempfile
 import unittest
+import unittest.mock
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -11,7 +12,9 @@ import layers  # noqa: E402
 
 ENDING = "#if !defined(DATAFLUX_COMPILED)\n#include <{}>\n#endif\n"
 GOOD = {
+    "include/dataflux/dataflux.hpp": "#pragma once\n#include <dataflux/error.hpp>\n",
     "include/dataflux/error.hpp": "#pragma once\n#include <string>\n",
+    "include/dataflux/prose.hpp": "#pragma once\n" + "/// A contract.\n" * 60,
     "include/dataflux/codec/json.hpp":
         "#pragma once\n#include <dataflux/error.hpp>\n" + ENDING.format("dataflux/codec/impl/json.ipp"),
     "include/dataflux/codec/impl/json.ipp":
@@ -22,10 +25,20 @@ GOOD = {
     "include/dataflux/list/fast_list.hpp": "#pragma once\n#include <dataflux/store/object_store.hpp>\n",
     "include/dataflux/download/plan.hpp": "#pragma once\n",
     "src/codec.cpp": "#include <dataflux/codec/impl/json.ipp>\n",
+    "HACKING.md": """## The picture
+
+```
+L6  list/    listings   download/   plans
+L4  store/  verbs
+L2  http/  messages
+L1  codec/    pure functions    exec/  time and threads
+L0  .   error
+```
+""",
 }
 
 
-def findings(changes, fix_umbrella=True):
+def findings(changes):
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         for name, text in (GOOD | changes).items():
@@ -34,15 +47,12 @@ def findings(changes, fix_umbrella=True):
             path = root / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
-        if fix_umbrella:
-            umbrella = root / "include/dataflux/dataflux.hpp"
-            umbrella.write_text(layers.Check(root).umbrella_text())
         return layers.Check(root).run()
 
 
 class Layers(unittest.TestCase):
-    def refused(self, changes, file, what, **options):
-        found = findings(changes, **options)
+    def refused(self, changes, file, what):
+        found = findings(changes)
         self.assertEqual(len(found), 1, found)
         self.assertTrue(found[0].startswith(file), found)
         self.assertIn(what, found[0])
@@ -61,16 +71,27 @@ class Layers(unittest.TestCase):
         ]:
             self.refused(self.with_line(name, line), name, what)
 
+    def test_virtual_functions_are_declared_inline(self):
+        name = "include/dataflux/exec/scheduler.hpp"
+        for line in ["struct a : b { void f(int,\n int) override; };", "struct a { virtual ~a(); };",
+                     "struct a : b {\npublic:\n int f() const final; };"]:
+            self.refused(self.with_line(name, line), name, "declared DATAFLUX_INLINE")
+        for line in ["struct a : b { DATAFLUX_INLINE void f() override; };",
+                     "struct a { virtual ~a() = default; virtual void f() = 0; };",
+                     "struct a : b { void f() override { g(); } };", "return kind::final;"]:
+            self.assertEqual(findings(self.with_line(name, line)), [])
+
     def test_a_feature_reaches_the_service_through_store(self):
         name = "include/dataflux/list/fast_list.hpp"
         changes = self.with_line(name, "#include <dataflux/http/url.hpp>")
         changes["include/dataflux/http/url.hpp"] = "#pragma once\n"
         self.refused(changes, name, "through store")
 
-    def test_a_private_header_stays_in_its_layer(self):
-        name = "include/dataflux/store/object_store.hpp"
+    def test_a_detail_header_is_for_its_layer_and_those_above(self):
         line = "#include <dataflux/http/detail/characters.hpp>"
-        self.refused(self.with_line(name, line), name, "private to http")
+        self.assertEqual(findings(self.with_line("include/dataflux/store/object_store.hpp", line)), [])
+        name = "include/dataflux/codec/json.hpp"
+        self.refused(self.with_line(name, line), name, "codec must not see http")
 
     def test_an_ipp_ends_headers_of_its_own_layer(self):
         ipp = "#include <dataflux/codec/impl/json.ipp>"
@@ -128,9 +149,61 @@ class Layers(unittest.TestCase):
         self.refused({ipp: "#pragma once\n"}, ipp, "does not include")
         self.refused({"src/http.cpp": GOOD["src/codec.cpp"]}, "src/http.cpp", "not of this layer")
 
-    def test_the_umbrella_is_complete(self):
-        self.refused({"include/dataflux/dataflux.hpp": "#pragma once\n"},
-                     "include/dataflux/dataflux.hpp", "--fix-umbrella", fix_umbrella=False)
+    def test_the_front_page_names_public_headers_and_few(self):
+        page = "include/dataflux/dataflux.hpp"
+        self.refused({page: "#pragma once\n#include <dataflux/http/detail/characters.hpp>\n"}, page,
+                     "is not public")
+        name = "include/dataflux/error.hpp"
+        self.refused(self.with_line(name, "#include <dataflux/dataflux.hpp>"), name, "for users")
+        many = {f"include/dataflux/n{i}.hpp": "#pragma once\n" for i in range(21)}
+        lines = "".join(f"#include <dataflux/n{i}.hpp>\n" for i in range(21))
+        self.refused(many | {page: "#pragma once\n" + lines}, page, "21 includes")
+
+    def test_public_headers_are_few(self):
+        many = {f"include/dataflux/n{i}.hpp": "#pragma once\n" for i in range(41)}
+        self.refused(many, "include/dataflux:1", "public headers; at most")
+        twin = {"include/dataflux/http/characters.hpp": "#pragma once\n"}
+        self.refused(twin, "include/dataflux/http/characters.hpp", "of this name, too")
+
+    def test_public_headers_are_contracts(self):
+        name = "include/dataflux/download/plan.hpp"
+        bare = "#pragma once\n" + "int f();\n" * 6
+        without = {"include/dataflux/prose.hpp": None}
+        self.refused(without | {name: bare}, "include/dataflux:1", "0 % of the public headers is prose")
+        self.assertEqual(findings(without | {name: bare + "/// What it does.\n" * 4}), [])
+
+    def test_users_see_public_headers_alone(self):
+        hidden = "#include <dataflux/http/detail/characters.hpp>\n"
+        for name in ["examples/cli/cp.cpp", "tests/consume/main.cpp", "README.md", "docs/reading.md"]:
+            self.refused({name: hidden}, name, "no public header")
+            self.refused({name: "#include <dataflux/gone.hpp>\n"}, name, "no public header")
+            self.assertEqual(findings({name: "#include <dataflux/error.hpp>\n"}), [])
+        self.assertEqual(findings({"tests/unit/http/characters_test.cpp": hidden}), [])
+
+    def test_what_the_base_does_is_written_once(self):
+        name = "include/dataflux/download/plan.hpp"
+        with unittest.mock.patch.dict(layers.WRITTEN_ONCE, {"deadline_from(": 1}):
+            once = self.with_line(name, "inline int a = deadline_from(1);  // deadline_from(2)")
+            self.assertEqual(findings(once), [])
+            twice = self.with_line(name, "inline int a = deadline_from(1);\ninline int b = deadline_from(1);")
+            self.refused(twice, name + ":3", "at most 1")
+
+    def test_the_picture_is_of_the_tree(self):
+        picture = GOOD["HACKING.md"]
+        self.refused({"HACKING.md": picture.replace("list/", "lists")}, "HACKING.md", "lacks list/")
+        self.refused({"HACKING.md": picture.replace("L0  .", "    utils/   all\nL0  .")}, "HACKING.md", "no layer")
+        upside_down = picture.replace("L4  store/  verbs\n", "").replace("L6  list/", "L9  store/\nL6  list/")
+        found = findings({"HACKING.md": upside_down})
+        self.assertEqual(found, [f"HACKING.md:1: store/ is drawn above {high}/, which sees it"
+                                 for high in ("download", "list")])
+        self.refused({"HACKING.md": "# Working on it\n"}, "HACKING.md", "no picture")
+
+    def test_an_opt_in_header_is_for_users_alone(self):
+        awaitable = {"include/dataflux/exec/awaitable.hpp": "#pragma once\n#include <coroutine>\n"}
+        self.assertEqual(findings(awaitable), [])
+        line = "#include <dataflux/exec/awaitable.hpp>"
+        self.refused(awaitable | self.with_line("include/dataflux/list/fast_list.hpp", line),
+                     "include/dataflux/list/fast_list.hpp:2", "for users to include")
 
 
 if __name__ == "__main__":

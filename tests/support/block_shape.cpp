@@ -77,6 +77,7 @@ void block_shape::name_at(std::uint64_t rank, std::string& name) const {
       break;
     case leaf::hex:
     case leaf::uuid:
+    case leaf::uuid7:
       append_random(name, b, rank, index);
   }
   name += b.suffix;
@@ -93,9 +94,15 @@ void block_shape::append_random(std::string& name, const block& b, std::uint64_t
     append_hex(name, value, 16);
     return append_hex(name, rest, 12);
   }
-  append_hex(name, value >> 32U, 8);
-  append_hex(name += '-', value >> 16U & 0xFFFFU, 4);
-  append_hex(name += "-4", rest >> 52U, 3);
+  if (b.kind == leaf::uuid7) {  // five digits of the time, then a counter
+    append_hex(name, value >> 60U, 1);
+    append_hex(name += '-', value >> 44U & 0xFFFFU, 4);
+    append_hex(name += "-7", value >> 32U & 0xFFFU, 3);
+  } else {
+    append_hex(name, value >> 32U, 8);
+    append_hex(name += '-', value >> 16U & 0xFFFFU, 4);
+    append_hex(name += "-4", rest >> 52U, 3);
+  }
   append_hex(name += "-a", rest >> 40U & 0xFFFU, 3);
   append_hex(name += '-', rest >> 8U & 0xFFFFFFFFFFFFU, 12);
 }

@@ -6,8 +6,9 @@
 #include <string>
 #include <vector>
 
-/// How the names of a block differ: by a number in order, padded or not, or by a random one.
-enum class leaf : std::uint8_t { padded, decimal, hex, uuid };
+/// How the names of a block differ: by a number in order, padded or not, by a random one, or by the
+/// time at which each was made (uuid7: the block's prefix ends inside the time).
+enum class leaf : std::uint8_t { padded, decimal, hex, uuid, uuid7 };
 
 /// Names in one folder, or under one prefix.
 struct block {

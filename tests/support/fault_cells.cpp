@@ -1,4 +1,4 @@
-#include <dataflux/auth/credentials.hpp>
+#include <dataflux/auth/detail/token_flow.hpp>
 
 #include <support/fault_cells.hpp>
 
@@ -69,7 +69,7 @@ class worker {
 
   cell_outcome run(const fault_cell& cell) {
     listener watcher;
-    auto options = quick_options(server_, cell.patience);
+    auto options = quick_options(server_, cell.timeout);
     options.retry.max_elapsed = cell.max_elapsed;
     options.observer = &watcher;
     options.credentials = std::make_shared<const ready_credentials>();
@@ -122,14 +122,14 @@ std::string describe(const verb_outcome& outcome) {
 
 std::string run_cells(
     const std::vector<fault_cell>& cells,
-    const std::function<std::string(const fault_cell&, const cell_outcome&)>& judge) {
+    const std::function<std::string(const fault_cell&, const cell_outcome&)>& verify) {
   std::atomic<std::size_t> next{0};
   std::mutex mutex;
   std::vector<const fault_cell*> again;
-  const auto objection_to = [&judge](worker& in, const fault_cell& cell) -> std::string {
+  const auto objection_to = [&verify](worker& in, const fault_cell& cell) -> std::string {
     try {
       const cell_outcome outcome = in.run(cell);
-      const std::string objection = judge(cell, outcome);
+      const std::string objection = verify(cell, outcome);
       return objection.empty() ? "" : objection + " (" + describe(outcome.verb) + ")";
     } catch (const std::exception& e) {
       return e.what();

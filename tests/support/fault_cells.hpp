@@ -15,7 +15,7 @@ struct fault_cell {
   std::uint64_t hits{1};  ///< attempts that it hits, from the first; 0: all
   /// As of emulator::fault_rule: acts when so much of the request's body has come.
   std::optional<std::uint64_t> request_bytes{};
-  std::chrono::milliseconds patience{120'000};     ///< of the client
+  std::chrono::milliseconds timeout{120'000};      ///< of the client
   std::chrono::milliseconds max_elapsed{300'000};  ///< of the client's retries
 };
 
@@ -33,11 +33,11 @@ struct cell_outcome {
 };
 
 /// Runs all cells, several at a time, each with a client and a bucket of its own, and gives what
-/// `judge` objects to: a line for each, named. `judge` gives nothing for what is right; it is
+/// `verify` objects to: a line for each, named. `verify` gives nothing for what is right; it is
 /// called by several threads.
 std::string run_cells(
     const std::vector<fault_cell>& cells,
-    const std::function<std::string(const fault_cell&, const cell_outcome&)>& judge);
+    const std::function<std::string(const fault_cell&, const cell_outcome&)>& verify);
 
 /// "ok", or the error in one line.
 std::string describe(const verb_outcome& outcome);

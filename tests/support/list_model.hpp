@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/list/range_splitter.hpp>
+#include <dataflux/list/detail/range_splitter.hpp>
 
 #include <support/name_shapes.hpp>
 

@@ -98,6 +98,64 @@ std::vector<block> one_large(std::uint64_t size, dice& random) {
   return blocks;
 }
 
+/// Numbers without leading zeros, hours by day and night, days by chance; some hours are missing.
+std::vector<block> hive(std::uint64_t size, dice& random) {
+  std::vector<std::pair<std::string, double>> hours;
+  for (std::uint64_t year = 2023; year <= 2024; ++year) {
+    for (std::uint64_t day = 0; day < 12 * 28; ++day) {
+      const std::string path = "warehouse/events/year=" + std::to_string(year) +
+                               "/month=" + std::to_string(day / 28 + 1) +
+                               "/day=" + std::to_string(day % 28 + 1) + "/hour=";
+      const double busy = std::exp(0.8 * normal(random));
+      for (int hour = 0; hour < 24; ++hour) {
+        const double rhythm = std::exp(std::sin(hour * 0.2618) + 0.3 * normal(random));
+        hours.emplace_back(path + std::to_string(hour) + "/part-",
+                           below(random, 20) == 0 ? 0 : busy * rhythm);
+      }
+    }
+  }
+  std::sort(hours.begin(), hours.end());
+  std::vector<double> weights;
+  for (const auto& hour : hours) weights.push_back(hour.second);
+  const auto counts = shares(weights, size);
+  std::vector<block> blocks;
+  for (std::size_t i = 0; i < hours.size(); ++i) {
+    blocks.push_back({hours[i].first, counts[i], leaf::padded, ".c000.snappy.parquet"});
+  }
+  return blocks;
+}
+
+/// Thirty days in blocks of 2^20 ms, more names by day than by night.
+std::vector<block> by_time(std::uint64_t size, dice& random) {
+  std::vector<block> blocks;
+  std::vector<double> weights;
+  for (std::uint64_t i = 0; i < 2472; ++i) {
+    std::string time;
+    append_hex(time, 0x018CC25 + i, 7);
+    blocks.push_back({time, 0, leaf::uuid7, ""});
+    weights.push_back(std::exp(std::sin(static_cast<double>(i) * 0.07625) + 0.4 * normal(random)));
+  }
+  const auto counts = shares(weights, size);
+  for (std::size_t i = 0; i < blocks.size(); ++i) blocks[i].count = counts[i];
+  return blocks;
+}
+
+std::vector<block> flat_beside_tiny(std::uint64_t size, dice& random) {
+  const auto names = distinct_sorted(1 + std::min<std::uint64_t>(5000, size / 22),
+                                     [&random] { return word(random, 6, 12); });
+  const std::size_t large = below(random, names.size());
+  std::uint64_t left = size;
+  std::vector<block> blocks;
+  for (const std::string& name : names) {
+    const std::uint64_t count = std::min<std::uint64_t>(left, 1 + below(random, 8));
+    blocks.push_back({name + "/", count, leaf::padded, ".json"});
+    left -= count;
+  }
+  blocks[large].count += left;
+  blocks[large].kind = leaf::hex;
+  return blocks;
+}
+
 /// Names that are kept, one behind the other.
 class kept_shape final : public name_shape {
  public:
@@ -156,6 +214,40 @@ std::string utf8_name(dice& random) {
     }
   }
   return name;
+}
+
+/// Of letters of an alphabet that begins with `first`, the earlier the more often.
+std::string letters(dice& random, std::uint32_t first, std::uint32_t count) {
+  std::string text;
+  for (std::uint64_t left = 3 + below(random, 7); left > 0; --left) {
+    append_utf8(text, first + static_cast<std::uint32_t>(count * std::pow(unit(random), 2)));
+  }
+  return text;
+}
+
+std::vector<std::string> library(std::uint64_t size, dice& random) {
+  struct author {
+    std::string path{};
+    std::uint32_t first{0};
+    std::uint32_t count{0};
+  };
+  std::vector<author> authors;
+  for (std::uint64_t i = 0; i < 400; ++i) {
+    author one{"library/", 0x430, 32};
+    if (i % 4 == 0) one = {"library/", 0x3B1, 25};
+    append_utf8(one.path, one.first - 32 + static_cast<std::uint32_t>(below(random, one.count)));
+    one.path += letters(random, one.first, one.count) + "/";
+    authors.push_back(std::move(one));
+  }
+  return distinct_sorted(size, [&random, &authors] {
+    const auto at = static_cast<std::size_t>(400 * std::pow(unit(random), 2));
+    const author& by = authors[at];
+    std::string name = by.path;
+    for (std::uint64_t left = 1 + below(random, 3); left > 0; --left) {
+      name += letters(random, by.first, by.count) + (left > 1 ? " " : ".epub");
+    }
+    return name;
+  });
 }
 
 /// Beginnings are kept, rests are computed: they say nothing about the order.
@@ -249,13 +341,21 @@ std::unique_ptr<name_shape> make_shape(char shape, std::uint64_t size, std::uint
       return blocks(one_large(size, random));
     case 'j':
       return std::make_unique<random_shape>(size, random, seed);
-    default:
+    case 'k':
       return real_trees(size, random, seed);
+    case 'l':
+      return blocks(hive(size, random));
+    case 'm':
+      return blocks(by_time(size, random));
+    case 'n':
+      return blocks(flat_beside_tiny(size, random));
+    default:
+      return std::make_unique<kept_shape>(library(size, random));
   }
 }
 
 std::string_view shape_title(char shape) noexcept {
-  constexpr std::array<std::string_view, 11> titles{"train/%08d.jpg",
+  constexpr std::array<std::string_view, 15> titles{"train/%08d.jpg",
                                                     "imagenet, 1,000 folders",
                                                     "two far prefixes 90:10",
                                                     "md5 hex",
@@ -265,7 +365,11 @@ std::string_view shape_title(char shape) noexcept {
                                                     "dates + uuid",
                                                     "one folder has 80 %",
                                                     "random bytes 1-200",
-                                                    "files of /usr"};
+                                                    "files of /usr",
+                                                    "year=/month=/day=/hour=",
+                                                    "UUIDs by time",
+                                                    "one flat, thousands tiny",
+                                                    "Cyrillic and Greek"};
   const auto at = static_cast<std::size_t>(shape - 'a');
   return at < titles.size() ? titles.at(at) : "";
 }

@@ -150,9 +150,13 @@ bool raw_server::peer::send_in_pieces(std::string_view text, std::size_t piece) 
   return true;
 }
 
+void raw_server::peer::finish() {
+  if (socket_ >= 0) ::shutdown(socket_, SHUT_WR);
+}
+
 void raw_server::peer::close() {
   if (socket_ < 0) return;
-  ::shutdown(socket_, SHUT_WR);
+  finish();
   drain();
   ::close(std::exchange(socket_, -1));
 }

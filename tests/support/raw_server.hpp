@@ -31,6 +31,8 @@ class raw_server {
     bool send(std::string_view text);
     /// One piece at a time, each in a segment of its own.
     bool send_in_pieces(std::string_view text, std::size_t piece);
+    /// Ends our direction.
+    void finish();
     /// Ends our direction, then waits for the peer to end its own, so that no reset follows.
     void close();
     /// Ends both directions by RST.

@@ -193,7 +193,7 @@ fault_cell cell_of(const verb_driver& verb, const failure_column& failure, bool 
                   .fault = std::string(failure.name) + (lasting ? ", every time" : ""),
                   .action = failure.action,
                   .hits = lasting ? 0U : 1U};
-  if (std::holds_alternative<fault::stall>(failure.action)) cell.patience = row_timeout;
+  if (std::holds_alternative<fault::stall>(failure.action)) cell.timeout = row_timeout;
   if (failure.kind == failure_kind::throttled && lasting) {
     cell.max_elapsed = std::chrono::milliseconds(20);
   }

@@ -1,6 +1,6 @@
 #pragma once
 
-/// True in a program built with a sanitizer: what is slow there looks at a share of its cases, and
+/// True in a program built with a sanitizer: what is slow there takes a share of its cases, and
 /// the plain build at all of them.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool sanitized = true;

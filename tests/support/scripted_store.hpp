@@ -18,8 +18,6 @@
 /// What a scripted_store does to one listing page.
 enum class page_fault : std::uint8_t {
   none,
-  unavailable,   ///< 503, retryable
-  truncated,     ///< as a client reports a page that broke off: retryable
   late,          ///< 30 s before anything happens
   fewer,         ///< than asked, with a token
   more,          ///< than asked
@@ -30,6 +28,7 @@ enum class page_fault : std::uint8_t {
   twice,         ///< a name comes again
   outside,       ///< a name before the start or behind the end
   denied,        ///< 403, for good
+  unavailable,   ///< 503, retryable
 };
 
 /// An object_store before another one, that does to listings what a service should not do. It also
@@ -147,10 +146,6 @@ class scripted_store : public dataflux::object_store {
     if (fault == page_fault::unavailable) {
       dataflux::error e{errc::unavailable, "scripted: try again"};
       return e.with_http_status(503).with_retryable(true);
-    }
-    if (fault == page_fault::truncated) {
-      dataflux::error e{errc::internal, "scripted: the page broke off"};
-      return e.with_http_status(200).with_retryable(true);
     }
     if (fault == page_fault::denied) {
       dataflux::error e{errc::permission_denied, "scripted: no"};

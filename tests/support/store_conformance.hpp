@@ -1,9 +1,9 @@
 #pragma once
 
 #include <dataflux/codec/crc32c.hpp>
-#include <dataflux/codec/rfc3339.hpp>
+#include <dataflux/codec/detail/rfc3339.hpp>
+#include <dataflux/store/detail/synthetic_bytes.hpp>
 #include <dataflux/store/object_store.hpp>
-#include <dataflux/store/synthetic_bytes.hpp>
 
 #include <support/catch.hpp>
 
@@ -105,11 +105,11 @@ class checker {
     for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{300'000}}) {
       const auto object = name("sized \xc3\xa4#?%2F+" + std::to_string(size));
       const auto data = content(size, size);
-      const auto written = finish(store.submit_insert({.bucket = bucket,
-                                                       .object = object,
-                                                       .data = data,
-                                                       .content_type = "text/x-test",
-                                                       .metadata = {{"key", "value"}}}));
+      const auto written = finish(store.submit_insert(
+          {.bucket = bucket,
+           .object = object,
+           .data = data,
+           .attributes = {.content_type = "text/x-test", .metadata = {{"key", "value"}}}}));
       INFO((written ? "" : written.error().to_string()));
       REQUIRE(written);
       CHECK(written->size == size);
@@ -124,6 +124,20 @@ class checker {
       CHECK(seen.crc32c == dataflux::codec::crc32c(data));
       CHECK(seen.content_type == "text/x-test");
       CHECK(seen.metadata == decltype(seen.metadata){{"key", "value"}});
+      const auto less = finish(store.submit_stat(
+          {.bucket = bucket, .object = object, .fields = dataflux::metadata_fields::updated}));
+      REQUIRE(less);
+      CHECK(less->bucket == bucket);
+      CHECK(less->name == object);
+      CHECK(less->size == size);
+      CHECK(less->generation == written->generation);
+      CHECK(less->crc32c == seen.crc32c);
+      CHECK(less->updated == seen.updated);
+      CHECK_FALSE(less->created);
+      CHECK(less->metageneration == 0);
+      CHECK(less->content_type.empty());
+      CHECK(less->metadata.empty());
+      CHECK(less->upload_mark.empty());
       const auto got = read({.object = object});
       REQUIRE(got.summary);
       CHECK((got.bytes == data));
@@ -348,10 +362,10 @@ class checker {
   }
 
   std::string initiate(const std::string& object) {
-    auto upload = finish(store.submit_multipart_initiate({.bucket = bucket,
-                                                          .object = object,
-                                                          .content_type = "text/x-parts",
-                                                          .metadata = {{"kind", "parts"}}}));
+    auto upload = finish(store.submit(dataflux::multipart_initiate_request{
+        .bucket = bucket,
+        .object = object,
+        .attributes = {.content_type = "text/x-parts", .metadata = {{"kind", "parts"}}}}));
     INFO((upload ? "" : upload.error().to_string()));
     REQUIRE(upload);
     CHECK_FALSE(upload->upload_id.empty());
@@ -359,21 +373,18 @@ class checker {
   }
   dataflux::result<dataflux::uploaded_part> part(const std::string& object, const std::string& id,
                                                  std::uint32_t number, dataflux::bytes_view data) {
-    return finish(store.submit_upload_part({.bucket = bucket,
-                                            .object = object,
-                                            .upload_id = id,
-                                            .part_number = number,
-                                            .data = data}));
+    return finish(store.submit(dataflux::upload_part_request{
+        .bucket = bucket, .object = object, .upload_id = id, .part_number = number, .data = data}));
   }
   dataflux::result<dataflux::object_metadata> complete(const std::string& object,
                                                        const std::string& id,
                                                        std::vector<dataflux::uploaded_part> parts) {
-    return finish(store.submit_multipart_complete(
-        {.bucket = bucket, .object = object, .upload_id = id, .parts = std::move(parts)}));
+    return finish(store.submit(dataflux::multipart_complete_request{
+        .bucket = bucket, .object = object, .upload_id = id, .parts = std::move(parts)}));
   }
   dataflux::result<void> abort(const std::string& object, const std::string& id) {
-    return finish(
-        store.submit_multipart_abort({.bucket = bucket, .object = object, .upload_id = id}));
+    return finish(store.submit(
+        dataflux::multipart_abort_request{.bucket = bucket, .object = object, .upload_id = id}));
   }
 
   void multipart() {
@@ -434,12 +445,12 @@ class checker {
     check_fails(complete(object, id, {stale}), errc::invalid_argument, object);
     check_fails(complete(object, id, {}), errc::invalid_argument, object);
     check_fails(complete(object, id, {third, small}), errc::invalid_argument, object);
-    check_fails(finish(store.submit_upload_part({.bucket = bucket,
-                                                 .object = object,
-                                                 .upload_id = id,
-                                                 .part_number = 5,
-                                                 .data = data,
-                                                 .crc32c = first.crc32c + 1})),
+    check_fails(finish(store.submit(dataflux::upload_part_request{.bucket = bucket,
+                                                                  .object = object,
+                                                                  .upload_id = id,
+                                                                  .part_number = 5,
+                                                                  .data = data,
+                                                                  .crc32c = first.crc32c + 1})),
                 errc::data_loss, object);
     CHECK(abort(object, id));
     const auto gone = abort(object, id);
@@ -526,27 +537,40 @@ class checker {
     REQUIRE(finish(store.submit_insert({.bucket = bucket,
                                         .object = object,
                                         .data = content(10, 1),
-                                        .metadata = {{"Key", "\xc3\xa4"}},
-                                        .content_encoding = "gzip",
-                                        .storage_class = "NEARLINE",
-                                        .custom_time = time})));
+                                        .attributes = {.metadata = {{"Key", "\xc3\xa4"}},
+                                                       .content_encoding = "gzip",
+                                                       .cache_control = "no-store",
+                                                       .content_disposition = "inline",
+                                                       .content_language = "en",
+                                                       .storage_class = "NEARLINE",
+                                                       .custom_time = time}})));
     const auto inserted = stat(object).value();
     CHECK(inserted.content_type == "application/octet-stream");
     CHECK(inserted.content_encoding == "gzip");
+    CHECK(inserted.cache_control == "no-store");
+    CHECK(inserted.content_disposition == "inline");
+    CHECK(inserted.content_language == "en");
     CHECK(inserted.storage_class == "NEARLINE");
     CHECK(inserted.custom_time == time);
     CHECK(inserted.metadata == decltype(inserted.metadata){{"Key", "\xc3\xa4"}});
-    const auto upload = finish(store.submit_multipart_initiate({.bucket = bucket,
-                                                                .object = object,
-                                                                .metadata = {{"key", "v"}},
-                                                                .content_encoding = "br",
-                                                                .storage_class = "COLDLINE",
-                                                                .custom_time = time}));
+    const auto upload = finish(store.submit(
+        dataflux::multipart_initiate_request{.bucket = bucket,
+                                             .object = object,
+                                             .attributes = {.metadata = {{"key", "v"}},
+                                                            .content_encoding = "br",
+                                                            .cache_control = "max-age=60",
+                                                            .content_disposition = "attachment",
+                                                            .content_language = "de",
+                                                            .storage_class = "COLDLINE",
+                                                            .custom_time = time}}));
     REQUIRE(upload);
     const auto one = part(object, upload->upload_id, 1, content(10, 1)).value();
     REQUIRE(complete(object, upload->upload_id, {one}));
     const auto uploaded = stat(object).value();
     CHECK(uploaded.content_encoding == "br");
+    CHECK(uploaded.cache_control == "max-age=60");
+    CHECK(uploaded.content_disposition == "attachment");
+    CHECK(uploaded.content_language == "de");
     CHECK(uploaded.storage_class == "COLDLINE");
     CHECK(uploaded.custom_time == time);
     CHECK(uploaded.metadata == decltype(uploaded.metadata){{"key", "v"}});
@@ -568,8 +592,9 @@ class checker {
     dataflux::compose_request request{.bucket = bucket,
                                       .object = whole,
                                       .sources = sources,
-                                      .content_type = "text/x-whole",
-                                      .metadata = {{"key", "value"}},
+                                      .attributes = {.content_type = "text/x-whole",
+                                                     .metadata = {{"key", "value"}},
+                                                     .cache_control = "no-store"},
                                       .crc32c = dataflux::codec::crc32c(expected),
                                       .conditions = {.if_generation_match = 0}};
     const auto made = finish(store.submit(request));
@@ -580,6 +605,7 @@ class checker {
     CHECK(made->component_count == 3);
     CHECK(made->md5_hash.empty());
     CHECK(made->content_type == "text/x-whole");
+    CHECK(made->cache_control == "no-store");
     CHECK(made->metadata == decltype(made->metadata){{"key", "value"}});
     const auto got = read({.object = whole});
     REQUIRE(got.summary);
@@ -606,8 +632,11 @@ class checker {
     const auto from = name("moved from");
     const auto to = name("moved to/\xc3\xa4");
     const auto data = content(1000, 9);
-    const auto before = finish(store.submit_insert(
-        {.bucket = bucket, .object = from, .data = data, .metadata = {{"key", "value"}}}));
+    const auto before =
+        finish(store.submit_insert({.bucket = bucket,
+                                    .object = from,
+                                    .data = data,
+                                    .attributes = {.metadata = {{"key", "value"}}}}));
     REQUIRE(before);
     dataflux::move_request request{
         .bucket = bucket,
@@ -647,11 +676,12 @@ class checker {
     const auto from = name("copied from");
     const auto to = name("copied to");
     const auto data = content(1000, 11);
-    const auto before = finish(store.submit_insert({.bucket = bucket,
-                                                    .object = from,
-                                                    .data = data,
-                                                    .content_type = "x/y",
-                                                    .metadata = {{"key", "value"}}}));
+    const auto before = finish(store.submit_insert(
+        {.bucket = bucket,
+         .object = from,
+         .data = data,
+         .attributes = {
+             .content_type = "x/y", .metadata = {{"key", "value"}}, .content_language = "fr"}}));
     REQUIRE(before);
     dataflux::rewrite_request request{.source_bucket = bucket,
                                       .source = from,
@@ -668,14 +698,17 @@ class checker {
     CHECK(made->generation > before->generation);
     CHECK(made->crc32c == before->crc32c);
     CHECK(made->content_type == "x/y");
+    CHECK(made->content_language == "fr");
     CHECK(made->metadata == before->metadata);
     CHECK((read({.object = to}).bytes == data));
     check_fails(finish(store.submit(request)), errc::already_exists, to);
     request.conditions.if_generation_match = made->generation;
-    request.content_type = "u/v";
+    request.attributes = {.content_type = "u/v", .cache_control = "no-cache"};
     const auto other = finish(store.submit(request));
     REQUIRE(other);
     CHECK(other->content_type == "u/v");
+    CHECK(other->cache_control == "no-cache");
+    CHECK(other->content_language.empty());
     CHECK(other->metadata.empty());
     request.max_bytes_per_request = 1;
     check_fails(finish(store.submit(request)), errc::invalid_argument);
@@ -699,7 +732,8 @@ class checker {
       check_fails(remove(bad), errc::invalid_argument);
       check_fails(part(bad, "id", 1, {}), errc::invalid_argument);
       check_fails(abort(bad, "id"), errc::invalid_argument);
-      check_fails(finish(store.submit_multipart_initiate({.bucket = bucket, .object = bad})),
+      check_fails(finish(store.submit(
+                      dataflux::multipart_initiate_request{.bucket = bucket, .object = bad})),
                   errc::invalid_argument);
     }
     for (const char* bad : {"", "UPPER", "a", "under..score", "../x", "1.2.3.4"}) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/http/transport.hpp>
+#include <dataflux/http/detail/transport.hpp>
 
 #include <support/catch.hpp>
 #include <support/flag.hpp>
@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-/// An exchange that keeps everything that it is told, for a test to wait for and look at.
+/// An exchange that keeps everything that it is told, for a test to wait for and examine.
 class test_exchange final : public dataflux::http::exchange {
  public:
   /// `room` = what the reply's body may fill; 0 = the body is not wanted.

@@ -27,6 +27,9 @@ class tls_end {
         ::PEM_read_bio_PrivateKey(key.get(), nullptr, nullptr, nullptr), &::EVP_PKEY_free);
     ::SSL_CTX_use_certificate(context_.get(), leaf.get());
     ::SSL_CTX_use_PrivateKey(context_.get(), secret.get());
+    // The tickets of one connection are good for all.
+    std::array<unsigned char, 80> same{};
+    SSL_CTX_set_tlsext_ticket_keys(context_.get(), same.data(), same.size());
     ssl_.reset(::SSL_new(context_.get()));
     ::SSL_set_bio(ssl_.get(), ::BIO_new(::BIO_s_mem()), ::BIO_new(::BIO_s_mem()));
     while (::SSL_accept(ssl_.get()) != 1) {
@@ -50,18 +53,42 @@ class tls_end {
     }
     return head;
   }
+  /// So much of what the peer says; less when it leaves.
+  std::string bytes(std::size_t size) {
+    std::string out(size, '\0');
+    std::size_t have = 0;
+    while (have < size) {
+      const int n = ::SSL_read(ssl_.get(), out.data() + have, static_cast<int>(size - have));
+      if (n > 0) {
+        have += static_cast<std::size_t>(n);
+      } else if (!take_some()) {
+        break;
+      }
+    }
+    out.resize(have);
+    return out;
+  }
   /// At most 16 KiB.
   void queue(std::string_view text) {
     ::SSL_write(ssl_.get(), text.data(), static_cast<int>(text.size()));
   }
-  bool flush() {
+  /// The word that nothing follows.
+  void queue_end() { ::SSL_shutdown(ssl_.get()); }
+  /// What is queued, as it would go out.
+  std::string take() {
     char* data = nullptr;
     ::BIO* const out = ::SSL_get_wbio(ssl_.get());
     const long size = BIO_get_mem_data(out, &data);
-    const bool sent = size <= 0 || below_.send({data, static_cast<std::size_t>(size)});
+    std::string sealed(data, size > 0 ? static_cast<std::size_t>(size) : 0);
     static_cast<void>(BIO_reset(out));
-    return sent;
+    return sealed;
   }
+  bool flush() {
+    const std::string sealed = take();
+    return sealed.empty() || below_.send(sealed);
+  }
+  /// The peer came with a ticket.
+  bool resumed() const { return ::SSL_session_reused(ssl_.get()) == 1; }
 
  private:
   using bio_ptr = std::unique_ptr<::BIO, decltype(&::BIO_free_all)>;

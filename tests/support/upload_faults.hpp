@@ -68,8 +68,8 @@ inline const std::vector<named_fault>& all() {
 }
 
 /// What there is in the bucket besides `object`, a line each, open uploads among them.
-inline std::string strays(dataflux::gcs::client& looker, const std::string& bucket,
-                          std::string_view object) {
+inline std::string orphans(dataflux::gcs::client& looker, const std::string& bucket,
+                           std::string_view object) {
   std::string found;
   const auto page = looker.list_page({.bucket = bucket}).value();
   for (const auto& row : page.objects) {
@@ -82,11 +82,11 @@ inline std::string strays(dataflux::gcs::client& looker, const std::string& buck
   return found;
 }
 
-/// Under a sanitizer a third of the 34 cells for a verb: each fault is met somewhere.
-inline constexpr std::size_t step = sanitized ? 3 : 1;
+/// Under a sanitizer a fifth of the 34 cells for a verb: each fault is met somewhere.
+inline constexpr std::size_t step = sanitized ? 5 : 1;
 
-/// Runs `run(world, cell, its number)` for all cells (each third under a sanitizer), several at a
-/// time, each thread in a World of its own, since most of them wait most of the time; gives what
+/// Runs `run(fixture, cell, its number)` for all cells (each fifth under a sanitizer), several at a
+/// time, each thread in a fixture of its own, since most of them wait most of the time; gives what
 /// they object to, behind `name(cell)`. A cell that objects is run once more with nothing beside
 /// it: on a busy machine time limits pass that its fault has nothing to do with.
 template <class World, class Cell, class Run, class Name>

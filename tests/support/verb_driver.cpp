@@ -32,27 +32,27 @@ std::optional<std::int64_t> match(const stage& s, bool conditional) {
   return conditional ? std::optional{s.generation} : std::nullopt;
 }
 
-/// `judge` says what is wrong with the value, or nothing.
-template <class T, class Judge>
-verb_outcome judged(result<T> got, Judge judge) {
+/// `verify` says what is wrong with the value, or nothing.
+template <class T, class Verify>
+verb_outcome verified(result<T> got, Verify verify) {
   verb_outcome out;
   if (got) {
-    out.wrong = judge(*got);
+    out.wrong = verify(*got);
   } else {
     out.failure = std::move(got).error();
   }
   return out;
 }
 
-verb_outcome judged(result<void> got) {
+verb_outcome verified(result<void> got) {
   verb_outcome out;
   if (!got) out.failure = std::move(got).error();
   return out;
 }
 
 /// What a write says that it has made is what is there.
-verb_outcome judged_write(const stage& s, result<dataflux::object_metadata> got) {
-  return judged(std::move(got), [&s](const dataflux::object_metadata& made) -> std::string {
+verb_outcome verified_write(const stage& s, result<dataflux::object_metadata> got) {
+  return verified(std::move(got), [&s](const dataflux::object_metadata& made) -> std::string {
     if (made.size != new_bytes.size() || made.crc32c != crc_of(new_bytes)) return "other bytes";
     const auto now = s.server.service().store().get(s.bucket, object, {});
     return now->generation == made.generation ? "" : "another generation";
@@ -60,88 +60,89 @@ verb_outcome judged_write(const stage& s, result<dataflux::object_metadata> got)
 }
 
 verb_outcome list(stage& s) {
-  return judged(s.client.run(dataflux::list_page_request{.bucket = s.bucket, .prefix = "folder/"}),
-                [](const dataflux::list_page& page) -> std::string {
-                  const bool right = page.objects.size() == 1 && page.objects.name(0) == object &&
-                                     page.next_page_token.empty();
-                  return right ? "" : "another page";
-                });
+  return verified(
+      s.client.run(dataflux::list_page_request{.bucket = s.bucket, .prefix = "folder/"}),
+      [](const dataflux::list_page& page) -> std::string {
+        const bool right = page.objects.size() == 1 && page.objects.name(0) == object &&
+                           page.next_page_token.empty();
+        return right ? "" : "another page";
+      });
 }
 
 verb_outcome stat(stage& s, bool conditional) {
-  return judged(s.client.run(dataflux::stat_request{
-                    .bucket = s.bucket,
-                    .object = object,
-                    .conditions = {.if_generation_match = match(s, conditional)}}),
-                [&s](const dataflux::object_metadata& found) -> std::string {
-                  const bool right = found.size == old_bytes.size() &&
-                                     found.generation == s.generation &&
-                                     found.crc32c == crc_of(old_bytes);
-                  return right ? "" : "other metadata";
-                });
+  return verified(s.client.run(dataflux::stat_request{
+                      .bucket = s.bucket,
+                      .object = object,
+                      .conditions = {.if_generation_match = match(s, conditional)}}),
+                  [&s](const dataflux::object_metadata& found) -> std::string {
+                    const bool right = found.size == old_bytes.size() &&
+                                       found.generation == s.generation &&
+                                       found.crc32c == crc_of(old_bytes);
+                    return right ? "" : "other metadata";
+                  });
 }
 
 verb_outcome media(stage& s, bool conditional) {
   std::vector<std::byte> memory(old_bytes.size());
   dataflux::span_sink sink(memory);
-  return judged(s.client.read({.bucket = s.bucket,
-                               .object = object,
-                               .conditions = {.if_generation_match = match(s, conditional)}},
-                              sink),
-                [&](const dataflux::read_summary& read) -> std::string {
-                  const bool right = dataflux::as_text(sink.filled()) == old_bytes &&
-                                     read.verified && read.generation == s.generation &&
-                                     read.crc32c == crc_of(old_bytes);
-                  return right ? "" : "other bytes";
-                });
+  return verified(s.client.read({.bucket = s.bucket,
+                                 .object = object,
+                                 .conditions = {.if_generation_match = match(s, conditional)}},
+                                sink),
+                  [&](const dataflux::read_summary& read) -> std::string {
+                    const bool right = dataflux::as_text(sink.filled()) == old_bytes &&
+                                       read.verified && read.generation == s.generation &&
+                                       read.crc32c == crc_of(old_bytes);
+                    return right ? "" : "other bytes";
+                  });
 }
 
 verb_outcome insert(stage& s, bool conditional) {
-  return judged_write(s, s.client.run(dataflux::insert_request{
-                             .bucket = s.bucket,
-                             .object = object,
-                             .data = as_bytes(new_bytes),
-                             .conditions = {.if_generation_match = match(s, conditional)}}));
+  return verified_write(s, s.client.run(dataflux::insert_request{
+                               .bucket = s.bucket,
+                               .object = object,
+                               .data = as_bytes(new_bytes),
+                               .conditions = {.if_generation_match = match(s, conditional)}}));
 }
 
 verb_outcome remove(stage& s, bool conditional) {
-  return judged(s.client.run(
+  return verified(s.client.run(
       dataflux::remove_request{.bucket = s.bucket,
                                .object = object,
                                .conditions = {.if_generation_match = match(s, conditional)}}));
 }
 
 verb_outcome compose(stage& s, bool conditional) {
-  return judged_write(s, s.client.run(dataflux::compose_request{
-                             .bucket = s.bucket,
-                             .object = object,
-                             .sources = {{"head"}, {"tail"}},
-                             .crc32c = crc_of(new_bytes),
-                             .conditions = {.if_generation_match = match(s, conditional)}}));
+  return verified_write(s, s.client.run(dataflux::compose_request{
+                               .bucket = s.bucket,
+                               .object = object,
+                               .sources = {{"head"}, {"tail"}},
+                               .crc32c = crc_of(new_bytes),
+                               .conditions = {.if_generation_match = match(s, conditional)}}));
 }
 
 verb_outcome move(stage& s, bool conditional) {
-  return judged_write(s, s.client.run(dataflux::move_request{
-                             .bucket = s.bucket,
-                             .source = "source",
-                             .object = object,
-                             .conditions = {.if_generation_match = match(s, conditional)},
-                             .crc32c = crc_of(new_bytes)}));
+  return verified_write(s, s.client.run(dataflux::move_request{
+                               .bucket = s.bucket,
+                               .source = "source",
+                               .object = object,
+                               .conditions = {.if_generation_match = match(s, conditional)},
+                               .crc32c = crc_of(new_bytes)}));
 }
 
 verb_outcome rewrite(stage& s, bool conditional) {
-  return judged_write(s, s.client.run(gcs::rewrite_request{
-                             .source_bucket = s.bucket,
-                             .source = "source",
-                             .bucket = s.bucket,
-                             .object = object,
-                             .conditions = {.if_generation_match = match(s, conditional)}}));
+  return verified_write(s, s.client.run(dataflux::rewrite_request{
+                               .source_bucket = s.bucket,
+                               .source = "source",
+                               .bucket = s.bucket,
+                               .object = object,
+                               .conditions = {.if_generation_match = match(s, conditional)}}));
 }
 
 verb_outcome patch(stage& s, bool conditional) {
-  gcs::patch_request r{.bucket = s.bucket, .object = object, .metadata = {{"key", "patched"}}};
+  dataflux::patch_request r{.bucket = s.bucket, .object = object, .metadata = {{"key", "patched"}}};
   if (conditional) r.conditions.if_metageneration_match = 1;
-  return judged(s.client.run(r), [&s](const dataflux::object_metadata& now) -> std::string {
+  return verified(s.client.run(r), [&s](const dataflux::object_metadata& now) -> std::string {
     const auto there = s.server.service().store().get(s.bucket, object, {});
     const bool right = now.generation == s.generation &&
                        now.metageneration == there->metageneration &&
@@ -151,7 +152,7 @@ verb_outcome patch(stage& s, bool conditional) {
 }
 
 verb_outcome initiate(stage& s) {
-  return judged(
+  return verified(
       s.client.run(dataflux::multipart_initiate_request{.bucket = s.bucket, .object = object}),
       [&s](const dataflux::multipart_upload& upload) -> std::string {
         const auto open = s.server.service().uploads().list(s.bucket);
@@ -162,7 +163,7 @@ verb_outcome initiate(stage& s) {
 }
 
 verb_outcome part(stage& s) {
-  return judged(
+  return verified(
       s.client.run(dataflux::upload_part_request{.bucket = s.bucket,
                                                  .object = object,
                                                  .upload_id = s.upload_id,
@@ -178,47 +179,49 @@ verb_outcome part(stage& s) {
 }
 
 verb_outcome complete(stage& s) {
-  return judged_write(s, s.client.run(dataflux::multipart_complete_request{.bucket = s.bucket,
-                                                                           .object = object,
-                                                                           .upload_id = s.upload_id,
-                                                                           .parts = {s.part},
-                                                                           .mark = s.mark}));
+  return verified_write(s,
+                        s.client.run(dataflux::multipart_complete_request{.bucket = s.bucket,
+                                                                          .object = object,
+                                                                          .upload_id = s.upload_id,
+                                                                          .parts = {s.part},
+                                                                          .mark = s.mark}));
 }
 
 verb_outcome abort(stage& s) {
-  return judged(s.client.run(dataflux::multipart_abort_request{
+  return verified(s.client.run(dataflux::multipart_abort_request{
       .bucket = s.bucket, .object = object, .upload_id = s.upload_id}));
 }
 
 verb_outcome list_parts(stage& s) {
-  return judged(s.client.run(dataflux::list_parts_request{
-                    .bucket = s.bucket, .object = object, .upload_id = s.upload_id}),
-                [&s](const dataflux::part_page& page) -> std::string {
-                  const bool right = page.parts.size() == 1 && page.parts[0].etag == s.part.etag &&
-                                     page.parts[0].size == new_bytes.size();
-                  return right ? "" : "other parts";
-                });
+  return verified(s.client.run(dataflux::list_parts_request{
+                      .bucket = s.bucket, .object = object, .upload_id = s.upload_id}),
+                  [&s](const dataflux::part_page& page) -> std::string {
+                    const bool right = page.parts.size() == 1 &&
+                                       page.parts[0].etag == s.part.etag &&
+                                       page.parts[0].size == new_bytes.size();
+                    return right ? "" : "other parts";
+                  });
 }
 
 verb_outcome list_uploads(stage& s) {
-  return judged(s.client.run(dataflux::list_uploads_request{.bucket = s.bucket}),
-                [&s](const dataflux::upload_page& page) -> std::string {
-                  const bool right =
-                      page.uploads.size() == 1 && page.uploads[0].upload_id == s.upload_id;
-                  return right ? "" : "other uploads";
-                });
+  return verified(s.client.run(dataflux::list_uploads_request{.bucket = s.bucket}),
+                  [&s](const dataflux::upload_page& page) -> std::string {
+                    const bool right =
+                        page.uploads.size() == 1 && page.uploads[0].upload_id == s.upload_id;
+                    return right ? "" : "other uploads";
+                  });
 }
 
 verb_outcome start(stage& s, bool conditional) {
-  return judged(s.client.run(dataflux::resumable_start_request{
-                    .bucket = s.bucket,
-                    .object = object,
-                    .conditions = {.if_generation_match = match(s, conditional)}}),
-                [](const dataflux::resumable_session& session) -> std::string {
-                  return session.valid() && session.url().find("upload_id=") != std::string::npos
-                             ? ""
-                             : "no session";
-                });
+  return verified(s.client.run(dataflux::resumable_start_request{
+                      .bucket = s.bucket,
+                      .object = object,
+                      .conditions = {.if_generation_match = match(s, conditional)}}),
+                  [](const dataflux::resumable_session& session) -> std::string {
+                    return session.valid() && session.url().find("upload_id=") != std::string::npos
+                               ? ""
+                               : "no session";
+                  });
 }
 
 verb_outcome chunk(stage& s) {
@@ -228,41 +231,51 @@ verb_outcome chunk(stage& s) {
                                                             .crc32c = crc_of(new_bytes)});
   if (!got) return {.failure = std::move(got).error()};
   if (!got->object || got->persisted != new_bytes.size()) return {.wrong = "no object"};
-  return judged_write(s, *std::move(got->object));
+  return verified_write(s, *std::move(got->object));
 }
 
 verb_outcome status(stage& s) {
-  return judged(s.client.run(dataflux::resumable_status_request{.session = s.session}),
-                [](const dataflux::resumable_progress& at) -> std::string {
-                  return at.persisted == 0 && !at.object ? "" : "bytes that were never sent";
-                });
+  return verified(s.client.run(dataflux::resumable_status_request{.session = s.session}),
+                  [](const dataflux::resumable_progress& at) -> std::string {
+                    return at.persisted == 0 && !at.object ? "" : "bytes that were never sent";
+                  });
 }
 
 verb_outcome cancel(stage& s) {
-  return judged(s.client.run(dataflux::resumable_cancel_request{.session = s.session}));
+  return verified(s.client.run(dataflux::resumable_cancel_request{.session = s.session}));
 }
 
 verb_outcome bucket(stage& s) {
-  return judged(s.client.run(gcs::bucket_request{.bucket = s.bucket}),
-                [&s](const gcs::bucket_metadata& b) -> std::string {
-                  return b.name == s.bucket ? "" : "another bucket";
-                });
+  return verified(s.client.run(dataflux::bucket_request{.bucket = s.bucket}),
+                  [&s](const dataflux::bucket_metadata& b) -> std::string {
+                    return b.name == s.bucket ? "" : "another bucket";
+                  });
+}
+
+verb_outcome buckets(stage& s) {
+  return verified(s.client.run(dataflux::list_buckets_request{.project = "p", .prefix = s.bucket}),
+                  [&s](const dataflux::bucket_page& page) -> std::string {
+                    const bool found =
+                        std::any_of(page.buckets.begin(), page.buckets.end(),
+                                    [&](const auto& b) { return b.name == s.bucket; });
+                    return found && page.next_page_token.empty() ? "" : "other buckets";
+                  });
 }
 
 verb_outcome layout(stage& s) {
-  return judged(s.client.run(gcs::storage_layout_request{.bucket = s.bucket}),
-                [](const gcs::storage_layout& l) -> std::string {
-                  return l.kind == gcs::bucket_kind::flat && !l.location.empty() ? ""
-                                                                                 : "another layout";
-                });
+  return verified(
+      s.client.run(dataflux::storage_layout_request{.bucket = s.bucket}),
+      [](const dataflux::storage_layout& l) -> std::string {
+        return l.kind == dataflux::bucket_kind::flat && !l.location.empty() ? "" : "another layout";
+      });
 }
 
 verb_outcome permissions(stage& s) {
-  return judged(s.client.run(gcs::test_permissions_request{.bucket = s.bucket,
-                                                           .permissions = {"storage.objects.get"}}),
-                [](const std::vector<std::string>& granted) -> std::string {
-                  return granted.size() == 1 ? "" : "other permissions";
-                });
+  return verified(s.client.run(dataflux::test_permissions_request{
+                      .bucket = s.bucket, .permissions = {"storage.objects.get"}}),
+                  [](const std::vector<std::string>& granted) -> std::string {
+                    return granted.size() == 1 ? "" : "other permissions";
+                  });
 }
 
 std::vector<verb_driver> all_drivers() {
@@ -299,21 +312,24 @@ std::vector<verb_driver> all_drivers() {
   one("resumable.status", "resumable.status", false, old_object, status);
   one("resumable.cancel", "resumable.cancel", false, old_object, cancel);
   one("buckets.get", "buckets.get", true, old_object, bucket);
+  one("buckets.list", "buckets.list", true, old_object, buckets);
   one("buckets.storageLayout", "buckets.storageLayout", true, old_object, layout);
   one("buckets.testIamPermissions", "buckets.testPermissions", true, old_object, permissions);
   return out;
 }
 
 void begin_upload(stage& s, gcs::client& helper) {
-  const auto upload = helper.multipart_initiate({.bucket = s.bucket, .object = object}).value();
+  const auto upload =
+      helper.run(dataflux::multipart_initiate_request{.bucket = s.bucket, .object = object})
+          .value();
   s.upload_id = upload.upload_id;
   s.mark = upload.mark;
   s.part = helper
-               .upload_part({.bucket = s.bucket,
-                             .object = object,
-                             .upload_id = s.upload_id,
-                             .part_number = 1,
-                             .data = as_bytes(new_bytes)})
+               .run(dataflux::upload_part_request{.bucket = s.bucket,
+                                                  .object = object,
+                                                  .upload_id = s.upload_id,
+                                                  .part_number = 1,
+                                                  .data = as_bytes(new_bytes)})
                .value();
 }
 
@@ -389,12 +405,12 @@ stage set_stage(emulator::server& server, gcs::client& helper, gcs::client& subj
 }
 
 gcs::client_options quick_options(const emulator::server& server,
-                                  std::chrono::milliseconds patience) {
+                                  std::chrono::milliseconds timeout) {
   gcs::client_options o{.endpoint = server.endpoint(), .emulator = true};
   o.retry = {.max_attempts = 4,
              .first = std::chrono::milliseconds(1),
              .cap = std::chrono::milliseconds(4)};
-  o.stall_timeout = o.first_byte_timeout = o.complete_timeout = patience;
+  o.stall_timeout = o.first_byte_timeout = o.complete_timeout = timeout;
   o.transport.io_threads = 1;
   return o;
 }

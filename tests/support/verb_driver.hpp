@@ -1,7 +1,7 @@
 #pragma once
 
 #include <dataflux/gcs/client.hpp>
-#include <dataflux/gcs/repeat_rules.hpp>
+#include <dataflux/gcs/detail/repeat_rules.hpp>
 
 #include <emulator/emulator.hpp>
 
@@ -75,7 +75,7 @@ struct verb_driver {
   bool safe() const;
   /// "objects.insert if"
   std::string name() const;
-  /// How many requests it takes to look at what it has made, when its outcome is not known.
+  /// How many requests it takes to stat what it has made, when its outcome is not known.
   int looks() const;
 };
 
@@ -86,6 +86,6 @@ const std::vector<verb_driver>& verb_drivers();
 stage set_stage(emulator::server& server, dataflux::gcs::client& helper,
                 dataflux::gcs::client& subject, const verb_driver& verb, std::string bucket);
 
-/// A client of that server which retries soon, and waits for no reply longer than `patience`.
+/// A client of that server which retries soon, and waits for no reply longer than `timeout`.
 dataflux::gcs::client_options quick_options(const emulator::server& server,
-                                            std::chrono::milliseconds patience);
+                                            std::chrono::milliseconds timeout);

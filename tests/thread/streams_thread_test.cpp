@@ -1,5 +1,5 @@
-#include <dataflux/checkpoint/writer.hpp>
-#include <dataflux/download/get_many.hpp>
+#include <dataflux/checkpoint/checkpoint_writer.hpp>
+#include <dataflux/download/getter.hpp>
 #include <dataflux/gcs/client.hpp>
 #include <dataflux/list/fast_list.hpp>
 
@@ -53,7 +53,7 @@ TEST_CASE("getter: many threads share one, each item goes to one of them (mend 1
   const auto listing = dataflux::fast_list(*client, {.bucket = "bucket"}).value();
   REQUIRE(listing.objects.size() == objects);
   const dataflux::transfer_context context(*client);
-  dataflux::getter items(context, "bucket", listing.objects.slice(0, objects));
+  dataflux::getter items(context, {.bucket = "bucket"}, listing.objects.slice(0, objects));
   std::vector<std::atomic<int>> seen(objects);
   std::atomic<int> wrong{0};
   on_threads(4, [&](std::size_t thread) {
@@ -143,7 +143,8 @@ TEST_CASE("transfer_context: it may own its store, which then lasts as long (men
     const std::weak_ptr<gcs::client> alive = client;
     const auto listing = dataflux::fast_list(*client, {.bucket = "bucket"}).value();
     std::optional<dataflux::transfer_context> context(std::in_place, std::move(client));
-    std::optional<dataflux::getter> items(std::in_place, *context, "bucket",
+    std::optional<dataflux::getter> items(std::in_place, *context,
+                                          dataflux::get_many_request{.bucket = "bucket"},
                                           listing.objects.slice(0, objects));
     context.reset();
     CHECK_FALSE(alive.expired());

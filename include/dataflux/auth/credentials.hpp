@@ -1,132 +1,83 @@
 #pragma once
 
-#include <dataflux/deadline.hpp>
-#include <dataflux/http/message.hpp>
-#include <dataflux/result.hpp>
-#include <dataflux/unique_function.hpp>
+#include <dataflux/auth/detail/environment.hpp>
+#include <dataflux/auth/detail/service_account.hpp>
+#include <dataflux/auth/detail/token_flow.hpp>
 
-#include <chrono>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <variant>
+#include <vector>
 
-/// Credentials without input or output: they say what to do (send a request, wait, run a blocking
-/// step) and are told the outcome, until there is a token or an error. Nothing here reads a clock,
-/// opens a socket or spawns a thread, so every path runs in a test; token_cache drives it.
+/// Application Default Credentials (protocol.md 4.1): the search that every client of the cloud
+/// makes, in the same order, so that what works for gcloud's libraries works here.
 namespace dataflux::inline DATAFLUX_ABI::auth {
 
-/// The wall clock: tokens are issued and expire by it.
-using system_time = std::chrono::system_clock::time_point;
-
-/// What goes behind "Authorization: Bearer ", a secret, and when the service stops accepting it.
-struct access_token {
-  std::string value{};
-  system_time expires{};
-};
-
-/// What a flow may know of the world at one step.
-struct flow_moment {
-  system_time now{};
-  /// Uniform in [0, 1); spreads retries.
-  double random{0};
-};
-
-/// Send this request and resume with a result<http_reply>.
-struct http_step {
-  /// Its body is empty: whoever sends it points it at `body` once the step has come to rest. An
-  /// origin marked `direct` (the metadata server) must be reached without a proxy.
-  http::request request{};
-  std::string body{};
-  /// For the whole exchange, waiting for a connection included.
-  duration timeout{std::chrono::seconds(30)};
-  /// May be sent twice without harm.
-  bool idempotent{true};
-};
-
-/// Resume after this time.
-struct wait_step {
-  duration wait{};
-};
-
-/// Run this on a thread that may block (a file, an executable), and resume with what it gave.
-struct blocking_step {
-  unique_function<result<std::string>()> work{};
-};
-
-/// What to do next. An access_token or an error is the end.
-using flow_step = std::variant<http_step, wait_step, blocking_step, access_token, error>;
-
-/// A reply of any status. The body is cut off at 1 MiB by failing the exchange.
-struct http_reply {
-  int status{0};
-  http::header_list headers{};
-  std::string body{};
-};
-
-/// What became of the last step: nothing to tell (the first call, and after a wait), an HTTP reply,
-/// or a blocking step's outcome. An exchange that ended without a reply is an error whose
-/// retryable() says whether another try makes sense.
-using flow_event = std::variant<std::monostate, result<http_reply>, result<std::string>>;
-
-/// One acquisition of one token, step by step.
-///
-/// Call resume() with an empty event first, then with the outcome of each step, until it gives an
-/// access_token or an error; not again after that. Retries are part of the flow. Dropping a flow
-/// at any point is fine. Not thread-safe; it must not outlive its credentials.
-class token_flow {
- public:
-  token_flow() = default;
-  token_flow(const token_flow&) = delete;
-  token_flow& operator=(const token_flow&) = delete;
-  virtual ~token_flow() = default;
-
-  /// Cost: building one request; for service accounts an RSA signature (about 1 ms).
-  virtual flow_step resume(flow_event event, const flow_moment& moment) = 0;
-};
-
-/// The default universe: where the endpoints of the public service live.
-inline constexpr std::string_view default_universe = "googleapis.com";
-
-/// What is known about credentials apart from the secrets in them.
-struct credentials_facts {
-  /// The `type` of the file, or "anonymous", "compute_engine".
-  std::string kind{};
-  /// The file they came from, for messages; empty when they came from no file.
-  std::string path{};
-  /// The project that is billed and whose quota counts (header x-goog-user-project); may be empty.
+struct adc_options {
+  /// The project that is billed, before GOOGLE_CLOUD_QUOTA_PROJECT and the file's own.
   std::string quota_project{};
-  /// The project of the account, empty when unknown.
-  std::string project{};
+  /// OAuth scopes, separated by spaces. People's credentials keep the scopes of their login.
+  std::string scopes{storage_scope};
+  /// The universe of the endpoint; credentials of another one are refused. Empty: any.
   std::string universe_domain{default_universe};
-
-  /// "service_account credentials from /path/key.json", for messages.
-  std::string describe() const;
+  /// Kinds to accept, by the `type` of the file and "compute_engine"; empty = all. Restrict them
+  /// when somebody else supplies the file: some kinds name URLs to call and programs to run. A name
+  /// of no kind is refused (invalid_argument), before anything is read.
+  std::vector<std::string> allowed_kinds{};
+  /// Exchange a service account's assertion for a token instead of signing the token here.
+  bool exchange_service_account{false};
 };
 
-/// Who the caller is. Immutable after construction and thread-safe; holds secrets, prints none.
-class credentials {
- public:
-  explicit credentials(credentials_facts facts) : facts_(std::move(facts)) {}
-  credentials(const credentials&) = delete;
-  credentials& operator=(const credentials&) = delete;
-  virtual ~credentials() = default;
-
-  const credentials_facts& facts() const noexcept { return facts_; }
-  /// True if requests carry no Authorization at all; start() is not called then.
-  virtual bool anonymous() const noexcept { return false; }
-  /// Begins to acquire a token. Does nothing by itself: see token_flow::resume.
-  virtual std::unique_ptr<token_flow> start() const = 0;
-
- private:
-  credentials_facts facts_;
+/// Credentials, and the endpoint that they are for.
+struct default_credentials {
+  credentials_ptr credentials{};
+  /// The emulator named by STORAGE_EMULATOR_HOST: the base of every path of both APIs, and the
+  /// only endpoint that may speak plain HTTP. Null: the public service. When it is set,
+  /// `credentials` are anonymous, so that no real token can ever be sent there.
+  std::shared_ptr<const http::origin> emulator{};
 };
 
-/// Shared by every client and cache that uses them.
-using credentials_ptr = std::shared_ptr<const credentials>;
+/// Finds credentials, in this order:
+/// 1. STORAGE_EMULATOR_HOST: anonymous.
+/// 2. GOOGLE_APPLICATION_CREDENTIALS: that file; a missing or broken one is an error, with no way
+///    on. Set but empty counts as not set.
+/// 3. application_default_credentials.json in $CLOUDSDK_CONFIG, or else in ~/.config/gcloud.
+/// 4. The metadata server, unless NO_GCE_CHECK=true. It is taken for certain if GCE_METADATA_HOST
+///    is set or the machine's product name begins with "Google"; otherwise the first token asks.
+///
+/// Errors: unauthenticated when there is nothing to be found, or the file of step 2 cannot be read;
+/// invalid_argument for a broken file or variable and for a refused kind or universe;
+/// unimplemented for the kinds that load_credentials_file() names.
+///
+/// Lifetime: `machine` is used in this call alone.
+///
+/// Threads: any may call.
+///
+/// Cost: reads files and variables, and asks nothing of the network.
+result<default_credentials> find_default_credentials(
+    const adc_options& options = {}, const environment& machine = process_environment());
+
+/// Loads one credentials file of any supported kind: service_account, authorized_user.
+///
+/// Errors: as above. external_account, external_account_authorized_user,
+/// impersonated_service_account and gdch_service_account are known and refused with unimplemented.
+///
+/// Lifetime, Threads, Cost: as above; one file is read.
+result<credentials_ptr> load_credentials_file(const std::string& path,
+                                              const adc_options& options = {},
+                                              const environment& machine = process_environment());
+
+/// No credentials: for public buckets and for emulators. Requests carry no Authorization, and
+/// there is never a token to wait for. Cost: one allocation.
+credentials_ptr make_anonymous_credentials();
+
+/// The origin that a value of STORAGE_EMULATOR_HOST means: scheme optional (http), a trailing slash
+/// and "/storage/v1" dropped (protocol.md 4.10). Errors: invalid_argument, for any other path too.
+result<http::origin> parse_emulator_host(std::string_view value);
 
 }  // namespace dataflux::inline DATAFLUX_ABI::auth
 
 #if !defined(DATAFLUX_COMPILED)
+#include <dataflux/auth/impl/anonymous.ipp>
 #include <dataflux/auth/impl/credentials.ipp>
 #endif

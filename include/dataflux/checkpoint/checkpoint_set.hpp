@@ -1,22 +1,89 @@
 #pragma once
 
-#include <dataflux/checkpoint/checkpoint_set_request.hpp>
-#include <dataflux/checkpoint/checkpoint_sets_report.hpp>
-#include <dataflux/checkpoint/member_record.hpp>
-#include <dataflux/checkpoint/reader.hpp>
-#include <dataflux/checkpoint/writer.hpp>
+#include <dataflux/bytes.hpp>
+#include <dataflux/checkpoint/checkpoint_reader.hpp>
+#include <dataflux/checkpoint/checkpoint_writer.hpp>
+#include <dataflux/checkpoint/detail/member_record.hpp>
 #include <dataflux/deadline.hpp>
 #include <dataflux/exec/operation.hpp>
 #include <dataflux/result.hpp>
+#include <dataflux/store/object_metadata.hpp>
 #include <dataflux/store/object_store.hpp>
+#include <dataflux/transfer/remove_objects.hpp>
 #include <dataflux/transfer/transfer_context.hpp>
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace dataflux::inline DATAFLUX_ABI {
+
+/// The last object of a set that has no file for it.
+inline constexpr std::string_view set_marker_name = ".dataflux-complete";
+
+/// The object that readers trust: once it is there, the set is.
+struct last_object {
+  /// Below the set's prefix, without a slash, and no member's: such as ".metadata" of PyTorch's
+  /// distributed checkpoints. All who may commit the set use the same one.
+  std::string name{set_marker_name};
+  /// Caller's memory, unchanged until the completion. May be empty.
+  bytes_view data{};
+  /// Empty = application/octet-stream.
+  std::string content_type{};
+  /// Besides what the set says of itself there, under keys that begin with "dataflux-".
+  std::vector<std::pair<std::string, std::string>> metadata{};
+};
+
+/// What checkpoint_set::begin() does about what an earlier save that was not committed has left.
+enum class unfinished_members : std::uint8_t {
+  refuse,   ///< it is an error, which says what there is
+  replace,  ///< it is removed
+};
+
+/// What a member of a set has to be when the set is opened.
+enum class member_match : std::uint8_t {
+  /// Of the size and CRC32C that the manifest tells. So is a set that was copied to another bucket,
+  /// restored from soft delete, or rewritten into another storage class.
+  content,
+  /// And of the generation that was committed: nobody has written to it since.
+  generation,
+};
+
+struct checkpoint_set_info {
+  /// With its slash, such as "run/step-10/".
+  std::string prefix{};
+  /// Below the prefix.
+  std::string last{};
+  /// When the last object was created, by the service's clock.
+  std::optional<timestamp> committed{};
+  std::uint64_t members{0};
+  std::uint64_t bytes{0};  ///< of members
+};
+
+struct removal_report {
+  std::uint64_t objects{0};
+  std::uint64_t bytes{0};
+  /// Prefixes of sets whose last objects are gone, and of unfinished ones.
+  std::vector<std::string> sets{};
+  /// What was to go and could not be removed.
+  std::vector<failed_removal> failures{};
+  /// Objects that were not tried because of those failures: the set's own, when its last object
+  /// stays; the manifest, when a member does.
+  std::uint64_t spared{0};
+};
+
+struct committed_set {
+  /// The last object; its `created` is the time of the commit, by the service's clock.
+  object_metadata last{};
+  /// The manifest's name in the bucket.
+  std::string manifest{};
+  std::uint64_t members{0};
+  std::uint64_t bytes{0};  ///< of members
+};
 
 namespace detail {
 struct open_set;
@@ -24,8 +91,11 @@ struct open_set;
 
 /// A complete set as it was when it was opened: its last object and its manifest were there and
 /// whole, and every member had the size and CRC32C that the manifest tells. From then on the
-/// generations that were found are meant, in records and reads. A handle: copies share. Thread
-/// safety: all members from any thread.
+/// generations that were found are meant, in records and reads.
+///
+/// Lifetime: a handle: copies share. The context's store outlives all of them.
+///
+/// Threads: all members from any thread.
 class checkpoint_set_reader {
  public:
   explicit checkpoint_set_reader(std::shared_ptr<const detail::open_set> set) noexcept
@@ -53,7 +123,7 @@ class checkpoint_set_reader {
 
 /// Sharded state: many objects below one prefix, written by many writers, in one process or many,
 /// and committed together by one more object, the last. Whoever has written a member tells its
-/// record (checkpoint/member_record.hpp, text where it has to travel) to the one who commits:
+/// record (text where it has to travel) to the one who commits:
 ///
 ///     checkpoint_set set(context, "bucket", "run/step-10");
 ///     auto room = set.begin(unfinished_members::replace);          // one of them, before all else
@@ -66,14 +136,21 @@ class checkpoint_set_reader {
 ///     auto saved = set.open();                 // refused unless every member is as it was written
 ///
 /// Members become visible as they are written, and nobody trusts them: a set is what its last
-/// object says. That is created, never replaced, when the manifest with all records is there; it
-/// names the manifest in its custom metadata ("dataflux-set"). So a set is committed once, by one
-/// of several who try; the others are told, and their manifests are removed. A member that is
-/// overwritten or removed afterwards makes the set damaged, and open() says which.
+/// object says. The last object is created, never replaced, when the manifest with all records is
+/// there; it names the manifest in its custom metadata ("dataflux-set"). So a set is committed
+/// once, by one of several who try; the others are told, and their manifests are removed. A member
+/// that is overwritten or removed afterwards makes the set damaged, and open() says which.
 ///
-/// Objects of others below the prefix do no harm, and are listed with the set's. A handle on
-/// context, bucket and prefix, without any state of its own. The prefix may end with a slash.
-/// Thread safety: all members from any thread. In a forked child: errors, as of the store.
+/// Objects of others below the prefix do no harm, and are listed with the set's. The prefix may end
+/// with a slash.
+///
+/// Errors and cost: each member says its own. In the child of a fork: errors, as of the store.
+///
+/// Lifetime: a handle on context, bucket and prefix, without any state of its own. The context's
+/// store outlives what it begins.
+///
+/// Threads: all members from any thread. Blocking forms are not for completions, nor for a
+/// virtual_scheduler.
 class checkpoint_set {
  public:
   checkpoint_set(transfer_context context, std::string bucket, std::string prefix);
@@ -103,16 +180,18 @@ class checkpoint_set {
   ///
   /// Errors: invalid_argument for the name and for metadata of a key "dataflux-*"; already_exists,
   /// from the writer's commit; those of checkpoint_writer::open().
-  result<checkpoint_writer> open_member(std::string_view name,
-                                        object_upload_request how = {}) const;
+  result<checkpoint_writer> open_member(std::string_view name, upload_request how = {}) const;
   operation<checkpoint_writer> submit_open_member(std::string_view name,
-                                                  object_upload_request how = {}) const;
+                                                  upload_request how = {}) const;
+  void start_open_member(std::string_view name, upload_request how,
+                         object_store::completion<checkpoint_writer> done) const;
   /// The same in place of whatever is there now; a committed set that lists that is damaged from
   /// then on. Cost: one more request, unless `how` names the generation.
-  result<checkpoint_writer> replace_member(std::string_view name,
-                                           object_upload_request how = {}) const;
+  result<checkpoint_writer> replace_member(std::string_view name, upload_request how = {}) const;
   operation<checkpoint_writer> submit_replace_member(std::string_view name,
-                                                     object_upload_request how = {}) const;
+                                                     upload_request how = {}) const;
+  void start_replace_member(std::string_view name, upload_request how,
+                            object_store::completion<checkpoint_writer> done) const;
 
   /// The record of what such a writer has made. Errors: invalid_argument for an object that does
   /// not lie below the prefix; data_loss.
@@ -140,7 +219,7 @@ class checkpoint_set {
   void start_commit(std::vector<member_record> members, last_object last, const call_limits& limits,
                     object_store::completion<committed_set> done) const;
 
-  /// Looks whether the set is complete. `last` is the last object's name; empty: the one that is
+  /// Checks whether the set is complete. `last` is the last object's name; empty: the one that is
   /// there. Content decides, so that a copy of a set is one, unless `match` is stricter.
   ///
   /// Errors: failed_precondition if there is no last object, or several and none is named;
@@ -156,6 +235,8 @@ class checkpoint_set {
                   member_match match = member_match::content) const;
 
  private:
+  result<upload_request> member_request(std::string_view name, upload_request how) const;
+
   transfer_context context_;
   std::string bucket_;
   std::string prefix_;

@@ -1,13 +1,20 @@
 #pragma once
 
-#include <dataflux/checkpoint/checkpoint_sets_report.hpp>
+#include <dataflux/checkpoint/checkpoint_set.hpp>
 #include <dataflux/deadline.hpp>
+#include <dataflux/error.hpp>
 #include <dataflux/exec/operation.hpp>
 #include <dataflux/result.hpp>
+#include <dataflux/store/object_metadata.hpp>
 #include <dataflux/store/object_store.hpp>
+#include <dataflux/transfer/transfer_context.hpp>
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 /// All the sets of a run (checkpoint/checkpoint_set.hpp): which there are, and removing what is no
 /// longer wanted. `prefix` means a folder everywhere, with or without its slash: "a/b" is what lies
@@ -20,53 +27,145 @@
 /// checkpoint_set_list::unfinished, and can be done again. Objects go 16 at a time, free of charge
 /// (protocol.md 3.4); a bucket with soft delete or versions keeps them as it does all others.
 ///
-/// Errors of all: invalid_argument; those of listing and reading; limits. What could not be removed
-/// is in the report, and is no error. The store outlives the operations.
+/// Errors: of all, invalid_argument; those of listing and reading; cancelled and deadline_exceeded
+/// by the limits. An object that could not be removed is in the report, and is no error.
+///
+/// Lifetime: the store outlives the operations.
+///
+/// Threads: any may call. `done` is called on an executor of the store, or inside for a mistake of
+/// the caller. Blocking forms are not for completions, nor for a virtual_scheduler.
+///
+/// Cost: one listing, and one read for each manifest; removals are free of charge.
 namespace dataflux::inline DATAFLUX_ABI {
 
-/// The sets below `prefix`, its own included; an empty prefix is the whole bucket. Complete are
-/// those that checkpoint_set::open() would give. Cost: a listing of the prefix, a read for each
-/// set.
-result<checkpoint_set_list> list_checkpoint_sets(object_store& store, const std::string& bucket,
-                                                 const std::string& prefix,
-                                                 call_limits limits = {});
-operation<checkpoint_set_list> submit_list_checkpoint_sets(object_store& store,
-                                                           const std::string& bucket,
-                                                           const std::string& prefix,
-                                                           call_limits limits = {});
-void start_list_checkpoint_sets(object_store& store, const std::string& bucket,
-                                const std::string& prefix, const call_limits& limits,
-                                object_store::completion<checkpoint_set_list> done);
+/// Where the sets are.
+struct checkpoint_sets_request {
+  std::string bucket{};
+  /// Empty = the whole bucket, where nothing is removed.
+  std::string prefix{};
+  call_limits limits{};
+};
 
-/// Removes the oldest complete sets below `prefix`, by the time of their commits and not by their
-/// names, until `count` are left. Sets that are damaged neither count nor go, nor do unfinished
-/// ones but by an option; nor does anything that a set which goes does not list as its own. `count`
-/// is at least 1, and the prefix not empty.
-result<removal_report> keep_last_checkpoint_sets(object_store& store, const std::string& bucket,
-                                                 const std::string& prefix, std::size_t count,
-                                                 call_limits limits = {},
-                                                 const keep_last_options& options = {});
-operation<removal_report> submit_keep_last_checkpoint_sets(
-    object_store& store, const std::string& bucket, const std::string& prefix, std::size_t count,
-    call_limits limits = {}, const keep_last_options& options = {});
-void start_keep_last_checkpoint_sets(object_store& store, const std::string& bucket,
-                                     const std::string& prefix, std::size_t count,
-                                     const call_limits& limits,
-                                     object_store::completion<removal_report> done,
-                                     const keep_last_options& options = {});
+/// What stays when old sets are removed.
+struct keep_last_request {
+  std::string bucket{};
+  /// Not empty.
+  std::string prefix{};
+  /// Complete sets that stay, the newest; at least 1.
+  std::size_t count{1};
+  /// Unfinished sets for which nothing was written for longer go, too: choose more than a save
+  /// takes, such as a day, for one that is under way would be damaged. Nothing: they stay. None
+  /// goes where the service does not tell the time.
+  std::optional<duration> remove_unfinished_older_than{};
+  call_limits limits{};
+};
+
+struct damaged_checkpoint_set {
+  checkpoint_set_info set{};
+  /// What is missing, or has changed since the commit.
+  error why;
+};
+
+struct unfinished_checkpoint_set {
+  /// With its slash.
+  std::string prefix{};
+  std::uint64_t objects{0};
+  std::uint64_t bytes{0};
+  /// When the last of them was written, and how long before the listing that was, both by the
+  /// service's clock; nothing where it does not tell.
+  std::optional<timestamp> written{};
+  std::optional<duration> age{};
+};
+
+struct checkpoint_set_list {
+  /// The oldest commit first.
+  std::vector<checkpoint_set_info> complete{};
+  /// Their last object is there, but not all of the rest.
+  std::vector<damaged_checkpoint_set> damaged{};
+  /// Members or manifests below a prefix without a last object: a save, a commit or a removal that
+  /// is under way or was given up. Members are known by what checkpoint_set::open_member() writes
+  /// into their metadata; parts of a member that is not whole yet are not listed.
+  std::vector<unfinished_checkpoint_set> unfinished{};
+};
+
+/// The sets below `prefix`, its own included; an empty prefix is the whole bucket. Complete
+/// are those that checkpoint_set::open() would give. Cost: a listing of the prefix, a read
+/// for each set.
+void start_list_checkpoint_sets(object_store& store, const checkpoint_sets_request& request,
+                                object_store::completion<checkpoint_set_list> done);
+inline operation<checkpoint_set_list> submit_list_checkpoint_sets(object_store& store,
+                                                                  checkpoint_sets_request request) {
+  return start_operation<checkpoint_set_list>(request.limits, [&](auto done) {
+    start_list_checkpoint_sets(store, request, std::move(done));
+  });
+}
+inline result<checkpoint_set_list> list_checkpoint_sets(object_store& store,
+                                                        checkpoint_sets_request request) {
+  return submit_list_checkpoint_sets(store, std::move(request)).take();
+}
+
+/// Opens the newest complete set below `prefix`, by the time of its commit: what a run that
+/// is begun again loads.
+///
+///     auto saved = latest_checkpoint_set(context, {.bucket = "bucket", .prefix = "run"});
+///     if (!saved && saved.error().code() == errc::not_found) start_from_nothing();
+///
+/// Damaged sets are passed over for the next older one, and so is a set that is removed
+/// meanwhile. When the last of those that were found has been removed, the prefix is listed
+/// again, for there may be a newer one.
+///
+/// Errors: not_found when there is no complete set, which says how many are damaged, and why
+/// the newest of them is; unimplemented when the newest one is of a later version; aborted,
+/// and retryable, when sets are removed as fast as they are found; else those of listing and
+/// reading. Lifetime: the reader keeps the context. Cost: a listing of the prefix, and
+/// checkpoint_set::open() of the newest set; the manifests of older ones are not read, unless
+/// it is damaged.
+void start_latest_checkpoint_set(const transfer_context& context,
+                                 const checkpoint_sets_request& request,
+                                 object_store::completion<checkpoint_set_reader> done);
+inline operation<checkpoint_set_reader> submit_latest_checkpoint_set(
+    const transfer_context& context, checkpoint_sets_request request) {
+  return start_operation<checkpoint_set_reader>(request.limits, [&](auto done) {
+    start_latest_checkpoint_set(context, request, std::move(done));
+  });
+}
+inline result<checkpoint_set_reader> latest_checkpoint_set(const transfer_context& context,
+                                                           checkpoint_sets_request request) {
+  return submit_latest_checkpoint_set(context, std::move(request)).take();
+}
+
+/// Removes the oldest complete sets below `prefix`, by the time of their commits and not by
+/// their names, until `count` are left. Sets that are damaged neither count nor go, nor do
+/// unfinished ones but by an option; nor does anything that a set which goes does not list as
+/// its own.
+void start_keep_last_checkpoint_sets(object_store& store, const keep_last_request& request,
+                                     object_store::completion<removal_report> done);
+inline operation<removal_report> submit_keep_last_checkpoint_sets(object_store& store,
+                                                                  keep_last_request request) {
+  return start_operation<removal_report>(request.limits, [&](auto done) {
+    start_keep_last_checkpoint_sets(store, request, std::move(done));
+  });
+}
+inline result<removal_report> keep_last_checkpoint_sets(object_store& store,
+                                                        keep_last_request request) {
+  return submit_keep_last_checkpoint_sets(store, std::move(request)).take();
+}
 
 /// Removes all that lies below `prefix`, whether it is a set, several, an unfinished one, or
-/// somebody else's checkpoint: first what is a last object, or has the name of one (".metadata").
-/// The prefix is not empty; open uploads are not looked at.
-result<removal_report> remove_checkpoint_set(object_store& store, const std::string& bucket,
-                                             const std::string& prefix, call_limits limits = {});
-operation<removal_report> submit_remove_checkpoint_set(object_store& store,
-                                                       const std::string& bucket,
-                                                       const std::string& prefix,
-                                                       call_limits limits = {});
-void start_remove_checkpoint_set(object_store& store, const std::string& bucket,
-                                 const std::string& prefix, const call_limits& limits,
+/// somebody else's checkpoint: first what is a last object, or has the name of one
+/// (".metadata"). The prefix is not empty; open uploads are not listed.
+void start_remove_checkpoint_set(object_store& store, const checkpoint_sets_request& request,
                                  object_store::completion<removal_report> done);
+inline operation<removal_report> submit_remove_checkpoint_set(object_store& store,
+                                                              checkpoint_sets_request request) {
+  return start_operation<removal_report>(request.limits, [&](auto done) {
+    start_remove_checkpoint_set(store, request, std::move(done));
+  });
+}
+inline result<removal_report> remove_checkpoint_set(object_store& store,
+                                                    checkpoint_sets_request request) {
+  return submit_remove_checkpoint_set(store, std::move(request)).take();
+}
 
 }  // namespace dataflux::inline DATAFLUX_ABI
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <dataflux/bytes.hpp>
-#include <dataflux/config.hpp>
+#include <dataflux/detail/config.hpp>
 
 #include <array>
 #include <cstdint>
@@ -12,8 +12,13 @@
 /// polynomial arithmetic (protocol.md 5.1, 5.2).
 ///
 /// A checksum here is always the finished value, as the service shows it: the checksum of no bytes
-/// is 0, that of "123456789" is 0xE3069283. All functions are pure, thread-safe and do not
-/// allocate.
+/// is 0, that of "123456789" is 0xE3069283.
+///
+/// Errors: none.
+///
+/// Threads: all functions are pure, and any thread may call them.
+///
+/// Cost: no allocation; the functions say what they take.
 namespace dataflux::inline DATAFLUX_ABI::codec {
 
 /// The checksum of A followed by `bytes`, where `crc` is the checksum of A; crc32c_extend(0, b)
@@ -29,7 +34,7 @@ std::uint32_t crc32c(bytes_view bytes) noexcept;
 std::uint32_t crc32c_combine(std::uint32_t a, std::uint32_t b, std::uint64_t b_length) noexcept;
 
 /// The checksum of B, from those of A followed by B (`whole`) and of A (`prefix`), and B's length:
-/// what is left to compare when a known prefix is dropped. Same cost as crc32c_combine().
+/// the checksum of the rest when a known prefix is dropped. Same cost as crc32c_combine().
 std::uint32_t crc32c_subtract_prefix(std::uint32_t whole, std::uint32_t prefix,
                                      std::uint64_t b_length) noexcept;
 
@@ -44,8 +49,10 @@ crc32c_text encode_crc32c(std::uint32_t crc) noexcept;
 /// Reads the text form; nullopt for anything that encode_crc32c() cannot give.
 std::optional<std::uint32_t> decode_crc32c(std::string_view text) noexcept;
 
-/// A checksum that knows how many bytes it covers, so that neighbouring pieces can be joined.
-/// A value of 16 bytes; distinct objects are independent.
+/// A checksum that knows how many bytes it covers, so that neighbouring pieces can be joined. A
+/// value of 16 bytes.
+///
+/// Threads: distinct objects are independent.
 class crc32c_accumulator {
  public:
   crc32c_accumulator() = default;

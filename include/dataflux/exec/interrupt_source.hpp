@@ -24,9 +24,14 @@ class interrupt_watch;
 /// that is ignored when the source is made (nohup) stays so. Calls that block in the kernel are
 /// restarted where the kernel can do that.
 ///
-/// Destroying it, not from a stop callback, gives the signals their actions of before. One source
-/// at a time in a process. In the child of a fork signals do what they did before. Thread safety:
-/// all const members from any thread. Movable.
+/// Errors: create() says its own. There is one source at a time in a process.
+///
+/// Lifetime: destroying it, not from a stop callback, gives the signals their actions of before. In
+/// the child of a fork signals do what they did before. Movable.
+///
+/// Threads: all const members from any thread.
+///
+/// Cost: one thread that sleeps.
 class interrupt_source {
  public:
   /// failed_precondition where there is one already; resource_exhausted where no thread can be

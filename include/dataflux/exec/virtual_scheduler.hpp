@@ -1,21 +1,31 @@
 #pragma once
 
-#include <dataflux/exec/scheduler.hpp>
-#include <dataflux/exec/timer_queue.hpp>
+#include <dataflux/exec/detail/scheduler.hpp>
+#include <dataflux/exec/detail/timer_queue.hpp>
 
+#include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <deque>
+#include <mutex>
+#include <thread>
 
 namespace dataflux::inline DATAFLUX_ABI {
 
 /// A scheduler whose clock moves only when it is told to: whatever runs on it is deterministic and
 /// takes no real time. The clock starts at one second, so that no time is zero by accident.
 ///
-/// Thread safety: none; one thread posts, runs and looks.
+/// Errors: none; run() does not return while a task always adds another one.
+///
+/// Lifetime: tasks that are left are destroyed with it, without being run.
+///
+/// Threads: one thread at a time posts, runs and reads the clock.
+///
+/// Cost: that of a queue for a task, O(log n) for a timer.
 class virtual_scheduler final : public scheduler {
  public:
   virtual_scheduler() = default;
-  ~virtual_scheduler() override;
+  DATAFLUX_INLINE ~virtual_scheduler() override;
   time_point now() const noexcept override { return now_; }
   void post(task work) override { ready_.push_back(std::move(work)); }
   timer_id at(time_point when, task work) override { return timers_.add(when, std::move(work)); }
@@ -38,6 +48,45 @@ class virtual_scheduler final : public scheduler {
   time_point now_{std::chrono::seconds(1)};
   std::deque<task> ready_{};
   timer_queue timers_{};
+};
+
+/// The same with a thread of its own, which runs whatever there is as soon as it is there: for
+/// tests of code that blocks. Whoever waits for a call waits for no time: when nothing else is to
+/// be done the clock moves to the next timer at once.
+///
+///     virtual_thread clock;
+///     memory_store store(clock, {.rtt = 20ms});
+///     auto text = read_text(store, {.bucket = "b", .object = "o"});    // 20 ms of the clock's
+///
+/// Several threads that use it at once make the order of their tasks, and so the times, differ from
+/// run to run; one that blocks for each call sees the same each time.
+///
+/// Lifetime: what runs on it ends before it. Its destructor runs no more tasks, destroys those that
+/// wait, and joins the thread; it is not for tasks of its own.
+///
+/// Threads: all members from any thread.
+///
+/// Cost: one thread, and a lock for each task.
+class virtual_thread final : public scheduler {
+ public:
+  virtual_thread();
+  DATAFLUX_INLINE ~virtual_thread() override;
+  DATAFLUX_INLINE time_point now() const noexcept override;
+  DATAFLUX_INLINE void post(task work) override;
+  DATAFLUX_INLINE timer_id at(time_point when, task work) override;
+  DATAFLUX_INLINE bool cancel(timer_id id) noexcept override;
+  DATAFLUX_INLINE bool is_current() const noexcept override;
+
+ private:
+  void loop();
+
+  mutable std::mutex mutex_{};
+  std::condition_variable arrived_{};
+  time_point now_{std::chrono::seconds(1)};
+  std::deque<task> ready_{};
+  timer_queue timers_{};
+  bool ending_{false};
+  std::thread thread_{};  ///< last: it uses the members above
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI

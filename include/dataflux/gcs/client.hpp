@@ -1,20 +1,72 @@
 #pragma once
 
-#include <dataflux/auth/credentials.hpp>
-#include <dataflux/gcs/client_options.hpp>
-#include <dataflux/gcs/endpoint.hpp>
-#include <dataflux/gcs/requests.hpp>
+#include <dataflux/auth/detail/token_flow.hpp>
+#include <dataflux/deadline.hpp>
+#include <dataflux/detail/ref.hpp>
+#include <dataflux/gcs/detail/endpoint.hpp>
+#include <dataflux/http/curl_transport.hpp>
+#include <dataflux/http/detail/retry.hpp>
+#include <dataflux/http/detail/transport.hpp>
 #include <dataflux/observer.hpp>
-#include <dataflux/ref.hpp>
 #include <dataflux/result.hpp>
+#include <dataflux/store/bucket_requests.hpp>
+#include <dataflux/store/object_metadata.hpp>
 #include <dataflux/store/object_store.hpp>
+#include <dataflux/store/requests.hpp>
 
+#include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace dataflux::inline DATAFLUX_ABI::gcs {
+
+/// How a client finds, authenticates to and treats the service. Every default suits a job on a
+/// cloud machine with Application Default Credentials. 0 = the default of each time and number.
+struct client_options {
+  /// Null = Application Default Credentials (auth/credentials.hpp).
+  auth::credentials_ptr credentials{};
+  /// "https://host[:port][/base]"; empty = the emulator named by STORAGE_EMULATOR_HOST when that is
+  /// set, else the universe's endpoint.
+  std::string endpoint{};
+  /// `endpoint` names an emulator: plain HTTP is allowed, and no credentials are sent or
+  /// searched for, nor taken by client::set_token().
+  bool emulator{false};
+  /// An emulator gets tokens, too: those of `credentials` and of set_token(). For tests of what is
+  /// done with tokens. create() refuses it where they would go over plain HTTP to another address
+  /// than a loopback one (127.x.y.z, ::1, localhost).
+  bool tokens_to_emulator{false};
+  /// Of the endpoint. Credentials of another universe are refused, those in `credentials` like
+  /// those that are found; empty = any, which needs an `endpoint`.
+  std::string universe_domain{auth::default_universe};
+  /// Who pays for requests to a requester-pays bucket; empty = the bucket's owner.
+  std::string user_project{};
+  /// Whose quota is used; empty = as the credentials say.
+  std::string quota_project{};
+  /// Put before the library's own User-Agent, such as "trainer/2.1".
+  std::string user_agent{};
+  http::retry_policy retry{};
+  /// Without any byte moving for this long, a transfer is broken off and resumed.
+  duration stall_timeout{std::chrono::seconds(30)};
+  /// The same for a transfer that brings less than so many bytes a second over `throughput_window`:
+  /// one byte now and then would hold a caller for ever. What broke off slower than that is no
+  /// progress, so that it counts among retry_policy::max_attempts. 1 = nearly any byte will do.
+  std::uint64_t least_throughput{1024};
+  duration throughput_window{std::chrono::seconds(60)};
+  /// From a request's last byte to its reply's first.
+  duration first_byte_timeout{std::chrono::seconds(60)};
+  /// The same for completing an upload, over which the service may think for minutes.
+  duration complete_timeout{std::chrono::minutes(10)};
+  duration connect_timeout{std::chrono::seconds(10)};
+  http::curl_transport_options transport{};
+  /// Used instead of a curl_transport: for tests, or shared by several clients. Outlives no one:
+  /// the client holds it.
+  std::shared_ptr<http::transport> shared_transport{};
+  /// Told of every request, retry and log line; null = nobody. Outlives the client.
+  dataflux::observer* observer{nullptr};
+};
 
 namespace detail {
 class client_core;
@@ -25,24 +77,31 @@ class client_core;
 ///     auto client = gcs::client::create().value();
 ///     auto page = client->list_page({.bucket = "data", .prefix = "train/"}).value();
 ///
-/// What may be retried is retried (gcs/repeat_rules.hpp): reads resume at the byte reached with the
-/// generation pinned, lost replies of writes are resolved by looking at the object, a refused token
-/// is refreshed once, refused rates (429) slow the whole client down instead of using up attempts.
-/// Whole objects read and everything written is compared by CRC32C.
+/// What may be retried is retried; docs/retries.md has the table. Reads resume at the byte reached
+/// with the generation pinned. Lost replies of writes are resolved by reading the object's
+/// metadata. A refused token is refreshed once. Refused rates (429) slow the whole client down
+/// instead of using up attempts. Whole objects read and everything written is compared by CRC32C.
 ///
-/// Thread safety: all members from any thread; one client serves a whole process. Destruction
-/// cancels what is under way and waits for the completions (milliseconds). Inside a completion, as
-/// where that holds the last reference, it cannot wait: the end then comes soon after it, on a
-/// thread for that, until when the observer is used. After fork() the child makes a client of its
-/// own: every verb of the inherited one fails with failed_precondition there, its completion being
-/// called inside start_x.
+/// Errors: they carry verb, bucket, object, HTTP status and attempts. failed_precondition for every
+/// verb of an inherited client in the child of a fork, which makes a client of its own; the
+/// completion is called inside start() there.
+///
+/// Lifetime: destruction cancels what is under way and waits for the completions (milliseconds).
+/// Inside a completion, as where that holds the last reference, it cannot wait: the end then comes
+/// soon after it, on a thread for that. The observer is used until the end.
+///
+/// Threads: all members from any thread; one client serves a whole process. Completions run on I/O
+/// threads.
+///
+/// Cost: curl_transport_options says how many threads and connections; idle ones cost a descriptor
+/// each.
 class client final : public object_store {
  public:
-  /// Starts the I/O threads; sends nothing. Errors: what finding credentials says (auth/adc.hpp);
-  /// invalid_argument for a bad endpoint, file or option; resource_exhausted without threads or
-  /// descriptors.
+  /// Starts the I/O threads; sends nothing. Errors: what finding credentials says
+  /// (auth/credentials.hpp); invalid_argument for a bad endpoint, file or option;
+  /// resource_exhausted without threads or descriptors.
   static result<std::shared_ptr<client>> create(client_options options = {});
-  ~client() override;
+  DATAFLUX_INLINE ~client() override;
 
   const gcs::endpoint& endpoint() const noexcept;
   /// What has been done so far; also valid to read while calls are under way.
@@ -53,33 +112,54 @@ class client final : public object_store {
   /// client_options::tokens_to_emulator, and in the child of a fork.
   result<void> set_token(const auth::access_token& token);
 
-  store_traits traits() const noexcept override;
-  scheduler& executor() noexcept override;
+  DATAFLUX_INLINE store_traits traits() const noexcept override;
+  DATAFLUX_INLINE scheduler& executor() noexcept override;
 
-  void start(const read_request& request, byte_sink& sink, completion<read_summary> done) override;
-  void start(const list_page_request& request, completion<dataflux::list_page> done) override;
-  void start(const stat_request& request, completion<object_metadata> done) override;
-  void start(const insert_request& request, completion<object_metadata> done) override;
-  void start(const remove_request& request, completion<void> done) override;
-  void start(const compose_request& request, completion<object_metadata> done) override;
-  void start(const move_request& request, completion<object_metadata> done) override;
-  void start(const multipart_initiate_request& request, completion<multipart_upload> done) override;
-  void start(const upload_part_request& request, completion<uploaded_part> done) override;
-  void start(const multipart_complete_request& request, completion<object_metadata> done) override;
-  void start(const multipart_abort_request& request, completion<void> done) override;
-  void start(const list_parts_request& request, completion<part_page> done) override;
-  void start(const list_uploads_request& request, completion<upload_page> done) override;
-  void start(const rewrite_request& request, completion<object_metadata> done) override;
-  void start(const bucket_request& request, completion<bucket_metadata> done) override;
-  void start(const resumable_start_request& request, completion<resumable_session> done) override;
-  void start(const resumable_chunk_request& request, completion<resumable_progress> done) override;
-  void start(const resumable_status_request& request, completion<resumable_progress> done) override;
-  void start(const resumable_cancel_request& request, completion<void> done) override;
+  DATAFLUX_INLINE void start(const read_request& request, byte_sink& sink,
+                             completion<read_summary> done) override;
+  DATAFLUX_INLINE void start(const list_page_request& request,
+                             completion<dataflux::list_page> done) override;
+  DATAFLUX_INLINE void start(const stat_request& request,
+                             completion<object_metadata> done) override;
+  DATAFLUX_INLINE void start(const insert_request& request,
+                             completion<object_metadata> done) override;
+  DATAFLUX_INLINE void start(const remove_request& request, completion<void> done) override;
+  DATAFLUX_INLINE void start(const compose_request& request,
+                             completion<object_metadata> done) override;
+  DATAFLUX_INLINE void start(const move_request& request,
+                             completion<object_metadata> done) override;
+  DATAFLUX_INLINE void start(const multipart_initiate_request& request,
+                             completion<multipart_upload> done) override;
+  DATAFLUX_INLINE void start(const upload_part_request& request,
+                             completion<uploaded_part> done) override;
+  DATAFLUX_INLINE void start(const multipart_complete_request& request,
+                             completion<object_metadata> done) override;
+  DATAFLUX_INLINE void start(const multipart_abort_request& request,
+                             completion<void> done) override;
+  DATAFLUX_INLINE void start(const list_parts_request& request,
+                             completion<part_page> done) override;
+  DATAFLUX_INLINE void start(const list_uploads_request& request,
+                             completion<upload_page> done) override;
+  DATAFLUX_INLINE void start(const rewrite_request& request,
+                             completion<object_metadata> done) override;
+  DATAFLUX_INLINE void start(const bucket_request& request,
+                             completion<bucket_metadata> done) override;
+  DATAFLUX_INLINE void start(const resumable_start_request& request,
+                             completion<resumable_session> done) override;
+  DATAFLUX_INLINE void start(const resumable_chunk_request& request,
+                             completion<resumable_progress> done) override;
+  DATAFLUX_INLINE void start(const resumable_status_request& request,
+                             completion<resumable_progress> done) override;
+  DATAFLUX_INLINE void start(const resumable_cancel_request& request,
+                             completion<void> done) override;
 
-  // What other stores do not have: gcs/requests.hpp.
+  // What other stores do not have.
   void start(const patch_request& request, completion<object_metadata> done);
   void start(const storage_layout_request& request, completion<storage_layout> done);
   void start(const test_permissions_request& request, completion<std::vector<std::string>> done);
+  void start(const list_buckets_request& request, completion<bucket_page> done);
+  void start(const list_all_buckets_request& request,
+             completion<std::vector<bucket_metadata>> done);
 
   /// As of object_store, for all of the above.
   using object_store::run;

@@ -1,16 +1,45 @@
 #pragma once
 
-#include <dataflux/http/curl_transport_options.hpp>
-#include <dataflux/http/transport.hpp>
+#include <dataflux/deadline.hpp>
+#include <dataflux/http/detail/transport.hpp>
 #include <dataflux/result.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
+#include <string>
 
 namespace dataflux::inline DATAFLUX_ABI::http {
 
+/// How curl_transport connects. Every default suits a training job on a cloud machine.
+/// How a transport connects. 0 = the default of each.
+struct curl_transport_options {
+  /// Threads that move bytes; 0 = one per four CPUs that the process may use, by affinity and by
+  /// quota of its control groups; at least one.
+  std::size_t io_threads{0};
+  /// Connections to one host, over all threads.
+  std::size_t max_connections_per_host{256};
+  /// Connections in all, over all threads; idle ones to other hosts make room, and busy hosts give
+  /// way to those that wait.
+  std::size_t max_connections{512};
+  /// An idle connection is closed after this long, or when the server's `Keep-Alive: timeout=` is
+  /// about to end; the service closes its end after some minutes.
+  duration idle_timeout{std::chrono::seconds(60)};
+  /// A peer that acknowledges nothing for this long is taken for gone (TCP_USER_TIMEOUT), also
+  /// while nothing is under way: keepalive asks after half of it. Connecting ends by it, too.
+  /// duration::max() = the system's limits.
+  duration peer_timeout{std::chrono::seconds(60)};
+  /// How long an answer of the resolver is used.
+  duration resolve_ttl{std::chrono::seconds(60)};
+  /// PEM file of trusted authorities; empty = the system's.
+  std::string ca_file{};
+  /// PEM files of a client certificate and its key, for mutual TLS; both or none.
+  std::string client_certificate_file{};
+  std::string client_key_file{};
+};
+
 /// The transport on sockets. libcurl connects (resolving, happy eyeballs, proxies by environment,
-/// TLS >= 1.2 with verification, client certificates); on the connection that it made this library
+/// TLS >= 1.2 with verification, client certificates). On the connection that it made this library
 /// speaks HTTP/1.1 itself, from and into the caller's memory. HTTP/2 would put all streams of a
 /// process behind one TCP window and one TLS context; for bulk transfers many HTTP/1.1 connections
 /// are faster and cost less CPU, so only that is offered.
@@ -20,19 +49,25 @@ namespace dataflux::inline DATAFLUX_ABI::http {
 /// connection before any reply byte is sent again at once on a fresh one when it is idempotent or
 /// nothing of it was sent.
 ///
-/// Destruction cancels and joins within the time of one event-loop turn. After fork() the child
-/// must make its own transport: submit fails there and destruction leaks on purpose.
+/// Errors: create() says its own; those of exchanges come with them.
+///
+/// Lifetime: destruction cancels and joins within the time of one event-loop turn. After fork() the
+/// child must make its own transport: submit fails there and destruction leaks on purpose.
+///
+/// Threads: all members from any thread.
+///
+/// Cost: curl_transport_options::io_threads threads, and up to max_connections sockets.
 class curl_transport final : public transport {
  public:
   /// Starts the threads. Errors: invalid_argument for files that cannot be read or half a client
   /// certificate; resource_exhausted when threads or descriptors are out.
   static result<std::shared_ptr<curl_transport>> create(const curl_transport_options& options);
-  ~curl_transport() override;
+  DATAFLUX_INLINE ~curl_transport() override;
 
-  void submit(ref<exchange> e) override;
-  void cancel(ref<exchange> e) noexcept override;
-  scheduler& next_executor() noexcept override;
-  bool is_current() const noexcept override;
+  DATAFLUX_INLINE void submit(ref<exchange> e) override;
+  DATAFLUX_INLINE void cancel(ref<exchange> e) noexcept override;
+  DATAFLUX_INLINE scheduler& next_executor() noexcept override;
+  DATAFLUX_INLINE bool is_current() const noexcept override;
 
   /// Connections open now, idle ones included, over all threads.
   std::size_t connections() const noexcept;

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <dataflux/byte_range.hpp>
-#include <dataflux/byte_sink.hpp>
+#include <dataflux/bytes.hpp>
 
 #include <algorithm>
 #include <string>

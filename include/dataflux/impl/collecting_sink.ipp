@@ -1,7 +1,7 @@
 #pragma once
 
-#include <dataflux/byte_range.hpp>
-#include <dataflux/collecting_sink.hpp>
+#include <dataflux/bytes.hpp>
+#include <dataflux/detail/collecting_sink.hpp>
 
 #include <algorithm>
 #include <cstring>

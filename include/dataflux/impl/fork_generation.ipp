@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/fork_generation.hpp>
+#include <dataflux/detail/fork_generation.hpp>
 
 #include <atomic>
 

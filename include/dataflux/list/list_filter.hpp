@@ -1,8 +1,8 @@
 #pragma once
 
 #include <dataflux/result.hpp>
+#include <dataflux/store/detail/reserved_prefixes.hpp>
 #include <dataflux/store/object_columns.hpp>
-#include <dataflux/store/reserved_prefixes.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -12,8 +12,12 @@
 
 namespace dataflux::inline DATAFLUX_ABI {
 
+namespace detail {
+struct filter_rules;
+}
+
 /// Which objects of a listing are kept. The service has no such filters: everything is listed, and
-/// what is not wanted is dropped here, and counted (list_dropped).
+/// unwanted objects are dropped here, and counted (list_dropped).
 struct list_filter_options {
   /// Drops objects of size zero whose name ends in "/": markers of folders, with nothing to read.
   bool skip_markers{true};
@@ -31,6 +35,8 @@ struct list_filter_options {
   /// Keeps objects of one of these classes, such as "STANDARD"; empty = of all. Needs
   /// extra_columns::storage_class, which fast_list() asks for by itself then.
   std::vector<std::string> storage_classes{};
+
+  bool operator==(const list_filter_options&) const = default;
 };
 
 /// How many objects were dropped, each counted for the first reason in this order.
@@ -42,14 +48,19 @@ struct list_dropped {
   std::uint64_t storage_class{0};
   std::uint64_t regex{0};
 
-  std::uint64_t total() const noexcept {
-    return markers + composed + suffix + size + storage_class + regex;
-  }
+  std::uint64_t total() const noexcept;
   list_dropped& operator+=(const list_dropped& other) noexcept;
   bool operator==(const list_dropped&) const = default;
 };
 
-/// The options, ready for use. Pure; a const one may be used by many threads. Copies are cheap.
+/// The options, ready for use.
+///
+/// Errors: create() and apply() say theirs.
+///
+/// Threads: a const one may be used by many threads.
+///
+/// Cost: copies share what create() has made. apply() takes some nanoseconds a row, and more for
+/// list_filter_options::regex.
 class list_filter {
  public:
   /// Keeps what the default options keep.
@@ -69,9 +80,9 @@ class list_filter {
   result<outcome> apply(const object_columns& rows) const;
 
  private:
-  struct rules;
-  explicit list_filter(std::shared_ptr<const rules> made) noexcept : rules_(std::move(made)) {}
-  std::shared_ptr<const rules> rules_;
+  explicit list_filter(std::shared_ptr<const detail::filter_rules> made) noexcept
+      : rules_(std::move(made)) {}
+  std::shared_ptr<const detail::filter_rules> rules_;
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <dataflux/bytes.hpp>
-#include <dataflux/list/listing_changes.hpp>
+#include <dataflux/exec/operation.hpp>
+#include <dataflux/list/detail/listing_changes.hpp>
 #include <dataflux/result.hpp>
 #include <dataflux/store/object_columns.hpp>
 #include <dataflux/store/object_metadata.hpp>
+#include <dataflux/store/object_store.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -13,59 +15,10 @@
 #include <utility>
 #include <vector>
 
-/// A listing that is kept: written once, and then loaded by every rank of a job instead of listing
-/// again. list/manifest_writer.hpp writes them, to files and to objects.
+/// A listing that is kept: written once, to a file or an object, and then loaded by every rank of a
+/// job instead of listing again.
 ///
-/// Format, version 1. All integers are little-endian; every block, and every column in it, begins
-/// at a multiple of 64 bytes; gaps, and what is not named here, are zeros. A checksum is the CRC32C
-/// of the bytes named. The end is written last, so that the whole can be written in one pass.
-///
-/// | at | bytes | head |
-/// |---|---|---|
-/// | 0 | 8 | 89 'd' 'f' 'l' 'i' 's' 't' 0A; the head is the same in every version |
-/// | 8 | 4 | version |
-/// | 60 | 4 | checksum of bytes 0-59 |
-///
-/// Then the blocks, each a run of rows; their columns in this order:
-///
-/// | bytes | column |
-/// |---|---|
-/// | 8 x rows | sizes |
-/// | 8 x rows | generations |
-/// | 4 x rows | crc32c, 0 where there is none |
-/// | 4 x (rows + 1) | offsets of names, ascending from 0 to the bytes of all names |
-/// | (rows + 7) / 8 | where flag 1 is set: a bit for each row, 1 where there is a crc32c |
-/// | as offsets say | names, UTF-8 |
-///
-/// and then, for each extra column k (its bit in extra_columns is 1 << k) that flag 256 << k names:
-/// offsets, for texts only; a bitmap as above, where flag 65536 << k is set; values, which are 16
-/// bytes a row, 8 bytes a row, or the texts.
-///
-/// Then the description, a JSON object (of which readers skip what they do not know), and the
-/// table, 64 bytes for each block:
-///
-/// | at | bytes | entry of the table |
-/// |---|---|---|
-/// | 0 | 8 | where the block begins |
-/// | 8 | 8 | bytes of the block |
-/// | 16 | 4 | rows, at least 1 |
-/// | 20 | 4 | bytes of names |
-/// | 24 | 4 | flags |
-/// | 28 | 4 | checksum of the block |
-/// | 32 | 3 x 4 | bytes of the texts of content_type, storage_class, metadata |
-///
-/// | at, from the end | bytes | end |
-/// |---|---|---|
-/// | -64 | 8 | bytes of the whole |
-/// | -56 | 8 | rows |
-/// | -48 | 8 | where the table begins |
-/// | -40 | 8 | where the description begins |
-/// | -32 | 4 | bytes of the description |
-/// | -28 | 4 | blocks |
-/// | -24 | 4 | checksum of the table |
-/// | -20 | 4 | checksum of the description |
-/// | -12 | 4 | checksum of the end's first 52 bytes |
-/// | -8 | 8 | 0A 't' 's' 'i' 'l' 'f' 'd' 89 |
+/// docs/manifest.md has the format, byte by byte.
 namespace dataflux::inline DATAFLUX_ABI {
 
 /// What was listed, how and when. All texts are UTF-8.
@@ -78,7 +31,7 @@ struct manifest_description {
   std::string match_glob{};
   /// Rows are all generations, not the live ones alone.
   bool versions{false};
-  /// When the listing began: what was written before is in it, what was written later may be.
+  /// When the listing began: earlier writes are in it, later ones may be.
   timestamp taken{};
   /// Whatever else narrowed the listing, as names and values; kept as it is given.
   std::vector<std::pair<std::string, std::string>> options{};
@@ -88,13 +41,19 @@ struct manifest_description {
 
 /// A saved listing, in order of names, read where it lies.
 ///
-/// Opening checks the end, the table and the description, and looks at no object: its cost grows
-/// with the blocks, of which there is one for up to 65,536 objects. A block is checked, checksum
-/// and offsets, when rows of it are first asked for, so that no row is ever given from a damaged
-/// block, and a rank that takes its share of the rows reads, and pays for, no other's.
+/// Opening checks the end, the table and the description, and reads no block. A block, of up to
+/// 65,536 objects, is checked, checksum and offsets, when rows of it are first asked for. So no row
+/// is ever given from a damaged block, and a rank that takes its share of the rows reads, and pays
+/// for, no other's.
 ///
-/// A handle: copies share the mapping, which lives as long as any of them or any rows from it.
-/// Thread safety: all members from any thread.
+/// Errors: open(), over() and rows() say theirs.
+///
+/// Lifetime: a handle: copies share the mapping, which lives as long as any of them or any rows
+/// from it.
+///
+/// Threads: all members from any thread.
+///
+/// Cost: opening grows with the blocks, not with the rows.
 class manifest {
  public:
   /// Maps a file. It must not be written to or cut off while it is in use (manifest_writer never
@@ -130,8 +89,89 @@ class manifest {
   std::shared_ptr<const state> state_;
 };
 
+/// Writes a listing as a manifest to a file, which is then there whole or not at all: it has no
+/// name until all of it is flushed to disk (see exec/detail/hidden_file.hpp); a file that was there
+/// is replaced. Whatever fails, nothing is left.
+///
+/// Errors: invalid_argument when `rows` are not in order of names, and of generations within a
+/// name, or a description is not UTF-8. not_found: the folder is missing; permission_denied: it may
+/// not be written to; resource_exhausted: the disk is full, or a limit of the process reached.
+///
+/// Threads: any may call; it blocks for the disk.
+///
+/// Cost: about 30 ns a row and the disk; memory for one block, some 5 MB.
+result<void> save_manifest(const std::string& path, const manifest_description& description,
+                           const object_columns& rows);
+
+/// Where in a store a manifest goes.
+struct manifest_target {
+  std::string bucket{};
+  std::string object{};
+  /// A manifest of at most so many bytes is inserted in one request, a larger one uploaded in parts
+  /// of that size, four at a time. Raised to what the store asks of a part and to a multiple of
+  /// part_quantum; 0 = 8 MiB.
+  std::size_t part_size{0};
+  /// For the whole, all requests of it.
+  call_limits limits{};
+};
+
+/// Writes a listing as a manifest to an object. It appears when all of it is there, and replaces
+/// the one of that name, whose generation is found first, by one request. When it fails, or is
+/// cancelled, the upload is aborted first, the object that was there stays, and what could not be
+/// removed is named.
+///
+/// Errors: as for a file, and those of an upload (upload_request): failed_precondition when another
+/// has written the object meanwhile.
+///
+/// Lifetime: the store outlives the operation. The rows are shared (object_columns::slice), not
+/// copied.
+///
+/// Threads: any may call. Parts are made one by one on the store's executor, which is busy for some
+/// milliseconds with each. Blocking forms are not for completions, nor for a virtual_scheduler.
+///
+/// Cost: memory for four parts; requests as manifest_target::part_size says.
+void start_save_manifest(object_store& store, const manifest_target& target,
+                         const manifest_description& description, const object_columns& rows,
+                         object_store::completion<object_metadata> done);
+
+inline operation<object_metadata> submit_save_manifest(object_store& store, manifest_target target,
+                                                       const manifest_description& description,
+                                                       const object_columns& rows) {
+  return start_operation<object_metadata>(target.limits, [&](auto done) {
+    start_save_manifest(store, target, description, rows, std::move(done));
+  });
+}
+inline result<object_metadata> save_manifest(object_store& store, manifest_target target,
+                                             const manifest_description& description,
+                                             const object_columns& rows) {
+  return submit_save_manifest(store, std::move(target), description, rows).take();
+}
+
+/// Reads a manifest from an object into memory, in one request. The object's checksum is compared,
+/// and blocks are checked when their rows are asked for.
+///
+/// Errors: those of the read and of manifest::over().
+///
+/// Lifetime: the store outlives the operation, and the manifest may outlive the store.
+///
+/// Threads: any may call. Blocking forms are not for completions, nor for a virtual_scheduler.
+///
+/// Cost: one request; memory for the whole object, as long as the manifest or rows of it live.
+void start_load_manifest(object_store& store, const read_request& request,
+                         object_store::completion<manifest> done);
+
+inline operation<manifest> submit_load_manifest(object_store& store, read_request request) {
+  return start_operation<manifest>(
+      request.limits, [&](auto done) { start_load_manifest(store, request, std::move(done)); });
+}
+inline result<manifest> load_manifest(object_store& store, read_request request) {
+  return submit_load_manifest(store, std::move(request)).take();
+}
+
 }  // namespace dataflux::inline DATAFLUX_ABI
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/list/impl/manifest.ipp>
+#include <dataflux/list/impl/manifest_object.ipp>
+#include <dataflux/list/impl/manifest_writer.ipp>
 #endif

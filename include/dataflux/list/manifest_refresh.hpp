@@ -2,8 +2,8 @@
 
 #include <dataflux/deadline.hpp>
 #include <dataflux/exec/operation.hpp>
-#include <dataflux/list/fast_list_request.hpp>
-#include <dataflux/list/listing_changes.hpp>
+#include <dataflux/list/detail/listing_changes.hpp>
+#include <dataflux/list/fast_list.hpp>
 #include <dataflux/list/manifest.hpp>
 #include <dataflux/observer.hpp>
 #include <dataflux/result.hpp>
@@ -38,7 +38,7 @@ result<fast_list_request> request_again(const manifest_description& description,
 struct refresh_options {
   /// These three as in fast_list_request.
   std::uint32_t parallelism{0};
-  observer* watcher{nullptr};
+  dataflux::observer* observer{nullptr};
   call_limits limits{};
 };
 
@@ -50,11 +50,16 @@ struct refreshed_listing {
   listing_changes changes{};
 };
 
-/// Lists again what `before` lists, and compares. Errors: those of request_again(), fast_list() and
-/// manifest::rows(); nothing is written. `done` runs inside this call when the manifest is damaged
-/// or cannot be listed again, otherwise on an executor of the store, which the comparison before it
-/// keeps busy for about 10 ns a row. The store and the watcher outlive the operation; blocking
-/// forms are not for completions.
+/// Lists again what `before` lists, and compares. Nothing is written.
+///
+/// Errors: those of request_again(), fast_list() and manifest::rows().
+///
+/// Lifetime: the store and the observer outlive the operation.
+///
+/// Threads: any may call. `done` runs inside this call when the manifest is damaged or cannot be
+/// listed again, otherwise on an executor of the store. Blocking forms are not for completions.
+///
+/// Cost: that of fast_list(), and about 10 ns a row for the comparison, on that executor.
 void start_refresh_manifest(object_store& store, const manifest& before,
                             const refresh_options& options,
                             object_store::completion<refreshed_listing> done);

@@ -70,14 +70,19 @@ namespace dataflux::inline DATAFLUX_ABI {
 /// | created, updated | timestamp(ns, UTC) | `rows.kept()`; null where there is no value |
 /// | content_type, storage_class, metadata | utf8 | |
 ///
-/// `metadata` is the JSON text of object_extras. Bitmaps are copied where a slice does not begin at
-/// a whole byte of them; all else is the listing's own memory, which lives until the stream and
-/// every array from it, and every child that was moved out of one, have been released: in any
-/// order, by any thread. To keep the listing as well, give a slice of it.
+/// `metadata` is the JSON text of object_extras. `out` is written, and what it held is ignored. To
+/// keep the listing as well, give a slice of it.
 ///
-/// `out` is written without a look at what it held; its callbacks follow the specification and are
-/// not thread-safe, as it allows. They fail only for want of memory: ENOMEM. Throws std::bad_alloc,
-/// `out` unchanged.
+/// Errors: throws std::bad_alloc, `out` unchanged. The callbacks of the stream fail only for want
+/// of memory: ENOMEM.
+///
+/// Lifetime: the listing's memory lives until the stream, every array from it, and every child that
+/// was moved out of one have been released, in any order.
+///
+/// Threads: one thread at a time calls a stream, as the specification allows. Any thread may
+/// release.
+///
+/// Cost: no column is copied; bitmaps are, where a slice does not begin at a whole byte of them.
 void export_arrow(object_columns rows, ArrowArrayStream& out);
 
 }  // namespace dataflux::inline DATAFLUX_ABI

@@ -1,11 +1,14 @@
 #pragma once
 
 #include <dataflux/deadline.hpp>
+#include <dataflux/result.hpp>
 #include <dataflux/store/object_metadata.hpp>
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace dataflux::inline DATAFLUX_ABI {
 
@@ -37,4 +40,80 @@ struct bucket_request {
   call_limits limits{};
 };
 
+/// One page of a project's buckets.
+struct bucket_page {
+  std::vector<bucket_metadata> buckets{};
+  /// Empty when this was the last page.
+  std::string next_page_token{};
+};
+
+/// One page of the buckets of a project, in order of names (protocol.md 1.8); needs the permission
+/// storage.buckets.list on the project. A verb of gcs::client.
+struct list_buckets_request {
+  using value = bucket_page;
+
+  /// Empty = the one of the client's credentials, else the one whose quota it uses; without either
+  /// invalid_argument, and nothing is sent.
+  std::string project{};
+  /// Only names that begin with it.
+  std::string prefix{};
+  /// From the page before, with everything else unchanged; empty = the first page.
+  std::string page_token{};
+  /// 1-1000; 0 = 1000. A page may hold fewer and still not be the last.
+  std::uint32_t max_results{0};
+  call_limits limits{};
+};
+
+/// All buckets of a project: the same, page after page, as one call under one limit. A page that
+/// fails is asked for again, not those before it.
+struct list_all_buckets_request {
+  using value = std::vector<bucket_metadata>;
+
+  /// As in list_buckets_request.
+  std::string project{};
+  std::string prefix{};
+  call_limits limits{};
+};
+
+enum class bucket_kind : std::uint8_t {
+  flat,          ///< names are names
+  hierarchical,  ///< there are folders, which move as one
+};
+
+struct storage_layout {
+  bucket_kind kind{bucket_kind::flat};
+  std::string location{};
+  std::string location_type{};
+};
+
+/// How a bucket keeps its objects; needs the permission to list them only. A zonal bucket, whose
+/// objects the service does not hand out over HTTP, is errc::unimplemented and says so. A verb of
+/// gcs::client.
+struct storage_layout_request {
+  using value = storage_layout;
+
+  std::string bucket{};
+  call_limits limits{};
+};
+
+/// Which of these permissions ("storage.objects.create") the account has on the bucket. A verb of
+/// gcs::client.
+struct test_permissions_request {
+  using value = std::vector<std::string>;
+
+  std::string bucket{};
+  /// 1-100.
+  std::vector<std::string> permissions{};
+  call_limits limits{};
+};
+
+/// 3-63 characters of a-z 0-9 - _ . that begin and end with a letter or digit; with dots up to 222,
+/// each piece 1-63; not an IPv4 address. Errors: invalid_argument, which says what is wrong. Pure;
+/// every request with a bucket is checked so before it is sent.
+result<void> validate_bucket_name(std::string_view bucket);
+
 }  // namespace dataflux::inline DATAFLUX_ABI
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/store/detail/validate.hpp>
+#endif

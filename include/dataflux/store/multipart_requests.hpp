@@ -36,16 +36,7 @@ struct multipart_initiate_request {
 
   std::string bucket{};
   std::string object{};
-  /// Empty = application/octet-stream.
-  std::string content_type{};
-  std::vector<std::pair<std::string, std::string>> metadata{};
-  /// Of the bytes as they are given, such as "gzip"; nothing is compressed here.
-  std::string content_encoding{};
-  /// Such as "NEARLINE"; empty = the bucket's.
-  std::string storage_class{};
-  std::optional<timestamp> custom_time{};
-  /// "projects/P/locations/L/keyRings/R/cryptoKeys/K"; empty = the bucket's.
-  std::string kms_key_name{};
+  object_attributes attributes{};
   call_limits limits{};
 };
 

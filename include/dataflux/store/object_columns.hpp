@@ -1,18 +1,53 @@
 #pragma once
 
-#include <dataflux/config.hpp>
+#include <dataflux/detail/config.hpp>
 #include <dataflux/store/detail/column_chunk.hpp>
-#include <dataflux/store/object_chunk.hpp>
+#include <dataflux/store/detail/object_chunk.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <iosfwd>
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace dataflux::inline DATAFLUX_ABI {
+
+/// The name of an object: text of its own, or a piece of a listing's memory, which stays as long as
+/// this. Reads as a std::string_view, which is valid until the name is assigned to or gone. Cost: a
+/// shared one is never copied.
+class object_name {
+ public:
+  object_name() noexcept = default;
+  explicit object_name(std::string name) noexcept : own_(std::move(name)) {}
+  /// `name` lies in what `owner` keeps.
+  object_name(std::string_view name, std::shared_ptr<const void> owner) noexcept
+      : shared_(name), owner_(std::move(owner)) {}
+
+  std::string_view view() const noexcept { return owner_ ? shared_ : std::string_view(own_); }
+  operator std::string_view() const noexcept { return view(); }
+  std::string str() const { return std::string(view()); }
+  friend bool operator==(const object_name& a, const object_name& b) noexcept {
+    return a.view() == b.view();
+  }
+  friend bool operator==(const object_name& a, std::string_view b) noexcept {
+    return a.view() == b;
+  }
+  template <class Traits>
+  friend std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& to,
+                                                      const object_name& name) {
+    return to << name.view();
+  }
+
+ private:
+  std::string own_{};
+  std::string_view shared_{};
+  std::shared_ptr<const void> owner_{};
+};
 
 /// A listing in memory, in columns: names packed in Arrow's layout, with size, generation and
 /// crc32c. What costs other clients 200 bytes to 2 KB an object costs 24 bytes and the name here.
@@ -22,10 +57,16 @@ namespace dataflux::inline DATAFLUX_ABI {
 /// nothing after shrink_to_fit(). A row without a crc32c adds one bit for each row of its chunk.
 /// Extra columns are kept for rows that are appended with them; others have no memory for them.
 ///
-/// Movable, not copyable; slice() shares the memory instead. Reads, slice() among them, are
-/// thread-safe among themselves, writes are not. Views, rows and iterators are valid until the next
-/// write; moving the object keeps them, and what a slice refers to lives as long as the slice,
-/// whatever becomes of the rest. No function throws but for std::bad_alloc.
+/// Movable, not copyable; slice() shares the memory instead.
+///
+/// Errors: no function throws but for std::bad_alloc.
+///
+/// Lifetime: views, rows and iterators are valid until the next write; moving the object keeps
+/// them. The rows of a slice live as long as the slice, whatever becomes of the rest.
+///
+/// Threads: reads, slice() among them, may run on several threads at once; a write is alone.
+///
+/// Cost: 24 bytes and the name for each row; the functions say what they take.
 class object_columns {
  public:
   class const_iterator;
@@ -63,17 +104,18 @@ class object_columns {
   void append(object_columns&& other);
 
   /// Adds rows that lie in memory of somebody else, laid out as object_chunk says, without a copy;
-  /// first_row is not looked at. `owner` keeps the memory alive and unchanged. The layout is
+  /// first_row is ignored. `owner` keeps the memory alive and unchanged. The layout is
   /// trusted: offsets that leave the names are undefined behaviour.
   void append_shared(const object_chunk& chunk, std::shared_ptr<const void> owner);
 
-  /// Gives back what the last chunk has spare.
+  /// Gives back the spare memory of the last chunk.
   void shrink_to_fit() noexcept;
 
   /// Orders rows by name, bytewise, and by generation within a name. Rows that come in pieces that
   /// are sorted in themselves and do not overlap (pages of a parallel listing, in any order) are
-  /// not moved: a look at each name, and the pieces change places. Otherwise they are copied, and
-  /// there is memory for two copies in the meantime. On std::bad_alloc nothing is changed.
+  /// not moved: each name is compared once, and the pieces change places. Otherwise they are
+  /// copied, and there is memory for two copies in the meantime. On std::bad_alloc nothing is
+  /// changed.
   void sort_by_name();
 
   /// The first row whose name is not less than `name`, size() if there is none; and the first

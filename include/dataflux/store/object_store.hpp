@@ -1,9 +1,10 @@
 #pragma once
 
-#include <dataflux/byte_sink.hpp>
-#include <dataflux/exec/fork.hpp>
+#include <dataflux/bytes.hpp>
+#include <dataflux/detail/process_stamp.hpp>
+#include <dataflux/exec/detail/fork.hpp>
+#include <dataflux/exec/detail/scheduler.hpp>
 #include <dataflux/exec/operation.hpp>
-#include <dataflux/exec/scheduler.hpp>
 #include <dataflux/result.hpp>
 #include <dataflux/store/bucket_requests.hpp>
 #include <dataflux/store/multipart_requests.hpp>
@@ -16,7 +17,7 @@
 
 namespace dataflux::inline DATAFLUX_ABI {
 
-/// What a store can do; features plan by it instead of asking what kind of store it is.
+/// The limits of a store. Features plan by them instead of by the kind of the store.
 struct store_traits {
   /// Least size of every part but the last, greatest size of a part, and most parts of an upload.
   std::uint64_t min_part_size{5ULL << 20U};
@@ -38,12 +39,18 @@ struct store_traits {
 ///     auto made = store.run(compose_request{.bucket = "b", .object = "all", .sources = parts});
 ///
 /// The verbs that programs call most have names, too, for which the braces are enough:
-/// `store.stat({.bucket = "b", .object = "o"})`, submit_stat, start_stat.
+/// `store.stat({.bucket = "b", .object = "o"})`.
 ///
-/// Requests are copied; what they point to (data to write, the sink of a read) belongs to the
-/// caller and is borrowed until the completion. Errors carry verb, bucket, object, HTTP status and
-/// attempts. Thread safety: all members may be called from any thread; completions must not block,
-/// and blocking forms must not be called from a completion.
+/// Errors: they carry verb, bucket, object, HTTP status and attempts; invalid_argument before any
+/// network call.
+///
+/// Lifetime: requests are copied. What they point to (data to write, the sink of a read) belongs to
+/// the caller and is borrowed until the completion.
+///
+/// Threads: all members may be called from any thread. Completions must not block, and blocking
+/// forms must not be called from a completion.
+///
+/// Cost: start() allocates the call; submit() and run() allocate an operation as well.
 class object_store {
  public:
   template <class T>
@@ -60,8 +67,8 @@ class object_store {
   /// failed_precondition in the child of a fork: the parent's store has no threads there. Its verbs
   /// fail so inside start(); whoever begins with a post() to the executor, where nobody would run
   /// it, asks here first. The names are the error's.
-  result<void> usable(std::string_view bucket, std::string_view object = {}) const {
-    if (born_ == fork_generation()) return {};
+  result<void> check_not_forked(std::string_view bucket, std::string_view object = {}) const {
+    if (!born_.inherited()) return {};
     return forked_error("client").with_bucket(bucket).with_object(object);
   }
 
@@ -124,14 +131,6 @@ class object_store {
   result<object_metadata> stat(stat_request r) { return run(std::move(r)); }
   result<object_metadata> insert(insert_request r) { return run(std::move(r)); }
   result<void> remove(remove_request r) { return run(std::move(r)); }
-  result<multipart_upload> multipart_initiate(multipart_initiate_request r) {
-    return run(std::move(r));
-  }
-  result<uploaded_part> upload_part(upload_part_request r) { return run(std::move(r)); }
-  result<object_metadata> multipart_complete(multipart_complete_request r) {
-    return run(std::move(r));
-  }
-  result<void> multipart_abort(multipart_abort_request r) { return run(std::move(r)); }
 
   operation<read_summary> submit_read(read_request r, byte_sink& sink) {
     return submit(std::move(r), sink);
@@ -142,16 +141,6 @@ class object_store {
   operation<object_metadata> submit_stat(stat_request r) { return submit(std::move(r)); }
   operation<object_metadata> submit_insert(insert_request r) { return submit(std::move(r)); }
   operation<void> submit_remove(remove_request r) { return submit(std::move(r)); }
-  operation<multipart_upload> submit_multipart_initiate(multipart_initiate_request r) {
-    return submit(std::move(r));
-  }
-  operation<uploaded_part> submit_upload_part(upload_part_request r) {
-    return submit(std::move(r));
-  }
-  operation<object_metadata> submit_multipart_complete(multipart_complete_request r) {
-    return submit(std::move(r));
-  }
-  operation<void> submit_multipart_abort(multipart_abort_request r) { return submit(std::move(r)); }
 
   void start_read(const read_request& r, byte_sink& sink, completion<read_summary> done) {
     start(r, sink, std::move(done));
@@ -166,20 +155,6 @@ class object_store {
     start(r, std::move(done));
   }
   void start_remove(const remove_request& r, completion<void> done) { start(r, std::move(done)); }
-  void start_multipart_initiate(const multipart_initiate_request& r,
-                                completion<multipart_upload> done) {
-    start(r, std::move(done));
-  }
-  void start_upload_part(const upload_part_request& r, completion<uploaded_part> done) {
-    start(r, std::move(done));
-  }
-  void start_multipart_complete(const multipart_complete_request& r,
-                                completion<object_metadata> done) {
-    start(r, std::move(done));
-  }
-  void start_multipart_abort(const multipart_abort_request& r, completion<void> done) {
-    start(r, std::move(done));
-  }
 
  protected:
   /// For a store with verbs of its own: submit() that finds those among its overloads of start().
@@ -190,7 +165,7 @@ class object_store {
   }
 
  private:
-  const std::uint64_t born_{fork_generation()};
+  const detail::process_stamp born_{};
 
   template <class Request>
   void refuse(const Request&, completion<typename Request::value> done) {

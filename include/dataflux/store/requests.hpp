@@ -1,11 +1,9 @@
 #pragma once
 
-#include <dataflux/byte_range.hpp>
 #include <dataflux/bytes.hpp>
 #include <dataflux/deadline.hpp>
 #include <dataflux/store/object_columns.hpp>
 #include <dataflux/store/object_metadata.hpp>
-#include <dataflux/store/preconditions.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -67,6 +65,8 @@ struct stat_request {
   /// 0 = the live one.
   std::int64_t generation{0};
   preconditions conditions{};
+  /// Such as metadata_fields::basic | metadata_fields::updated.
+  metadata_fields fields{metadata_fields::all};
   call_limits limits{};
 };
 
@@ -116,16 +116,7 @@ struct insert_request {
   std::string object{};
   /// Caller's memory, unchanged until the completion.
   bytes_view data{};
-  /// Empty = application/octet-stream.
-  std::string content_type{};
-  std::vector<std::pair<std::string, std::string>> metadata{};
-  /// Of the bytes as they are given, such as "gzip"; nothing is compressed here.
-  std::string content_encoding{};
-  /// Such as "NEARLINE"; empty = the bucket's.
-  std::string storage_class{};
-  std::optional<timestamp> custom_time{};
-  /// "projects/P/locations/L/keyRings/R/cryptoKeys/K"; empty = the bucket's.
-  std::string kms_key_name{};
+  object_attributes attributes{};
   /// Without if_generation_match a failed attempt whose outcome is unknown is not repeated.
   preconditions conditions{};
   call_limits limits{};
@@ -158,15 +149,7 @@ struct compose_request {
   /// The object to be made; may be one of the sources.
   std::string object{};
   std::vector<compose_source> sources{};
-  /// Empty = application/octet-stream.
-  std::string content_type{};
-  std::vector<std::pair<std::string, std::string>> metadata{};
-  std::string content_encoding{};
-  /// Such as "NEARLINE"; empty = the bucket's.
-  std::string storage_class{};
-  std::optional<timestamp> custom_time{};
-  /// "projects/P/locations/L/keyRings/R/cryptoKeys/K"; empty = the bucket's.
-  std::string kms_key_name{};
+  object_attributes attributes{};
   /// Of the whole, where the caller knows it: a result that differs is data_loss and removed.
   std::optional<std::uint32_t> crc32c{};
   /// Of the object to be made; the not_match ones do not exist here. Without if_generation_match a
@@ -206,19 +189,38 @@ struct rewrite_request {
   std::int64_t source_generation{0};
   std::string bucket{};
   std::string object{};
-  /// With any of these set the copy's metadata are exactly these; with none they are the source's.
-  std::string content_type{};
-  std::vector<std::pair<std::string, std::string>> metadata{};
-  std::string content_encoding{};
-  std::string storage_class{};
-  std::optional<timestamp> custom_time{};
-  /// Of the copy; empty = the bucket's. Counts as none of the above.
-  std::string kms_key_name{};
+  /// With any of these set the copy's are exactly these; with none they are the source's. The key
+  /// is not counted.
+  object_attributes attributes{};
   /// Bytes that one request copies at most, a multiple of 1 MiB; 0 = as the service likes.
   std::uint64_t max_bytes_per_request{0};
   preconditions source_conditions{};
   /// Of the copy. Without if_generation_match a failed first request whose outcome is unknown is
   /// not repeated.
+  preconditions conditions{};
+  call_limits limits{};
+};
+
+/// Changes some of an object's metadata and leaves the rest (protocol.md 1.7). A verb of
+/// gcs::client.
+struct patch_request {
+  using value = object_metadata;
+
+  std::string bucket{};
+  std::string object{};
+  /// 0 = the live one.
+  std::int64_t generation{0};
+  /// Nothing = as it is; empty = removed. At least one member must say something.
+  std::optional<std::string> content_type{};
+  std::optional<std::string> content_encoding{};
+  std::optional<std::string> content_disposition{};
+  std::optional<std::string> content_language{};
+  std::optional<std::string> cache_control{};
+  /// Can be set and moved forward, never removed.
+  std::optional<timestamp> custom_time{};
+  /// Keys that are not named stay; a key without a value is removed.
+  std::vector<std::pair<std::string, std::optional<std::string>>> metadata{};
+  /// Without if_metageneration_match a failed attempt whose outcome is unknown is not repeated.
   preconditions conditions{};
   call_limits limits{};
 };

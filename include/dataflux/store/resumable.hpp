@@ -2,10 +2,9 @@
 
 #include <dataflux/bytes.hpp>
 #include <dataflux/deadline.hpp>
-#include <dataflux/http/url.hpp>
+#include <dataflux/http/detail/url.hpp>
 #include <dataflux/result.hpp>
 #include <dataflux/store/object_metadata.hpp>
-#include <dataflux/store/preconditions.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -17,8 +16,8 @@
 
 /// Resumable uploads (protocol.md 1.4): one stream of bytes, whose end need not be known at its
 /// start. An upload that is never finished leaves no object, costs nothing and goes away within a
-/// week, and unlike a multipart upload it takes preconditions, which hold when it ends. In exchange
-/// it is one connection's speed. A store without them (memory_store) answers unimplemented.
+/// week. Unlike a multipart upload it takes preconditions, which hold when it ends. In exchange it
+/// has one connection's speed. A store without them (memory_store) answers unimplemented.
 ///
 ///     auto session = client->run(resumable_start_request{.bucket = "b", .object = "o"});
 ///     for (;;) {  // chunks of whole quanta, the last one of any size
@@ -41,10 +40,16 @@ inline constexpr std::uint64_t greatest_object_size = 5ULL << 40U;
 /// Every chunk but the last is a multiple of it.
 inline constexpr std::size_t resumable_quantum = std::size_t{256} << 10U;
 
-/// An upload under way. A value of one pointer, copies are the same session; thread-safe.
+/// An upload under way. url() is a secret: whoever has it can write the object, without any other
+/// credentials. The library itself writes it nowhere: not into errors, logs or events.
 ///
-/// url() is a secret: whoever has it can write the object, without any other credentials. The
-/// library itself writes it nowhere: not into errors, logs or events.
+/// Errors: from_url() says its own.
+///
+/// Lifetime: a session outlives client and process; the service ends it within a week.
+///
+/// Threads: const members from any thread.
+///
+/// Cost: a value of one pointer; copies are the same session.
 class resumable_session {
  public:
   resumable_session() noexcept = default;  ///< none: valid() is false
@@ -80,16 +85,10 @@ struct resumable_start_request {
 
   std::string bucket{};
   std::string object{};
-  /// Empty = application/octet-stream.
-  std::string content_type{};
-  std::vector<std::pair<std::string, std::string>> metadata{};
-  std::string content_encoding{};
-  std::string storage_class{};
-  std::optional<timestamp> custom_time{};
-  std::string kms_key_name{};
+  object_attributes attributes{};
   /// In bytes, when it is known: the service then refuses any other.
   std::optional<std::uint64_t> size{};
-  /// Judged when the upload ends. Without if_generation_match a failed attempt whose outcome is
+  /// Checked when the upload ends. Without if_generation_match a failed attempt whose outcome is
   /// unknown is not repeated.
   preconditions conditions{};
   call_limits limits{};
@@ -143,7 +142,7 @@ struct resumable_cancel_request {
   call_limits limits{};
 };
 
-/// As store/validate.hpp; a session must be valid(), a chunk of the size said above.
+/// As store/detail/validate.hpp; a session must be valid(), a chunk of the size said above.
 result<void> validate(const resumable_start_request& r);
 result<void> validate(const resumable_chunk_request& r);
 result<void> validate(const resumable_status_request& r);

@@ -1,31 +1,79 @@
 #pragma once
 
-#include <dataflux/exec/scheduler.hpp>
+#include <dataflux/exec/detail/scheduler.hpp>
 #include <dataflux/store/object_store.hpp>
-#include <dataflux/transfer/transfer_options.hpp>
+#include <dataflux/transfer/detail/concurrency.hpp>
+#include <dataflux/transfer/detail/hedge.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 
 namespace dataflux::inline DATAFLUX_ABI {
+
+/// The limits of a context. 0 = the default of each.
+struct transfer_options {
+  /// Most bytes that all streams hold together, from the start of a read until the reader has its
+  /// bytes.
+  std::uint64_t memory_cap{256ULL << 20U};
+  /// Longest single read; longer pieces become parallel ones of equal size. At least 1.
+  std::uint64_t slice{8ULL << 20U};
+  concurrency_options concurrency{};
+  hedge_options hedge{};
+  /// Most bytes that all uploads hold together, those that they have borrowed included: from when a
+  /// part is begun to be filled until the service has it.
+  std::uint64_t upload_memory{256ULL << 20U};
+};
+
+/// What the streams of a context do now and have done. Some microseconds old.
+struct transfer_counters {
+  /// Under the cap: bytes read ahead, or being read. And the most that they ever were.
+  std::uint64_t held{0};
+  std::uint64_t peak_held{0};
+  /// Bytes that readers have and have not let go of; no part of `held`.
+  std::uint64_t borrowed{0};
+  std::size_t in_flight{0};          ///< reads
+  std::size_t waiting{0};            ///< reads that wait for their turn
+  int concurrency{0};                ///< reads that may be in flight
+  std::uint64_t items{0};            ///< arrived, failed ones included
+  std::uint64_t bytes{0};            ///< of items
+  std::uint64_t revoked{0};          ///< items that were given up for others, and read again
+  std::uint64_t composites{0};       ///< made of several objects, to read those as one
+  std::uint64_t composites_left{0};  ///< of them: that could not be removed, or not for certain
+  hedge_counters hedges{};
+  network_estimate network{};
+  /// Under upload_memory: bytes that uploads hold, and the most that they ever did.
+  std::uint64_t upload_held{0};
+  std::uint64_t upload_peak{0};
+  std::uint64_t uploads{0};         ///< that ended well
+  std::uint64_t uploaded_bytes{0};  ///< of parts that the service has taken
+};
 
 namespace detail {
 struct transfer_state;
 }
 
-/// What all transfers of one client share: how many reads are in flight, who is asked twice, and
+/// What all transfers of one client share: how many reads are in flight, who is asked again, and
 /// the memory that they may hold. One for each client and process is what pays: two contexts know
 /// nothing of each other.
 ///
 ///     transfer_context context(*client);
-///     getter items(context, "data", listing.objects.slice(first, count));
+///     getter items(context, {.bucket = "data"}, listing.objects.slice(first, count));
 ///
-/// Everything happens on one executor of the store, its home. Streams take turns there: when a read
-/// may start, it is that of the stream that has waited longest.
+/// Everything happens on one executor of the store, its strand. Streams take turns there: when a
+/// read may start, it is that of the stream that has waited longest.
 ///
-/// A handle: copies share, streams keep it alive. A store that is given as a reference outlives all
-/// of them; one that is given as a shared_ptr is kept as long as they last. Items need neither.
-/// Thread safety: all members from any thread. In the child of a fork whatever begins on it
-/// fails at once with failed_precondition: the child makes a client and a context of its own.
+/// Errors: none by itself. In the child of a fork whatever begins on it fails at once with
+/// failed_precondition: the child makes a client and a context of its own.
+///
+/// Lifetime: a handle: copies share, streams keep it alive. A store that is given as a reference
+/// outlives all of them; one that is given as a shared_ptr is kept as long as they last. Items need
+/// neither.
+///
+/// Threads: all members from any thread.
+///
+/// Cost: transfer_options::memory_cap for reads, and as much again as upload_memory for uploads;
+/// both are limits, taken as they are needed.
 class transfer_context {
  public:
   explicit transfer_context(object_store& store, const transfer_options& options = {});
@@ -34,7 +82,7 @@ class transfer_context {
                             const transfer_options& options = {});
 
   object_store& store() const noexcept;
-  scheduler& home() const noexcept;
+  scheduler& strand() const noexcept;
   const transfer_options& options() const noexcept;
   /// All zero in the child of a fork.
   transfer_counters counters() const;
@@ -48,5 +96,5 @@ class transfer_context {
 }  // namespace dataflux::inline DATAFLUX_ABI
 
 #if !defined(DATAFLUX_COMPILED)
-#include <dataflux/transfer/impl/transfer_context.ipp>
+#include <dataflux/transfer/detail/transfer_state.hpp>
 #endif

@@ -1,4 +1,4 @@
-#include <dataflux/auth/compute_engine.hpp>
+#include <dataflux/auth/detail/compute_engine.hpp>
 
 #include <support/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include <dataflux/auth/environment.hpp>
+#include <dataflux/auth/detail/environment.hpp>
 
 #include <support/catch.hpp>
 #include <support/temporary_folder.hpp>

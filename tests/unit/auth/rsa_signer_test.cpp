@@ -1,4 +1,4 @@
-#include <dataflux/auth/rsa_signer.hpp>
+#include <dataflux/auth/detail/rsa_signer.hpp>
 
 #include <support/catch.hpp>
 

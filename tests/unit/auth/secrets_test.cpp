@@ -1,5 +1,5 @@
-#include <dataflux/auth/adc.hpp>
-#include <dataflux/auth/authorized_user.hpp>
+#include <dataflux/auth/credentials.hpp>
+#include <dataflux/auth/detail/authorized_user.hpp>
 
 #include <fuzz/credentials_fuzz.hpp>
 #include <support/catch.hpp>

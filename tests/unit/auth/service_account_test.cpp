@@ -1,6 +1,6 @@
-#include <dataflux/auth/service_account.hpp>
-#include <dataflux/codec/json.hpp>
-#include <dataflux/codec/percent.hpp>
+#include <dataflux/auth/detail/service_account.hpp>
+#include <dataflux/codec/detail/json.hpp>
+#include <dataflux/codec/detail/percent.hpp>
 
 #include <support/catch.hpp>
 

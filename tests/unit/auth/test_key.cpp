@@ -1,7 +1,7 @@
 #include "test_key.hpp"
 
-#include <dataflux/codec/base64.hpp>
-#include <dataflux/codec/json_writer.hpp>
+#include <dataflux/codec/detail/base64.hpp>
+#include <dataflux/codec/detail/json_writer.hpp>
 
 #include <openssl/bio.h>
 #include <openssl/evp.h>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/auth/credentials.hpp>
+#include <dataflux/auth/detail/token_flow.hpp>
 
 #include <optional>
 #include <string>

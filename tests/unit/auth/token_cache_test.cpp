@@ -1,7 +1,7 @@
-#include <dataflux/auth/anonymous.hpp>
-#include <dataflux/auth/authorized_user.hpp>
-#include <dataflux/auth/token_cache.hpp>
-#include <dataflux/http/memory_transport.hpp>
+#include <dataflux/auth/credentials.hpp>
+#include <dataflux/auth/detail/authorized_user.hpp>
+#include <dataflux/auth/detail/token_cache.hpp>
+#include <dataflux/http/detail/memory_transport.hpp>
 
 #include <support/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include <dataflux/auth/token_cache.hpp>
+#include <dataflux/auth/detail/token_cache.hpp>
 
 #include <support/catch.hpp>
 #include <support/flag.hpp>

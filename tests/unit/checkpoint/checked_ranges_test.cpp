@@ -1,4 +1,4 @@
-#include <dataflux/checkpoint/checked_ranges.hpp>
+#include <dataflux/checkpoint/detail/checked_ranges.hpp>
 #include <dataflux/codec/crc32c.hpp>
 
 #include <support/catch.hpp>

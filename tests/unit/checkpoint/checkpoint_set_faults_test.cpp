@@ -1,6 +1,6 @@
 #include <dataflux/checkpoint/checkpoint_set.hpp>
 
-#include "set_world.hpp"
+#include "set_fixture.hpp"
 
 namespace checkpoint_set_faults_test {
 
@@ -18,11 +18,11 @@ constexpr std::uint64_t manifest_call = pages + 1;
 constexpr std::uint64_t last_call = pages + 2;
 
 /// A commit of ten members: two pages, the manifest, the last object.
-dataflux::result<dataflux::committed_set> commit(set_world& w) {
+dataflux::result<dataflux::committed_set> commit(set_fixture& w) {
   return w.finish(w.set().submit_commit(w.put_members(folder, 10)));
 }
 
-set_world::script fail_at(std::vector<std::uint64_t> calls, const injected_fault& fault) {
+set_fixture::script fail_at(std::vector<std::uint64_t> calls, const injected_fault& fault) {
   return [calls = std::move(calls), fault](std::uint64_t call, store_verb,
                                            std::string_view) -> std::optional<injected_fault> {
     for (const std::uint64_t bad : calls) {
@@ -40,8 +40,8 @@ TEST_CASE("checkpoint_set: a commit that is refused at any call leaves members a
     for (const auto& [code, status] :
          {std::pair{errc::permission_denied, 403}, std::pair{errc::unavailable, 503},
           std::pair{errc::resource_exhausted, 429}}) {
-      set_world w;
-      w.on_call(fail_at({bad}, set_world::refused(code, status)));
+      set_fixture w;
+      w.on_call(fail_at({bad}, set_fixture::refused(code, status)));
       INFO(bad << ' ' << status);
       const auto done = commit(w);
       REQUIRE_FALSE(done);
@@ -58,14 +58,14 @@ TEST_CASE("checkpoint_set: a commit that is refused at any call leaves members a
 
 TEST_CASE("checkpoint_set: the reply that is lost is found out by looking", "[checkpoint]") {
   SECTION("of the manifest: it is taken away again") {
-    set_world w;
-    w.on_call(fail_at({manifest_call}, set_world::lost()));
+    set_fixture w;
+    w.on_call(fail_at({manifest_call}, set_fixture::lost()));
     CHECK(commit(w).error().code() == errc::unavailable);
     CHECK(w.objects().size() == 10);
   }
   SECTION("of the manifest, whose request came twice") {
-    set_world w;
-    injected_fault exists = set_world::refused(errc::already_exists, 412);
+    set_fixture w;
+    injected_fault exists = set_fixture::refused(errc::already_exists, 412);
     exists.reply_lost = true;
     w.on_call(fail_at({manifest_call}, exists));
     const auto done = commit(w);
@@ -74,8 +74,8 @@ TEST_CASE("checkpoint_set: the reply that is lost is found out by looking", "[ch
     CHECK(w.objects().size() == 10);
   }
   SECTION("of the last object: it is there, and so is the set") {
-    set_world w;
-    w.on_call(fail_at({last_call}, set_world::lost()));
+    set_fixture w;
+    w.on_call(fail_at({last_call}, set_fixture::lost()));
     const auto done = commit(w);
     REQUIRE(done);
     CHECK(done->last.name == marker);
@@ -83,8 +83,8 @@ TEST_CASE("checkpoint_set: the reply that is lost is found out by looking", "[ch
   }
   SECTION("as somebody else's, too") {
     // The object is made by the attempt whose reply is lost; the next one meets it.
-    set_world w;
-    injected_fault exists = set_world::refused(errc::already_exists, 412);
+    set_fixture w;
+    injected_fault exists = set_fixture::refused(errc::already_exists, 412);
     exists.reply_lost = true;
     w.on_call(fail_at({last_call}, exists));
     REQUIRE(commit(w));
@@ -94,11 +94,11 @@ TEST_CASE("checkpoint_set: the reply that is lost is found out by looking", "[ch
 
 TEST_CASE("checkpoint_set: as long as the last object may appear its manifest stays",
           "[checkpoint]") {
-  set_world w;
+  set_fixture w;
   injected_fault unheard{.failure = dataflux::error(errc::unavailable, "scripted")};
   SECTION("the request was not answered") { w.on_call(fail_at({last_call}, unheard)); }
   SECTION("it was refused, and looking fails") {
-    w.on_call(fail_at({last_call, last_call + 1}, set_world::refused(errc::unavailable, 503)));
+    w.on_call(fail_at({last_call, last_call + 1}, set_fixture::refused(errc::unavailable, 503)));
   }
   const auto done = commit(w);
   REQUIRE_FALSE(done);
@@ -119,8 +119,9 @@ TEST_CASE("checkpoint_set: as long as the last object may appear its manifest st
 }
 
 TEST_CASE("checkpoint_set: a manifest that cannot be removed is told", "[checkpoint]") {
-  set_world w;
-  w.on_call(fail_at({last_call, last_call + 2}, set_world::refused(errc::permission_denied, 403)));
+  set_fixture w;
+  w.on_call(
+      fail_at({last_call, last_call + 2}, set_fixture::refused(errc::permission_denied, 403)));
   const auto done = commit(w);
   REQUIRE_FALSE(done);
   CHECK(done.error().code() == errc::permission_denied);
@@ -132,11 +133,11 @@ TEST_CASE("checkpoint_set: given up at any moment, the set is whole or no set", 
   bool seen[2]{};
   for (int moment = 0; moment < 120; ++moment) {
     for (const bool by_time : {false, true}) {
-      set_world w;
+      set_fixture w;
       const auto records = w.put_members(folder, 10);
-      const auto limit = by_time ? (moment + 1) * set_world::tick : dataflux::duration{0};
+      const auto limit = by_time ? (moment + 1) * set_fixture::tick : dataflux::duration{0};
       auto op = w.set().submit_commit(records, {}, {.timeout = limit});
-      w.clock.run_for(moment * set_world::tick);
+      w.clock.run_for(moment * set_fixture::tick);
       if (!by_time) op.cancel();
       const auto done = w.finish(std::move(op));
       INFO(moment << ' ' << by_time);

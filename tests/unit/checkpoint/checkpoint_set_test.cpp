@@ -1,8 +1,8 @@
 #include <dataflux/checkpoint/checkpoint_set.hpp>
 #include <dataflux/checkpoint/detail/set_manifest.hpp>
 
+#include "set_fixture.hpp"
 #include "set_records.hpp"
-#include "set_world.hpp"
 
 #include <algorithm>
 #include <array>
@@ -29,7 +29,7 @@ bool says(const error& why, std::string_view text) {
 }  // namespace
 
 TEST_CASE("checkpoint_set: what was committed is what is opened", "[checkpoint]") {
-  set_world w;
+  set_fixture w;
   auto records = w.put_members(folder, 20);
   records.push_back(w.put(folder, "deep/er/empty", ""));
   std::reverse(records.begin(), records.end());
@@ -61,7 +61,7 @@ TEST_CASE("checkpoint_set: what was committed is what is opened", "[checkpoint]"
 
 TEST_CASE("checkpoint_set: the last object is the caller's, with all that it is to have",
           "[checkpoint]") {
-  set_world w;
+  set_fixture w;
   const last_object last{.name = ".metadata",
                          .data = dataflux::as_bytes("pickled"),
                          .content_type = "application/x-pickle",
@@ -82,7 +82,7 @@ TEST_CASE("checkpoint_set: the last object is the caller's, with all that it is 
 
 TEST_CASE("checkpoint_set: what is wrong with a commit is found before anything is sent",
           "[checkpoint]") {
-  set_world w;
+  set_fixture w;
   const auto good = w.put_members(folder, 3);
   const auto refused = [&](std::vector<member_record> records, const last_object& last,
                            const std::string& prefix = "run/step-1") {
@@ -123,7 +123,7 @@ TEST_CASE("checkpoint_set: what is wrong with a commit is found before anything 
 }
 
 TEST_CASE("checkpoint_set: members that are not there are not committed", "[checkpoint]") {
-  set_world w;
+  set_fixture w;
   auto records = w.put_members(folder, 10);
   SECTION("missing") {
     records[4].name = "rank-x";
@@ -146,7 +146,7 @@ TEST_CASE("checkpoint_set: members that are not there are not committed", "[chec
 }
 
 TEST_CASE("checkpoint_set: is committed once", "[checkpoint]") {
-  set_world w;
+  set_fixture w;
   w.commit_set(folder);
   const auto before = w.objects();
   const auto records = w.open().value().members();
@@ -168,7 +168,7 @@ TEST_CASE("checkpoint_set: is committed once", "[checkpoint]") {
 
 TEST_CASE("checkpoint_set: an object of somebody else under the last name is not replaced",
           "[checkpoint]") {
-  set_world w;
+  set_fixture w;
   const auto records = w.put_members(folder, 3);
   w.store.put("bucket", folder + ".metadata", dataflux::as_bytes("theirs"));
   const auto before = w.objects();
@@ -182,11 +182,11 @@ TEST_CASE("checkpoint_set: an object of somebody else under the last name is not
 TEST_CASE("checkpoint_set: of two who commit at once one wins, and the other leaves nothing",
           "[checkpoint]") {
   for (int delay = 0; delay < 80; delay += 4) {
-    set_world w;
+    set_fixture w;
     const auto records = w.put_members(folder, 3);
     std::vector<member_record> fewer{records.begin(), records.end() - 1};
     auto first = w.set().submit_commit(records);
-    w.clock.run_for(delay * set_world::tick);
+    w.clock.run_for(delay * set_fixture::tick);
     auto second = w.set().submit_commit(fewer);
     w.clock.run();
     const auto a = first.take();
@@ -202,7 +202,7 @@ TEST_CASE("checkpoint_set: of two who commit at once one wins, and the other lea
 }
 
 TEST_CASE("checkpoint_set: two last objects are no set until one is named", "[checkpoint]") {
-  set_world w;
+  set_fixture w;
   const auto records = w.put_members(folder, 3);
   auto first = w.set().submit_commit(records);
   auto second = w.set().submit_commit(records, {.name = ".metadata"});
@@ -215,7 +215,7 @@ TEST_CASE("checkpoint_set: two last objects are no set until one is named", "[ch
 }
 
 TEST_CASE("checkpoint_set: one that is not whole is refused, and it says why", "[checkpoint]") {
-  set_world w;
+  set_fixture w;
   const auto refusal = [&] {
     const auto opened = w.open();
     REQUIRE_FALSE(opened);
@@ -268,7 +268,7 @@ TEST_CASE("checkpoint_set: one that is not whole is refused, and it says why", "
     auto op = w.store.submit_insert({.bucket = "bucket",
                                      .object = marker,
                                      .data = dataflux::as_bytes("other"),
-                                     .metadata = pairs});
+                                     .attributes = {.metadata = pairs}});
     w.clock.run();
     REQUIRE(op.take());
     CHECK(refusal().code() == errc::data_loss);
@@ -285,7 +285,7 @@ TEST_CASE("checkpoint_set: one that is not whole is refused, and it says why", "
 }
 
 TEST_CASE("checkpoint_set: a copy in another bucket is a set, too (mend 7)", "[checkpoint]") {
-  set_world w;
+  set_fixture w;
   w.commit_set(folder, 5, {.name = ".metadata", .data = dataflux::as_bytes("of the whole")});
   w.clock.run_for(std::chrono::minutes(1));
   w.store.create_bucket("copy");
@@ -298,8 +298,10 @@ TEST_CASE("checkpoint_set: a copy in another bucket is a set, too (mend 7)", "[c
     std::vector<std::byte> body(from.size);
     dataflux::span_sink sink(body);
     REQUIRE(w.finish(w.store.submit_read({.bucket = "bucket", .object = object}, sink)));
-    REQUIRE(w.finish(w.store.submit_insert(
-        {.bucket = "copy", .object = object, .data = body, .metadata = from.metadata})));
+    REQUIRE(w.finish(w.store.submit_insert({.bucket = "copy",
+                                            .object = object,
+                                            .data = body,
+                                            .attributes = {.metadata = from.metadata}})));
   }
   const dataflux::checkpoint_set copy(w.context, "copy", "run/step-1");
   const auto opened = w.finish(copy.submit_open());
@@ -317,13 +319,14 @@ TEST_CASE("checkpoint_set: a copy in another bucket is a set, too (mend 7)", "[c
   REQUIRE_FALSE(strict);
   CHECK(strict.error().code() == errc::data_loss);
   CHECK(says(strict.error(), "5 of 5"));
-  const auto listed = w.finish(submit_list_checkpoint_sets(w.store, "copy", "run")).value();
+  const auto listed =
+      w.finish(submit_list_checkpoint_sets(w.store, {.bucket = "copy", .prefix = "run"})).value();
   CHECK(listed.complete.size() == 1);
   CHECK(listed.damaged.empty());
 }
 
 TEST_CASE("checkpoint_set: other objects below the prefix do no harm", "[checkpoint]") {
-  set_world w;
+  set_fixture w;
   w.commit_set(folder);
   w.commit_set(folder + "nested/", 4);
   w.put(folder, "another");
@@ -337,10 +340,10 @@ TEST_CASE("checkpoint_set: opened while it is committed, it is complete or not t
           "[checkpoint]") {
   bool seen[2]{};
   for (int delay = 0; delay < 200; delay += 3) {
-    set_world w;
+    set_fixture w;
     const auto records = w.put_members(folder, 30);
     auto commit = w.set().submit_commit(records);
-    w.clock.run_for(delay * set_world::tick);
+    w.clock.run_for(delay * set_fixture::tick);
     auto open = w.set().submit_open();
     w.clock.run();
     REQUIRE(commit.take());
@@ -355,11 +358,11 @@ TEST_CASE("checkpoint_set: opened while it is committed, it is complete or not t
 
 TEST_CASE("checkpoint_set: pages from before and after a commit are no damage", "[checkpoint]") {
   // The first page is made, then members and last object appear, then the second page.
-  set_world w;
+  set_fixture w;
   for (int i = 0; i < 7; ++i) w.put(folder, ".a" + std::to_string(i));
   for (int i = 0; i < 7; ++i) w.put(folder, "a" + std::to_string(i));
   auto open = w.set().submit_open(".zlast");
-  w.clock.run_for(25 * set_world::tick);
+  w.clock.run_for(25 * set_fixture::tick);
   std::vector<member_record> records{w.put(folder, ".a")};
   w.on_call([](auto call, auto, auto) -> std::optional<injected_fault> {
     if (call != 1) return std::nullopt;
@@ -374,7 +377,7 @@ TEST_CASE("checkpoint_set: pages from before and after a commit are no damage", 
 }
 
 TEST_CASE("checkpoint_set: an error of the service is no verdict on the set", "[checkpoint]") {
-  set_world w;
+  set_fixture w;
   w.commit_set(folder, 10);
   w.on_call([](auto...) { return std::nullopt; });
   REQUIRE(w.open());
@@ -383,14 +386,14 @@ TEST_CASE("checkpoint_set: an error of the service is no verdict on the set", "[
   for (std::uint64_t bad = 1; bad <= all; ++bad) {
     w.on_call([&](auto call, auto, auto) -> std::optional<injected_fault> {
       if (call != bad) return std::nullopt;
-      return set_world::refused(errc::permission_denied, 403);
+      return set_fixture::refused(errc::permission_denied, 403);
     });
     CHECK(w.open().error().code() == errc::permission_denied);
   }
 }
 
 TEST_CASE("checkpoint_set: the record of what a writer has made", "[checkpoint]") {
-  set_world w;
+  set_fixture w;
   const member_record model = w.put(folder, "deep/rank-1");
   dataflux::committed_object made;
   made.object.bucket = "bucket";
@@ -418,12 +421,13 @@ TEST_CASE("checkpoint_set: the record of what a writer has made", "[checkpoint]"
 }
 
 TEST_CASE("checkpoint_set: cancelled, late, and without a bucket", "[checkpoint]") {
-  set_world w;
+  set_fixture w;
   const auto records = w.put_members(folder, 20);
-  const auto late = w.finish(w.set().submit_commit(records, {}, {.timeout = 50 * set_world::tick}));
+  const auto late =
+      w.finish(w.set().submit_commit(records, {}, {.timeout = 50 * set_fixture::tick}));
   CHECK(late.error().code() == errc::deadline_exceeded);
   auto op = w.set().submit_open();
-  w.clock.run_for(30 * set_world::tick);
+  w.clock.run_for(30 * set_fixture::tick);
   op.cancel();
   CHECK(w.finish(std::move(op)).error().code() == errc::cancelled);
   CHECK(w.objects().size() == 20);

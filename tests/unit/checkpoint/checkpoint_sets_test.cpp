@@ -1,7 +1,7 @@
 #include <dataflux/checkpoint/checkpoint_sets.hpp>
 #include <dataflux/checkpoint/detail/set_manifest.hpp>
 
-#include "set_world.hpp"
+#include "set_fixture.hpp"
 
 #include <algorithm>
 #include <set>
@@ -26,7 +26,7 @@ std::vector<std::string> prefixes(const std::vector<dataflux::unfinished_checkpo
 }
 using strings = std::vector<std::string>;
 
-struct sets_world : set_world {
+struct sets_fixture : set_fixture {
   /// One every minute.
   void commit_at(const std::string& folder, std::size_t members = 3) {
     commit_set(folder, members);
@@ -34,10 +34,11 @@ struct sets_world : set_world {
   }
   /// As open_member() writes them.
   void put_marked(const std::string& folder, const std::string& name) {
-    REQUIRE(finish(store.submit_insert({.bucket = "bucket",
-                                        .object = folder + name,
-                                        .data = dataflux::as_bytes("0123456789"),
-                                        .metadata = {dataflux::detail::member_mark(name)}})));
+    REQUIRE(finish(
+        store.submit_insert({.bucket = "bucket",
+                             .object = folder + name,
+                             .data = dataflux::as_bytes("0123456789"),
+                             .attributes = {.metadata = {dataflux::detail::member_mark(name)}}})));
   }
   std::size_t below(const std::string& prefix) {
     const auto all = objects();
@@ -49,7 +50,7 @@ struct sets_world : set_world {
 }  // namespace
 
 TEST_CASE("list_checkpoint_sets: complete, damaged and unfinished ones", "[checkpoint]") {
-  sets_world w;
+  sets_fixture w;
   for (const char* step : {"9", "10", "100"}) w.commit_at(std::string("run/step-") + step + "/");
   w.commit_set("run/meta/", 4, {.name = ".metadata", .data = dataflux::as_bytes("m")});
   w.commit_at("run/bad/", 5);
@@ -81,15 +82,16 @@ TEST_CASE("list_checkpoint_sets: complete, damaged and unfinished ones", "[check
 }
 
 TEST_CASE("list_checkpoint_sets: many sets, and an error of the service", "[checkpoint]") {
-  sets_world w;
+  sets_fixture w;
   for (int i = 0; i < 60; ++i) w.commit_at("run/" + std::to_string(i) + "/", 2);
   CHECK(w.list("run").complete.size() == 60);
   w.store.set_faults([](store_verb verb, std::string_view, std::uint64_t) {
     std::optional<injected_fault> fault;
-    if (verb == store_verb::read) fault = set_world::refused(errc::permission_denied, 403);
+    if (verb == store_verb::read) fault = set_fixture::refused(errc::permission_denied, 403);
     return fault;
   });
-  const auto list = w.finish(submit_list_checkpoint_sets(w.store, "bucket", "run"));
+  const auto list =
+      w.finish(submit_list_checkpoint_sets(w.store, {.bucket = "bucket", .prefix = "run"}));
   CHECK(list.error().code() == errc::permission_denied);
   CHECK(w.keep_last("run", 1).error().code() == errc::permission_denied);
   CHECK(w.store.in_flight() == 0);
@@ -99,7 +101,7 @@ TEST_CASE("list_checkpoint_sets: many sets, and an error of the service", "[chec
 
 TEST_CASE("keep_last_checkpoint_sets: the newest commits stay, whatever their names",
           "[checkpoint]") {
-  sets_world w;
+  sets_fixture w;
   for (const char* step : {"8", "9", "10", "11"}) {
     w.commit_at(std::string("run/step-") + step + "/", 20);
   }
@@ -119,7 +121,7 @@ TEST_CASE("keep_last_checkpoint_sets: the newest commits stay, whatever their na
 }
 
 TEST_CASE("keep_last_checkpoint_sets: takes only what a complete set lists", "[checkpoint]") {
-  sets_world w;
+  sets_fixture w;
   w.commit_at("run/bad/");
   w.store.put("bucket", "run/bad/rank-0", dataflux::as_bytes("changed"));
   w.commit_at("run/gone/");
@@ -150,7 +152,7 @@ TEST_CASE("keep_last_checkpoint_sets: takes only what a complete set lists", "[c
 
 TEST_CASE("keep_last_checkpoint_sets: members that a set which stays lists stay, too",
           "[checkpoint]") {
-  sets_world w;
+  sets_fixture w;
   const auto records = w.put_members("run/", 3);
   auto first = w.set("run").submit_commit(records);
   auto second = w.set("run").submit_commit({records[1], records[2]}, {.name = "z"});
@@ -165,7 +167,7 @@ TEST_CASE("keep_last_checkpoint_sets: members that a set which stays lists stay,
 
 TEST_CASE("list_checkpoint_sets: what a killed save has left is shown with its age (mend 9)",
           "[checkpoint]") {
-  sets_world w;
+  sets_fixture w;
   w.commit_at("run/step-1/");
   w.put_marked("run/step-1/", "left over");  // in the folder of a set
   w.put_marked("run/step-2/", "rank-0/weights");
@@ -188,7 +190,7 @@ TEST_CASE("list_checkpoint_sets: what a killed save has left is shown with its a
 
 TEST_CASE("keep_last_checkpoint_sets: unfinished sets go when they are old enough (mend 9)",
           "[checkpoint]") {
-  sets_world w;
+  sets_fixture w;
   w.commit_at("run/step-1/");
   w.put_marked("run/step-2/", "rank-0/weights");
   w.put_marked("run/step-2/", "rank-1");
@@ -203,8 +205,9 @@ TEST_CASE("keep_last_checkpoint_sets: unfinished sets go when they are old enoug
   CHECK(prefixes(w.list("run").unfinished) == strings{"run/step-2/", "run/step-3/", "run/step-4/"});
   CHECK(w.keep_last("run", 2)->objects == 0);
   const auto keep = [&](std::chrono::hours limit) {
-    return w.finish(submit_keep_last_checkpoint_sets(w.store, "bucket", "run", 2, {},
-                                                     {.remove_unfinished_older_than = limit}));
+    return w.finish(submit_keep_last_checkpoint_sets(
+        w.store,
+        {.bucket = "bucket", .prefix = "run", .count = 2, .remove_unfinished_older_than = limit}));
   };
   CHECK(keep(std::chrono::hours(-1)).error().code() == errc::invalid_argument);
   CHECK(keep(std::chrono::hours(26))->objects == 0);
@@ -220,7 +223,7 @@ TEST_CASE("keep_last_checkpoint_sets: unfinished sets go when they are old enoug
 
 TEST_CASE("keep_last_checkpoint_sets: an unfinished set's member that another lists stays (mend 9)",
           "[checkpoint]") {
-  sets_world w;
+  sets_fixture w;
   w.put_marked("run/step-1/", "rank-0");
   const auto there =
       w.finish(w.store.submit_stat({.bucket = "bucket", .object = "run/step-1/rank-0"})).value();
@@ -232,7 +235,9 @@ TEST_CASE("keep_last_checkpoint_sets: an unfinished set's member that another li
   REQUIRE(w.finish(w.set("run").submit_commit({record})));
   w.clock.run_for(std::chrono::hours(48));
   const auto done = w.finish(submit_keep_last_checkpoint_sets(
-      w.store, "bucket", "run", 1, {}, {.remove_unfinished_older_than = std::chrono::hours(24)}));
+      w.store, {.bucket = "bucket",
+                .prefix = "run",
+                .remove_unfinished_older_than = std::chrono::hours(24)}));
   REQUIRE(done);
   CHECK(done->objects == 0);
   CHECK(w.open("run"));
@@ -241,7 +246,7 @@ TEST_CASE("keep_last_checkpoint_sets: an unfinished set's member that another li
 TEST_CASE("checkpoint_set: begin makes room for another save, or says what is there (mend 9)",
           "[checkpoint]") {
   using dataflux::unfinished_members;
-  sets_world w;
+  sets_fixture w;
   const auto begin = [&](unfinished_members how, const std::string& prefix = "run/step-1") {
     return w.finish(w.set(prefix).submit_begin(how));
   };
@@ -263,7 +268,7 @@ TEST_CASE("checkpoint_set: begin makes room for another save, or says what is th
   w.store.set_faults([](store_verb verb, std::string_view name, std::uint64_t) {
     std::optional<injected_fault> fault;
     if (verb == store_verb::remove && name == "run/step-1/rank-0") {
-      fault = set_world::refused(errc::permission_denied, 403);
+      fault = set_fixture::refused(errc::permission_denied, 403);
     }
     return fault;
   });
@@ -289,7 +294,7 @@ TEST_CASE("checkpoint_set: begin makes room for another save, or says what is th
 }
 
 TEST_CASE("remove_checkpoint_set: all below the prefix, and nothing beside it", "[checkpoint]") {
-  sets_world w;
+  sets_fixture w;
   w.commit_at("a/b/", 30);
   w.commit_at("a/b/nested/", 3);
   w.put("a/b/", "a stranger");
@@ -310,7 +315,7 @@ TEST_CASE("remove_checkpoint_set: all below the prefix, and nothing beside it", 
 }
 
 TEST_CASE("remove_checkpoint_set: last objects first, manifests last", "[checkpoint]") {
-  sets_world w;
+  sets_fixture w;
   w.commit_set("run/a/", 20);
   w.commit_set("run/b/", 20, {.name = "last.bin"});
   w.put("run/dcp/", ".metadata");
@@ -334,12 +339,12 @@ TEST_CASE("remove_checkpoint_set: stopped at any moment, the set is whole or no 
           "[checkpoint]") {
   bool seen[3]{};
   for (int moment = 0; moment < 260; moment += 3) {
-    sets_world w;
+    sets_fixture w;
     w.commit_set("run/a/", 40);
     w.clock.run();
     const std::size_t all = w.objects().size();
-    auto op = submit_remove_checkpoint_set(w.store, "bucket", "run");
-    w.clock.run_for(moment * set_world::tick);
+    auto op = submit_remove_checkpoint_set(w.store, {.bucket = "bucket", .prefix = "run"});
+    w.clock.run_for(moment * set_fixture::tick);
     op.cancel();
     const auto done = w.finish(std::move(op));
     const auto list = w.list("run");
@@ -360,13 +365,13 @@ TEST_CASE("remove_checkpoint_set: stopped at any moment, the set is whole or no 
 
 TEST_CASE("remove_checkpoint_set: what cannot be removed keeps what depends on it",
           "[checkpoint]") {
-  sets_world w;
+  sets_fixture w;
   w.commit_set("run/", 20);
   const auto deny = [&](const std::string& which) {
     w.store.set_faults([which](store_verb verb, std::string_view name, std::uint64_t) {
       std::optional<injected_fault> fault;
       if (verb == store_verb::remove && name == which) {
-        fault = set_world::refused(errc::permission_denied, 403);
+        fault = set_fixture::refused(errc::permission_denied, 403);
       }
       return fault;
     });
@@ -408,10 +413,10 @@ TEST_CASE("remove_checkpoint_set: what cannot be removed keeps what depends on i
 }
 
 TEST_CASE("remove_checkpoint_set: what is written or removed meanwhile", "[checkpoint]") {
-  sets_world w;
+  sets_fixture w;
   w.commit_set("run/", 20);
-  auto op = submit_remove_checkpoint_set(w.store, "bucket", "run");
-  w.clock.run_for(70 * set_world::tick);  // it has listed
+  auto op = submit_remove_checkpoint_set(w.store, {.bucket = "bucket", .prefix = "run"});
+  w.clock.run_for(70 * set_fixture::tick);  // it has listed
   REQUIRE(w.store.counters().of(store_verb::remove) == 0);
   w.put("run/", "rank-3", "newer");
   w.put("run/", "rank-x", "newer");
@@ -429,12 +434,14 @@ TEST_CASE("remove_checkpoint_set: what is written or removed meanwhile", "[check
 }
 
 TEST_CASE("remove_checkpoint_set: errors of the listing and limits end it", "[checkpoint]") {
-  sets_world w;
+  sets_fixture w;
   w.commit_set("run/", 20);
-  CHECK(w.finish(submit_remove_checkpoint_set(w.store, "nowhere", "run")).error().code() ==
-        errc::not_found);
-  const auto late = w.finish(
-      submit_remove_checkpoint_set(w.store, "bucket", "run", {.timeout = 50 * set_world::tick}));
+  CHECK(w.finish(submit_remove_checkpoint_set(w.store, {.bucket = "nowhere", .prefix = "run"}))
+            .error()
+            .code() == errc::not_found);
+  const auto late = w.finish(submit_remove_checkpoint_set(
+      w.store,
+      {.bucket = "bucket", .prefix = "run", .limits = {.timeout = 50 * set_fixture::tick}}));
   CHECK(late.error().code() == errc::deadline_exceeded);
   CHECK(w.open("run"));
   CHECK(w.store.in_flight() == 0);
@@ -442,7 +449,7 @@ TEST_CASE("remove_checkpoint_set: errors of the listing and limits end it", "[ch
 
 TEST_CASE("keep_last_checkpoint_sets: a versioned bucket keeps what is removed (mend 6)",
           "[checkpoint]") {
-  sets_world w;
+  sets_fixture w;
   w.store.set_rules("bucket", {.versioning = true});
   w.commit_at("run/1/");
   w.commit_at("run/2/");
@@ -469,7 +476,7 @@ TEST_CASE("keep_last_checkpoint_sets: a versioned bucket keeps what is removed (
 
 TEST_CASE("remove_checkpoint_set: what is written meanwhile stays, and is no failure (mend 6)",
           "[checkpoint]") {
-  sets_world w;
+  sets_fixture w;
   w.commit_set("run/1/");
   w.on_call([&w, once = true](std::uint64_t, store_verb verb, std::string_view object) mutable {
     if (verb == store_verb::remove && object == "run/1/rank-1" && std::exchange(once, false)) {

@@ -12,7 +12,7 @@ namespace {
 
 using dataflux::detail::extent_cache;
 
-struct world {
+struct fixture {
   /// A piece whose bytes are their offsets; it weighs as much as it has bytes.
   void put(std::uint64_t begin, std::size_t size, bool read) {
     extent_cache::extent piece{begin, slabs.allocate(size)};
@@ -36,7 +36,7 @@ struct world {
 }  // namespace
 
 TEST_CASE("extent_cache: copies what is there, over borders, and nothing else", "[checkpoint]") {
-  world w;
+  fixture w;
   w.put(10, 10, true);
   w.put(20, 5, true);
   w.put(30, 5, true);
@@ -56,7 +56,7 @@ TEST_CASE("extent_cache: copies what is there, over borders, and nothing else", 
 
 TEST_CASE("extent_cache: what was read longest ago goes first, unread pieces only if need be",
           "[checkpoint]") {
-  world w;
+  fixture w;
   w.put(0, 10, true);
   w.put(10, 10, false);
   w.put(20, 10, true);

@@ -1,4 +1,4 @@
-#include <dataflux/checkpoint/read_ahead.hpp>
+#include <dataflux/checkpoint/detail/read_ahead.hpp>
 
 #include <support/catch.hpp>
 
@@ -80,6 +80,34 @@ TEST_CASE("read_ahead: reads larger than the window", "[checkpoint]") {
   const byte_extent next = a.on_read({1000, 1000}, endless);
   CHECK(next.offset == 2000);
   CHECK(next.length == 10);
+  // As far as a read goes, or an eighth of the most.
+  read_ahead far({.first = 10, .most = 1'000});
+  far.on_read({0, 60}, endless);
+  CHECK(far.on_read({60, 60}, endless).length == 60);
+  read_ahead farther({.first = 10, .most = 1'000});
+  farther.on_read({0, 500}, endless);
+  CHECK(farther.on_read({500, 500}, endless).length == 125);
+}
+
+TEST_CASE("read_ahead: as far as the link rewards, in a piece for each lane", "[checkpoint]") {
+  read_ahead a({.first = 10, .most = 1'600});
+  std::uint64_t at = 0;
+  const auto go_on = [&] {
+    for (int i = 0; i < 1'000; ++i, at += 5) a.on_read({at, 5}, endless);
+  };
+  a.aim(32, 1'000'000);
+  go_on();
+  CHECK(a.window() == 1'600);
+  CHECK(a.piece() == 50);
+  a.aim(1'000, 1'000'000);
+  CHECK(a.piece() == 10);
+  a.aim(0, 800);
+  go_on();
+  CHECK(a.window() == 800);
+  CHECK(a.piece() == 800);
+  a.aim(4, 0);  // at least what it begins with
+  go_on();
+  CHECK(a.window() == 10);
 }
 
 }  // namespace read_ahead_test

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/checkpoint/member_record.hpp>
+#include <dataflux/checkpoint/detail/member_record.hpp>
 #include <dataflux/codec/crc32c.hpp>
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "upload_world.hpp"
+#include "upload_fixture.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -24,7 +24,7 @@ constexpr std::size_t size = 11 * part + 5;
 constexpr std::size_t parts = 12;
 
 /// Leaves parts of the file at the service, and the journal; gives its path.
-fs::path break_off(upload_world& w, upload_file_request request) {
+fs::path break_off(upload_fixture& w, upload_file_request request) {
   request.resume = true;
   w.fail(store_verb::upload_part, 6, error(errc::unavailable, "gone"), false, 1000);
   const auto sent = w.upload(request);
@@ -70,7 +70,7 @@ void change_byte(const std::string& path, std::size_t offset) {
 
 TEST_CASE("upload_file: goes on from what a broken call has left", "[checkpoint]") {
   for (const auto mode : {commit_mode::staged, commit_mode::direct}) {
-    upload_world w;
+    upload_fixture w;
     auto r = w.file(pattern(size));
     r.upload.mode = mode;
     break_off(w, r);
@@ -93,7 +93,7 @@ TEST_CASE("upload_file: goes on from what a broken call has left", "[checkpoint]
 
 TEST_CASE("upload_file: two parts are enough to go on from", "[checkpoint]") {
   for (const std::size_t bytes : {part + 1, 2 * part}) {
-    upload_world w;
+    upload_fixture w;
     auto r = w.file(pattern(bytes));
     r.resume = true;
     w.fail(store_verb::upload_part, 2, error(errc::unavailable, "gone"), false, 1000);
@@ -109,7 +109,7 @@ TEST_CASE("upload_file: two parts are enough to go on from", "[checkpoint]") {
 }
 
 TEST_CASE("upload_file: broken off again and again it comes to its end", "[checkpoint]") {
-  upload_world w(2 * part);
+  upload_fixture w(2 * part);
   auto r = w.file(pattern(size));
   r.resume = true;
   std::uint64_t had = 0;
@@ -130,7 +130,7 @@ TEST_CASE("upload_file: broken off again and again it comes to its end", "[check
 TEST_CASE("upload_file: what is left counts only if it is right", "[checkpoint]") {
   struct harm {
     const char* what;
-    std::function<void(upload_world&, upload_file_request&, const fs::path& journal)> inflict;
+    std::function<void(upload_fixture&, upload_file_request&, const fs::path& journal)> inflict;
     std::uint64_t resumed;        ///< parts
     std::size_t open_uploads{0};  ///< that nobody knows of any more
   };
@@ -167,21 +167,26 @@ TEST_CASE("upload_file: what is left counts only if it is right", "[checkpoint]"
          ::utimensat(AT_FDCWD, r.path.c_str(), times, 0);
        },
        0},
-      {"another type", [](auto&, auto& r, auto&) { r.upload.content_type = "a/b"; }, 0},
+      {"another cache control",
+       [](auto&, auto& r, auto&) { r.upload.attributes.cache_control = "no-store"; }, 0},
+      {"another type", [](auto&, auto& r, auto&) { r.upload.attributes.content_type = "a/b"; }, 0},
       {"another value of metadata",
        [](auto&, auto& r, auto&) {
-         r.upload.metadata = {{"a", "c"}};
+         r.upload.attributes.metadata = {{"a", "c"}};
        },
        0},
       {"another key of metadata",
        [](auto&, auto& r, auto&) {
-         r.upload.metadata = {{"c", "b"}};
+         r.upload.attributes.metadata = {{"c", "b"}};
        },
        0},
-      {"no metadata", [](auto&, auto& r, auto&) { r.upload.metadata.clear(); }, 0},
-      {"another encoding", [](auto&, auto& r, auto&) { r.upload.content_encoding = "x"; }, 0},
-      {"another class", [](auto&, auto& r, auto&) { r.upload.storage_class = "NEARLINE"; }, 0},
-      {"a custom time", [](auto&, auto& r, auto&) { r.upload.custom_time.emplace(); }, 0},
+      {"no metadata", [](auto&, auto& r, auto&) { r.upload.attributes.metadata.clear(); }, 0},
+      {"another encoding",
+       [](auto&, auto& r, auto&) { r.upload.attributes.content_encoding = "x"; }, 0},
+      {"another class",
+       [](auto&, auto& r, auto&) { r.upload.attributes.storage_class = "NEARLINE"; }, 0},
+      {"a custom time", [](auto&, auto& r, auto&) { r.upload.attributes.custom_time.emplace(); },
+       0},
       {"another mode", [](auto&, auto& r, auto&) { r.upload.mode = commit_mode::direct; }, 0},
       {"another part size", [](auto&, auto& r, auto&) { r.upload.part_size = 2 * part; }, 0},
       {"the journal's head",
@@ -197,9 +202,10 @@ TEST_CASE("upload_file: what is left counts only if it is right", "[checkpoint]"
        [](auto& w, auto&, auto&) {
          auto open = w.store.submit(dataflux::list_uploads_request{.bucket = "bkt"});
          const auto page = w.end(open);
-         auto gone = w.store.submit_multipart_abort({.bucket = "bkt",
-                                                     .object = page->uploads[0].object,
-                                                     .upload_id = page->uploads[0].upload_id});
+         auto gone = w.store.submit(
+             dataflux::multipart_abort_request{.bucket = "bkt",
+                                               .object = page->uploads[0].object,
+                                               .upload_id = page->uploads[0].upload_id});
          REQUIRE(w.end(gone));
        },
        0},
@@ -208,11 +214,12 @@ TEST_CASE("upload_file: what is left counts only if it is right", "[checkpoint]"
          auto open = w.store.submit(dataflux::list_uploads_request{.bucket = "bkt"});
          const auto page = w.end(open);
          const std::string other = pattern(part, 9);
-         auto sent = w.store.submit_upload_part({.bucket = "bkt",
-                                                 .object = page->uploads[0].object,
-                                                 .upload_id = page->uploads[0].upload_id,
-                                                 .part_number = 2,
-                                                 .data = as_bytes(other)});
+         auto sent =
+             w.store.submit(dataflux::upload_part_request{.bucket = "bkt",
+                                                          .object = page->uploads[0].object,
+                                                          .upload_id = page->uploads[0].upload_id,
+                                                          .part_number = 2,
+                                                          .data = as_bytes(other)});
          REQUIRE(w.end(sent));
        },
        4},
@@ -223,10 +230,10 @@ TEST_CASE("upload_file: what is left counts only if it is right", "[checkpoint]"
        0}};
   for (const harm& h : harms) {
     INFO(h.what);
-    upload_world w;
+    upload_fixture w;
     auto r = w.file(pattern(size));
     r.resume = true;
-    r.upload.metadata = {{"a", "b"}};
+    r.upload.attributes.metadata = {{"a", "b"}};
     const fs::path journal = break_off(w, r);
     h.inflict(w, r, journal);
     const auto sent = w.upload(r);
@@ -242,11 +249,11 @@ TEST_CASE("upload_file: what is left counts only if it is right", "[checkpoint]"
 TEST_CASE("upload_file: a service that cannot tell what it has leaves all as it is",
           "[checkpoint]") {
   for (const auto verb : {store_verb::list_parts, store_verb::stat, store_verb::multipart_abort}) {
-    upload_world w;
+    upload_fixture w;
     auto r = w.file(pattern(size));
     r.resume = true;
     break_off(w, r);
-    if (verb == store_verb::multipart_abort) r.upload.content_type = "a/b";
+    if (verb == store_verb::multipart_abort) r.upload.attributes.content_type = "a/b";
     w.fail(verb, 1, error(errc::unavailable, "not now"));
     const auto sent = w.upload(r);
     REQUIRE_FALSE(sent);
@@ -264,7 +271,7 @@ TEST_CASE("upload_file: a service that cannot tell what it has leaves all as it 
 TEST_CASE("upload_file: what failed before a part was sent, or by bad bytes, leaves nothing",
           "[checkpoint]") {
   for (const bool bad : {false, true}) {
-    upload_world w;
+    upload_fixture w;
     auto r = w.file(pattern(size));
     r.resume = true;
     w.fail(store_verb::upload_part, bad ? 6 : 1,
@@ -287,7 +294,7 @@ TEST_CASE("upload_file: whatever fails, the next call makes the object and nothi
         for (const bool lost : {false, true}) {
           INFO("verb " << to_string(verb) << " nth " << nth << " lost " << lost << " mode "
                        << to_string(mode));
-          upload_world w;
+          upload_fixture w;
           auto r = w.file(pattern(6 * part + 1));
           r.resume = true;
           r.upload.mode = mode;
@@ -314,7 +321,7 @@ TEST_CASE("upload_file: whatever fails, the next call makes the object and nothi
 }
 
 TEST_CASE("upload_file: two calls do not share a journal", "[checkpoint]") {
-  upload_world w;
+  upload_fixture w;
   auto r = w.file(pattern(size));
   r.resume = true;
   auto first = dataflux::submit_upload_file(w.context, r);
@@ -331,7 +338,7 @@ TEST_CASE("upload_file: two calls do not share a journal", "[checkpoint]") {
 }
 
 TEST_CASE("upload_file: a folder for journals", "[checkpoint]") {
-  upload_world w;
+  upload_fixture w;
   auto r = w.file(pattern(size));
   r.journal_folder = (w.folder / "journals").string();
   fs::create_directory(r.journal_folder);
@@ -348,7 +355,7 @@ TEST_CASE("upload_file: a folder for journals", "[checkpoint]") {
 }
 
 TEST_CASE("upload_file: parts on several pages of the service's list", "[checkpoint][.full]") {
-  upload_world w;
+  upload_fixture w;
   auto r = w.file("");
   fs::resize_file(r.path, 1500 * part);
   r.resume = true;

@@ -1,4 +1,4 @@
-#include "upload_world.hpp"
+#include "upload_fixture.hpp"
 
 #include <dataflux/codec/crc32c.hpp>
 
@@ -22,11 +22,11 @@ TEST_CASE("upload_file: a file becomes an object", "[checkpoint]") {
     for (const std::size_t size :
          {std::size_t{0}, std::size_t{1}, part - 1, part, part + 1, 2 * part, 11 * part + 5}) {
       INFO(size << " bytes, resume " << resume);
-      upload_world w;
+      upload_fixture w;
       const std::string body = pattern(size);
       auto r = w.file(body);
       r.resume = resume;
-      r.upload.content_type = "x/y";
+      r.upload.attributes.content_type = "x/y";
       std::uint64_t told = 0;
       r.progress = [&](std::uint64_t some) { told += some; };
       const auto sent = w.upload(r);
@@ -45,7 +45,7 @@ TEST_CASE("upload_file: a file becomes an object", "[checkpoint]") {
 }
 
 TEST_CASE("upload_file: a file of an open folder", "[checkpoint]") {
-  upload_world w;
+  upload_fixture w;
   auto r = w.file(pattern(3 * part));
   r.folder = ::open(w.folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   r.path = "elsewhere/f";
@@ -58,7 +58,7 @@ TEST_CASE("upload_file: a file of an open folder", "[checkpoint]") {
 }
 
 TEST_CASE("upload_file: what is no file is said before any request", "[checkpoint]") {
-  upload_world w;
+  upload_fixture w;
   auto r = w.file("");
   fs::remove(r.path);
   auto failed = w.upload(r).error();
@@ -78,7 +78,7 @@ TEST_CASE("upload_file: a file that changes while it is read", "[checkpoint]") {
   for (const int how : {0, 1, 2}) {
     for (const bool resume : {false, true}) {
       INFO("how " << how << " resume " << resume);
-      upload_world w;
+      upload_fixture w;
       auto r = w.file(pattern(11 * part));
       r.resume = resume;
       bool changed = false;
@@ -112,7 +112,7 @@ TEST_CASE("upload_file: a file that changes while it is read", "[checkpoint]") {
 
 TEST_CASE("upload_file: of two writers at once one fails", "[checkpoint]") {
   for (const std::size_t size : {std::size_t{5}, 5 * part}) {
-    upload_world w;
+    upload_fixture w;
     auto r = w.file(pattern(size));
     auto op = dataflux::submit_upload_file(w.context, r);
     while (w.count(store_verb::stat) == 0) REQUIRE(w.clock.step());
@@ -129,7 +129,7 @@ TEST_CASE("upload_file: of two writers at once one fails", "[checkpoint]") {
 
 TEST_CASE("upload_file: no room for the journal, or no place, is said before anything is sent",
           "[checkpoint]") {
-  upload_world w;
+  upload_fixture w;
   auto r = w.file(pattern(5 * part));
   r.resume = true;
   {
@@ -153,7 +153,7 @@ TEST_CASE("upload_file: no room for the journal, or no place, is said before any
 TEST_CASE("upload_file: one that is cancelled or whose time is over leaves nothing",
           "[checkpoint]") {
   for (const bool late : {false, true}) {
-    upload_world w;
+    upload_fixture w;
     auto r = w.file(pattern(11 * part));
     if (late) r.upload.limits.timeout = std::chrono::milliseconds(45);
     auto op = dataflux::submit_upload_file(w.context, r);
@@ -168,7 +168,7 @@ TEST_CASE("upload_file: one that is cancelled or whose time is over leaves nothi
 }
 
 TEST_CASE("upload_file: a part that fails is named", "[checkpoint]") {
-  upload_world w;
+  upload_fixture w;
   auto r = w.file(pattern(11 * part));
   w.fail(store_verb::upload_part, 4, error(errc::permission_denied, "no more"));
   const auto sent = w.upload(r);

@@ -1,4 +1,4 @@
-#include <dataflux/codec/json_writer.hpp>
+#include <dataflux/codec/detail/json_writer.hpp>
 
 #include <support/catch.hpp>
 
@@ -23,6 +23,12 @@ TEST_CASE("json_writer: quotes, backslashes and control characters are escaped",
   std::string out{"x="};
   append_json_string(out, std::string_view{"\"\\/\b\f\n\r\t\0\x1f\x7f\xc3\xa9", 13});
   CHECK(out == "x=\"\\\"\\\\/\\b\\f\\n\\r\\t\\u0000\\u001f\x7f\xc3\xa9\"");
+}
+
+TEST_CASE("json_writer: writes behind what there is", "[codec]") {
+  json_writer w{"head "};
+  w.begin_object().key("a").string("x").end_object();
+  CHECK(std::move(w).take() == R"(head {"a":"x"})");
 }
 
 }  // namespace json_writer_test

@@ -1,5 +1,5 @@
-#include <dataflux/codec/object_list.hpp>
-#include <dataflux/codec/rfc3339.hpp>
+#include <dataflux/codec/detail/object_list.hpp>
+#include <dataflux/codec/detail/rfc3339.hpp>
 
 #include <fuzz/object_list_fuzz.hpp>
 #include <support/catch.hpp>
@@ -144,6 +144,36 @@ TEST_CASE("object_list: numbers may be unquoted, and white space anywhere", "[co
   CHECK(seen.items[0].size == 12);
   CHECK(seen.items[0].generation == 34);
   CHECK(seen.items[0].crc32c == 0U);
+}
+
+TEST_CASE("object_list: how an item is written does not matter", "[codec]") {
+  const std::string_view forms[] = {
+      R"({"name":"o","size":"7","generation":"1700000000123456","crc32c":"SZYC0g=="})",
+      R"({"name":"o","crc32c":"SZYC0g==","generation":"1700000000123456","size":"7"})",
+      R"({"size":"7","name":"o","generation":"1700000000123456","crc32c":"SZYC0g=="})",
+      R"({"name":"o","size":7,"generation":1700000000123456,"crc32c":"SZYC0g=="})",
+      R"({"name":"o", "size":"7","generation":"1700000000123456","crc32c":"SZYC0g=="})",
+      R"({"name":"\u006f","size":"7","generation":"1700000000123456","crc32c":"SZYC0g=="})",
+      R"({"name":"o","kind":"x","size":"7","generation":"1700000000123456","crc32c":"SZYC0g=="})",
+      R"({"name":"o","size":"7","generation":"1700000000123456","crc32c":"SZYC0g==","a":["}"]})",
+      R"({"name":"o","size":"0000000000000000007","generation":"1700000000123456",)"
+      R"("crc32c":"SZYC0g=="})"};
+  std::string page{R"({"items":[)"};
+  for (const std::string_view form : forms) page.append(form).append(",");
+  page.append(R"({"name":"p","size":"9223372036854775807","generation":"12345678"}]})");
+  collector seen;
+  REQUIRE(read(page, seen));
+  REQUIRE(seen.items.size() == std::size(forms) + 1);
+  for (std::size_t k = 0; k < std::size(forms); ++k) {
+    CAPTURE(forms[k]);
+    CHECK(seen.names[k] == "o");
+    CHECK(seen.items[k].size == 7);
+    CHECK(seen.items[k].generation == 1700000000123456);
+    CHECK(seen.items[k].crc32c == 0x499602D2U);
+  }
+  CHECK(seen.items.back().size == 9223372036854775807U);
+  CHECK(seen.items.back().generation == 12345678);
+  CHECK_FALSE(seen.items.back().crc32c);
 }
 
 TEST_CASE("object_list: names are unescaped and keep their spaces", "[codec]") {

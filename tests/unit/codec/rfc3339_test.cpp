@@ -1,4 +1,4 @@
-#include <dataflux/codec/rfc3339.hpp>
+#include <dataflux/codec/detail/rfc3339.hpp>
 
 #include <fuzz/rfc3339_fuzz.hpp>
 #include <support/catch.hpp>

@@ -1,4 +1,4 @@
-#include <dataflux/codec/utf8.hpp>
+#include <dataflux/codec/detail/utf8.hpp>
 
 #include <fuzz/utf8_fuzz.hpp>
 #include <support/catch.hpp>

@@ -1,4 +1,4 @@
-#include <dataflux/codec/xml.hpp>
+#include <dataflux/codec/detail/xml.hpp>
 
 #include <fuzz/xml_fuzz.hpp>
 #include <support/catch.hpp>

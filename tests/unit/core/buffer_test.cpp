@@ -1,5 +1,5 @@
-#include <dataflux/buffer.hpp>
-#include <dataflux/slab.hpp>
+#include <dataflux/detail/buffer.hpp>
+#include <dataflux/detail/slab.hpp>
 
 #include <support/catch.hpp>
 #include <support/run_child.hpp>
@@ -11,6 +11,7 @@
 #include <limits>
 #include <new>
 #include <optional>
+#include <random>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -67,7 +68,7 @@ TEST_CASE("buffer_pool: idle memory stays below its limit and trim frees it", "[
 TEST_CASE("buffer_pool: a buffer is larger than asked for by an eighth at most", "[core]") {
   const buffer_pool pool;
   std::size_t before = 0;
-  for (std::size_t size = 33'000; size < (std::size_t{64} << 20U); size += size / 7 + 1) {
+  for (std::size_t size = 17'000; size < (std::size_t{64} << 20U); size += size / 7 + 1) {
     const std::size_t capacity = buffer_pool::capacity_for(size);
     CHECK(pool.acquire(size).capacity() == capacity);
     CHECK(capacity >= size);
@@ -92,6 +93,84 @@ TEST_CASE("buffer_pool: idle memory of other sizes does not make it larger than 
     CHECK(pool.used_bytes() + pool.idle_bytes() <= most);
   }
   CHECK(pool.idle_bytes() > 0);
+}
+
+TEST_CASE("buffer_pool: what is reserved counts as far as it is used, by whole pages", "[core]") {
+  constexpr std::size_t mib = std::size_t{1} << 20U;
+  const buffer_pool pool;
+  buffer b = pool.reserve(15 * mib);
+  CHECK(aligned(b.data(), 2 * mib));
+  CHECK(pool.used_bytes() == 0);
+  b.use(1);
+  CHECK(pool.used_bytes() == 2 * mib);
+  b.use(3 * mib);
+  b.use(2 * mib);
+  CHECK(pool.used_bytes() == 4 * mib);
+  b.use(15 * mib);
+  CHECK(pool.used_bytes() == 15 * mib);
+  std::memset(b.data(), 1, 15 * mib);
+  b = buffer();
+  CHECK(pool.used_bytes() == 0);
+  CHECK(pool.idle_bytes() == 15 * mib);
+  b = pool.reserve(15 * mib);
+  CHECK(b.data()[14 * mib] == std::byte{1});  // the same memory
+  CHECK(pool.idle_bytes() == 15 * mib);       // until it is used
+  b.use(6 * mib);
+  CHECK(pool.used_bytes() == 6 * mib);
+  CHECK(pool.idle_bytes() == 9 * mib);
+  pool.trim();
+  CHECK(b.data()[5 * mib] == std::byte{1});
+  CHECK(b.data()[7 * mib] == std::byte{0});  // given back to the system
+  CHECK(pool.idle_bytes() == 0);
+  CHECK(buffer_pool::pages_for(15 * mib - 5) == 15 * mib);
+  CHECK(buffer_pool::pages_for(17 * mib) == 18 * mib);
+  CHECK(buffer_pool::pages_for(100'000) == 25 * 4096);
+  b = pool.reserve(100'000);
+  b.use(5'000);
+  CHECK(pool.used_bytes() == 8192);
+  b = buffer();
+  CHECK(pool.reserve(100'000).capacity() == buffer_pool::capacity_for(100'000));
+}
+
+TEST_CASE("buffer_pool: reserved and other memory together are never more than was in use at once",
+          "[core]") {
+  std::mt19937 random(3);
+  const auto below = [&](std::size_t n) { return random() % n; };
+  const buffer_pool pool;
+  struct piece {
+    buffer memory;
+    std::size_t size;
+    std::size_t used;
+  };
+  std::vector<piece> pieces;
+  std::size_t most = 0;
+  for (int i = 0; i < 3'000; ++i) {
+    const std::size_t size = 70'000 + below(std::size_t{9} << 20U);
+    switch (below(4)) {
+      case 0:
+        pieces.push_back({pool.acquire(size), 0, 0});
+        break;
+      case 1:
+        pieces.push_back({pool.reserve(size), size, 0});
+        break;
+      case 2:
+        for (piece& p : pieces) {
+          p.used += below(p.size - p.used + 1);
+          p.memory.use(p.used);
+        }
+        break;
+      default:
+        if (pieces.size() > below(12)) {
+          pieces.erase(pieces.begin() + static_cast<std::ptrdiff_t>(below(pieces.size())));
+        }
+    }
+    most = std::max(most, pool.used_bytes());
+    REQUIRE(pool.used_bytes() + pool.idle_bytes() <= most);
+  }
+  pieces.clear();
+  CHECK(pool.used_bytes() == 0);
+  pool.trim();
+  CHECK(pool.idle_bytes() == 0);
 }
 
 TEST_CASE("buffer_pool: an impossible size throws and leaves the count alone", "[core]") {
@@ -166,6 +245,19 @@ TEST_CASE("slab_writer: a slab goes back when its last piece is gone", "[core]")
   CHECK(pool.used_bytes() == 0);
 }
 
+TEST_CASE("slab_writer: the slab that came back last is the next one", "[core]") {
+  const buffer_pool pool;
+  dataflux::slab_writer writer(pool, 8192);
+  std::vector<dataflux::shared_bytes> pieces;
+  for (int i = 0; i < 30; ++i) pieces.push_back(writer.allocate(1000));
+  const std::byte* const back_last = pieces[8].data();
+  CHECK(back_last == pieces[9].data() - 1024);
+  for (std::size_t i : {16U, 17U, 18U, 19U, 20U, 21U, 22U, 23U}) pieces[i] = {};
+  for (std::size_t i : {8U, 9U, 10U, 11U, 12U, 13U, 14U, 15U}) pieces[i] = {};
+  for (int i = 0; i < 2; ++i) static_cast<void>(writer.allocate(1000));  // the current one's rest
+  CHECK(writer.allocate(1000).data() == back_last);
+}
+
 TEST_CASE("slab_writer: a large piece has memory of its own and the spare bytes", "[core]") {
   const buffer_pool pool;
   dataflux::slab_writer writer(pool, 8192);
@@ -191,10 +283,10 @@ TEST_CASE("buffer_pool: the child of a fork goes without its lock (mend 10)", "[
   });
   int bad = 0;
   for (int i = 0; i < 200 && bad == 0; ++i) {
-    std::optional<buffer> lent(pool.acquire(100'000));
+    std::optional<buffer> borrowed(pool.acquire(100'000));
     std::optional<buffer_pool> last(pool);
     bad = run_child([&] {
-      lent.reset();
+      borrowed.reset();
       const buffer made = last->acquire(10);
       made.data()[9] = std::byte{1};
       last->trim();

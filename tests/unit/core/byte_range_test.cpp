@@ -1,4 +1,4 @@
-#include <dataflux/byte_range.hpp>
+#include <dataflux/bytes.hpp>
 
 #include <support/catch.hpp>
 

@@ -1,6 +1,5 @@
-#include <dataflux/byte_range.hpp>
-#include <dataflux/byte_sink.hpp>
-#include <dataflux/collecting_sink.hpp>
+#include <dataflux/bytes.hpp>
+#include <dataflux/detail/collecting_sink.hpp>
 
 #include <support/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include <dataflux/ref.hpp>
+#include <dataflux/detail/ref.hpp>
 
 #include <support/catch.hpp>
 

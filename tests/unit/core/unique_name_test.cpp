@@ -1,4 +1,4 @@
-#include <dataflux/unique_name.hpp>
+#include <dataflux/detail/unique_name.hpp>
 
 #include <support/catch.hpp>
 

@@ -10,7 +10,7 @@
 #include <fstream>
 #include <string>
 
-#include "file_world.hpp"
+#include "file_fixture.hpp"
 
 namespace download_file_resume_test {
 
@@ -22,7 +22,7 @@ using dataflux::download_file_request;
 using dataflux::errc;
 
 /// Leaves a part of `request` behind, some slices of which are there; gives its name.
-std::string break_off(file_world& w, download_file_request request) {
+std::string break_off(file_fixture& w, download_file_request request) {
   std::atomic<std::uint64_t> written{0};
   request.resume = true;
   request.progress = [&](std::uint64_t some) { written += some; };
@@ -48,7 +48,7 @@ void overwrite(const std::string& path, std::size_t offset, char with) {
 }  // namespace
 
 TEST_CASE("download_file: goes on from what a broken call has left", "[download]") {
-  file_world w(few_ahead);
+  file_fixture w(few_ahead);
   auto r = w.put("o", many, 1);
   r.resume = true;
   break_off(w, r);
@@ -80,7 +80,7 @@ TEST_CASE("download_file: what is left counts only if it is right", "[download]"
   std::uint64_t unharmed = 0;
   for (const harm& h : harms) {
     INFO(h.what);
-    file_world w(few_ahead);
+    file_fixture w(few_ahead);
     auto r = w.put("o", many, 1);
     r.resume = true;
     const std::string part = break_off(w, r);
@@ -95,7 +95,7 @@ TEST_CASE("download_file: what is left counts only if it is right", "[download]"
 }
 
 TEST_CASE("download_file: a slice that was damaged is read again, and no other", "[download]") {
-  file_world w(few_ahead);
+  file_fixture w(few_ahead);
   auto r = w.put("o", many, 1);
   const std::string part = break_off(w, r);
   const auto there = w.files().begin()->second;
@@ -117,7 +117,7 @@ TEST_CASE("download_file: a slice that was damaged is read again, and no other",
 
 TEST_CASE("download_file: a part of something else begins anew", "[download]") {
   for (const int what : {0, 1, 2}) {
-    file_world w(few_ahead);
+    file_fixture w(few_ahead);
     auto r = w.put("o", many, 1);
     break_off(w, r);
     bytes expected = body_of(many, 2);
@@ -140,7 +140,7 @@ TEST_CASE("download_file: a part of something else begins anew", "[download]") {
 }
 
 TEST_CASE("download_file: two calls do not share a part", "[download]") {
-  file_world w;
+  file_fixture w;
   auto r = w.put("o", 95'000, 1);
   r.resume = true;
   auto first = dataflux::submit_download_file(w.context, r);
@@ -160,7 +160,7 @@ TEST_CASE("download_file: two calls do not share a part", "[download]") {
 TEST_CASE("download_file: what others have put in the part's place is not written to",
           "[download]") {
   for (const bool symbolic : {false, true}) {
-    file_world w(few_ahead);
+    file_fixture w(few_ahead);
     auto r = w.put("o", many, 1);
     const std::string part = break_off(w, r);
     fs::remove(part);

@@ -14,7 +14,7 @@
 #include <tuple>
 #include <vector>
 
-#include "file_world.hpp"
+#include "file_fixture.hpp"
 
 namespace download_file_test {
 
@@ -32,7 +32,7 @@ using dataflux::store_verb;
 TEST_CASE("download_file: an object of every size, checked", "[download]") {
   for (const std::size_t size : {0U, 1U, 9'999U, 10'000U, 10'001U, 30'000U, 123'457U}) {
     INFO(size);
-    file_world w;
+    file_fixture w;
     auto r = w.put("o", size, size);
     std::atomic<std::uint64_t> seen{0};
     r.progress = [&](std::uint64_t some) { seen += some; };
@@ -46,7 +46,7 @@ TEST_CASE("download_file: an object of every size, checked", "[download]") {
     CHECK(w.holds("o", body_of(size, size)));
     CHECK(w.reads() == (size + slice - 1) / slice);
     CHECK(w.store.counters().of(store_verb::stat) == 0);
-    CHECK(w.context.counters().lent == 0);
+    CHECK(w.context.counters().borrowed == 0);
     CHECK(w.context.counters().held == 0);
     // The same without a listing, over the file that is there.
     w.put("o", size, size + 1);
@@ -58,7 +58,7 @@ TEST_CASE("download_file: an object of every size, checked", "[download]") {
 }
 
 TEST_CASE("download_file: ranges", "[download]") {
-  file_world w;
+  file_fixture w;
   w.put("o", 50'000, 3);
   const bytes all = body_of(50'000, 3);
   const auto part = [&](std::size_t from, std::size_t size) {
@@ -92,7 +92,7 @@ TEST_CASE("download_file: ranges", "[download]") {
 }
 
 TEST_CASE("download_file: a failure leaves the old file and none of its own", "[download]") {
-  file_world w;
+  file_fixture w;
   auto good = w.put("o", 45'000, 1);
   REQUIRE(w.get(good));
   const bytes old = body_of(45'000, 1);
@@ -119,7 +119,7 @@ TEST_CASE("download_file: a failure leaves the old file and none of its own", "[
 }
 
 TEST_CASE("download_file: errors of the file system name the path and no bucket", "[download]") {
-  file_world w;
+  file_fixture w;
   auto r = w.put("o", 45'000, 1);
   fs::create_directory(w.folder / "sub");
   const std::tuple<std::string, errc, std::string> rows[]{
@@ -148,7 +148,7 @@ TEST_CASE("download_file: errors of the file system name the path and no bucket"
 TEST_CASE("download_file: a disk that is full", "[download]") {
   for (const bool resume : {false, true}) {
     for (const std::size_t size : {9'000U, 95'000U}) {
-      file_world w;
+      file_fixture w;
       auto r = w.put("o", size, 1);
       r.resume = resume;
       {
@@ -169,7 +169,7 @@ TEST_CASE("download_file: cancelled at any step, it leaves nothing", "[download]
   bool finished = false;
   int cancelled = 0;
   for (int steps = 0; !finished; ++steps) {
-    file_world w;
+    file_fixture w;
     w.put("o", 95'000, 1);
     auto op = dataflux::submit_download_file(w.context, w.asked("o"));
     for (int i = 0; i < steps && !op.poll(); ++i) REQUIRE(w.clock.step());
@@ -184,13 +184,13 @@ TEST_CASE("download_file: cancelled at any step, it leaves nothing", "[download]
       CHECK(w.files().empty());
     }
     CHECK(w.store.in_flight() == 0);
-    CHECK(w.context.counters().lent == 0);
+    CHECK(w.context.counters().borrowed == 0);
   }
   CHECK(cancelled > 5);
 }
 
 TEST_CASE("download_file: the time limit is of the whole", "[download]") {
-  file_world w;
+  file_fixture w;
   w.put("o", 95'000, 1);
   for (const auto limit : {1ms, 25ms}) {
     auto r = w.asked("o");
@@ -203,7 +203,7 @@ TEST_CASE("download_file: the time limit is of the whole", "[download]") {
 }
 
 TEST_CASE("download_file: an object that is replaced in the midst", "[download]") {
-  file_world w(few_ahead);
+  file_fixture w(few_ahead);
   w.put("o", many, 1);
   std::atomic<std::uint64_t> written{0};
   auto r = w.asked("o");
@@ -219,7 +219,7 @@ TEST_CASE("download_file: an object that is replaced in the midst", "[download]"
 }
 
 TEST_CASE("download_file: into an open folder, wherever its path leads", "[download]") {
-  file_world w;
+  file_fixture w;
   auto r = w.put("o", 35'000, 1);
   const fs::path before = w.folder / "before";
   fs::create_directory(before);
@@ -247,7 +247,7 @@ TEST_CASE("download_file: into an open folder, wherever its path leads", "[downl
 }
 
 TEST_CASE("download_file: many at once with a small cap", "[download]") {
-  file_world w({.memory_cap = 60'000, .slice = slice});
+  file_fixture w({.memory_cap = 60'000, .slice = slice});
   std::vector<dataflux::operation<downloaded_file>> all;
   for (int i = 0; i < 40; ++i) {
     all.push_back(dataflux::submit_download_file(

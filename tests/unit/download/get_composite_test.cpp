@@ -1,6 +1,8 @@
-#include "get_world.hpp"
+#include "get_fixture.hpp"
 
 #include <dataflux/observer.hpp>
+#include <dataflux/transfer/detail/composite_label.hpp>
+#include <dataflux/transfer/leftovers.hpp>
 
 #include <functional>
 #include <map>
@@ -14,7 +16,7 @@ using dataflux::byte_range;
 using dataflux::compose_options;
 using dataflux::errc;
 using dataflux::error;
-using dataflux::get_many_options;
+using dataflux::get_many_request;
 using dataflux::get_on_error;
 using dataflux::get_order;
 using dataflux::get_request;
@@ -46,26 +48,28 @@ error failure(errc code, int status) {
   return e;
 }
 
-struct compose_world : get_world {
-  using get_world::get_world;
+struct compose_fixture : get_fixture {
+  using get_fixture::get_fixture;
 
-  get_many_options options(get_order order = get_order::as_asked) {
-    return {.order = order, .compose = compose_options{.min_objects = 2, .watcher = &log}};
+  get_many_request options(get_order order = get_order::as_asked) {
+    return {.bucket = "bucket",
+            .order = order,
+            .compose = compose_options{.min_objects = 2, .observer = &log}};
   }
   std::uint64_t composes() const { return store.counters().of(store_verb::compose); }
   /// Objects that lie where composites do.
-  std::size_t litter() {
+  std::size_t orphans() {
     auto op = store.submit(dataflux::list_page_request{
         .bucket = "bucket", .prefix = std::string(dataflux::composed_objects_prefix)});
     clock.run();
     return op.take().value().objects.size();
   }
   /// Everything is as it should be, but for those that may fail.
-  void read_right(std::vector<get_request> requests, get_many_options how,
+  void read_right(std::vector<get_request> requests, get_many_request how,
                   const std::map<std::uint64_t, errc>& lost = {}) {
     std::vector<bool> seen(requests.size());
     {
-      getter items(context, "bucket", requests, how);
+      getter items(context, how, requests);
       CHECK_FALSE(read_all(items, 9, [&](const got_item& item) {
         INFO(item.index << " " << (item.failure ? item.failure->to_string() : ""));
         const get_request& asked = requests[item.index];
@@ -109,7 +113,7 @@ struct compose_world : get_world {
 
 TEST_CASE("get_composite: groups are read as one, and give the same items", "[download]") {
   const auto order = GENERATE(get_order::as_asked, get_order::as_ready);
-  compose_world w;
+  compose_fixture w;
   const auto requests = w.add_many(2'000, 3'000);
   w.read_right(requests, w.options(order));
   // Groups that are begun during the trial are read one by one; all others are of 32.
@@ -119,13 +123,13 @@ TEST_CASE("get_composite: groups are read as one, and give the same items", "[do
   CHECK(w.context.counters().composites == w.composes());
   CHECK(w.context.counters().composites_left == 0);
   CHECK(w.context.counters().items == 2'000);
-  CHECK(w.litter() == 0);
+  CHECK(w.orphans() == 0);
   CHECK(w.log.lines.empty());
 }
 
 TEST_CASE("get_composite: never unless it is asked for", "[download]") {
-  compose_world w;
-  w.read_right(w.add_many(100, 300), {});
+  compose_fixture w;
+  w.read_right(w.add_many(100, 300), {.bucket = "bucket"});
   CHECK(w.composes() == 0);
 }
 
@@ -133,13 +137,13 @@ TEST_CASE("get_composite: whatever the sizes, limits and links", "[download]") {
   for (std::uint32_t seed = 0; seed < 40; ++seed) {
     INFO(seed);
     std::mt19937 dice(seed);
-    compose_world w({.memory_cap = 160'000 + dice() % 4 * 400'000, .slice = 4'000},
-                    {.rtt = 20ms,
-                     .jitter = seed % 3 == 0 ? 0.0 : 1.0,
-                     .bytes_per_second_per_connection = seed % 2 == 0 ? 0.0 : 1e6,
-                     .connections = seed % 5 == 0 ? 4U : 0U,
-                     .piece_size = 1 + dice() % 5'000,
-                     .seed = seed});
+    compose_fixture w({.memory_cap = 160'000 + dice() % 4 * 400'000, .slice = 4'000},
+                      {.rtt = 20ms,
+                       .jitter = seed % 3 == 0 ? 0.0 : 1.0,
+                       .bytes_per_second_per_connection = seed % 2 == 0 ? 0.0 : 1e6,
+                       .connections = seed % 5 == 0 ? 4U : 0U,
+                       .piece_size = 1 + dice() % 5'000,
+                       .seed = seed});
     std::vector<get_request> requests;
     std::vector<std::vector<std::byte>> memory(300);
     for (std::size_t i = 0; i < 300; ++i) {
@@ -155,16 +159,16 @@ TEST_CASE("get_composite: whatever the sizes, limits and links", "[download]") {
     }
     auto how = w.options(seed % 2 == 0 ? get_order::as_asked : get_order::as_ready);
     how.compose->max_bytes = 1'000 + dice() % 60'000;
-    how.compose->min_objects = dice() % 6;
+    how.compose->min_objects = 1 + dice() % 5;
     w.read_right(requests, how);
     CHECK(w.composes() > 0);
-    CHECK(w.litter() == 0);
+    CHECK(w.orphans() == 0);
     CHECK(w.log.lines.empty());
   }
 }
 
 TEST_CASE("get_composite: only neighbours of known size and generation", "[download]") {
-  compose_world w;
+  compose_fixture w;
   auto requests = w.add_many(40, 500);
   SECTION("no size") {
     for (get_request& r : requests) r.object_size.reset();
@@ -188,7 +192,7 @@ TEST_CASE("get_composite: only neighbours of known size and generation", "[downl
   auto how = w.options();
   how.compose->min_objects = 12;
   {
-    getter items(w.context, "bucket", requests, how);
+    getter items(w.context, how, requests);
     std::uint64_t n = 0;
     CHECK_FALSE(w.read_all(items, 9, [&](const got_item& item) { CHECK(item.index == n++); }));
     CHECK(n == requests.size());
@@ -198,33 +202,33 @@ TEST_CASE("get_composite: only neighbours of known size and generation", "[downl
 }
 
 TEST_CASE("get_composite: says whose it is, until when, and of which generations", "[download]") {
-  compose_world w;
+  compose_fixture w;
   const auto requests = w.add_many(32, 5'000);
   std::vector<std::string> made;
   w.store.set_faults([&](store_verb verb, std::string_view name, std::uint64_t) {
     if (verb == store_verb::compose) made.emplace_back(name);
-    // The read waits, so that there is something to look at.
+    // The read waits, so that there is something to examine.
     return verb == store_verb::read && composite(name) ? std::optional(injected_fault{.delay = 1s})
                                                        : std::nullopt;
   });
-  getter items(w.context, "bucket", requests, w.options());
+  getter items(w.context, w.options(), requests);
   w.clock.run_for(200ms);
   REQUIRE(made.size() == 1);
-  CHECK(dataflux::is_composite_name(made[0]));
+  CHECK(dataflux::detail::is_composite_name(made[0]));
   auto look = w.store.submit_stat({.bucket = "bucket", .object = made[0]});
   w.clock.run_for(50ms);
   const auto seen = look.take().value();
-  const auto label = dataflux::parse_composite_label(seen.metadata);
+  const auto label = dataflux::detail::parse_composite_label(seen.metadata);
   REQUIRE(label);
   CHECK(label->expires - label->created == 1h);
   CHECK(seen.custom_time == label->expires);
   CHECK(seen.component_count == 32);
   w.clock.run();
-  CHECK(w.litter() == 0);
+  CHECK(w.orphans() == 0);
 }
 
 TEST_CASE("get_composite: an object that was replaced or removed fails alone", "[download]") {
-  compose_world w;
+  compose_fixture w;
   auto requests = w.add_many(96, 1'000);
   static_cast<void>(w.put("40", 1'000, 7));  // another generation than was listed
   requests[70].object = "missing";
@@ -245,7 +249,7 @@ TEST_CASE("get_composite: an object that was replaced or removed fails alone", "
     how.on_error = get_on_error::stop;
     std::uint64_t n = 0;
     {
-      getter items(w.context, "bucket", requests, how);
+      getter items(w.context, how, requests);
       const auto end = w.read_all(items, 5, [&](const got_item&) { ++n; });
       REQUIRE(end);
       CHECK(end->code() == errc::not_found);
@@ -254,11 +258,11 @@ TEST_CASE("get_composite: an object that was replaced or removed fails alone", "
     CHECK(n == 32);  // a group is one for the window
     w.at_rest();
   }
-  CHECK(w.litter() == 0);
+  CHECK(w.orphans() == 0);
 }
 
 TEST_CASE("get_composite: whatever fails, items are right and nothing stays", "[download]") {
-  compose_world w({.slice = 20'000}, {.rtt = 20ms, .jitter = 0.5});
+  compose_fixture w({.slice = 20'000}, {.rtt = 20ms, .jitter = 0.5});
   const auto requests = w.add_many(1'600, 1'000);
   struct trouble {
     store_verb verb;
@@ -295,14 +299,14 @@ TEST_CASE("get_composite: whatever fails, items are right and nothing stays", "[
       });
       w.read_right(requests, w.options(i % 2 == 0 ? get_order::as_asked : get_order::as_ready));
       CHECK(hits > 0);
-      CHECK(w.litter() == 0);
+      CHECK(w.orphans() == 0);
       CHECK(w.context.counters().composites_left == 0);
     }
   }
 }
 
 TEST_CASE("get_composite: what forbids it ends it for the stream, and is said once", "[download]") {
-  compose_world w;
+  compose_fixture w;
   const auto requests = w.add_many(3'200, 100);
   std::optional<error> no;
   std::uint64_t tries = 0;
@@ -329,12 +333,12 @@ TEST_CASE("get_composite: what forbids it ends it for the stream, and is said on
   CHECK(w.log.lines.size() == 1);
   CHECK(w.log.with("one by one") == 1);
   CHECK(w.log.with("injected") == 1);
-  CHECK(w.litter() == 0);
+  CHECK(w.orphans() == 0);
 }
 
 TEST_CASE("get_composite: groups of several storage classes do not end it for others",
           "[download]") {
-  compose_world w;
+  compose_fixture w;
   const auto requests = w.add_many(1'280, 100);
   std::uint64_t n = 0;
   w.store.set_faults(
@@ -345,11 +349,11 @@ TEST_CASE("get_composite: groups of several storage classes do not end it for ot
   w.read_right(requests, w.options());
   CHECK(w.context.counters().composites > 8);
   CHECK(w.log.lines.empty());
-  CHECK(w.litter() == 0);
+  CHECK(w.orphans() == 0);
 }
 
 TEST_CASE("get_composite: where nothing can be removed one is left, and it is told", "[download]") {
-  compose_world w;
+  compose_fixture w;
   const auto requests = w.add_many(3'200, 100);
   w.store.set_faults(
       [&](store_verb verb, std::string_view, std::uint64_t) -> std::optional<injected_fault> {
@@ -358,7 +362,7 @@ TEST_CASE("get_composite: where nothing can be removed one is left, and it is to
       });
   w.read_right(requests, w.options());
   CHECK(w.composes() == 1);
-  CHECK(w.litter() == 1);
+  CHECK(w.orphans() == 1);
   CHECK(w.context.counters().composites_left == 1);
   CHECK(w.log.with("may still be there") == 1);
   CHECK(w.log.with("one by one") == 1);
@@ -366,7 +370,7 @@ TEST_CASE("get_composite: where nothing can be removed one is left, and it is to
 
 TEST_CASE("get_composite: a removal that fails for a moment is counted, and composing goes on",
           "[download]") {
-  compose_world w;
+  compose_fixture w;
   const auto requests = w.add_many(3'200, 100);
   std::uint64_t n = 0;
   w.store.set_faults(
@@ -376,7 +380,7 @@ TEST_CASE("get_composite: a removal that fails for a moment is counted, and comp
       });
   w.read_right(requests, w.options());
   CHECK(w.composes() > 80);
-  CHECK(w.litter() == 1);
+  CHECK(w.orphans() == 1);
   CHECK(w.context.counters().composites_left == 1);
   CHECK(w.log.lines.size() == 1);
 }
@@ -387,13 +391,13 @@ TEST_CASE("get_composite: ended at any moment, nothing stays", "[download]") {
   std::uint64_t composed = 0;
   for (std::size_t step = 0; !over; step += 1 + step / 8) {
     INFO(step);
-    compose_world w({}, {.rtt = 20ms, .jitter = 0.3});
+    compose_fixture w({}, {.rtt = 20ms, .jitter = 0.3});
     const auto requests = w.add_many(640, 50);
     std::stop_source stop;
     {
       auto how = w.options();
       how.limits.stop = stop.get_token();
-      std::optional<getter> items(std::in_place, w.context, "bucket", requests, how);
+      std::optional<getter> items(std::in_place, w.context, how, requests);
       auto op = items->submit_next_batch(640);
       for (std::size_t i = 0; i < step && !over; ++i) over = !w.clock.run_one();
       if (way == 0) items->cancel();
@@ -404,26 +408,26 @@ TEST_CASE("get_composite: ended at any moment, nothing stays", "[download]") {
     }
     w.at_rest();
     composed += w.composes();
-    CHECK(w.litter() == 0);
+    CHECK(w.orphans() == 0);
     CHECK(w.log.lines.empty());
   }
   CHECK(composed > 100);
 }
 
 TEST_CASE("get_composite: a time limit of the stream removes what there is", "[download]") {
-  compose_world w;
+  compose_fixture w;
   const auto requests = w.add_many(6'000, 100);
   for (const auto limit : {1ms, 15ms, 25ms, 35ms, 45ms, 55ms, 65ms, 85ms, 100ms, 130ms}) {
     auto how = w.options();
     how.limits.timeout = limit;
     {
-      getter items(w.context, "bucket", requests, how);
+      getter items(w.context, how, requests);
       const auto end = w.read_all(items, 50, [](const got_item&) {});
       REQUIRE(end);
       CHECK(end->code() == errc::deadline_exceeded);
     }
     w.at_rest();
-    CHECK(w.litter() == 0);
+    CHECK(w.orphans() == 0);
   }
 }
 
@@ -431,8 +435,8 @@ TEST_CASE("get_composite: several streams with little memory take groups from ea
           "[download]") {
   for (std::uint32_t seed = 0; seed < 20; ++seed) {
     INFO(seed);
-    compose_world w({.memory_cap = 40'000, .slice = 3'000},
-                    {.rtt = 20ms, .jitter = 1, .seed = seed});
+    compose_fixture w({.memory_cap = 40'000, .slice = 3'000},
+                      {.rtt = 20ms, .jitter = 1, .seed = seed});
     const auto requests = w.add_many(300, 400);
     get_request large = w.add("large", 39'000, 5);
     std::mt19937 dice(seed);
@@ -442,7 +446,7 @@ TEST_CASE("get_composite: several streams with little memory take groups from ea
       std::vector<get_request> with_large = requests;
       with_large.insert(with_large.begin() + 100, large);
       for (int i = 0; i < 3; ++i) {
-        streams.emplace_back(w.context, "bucket", i == 0 ? with_large : requests, w.options());
+        streams.emplace_back(w.context, w.options(), i == 0 ? with_large : requests);
       }
       for (std::size_t left = 901; left > 0;) {
         const std::size_t at = dice() % 3;
@@ -457,10 +461,39 @@ TEST_CASE("get_composite: several streams with little memory take groups from ea
       }
     }
     w.at_rest();
-    CHECK(w.litter() == 0);
+    CHECK(w.orphans() == 0);
     CHECK(w.context.counters().composites > 0);
     CHECK(w.log.lines.empty());
   }
+}
+
+TEST_CASE("remove_leftovers: takes nothing from a stream that runs", "[download]") {
+  get_fixture w;
+  std::vector<dataflux::get_request> requests = w.put_many(3'000, 100);
+  const bool rudely = GENERATE(false, true);
+  {
+    dataflux::getter items(
+        w.context, {.bucket = "bucket", .compose = dataflux::compose_options{.min_objects = 2}},
+        requests);
+    std::uint64_t n = 0;
+    std::uint64_t removed = 0;
+    while (n < requests.size()) {
+      auto op = submit_remove_leftovers(
+          w.store, {.bucket = "bucket",
+                    .older_than = rudely ? std::optional<dataflux::duration>(0s) : std::nullopt});
+      const auto batch = w.next(items, 100).value();
+      for (const dataflux::got_item& item : batch) {
+        REQUIRE_FALSE(item.failure);
+        CHECK(same(item.bytes, body_of(100, n++)));
+      }
+      while (!op.poll()) REQUIRE(w.clock.run_one());
+      removed += op.take().value().stale;
+    }
+    CHECK((removed > 0) == rudely);
+  }
+  w.at_rest();
+  CHECK(w.context.counters().composites > 10);
+  CHECK(w.context.counters().composites_left == 0);
 }
 
 }  // namespace get_composite_test

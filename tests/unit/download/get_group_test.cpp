@@ -1,4 +1,4 @@
-#include "get_world.hpp"
+#include "get_fixture.hpp"
 
 #include <algorithm>
 #include <random>
@@ -16,14 +16,14 @@ using dataflux::injected_fault;
 using dataflux::store_verb;
 
 TEST_CASE("getter: neighbouring pieces of an object are one request", "[download]") {
-  get_world w;
+  get_fixture w;
   const auto whole = body_of(100'000, 1);
   get_request o = w.put("o", 100'000, 1);
   std::vector<get_request> requests(100, o);
   for (std::size_t i = 0; i < 100; ++i) requests[i].range = byte_range::span(i * 1'000, 1'000);
   const bool all = GENERATE(true, false);
   if (!all) requests.pop_back();
-  getter items(w.context, "bucket", requests);
+  getter items(w.context, {.bucket = "bucket"}, requests);
   std::uint64_t n = 0;
   CHECK_FALSE(w.read_all(items, 7, [&](const got_item& item) {
     REQUIRE_FALSE(item.failure);
@@ -43,7 +43,8 @@ TEST_CASE("getter: any pieces in any order give the right bytes", "[download]") 
   for (std::uint32_t seed = 0; seed < 60; ++seed) {
     INFO(seed);
     std::mt19937 dice(seed);
-    get_world w({.memory_cap = 200'000, .slice = 5'000}, {.rtt = 20ms, .jitter = 1, .seed = seed});
+    get_fixture w({.memory_cap = 200'000, .slice = 5'000},
+                  {.rtt = 20ms, .jitter = 1, .seed = seed});
     std::vector<std::vector<std::byte>> bodies;
     std::vector<get_request> objects;
     for (std::size_t i = 0; i < 3; ++i) {
@@ -73,8 +74,10 @@ TEST_CASE("getter: any pieces in any order give the right bytes", "[download]") 
       if (seed % 4 == 0) requests.back().generation = 0;
     }
     std::vector<bool> seen(pieces.size());
-    getter items(w.context, "bucket", requests,
-                 {.order = seed % 2 == 0 ? get_order::as_asked : get_order::as_ready});
+    getter items(
+        w.context,
+        {.bucket = "bucket", .order = seed % 2 == 0 ? get_order::as_asked : get_order::as_ready},
+        requests);
     CHECK_FALSE(w.read_all(items, 1 + dice() % 9, [&](const got_item& item) {
       REQUIRE_FALSE(item.failure);
       const wanted& p = pieces[item.index];
@@ -90,7 +93,7 @@ TEST_CASE("getter: any pieces in any order give the right bytes", "[download]") 
 }
 
 TEST_CASE("getter: a request that fails takes its pieces along and no others", "[download]") {
-  get_world w({.slice = 2'000});
+  get_fixture w({.slice = 2'000});
   const auto whole = body_of(4'000'000, 1);
   get_request o = w.put("o", whole.size(), 1);
   o.object_size.reset();
@@ -99,7 +102,7 @@ TEST_CASE("getter: a request that fails takes its pieces along and no others", "
   requests[1].range = byte_range::span(3'999'990, 100);  // ends with the object
   requests[2].range = byte_range::span(200, 10);
   requests[3].range = byte_range::span(5'000'000, 10);  // begins behind it
-  getter items(w.context, "bucket", requests);
+  getter items(w.context, {.bucket = "bucket"}, requests);
   const auto got = w.next(items, 4).value();
   REQUIRE(got.size() == 4);
   CHECK(same(got[0].bytes, std::span(whole).subspan(100, 10)));
@@ -112,7 +115,7 @@ TEST_CASE("getter: a request that fails takes its pieces along and no others", "
 }
 
 TEST_CASE("getter: pieces that are read together are of one generation", "[download]") {
-  get_world w({.slice = 1'000});
+  get_fixture w({.slice = 1'000});
   get_request o = w.put("o", 3'000'000, 1);
   o.generation = 0;
   o.object_size.reset();
@@ -123,7 +126,7 @@ TEST_CASE("getter: pieces that are read together are of one generation", "[downl
   w.store.set_faults([](store_verb, std::string_view, std::uint64_t nth) {
     return nth == 1 ? std::optional(injected_fault{.delay = 100ms}) : std::nullopt;
   });
-  getter items(w.context, "bucket", requests);
+  getter items(w.context, {.bucket = "bucket"}, requests);
   auto op = items.submit_next_batch(2);
   w.clock.run_for(50ms);
   const std::int64_t newest = w.put("o", 3'000'000, 2).generation;
@@ -139,7 +142,7 @@ TEST_CASE("getter: pieces that are read together are of one generation", "[downl
 }
 
 TEST_CASE("getter: damage is found where pieces cover the object", "[download]") {
-  get_world w;
+  get_fixture w;
   get_request o = w.put("o", 10'000, 1);
   o.crc32c.reset();
   std::vector<get_request> requests(2, o);
@@ -148,7 +151,7 @@ TEST_CASE("getter: damage is found where pieces cover the object", "[download]")
   w.store.set_faults([](store_verb, std::string_view, std::uint64_t) {
     return std::optional(injected_fault{.corrupt = true});
   });
-  getter items(w.context, "bucket", requests);
+  getter items(w.context, {.bucket = "bucket"}, requests);
   const auto got = w.next(items, 2).value();
   REQUIRE(got.size() == 2);
   for (const got_item& item : got) {
@@ -158,7 +161,7 @@ TEST_CASE("getter: damage is found where pieces cover the object", "[download]")
 }
 
 TEST_CASE("getter: a revoked group is read as if for the first time (mend 5)", "[download]") {
-  get_world w({.memory_cap = 1'000'000, .slice = 30'000, .concurrency = {.max = 8}});
+  get_fixture w({.memory_cap = 1'100'000, .slice = 30'000, .concurrency = {.max = 8}});
   std::vector<get_request> requests;
   for (std::uint64_t i = 0; i < 30; ++i) {
     get_request o = w.put(std::to_string(i), 600'000, i);
@@ -177,11 +180,11 @@ TEST_CASE("getter: a revoked group is read as if for the first time (mend 5)", "
     if (nth % 3 == 0) fault.emplace().failure = dataflux::error(errc::permission_denied, "no");
     return fault;
   });
-  getter idle(w.context, "bucket", requests);
+  getter idle(w.context, {.bucket = "bucket"}, requests);
   w.clock.run();
   REQUIRE(w.context.counters().held > 500'000);
   w.store.set_faults({});
-  getter busy(w.context, "bucket", std::vector{large});
+  getter busy(w.context, {.bucket = "bucket"}, std::vector{large});
   REQUIRE(w.next(busy).value().size() == 1);
   const std::uint64_t revoked = w.context.counters().revoked;
   REQUIRE(revoked > 0);

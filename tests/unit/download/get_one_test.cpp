@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "get_world.hpp"
+#include "get_fixture.hpp"
 
 namespace get_one_test {
 
@@ -20,8 +20,8 @@ using dataflux::errc;
 using dataflux::get_one_request;
 using dataflux::store_verb;
 
-struct one_world : get_world {
-  one_world() : get_world({.slice = 10'000}) {}
+struct one_fixture : get_fixture {
+  one_fixture() : get_fixture({.slice = 10'000}) {}
 
   dataflux::result<dataflux::ranged_read_summary> get(get_one_request request, std::size_t size) {
     memory.assign(size, std::byte{0});
@@ -41,7 +41,7 @@ bool says(const dataflux::error& e, const std::string& a, const std::string& b) 
 }  // namespace
 
 TEST_CASE("get_one: a whole object by ranges in parallel, checked", "[download]") {
-  one_world w;
+  one_fixture w;
   const auto put = w.put("o", 95'001, 7);
   const auto before = w.clock.now();
   const auto got = w.get({}, 95'001);
@@ -59,7 +59,7 @@ TEST_CASE("get_one: a whole object by ranges in parallel, checked", "[download]"
 }
 
 TEST_CASE("get_one: ranges of every kind", "[download]") {
-  one_world w;
+  one_fixture w;
   w.put("o", 50'000, 3);
   const auto body = body_of(50'000, 3);
   const auto part = [&](std::size_t from, std::size_t size) {
@@ -80,7 +80,7 @@ TEST_CASE("get_one: ranges of every kind", "[download]") {
 }
 
 TEST_CASE("get_one: memory of another size is refused, both sizes named", "[download]") {
-  one_world w;
+  one_fixture w;
   w.put("o", 50'000, 3);
   w.put("empty", 0, 0);
   struct row {
@@ -115,7 +115,7 @@ TEST_CASE("get_one: memory of another size is refused, both sizes named", "[down
 }
 
 TEST_CASE("get_one: of no bytes no range is asked for", "[download]") {
-  one_world w;
+  one_fixture w;
   w.put("empty", 0, 0);
   w.put("o", 10, 1);
   const auto got = w.get({.object = "empty", .crc32c = 0}, 0);
@@ -129,7 +129,7 @@ TEST_CASE("get_one: of no bytes no range is asked for", "[download]") {
 }
 
 TEST_CASE("get_one: wrong checksum, missing objects and impossible ranges", "[download]") {
-  one_world w;
+  one_fixture w;
   const auto put = w.put("o", 25'000, 3);
   CHECK(w.get({.crc32c = *put.crc32c + 1}, 25'000).error().code() == errc::data_loss);
   CHECK(w.get({.object = "none"}, 10).error().code() == errc::not_found);
@@ -139,7 +139,7 @@ TEST_CASE("get_one: wrong checksum, missing objects and impossible ranges", "[do
 }
 
 TEST_CASE("get_one: an object replaced between the look and the read is aborted", "[download]") {
-  one_world w;
+  one_fixture w;
   w.put("o", 25'000, 3);
   w.memory.assign(20'000, std::byte{0});
   auto op = dataflux::submit_get_one(
@@ -158,7 +158,7 @@ TEST_CASE("get_one: an object replaced between the look and the read is aborted"
 TEST_CASE("get_one: cancel and time limit, in the look and in the read", "[download]") {
   for (const bool look : {false, true}) {
     for (const auto after : {0ms, 5ms, 25ms}) {
-      one_world w;
+      one_fixture w;
       w.put("o", 400'000, 3);
       w.memory.assign(400'000, std::byte{0});
       const auto range = look ? byte_range::last(400'000) : byte_range::all();

@@ -38,6 +38,13 @@ TEST_CASE("bucket_api: insert, get, list, patch, delete", "[emulator]") {
   const std::string rest = "/storage/v1/b?project=p&pageToken=" + *page.text("nextPageToken");
   CHECK(names_of(json_of(ask(s, {.target = rest}))) == "two ");
 
+  CHECK(names_of(json_of(ask(s, {.target = "/storage/v1/b?project=p&prefix=t"}))) == "two ");
+  const auto some = ask(s, {.target = "/storage/v1/b?project=p&prettyPrint=false&fields="
+                                      "nextPageToken,items(name,versioning/enabled)"});
+  CHECK(some.body.to_string().find(R"({"name":"one","versioning":{"enabled":true}})") !=
+        std::string::npos);
+  CHECK(ask(s, {.target = "/storage/v1/b?project=p&fields=items(nam)"}).status == 400);
+
   const auto patched = json_of(ask(s, {.method = "PATCH",
                                        .target = "/storage/v1/b/one",
                                        .body = R"({"labels":{"a":null,"b":"2"}})"}));

@@ -1,4 +1,4 @@
-#include <dataflux/exec/blocking_worker.hpp>
+#include <dataflux/exec/detail/blocking_worker.hpp>
 
 #include <support/catch.hpp>
 #include <support/flag.hpp>

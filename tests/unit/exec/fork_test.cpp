@@ -1,4 +1,4 @@
-#include <dataflux/exec/fork.hpp>
+#include <dataflux/exec/detail/fork.hpp>
 
 #include <support/catch.hpp>
 

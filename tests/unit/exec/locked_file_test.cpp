@@ -1,4 +1,4 @@
-#include <dataflux/exec/locked_file.hpp>
+#include <dataflux/exec/detail/locked_file.hpp>
 
 #include <support/catch.hpp>
 #include <support/temporary_folder.hpp>

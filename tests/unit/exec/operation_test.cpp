@@ -1,5 +1,5 @@
+#include <dataflux/detail/unique_function.hpp>
 #include <dataflux/exec/operation.hpp>
-#include <dataflux/unique_function.hpp>
 
 #include <support/catch.hpp>
 #include <support/run_child.hpp>
@@ -178,7 +178,7 @@ TEST_CASE("operation: in the child of a fork a queue hears at once, without a lo
   auto state = std::make_shared<dataflux::detail::operation_state<int>>(std::stop_token());
   dataflux::operation<int> inherited(state);
   completion_queue old;
-  const std::scoped_lock as_if_by_another_thread(state->mutex);
+  std::unique_lock as_if_by_another_thread(state->mutex);
   CHECK(run_child([&] {
           completion_queue queue;
           inherited.notify(queue, 7);
@@ -191,9 +191,8 @@ TEST_CASE("operation: in the child of a fork a queue hears at once, without a lo
         }) == 0);
   pollfd p{old.descriptor(), POLLIN, 0};
   CHECK(::poll(&p, 1, 0) == 0);
-  state->stop.request_stop();
-  state->outcome.emplace(1);
-  state->done = true;
+  as_if_by_another_thread.unlock();
+  state->complete(1);
 }
 
 TEST_CASE("completion_queue: one that a thread waits for may be dropped in a child (mend 10)",
@@ -216,5 +215,31 @@ TEST_CASE("completion_queue: one that a thread waits for may be dropped in a chi
   CHECK(bad == 0);
 }
 #endif
+
+namespace {
+
+/// A callback whose end asks the operation that held it.
+struct asks_at_its_end {
+  const dataflux::operation<int>* of;
+  asks_at_its_end(const dataflux::operation<int>* o) : of(o) {}
+  asks_at_its_end(asks_at_its_end&& other) noexcept : of(std::exchange(other.of, nullptr)) {}
+  asks_at_its_end& operator=(asks_at_its_end&&) = delete;
+  ~asks_at_its_end() {
+    if (of != nullptr) static_cast<void>(of->poll());
+  }
+  void operator()() const {}
+};
+
+}  // namespace
+
+TEST_CASE("operation: a callback that is replaced ends outside of the lock", "[exec]") {
+  dataflux::call_limits limits{};
+  dataflux::unique_function<void(dataflux::result<int>)> finish;
+  auto op = dataflux::start_operation<int>(limits, [&](auto done) { finish = std::move(done); });
+  CHECK(op.on_ready(asks_at_its_end(&op)));
+  CHECK(op.on_ready({}));
+  finish(1);
+  CHECK(op.take().value() == 1);
+}
 
 }  // namespace operation_test

@@ -1,4 +1,4 @@
-#include <dataflux/exec/timer_queue.hpp>
+#include <dataflux/exec/detail/timer_queue.hpp>
 
 #include <support/catch.hpp>
 

@@ -3,14 +3,18 @@
 #include <support/catch.hpp>
 
 #include <chrono>
+#include <future>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <thread>
 
 namespace virtual_scheduler_test {
 
 using dataflux::never;
 using dataflux::timer_id;
 using dataflux::virtual_scheduler;
+using dataflux::virtual_thread;
 using namespace std::chrono_literals;
 
 TEST_CASE("virtual_scheduler: posts come before timers, timers move the clock", "[exec]") {
@@ -110,6 +114,55 @@ TEST_CASE("virtual_scheduler: what waits at its end is destroyed without being r
   }
   CHECK_FALSE(ran);
   CHECK(dropped == 2);
+}
+
+TEST_CASE("virtual_thread: runs posts and timers in their order, without waiting for the clock",
+          "[exec]") {
+  std::mutex mutex;
+  std::string order;
+  std::promise<void> ended;
+  virtual_thread s;
+  const auto note = [&](char c) {
+    std::scoped_lock lock(mutex);
+    order += c;
+  };
+  const auto start = s.now();
+  CHECK_FALSE(s.is_current());
+  s.post([&] {
+    CHECK(s.is_current());
+    s.at(start + 48h, [&] {
+      CHECK(s.now() == start + 48h);
+      note('c');
+      ended.set_value();
+    });
+    const timer_id forgotten = s.at(start + 1h, [&] { note('x'); });
+    s.at(start + 24h, [&] { note('b'); });
+    s.post([&] { note('a'); });
+    CHECK(s.cancel(forgotten));
+    CHECK_FALSE(s.cancel(forgotten));
+  });
+  ended.get_future().wait();
+  std::scoped_lock lock(mutex);
+  CHECK(order == "abc");
+}
+
+TEST_CASE("virtual_thread: what waits when it ends is destroyed without being run", "[exec]") {
+  const auto alive = std::make_shared<int>(0);
+  {
+    virtual_thread s;
+    std::promise<void> inside;
+    std::promise<void> go;
+    s.post([&, going = go.get_future().share()] {
+      inside.set_value();
+      going.wait();
+      s.post([alive] { ++*alive; });
+      s.at(s.now() + 1s, [alive] { ++*alive; });
+    });
+    inside.get_future().wait();
+    std::thread ender([&go] { go.set_value(); });
+    ender.join();
+  }
+  CHECK(alive.use_count() == 1);
 }
 
 }  // namespace virtual_scheduler_test

@@ -1,8 +1,8 @@
-#include <dataflux/auth/anonymous.hpp>
-#include <dataflux/auth/authorized_user.hpp>
+#include <dataflux/auth/credentials.hpp>
+#include <dataflux/auth/detail/authorized_user.hpp>
 #include <dataflux/exec/virtual_scheduler.hpp>
 #include <dataflux/gcs/client.hpp>
-#include <dataflux/http/memory_transport.hpp>
+#include <dataflux/http/detail/memory_transport.hpp>
 
 #include <support/catch.hpp>
 
@@ -65,17 +65,17 @@ auth::credentials_ptr person() {
 
 auth::system_time in_an_hour() { return std::chrono::system_clock::now() + 1h; }
 
-class world {
+class fixture {
  public:
-  explicit world(gcs::client_options o = {}) {
+  explicit fixture(gcs::client_options o = {}) {
     if (o.endpoint.empty()) o.endpoint = "https://" + std::string(service_host);
     if (!o.credentials && !o.emulator) o.credentials = auth::make_anonymous_credentials();
     o.shared_transport = net;
     client = gcs::client::create(std::move(o)).value();
   }
-  world(const world&) = delete;
-  world& operator=(const world&) = delete;
-  ~world() {
+  fixture(const fixture&) = delete;
+  fixture& operator=(const fixture&) = delete;
+  ~fixture() {
     time.run();
     client.reset();
   }
@@ -139,10 +139,79 @@ class credentials_elsewhere final : public auth::credentials {
 
 }  // namespace
 
+TEST_CASE("client: buckets are those of the credentials' project, or of the quota's", "[gcs]") {
+  const auto target_of = [](std::string_view members, std::string quota_project) {
+    const std::string file =
+        R"({"type":"authorized_user","client_id":"i","client_secret":"s","refresh_token":"r")" +
+        std::string(members) + "}";
+    fixture w({.credentials = auth::parse_authorized_user(file, "/f").value(),
+               .quota_project = std::move(quota_project)});
+    w.service = [](const auto&) { return memory_reply{.body = "{}"}; };
+    CHECK(w.run(dataflux::list_buckets_request{}));
+    const std::string target = w.net->log().back().target;
+    return target.substr(target.find("&project="));
+  };
+  CHECK(target_of(R"(,"project_id":"mine","quota_project_id":"billed")", "") ==
+        "&project=mine&maxResults=1000");
+  CHECK(target_of(R"(,"quota_project_id":"billed")", "") == "&project=billed&maxResults=1000");
+  CHECK(target_of(R"(,"quota_project_id":"billed")", "asked") == "&project=asked&maxResults=1000");
+  fixture w;
+  const auto whose = w.run(dataflux::list_all_buckets_request{});
+  REQUIRE_FALSE(whose);
+  CHECK(whose.error().code() == errc::invalid_argument);
+  CHECK(w.net->log().empty());
+}
+
+TEST_CASE("client: a call leaves nothing for the next one of its kind", "[gcs]") {
+  fixture w;
+  int asked = 0;
+  w.service = [&](const auto&) -> memory_reply {
+    if (++asked == 1) return {.status = 503};
+    if (asked == 3) return {.status = 404, .body = "No such object"};
+    return object_reply();
+  };
+  std::stop_source stop;
+  const auto first = w.run(dataflux::stat_request{
+      .bucket = "bkt", .object = "o", .limits = {.timeout = 60s, .stop = stop.get_token()}});
+  REQUIRE(first);
+  stop.request_stop();  // is nobody's any more
+  const auto missing = w.run(dataflux::stat_request{.bucket = "other", .object = "o"});
+  REQUIRE_FALSE(missing);
+  CHECK(missing.error().bucket() == "other");
+  CHECK(missing.error().attempts() == 1);
+  const auto last = w.stat();
+  REQUIRE(last);
+  CHECK(last->name == "o");
+  CHECK(last->size == first->size);
+  CHECK(asked == 4);
+  std::vector<std::string> ids;
+  for (const auto& r : w.net->log()) ids.emplace_back(*r.headers.find("x-goog-api-client"));
+  CHECK(ids[0] == ids[1]);
+  CHECK(ids[1] != ids[2]);
+  CHECK(ids[2] != ids[3]);
+}
+
+TEST_CASE("client: calls of a kind that are under way at once are apart", "[gcs]") {
+  fixture w;
+  w.service = [](const memory_request& r) -> memory_reply {
+    const std::string name = r.target.substr(r.target.find("/o/") + 3, 1);
+    return {.body = R"({"name":")" + name + R"(","generation":"7","size":"9"})"};
+  };
+  for (int round = 0; round < 3; ++round) {
+    std::vector<std::string> seen;
+    for (const std::string name : {"a", "b", "c"}) {
+      w.client->start_stat({.bucket = "bkt", .object = name},
+                           [&](const auto& found) { seen.push_back(found->name); });
+    }
+    w.time.run();
+    CHECK(seen == std::vector<std::string>{"a", "b", "c"});
+  }
+}
+
 TEST_CASE("client: an emulator gets no token but by an explicit word (mend 2)", "[gcs]") {
   const auth::access_token token{"SECRET-4711", in_an_hour()};
   {
-    world w({.endpoint = "http://localhost:1", .emulator = true});
+    fixture w({.endpoint = "http://localhost:1", .emulator = true});
     const auto refused = w.client->set_token(token);
     REQUIRE_FALSE(refused);
     CHECK(refused.error().code() == errc::failed_precondition);
@@ -153,16 +222,16 @@ TEST_CASE("client: an emulator gets no token but by an explicit word (mend 2)", 
   }
   for (const std::string where :
        {"http://localhost:1", "http://127.8.0.1", "http://[::1]:9", "https://emulator.example"}) {
-    world w({.endpoint = where, .emulator = true, .tokens_to_emulator = true});
+    fixture w({.endpoint = where, .emulator = true, .tokens_to_emulator = true});
     REQUIRE(w.client->set_token(token));
     CHECK(w.stat());
     CHECK(w.net->log().at(0).headers.find("Authorization") == "Bearer SECRET-4711");
   }
   {
-    world w({.credentials = person(),
-             .endpoint = "http://localhost:1",
-             .emulator = true,
-             .tokens_to_emulator = true});
+    fixture w({.credentials = person(),
+               .endpoint = "http://localhost:1",
+               .emulator = true,
+               .tokens_to_emulator = true});
     CHECK(w.stat());
     CHECK(w.net->log().back().headers.find("Authorization") == "Bearer token-1");
   }
@@ -184,12 +253,12 @@ TEST_CASE("client: a session without TLS is not used beside an endpoint with it 
     CHECK(outcome.error().code() == errc::invalid_argument);
     CHECK(outcome.error().to_string().find("SECRET") == std::string::npos);
   };
-  world w;
+  fixture w;
   refused(w.run(dataflux::resumable_chunk_request{.session = session, .last = true}));
   refused(w.run(dataflux::resumable_status_request{.session = session}));
   refused(w.run(dataflux::resumable_cancel_request{.session = session}));
   CHECK(w.net->log().empty());
-  world plain({.endpoint = "http://service.test", .emulator = true});
+  fixture plain({.endpoint = "http://service.test", .emulator = true});
   plain.service = [](const auto&) { return memory_reply{.status = 308}; };
   CHECK(plain.run(dataflux::resumable_status_request{.session = session}));
 }
@@ -205,7 +274,7 @@ TEST_CASE("client: credentials of another universe are refused (mend 2)", "[gcs]
           "\"googleapis.com\"");
     for (const std::string universe : {"other.test", ""}) {
       if (endpoint.empty() && universe.empty()) continue;
-      const world fits(
+      const fixture fits(
           {.credentials = credentials, .endpoint = endpoint, .universe_domain = universe});
       CHECK(fits.client != nullptr);
     }
@@ -218,7 +287,7 @@ TEST_CASE("client: credentials of another universe are refused (mend 2)", "[gcs]
 
 TEST_CASE("client: a token endpoint in trouble is waited for as the service is (mend 13)",
           "[gcs]") {
-  world w({.credentials = person()});
+  fixture w({.credentials = person()});
   const auto began = w.time.now();
   w.tokens = [&, issue = std::exchange(w.tokens, {})]() -> memory_reply {
     if (w.time.now() - began < 60s) return {.status = 503};
@@ -231,7 +300,7 @@ TEST_CASE("client: a token endpoint in trouble is waited for as the service is (
 }
 
 TEST_CASE("client: a token that is not to be had ends the call in its time (mend 13)", "[gcs]") {
-  world w({.credentials = person(), .retry = {.max_attempts = 3}});
+  fixture w({.credentials = person(), .retry = {.max_attempts = 3}});
   w.tokens = [] { return memory_reply{.status = 503}; };
   const auto busy = w.stat();
   REQUIRE_FALSE(busy);
@@ -239,7 +308,7 @@ TEST_CASE("client: a token that is not to be had ends the call in its time (mend
   CHECK(busy.error().attempts() == 3);
   CHECK(w.asked() == 0);
 
-  world refused({.credentials = person()});
+  fixture refused({.credentials = person()});
   refused.tokens = [] {
     return memory_reply{.status = 400, .body = R"({"error":"invalid_grant"})"};
   };
@@ -251,7 +320,7 @@ TEST_CASE("client: a token that is not to be had ends the call in its time (mend
 
 TEST_CASE("client: what a token endpoint says is not taken for the object's state (mend 13)",
           "[gcs]") {
-  world w({.credentials = person()});
+  fixture w({.credentials = person()});
   w.service = [&](const auto&) -> memory_reply {
     if (w.asked() == 1) return {.failure = transport_failure::closed_early};
     w.tokens = [] { return memory_reply{.status = 404}; };
@@ -264,7 +333,7 @@ TEST_CASE("client: what a token endpoint says is not taken for the object's stat
 }
 
 TEST_CASE("client: a token that expires again later is refreshed again (mend 15)", "[gcs]") {
-  world w({.credentials = person()});
+  fixture w({.credentials = person()});
   const std::string body(100'000, 'b');
   int replies = 0;
   w.service = [&](const memory_request& r) -> memory_reply {
@@ -288,7 +357,7 @@ TEST_CASE("client: a token that expires again later is refreshed again (mend 15)
 TEST_CASE("client: where nobody ever answered it is given up sooner than in an outage (mend 15)",
           "[gcs]") {
   const memory_reply nobody{.failure = transport_failure::connect};
-  world w;
+  fixture w;
   w.service = [&](const auto&) { return nobody; };
   const auto began = w.time.now();
   const auto wrong = w.stat();
@@ -301,7 +370,7 @@ TEST_CASE("client: where nobody ever answered it is given up sooner than in an o
   w.service = [&](const auto&) { return nobody; };
   CHECK(w.stat().error().attempts() == 10);
 
-  world patient({.retry = {.max_attempts_at_nobody = 0}});
+  fixture patient({.retry = {.max_attempts_at_nobody = 100}});
   patient.service = [&](const auto&) { return nobody; };
   CHECK(patient.stat().error().attempts() == 10);
 }
@@ -314,14 +383,14 @@ TEST_CASE("client: a 401 is repeated only where another token is to be had (mend
     CHECK(outcome.error().http_status() == 401);
     return outcome.error().attempts();
   };
-  world anonymous;
+  fixture anonymous;
   anonymous.service = refuse;
   CHECK(attempts(anonymous.stat()) == 1);
-  world known({.credentials = person()});
+  fixture known({.credentials = person()});
   known.service = refuse;
   CHECK(attempts(known.stat()) == 2);
   // Given by the application: nobody to ask for another one, but it may have given one meanwhile.
-  world given;
+  fixture given;
   given.service = refuse;
   REQUIRE(given.client->set_token({"old-token", in_an_hour()}));
   CHECK(attempts(given.stat()) == 1);
@@ -333,7 +402,7 @@ TEST_CASE("client: a 401 is repeated only where another token is to be had (mend
   };
   CHECK(given.stat());
   // To a session elsewhere no token went.
-  world elsewhere({.credentials = person()});
+  fixture elsewhere({.credentials = person()});
   elsewhere.service = refuse;
   const auto session = dataflux::resumable_session::from_url(
                            "https://elsewhere.test/upload?upload_id=4711", "bkt", "o")
@@ -357,13 +426,13 @@ TEST_CASE("client: a body refused for its checksum is sent again (mend 21)", "[g
   const memory_reply stored{.headers = {{"ETag", "\"e\""}, {"x-goog-hash", "crc32c=4waSgw=="}}};
   const memory_reply damaged{.headers = {{"ETag", "\"e\""}, {"x-goog-hash", "crc32c=AAAAAA=="}}};
   for (const memory_reply& bad : {refusal, damaged}) {
-    world w;
+    fixture w;
     w.service = [&](const auto&) { return w.asked() <= 2 ? bad : stored; };
     CHECK(w.run(part));
     CHECK(w.asked() == 3);
     for (const auto& r : w.net->log()) CHECK(r.body == bytes);
     // Damaged before it was sent: no number of attempts mends that.
-    world always;
+    fixture always;
     always.service = [&](const auto&) { return bad; };
     const auto failed = always.run(part);
     REQUIRE_FALSE(failed);
@@ -372,7 +441,7 @@ TEST_CASE("client: a body refused for its checksum is sent again (mend 21)", "[g
     CHECK(failed.error().attempts() == 3);
   }
   // Nothing was stored: without a precondition, too.
-  world inserting;
+  fixture inserting;
   inserting.service = [&](const auto&) {
     return inserting.asked() == 1 ? refusal : object_reply();
   };
@@ -381,7 +450,7 @@ TEST_CASE("client: a body refused for its checksum is sent again (mend 21)", "[g
 }
 
 TEST_CASE("client: only refusals for the rate count as such (mend 18)", "[gcs]") {
-  world w;
+  fixture w;
   std::vector<memory_reply> before;
   w.service = [&](const auto&) {
     if (before.empty()) return body_reply("bytes");
@@ -406,7 +475,7 @@ TEST_CASE("client: only refusals for the rate count as such (mend 18)", "[gcs]")
 }
 
 TEST_CASE("client: a byte now and then does not hold a read (mend 14)", "[gcs]") {
-  world w;
+  fixture w;
   w.service = [](const auto& r) {
     auto drip = answer_from(std::string(100'000, 'b'), r);
     drip.piece = 1;
@@ -427,7 +496,7 @@ TEST_CASE("client: a byte now and then does not hold a read (mend 14)", "[gcs]")
   };
   CHECK(w.read());
 
-  world unlimited({.least_throughput = 0});
+  fixture unlimited({.least_throughput = 1, .throughput_window = dataflux::duration::max()});
   unlimited.service = [](const auto&) {
     auto drip = body_reply("twenty bytes of text");
     drip.piece = 1;
@@ -440,7 +509,7 @@ TEST_CASE("client: a byte now and then does not hold a read (mend 14)", "[gcs]")
 TEST_CASE("client: breaks that hardly bring anything are counted together (mend 14)", "[gcs]") {
   const std::string body(100'000, 'b');
   for (const std::size_t piece : {std::size_t{1}, std::size_t{4'000}}) {
-    world w;
+    fixture w;
     w.service = [&](const auto& r) {
       auto broken = answer_from(body, r);
       if (broken.body.size() > piece) {

@@ -1,6 +1,6 @@
-#include <dataflux/codec/rfc3339.hpp>
-#include <dataflux/gcs/change_verbs.hpp>
-#include <dataflux/store/validate.hpp>
+#include <dataflux/codec/detail/rfc3339.hpp>
+#include <dataflux/gcs/detail/change_verbs.hpp>
+#include <dataflux/store/detail/validate.hpp>
 
 #include <unit/gcs/verb_harness.hpp>
 
@@ -39,11 +39,11 @@ TEST_CASE("compose_verb: the request, to the byte", "[gcs]") {
       .bucket = "bkt",
       .object = "all/1",
       .sources = {{"a"}, {"b\"", 7}},
-      .content_type = "text/plain",
-      .metadata = {{"k", "v"}},
-      .storage_class = "NEARLINE",
-      .custom_time = dataflux::codec::parse_rfc3339("2024-02-29T12:00:00Z"),
-      .kms_key_name = "p/k",
+      .attributes = {.content_type = "text/plain",
+                     .metadata = {{"k", "v"}},
+                     .storage_class = "NEARLINE",
+                     .custom_time = dataflux::codec::parse_rfc3339("2024-02-29T12:00:00Z"),
+                     .kms_key_name = "p/k"},
       .conditions = {.if_generation_match = 0, .if_metageneration_match = 3}};
   const auto out = built<compose_verb>(r);
   CHECK(out.method == http::method::post);
@@ -137,15 +137,15 @@ TEST_CASE("move_verb: its own object is what is left of a source that is gone", 
 }
 
 TEST_CASE("rewrite_verb: the request, and its continuation", "[gcs]") {
-  dataflux::gcs::rewrite_request r{.source_bucket = "src",
-                                   .source = "s/1",
-                                   .source_generation = 3,
-                                   .bucket = "bkt",
-                                   .object = "o",
-                                   .kms_key_name = "k",
-                                   .max_bytes_per_request = 1048576,
-                                   .source_conditions = {.if_metageneration_match = 1},
-                                   .conditions = {.if_generation_match = 0}};
+  dataflux::rewrite_request r{.source_bucket = "src",
+                              .source = "s/1",
+                              .source_generation = 3,
+                              .bucket = "bkt",
+                              .object = "o",
+                              .attributes = {.kms_key_name = "k"},
+                              .max_bytes_per_request = 1048576,
+                              .source_conditions = {.if_metageneration_match = 1},
+                              .conditions = {.if_generation_match = 0}};
   auto out = built<rewrite_verb>(r);
   CHECK(out.target ==
         "/storage/v1/b/src/o/s%2F1/rewriteTo/b/bkt/o/o?prettyPrint=false&sourceGeneration=3"
@@ -154,13 +154,13 @@ TEST_CASE("rewrite_verb: the request, and its continuation", "[gcs]") {
   CHECK(out.body.size() == 0);  // the source's metadata
   out = built<rewrite_verb>(r, {.token = "a+b"}, "payer");
   CHECK(out.target.ends_with("&rewriteToken=a%2Bb&userProject=payer"));
-  r.storage_class = "COLDLINE";
-  r.metadata = {{"k", "v"}};
+  r.attributes.storage_class = "COLDLINE";
+  r.attributes.metadata = {{"k", "v"}};
   CHECK(body_text(built<rewrite_verb>(r)) == R"({"storageClass":"COLDLINE","metadata":{"k":"v"}})");
 }
 
 TEST_CASE("rewrite_verb: goes on while it advances", "[gcs]") {
-  const dataflux::gcs::rewrite_request r{.bucket = "bkt", .object = "o"};
+  const dataflux::rewrite_request r{.bucket = "bkt", .object = "o"};
   dataflux::gcs::rewrite_progress at;
   const auto parse = [&](std::string_view body) {
     return rewrite_verb::parse(r, at, scripted_reply{200, body}.whole());
@@ -193,7 +193,7 @@ TEST_CASE("rewrite_verb: goes on while it advances", "[gcs]") {
 }
 
 TEST_CASE("rewrite_verb: its own copy has the source's bytes and is younger", "[gcs]") {
-  dataflux::gcs::rewrite_request r{.source_bucket = "src", .source = "s", .bucket = "b"};
+  dataflux::rewrite_request r{.source_bucket = "src", .source = "s", .bucket = "b"};
   CHECK(rewrite_verb::is_ours(r, {}, found(9), found(8)));
   CHECK_FALSE(rewrite_verb::is_ours(r, {}, found(7), found(8)));
   CHECK_FALSE(rewrite_verb::is_ours(r, {}, found(8), found(8)));
@@ -208,7 +208,7 @@ TEST_CASE("rewrite_verb: its own copy has the source's bytes and is younger", "[
 }
 
 TEST_CASE("patch_verb: a merge of what is set", "[gcs]") {
-  const dataflux::gcs::patch_request r{
+  const dataflux::patch_request r{
       .bucket = "bkt",
       .object = "o",
       .generation = 5,
@@ -229,11 +229,11 @@ TEST_CASE("patch_verb: a merge of what is set", "[gcs]") {
 }
 
 TEST_CASE("patch_verb: its own change is there in a later metageneration", "[gcs]") {
-  dataflux::gcs::patch_request r{.bucket = "bkt",
-                                 .object = "o",
-                                 .content_type = "t",
-                                 .metadata = {{"a", "1"}, {"b", std::nullopt}},
-                                 .conditions = {.if_metageneration_match = 1}};
+  dataflux::patch_request r{.bucket = "bkt",
+                            .object = "o",
+                            .content_type = "t",
+                            .metadata = {{"a", "1"}, {"b", std::nullopt}},
+                            .conditions = {.if_metageneration_match = 1}};
   object_metadata now = found(9);
   now.metageneration = 2;
   now.content_type = "t";
@@ -252,8 +252,8 @@ TEST_CASE("patch_verb: its own change is there in a later metageneration", "[gcs
 }
 
 TEST_CASE("patch and rewrite: what is wrong with them is said before anything is sent", "[gcs]") {
-  using dataflux::gcs::patch_request;
-  using dataflux::gcs::rewrite_request;
+  using dataflux::patch_request;
+  using dataflux::rewrite_request;
   CHECK_FALSE(validate(patch_request{.bucket = "bkt", .object = "o"}));
   CHECK(validate(patch_request{.bucket = "bkt", .object = "o", .cache_control = ""}));
   CHECK_FALSE(validate(patch_request{.bucket = "bkt", .object = "o", .cache_control = "a\r\nb"}));
@@ -266,9 +266,9 @@ TEST_CASE("patch and rewrite: what is wrong with them is said before anything is
   CHECK_FALSE(validate(r));
   r.max_bytes_per_request = 2 << 20;
   CHECK(validate(r));
-  r.storage_class = "cold line";
+  r.attributes.storage_class = "cold line";
   CHECK_FALSE(validate(r));
-  r.storage_class = {};
+  r.attributes.storage_class = {};
   r.conditions = {.if_generation_match = 1, .if_generation_not_match = 2};
   CHECK_FALSE(validate(r));
 }

@@ -1,4 +1,4 @@
-#include <dataflux/auth/authorized_user.hpp>
+#include <dataflux/auth/detail/authorized_user.hpp>
 #include <dataflux/gcs/client.hpp>
 
 #include <support/catch.hpp>

@@ -1,4 +1,4 @@
-#include <dataflux/gcs/endpoint.hpp>
+#include <dataflux/gcs/detail/endpoint.hpp>
 
 #include <support/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include <dataflux/gcs/error_reply.hpp>
+#include <dataflux/gcs/detail/error_reply.hpp>
 
 #include <fuzz/error_reply_fuzz.hpp>
 #include <support/catch.hpp>

@@ -1,4 +1,4 @@
-#include <dataflux/gcs/goog_hash.hpp>
+#include <dataflux/gcs/detail/goog_hash.hpp>
 
 #include <support/catch.hpp>
 #include <unit/gcs/reply.hpp>
@@ -48,15 +48,46 @@ TEST_CASE("goog_hash: no field, no checksum; a broken one is an error", "[gcs]")
   }
 }
 
+TEST_CASE("reply_facts: nothing is left of an earlier head", "[gcs]") {
+  auto facts = facts_of(head_of(307, {{"Content-Type", "text/plain"},
+                                      {"Content-Encoding", "gzip"},
+                                      {"ETag", "e"},
+                                      {"ETag", "not this"},
+                                      {"Location", "https://host/x"},
+                                      {"Retry-After", "7"},
+                                      {"Date", "Sun, 06 Nov 1994 08:49:37 GMT"},
+                                      {"X-GUploader-UploadID", "id"},
+                                      {"x-amz-request-id", "id"},
+                                      {"x-goog-generation", "5"},
+                                      {"x-goog-metageneration", "6"},
+                                      {"x-goog-hash", "crc32c=bad"}}));
+  CHECK(facts.etag == "e");
+  CHECK(facts.redirect == "https://host");
+  CHECK(facts.date);
+  CHECK_FALSE(facts.crc32c);
+  dataflux::gcs::gather_facts(head_of(200, {}), facts);
+  CHECK(facts.ok());
+  for (const auto* text : {&facts.content_type, &facts.content_encoding, &facts.request_id,
+                           &facts.etag, &facts.redirect}) {
+    CHECK(text->empty());
+  }
+  CHECK(facts.stranger.empty());
+  CHECK(facts.retry_after.count() == 0);
+  CHECK_FALSE(facts.date);
+  CHECK(facts.generation == 0);
+  CHECK(facts.metageneration == 0);
+  REQUIRE(facts.crc32c);
+  CHECK_FALSE(*facts.crc32c);
+}
+
 TEST_CASE("reply_facts: what is kept of a head", "[gcs]") {
-  const auto facts =
-      dataflux::gcs::gather_facts(head_of(429, {{"Content-Type", "application/json"},
-                                                {"Retry-After", "7"},
-                                                {"ETag", "\"e\""},
-                                                {"X-GUploader-UploadID", "AB-12"},
-                                                {"x-goog-generation", "1700000000000001"},
-                                                {"x-goog-metageneration", "3"},
-                                                {"x-goog-hash", "crc32c=4waSgw=="}}));
+  const auto facts = facts_of(head_of(429, {{"Content-Type", "application/json"},
+                                            {"Retry-After", "7"},
+                                            {"ETag", "\"e\""},
+                                            {"X-GUploader-UploadID", "AB-12"},
+                                            {"x-goog-generation", "1700000000000001"},
+                                            {"x-goog-metageneration", "3"},
+                                            {"x-goog-hash", "crc32c=4waSgw=="}}));
   CHECK(facts.status == 429);
   CHECK_FALSE(facts.ok());
   CHECK(facts.content_type == "application/json");
@@ -68,18 +99,17 @@ TEST_CASE("reply_facts: what is kept of a head", "[gcs]") {
   REQUIRE(facts.crc32c);
   CHECK(*facts.crc32c == 0xE3069283U);
 
-  const auto odd =
-      dataflux::gcs::gather_facts(head_of(200, {{"Retry-After", "Wed, 21 Oct 2026 07:28:00 GMT"},
-                                                {"x-goog-generation", "-1"},
-                                                {"x-goog-metageneration", "99999999999999999999"},
-                                                {"x-goog-hash", "crc32c=?"}}));
+  const auto odd = facts_of(head_of(200, {{"Retry-After", "Wed, 21 Oct 2026 07:28:00 GMT"},
+                                          {"x-goog-generation", "-1"},
+                                          {"x-goog-metageneration", "99999999999999999999"},
+                                          {"x-goog-hash", "crc32c=?"}}));
   CHECK(odd.ok());
   CHECK(odd.retry_after.count() == 0);
   CHECK(odd.generation == 0);
   CHECK(odd.metageneration == 0);
   CHECK_FALSE(odd.crc32c);
-  CHECK(dataflux::gcs::gather_facts(head_of(503, {{"Retry-After", "18446744073709551615"}}))
-            .retry_after == std::chrono::hours{1});
+  CHECK(facts_of(head_of(503, {{"Retry-After", "18446744073709551615"}})).retry_after ==
+        std::chrono::hours{1});
 }
 
 }  // namespace goog_hash_test

@@ -1,5 +1,5 @@
-#include <dataflux/codec/rfc3339.hpp>
-#include <dataflux/gcs/list_verb.hpp>
+#include <dataflux/codec/detail/rfc3339.hpp>
+#include <dataflux/gcs/detail/list_verb.hpp>
 
 #include <support/catch.hpp>
 #include <unit/gcs/reply.hpp>

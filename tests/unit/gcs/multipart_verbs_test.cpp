@@ -1,4 +1,4 @@
-#include <dataflux/gcs/multipart_verbs.hpp>
+#include <dataflux/gcs/detail/multipart_verbs.hpp>
 
 #include <fuzz/verb_reply_fuzz.hpp>
 #include <support/catch.hpp>
@@ -151,10 +151,10 @@ TEST_CASE("multipart verbs: attributes and the mark travel as headers", "[gcs]")
   const dataflux::multipart_initiate_request r{
       .bucket = "bkt",
       .object = "o",
-      .content_encoding = "gzip",
-      .storage_class = "NEARLINE",
-      .custom_time = dataflux::codec::parse_rfc3339("2024-02-29T12:00:00Z"),
-      .kms_key_name = "p/k"};
+      .attributes = {.content_encoding = "gzip",
+                     .storage_class = "NEARLINE",
+                     .custom_time = dataflux::codec::parse_rfc3339("2024-02-29T12:00:00Z"),
+                     .kms_key_name = "p/k"}};
   const auto mark = multipart_initiate_verb::prepare(r, {1, 2});
   REQUIRE(mark);
   CHECK(*mark == "00000000000000010000000000000002");
@@ -164,8 +164,9 @@ TEST_CASE("multipart verbs: attributes and the mark travel as headers", "[gcs]")
         "x-goog-encryption-kms-key-name: p/k\r\n"
         "x-goog-meta-dataflux-upload: 00000000000000010000000000000002\r\n");
   // Metadata that fill the service's 8 KiB leave no room for it.
-  CHECK(
-      multipart_initiate_verb::prepare({.metadata = {{"k", std::string(8190, 'x')}}}, {})->empty());
+  CHECK(multipart_initiate_verb::prepare(
+            {.attributes = {.metadata = {{"k", std::string(8190, 'x')}}}}, {})
+            ->empty());
 }
 
 TEST_CASE("multipart_complete_verb: whose object is found after a lost reply", "[gcs]") {
@@ -186,16 +187,21 @@ TEST_CASE("multipart_complete_verb: whose object is found after a lost reply", "
 }
 
 TEST_CASE("multipart_initiate_verb: the request", "[gcs]") {
-  const auto out = build<multipart_initiate_verb>({.bucket = "bkt",
-                                                   .object = "a/b+\xc3\xa4",
-                                                   .content_type = "text/plain",
-                                                   .metadata = {{"k-1", "some value"}}},
-                                                  {}, {}, "quota");
+  const auto out =
+      build<multipart_initiate_verb>({.bucket = "bkt",
+                                      .object = "a/b+\xc3\xa4",
+                                      .attributes = {.content_type = "text/plain",
+                                                     .metadata = {{"k-1", "some value"}},
+                                                     .cache_control = "no-store",
+                                                     .content_disposition = "inline",
+                                                     .content_language = "en"}},
+                                     {}, {}, "quota");
   CHECK(out.method == http::method::post);
   CHECK(out.target == "/bkt/a%2Fb%2B%C3%A4?uploads");
   CHECK(out.headers.wire() ==
-        "x-goog-user-project: quota\r\nContent-Type: text/plain\r\nx-goog-meta-k-1: some "
-        "value\r\n");
+        "x-goog-user-project: quota\r\nContent-Type: text/plain\r\nCache-Control: no-store\r\n"
+        "Content-Disposition: inline\r\nContent-Language: en\r\n"
+        "x-goog-meta-k-1: some value\r\n");
   CHECK(out.body.size() == 0);
   CHECK(build<multipart_initiate_verb>({.bucket = "bkt", .object = "o"}, {}).headers.wire() ==
         "Content-Type: application/octet-stream\r\n");

@@ -1,6 +1,6 @@
-#include <dataflux/gcs/object_resource.hpp>
-#include <dataflux/gcs/object_verbs.hpp>
-#include <dataflux/gcs/repeat_rules.hpp>
+#include <dataflux/gcs/detail/object_resource.hpp>
+#include <dataflux/gcs/detail/object_verbs.hpp>
+#include <dataflux/gcs/detail/repeat_rules.hpp>
 
 #include <support/catch.hpp>
 #include <unit/gcs/reply.hpp>
@@ -115,6 +115,66 @@ TEST_CASE("stat_verb: a full object resource", "[gcs]") {
         std::vector<std::pair<std::string, std::string>>{{"b", "2"}, {"a", "\xc3\xa4"}});
 }
 
+TEST_CASE("stat_verb: what is not asked for is neither sent nor kept", "[gcs]") {
+  using fields = dataflux::metadata_fields;
+  const dataflux::stat_request basic{.bucket = "bkt", .object = "o", .fields = fields::basic};
+  CHECK(
+      build<stat_verb>(basic, {}).target ==
+      "/storage/v1/b/bkt/o/o?prettyPrint=false&fields=name%2Cgeneration%2Csize%2Cbucket%2Ccrc32c");
+  const dataflux::stat_request some{
+      .bucket = "bkt", .object = "o", .fields = fields::updated | fields::metadata};
+  CHECK(build<stat_verb>(some, {}).target ==
+        "/storage/v1/b/bkt/o/o?prettyPrint=false"
+        "&fields=name%2Cgeneration%2Csize%2Cbucket%2Ccrc32c%2Cupdated%2Cmetadata");
+  constexpr std::string_view body =
+      R"({"name":"o","size":"9","generation":"5","crc32c":"4waSgw==","etag":"CAE=",)"
+      R"("metadata":{"a":"b","dataflux-upload":"m"},"updated":"2024-03-01T00:00:00Z"})";
+  const auto least = parse<stat_verb>(basic, {}, body);
+  REQUIRE(least);
+  CHECK(least->size == 9);
+  CHECK(least->crc32c == 0xE3069283U);
+  CHECK(least->etag.empty());
+  CHECK_FALSE(least->updated);
+  CHECK(least->metadata.empty());
+  CHECK(least->upload_mark.empty());
+  const auto more = parse<stat_verb>(some, {}, body);
+  REQUIRE(more);
+  CHECK(more->updated);
+  CHECK(more->metadata.size() == 1);
+  CHECK(more->upload_mark == "m");
+  CHECK(more->etag.empty());
+}
+
+TEST_CASE("stat_verb: how a resource is written does not matter", "[gcs]") {
+  const dataflux::stat_request r{.bucket = "bkt", .object = "o"};
+  const std::string_view forms[] = {
+      R"({"kind":"storage#object","name":"o","size":"9","generation":"5","metadata":{"a":"b"}})",
+      R"({"name":"o","size":9,"generation":5,"metadata":{"a":"b"}})"
+      "\n",
+      R"({ "name":"o", "size":"9", "generation":"5", "metadata":{ "a":"b" } })",
+      R"({"name":"\u006f","size":"9","generation":"5","metadata":{"a":"b"}})",
+      R"({"acl":[{"a":1}],"name":"o","size":"9","generation":"5","metadata":{"a":"b"}})",
+      R"({"owner":{"name":"x"},"name":"o","size":"9","generation":"5","metadata":{"a":"b"}})",
+      R"({"name":"o","size":"9","generation":"5","metadata":{"a":"b"},"size":"8"})"};
+  for (const std::string_view form : forms) {
+    CAPTURE(form);
+    const auto object = parse<stat_verb>(r, {}, form);
+    REQUIRE(object);
+    CHECK(object->size == 9);
+    CHECK(object->generation == 5);
+    CHECK(object->metadata == std::vector<std::pair<std::string, std::string>>{{"a", "b"}});
+  }
+  for (const std::string_view cut :
+       {R"({"name":"o","size":"9","generation":"5"}x)",
+        R"({"name":"o","size":"9","generation":"5"}})",
+        "{\"name\":\"o\",\"size\":\"9\",\"generation\":\"5\",\"etag\":\"\xff\"}"}) {
+    CAPTURE(cut);
+    const auto object = parse<stat_verb>(r, {}, cut);
+    REQUIRE_FALSE(object);
+    CHECK(object.error().retryable());
+  }
+}
+
 TEST_CASE("stat_verb: a custom time may be never", "[gcs]") {
   const auto object = parse<stat_verb>(
       {.bucket = "bkt", .object = "o"}, {},
@@ -181,8 +241,11 @@ TEST_CASE("insert_verb: the request, to the byte", "[gcs]") {
       .bucket = "bkt",
       .object = "dir/\xf0\x9f\x98\x80\"1",
       .data = dataflux::as_bytes("123456789"),
-      .content_type = "text/plain",
-      .metadata = {{"k", "v"}, {"\xc3\xa4", "\\"}},
+      .attributes = {.content_type = "text/plain",
+                     .metadata = {{"k", "v"}, {"\xc3\xa4", "\\"}},
+                     .cache_control = "no-store",
+                     .content_disposition = "inline",
+                     .content_language = "en"},
       .conditions = {.if_generation_match = 0},
   };
   const auto state = insert_verb::prepare(r, id);
@@ -200,7 +263,8 @@ TEST_CASE("insert_verb: the request, to the byte", "[gcs]") {
         "Content-Type: application/json; charset=UTF-8\r\n"
         "\r\n"
         "{\"name\":\"dir/\xf0\x9f\x98\x80\\\"1\",\"contentType\":\"text/plain\","
-        "\"crc32c\":\"4waSgw==\",\"metadata\":{\"k\":\"v\",\"\xc3\xa4\":\"\\\\\","
+        "\"crc32c\":\"4waSgw==\",\"cacheControl\":\"no-store\",\"contentDisposition\":\"inline\","
+        "\"contentLanguage\":\"en\",\"metadata\":{\"k\":\"v\",\"\xc3\xa4\":\"\\\\\","
         "\"dataflux-upload\":\"0123456789abcdeffedcba9876543210\"}}\r\n"
         "--0123456789abcdeffedcba9876543210\r\n"
         "Content-Type: text/plain\r\n"
@@ -209,6 +273,25 @@ TEST_CASE("insert_verb: the request, to the byte", "[gcs]") {
         "--0123456789abcdeffedcba9876543210--\r\n");
   REQUIRE(out.body.parts().size() == 3);
   CHECK(out.body.parts()[1].data() == r.data.data());  // the caller's memory, not a copy
+}
+
+TEST_CASE("insert_verb: texts of an earlier call leave nothing behind", "[gcs]") {
+  const dataflux::insert_request long_one{
+      .bucket = "bkt", .object = std::string(500, 'x'), .data = dataflux::as_bytes("123456789")};
+  const dataflux::insert_request r{.bucket = "bkt", .object = "o"};
+  auto used = insert_verb::prepare(long_one, {1, 2});
+  REQUIRE(used);
+  const std::size_t room = used->preamble.capacity();
+  const auto again = insert_verb::prepare(r, id, *std::move(used));
+  const auto fresh = insert_verb::prepare(r, id);
+  REQUIRE(again);
+  REQUIRE(fresh);
+  CHECK(again->crc32c == fresh->crc32c);
+  CHECK(again->mark == fresh->mark);
+  CHECK(again->content_type == fresh->content_type);
+  CHECK(again->preamble == fresh->preamble);
+  CHECK(again->epilogue == fresh->epilogue);
+  CHECK(again->preamble.capacity() == room);
 }
 
 TEST_CASE("insert_verb: an empty object of no type", "[gcs]") {

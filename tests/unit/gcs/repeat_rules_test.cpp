@@ -1,8 +1,8 @@
-#include <dataflux/gcs/change_verbs.hpp>
-#include <dataflux/gcs/multipart_verbs.hpp>
-#include <dataflux/gcs/object_verbs.hpp>
-#include <dataflux/gcs/repeat_rules.hpp>
-#include <dataflux/gcs/resumable_verbs.hpp>
+#include <dataflux/gcs/detail/change_verbs.hpp>
+#include <dataflux/gcs/detail/multipart_verbs.hpp>
+#include <dataflux/gcs/detail/object_verbs.hpp>
+#include <dataflux/gcs/detail/repeat_rules.hpp>
+#include <dataflux/gcs/detail/resumable_verbs.hpp>
 
 #include <support/catch.hpp>
 
@@ -30,7 +30,7 @@ TEST_CASE("repeat_rules: a row for each verb, and one only", "[gcs]") {
     CAPTURE(rule.verb);
     CHECK(names.insert(std::string(rule.verb)).second);
     CHECK(gcs::find_repeat_rule(rule.verb) == &rule);
-    // What compares needs a look, and what is always safe has no condition to fail.
+    // What compares needs a stat, and what is always safe has no condition to fail.
     if (rule.on_unmet == repeat_meaning::compare) CHECK(rule.looks);
     if (rule.safe == gcs::repeat_condition::always) CHECK(rule.on_unmet == repeat_meaning::failed);
   }

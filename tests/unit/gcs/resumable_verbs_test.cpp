@@ -1,5 +1,5 @@
-#include <dataflux/gcs/error_reply.hpp>
-#include <dataflux/gcs/resumable_verbs.hpp>
+#include <dataflux/gcs/detail/error_reply.hpp>
+#include <dataflux/gcs/detail/resumable_verbs.hpp>
 
 #include <unit/gcs/verb_harness.hpp>
 
@@ -61,13 +61,12 @@ TEST_CASE("resumable_session: its URL survives, and only there", "[gcs]") {
 }
 
 TEST_CASE("resumable_start_verb: the request", "[gcs]") {
-  const dataflux::resumable_start_request r{.bucket = "bkt",
-                                            .object = "a/b",
-                                            .content_type = "text/plain",
-                                            .metadata = {{"k", "v"}},
-                                            .kms_key_name = "key",
-                                            .size = 12,
-                                            .conditions = {.if_generation_match = 0}};
+  const dataflux::resumable_start_request r{
+      .bucket = "bkt",
+      .object = "a/b",
+      .attributes = {.content_type = "text/plain", .metadata = {{"k", "v"}}, .kms_key_name = "key"},
+      .size = 12,
+      .conditions = {.if_generation_match = 0}};
   const auto out = built<resumable_start_verb>(r);
   CHECK(out.method == http::method::post);
   CHECK(out.target ==

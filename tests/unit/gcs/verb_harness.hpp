@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/gcs/verb.hpp>
+#include <dataflux/gcs/detail/verb.hpp>
 
 #include <support/catch.hpp>
 #include <unit/gcs/reply.hpp>

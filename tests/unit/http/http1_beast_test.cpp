@@ -1,4 +1,4 @@
-#include <dataflux/http/http1.hpp>
+#include <dataflux/http/detail/http1.hpp>
 
 #include <support/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include <dataflux/collecting_sink.hpp>
+#include <dataflux/detail/collecting_sink.hpp>
 #include <dataflux/http/curl_transport.hpp>
 
 #include <emulator/certificate.hpp>
@@ -112,6 +112,228 @@ TEST_CASE("curl_transport: a second reply of the same flight is nobody's, over T
     CHECK(server.connections() == 2);
     CHECK(ask(*t, test_exchange::make(to))->report.connection_reused);
   }
+}
+
+TEST_CASE(
+    "curl_transport: what follows a reply is nobody's where the next request goes out at once",
+    "[http]") {
+  // No time passes between the reply's end and the next request. Sizes: within the memory of heads,
+  // exactly that, and bodies that are received in place. No size ends where a segment does.
+  for (const std::size_t size : {std::size_t{40}, std::size_t{32} << 10U, std::size_t{33001}}) {
+    for (const std::string& behind : {wrong, std::string("x")}) {
+      raw_server server({[&](peer& p) {
+                           p.request();
+                           p.send(ok);
+                           p.request();
+                           p.send(reply_of(size) + behind);
+                           p.request();
+                           p.send(wrong);
+                           p.drain();
+                         },
+                         serve_ok});
+      const auto t = make();
+      const auto next = test_exchange::make(server.port());
+      const auto second = test_exchange::make(server.port(), 2 << 20);
+      second->then = [&] { t->submit(next); };
+      CHECK(ask(*t, test_exchange::make(server.port()))->outcome() == "200 ok");
+      CHECK(ask(*t, second)->status == 200);
+      next->wait();
+      CHECK(next->outcome() == "200 ok");
+      CHECK(server.connections() == 2);
+    }
+  }
+}
+
+TEST_CASE("curl_transport: what follows a reply is nobody's where it comes later", "[http]") {
+  const std::string first = reply_of(60);
+  // Cut at each byte from the reply's end on, and at some before: the first piece goes with the
+  // reply or leaves it unfinished, and the connection is idle when the second one comes, or ended.
+  for (std::size_t cut = first.size() - 2; cut <= first.size() + wrong.size(); ++cut) {
+    flag answered;
+    raw_server server({[&](peer& p) {
+                         p.request();
+                         p.send(ok);
+                         p.request();
+                         const std::string all = first + wrong;
+                         p.send(all.substr(0, cut));
+                         if (cut >= first.size()) answered.wait();
+                         p.send(all.substr(cut));
+                         p.drain();
+                       },
+                       serve_ok});
+    const auto t = make();
+    CHECK(ask(*t, test_exchange::make(server.port()))->outcome() == "200 ok");
+    CHECK(ask(*t, test_exchange::make(server.port()))->status == 200);
+    answered.raise();
+    while (t->connections() > 0) std::this_thread::yield();
+    CHECK(ask(*t, test_exchange::make(server.port()))->outcome() == "200 ok");
+    CHECK(server.connections() == 2);
+  }
+}
+
+TEST_CASE("curl_transport: what must not be sent twice looks whether the peer has gone since",
+          "[http]") {
+  flag answered;
+  flag gone;
+  raw_server server({[&](peer& p) {
+                       p.request();
+                       p.send(ok);
+                       p.request();
+                       p.send(ok);
+                       answered.wait();
+                       p.finish();
+                       gone.raise();
+                       p.drain();
+                     },
+                     serve_ok});
+  const auto t = make();
+  const auto next = test_exchange::make(server.port());
+  next->post("x");
+  const auto second = test_exchange::make(server.port());
+  // On the I/O thread, which hears of no event meanwhile.
+  second->then = [&] {
+    answered.raise();
+    gone.wait();
+    t->submit(next);
+  };
+  CHECK(ask(*t, test_exchange::make(server.port()))->outcome() == "200 ok");
+  CHECK(ask(*t, second)->outcome() == "200 ok");
+  next->wait();
+  CHECK(next->outcome() == "200 ok");
+  CHECK(server.connections() == 2);
+}
+
+TEST_CASE("curl_transport: what follows a reply over TLS is nobody's, at once and later",
+          "[http]") {
+  const auto own = emulator::make_certificate(emulator::tls_mode::valid);
+  const authority_file authority(own.authority_pem);
+  const auto serve_well = [&](peer& below) {
+    tls_end p(below, own);
+    while (!p.request().empty()) {
+      p.queue(ok);
+      p.flush();
+    }
+  };
+  // In one record with the reply, in its own, cut in each of its bytes, and the end of TLS.
+  for (const std::string how : {"same record", "same flight", "cut", "end"}) {
+    for (const std::string& first : {reply_of(60), reply_of(16000)}) {
+      for (std::size_t cut = 1; cut < (how == "cut" ? wrong.size() + 20 : 2); cut += 3) {
+        raw_server server({[&](peer& below) {
+                             tls_end p(below, own);
+                             p.request();
+                             p.queue(ok);
+                             p.flush();
+                             p.request();
+                             p.queue(how == "same record" ? first + wrong : first);
+                             std::string sealed = p.take();
+                             how == "end" ? p.queue_end() : p.queue(wrong);
+                             const std::string behind = p.take();
+                             if (how != "same record") {
+                               sealed += behind.substr(0, how == "cut" ? cut : behind.size());
+                             }
+                             below.send(sealed);
+                             below.drain();
+                           },
+                           serve_well});
+        http::origin to;
+        to.host = "127.0.0.1";
+        to.port = server.port();
+        const auto t = make({.ca_file = authority.path()});
+        const auto next = test_exchange::make(to);
+        const auto second = test_exchange::make(to);
+        second->then = [&] { t->submit(next); };
+        CHECK(ask(*t, test_exchange::make(to))->outcome() == "200 ok");
+        CHECK(ask(*t, second)->status == 200);
+        next->wait();
+        CHECK(next->outcome() == "200 ok");
+        CHECK(server.connections() == 2);
+      }
+    }
+  }
+}
+
+TEST_CASE("curl_transport: uploads over TLS arrive through a socket that takes little", "[http]") {
+  const auto own = emulator::make_certificate(emulator::tls_mode::valid);
+  const authority_file authority(own.authority_pem);
+  std::string text(std::size_t{5} << 20U, ' ');
+  for (std::size_t i = 0; i < text.size(); ++i) text[i] = static_cast<char>('a' + i * i % 23);
+  std::atomic<int> equal{0};
+  raw_server server({[&](peer& below) {
+                      tls_end p(below, own);
+                      while (!p.request().empty()) {
+                        if (p.bytes(text.size()) == text) ++equal;
+                        p.queue(ok);
+                        p.flush();
+                      }
+                    }},
+                    {.receive_buffer = 4096});
+  http::origin to;
+  to.host = "127.0.0.1";
+  to.port = server.port();
+  const auto t = make({.ca_file = authority.path()});
+  for (int turn = 1; turn <= 3; ++turn) {
+    const auto e = test_exchange::make(to);
+    e->post(text);
+    CHECK(ask(*t, e)->outcome() == "200 ok");
+    CHECK(e->report.bytes_sent == text.size());
+    CHECK(e->moved_sent == text.size());
+    CHECK(equal == turn);
+  }
+  CHECK(server.connections() == 1);
+}
+
+TEST_CASE("curl_transport: an upload over TLS that is answered early ends with the answer",
+          "[http]") {
+  const auto own = emulator::make_certificate(emulator::tls_mode::valid);
+  const authority_file authority(own.authority_pem);
+  raw_server server({[&](peer& below) {
+                       tls_end p(below, own);
+                       p.request();
+                       p.queue("HTTP/1.1 403 No\r\nContent-Length: 2\r\n\r\nno");
+                       p.flush();
+                       below.stall();
+                     },
+                     [&](peer& below) {
+                       tls_end p(below, own);
+                       while (!p.request().empty()) {
+                         p.queue(ok);
+                         p.flush();
+                       }
+                     }},
+                    {.receive_buffer = 4096});
+  http::origin to;
+  to.host = "127.0.0.1";
+  to.port = server.port();
+  const auto t = make({.ca_file = authority.path()});
+  const auto e = test_exchange::make(to);
+  e->post(std::string(std::size_t{16} << 20U, 'x'));
+  CHECK(ask(*t, e)->outcome() == "403 no");
+  CHECK(ask(*t, test_exchange::make(to))->outcome() == "200 ok");
+  CHECK(server.connections() == 2);
+}
+
+TEST_CASE("curl_transport: a later connection over TLS resumes the session of one before",
+          "[http]") {
+  const auto own = emulator::make_certificate(emulator::tls_mode::valid);
+  const authority_file authority(own.authority_pem);
+  std::atomic<int> resumed{0};
+  raw_server server({[&](peer& below) {
+    tls_end p(below, own);
+    if (p.resumed()) ++resumed;
+    p.request();
+    p.queue("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok");
+    p.flush();
+    below.drain();
+  }});
+  http::origin to;
+  to.host = "127.0.0.1";
+  to.port = server.port();
+  const auto t = make({.ca_file = authority.path()});
+  for (int turn = 0; turn < 4; ++turn) {
+    CHECK(ask(*t, test_exchange::make(to))->outcome() == "200 ok");
+  }
+  CHECK(server.connections() == 4);
+  CHECK(resumed == 3);
 }
 
 TEST_CASE("curl_transport: a long body that nobody wants is not received (mend 15)", "[http]") {

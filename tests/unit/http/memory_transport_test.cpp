@@ -1,4 +1,4 @@
-#include <dataflux/http/memory_transport.hpp>
+#include <dataflux/http/detail/memory_transport.hpp>
 
 #include <support/catch.hpp>
 
@@ -54,7 +54,7 @@ class call final : public http::exchange {
   dataflux::span_sink sink{memory};
 };
 
-struct world {
+struct fixture {
   memory_reply reply{};
   dataflux::virtual_scheduler time{};
   memory_transport net{time, [this](const memory_request&) { return reply; }};
@@ -64,7 +64,7 @@ struct world {
 }  // namespace
 
 TEST_CASE("memory_transport: a scripted reply, and the request in the log", "[http]") {
-  world w;
+  fixture w;
   w.reply = {
       .status = 201, .headers = {{"X-Test", "v"}}, .body = "hello", .delay = 5ms, .piece = 2};
   w.one->request.method = http::method::put;
@@ -95,7 +95,7 @@ TEST_CASE("memory_transport: a scripted reply, and the request in the log", "[ht
 }
 
 TEST_CASE("memory_transport: failures before the head and inside the body", "[http]") {
-  world w;
+  fixture w;
   w.reply = {.body = "hello", .failure = transport_failure::connect};
   w.net.submit(w.one);
   w.time.run();
@@ -113,7 +113,7 @@ TEST_CASE("memory_transport: failures before the head and inside the body", "[ht
 }
 
 TEST_CASE("memory_transport: every limit of an exchange ends it in time", "[http]") {
-  world w;
+  fixture w;
   const auto start = w.time.now();
   SECTION("first byte") {
     w.reply.delay = 10s;
@@ -150,7 +150,7 @@ TEST_CASE("memory_transport: every limit of an exchange ends it in time", "[http
 }
 
 TEST_CASE("memory_transport: the receiver may refuse or ignore a reply", "[http]") {
-  world w;
+  fixture w;
   w.reply = {.body = std::string(100, 'x'), .piece = 30};
   SECTION("at the head") {
     w.one->refuse = true;
@@ -195,7 +195,7 @@ TEST_CASE("memory_transport: the receiver may refuse or ignore a reply", "[http]
 }
 
 TEST_CASE("memory_transport: cancel ends an exchange once, at any point", "[http]") {
-  world w;
+  fixture w;
   w.reply = {.body = "hello", .delay = 1s, .body_delay = 1s, .piece = 1};
   SECTION("before the head") {
     w.net.submit(w.one);
@@ -226,7 +226,7 @@ TEST_CASE("memory_transport: cancel ends an exchange once, at any point", "[http
 }
 
 TEST_CASE("memory_transport: an exchange may go again from its own end", "[http]") {
-  world w;
+  fixture w;
   w.reply = {.body = "x"};
   w.one->then = [&] {
     if (w.one->done < 3) w.net.submit(w.one);

@@ -1,4 +1,4 @@
-#include <dataflux/http/message.hpp>
+#include <dataflux/http/detail/message.hpp>
 
 #include <support/catch.hpp>
 

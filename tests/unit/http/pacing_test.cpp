@@ -1,4 +1,4 @@
-#include <dataflux/http/pacing.hpp>
+#include <dataflux/http/detail/pacing.hpp>
 
 #include <support/catch.hpp>
 
@@ -53,7 +53,7 @@ class simulation {
   http::pace_controller& controller() { return controller_; }
 
   void run_until(time_point end) {
-    pump();
+    advance();
     while (!events_.empty() && events_.top().at <= end) {
       const event e = events_.top();
       events_.pop();
@@ -71,7 +71,7 @@ class simulation {
         controller_.report(e.started, now_,
                            taken ? pace_outcome::not_rejected : pace_outcome::rejected);
       }
-      pump();
+      advance();
     }
     now_ = end;
   }
@@ -85,7 +85,7 @@ class simulation {
     bool operator<(const event& other) const { return at > other.at; }
   };
 
-  void pump() {
+  void advance() {
     while (in_flight_ < slots_) {
       const time_point at = controller_.admit(now_);
       if (at > now_) {
@@ -276,6 +276,37 @@ TEST_CASE("pace_controller: follows a rate that falls and rises", "[http]") {
     CHECK(s.accepted() - accepted >= 0.9 * 20 * rate);
     CHECK(s.rejected() - rejected <= 0.1 * (s.accepted() - accepted));
   }
+}
+
+TEST_CASE("pace_controller: a rate that falls to a hundredth is found at once", "[http]") {
+  for (const double rate : {50.0, 100.0, 500.0, 2000.0, 4500.0}) {
+    for (const duration round_trip : {duration{5ms}, duration{20ms}, duration{50ms}}) {
+      CAPTURE(rate, seconds(round_trip));
+      constexpr int slots = 250;
+      simulation s{{0, 0}, round_trip, slots};
+      s.run_until(start + 5s);
+      const int before = s.accepted();
+      s.server() = {rate, rate / 10, rate / 10, s.now()};
+      s.run_until(s.now() + 30s);
+      const int accepted = s.accepted() - before;
+      CHECK(accepted >= 0.9 * 30 * rate);
+      // What was under way when nobody knew it, and little more.
+      CHECK(s.rejected() <= slots + 0.05 * (accepted + s.rejected()));
+    }
+  }
+}
+
+TEST_CASE("pace_controller: after the first rejection it waits for those under way", "[http]") {
+  http::pace_controller c;
+  for (int i = 0; i < 100; ++i) REQUIRE(c.admit(start + i * 1ms) == start + i * 1ms);
+  const time_point now = start + 100ms;
+  c.report(start + 90ms, now, pace_outcome::rejected);
+  CHECK(c.admit(now) == now + 20ms);
+  // Not for ever, be it as slow.
+  http::pace_controller slow;
+  REQUIRE(slow.admit(start) == start);
+  slow.report(start, start + 30s, pace_outcome::rejected);
+  CHECK(slow.admit(start + 30s) == start + 30s + 100ms);
 }
 
 TEST_CASE("pacing: one lane for each bucket and class, at a fixed place", "[http]") {

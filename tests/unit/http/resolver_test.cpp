@@ -53,11 +53,11 @@ void resolve(resolver& r, dataflux::scheduler& where, const std::string& host, a
   });
 }
 
-struct world {
+struct fixture {
   std::shared_ptr<names> servers{std::make_shared<names>()};
   std::shared_ptr<dataflux::http::curl_transport> threads{
       dataflux::http::curl_transport::create({.io_threads = 1}).value()};
-  dataflux::scheduler& home{threads->next_executor()};
+  dataflux::scheduler& strand{threads->next_executor()};
   // Threads outlive a resolver, so what they ask is shared with them.
   resolver subject{60s, [s = servers](const std::string& host) { return s->ask(host); }};
 };
@@ -65,11 +65,11 @@ struct world {
 }  // namespace
 
 TEST_CASE("resolver: a dead name holds back only those who want it (mend 11)", "[http]") {
-  world w;
+  fixture w;
   asked dead;
   asked alive;
-  resolve(w.subject, w.home, "dead.test", dead);
-  resolve(w.subject, w.home, "alive.test", alive);
+  resolve(w.subject, w.strand, "dead.test", dead);
+  resolve(w.subject, w.strand, "alive.test", alive);
   alive.answered.wait();
   CHECK(alive.text == "192.0.2.1");
   w.servers->dead_may_end.raise();
@@ -79,9 +79,9 @@ TEST_CASE("resolver: a dead name holds back only those who want it (mend 11)", "
 
 TEST_CASE("resolver: equal questions are asked once, and a failure is everybody's (mend 11)",
           "[http]") {
-  world w;
+  fixture w;
   std::array<asked, 20> all;
-  for (asked& a : all) resolve(w.subject, w.home, "dead.test", a);
+  for (asked& a : all) resolve(w.subject, w.strand, "dead.test", a);
   w.servers->dead_may_end.raise();
   for (asked& a : all) {
     a.answered.wait();
@@ -89,22 +89,22 @@ TEST_CASE("resolver: equal questions are asked once, and a failure is everybody'
   }
   CHECK(w.servers->questions == 1);
   asked again;  // a failure is not kept
-  resolve(w.subject, w.home, "dead.test", again);
+  resolve(w.subject, w.strand, "dead.test", again);
   again.answered.wait();
   CHECK(w.servers->questions == 2);
   std::array<asked, 3> good;
   for (asked& a : good) {
-    resolve(w.subject, w.home, "alive.test", a);
+    resolve(w.subject, w.strand, "alive.test", a);
     a.answered.wait();
   }
   CHECK(w.servers->questions == 3);
 }
 
 TEST_CASE("resolver: threads have a cap, and every question its turn (mend 11)", "[http]") {
-  world w;
+  fixture w;
   std::array<asked, 3 * resolver::most_threads> all;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    resolve(w.subject, w.home, "dead" + std::to_string(i) + ".test", all[i]);
+    resolve(w.subject, w.strand, "dead" + std::to_string(i) + ".test", all[i]);
   }
   while (w.servers->under_way < static_cast<int>(resolver::most_threads)) {
     std::this_thread::sleep_for(1ms);

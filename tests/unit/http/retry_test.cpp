@@ -1,7 +1,8 @@
-#include <dataflux/http/retry.hpp>
+#include <dataflux/http/detail/retry.hpp>
 
 #include <support/catch.hpp>
 
+#include <limits>
 #include <thread>
 #include <vector>
 
@@ -23,6 +24,7 @@ using http::transport_failure;
 namespace {
 
 constexpr time_point start{1000s};
+constexpr int no_limit = std::numeric_limits<int>::max();
 constexpr double almost_one = 0.999999999;
 
 attempt_outcome status(int code) { return {.http_status = code}; }
@@ -111,7 +113,7 @@ TEST_CASE("decide: a reply that broke off is no answer, whatever its status", "[
 }
 
 TEST_CASE("decide: backoff doubles up to its cap, with full jitter", "[http]") {
-  const retry_policy policy{.max_attempts = 0, .max_elapsed = 0s};
+  const retry_policy policy{.max_attempts = no_limit, .max_elapsed = duration::max()};
   const duration ceilings[] = {1s, 2s, 4s, 8s, 16s, 32s, 60s, 60s};
   retry_state low{.started = start}, high{.started = start}, half{.started = start};
   for (const duration ceiling : ceilings) {
@@ -146,7 +148,7 @@ TEST_CASE("decide: limits by attempts", "[http]") {
   CHECK(decide(never_retry, state, status(503), start, 0.5, nullptr).reason ==
         stop_reason::attempts);
   retry_state many{.started = start};
-  const retry_policy unlimited{.max_attempts = 0};
+  const retry_policy unlimited{.max_attempts = no_limit, .max_elapsed = duration::max()};
   for (int i = 0; i < 1000; ++i) {
     REQUIRE(decide(unlimited, many, status(503), start, 0.0, nullptr).action ==
             retry_action::retry);
@@ -167,7 +169,7 @@ TEST_CASE("decide: limits by time", "[http]") {
         stop_reason::elapsed);
   CHECK(decide(policy, hurried, status(401), start + 4s, 0.1, nullptr).reason ==
         stop_reason::elapsed);
-  const retry_policy timeless{.max_elapsed = 0s};
+  const retry_policy timeless{.max_elapsed = duration::max()};
   retry_state old{.started = start};
   CHECK(decide(timeless, old, status(503), start + 10000h, 0.5, nullptr).action ==
         retry_action::retry);
@@ -226,8 +228,11 @@ TEST_CASE("decide: attempts that find nobody are fewer (mend 15)", "[http]") {
   CHECK(attempts({}, outage) == 10);
   CHECK(attempts({}, nobody) == 6);
   CHECK(attempts({.max_attempts = 3}, nobody) == 3);
-  CHECK(attempts({.max_attempts_at_nobody = 0}, nobody) == 10);
-  CHECK(attempts({.max_attempts = 0, .max_attempts_at_nobody = 2}, nobody) == 2);
+  CHECK(attempts({.max_attempts_at_nobody = no_limit}, nobody) == 10);
+  CHECK(attempts({.max_attempts = no_limit, .max_attempts_at_nobody = 2}, nobody) == 2);
+  // Zero is the default, as in every option.
+  CHECK(attempts({.max_attempts = 0, .max_attempts_at_nobody = 0}, outage) == 10);
+  CHECK(attempts({.max_attempts = 0, .max_attempts_at_nobody = 0}, nobody) == 6);
 }
 
 TEST_CASE("decide: 429 goes through pacing and costs neither attempts nor budget", "[http]") {

@@ -1,4 +1,4 @@
-#include <dataflux/http/url.hpp>
+#include <dataflux/http/detail/url.hpp>
 
 #include <support/catch.hpp>
 

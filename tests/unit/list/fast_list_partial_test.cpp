@@ -1,7 +1,8 @@
-#include "fast_list_world.hpp"
+#include "fast_list_fixture.hpp"
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <random>
 #include <set>
 
@@ -48,7 +49,7 @@ fast_list_request random_request(std::mt19937_64& random) {
   r.include_trailing_delimiter = random() % 2 == 0;
   r.parallelism = static_cast<std::uint32_t>(1 + random() % 20);
   r.page_size = static_cast<std::uint32_t>(1 + random() % 40);
-  r.calls_per_page = 0;
+  r.calls_per_page = std::numeric_limits<double>::max();
   return r;
 }
 
@@ -59,7 +60,7 @@ TEST_CASE("fast_list: a partial listing and what it misses are the whole, 500 ti
   for (std::uint64_t seed = 1; seed <= 500; ++seed) {
     INFO("seed " << seed);
     std::mt19937_64 random(seed);
-    world w(random_names(random));
+    fixture w(random_names(random));
     fast_list_request request = random_request(random);
     const listing truth = w.good(request);
     REQUIRE(truth.summary.missing.empty());

@@ -1,4 +1,4 @@
-#include "fast_list_world.hpp"
+#include "fast_list_fixture.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -21,7 +21,7 @@ double seconds(dataflux::duration d) { return std::chrono::duration<double>(d).c
 }  // namespace
 
 TEST_CASE("fast_list: gives all objects in order, with what they are", "[list]") {
-  world w(numbered(30'000));
+  fixture w(numbered(30'000));
   const listing all = w.good();
   REQUIRE(names_of(all.objects) == w.source->names());
   for (std::size_t i = 0; i < all.objects.size(); i += 777) {
@@ -39,7 +39,7 @@ TEST_CASE("fast_list: gives all objects in order, with what they are", "[list]")
 }
 
 TEST_CASE("fast_list: many names take far less time than page after page", "[list]") {
-  world w(numbered(200'000));
+  fixture w(numbered(200'000));
   const auto begin = w.clock.now();
   const listing all = w.good({.parallelism = 48});
   REQUIRE(all.objects.size() == 200'000);
@@ -50,13 +50,13 @@ TEST_CASE("fast_list: many names take far less time than page after page", "[lis
 }
 
 TEST_CASE("fast_list: an empty bucket, an empty prefix, an empty range", "[list]") {
-  world w(numbered(10));
+  fixture w(numbered(10));
   CHECK(w.good({.prefix = "nothing/"}).objects.empty());
   const auto before = w.store.calls;
   CHECK(w.good({.start_offset = "x", .end_offset = "x"}).objects.empty());
   CHECK(w.good({.prefix = "a", .start_offset = "b"}).objects.empty());
   CHECK(w.store.calls == before);
-  world none({});
+  fixture none({});
   const listing all = none.good();
   CHECK(all.objects.empty());
   CHECK(all.summary.calls == 1);
@@ -65,7 +65,7 @@ TEST_CASE("fast_list: an empty bucket, an empty prefix, an empty range", "[list]
 TEST_CASE("fast_list: prefix and offsets bound what is listed", "[list]") {
   auto names = numbered(5'000);
   for (auto& name : numbered(5'000, "test/")) names.push_back(std::move(name));
-  world w(names);
+  fixture w(names);
   CHECK(w.good({.prefix = "test/"}).objects.size() == 5'000);
   const listing part = w.good(
       {.prefix = "train/", .start_offset = "train/00001000", .end_offset = "train/00003000"});
@@ -88,7 +88,7 @@ TEST_CASE("fast_list: folds names behind a delimiter, whatever is cut", "[list]"
     std::snprintf(name, sizeof name, "d/%05d", folder);
     names.emplace_back(name);
   }
-  world w(names);
+  fixture w(names);
   for (const bool trailing : {false, true}) {
     INFO(trailing);
     const listing all = w.good({.prefix = "d/",
@@ -107,7 +107,7 @@ TEST_CASE("fast_list: folds names behind a delimiter, whatever is cut", "[list]"
 }
 
 TEST_CASE("fast_list: markers and leftovers are dropped and counted", "[list]") {
-  world w({"a", "a/", "b/", "b/x", "dataflux-composed-objects/1", "dataflux-composed-objects/2"});
+  fixture w({"a", "a/", "b/", "b/x", "dataflux-composed-objects/1", "dataflux-composed-objects/2"});
   const listing all = w.good();
   CHECK(names_of(all.objects) == std::vector<std::string>{"a", "b/x"});
   CHECK(all.summary.objects == 2);
@@ -118,7 +118,7 @@ TEST_CASE("fast_list: markers and leftovers are dropped and counted", "[list]") 
 }
 
 TEST_CASE("fast_list: what is wrong with a request is found before any call", "[list]") {
-  world w(numbered(10));
+  fixture w(numbered(10));
   const auto refused = [&](fast_list_request r, const std::string& word) {
     r.bucket = r.bucket.empty() ? "bucket" : r.bucket;
     auto op = dataflux::submit_fast_list(w.store, r);
@@ -146,7 +146,7 @@ TEST_CASE("fast_list: what is wrong with a request is found before any call", "[
 }
 
 TEST_CASE("fast_list: max_calls and memory_cap end a listing by name", "[list]") {
-  world w(numbered(20'000));
+  fixture w(numbered(20'000));
   auto few = w.list({.max_calls = 5});
   REQUIRE_FALSE(few);
   CHECK(few.error().code() == errc::resource_exhausted);
@@ -160,7 +160,7 @@ TEST_CASE("fast_list: max_calls and memory_cap end a listing by name", "[list]")
 }
 
 TEST_CASE("fast_list: cancelling ends it at once and leaves nothing under way", "[list]") {
-  world w(numbered(100'000));
+  fixture w(numbered(100'000));
   for (const auto when : {0ms, 50ms, 110ms, 700ms, 2000ms}) {
     INFO(when.count());
     auto op = dataflux::submit_fast_list(w.store, {.bucket = "bucket"});
@@ -180,7 +180,7 @@ TEST_CASE("fast_list: cancelling ends it at once and leaves nothing under way", 
 }
 
 TEST_CASE("fast_list: a stop asked for beforehand, or by the caller's own token", "[list]") {
-  world w(numbered(100'000));
+  fixture w(numbered(100'000));
   std::stop_source stop;
   auto op = dataflux::submit_fast_list(w.store,
                                        {.bucket = "bucket", .limits = {.stop = stop.get_token()}});
@@ -198,7 +198,7 @@ TEST_CASE("fast_list: a stop asked for beforehand, or by the caller's own token"
 }
 
 TEST_CASE("fast_list: a time limit covers the whole listing", "[list]") {
-  world w(numbered(100'000));
+  fixture w(numbered(100'000));
   for (const auto limit : {50ms, 1500ms}) {
     const auto begin = w.clock.now();
     auto op =
@@ -208,7 +208,7 @@ TEST_CASE("fast_list: a time limit covers the whole listing", "[list]") {
     CHECK(op.take().error().code() == errc::deadline_exceeded);
     CHECK(w.inner.in_flight() == 0);
     w.clock.run();
-    CHECK(w.clock.now() - begin <= limit + world_rtt + 2s);
+    CHECK(w.clock.now() - begin <= limit + fixture_rtt + 2s);
   }
   CHECK(w.good({.limits = {.timeout = 1h}}).objects.size() == 100'000);
 }
@@ -216,7 +216,7 @@ TEST_CASE("fast_list: a time limit covers the whole listing", "[list]") {
 TEST_CASE("fast_list: a store that ends takes the listing with it", "[list]") {
   dataflux::virtual_scheduler clock;
   auto store =
-      std::make_unique<memory_store>(clock, dataflux::memory_store_options{.rtt = world_rtt});
+      std::make_unique<memory_store>(clock, dataflux::memory_store_options{.rtt = fixture_rtt});
   store->create_bucket("bucket", std::make_shared<sorted_names>(numbered(100'000)));
   auto op = dataflux::submit_fast_list(*store, {.bucket = "bucket"});
   clock.run_for(250ms);
@@ -230,7 +230,7 @@ TEST_CASE("fast_list: a store that ends takes the listing with it", "[list]") {
 TEST_CASE("fast_list: tasks that are dropped unrun still end it", "[list]") {
   auto clock = std::make_unique<dataflux::virtual_scheduler>();
   auto store =
-      std::make_unique<memory_store>(*clock, dataflux::memory_store_options{.rtt = world_rtt});
+      std::make_unique<memory_store>(*clock, dataflux::memory_store_options{.rtt = fixture_rtt});
   store->create_bucket("bucket", std::make_shared<sorted_names>(numbered(10)));
   auto op = dataflux::submit_fast_list(*store, {.bucket = "bucket"});
   store.reset();
@@ -254,8 +254,8 @@ TEST_CASE("fast_list: the observer sees progress", "[list]") {
     std::string bucket{};
     std::string prefix{};
   } seen;
-  world w(numbered(20'000));
-  const listing all = w.good({.prefix = "train/", .watcher = &seen});
+  fixture w(numbered(20'000));
+  const listing all = w.good({.prefix = "train/", .observer = &seen});
   CHECK(seen.pages == all.summary.pages);
   CHECK(seen.objects == 20'000);
   CHECK(seen.rising);
@@ -267,7 +267,7 @@ TEST_CASE("fast_list: what a page brings behind a cut is not waited for again", 
   for (const std::size_t size : {300U, 500U, 1'000U, 1'001U, 1'500U, 2'000U}) {
     INFO(size);
     for (const auto order : {dataflux::list_order::any, dataflux::list_order::by_name}) {
-      world w(numbered(size));
+      fixture w(numbered(size));
       const auto begin = w.clock.now();
       std::vector<std::string> names;
       dataflux::fast_lister lister(w.store, {.bucket = "bucket", .order = order});
@@ -286,7 +286,7 @@ TEST_CASE("fast_list: what a page brings behind a cut is not waited for again", 
       if (order == dataflux::list_order::any) std::sort(names.begin(), names.end());
       CHECK(names == w.source->names());
       const std::size_t pages = (size + 999) / 1000;
-      CHECK(end - begin <= pages * world_rtt + size * std::chrono::milliseconds(1));
+      CHECK(end - begin <= pages * fixture_rtt + size * std::chrono::milliseconds(1));
     }
   }
 }

@@ -1,4 +1,4 @@
-#include "fast_list_world.hpp"
+#include "fast_list_fixture.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -22,7 +22,7 @@ struct streamed {
 };
 
 /// Pulls until the end; each page takes the reader `pause`.
-streamed read_all(world& w, fast_lister& lister, dataflux::duration pause = 0ms) {
+streamed read_all(fixture& w, fast_lister& lister, dataflux::duration pause = 0ms) {
   streamed all;
   while (true) {
     auto op = lister.submit_next_page();
@@ -43,7 +43,7 @@ streamed read_all(world& w, fast_lister& lister, dataflux::duration pause = 0ms)
 }  // namespace
 
 TEST_CASE("fast_lister: both orders hand out everything", "[list]") {
-  world w(numbered(30'000));
+  fixture w(numbered(30'000));
   for (const list_order order : {list_order::any, list_order::by_name}) {
     fast_lister lister(w.store, {.bucket = "bucket", .order = order});
     streamed all = read_all(w, lister);
@@ -59,13 +59,13 @@ TEST_CASE("fast_lister: both orders hand out everything", "[list]") {
 }
 
 TEST_CASE("fast_lister: the first page comes after one call", "[list]") {
-  world w(numbered(100'000));
+  fixture w(numbered(100'000));
   const auto begin = w.clock.now();
   fast_lister lister(w.store, {.bucket = "bucket"});
   auto op = lister.submit_next_page();
   while (!op.poll()) REQUIRE(w.clock.run_one());
   CHECK(op.take().value()->objects.size() > 0);
-  CHECK(w.clock.now() - begin <= world_rtt + 1s);
+  CHECK(w.clock.now() - begin <= fixture_rtt + 1s);
 }
 
 TEST_CASE("fast_lister: folded prefixes are part of the pages", "[list]") {
@@ -74,7 +74,7 @@ TEST_CASE("fast_lister: folded prefixes are part of the pages", "[list]") {
     names.push_back("f" + std::to_string(i) + "/x");
     names.push_back("o" + std::to_string(i));
   }
-  world w(names);
+  fixture w(names);
   fast_lister lister(
       w.store,
       {.bucket = "bucket", .delimiter = "/", .page_size = 50, .order = list_order::by_name});
@@ -86,7 +86,7 @@ TEST_CASE("fast_lister: folded prefixes are part of the pages", "[list]") {
 }
 
 TEST_CASE("fast_lister: nobody reads, nothing goes on beyond the cap", "[list]") {
-  world w(numbered(300'000));
+  fixture w(numbered(300'000));
   for (const list_order order : {list_order::any, list_order::by_name}) {
     const auto before = w.store.calls;
     fast_lister lister(w.store, {.bucket = "bucket", .memory_cap = 2'000'000, .order = order});
@@ -102,7 +102,7 @@ TEST_CASE("fast_lister: nobody reads, nothing goes on beyond the cap", "[list]")
 }
 
 TEST_CASE("fast_lister: a slow reader and the smallest cap still get everything", "[list]") {
-  world w(numbered(12'000));
+  fixture w(numbered(12'000));
   for (const list_order order : {list_order::any, list_order::by_name}) {
     for (const std::uint64_t cap : {1ULL, 300'000ULL}) {
       INFO(cap);
@@ -129,7 +129,7 @@ TEST_CASE("fast_lister: never holds more than its cap and a page, whatever the r
     std::uint64_t most{0};
   };
   constexpr std::uint64_t row_bytes = 24 + 14;
-  world w(numbered(12'000));
+  fixture w(numbered(12'000));
   for (const list_order order : {list_order::any, list_order::by_name}) {
     for (const std::uint64_t cap : {1'000ULL, 60'000ULL, 400'000ULL}) {
       for (const auto pause : {0ms, 90ms, 5000ms}) {
@@ -140,7 +140,7 @@ TEST_CASE("fast_lister: never holds more than its cap and a page, whatever the r
                                      .page_size = 200,
                                      .memory_cap = cap,
                                      .order = order,
-                                     .watcher = &seen});
+                                     .observer = &seen});
         while (true) {
           w.clock.run_for(pause);
           auto op = lister.submit_next_page();
@@ -160,7 +160,7 @@ TEST_CASE("fast_lister: never holds more than its cap and a page, whatever the r
 }
 
 TEST_CASE("fast_lister: destroying it ends the listing at once", "[list]") {
-  world w(numbered(300'000));
+  fixture w(numbered(300'000));
   for (const auto when : {0ms, 50ms, 300ms, 1500ms}) {
     std::optional<fast_lister> lister(std::in_place, w.store,
                                       fast_list_request{.bucket = "bucket"});
@@ -175,7 +175,7 @@ TEST_CASE("fast_lister: destroying it ends the listing at once", "[list]") {
 }
 
 TEST_CASE("fast_lister: cancelling it, or a pull, or by the caller's token", "[list]") {
-  world w(numbered(300'000));
+  fixture w(numbered(300'000));
   for (const int way : {0, 1, 2, 3}) {
     INFO(way);
     std::stop_source stop;
@@ -203,7 +203,7 @@ TEST_CASE("fast_lister: cancelling it, or a pull, or by the caller's token", "[l
 }
 
 TEST_CASE("fast_lister: what came before an error is handed out before it", "[list]") {
-  world w(numbered(20'000));
+  fixture w(numbered(20'000));
   w.fault = [](const dataflux::list_page_request& r) {
     return r.start_offset.empty() && r.page_token.empty() ? page_fault::none : page_fault::denied;
   };
@@ -219,7 +219,7 @@ TEST_CASE("fast_lister: what came before an error is handed out before it", "[li
 }
 
 TEST_CASE("fast_lister: several may wait; moving it keeps it", "[list]") {
-  world w(numbered(3'000));
+  fixture w(numbered(3'000));
   fast_lister first(w.store, {.bucket = "bucket", .page_size = 500});
   fast_lister lister(std::move(first));
   std::size_t rows = 0;
@@ -242,7 +242,7 @@ TEST_CASE("fast_lister: several may wait; moving it keeps it", "[list]") {
 }
 
 TEST_CASE("fast_lister: a completion may destroy it", "[list]") {
-  world w(numbered(50'000));
+  fixture w(numbered(50'000));
   auto lister = std::make_unique<fast_lister>(w.store, fast_list_request{.bucket = "bucket"});
   bool called = false;
   lister->start_next_page([&](dataflux::result<fast_lister::page>) {

@@ -1,11 +1,11 @@
 #include <dataflux/bytes.hpp>
-#include <dataflux/exec/virtual_scheduler.hpp>
 #include <dataflux/list/fast_list.hpp>
+#include <dataflux/list/manifest.hpp>
 #include <dataflux/list/manifest_refresh.hpp>
-#include <dataflux/list/manifest_writer.hpp>
 #include <dataflux/store/memory_store.hpp>
 
 #include <support/catch.hpp>
+#include <support/store_fixture.hpp>
 
 #include <unistd.h>
 
@@ -45,13 +45,6 @@ fast_list_request everything_set() {
                      .storage_classes = {"STANDARD", "NEARLINE"}}};
 }
 
-template <class T>
-dataflux::result<T> settle(dataflux::virtual_scheduler& clock, dataflux::operation<T> op) {
-  clock.run();
-  REQUIRE(op.poll());
-  return op.take();
-}
-
 std::vector<std::string> names_at(const dataflux::object_columns& objects,
                                   const std::vector<std::size_t>& rows) {
   std::vector<std::string> out;
@@ -60,12 +53,12 @@ std::vector<std::string> names_at(const dataflux::object_columns& objects,
 }
 
 /// A bucket, and a manifest of it in a file that is there while this is.
-struct saved_listing {
+struct saved_listing : store_fixture<> {
   explicit saved_listing(fast_list_request asked = {}) {
     store.create_bucket("bucket");
     for (const std::string name : {"a", "b", "c", "folder/"}) put(name, name.size() > 1 ? "" : "x");
     asked.bucket = "bucket";
-    auto listed = settle(clock, dataflux::submit_fast_list(store, asked));
+    auto listed = finish(dataflux::submit_fast_list(store, asked));
     REQUIRE(listed);
     const auto description = describe_listing(asked, noon);
     REQUIRE(description);
@@ -78,12 +71,11 @@ struct saved_listing {
     std::filesystem::remove(path, ignored);
   }
   void put(const std::string& name, const std::string& bytes) {
-    REQUIRE(settle(clock,
-                   store.submit_insert(
-                       {.bucket = "bucket", .object = name, .data = dataflux::as_bytes(bytes)})));
+    REQUIRE(finish(store.submit_insert(
+        {.bucket = "bucket", .object = name, .data = dataflux::as_bytes(bytes)})));
   }
   dataflux::result<dataflux::refreshed_listing> refresh(const manifest& before) {
-    return settle(clock, dataflux::submit_refresh_manifest(store, before, {}));
+    return finish(dataflux::submit_refresh_manifest(store, before, {}));
   }
   manifest open() const {
     auto opened = manifest::open(path.string());
@@ -91,8 +83,6 @@ struct saved_listing {
     return *opened;
   }
 
-  dataflux::virtual_scheduler clock{};
-  dataflux::memory_store store{clock};
   std::filesystem::path path{std::filesystem::temp_directory_path() /
                              ("dataflux-refresh-" + std::to_string(::getpid()))};
 };
@@ -108,9 +98,7 @@ TEST_CASE("describe_listing: request_again gives the same listing", "[list]") {
     REQUIRE(again);
     CHECK(again->bucket == asked.bucket);
     CHECK(again->extra == asked.extra);
-    CHECK(again->filter.storage_classes == asked.filter.storage_classes);
-    CHECK(again->filter.skip_markers == asked.filter.skip_markers);
-    CHECK(again->filter.max_size == asked.filter.max_size);
+    CHECK(again->filter == asked.filter);
     CHECK(describe_listing(*again, noon).value() == *description);
   }
 }
@@ -138,7 +126,7 @@ TEST_CASE("refresh_manifest: added, removed and changed objects", "[list]") {
   CHECK(before.size() == 3);  // the marker is left out, then and now
   saved.put("b", "other");
   saved.put("d", "new");
-  REQUIRE(settle(saved.clock, saved.store.submit_remove({.bucket = "bucket", .object = "a"})));
+  REQUIRE(saved.finish(saved.store.submit_remove({.bucket = "bucket", .object = "a"})));
 
   const auto now = saved.refresh(before);
   REQUIRE(now);
@@ -172,9 +160,9 @@ TEST_CASE("refresh_manifest: a damaged manifest is found before any call", "[lis
 
 TEST_CASE("refresh_manifest: the listing's error is told", "[list]") {
   const saved_listing saved;
-  dataflux::virtual_scheduler clock;
-  dataflux::memory_store other(clock);
-  const auto refused = settle(clock, dataflux::submit_refresh_manifest(other, saved.open(), {}));
+  store_fixture other;
+  const auto refused =
+      other.finish(dataflux::submit_refresh_manifest(other.store, saved.open(), {}));
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code() == errc::not_found);
 }

@@ -1,10 +1,10 @@
-#include <dataflux/exec/virtual_scheduler.hpp>
-#include <dataflux/list/manifest_writer.hpp>
+#include <dataflux/list/manifest.hpp>
 #include <dataflux/store/memory_store.hpp>
 
 #include <support/catch.hpp>
 #include <support/scripted_store.hpp>
 #include <support/size_limit.hpp>
+#include <support/store_fixture.hpp>
 #include <support/temporary_folder.hpp>
 #include <unit/list/saved_rows.hpp>
 
@@ -23,7 +23,6 @@ namespace manifest_writer_test {
 
 using dataflux::errc;
 using dataflux::manifest;
-using dataflux::memory_store;
 using dataflux::object_columns;
 using dataflux::save_manifest;
 using dataflux::store_verb;
@@ -41,19 +40,14 @@ struct folder : temporary_folder {
   }
 };
 
-struct fixture {
-  fixture() : store(scheduler, options()) { store.create_bucket("bkt"); }
+struct fixture : store_fixture<> {
+  fixture() : store_fixture(options()) { store.create_bucket("bkt"); }
   /// Parts may be small here, so that small manifests have several.
   static dataflux::memory_store_options options() {
     dataflux::memory_store_options o;
     o.traits.min_part_size = 1000;
     o.rtt = std::chrono::milliseconds{10};
     return o;
-  }
-  template <class T>
-  dataflux::result<T> finish(dataflux::operation<T> op) {
-    scheduler.run();
-    return op.take();
   }
   auto save(const object_columns& rows, std::size_t part_size, dataflux::call_limits limits = {}) {
     return finish(dataflux::submit_save_manifest(
@@ -64,9 +58,6 @@ struct fixture {
   auto load() {
     return finish(dataflux::submit_load_manifest(store, {.bucket = "bkt", .object = "m"}));
   }
-
-  dataflux::virtual_scheduler scheduler;
-  memory_store store;
 };
 
 }  // namespace
@@ -242,7 +233,7 @@ TEST_CASE("manifest_writer: an upload is cancelled, or out of time", "[list]") {
   fixture f;
   auto under_way = dataflux::submit_save_manifest(
       f.store, {.bucket = "bkt", .object = "m", .part_size = 1U << 20U}, {}, rows);
-  f.scheduler.run_for(std::chrono::milliseconds{25});
+  f.clock.run_for(std::chrono::milliseconds{25});
   REQUIRE(f.store.open_uploads() == 1);
   under_way.cancel();
   CHECK(f.finish(std::move(under_way)).error().code() == errc::cancelled);

@@ -1,5 +1,5 @@
-#include <dataflux/codec/utf8.hpp>
-#include <dataflux/list/name_range.hpp>
+#include <dataflux/codec/detail/utf8.hpp>
+#include <dataflux/list/detail/name_range.hpp>
 
 #include <support/catch.hpp>
 

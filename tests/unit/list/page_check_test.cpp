@@ -1,5 +1,5 @@
+#include <dataflux/list/detail/name_range.hpp>
 #include <dataflux/list/detail/page_check.hpp>
-#include <dataflux/list/name_range.hpp>
 
 #include <support/catch.hpp>
 

@@ -1,5 +1,5 @@
-#include <dataflux/codec/utf8.hpp>
-#include <dataflux/list/range_splitter.hpp>
+#include <dataflux/codec/detail/utf8.hpp>
+#include <dataflux/list/detail/range_splitter.hpp>
 
 #include <support/catch.hpp>
 #include <support/list_model.hpp>

@@ -39,7 +39,7 @@ struct array {
 };
 struct stream {
   explicit stream(object_columns rows) {
-    std::memset(static_cast<void*>(&c), 0xA5, sizeof c);  // the exporter must not look at it
+    std::memset(static_cast<void*>(&c), 0xA5, sizeof c);  // the exporter must not read it
     dataflux::export_arrow(std::move(rows), c);
   }
   stream(const stream&) = delete;

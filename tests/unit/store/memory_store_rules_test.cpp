@@ -19,11 +19,11 @@ using namespace std::chrono_literals;
 
 namespace {
 
-struct world {
+struct fixture {
   dataflux::virtual_scheduler clock{};
   dataflux::memory_store store{clock};
 
-  explicit world(const memory_bucket_rules& rules) {
+  explicit fixture(const memory_bucket_rules& rules) {
     store.create_bucket("bkt");
     store.set_rules("bkt", rules);
   }
@@ -64,7 +64,7 @@ void refused(const result<T>& outcome, std::string_view reason) {
 }
 
 /// All that would take "o" away, with "other" beside it.
-void refuses_all(world& w, std::string_view reason) {
+void refuses_all(fixture& w, std::string_view reason) {
   refused(w.insert("o", "x"), reason);
   refused(w.remove("o"), reason);
   const auto generation =
@@ -85,7 +85,7 @@ void refuses_all(world& w, std::string_view reason) {
 TEST_CASE("memory_store: a versioned bucket keeps what is replaced or removed (mend 22)",
           "[store]") {
   using strings = std::vector<std::string>;
-  world w{{.versioning = true}};
+  fixture w{{.versioning = true}};
   const auto first = w.insert("o", "1").value();
   const auto second = w.insert("o", "22").value();
   REQUIRE(w.insert("a", "333"));
@@ -115,7 +115,7 @@ TEST_CASE("memory_store: a versioned bucket keeps what is replaced or removed (m
 }
 
 TEST_CASE("memory_store: a retention policy guards what is younger (mend 22)", "[store]") {
-  world w{{.retention = 60s}};
+  fixture w{{.retention = 60s}};
   REQUIRE(w.insert("o", "1"));
   REQUIRE(w.insert("other", "2"));
   refuses_all(w, "retentionPolicyNotMet");
@@ -139,7 +139,7 @@ TEST_CASE("memory_store: a retention policy guards what is younger (mend 22)", "
 }
 
 TEST_CASE("memory_store: what is held stays until it is released (mend 22)", "[store]") {
-  world w{{.default_event_based_hold = true}};
+  fixture w{{.default_event_based_hold = true}};
   REQUIRE(w.insert("o", "1"));
   REQUIRE(w.insert("other", "2"));
   w.store.hold("bkt", "other", false);
@@ -151,9 +151,11 @@ TEST_CASE("memory_store: what is held stays until it is released (mend 22)", "[s
 }
 
 TEST_CASE("memory_store: rewrite copies, and a bucket may not be asked (mend 22)", "[store]") {
-  world w{{.may_be_asked = false}};
-  REQUIRE(w.run(dataflux::insert_request{
-      .bucket = "bkt", .object = "o", .data = dataflux::as_bytes("bytes"), .content_type = "x/y"}));
+  fixture w{{.may_be_asked = false}};
+  REQUIRE(w.run(dataflux::insert_request{.bucket = "bkt",
+                                         .object = "o",
+                                         .data = dataflux::as_bytes("bytes"),
+                                         .attributes = {.content_type = "x/y"}}));
   dataflux::rewrite_request copy{
       .source_bucket = "bkt", .source = "o", .bucket = "bkt", .object = "p"};
   copy.conditions.if_generation_match = 0;

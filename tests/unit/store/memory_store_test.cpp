@@ -3,6 +3,7 @@
 #include <dataflux/store/memory_store.hpp>
 
 #include <support/catch.hpp>
+#include <support/store_fixture.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -61,23 +62,16 @@ class noting_sink final : public dataflux::byte_sink {
   std::vector<std::byte> memory_;
 };
 
-struct fixture {
-  explicit fixture(memory_store_options options = {}) : store(scheduler, options) {
+struct fixture : store_fixture<> {
+  explicit fixture(memory_store_options options = {}) : store_fixture(std::move(options)) {
     store.create_bucket("bucket");
-  }
-  template <class T>
-  result<T> finish(dataflux::operation<T> op) {
-    scheduler.run();
-    return op.take();
   }
   result<dataflux::object_metadata> stat(const std::string& object) {
     return finish(store.submit_stat({.bucket = "bucket", .object = object}));
   }
-  double elapsed() const { return seconds(scheduler.now() - start); }
+  double elapsed() const { return seconds(clock.now() - start); }
 
-  virtual_scheduler scheduler;
-  memory_store store;
-  dataflux::time_point start{scheduler.now()};
+  dataflux::time_point start{clock.now()};
 };
 
 /// A million million names "000000000000".., computed from their rank.
@@ -128,7 +122,7 @@ TEST_CASE("memory_store: completions never run inside the start, and run once", 
     order += 'b';
   });
   CHECK(calls == 0);
-  f.scheduler.run();
+  f.clock.run();
   CHECK(calls == 2);
   CHECK(order == "abc");
   CHECK(f.store.counters().of(store_verb::stat) == 1);
@@ -141,7 +135,7 @@ TEST_CASE("memory_store: a request takes a round trip, a body its bandwidth", "[
   CHECK(f.elapsed() == 0);
   REQUIRE(f.stat("o"));
   CHECK(f.elapsed() == Approx(0.020));
-  noting_sink sink(f.scheduler);
+  noting_sink sink(f.clock);
   const auto got = f.finish(f.store.submit_read({.bucket = "bucket", .object = "o"}, sink));
   REQUIRE(got);
   CHECK(got->verified);
@@ -156,7 +150,7 @@ TEST_CASE("memory_store: a request takes a round trip, a body its bandwidth", "[
 TEST_CASE("memory_store: a sink is fed in pieces over time", "[store]") {
   fixture f({.bytes_per_second_per_connection = 1e6, .piece_size = 100'000});
   f.store.put("bucket", "o", synthetic_bytes(1'000'000, 1));
-  noting_sink sink(f.scheduler, 100'000);
+  noting_sink sink(f.clock, 100'000);
   REQUIRE(f.finish(f.store.submit_read({.bucket = "bucket", .object = "o"}, sink)));
   REQUIRE(sink.times.size() == 10);
   for (std::size_t i = 0; i < 10; ++i) {
@@ -170,11 +164,11 @@ TEST_CASE("memory_store: transfers share the total bandwidth", "[store]") {
   std::vector<std::unique_ptr<noting_sink>> sinks;
   int done = 0;
   for (int i = 0; i < 100; ++i) {
-    sinks.push_back(std::make_unique<noting_sink>(f.scheduler));
+    sinks.push_back(std::make_unique<noting_sink>(f.clock));
     f.store.start_read({.bucket = "bucket", .object = "o"}, *sinks.back(),
                        [&](result<read_summary> r) { done += r->verified ? 1 : 0; });
   }
-  f.scheduler.run();
+  f.clock.run();
   CHECK(done == 100);
   CHECK(f.elapsed() == Approx(2.0));  // 2.5 GB at 1.25 GB/s, not 0.5 s
   CHECK(f.store.counters().bytes_received == 2'500'000'000);
@@ -191,7 +185,7 @@ TEST_CASE("memory_store: more calls than connections wait in line", "[store]") {
       order.push_back(i);
     });
   }
-  f.scheduler.run();
+  f.clock.run();
   CHECK(order == std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
   CHECK(f.elapsed() == Approx(0.040));
   CHECK(f.store.counters().peak_in_flight == 3);
@@ -203,7 +197,7 @@ TEST_CASE("memory_store: requests above the rate get 429, retryable", "[store]")
   int good = 0;
   int throttled = 0;
   for (int i = 0; i < 1000; ++i) {
-    f.scheduler.at(f.start + i * 1ms, [&] {
+    f.clock.at(f.start + i * 1ms, [&] {
       f.store.start_stat({.bucket = "bucket", .object = "o"}, [&](auto outcome) {
         if (outcome) {
           ++good;
@@ -216,7 +210,7 @@ TEST_CASE("memory_store: requests above the rate get 429, retryable", "[store]")
       });
     });
   }
-  f.scheduler.run();
+  f.clock.run();
   CHECK(good + throttled == 1000);
   CHECK(good >= 105);  // a second's worth, and the burst
   CHECK(good <= 112);
@@ -234,18 +228,18 @@ TEST_CASE("memory_store: a long listing takes time by its entries", "[store]") {
 TEST_CASE("memory_store: the share of requests that stall do so", "[store]") {
   fixture f({.rtt = 1ms, .stall_probability = 0.01, .stall_length = 10s});
   f.store.put("bucket", "o", synthetic_bytes(1000, 1));
-  noting_sink sink(f.scheduler);
+  noting_sink sink(f.clock);
   int slow = 0;
   for (int i = 0; i < 5000; ++i) {
-    const auto before = f.scheduler.now();
+    const auto before = f.clock.now();
     f.store.start_read({.bucket = "bucket", .object = "o"}, sink, [&, before](auto outcome) {
       REQUIRE(outcome);
       REQUIRE(outcome->verified);
-      const auto took = f.scheduler.now() - before;
+      const auto took = f.clock.now() - before;
       CHECK((took == 1ms || took == 10s + 1ms));
       slow += took > 1s ? 1 : 0;
     });
-    f.scheduler.run();
+    f.clock.run();
   }
   CHECK(slow > 25);
   CHECK(slow < 80);
@@ -261,11 +255,11 @@ TEST_CASE("memory_store: with a spread of rates equal reads get out of step", "[
   std::vector<std::unique_ptr<noting_sink>> sinks;
   std::vector<double> ends;
   for (int i = 0; i < 20; ++i) {
-    sinks.push_back(std::make_unique<noting_sink>(f.scheduler));
+    sinks.push_back(std::make_unique<noting_sink>(f.clock));
     f.store.start_read({.bucket = "bucket", .object = "o"}, *sinks.back(),
                        [&](auto) { ends.push_back(f.elapsed()); });
   }
-  f.scheduler.run();
+  f.clock.run();
   REQUIRE(ends.size() == 20);
   CHECK(ends.front() < 0.9 * ends.back());
   CHECK(ends.back() >= 0.02 + 20 * 100'000 / 4e6);  // and together they get no more
@@ -286,11 +280,11 @@ TEST_CASE("memory_store: equal seeds give equal runs, others do not", "[store]")
     std::vector<std::pair<int, dataflux::time_point>> ends;
     std::vector<std::unique_ptr<noting_sink>> sinks;
     for (int i = 0; i < 200; ++i) {
-      sinks.push_back(std::make_unique<noting_sink>(f.scheduler));
+      sinks.push_back(std::make_unique<noting_sink>(f.clock));
       f.store.start_read({.bucket = "bucket", .object = "o"}, *sinks.back(),
-                         [&, i](auto) { ends.emplace_back(i, f.scheduler.now()); });
+                         [&, i](auto) { ends.emplace_back(i, f.clock.now()); });
     }
-    f.scheduler.run();
+    f.clock.run();
     return ends;
   };
   const auto first = run(1);
@@ -303,7 +297,7 @@ TEST_CASE("memory_store: a time limit ends a call wherever it is", "[store]") {
   // In line, on the way, and in the middle of a body.
   fixture f({.rtt = 100ms, .bytes_per_second_per_connection = 1e6, .connections = 1});
   f.store.put("bucket", "o", synthetic_bytes(10'000'000, 1));
-  noting_sink sink(f.scheduler);
+  noting_sink sink(f.clock);
   std::vector<double> times;
   const auto note = [&](auto outcome) {
     CHECK(outcome.error().code() == errc::deadline_exceeded);
@@ -313,7 +307,7 @@ TEST_CASE("memory_store: a time limit ends a call wherever it is", "[store]") {
   f.store.start_read({.bucket = "bucket", .object = "o", .limits = {.timeout = 3s}}, sink, note);
   f.store.start_stat({.bucket = "bucket", .object = "o", .limits = {.timeout = 1s}}, note);
   f.store.start_stat({.bucket = "bucket", .object = "o", .limits = {.timeout = 3050ms}}, note);
-  f.scheduler.run();
+  f.clock.run();
   REQUIRE(times.size() == 3);
   CHECK(times[0] == Approx(1.0));
   CHECK(times[1] == Approx(3.0));
@@ -329,28 +323,28 @@ TEST_CASE("memory_store: a time limit ends a call wherever it is", "[store]") {
 TEST_CASE("memory_store: cancel ends a read in the middle of its body", "[store]") {
   fixture f({.bytes_per_second_per_connection = 1e6, .piece_size = 1000});
   f.store.put("bucket", "o", synthetic_bytes(1'000'000, 1));
-  noting_sink sink(f.scheduler);
+  noting_sink sink(f.clock);
   auto op = f.store.submit_read({.bucket = "bucket", .object = "o"}, sink);
-  f.scheduler.run_for(500ms);
+  f.clock.run_for(500ms);
   CHECK_FALSE(op.poll());
   op.cancel();
   CHECK_FALSE(op.poll());
   const auto before = sink.size;
-  f.scheduler.run();
+  f.clock.run();
   REQUIRE(op.poll());
   CHECK(op.take().error().code() == errc::cancelled);
   CHECK(sink.size == before);
   CHECK(f.elapsed() == Approx(0.5));
-  CHECK(f.scheduler.pending() == 0);
+  CHECK(f.clock.pending() == 0);
 }
 
 TEST_CASE("memory_store: an upload that is stopped before it arrives changes nothing", "[store]") {
   fixture f({.bytes_per_second_per_connection = 1e6});
   const std::vector<std::byte> data(1'000'000);
   auto op = f.store.submit_insert({.bucket = "bucket", .object = "o", .data = data});
-  f.scheduler.run_for(900ms);
+  f.clock.run_for(900ms);
   op.cancel();
-  f.scheduler.run();
+  f.clock.run();
   CHECK(op.take().error().code() == errc::cancelled);
   CHECK(f.stat("o").error().code() == errc::not_found);
   CHECK(f.store.counters().bytes_sent == 0);
@@ -386,9 +380,9 @@ TEST_CASE("memory_store: a read keeps to the generation it began with", "[store]
   std::vector<std::byte> memory(1000);
   dataflux::span_sink sink(memory);
   auto op = f.store.submit_read({.bucket = "bucket", .object = "o"}, sink);
-  f.scheduler.run_for(500ms);
+  f.clock.run_for(500ms);
   CHECK(f.store.put("bucket", "o", synthetic_bytes(1000, 2)) > old);
-  f.scheduler.run();
+  f.clock.run();
   const auto got = op.take();
   REQUIRE(got);
   CHECK(got->generation == old);
@@ -459,7 +453,7 @@ TEST_CASE("memory_store: damaged bytes of a whole object are data_loss", "[store
   f.store.set_faults([](store_verb, std::string_view, std::uint64_t) {
     return std::optional(injected_fault{.corrupt = true});
   });
-  noting_sink sink(f.scheduler);
+  noting_sink sink(f.clock);
   const auto whole = f.finish(f.store.submit_read({.bucket = "bucket", .object = "o"}, sink));
   REQUIRE_FALSE(whole);
   CHECK(whole.error().code() == errc::data_loss);
@@ -492,11 +486,12 @@ TEST_CASE("memory_store: requests are counted by verb and by billing class", "[s
   REQUIRE(f.finish(f.store.submit_list_page({.bucket = "bucket"})));
   REQUIRE(f.stat("o"));
   REQUIRE(f.stat("o"));
-  const auto id =
-      f.finish(f.store.submit_multipart_initiate({.bucket = "bucket", .object = "p"})).value();
+  const auto id = f.finish(f.store.submit(dataflux::multipart_initiate_request{.bucket = "bucket",
+                                                                               .object = "p"}))
+                      .value();
   CHECK(f.store.open_uploads() == 1);
-  REQUIRE(f.finish(f.store.submit_multipart_abort(
-      {.bucket = "bucket", .object = "p", .upload_id = id.upload_id})));
+  REQUIRE(f.finish(f.store.submit(dataflux::multipart_abort_request{
+      .bucket = "bucket", .object = "p", .upload_id = id.upload_id})));
   REQUIRE(f.finish(f.store.submit_remove({.bucket = "bucket", .object = "o"})));
   const auto& c = f.store.counters();
   CHECK(c.of(store_verb::insert) == 1);
@@ -513,23 +508,24 @@ TEST_CASE("memory_store: requests are counted by verb and by billing class", "[s
 TEST_CASE("memory_store: complete compares the checksums that it is given", "[store]") {
   fixture f;
   const std::vector<std::byte> data(100);
-  const auto id =
-      f.finish(f.store.submit_multipart_initiate({.bucket = "bucket", .object = "o"})).value();
-  auto part = f.finish(f.store.submit_upload_part({.bucket = "bucket",
-                                                   .object = "o",
-                                                   .upload_id = id.upload_id,
-                                                   .part_number = 1,
-                                                   .data = data}))
+  const auto id = f.finish(f.store.submit(dataflux::multipart_initiate_request{.bucket = "bucket",
+                                                                               .object = "o"}))
+                      .value();
+  auto part = f.finish(f.store.submit(dataflux::upload_part_request{.bucket = "bucket",
+                                                                    .object = "o",
+                                                                    .upload_id = id.upload_id,
+                                                                    .part_number = 1,
+                                                                    .data = data}))
                   .value();
   part.crc32c ^= 1;
-  const auto bad = f.finish(f.store.submit_multipart_complete(
-      {.bucket = "bucket", .object = "o", .upload_id = id.upload_id, .parts = {part}}));
+  const auto bad = f.finish(f.store.submit(dataflux::multipart_complete_request{
+      .bucket = "bucket", .object = "o", .upload_id = id.upload_id, .parts = {part}}));
   REQUIRE_FALSE(bad);
   CHECK(bad.error().code() == errc::data_loss);
   CHECK(f.stat("o").error().code() == errc::not_found);
   part.crc32c ^= 1;
-  CHECK(f.finish(f.store.submit_multipart_complete(
-      {.bucket = "bucket", .object = "o", .upload_id = id.upload_id, .parts = {part}})));
+  CHECK(f.finish(f.store.submit(dataflux::multipart_complete_request{
+      .bucket = "bucket", .object = "o", .upload_id = id.upload_id, .parts = {part}})));
 }
 
 TEST_CASE("memory_store: a computed bucket is listed and read without memory", "[store]") {
@@ -558,7 +554,7 @@ TEST_CASE("memory_store: a computed bucket is listed and read without memory", "
   REQUIRE(row);
   CHECK(row->size == 1000 + 41 % 7);
   CHECK(row->generation == 42);
-  noting_sink sink(f.scheduler);
+  noting_sink sink(f.clock);
   const auto got =
       f.finish(f.store.submit_read({.bucket = "huge", .object = "000000000041"}, sink));
   REQUIRE(got);

@@ -1,4 +1,4 @@
-#include <dataflux/codec/object_list.hpp>
+#include <dataflux/codec/detail/object_list.hpp>
 #include <dataflux/store/object_columns.hpp>
 
 #include <support/catch.hpp>

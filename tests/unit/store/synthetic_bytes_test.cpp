@@ -1,5 +1,5 @@
 #include <dataflux/codec/crc32c.hpp>
-#include <dataflux/store/synthetic_bytes.hpp>
+#include <dataflux/store/detail/synthetic_bytes.hpp>
 
 #include <support/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include <dataflux/store/validate.hpp>
+#include <dataflux/store/detail/validate.hpp>
 
 #include <support/catch.hpp>
 
@@ -97,6 +97,10 @@ TEST_CASE("validate: object names", "[store]") {
 TEST_CASE("validate: every request checks its names", "[store]") {
   CHECK(refuses(validate(dataflux::list_page_request{}), "bucket name"));
   CHECK(refuses(validate(dataflux::stat_request{.bucket = "bkt"}), "object name"));
+  CHECK(
+      refuses(validate(dataflux::stat_request{
+                  .bucket = "bkt", .object = "o", .fields = dataflux::metadata_fields{1U << 16U}}),
+              "metadata_fields"));
   CHECK(refuses(validate(dataflux::read_request{.bucket = "bkt"}), "object name"));
   CHECK(refuses(validate(dataflux::insert_request{.bucket = "bkt"}), "object name"));
   CHECK(refuses(validate(dataflux::remove_request{.bucket = "bkt"}), "object name"));
@@ -156,12 +160,23 @@ TEST_CASE("validate: content type and custom metadata", "[store]") {
   CHECK(validate(r));
   CHECK(validate(m));
   // A line break would end the header field, or the part's head in an insert's body.
-  r.content_type = m.content_type = "text/plain\r\nX: y";
+  r.attributes.content_type = m.attributes.content_type = "text/plain\r\nX: y";
   CHECK(refuses(validate(r), "content_type 'text/plain\\x0d\\x0aX: y'"));
   CHECK(refuses(validate(m), "content_type"));
-  r.content_type = m.content_type = "text/plain; charset=UTF-8";
+  r.attributes.content_type = m.attributes.content_type = "text/plain; charset=UTF-8";
+  for (const auto text :
+       {&dataflux::object_attributes::content_encoding, &dataflux::object_attributes::cache_control,
+        &dataflux::object_attributes::content_disposition,
+        &dataflux::object_attributes::content_language}) {
+    r.attributes.*text = m.attributes.*text = "a\r\nX: y";
+    CHECK(refuses(validate(r), "'a\\x0d\\x0aX: y'"));
+    CHECK_FALSE(validate(m));
+    r.attributes.*text = m.attributes.*text = "a b";
+    CHECK(validate(r));
+    CHECK(validate(m));
+  }
 
-  r.metadata = m.metadata = {{"key", "value"}, {"other", ""}};
+  r.attributes.metadata = m.attributes.metadata = {{"key", "value"}, {"other", ""}};
   CHECK(validate(r));
   CHECK(validate(m));
   const std::pair<std::pair<std::string, std::string>, const char*> bad[] = {
@@ -174,11 +189,11 @@ TEST_CASE("validate: content type and custom metadata", "[store]") {
       {{"k", std::string(8192, 'x')}, "8192"}};
   for (const auto& [entry, words] : bad) {
     CAPTURE(words);
-    r.metadata = m.metadata = {{"key", "value"}, entry};
+    r.attributes.metadata = m.attributes.metadata = {{"key", "value"}, entry};
     CHECK(refuses(validate(r), words));
     CHECK(refuses(validate(m), words));
   }
-  r.metadata = {{"k", std::string(8191, 'x')}};
+  r.attributes.metadata = {{"k", std::string(8191, 'x')}};
   CHECK(validate(r));
   // JSON carries what header fields would change.
   const std::pair<std::string, std::string> fragile[] = {
@@ -186,7 +201,7 @@ TEST_CASE("validate: content type and custom metadata", "[store]") {
       {"k", "\xc3\xa4"}, {"k", " x"},  {"k", "x "}};
   for (const auto& entry : fragile) {
     CAPTURE(entry.first, entry.second);
-    r.metadata = m.metadata = {entry};
+    r.attributes.metadata = m.attributes.metadata = {entry};
     CHECK(validate(r));
     CHECK_FALSE(validate(m));
   }

@@ -1,4 +1,4 @@
-#include <dataflux/transfer/coalesce.hpp>
+#include <dataflux/transfer/detail/coalesce.hpp>
 
 #include <support/catch.hpp>
 

@@ -1,8 +1,8 @@
-#include <dataflux/transfer/concurrency.hpp>
+#include <dataflux/transfer/detail/concurrency.hpp>
 
 #include <support/catch.hpp>
 
-#include "link_world.hpp"
+#include "link_fixture.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr time_point start{100s};
 
-link_world::sizes all_of(std::uint64_t bytes) {
+link_fixture::sizes all_of(std::uint64_t bytes) {
   return [bytes](std::mt19937_64&) { return bytes; };
 }
 std::uint64_t small_to_large(std::mt19937_64& random) {  // as many of each order of magnitude
@@ -28,14 +28,14 @@ std::uint64_t small_to_large(std::mt19937_64& random) {  // as many of each orde
   return static_cast<std::uint64_t>(std::exp(exponent(random)));
 }
 
-double best_fixed(const link_settings& settings, const link_world::sizes& sizes) {
+double best_fixed(const link_settings& settings, const link_fixture::sizes& sizes) {
   double best = 0;
   for (int n = 1; n < 257; n = std::max(n + 1, n * 115 / 100)) {
-    link_world world(settings, sizes, nullptr, n);
-    world.run_for(2s);
-    static_cast<void>(world.take_rates());
-    world.run_for(4s);
-    best = std::max(best, world.take_rates().bytes);
+    link_fixture fixture(settings, sizes, nullptr, n);
+    fixture.run_for(2s);
+    static_cast<void>(fixture.take_rates());
+    fixture.run_for(4s);
+    best = std::max(best, fixture.take_rates().bytes);
   }
   return best;
 }
@@ -66,7 +66,7 @@ TEST_CASE("concurrency_control: finds within 10 % of the best fixed number", "[t
   struct setting {
     const char* name;
     link_settings link;
-    link_world::sizes sizes;
+    link_fixture::sizes sizes;
   };
   const link_settings far{.round_trip = 100ms, .sigma = 0.1};
   const link_settings region{.round_trip = 20ms, .sigma = 0.1};
@@ -86,11 +86,11 @@ TEST_CASE("concurrency_control: finds within 10 % of the best fixed number", "[t
       {"100 ms, 10 Gbit/s, mixed", far, small_to_large},
   }));
   concurrency_control control;
-  link_world world(row.link, row.sizes, &control);
-  world.run_for(5s);
-  static_cast<void>(world.take_rates());
-  world.run_for(20s);
-  const double found = world.take_rates().bytes;
+  link_fixture fixture(row.link, row.sizes, &control);
+  fixture.run_for(5s);
+  static_cast<void>(fixture.take_rates());
+  fixture.run_for(20s);
+  const double found = fixture.take_rates().bytes;
   const double best = best_fixed(row.link, row.sizes);
   INFO(row.name << ": " << found / 1e6 << " of " << best / 1e6 << " MB/s");
   CHECK(found >= 0.94 * best);
@@ -98,23 +98,23 @@ TEST_CASE("concurrency_control: finds within 10 % of the best fixed number", "[t
 
 TEST_CASE("concurrency_control: all connections within the first second", "[transfer]") {
   concurrency_control control({.max = 200});
-  link_world world({.round_trip = 20ms, .sigma = 0.1}, all_of(10'000), &control);
-  world.run_for(1s);
+  link_fixture fixture({.round_trip = 20ms, .sigma = 0.1}, all_of(10'000), &control);
+  fixture.run_for(1s);
   CHECK(control.limit() == 200);
-  static_cast<void>(world.take_rates());
-  world.run_for(20s);
+  static_cast<void>(fixture.take_rates());
+  fixture.run_for(20s);
   CHECK(control.limit() == 200);
   // One by one is 49 a second.
-  CHECK(world.take_rates().requests >= 0.9 * 200 * 49);
+  CHECK(fixture.take_rates().requests >= 0.9 * 200 * 49);
 }
 
 TEST_CASE("concurrency_control: no queue where fewer do as much", "[transfer]") {
   concurrency_control control;
-  link_world world({.round_trip = 2ms, .sigma = 0.1, .connection_rate = 0, .total_rate = 125e6},
-                   all_of(100 << 10), &control);
-  world.run_for(5s);
+  link_fixture fixture({.round_trip = 2ms, .sigma = 0.1, .connection_rate = 0, .total_rate = 125e6},
+                       all_of(100 << 10), &control);
+  fixture.run_for(5s);
   for (int i = 0; i < 20; ++i) {
-    world.run_for(1s);
+    fixture.run_for(1s);
     CHECK(control.limit() <= 25);  // 3.4 would fill the link if all were even
   }
 }
@@ -123,10 +123,11 @@ TEST_CASE("concurrency_control: where the network is no limit it stays at 16 and
           "[transfer]") {
   // As on loopback: 10 us of a CPU for each, and hardly a round trip. Two would do.
   concurrency_control control;
-  link_world world({.round_trip = 20us, .sigma = 0.1, .connection_rate = 0, .total_rate = 1.6e9},
-                   all_of(16'000), &control);
+  link_fixture fixture(
+      {.round_trip = 20us, .sigma = 0.1, .connection_rate = 0, .total_rate = 1.6e9}, all_of(16'000),
+      &control);
   for (int i = 0; i < 10; ++i) {
-    world.run_for(1s);
+    fixture.run_for(1s);
     CHECK(control.limit() >= 16);
     CHECK(control.limit() <= 40);
   }
@@ -136,22 +137,22 @@ TEST_CASE("concurrency_control: a limit of the service is obeyed, and its end is
           "[transfer]") {
   const double allowed = GENERATE(500.0, 2'000.0, 4'000.0);
   concurrency_control control;
-  link_world world({.round_trip = 20ms, .sigma = 0.1, .requests_per_second = allowed},
-                   all_of(10'000), &control);
-  world.run_for(2s);
-  static_cast<void>(world.take_rates());
-  world.run_for(30s);
-  const auto limited = world.take_rates();
+  link_fixture fixture({.round_trip = 20ms, .sigma = 0.1, .requests_per_second = allowed},
+                       all_of(10'000), &control);
+  fixture.run_for(2s);
+  static_cast<void>(fixture.take_rates());
+  fixture.run_for(30s);
+  const auto limited = fixture.take_rates();
   INFO(allowed << " a second: " << limited.requests << ", refused " << limited.rejected);
   CHECK(limited.requests >= 0.9 * allowed);
   CHECK(limited.rejected <= 0.1 * (limited.requests + limited.rejected));
 
-  world.settings().requests_per_second = 0;
-  world.run_for(10s);
+  fixture.settings().requests_per_second = 0;
+  fixture.run_for(10s);
   CHECK(control.limit() == 256);
-  static_cast<void>(world.take_rates());
-  world.run_for(1s);
-  CHECK(world.take_rates().requests >= 0.95 * 256 * 49);
+  static_cast<void>(fixture.take_rates());
+  fixture.run_for(1s);
+  CHECK(fixture.take_rates().requests >= 0.95 * 256 * 49);
 }
 
 TEST_CASE("concurrency_control: a rejection cuts once per round trip", "[transfer]") {
@@ -248,27 +249,27 @@ TEST_CASE("concurrency_control: requests from before a step are not counted for 
 
 TEST_CASE("concurrency_control: a reader that wants little changes nothing", "[transfer]") {
   concurrency_control control;
-  link_world world({.round_trip = 20ms, .sigma = 0.1}, all_of(10'000), &control);
-  world.want(4);
-  world.run_for(20s);
+  link_fixture fixture({.round_trip = 20ms, .sigma = 0.1}, all_of(10'000), &control);
+  fixture.want(4);
+  fixture.run_for(20s);
   CHECK(control.limit() == 32);
-  world.want(0);
-  world.run_for(5s);
+  fixture.want(0);
+  fixture.run_for(5s);
   CHECK(control.limit() == 256);
-  world.want(10);
-  world.run_for(20s);
+  fixture.want(10);
+  fixture.run_for(20s);
   CHECK(control.limit() == 256);
 }
 
 TEST_CASE("concurrency_control: a step that could not be used is smaller the next time",
           "[transfer]") {
   concurrency_control control;
-  link_world world({.round_trip = 20ms, .sigma = 0.1}, all_of(10'000), &control);
-  world.want(36);  // of 64 it uses little
-  world.run_for(10s);
+  link_fixture fixture({.round_trip = 20ms, .sigma = 0.1}, all_of(10'000), &control);
+  fixture.want(36);  // of 64 it uses little
+  fixture.run_for(10s);
   int most = 0;
   for (int i = 0; i < 1'000; ++i) {
-    world.run_for(10ms);
+    fixture.run_for(10ms);
     most = std::max(most, control.limit());
   }
   CHECK(most > 32);
@@ -291,8 +292,8 @@ TEST_CASE("concurrency_control: says what the network is like", "[transfer]") {
   concurrency_control control({.max = 10});
   CHECK(control.estimate().round_trip == 0s);
   CHECK(control.estimate().connection_bandwidth == 0);
-  link_world world({.round_trip = 20ms}, all_of(8 << 20), &control);
-  world.run_for(5s);
+  link_fixture fixture({.round_trip = 20ms}, all_of(8 << 20), &control);
+  fixture.run_for(5s);
   const auto e = control.estimate();
   CHECK(std::abs(std::chrono::duration<double>(e.round_trip).count() - 0.020) <= 0.0005);
   CHECK(std::abs(std::chrono::duration<double>(e.first_byte).count() - 0.020) <= 0.0005);
@@ -303,8 +304,8 @@ TEST_CASE("concurrency_control: says what the network is like", "[transfer]") {
 
 TEST_CASE("concurrency_control: small bodies say nothing about bandwidth", "[transfer]") {
   concurrency_control control;
-  link_world world({}, all_of(100 << 10), &control);
-  world.run_for(2s);
+  link_fixture fixture({}, all_of(100 << 10), &control);
+  fixture.run_for(2s);
   CHECK(control.estimate().connection_bandwidth == 0);
   CHECK(control.estimate().goodput > 0);
 }

@@ -1,7 +1,7 @@
 #include <dataflux/exec/virtual_scheduler.hpp>
 #include <dataflux/store/memory_store.hpp>
-#include <dataflux/transfer/read_engine.hpp>
-#include <dataflux/transfer/window.hpp>
+#include <dataflux/transfer/detail/read_engine.hpp>
+#include <dataflux/transfer/detail/window.hpp>
 
 #include <support/catch.hpp>
 
@@ -38,7 +38,7 @@ class epoch : dataflux::read_member {
       : store_(clock_, link),
         engine_(store_, clock_),
         budget_(budget),
-        window_(budget_, [this] { clock_.post([this] { pump(); }); }),
+        window_(budget_, [this] { clock_.post([this] { advance(); }); }),
         count_(objects),
         bytes_(bytes),
         step_(step) {
@@ -80,7 +80,7 @@ class epoch : dataflux::read_member {
     explicit item(std::size_t size) : memory(size), sink(memory) {}
   };
 
-  void pump() {
+  void advance() {
     for (;;) {
       const window_step s = window_.next(engine_.may_start(*this));
       most_held_ = std::max(most_held_, budget_.held());
@@ -106,7 +106,7 @@ class epoch : dataflux::read_member {
           REQUIRE(r);
           mine->second.ready = true;
           window_.arrived(mine->first, clock_.now() - from);
-          pump();
+          advance();
           if (wanting_) hand_out();
         },
         this);
@@ -116,7 +116,7 @@ class epoch : dataflux::read_member {
     asked_at_ = clock_.now();
     const auto head = items_.find(taken_);
     window_.asked(clock_.now(), head != items_.end() && head->second.ready);
-    pump();
+    advance();
     hand_out();
   }
   void hand_out() {
@@ -125,11 +125,10 @@ class epoch : dataflux::read_member {
     wanting_ = false;
     waited_ += clock_.now() - asked_at_;
     window_.taken(taken_++, clock_.now());
-    budget_.returned(bytes_);
     items_.erase(head);
     if (clock_.now() - began_ <= 1s) taken_in_first_ = taken_;
     ended_ = clock_.now();
-    pump();
+    advance();
     if (taken_ < count_) clock_.at(clock_.now() + step_, [this] { want(); });
   }
 

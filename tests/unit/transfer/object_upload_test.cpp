@@ -1,9 +1,9 @@
 #include <dataflux/codec/crc32c.hpp>
 #include <dataflux/exec/virtual_scheduler.hpp>
+#include <dataflux/store/detail/reserved_prefixes.hpp>
 #include <dataflux/store/memory_store.hpp>
-#include <dataflux/store/reserved_prefixes.hpp>
-#include <dataflux/transfer/object_upload.hpp>
-#include <dataflux/transfer/transfer_state.hpp>
+#include <dataflux/transfer/detail/object_upload.hpp>
+#include <dataflux/transfer/detail/transfer_state.hpp>
 
 #include <support/catch.hpp>
 
@@ -22,12 +22,12 @@ using dataflux::error;
 using dataflux::injected_fault;
 using dataflux::memory_store;
 using dataflux::object_upload;
-using dataflux::object_upload_request;
 using dataflux::result;
 using dataflux::store_verb;
 using dataflux::transfer_context;
 using dataflux::upload_path;
 using dataflux::upload_piece;
+using dataflux::upload_request;
 
 namespace {
 
@@ -41,28 +41,28 @@ struct watching : dataflux::observer {
 };
 
 /// A bucket "b" with an object "o" of the bytes "old", and one upload to it.
-struct world {
+struct fixture {
   dataflux::virtual_scheduler clock{};
   memory_store store;
   transfer_context context;
-  watching watcher{};
+  watching observer{};
   std::shared_ptr<object_upload> upload{};
   std::vector<std::string> bodies{};
   std::size_t released{0};
   std::string sent{};
   std::optional<result<committed_object>> made{};
 
-  explicit world(std::uint64_t memory = 4 * part)
+  explicit fixture(std::uint64_t memory = 4 * part)
       : store(clock, {.traits = {.min_part_size = part}, .rtt = 10ms}),
         context(store, {.upload_memory = memory}) {
     store.put("bkt", "o", dataflux::as_bytes("old"));
   }
 
-  result<void> open(object_upload_request request = {}) {
+  result<void> open(upload_request request = {}) {
     request.bucket = "bkt";
     if (request.object.empty()) request.object = "o";
     if (request.part_size == 0) request.part_size = part;
-    request.watcher = &watcher;
+    request.observer = &observer;
     upload = std::make_shared<object_upload>(context, std::move(request));
     std::optional<result<void>> opened;
     upload->open([&](result<void> r) { opened = std::move(r); });
@@ -97,7 +97,7 @@ struct world {
     REQUIRE(made);
     return *made;
   }
-  result<committed_object> write(std::size_t size, object_upload_request request = {}) {
+  result<committed_object> write(std::size_t size, upload_request request = {}) {
     if (auto opened = open(std::move(request)); !opened) return opened.error();
     std::size_t left = size;
     for (; left >= part; left -= part) {
@@ -137,7 +137,7 @@ struct world {
 
 TEST_CASE("object_upload: less than a part is one insert", "[transfer]") {
   for (const std::size_t size : {std::size_t{0}, std::size_t{1}, part - 1}) {
-    world w;
+    fixture w;
     const auto made = w.write(size);
     REQUIRE(made);
     CHECK(made->path == upload_path::insert);
@@ -153,8 +153,8 @@ TEST_CASE("object_upload: less than a part is one insert", "[transfer]") {
 
 TEST_CASE("object_upload: more is staged, compared and moved", "[transfer]") {
   for (const std::size_t size : {part, part + 1, 3 * part, 7 * part + 5}) {
-    world w;
-    const auto made = w.write(size, {.content_type = "x/y"});
+    fixture w;
+    const auto made = w.write(size, {.attributes = {.content_type = "x/y"}});
     REQUIRE(made);
     CHECK(made->path == upload_path::multipart);
     CHECK(made->mode == commit_mode::staged);
@@ -171,7 +171,7 @@ TEST_CASE("object_upload: more is staged, compared and moved", "[transfer]") {
 }
 
 TEST_CASE("object_upload: it holds no more than the memory", "[transfer]") {
-  world w;
+  fixture w;
   REQUIRE(w.open());
   std::size_t granted = 0;
   for (int i = 0; i < 10; ++i) {
@@ -193,7 +193,7 @@ TEST_CASE("object_upload: it holds no more than the memory", "[transfer]") {
 
 TEST_CASE("object_upload: memory is granted to the request it was asked for (mend 8)",
           "[transfer]") {
-  world w;
+  fixture w;
   REQUIRE(w.open({.object = "other"}));
   const auto other = w.upload;
   std::string order;
@@ -223,7 +223,7 @@ TEST_CASE("object_upload: memory is granted to the request it was asked for (men
 TEST_CASE("object_upload: of two writers at once one fails", "[transfer]") {
   for (const auto mode : {commit_mode::staged, commit_mode::direct}) {
     for (const std::size_t size : {part / 2, 3 * part}) {
-      world w;
+      fixture w;
       REQUIRE(w.open({.mode = mode}));
       for (std::size_t i = 0; i < size / part; ++i) REQUIRE(w.send(part));
       w.store.put("bkt", "o", dataflux::as_bytes("other"));
@@ -239,13 +239,13 @@ TEST_CASE("object_upload: of two writers at once one fails", "[transfer]") {
 
 TEST_CASE("object_upload: create only", "[transfer]") {
   for (const auto mode : {commit_mode::staged, commit_mode::direct}) {
-    world w;
+    fixture w;
     const auto made = w.write(2 * part, {.mode = mode, .if_generation_match = 0});
     REQUIRE_FALSE(made);
     CHECK(made.error().code() == errc::already_exists);
     CHECK(w.content() == "old");
     w.clean();
-    world fresh;
+    fixture fresh;
     const auto second =
         fresh.write(2 * part, {.object = "new", .mode = mode, .if_generation_match = 0});
     REQUIRE(second);
@@ -259,7 +259,7 @@ TEST_CASE("object_upload: create only", "[transfer]") {
 TEST_CASE("object_upload: where temporaries may not be moved or removed it goes direct",
           "[transfer]") {
   for (const auto verb : {store_verb::move, store_verb::remove}) {
-    world w;
+    fixture w;
     w.store.set_faults([verb](store_verb v, std::string_view, std::uint64_t) {
       std::optional<injected_fault> fault;
       if (v == verb) {
@@ -272,7 +272,7 @@ TEST_CASE("object_upload: where temporaries may not be moved or removed it goes 
     REQUIRE(made);
     CHECK(made->mode == commit_mode::direct);
     CHECK(made->fallback.find("no delete for you") != std::string::npos);
-    CHECK(w.watcher.told.find("no delete for you") != std::string::npos);
+    CHECK(w.observer.told.find("no delete for you") != std::string::npos);
     CHECK(w.content() == w.sent);
     w.clean();
   }
@@ -283,14 +283,14 @@ TEST_CASE("object_upload: where the bucket keeps objects for a time it goes dire
   for (const dataflux::memory_bucket_rules& rules :
        {dataflux::memory_bucket_rules{.retention = 1h},
         dataflux::memory_bucket_rules{.default_event_based_hold = true}}) {
-    world w;
+    fixture w;
     w.store.set_rules("bkt", rules);
     const auto made = w.write(3 * part, {.object = "new"});
     REQUIRE(made);
     CHECK(made->mode == commit_mode::direct);
     CHECK(made->fallback.find(rules.retention > 0s ? "retention policy" : "hold") !=
           std::string::npos);
-    CHECK(w.watcher.told.find(made->fallback) != std::string::npos);
+    CHECK(w.observer.told.find(made->fallback) != std::string::npos);
     CHECK(w.content("new") == w.sent);
     CHECK(w.names() == std::vector<std::string>{"new", "o"});
     CHECK(w.store.open_uploads() == 0);
@@ -299,16 +299,16 @@ TEST_CASE("object_upload: where the bucket keeps objects for a time it goes dire
 
 TEST_CASE("object_upload: what cannot be moved is copied, and it is learned from (mend 3)",
           "[transfer]") {
-  world w;
+  fixture w;
   w.store.set_rules("bkt", {.retention = 1h, .may_be_asked = false});
-  const auto made = w.write(3 * part, {.object = "new", .content_type = "x/y"});
+  const auto made = w.write(3 * part, {.object = "new", .attributes = {.content_type = "x/y"}});
   REQUIRE(made);
   CHECK(made->mode == commit_mode::staged);
   CHECK(made->object.name == "new");
   CHECK(made->object.content_type == "x/y");
   CHECK(made->fallback.find("retention policy") != std::string::npos);
   CHECK(made->fallback.find("left behind") != std::string::npos);
-  CHECK(w.watcher.told.find("left behind") != std::string::npos);
+  CHECK(w.observer.told.find("left behind") != std::string::npos);
   CHECK(w.content("new") == w.sent);
   CHECK(w.names().size() == 3);  // the orphan
 
@@ -322,7 +322,7 @@ TEST_CASE("object_upload: what cannot be moved is copied, and it is learned from
 }
 
 TEST_CASE("object_upload: a copy instead of a move keeps the precondition (mend 3)", "[transfer]") {
-  world w;
+  fixture w;
   w.store.set_rules("bkt", {.default_event_based_hold = true, .may_be_asked = false});
   REQUIRE(w.open({.object = "new"}));
   REQUIRE(w.send(part));
@@ -338,7 +338,7 @@ TEST_CASE("object_upload: a copy instead of a move keeps the precondition (mend 
 TEST_CASE("object_upload: a versioned bucket keeps no temporaries (mend 6)", "[transfer]") {
   for (const bool asked : {true, false}) {
     for (const bool fails : {false, true}) {
-      world w;
+      fixture w;
       w.store.set_rules("bkt", {.versioning = true, .may_be_asked = asked});
       REQUIRE(w.open({.object = "new"}));
       REQUIRE(w.send(part));
@@ -360,7 +360,7 @@ TEST_CASE("object_upload: a versioned bucket keeps no temporaries (mend 6)", "[t
 TEST_CASE("object_upload: a temporary is removed by its generation (mend 6)", "[transfer]") {
   // Also where the reply of complete is lost, and with it the generation.
   for (const bool lost : {false, true}) {
-    world w;
+    fixture w;
     w.store.set_rules("bkt", {.versioning = true});
     w.store.set_faults([lost](store_verb v, std::string_view object, std::uint64_t) {
       std::optional<injected_fault> fault;
@@ -389,7 +389,7 @@ TEST_CASE("object_upload: a temporary is removed by its generation (mend 6)", "[
 
 TEST_CASE("object_upload: a begin that is taken for malformed goes another way (mend 21)",
           "[transfer]") {
-  world w;
+  fixture w;
   w.store.set_faults([begins = 0](store_verb v, std::string_view, std::uint64_t) mutable {
     std::optional<injected_fault> fault;
     if (v == store_verb::multipart_initiate && ++begins == 1) {
@@ -407,7 +407,7 @@ TEST_CASE("object_upload: a begin that is taken for malformed goes another way (
 }
 
 TEST_CASE("object_upload: where objects may not be looked at nothing is replaced", "[transfer]") {
-  world w;
+  fixture w;
   w.store.set_faults([](store_verb v, std::string_view, std::uint64_t nth) {
     std::optional<injected_fault> fault;
     if (v == store_verb::stat && nth == 1) {
@@ -424,7 +424,7 @@ TEST_CASE("object_upload: where objects may not be looked at nothing is replaced
 
 TEST_CASE("object_upload: where objects may not be looked at parts go to the name itself",
           "[transfer]") {
-  world w;
+  fixture w;
   w.store.set_faults([](store_verb v, std::string_view, std::uint64_t nth) {
     std::optional<injected_fault> fault;
     if (v == store_verb::stat && nth == 1) {
@@ -436,14 +436,14 @@ TEST_CASE("object_upload: where objects may not be looked at parts go to the nam
   REQUIRE(made);
   CHECK(made->mode == commit_mode::direct);
   CHECK(made->fallback.find("may not be looked at") != std::string::npos);
-  CHECK(w.watcher.told.find("may not be looked at") != std::string::npos);
+  CHECK(w.observer.told.find("may not be looked at") != std::string::npos);
   CHECK(w.content("fresh") == w.sent);
   // A temporary object could not be compared there, so that nothing is asked about one.
   CHECK(w.store.counters().of(store_verb::move) == 0);
   CHECK(w.store.counters().of(store_verb::remove) == 0);
 }
 
-TEST_CASE("object_upload: whatever fails, the old object or the new one, and no stray",
+TEST_CASE("object_upload: whatever fails, the old object or the new one, and no orphan",
           "[transfer]") {
   constexpr store_verb verbs[] = {store_verb::stat,
                                   store_verb::insert,
@@ -461,7 +461,7 @@ TEST_CASE("object_upload: whatever fails, the old object or the new one, and no 
           for (const bool lost : {false, true}) {
             for (const errc code : {errc::unavailable, errc::invalid_argument}) {
               if (lost && code == errc::invalid_argument) continue;  // a refusal does nothing
-              world w;
+              fixture w;
               w.store.set_faults([=, hits = std::uint64_t{0}](store_verb v, std::string_view,
                                                               std::uint64_t) mutable {
                 std::optional<injected_fault> fault;
@@ -501,7 +501,7 @@ TEST_CASE("object_upload: whatever fails, the old object or the new one, and no 
 
 TEST_CASE("object_upload: a begin whose reply is lost leaves no upload open", "[transfer]") {
   for (const auto mode : {commit_mode::staged, commit_mode::direct}) {
-    world w;
+    fixture w;
     w.store.set_faults([](store_verb v, std::string_view, std::uint64_t nth) {
       std::optional<injected_fault> fault;
       if (v == store_verb::multipart_initiate && nth <= 2) {
@@ -518,7 +518,7 @@ TEST_CASE("object_upload: a begin whose reply is lost leaves no upload open", "[
 }
 
 TEST_CASE("object_upload: cleaning up that fails is told", "[transfer]") {
-  world w;
+  fixture w;
   w.store.set_faults([](store_verb v, std::string_view, std::uint64_t) {
     std::optional<injected_fault> fault;
     if (v == store_verb::upload_part || v == store_verb::multipart_abort) {
@@ -532,13 +532,13 @@ TEST_CASE("object_upload: cleaning up that fails is told", "[transfer]") {
   CHECK(made.error().message().find("part 1, from byte 0 on: broken") == 0);
   CHECK(made.error().message().find("left behind") != std::string::npos);
   CHECK(made.error().message().find("open upload upload-1") != std::string::npos);
-  CHECK(w.watcher.told.find("left behind") != std::string::npos);
+  CHECK(w.observer.told.find("left behind") != std::string::npos);
   CHECK(w.store.open_uploads() == 1);
 }
 
 TEST_CASE("object_upload: the caller's stop and its time limit end it", "[transfer]") {
   std::stop_source stop;
-  world w;
+  fixture w;
   REQUIRE(w.open({.limits = {.stop = stop.get_token()}}));
   REQUIRE(w.send(part));
   REQUIRE(w.send(part));
@@ -551,7 +551,7 @@ TEST_CASE("object_upload: the caller's stop and its time limit end it", "[transf
   CHECK(made.error().code() == errc::cancelled);
   w.clean();
 
-  world late;
+  fixture late;
   REQUIRE(late.open({.limits = {.timeout = 1s}}));
   REQUIRE(late.send(part));
   late.clock.at(late.clock.now() + 2s, [] {});
@@ -564,7 +564,7 @@ TEST_CASE("object_upload: the caller's stop and its time limit end it", "[transf
 }
 
 TEST_CASE("object_upload: more uploads than the memory has parts for", "[transfer]") {
-  world w;
+  fixture w;
   std::vector<std::shared_ptr<object_upload>> open;
   for (int i = 0; i < 4; ++i) {
     REQUIRE(w.open({.object = "o" + std::to_string(i)}));
@@ -580,9 +580,10 @@ TEST_CASE("object_upload: more uploads than the memory has parts for", "[transfe
 }
 
 TEST_CASE("object_upload: bad input is said before any request", "[transfer]") {
-  world w;
+  fixture w;
   CHECK(w.open({.object = std::string(2000, 'x')}).error().code() == errc::invalid_argument);
-  CHECK(w.open({.metadata = {{"Bad Key", "x"}}}).error().code() == errc::invalid_argument);
+  CHECK(w.open({.attributes = {.metadata = {{"Bad Key", "x"}}}}).error().code() ==
+        errc::invalid_argument);
   CHECK(w.open({.if_generation_match = -1}).error().code() == errc::invalid_argument);
   CHECK(w.store.counters().of(store_verb::stat) == 0);
 }

@@ -1,4 +1,4 @@
-#include <dataflux/transfer/quantile_sketch.hpp>
+#include <dataflux/transfer/detail/quantile_sketch.hpp>
 
 #include <support/catch.hpp>
 
@@ -92,37 +92,6 @@ TEST_CASE("quantile_sketch: after a half-life older values count half", "[transf
   for (int i = 0; i < 600; ++i) sketch.add(10);
   CHECK(within(sketch.quantile(0.02), 10, 0.0201));
   CHECK(sketch.count() == 100'700);
-}
-
-TEST_CASE("quantile_sketch: merging equals having seen both", "[transfer]") {
-  std::mt19937_64 random(11);
-  std::lognormal_distribution<double> fast(std::log(0.02), 0.3);
-  std::lognormal_distribution<double> slow(std::log(0.5), 0.3);
-  quantile_sketch one(1e-5, keep_all);
-  quantile_sketch other(1e-5, keep_all);
-  quantile_sketch both(1e-5, keep_all);
-  for (int i = 0; i < 3'000; ++i) {
-    const double a = fast(random);
-    const double b = slow(random);
-    one.add(a);
-    other.add(b);
-    both.add(a);
-    both.add(b);
-  }
-  one.merge(other);
-  CHECK(one.count() == both.count());
-  for (const double q : {0.1, 0.5, 0.9, 0.99}) CHECK(one.quantile(q) == both.quantile(q));
-}
-
-TEST_CASE("quantile_sketch: merged values weigh by their own age", "[transfer]") {
-  quantile_sketch busy(1e-5, 100);
-  for (int i = 0; i < 12'345; ++i) busy.add(1);
-  quantile_sketch young(1e-5, 100);
-  for (int i = 0; i < 1'000; ++i) young.add(10);
-  // Both have seen many half-lives, so each holds the same weight, whatever its scale.
-  busy.merge(young);
-  CHECK(within(busy.quantile(0.48), 1, 0.0201));
-  CHECK(within(busy.quantile(0.52), 10, 0.0201));
 }
 
 }  // namespace quantile_sketch_test

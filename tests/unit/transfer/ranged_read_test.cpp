@@ -1,10 +1,10 @@
 #include <dataflux/codec/crc32c.hpp>
-#include <dataflux/exec/virtual_scheduler.hpp>
-#include <dataflux/store/memory_store.hpp>
-#include <dataflux/transfer/ranged_read.hpp>
+#include <dataflux/transfer/detail/ranged_read.hpp>
 
 #include <support/catch.hpp>
+#include <support/store_fixture.hpp>
 
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -15,7 +15,6 @@ namespace ranged_read_test {
 using namespace std::chrono_literals;
 using dataflux::errc;
 using dataflux::injected_fault;
-using dataflux::memory_store;
 using dataflux::memory_store_options;
 using dataflux::ranged_read_request;
 using dataflux::ranged_read_summary;
@@ -26,25 +25,24 @@ using dataflux::synthetic_bytes;
 
 namespace {
 
-struct world {
-  dataflux::virtual_scheduler clock{};
-  memory_store store;
+struct fixture : store_fixture<> {
   read_engine engine;
   std::vector<std::byte> memory{};
   std::optional<result<ranged_read_summary>> ended{};
 
-  explicit world(memory_store_options options = {.rtt = 20ms}, int connections = 256)
-      : store(clock, options), engine(store, clock, {.concurrency = {.max = connections}}) {}
+  explicit fixture(memory_store_options options = {.rtt = 20ms}, int connections = 256)
+      : store_fixture(options), engine(store, clock, {.concurrency = {.max = connections}}) {}
 
-  void start(std::size_t size, ranged_read_request request = {}) {
+  dataflux::ranged_read start(std::size_t size, ranged_read_request request = {}) {
     memory.assign(size, std::byte{0xEE});
     ended.reset();
     request.bucket = "bucket";
     request.object = "o";
     if (request.slice > 1'000) request.slice = 1'000;
-    start_ranged_read(engine, std::move(request), memory,
-                      [this](result<ranged_read_summary> r) { ended = std::move(r); });
+    auto read = start_ranged_read(engine, std::move(request), memory,
+                                  [this](result<ranged_read_summary> r) { ended = std::move(r); });
     CHECK_FALSE(ended);
+    return read;
   }
   result<ranged_read_summary>& read(std::size_t size, ranged_read_request request = {}) {
     start(size, std::move(request));
@@ -61,7 +59,7 @@ struct world {
 };
 
 /// The first `n` requests of a read get the object as it is at that time, then it is replaced.
-auto replace_after(world& w, std::uint64_t n, const synthetic_bytes& body) {
+auto replace_after(fixture& w, std::uint64_t n, const synthetic_bytes& body) {
   return [&w, n, body](store_verb, std::string_view,
                        std::uint64_t nth) -> std::optional<injected_fault> {
     if (nth == n) w.clock.post([&w, body] { w.store.put("bucket", "o", body); });
@@ -72,7 +70,7 @@ auto replace_after(world& w, std::uint64_t n, const synthetic_bytes& body) {
 }  // namespace
 
 TEST_CASE("ranged_read: a whole object by slices, its checksum put together", "[transfer]") {
-  world w;
+  fixture w;
   const synthetic_bytes body{10'500, 7};
   const std::int64_t generation = w.store.put("bucket", "o", body);
   const auto& done = w.read(10'500);
@@ -90,7 +88,7 @@ TEST_CASE("ranged_read: a whole object by slices, its checksum put together", "[
 TEST_CASE("ranged_read: sizes around the slice's", "[transfer]") {
   const std::size_t size = GENERATE(1U, 999U, 1'000U, 1'001U, 1'999U, 2'000U, 2'001U, 64'000U);
   const std::size_t offset = GENERATE(0U, 17U);
-  world w;
+  fixture w;
   const synthetic_bytes body{70'000, 7};
   w.store.put("bucket", "o", body);
   const auto& done = w.read(size, {.offset = offset});
@@ -102,7 +100,7 @@ TEST_CASE("ranged_read: sizes around the slice's", "[transfer]") {
 }
 
 TEST_CASE("ranged_read: no bytes, no request", "[transfer]") {
-  world w;
+  fixture w;
   const auto& done = w.read(0);
   REQUIRE(done);
   CHECK(done->reads == 0);
@@ -110,7 +108,7 @@ TEST_CASE("ranged_read: no bytes, no request", "[transfer]") {
 }
 
 TEST_CASE("ranged_read: slices in parallel, and no more than the engine sends", "[transfer]") {
-  world w({.rtt = 20ms}, 4);
+  fixture w({.rtt = 20ms}, 4);
   w.store.put("bucket", "o", synthetic_bytes{100'000, 7});
   w.start(100'000);
   for (int i = 0; i < 100; ++i) {
@@ -122,9 +120,78 @@ TEST_CASE("ranged_read: slices in parallel, and no more than the engine sends", 
   CHECK(w.store.counters().peak_in_flight == 4);
 }
 
+TEST_CASE("ranged_read: it goes as far as it is allowed, and on when it is allowed more",
+          "[transfer]") {
+  fixture w;
+  const synthetic_bytes body{10'000, 7};
+  w.store.put("bucket", "o", body);
+  std::optional<dataflux::ranged_read> read = w.start(10'000, {.allowed = 3'999});
+  w.clock.run();
+  CHECK_FALSE(w.ended);
+  CHECK(w.store.counters().of(store_verb::read) == 3);
+  read->allow(7'000);
+  w.clock.run();
+  CHECK_FALSE(w.ended);
+  CHECK(w.store.counters().of(store_verb::read) == 7);
+  CHECK(w.memory[7'000] == std::byte{0xEE});
+  SECTION("to the end") {
+    read->allow(10'000);
+    w.clock.run();
+    REQUIRE(w.ended);
+    REQUIRE(w.ended->has_value());
+    CHECK(w.ended->value().verified);
+    CHECK(w.holds(body));
+    read->allow(10'000);
+  }
+  SECTION("or to a failure") {
+    w.store.set_faults(
+        [](store_verb, std::string_view, std::uint64_t) -> std::optional<injected_fault> {
+          return injected_fault{.corrupt = true};
+        });
+    read->allow(8'000);
+    w.clock.run();
+    CHECK_FALSE(w.ended);  // damage shows at the end
+    read->allow(10'000);
+    w.clock.run();
+    CHECK(w.ended->error().code() == errc::data_loss);
+  }
+  SECTION("or is forgotten") {
+    read.reset();
+    w.clock.run();
+    CHECK_FALSE(w.ended);
+  }
+}
+
+TEST_CASE("ranged_read: a stop is heard while it waits to be allowed more", "[transfer]") {
+  fixture w;
+  w.store.put("bucket", "o", synthetic_bytes{10'000, 7});
+  std::stop_source stop;
+  const std::uint64_t allowed = GENERATE(0U, 3'000U);
+  const auto read = w.start(10'000, {.allowed = allowed, .limits = {.stop = stop.get_token()}});
+  w.clock.run();
+  CHECK_FALSE(w.ended);
+  stop.request_stop();
+  CHECK_FALSE(w.ended);
+  w.clock.run();
+  REQUIRE(w.ended);
+  CHECK(w.ended->error().code() == errc::cancelled);
+}
+
+TEST_CASE("ranged_read: its owner lives as long as something is under way", "[transfer]") {
+  fixture w;
+  w.store.put("bucket", "o", synthetic_bytes{10'000, 7});
+  auto owner = std::make_shared<int>();
+  const std::weak_ptr<int> alive = owner;
+  const auto read = w.start(10'000, {.allowed = 5'000, .owner = owner});
+  owner.reset();
+  CHECK_FALSE(alive.expired());
+  w.clock.run();
+  CHECK(alive.expired());
+}
+
 TEST_CASE("ranged_read: an object that ends sooner is an error with its size", "[transfer]") {
   const std::uint64_t size = GENERATE(0U, 500U, 1'000U, 4'999U);
-  world w;
+  fixture w;
   w.store.put("bucket", "o", synthetic_bytes{size, 7});
   const auto& done = w.read(5'000);
   REQUIRE_FALSE(done);
@@ -134,7 +201,7 @@ TEST_CASE("ranged_read: an object that ends sooner is an error with its size", "
 }
 
 TEST_CASE("ranged_read: damage on the way is found", "[transfer]") {
-  world w;
+  fixture w;
   w.store.put("bucket", "o", synthetic_bytes{5'000, 7});
   w.store.set_faults(
       [](store_verb, std::string_view, std::uint64_t nth) -> std::optional<injected_fault> {
@@ -147,7 +214,7 @@ TEST_CASE("ranged_read: damage on the way is found", "[transfer]") {
 }
 
 TEST_CASE("ranged_read: the checksum of a listing counts more than the service's", "[transfer]") {
-  world w;
+  fixture w;
   const synthetic_bytes body{5'000, 7};
   w.store.put("bucket", "o", body);
   CHECK(w.read(5'000, {.crc32c = 12'345}).error().code() == errc::data_loss);
@@ -159,7 +226,7 @@ TEST_CASE("ranged_read: bytes of two generations never mix", "[transfer]") {
   const std::uint64_t after = GENERATE(range(1U, 20U));
   // With 4 connections later slices are asked for by generation, with 256 none is.
   const int connections = GENERATE(4, 256);
-  world w({.rtt = 20ms}, connections);
+  fixture w({.rtt = 20ms}, connections);
   const synthetic_bytes before{20'000, 7};
   const synthetic_bytes later{20'000, 8};
   w.store.put("bucket", "o", before);
@@ -177,14 +244,14 @@ TEST_CASE("ranged_read: bytes of two generations never mix", "[transfer]") {
 }
 
 TEST_CASE("ranged_read: a generation that was asked for and is gone is not found", "[transfer]") {
-  world w;
+  fixture w;
   const std::int64_t old = w.store.put("bucket", "o", synthetic_bytes{2'500, 7});
   w.store.put("bucket", "o", synthetic_bytes{2'500, 8});
   CHECK(w.read(2'500, {.generation = old}).error().code() == errc::not_found);
 }
 
 TEST_CASE("ranged_read: the first failure ends it, once nothing writes any more", "[transfer]") {
-  world w({.rtt = 20ms, .bytes_per_second_per_connection = 1e3}, 8);
+  fixture w({.rtt = 20ms, .bytes_per_second_per_connection = 1e3}, 8);
   w.store.put("bucket", "o", synthetic_bytes{100'000, 7});
   w.store.set_faults(
       [](store_verb, std::string_view, std::uint64_t nth) -> std::optional<injected_fault> {
@@ -201,7 +268,7 @@ TEST_CASE("ranged_read: the first failure ends it, once nothing writes any more"
 }
 
 TEST_CASE("ranged_read: its limits are those of all slices together", "[transfer]") {
-  world w({.rtt = 1s}, 1);
+  fixture w({.rtt = 1s}, 1);
   w.store.put("bucket", "o", synthetic_bytes{10'000, 7});
   const auto& late = w.read(10'000, {.limits = {.timeout = 5s}});
   CHECK(late.error().code() == errc::deadline_exceeded);

@@ -1,13 +1,12 @@
 #include <dataflux/exec/virtual_scheduler.hpp>
 #include <dataflux/store/memory_store.hpp>
 #include <dataflux/transfer/detail/engine_read.hpp>
-#include <dataflux/transfer/read_engine.hpp>
+#include <dataflux/transfer/detail/read_engine.hpp>
 
 #include <support/catch.hpp>
-#include <support/scripted_store.hpp>
+#include <support/store_fixture.hpp>
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -48,14 +47,12 @@ struct outcome {
   }
 };
 
-struct world {
-  dataflux::virtual_scheduler clock{};
-  memory_store store;
+struct fixture : store_fixture<> {
   read_engine engine;
 
-  explicit world(memory_store_options options = {.rtt = 20ms},
-                 const read_engine_options& engine_options = {})
-      : store(clock, options), engine(store, clock, engine_options) {}
+  explicit fixture(memory_store_options options = {.rtt = 20ms},
+                   const read_engine_options& engine_options = {})
+      : store_fixture(options), engine(store, clock, engine_options) {}
 
   std::unique_ptr<outcome> start(const std::string& object, std::size_t size,
                                  dataflux::call_limits limits = {},
@@ -88,144 +85,10 @@ struct world {
   }
 };
 
-/// A store whose reads of "by hand" are answered by the test.
-class hand_store final : public scripted_store {
- public:
-  struct asked {
-    dataflux::read_request request;
-    dataflux::byte_sink* sink;
-    completion<read_summary> done;
-  };
-  explicit hand_store(dataflux::object_store& inner)
-      : scripted_store(inner, [](const auto&) { return page_fault::none; }) {}
-  void start(const dataflux::read_request& request, dataflux::byte_sink& sink,
-             completion<read_summary> done) override {
-    if (request.object != "by hand") return scripted_store::start(request, sink, std::move(done));
-    reads.push_back({request, &sink, std::move(done)});
-  }
-  using scripted_store::start;
-  std::vector<asked> reads{};
-};
-
-/// A piece of a body; false if the sink does not want it.
-bool deliver(dataflux::byte_sink& sink, std::string_view piece) {
-  while (!piece.empty()) {
-    const dataflux::bytes_span memory = sink.prepare(piece.size());
-    if (memory.empty()) return false;
-    const std::size_t n = std::min(memory.size(), piece.size());
-    std::memcpy(memory.data(), piece.data(), n);
-    if (!sink.commit(n)) return false;
-    piece.remove_prefix(n);
-  }
-  return true;
-}
-
 }  // namespace
 
-TEST_CASE("read_engine: whichever request delivers first, the other one touches nothing",
-          "[transfer]") {
-  const std::size_t winner = GENERATE(0U, 1U);
-  const std::string body(2'000, 'w');
-  const std::string wrong(2'000, 'x');
-  dataflux::virtual_scheduler clock;
-  memory_store inner(clock, {.rtt = 20ms});
-  inner.put("bucket", "usual", synthetic_bytes{100, 1});
-  hand_store store(inner);
-  read_engine engine(store, clock);
-  for (int i = 0; i < 250; ++i) {
-    outcome usual(100);
-    engine.start({.bucket = "bucket", .object = "usual"}, usual.sink, [](const auto&) {});
-    clock.run();
-  }
-  outcome o(2'000);
-  engine.start({.bucket = "bucket", .object = "by hand"}, o.sink,
-               [&](result<read_summary> r) { o.ended = std::move(r); });
-  clock.run_for(2s);
-  REQUIRE(store.reads.size() == 2);
-  auto& first = store.reads[winner];
-  auto& second = store.reads[1 - winner];
-  // Both have their heads, both have memory for bytes that are about to come.
-  for (auto& read : store.reads) REQUIRE(read.sink->expect(2'000));
-  CHECK(o.sink.size() == 0);
-  REQUIRE_FALSE(second.sink->prepare(10).empty());
-  CHECK(deliver(*first.sink, std::string_view(body).substr(0, 700)));
-  CHECK_FALSE(second.sink->commit(10));
-  CHECK_FALSE(deliver(*second.sink, wrong));
-  clock.run_for(1ms);
-  CHECK(second.request.limits.stop.stop_requested());
-  CHECK_FALSE(first.request.limits.stop.stop_requested());
-  second.done(dataflux::error(errc::cancelled, "overtaken"));
-  clock.run_for(1ms);
-  CHECK_FALSE(o.ended);
-  CHECK(deliver(*first.sink, std::string_view(body).substr(700)));
-  first.done(read_summary{.bytes = 2'000});
-  clock.run_for(1ms);
-  REQUIRE(o.ended);
-  CHECK(o.ended->has_value());
-  CHECK(dataflux::as_text(o.memory) == body);
-  CHECK(engine.hedges().won == winner);
-}
-
-TEST_CASE("read_engine: a body that falls behind is begun anew (mend 14)", "[transfer]") {
-  enum class end { restart, just_done, own_failure, callers_stop };
-  const end how = GENERATE(end::restart, end::just_done, end::own_failure, end::callers_stop);
-  const std::string body(20'000, 'w');
-  dataflux::virtual_scheduler clock;
-  memory_store inner(clock, {.rtt = 20ms});
-  inner.put("bucket", "usual", synthetic_bytes{100, 1});
-  hand_store store(inner);
-  read_engine engine(store, clock);
-  for (int i = 0; i < 250; ++i) {
-    outcome usual(100);
-    engine.start({.bucket = "bucket", .object = "usual"}, usual.sink, [](const auto&) {});
-    clock.run();
-  }
-  std::stop_source stop;
-  outcome o(body.size());
-  engine.start({.bucket = "bucket", .object = "by hand", .limits = {.stop = stop.get_token()}},
-               o.sink, [&](result<read_summary> r) { o.ended = std::move(r); });
-  clock.run_for(20ms);
-  REQUIRE(store.reads.size() == 1);
-  REQUIRE(store.reads[0].sink->expect(body.size()));
-  REQUIRE(deliver(*store.reads[0].sink, std::string(700, 'x')));
-  CHECK_FALSE(store.reads[0].request.limits.stop.stop_requested());
-  clock.run_for(3s);
-  CHECK(store.reads[0].request.limits.stop.stop_requested());
-  // The destination is the first one's until it has ended.
-  CHECK(store.reads.size() == 1);
-  CHECK_FALSE(o.ended);
-  if (how == end::callers_stop) stop.request_stop();
-  if (how == end::just_done) {
-    REQUIRE(deliver(*store.reads[0].sink, std::string(body.size() - 700, 'x')));
-    store.reads[0].done(read_summary{.bytes = body.size()});
-  } else {
-    const errc code = how == end::own_failure ? errc::data_loss : errc::cancelled;
-    store.reads[0].done(dataflux::error(code, "ended"));
-  }
-  clock.run_for(1ms);
-  CHECK(engine.hedges().left == 1);
-  if (how != end::restart) {
-    CHECK(store.reads.size() == 1);
-    REQUIRE(o.ended);
-    CHECK(o.ended->has_value() == (how == end::just_done));
-    return;
-  }
-  REQUIRE(store.reads.size() == 2);
-  CHECK_FALSE(store.reads[1].request.limits.stop.stop_requested());
-  REQUIRE(store.reads[1].sink->expect(body.size()));
-  REQUIRE(deliver(*store.reads[1].sink, body));
-  clock.run_for(1min);  // late as it may be, it is not given up again
-  CHECK_FALSE(store.reads[1].request.limits.stop.stop_requested());
-  store.reads[1].done(read_summary{.bytes = body.size()});
-  clock.run_for(1ms);
-  REQUIRE(o.ended);
-  CHECK(o.ended->has_value());
-  CHECK(dataflux::as_text(o.memory) == body);
-  CHECK(engine.hedges().won == 1);
-}
-
 TEST_CASE("read_engine: few bodies that stall do not hold their readers (mend 14)", "[transfer]") {
-  world w({.rtt = 20ms, .stall_probability = 0.005, .stall_length = 60s, .piece_size = 10'000});
+  fixture w({.rtt = 20ms, .stall_probability = 0.005, .stall_length = 60s, .piece_size = 10'000});
   const synthetic_bytes body{100'000, 7};
   w.store.put("bucket", "o", body);
   dataflux::duration longest{0};
@@ -245,7 +108,7 @@ TEST_CASE("read_engine: few bodies that stall do not hold their readers (mend 14
 }
 
 TEST_CASE("read_engine: reads into the sink, on the store's word", "[transfer]") {
-  world w;
+  fixture w;
   const synthetic_bytes body{100'000, 7};
   w.store.put("bucket", "o", body);
   const auto o = w.start("o", 100'000);
@@ -262,7 +125,7 @@ TEST_CASE("read_engine: reads into the sink, on the store's word", "[transfer]")
 }
 
 TEST_CASE("read_engine: an empty object is a read like any other", "[transfer]") {
-  world w;
+  fixture w;
   w.store.put("bucket", "o", synthetic_bytes{0, 7});
   const auto o = w.start("o", 10);
   w.clock.run();
@@ -271,7 +134,7 @@ TEST_CASE("read_engine: an empty object is a read like any other", "[transfer]")
 }
 
 TEST_CASE("read_engine: no more at a time than its control allows, in turn", "[transfer]") {
-  world w({.rtt = 20ms}, {.concurrency = {.max = 4}});
+  fixture w({.rtt = 20ms}, {.concurrency = {.max = 4}});
   w.store.put("bucket", "o", synthetic_bytes{1'000, 7});
   std::vector<std::unique_ptr<outcome>> all;
   for (int i = 0; i < 40; ++i) all.push_back(w.start("o", 1'000));
@@ -290,12 +153,33 @@ TEST_CASE("read_engine: no more at a time than its control allows, in turn", "[t
   CHECK(w.engine.estimate().round_trip > 19ms);
 }
 
+TEST_CASE("read_engine: more are sent before the first have ended, where that pays", "[transfer]") {
+  const bool pays = GENERATE(true, false);
+  fixture w({.rtt = 20ms,
+             .bytes_per_second_per_connection = 50e3,
+             .bytes_per_second_total = pays ? 0 : 1e6,
+             .piece_size = 250},
+            {.concurrency = {.max = 100}});
+  w.store.put("bucket", "o", synthetic_bytes{100'000, 7});
+  std::vector<std::unique_ptr<outcome>> all;
+  for (int i = 0; i < 150; ++i) all.push_back(w.start("o", 100'000));
+  CHECK(w.engine.in_flight() == 32);
+  CHECK(w.engine.reach() == 100);
+  w.clock.run_for(500ms);
+  CHECK(std::none_of(all.begin(), all.end(), [](const auto& o) { return o->ended; }));
+  CHECK(w.engine.limit() == (pays ? 100 : 32));
+  CHECK(w.engine.reach() == w.engine.limit());
+  if (pays) CHECK(w.engine.in_flight() == 100);
+  w.clock.run();
+  for (const auto& o : all) CHECK(o->ended->has_value());
+}
+
 TEST_CASE("read_engine: who asks for a turn gets its share beside a flood (mend 4)", "[transfer]") {
   struct asking : dataflux::read_member {
     int woken{0};
     void wake() override { ++woken; }
   };
-  world w({.rtt = 20ms}, {.concurrency = {.max = 8}});
+  fixture w({.rtt = 20ms}, {.concurrency = {.max = 8}});
   w.store.put("bucket", "o", synthetic_bytes{1'000, 7});
   std::vector<std::unique_ptr<outcome>> flood;
   for (int i = 0; i < 100; ++i) flood.push_back(w.start("o", 1'000));
@@ -326,7 +210,7 @@ TEST_CASE("read_engine: who asks for a turn gets its share beside a flood (mend 
 
 TEST_CASE("read_engine: what is cancelled in the line leaves no trace there (mend 4)",
           "[transfer]") {
-  world w({.rtt = 20ms}, {.concurrency = {.max = 1}});
+  fixture w({.rtt = 20ms}, {.concurrency = {.max = 1}});
   w.store.put("bucket", "o", synthetic_bytes{1'000, 7});
   const auto first = w.start("o", 1'000);
   std::stop_source stop;
@@ -350,7 +234,7 @@ TEST_CASE("read_engine: what is cancelled in the line leaves no trace there (men
 
 TEST_CASE("read_engine: a stop that was not asked for serves the next read, any other none",
           "[transfer]") {
-  world w;
+  fixture w;
   const auto state = std::make_shared<dataflux::detail::read_engine_state>(
       w.store, w.clock, dataflux::concurrency_options{}, dataflux::hedge_options{});
   auto first = state->fresh_stop();
@@ -369,7 +253,7 @@ TEST_CASE("read_engine: a stop that was not asked for serves the next read, any 
 }
 
 TEST_CASE("read_engine: an error is the store's, and frees its place", "[transfer]") {
-  world w({.rtt = 20ms}, {.concurrency = {.max = 1}});
+  fixture w({.rtt = 20ms}, {.concurrency = {.max = 1}});
   w.store.put("bucket", "o", synthetic_bytes{1'000, 7});
   const auto missing = w.start("missing", 10);
   const auto small = w.start("o", 10);  // a sink that is too small
@@ -382,7 +266,7 @@ TEST_CASE("read_engine: an error is the store's, and frees its place", "[transfe
 }
 
 TEST_CASE("read_engine: a straggler is asked for again, and the second wins", "[transfer]") {
-  world w;
+  fixture w;
   w.warm_up();
   const synthetic_bytes body{50'000, 7};
   w.store.put("bucket", "slow", body);
@@ -401,8 +285,30 @@ TEST_CASE("read_engine: a straggler is asked for again, and the second wins", "[
   CHECK(o->filled_from(body));
 }
 
+TEST_CASE("read_engine: a straggler whose second request is one, too, gets a third", "[transfer]") {
+  fixture w;
+  w.warm_up();
+  const synthetic_bytes body{50'000, 7};
+  w.store.put("bucket", "slow", body);
+  w.store.set_faults(
+      [](store_verb, std::string_view, std::uint64_t nth) -> std::optional<injected_fault> {
+        if (nth > 2) return std::nullopt;
+        return injected_fault{.delay = 30s};
+      });
+  const time_point began = w.clock.now();
+  const auto o = w.start("slow", 50'000);
+  w.clock.run_for(2'100ms);
+  REQUIRE(o->ended);
+  CHECK((*o->ended)->verified);
+  CHECK(o->filled_from(body));
+  CHECK(o->at == began + 2s + 20ms);
+  CHECK(w.store.in_flight() == 0);  // the others were cancelled
+  CHECK(w.engine.hedges().asked == 2);
+  CHECK(w.engine.hedges().won == 1);
+}
+
 TEST_CASE("read_engine: the first may win after all", "[transfer]") {
-  world w({.rtt = 20ms, .bytes_per_second_per_connection = 1e6});
+  fixture w({.rtt = 20ms, .bytes_per_second_per_connection = 1e6});
   w.warm_up();
   const synthetic_bytes body{50'000, 7};
   w.store.put("bucket", "slow", body);
@@ -418,37 +324,8 @@ TEST_CASE("read_engine: the first may win after all", "[transfer]") {
   CHECK(w.store.in_flight() == 0);
 }
 
-TEST_CASE("read_engine: when one of two requests fails the other one counts", "[transfer]") {
-  const bool both = GENERATE(false, true);
-  const bool first_fails = GENERATE(false, true);
-  world w;
-  w.warm_up();
-  const synthetic_bytes body{5'000, 7};
-  w.store.put("bucket", "slow", body);
-  w.store.set_faults(
-      [=](store_verb, std::string_view, std::uint64_t nth) -> std::optional<injected_fault> {
-        injected_fault f{.delay = nth == 1 ? 1'200ms : 500ms};
-        const bool fails = both || first_fails == (nth == 1);
-        if (fails) {
-          f.delay = nth == 1 ? 1'100ms : 50ms;
-          f.failure = dataflux::error(errc::unavailable, nth == 1 ? "one" : "two");
-        }
-        return f;
-      });
-  const auto o = w.start("slow", 5'000);
-  w.clock.run();
-  REQUIRE(o->ended);
-  if (both) {
-    CHECK(o->ended->error().message() == "one");
-  } else {
-    CHECK(o->ended->has_value());
-    CHECK(o->filled_from(body));
-  }
-  CHECK(w.engine.in_flight() == 0);
-}
-
 TEST_CASE("read_engine: a stall in mid-body is not asked for again", "[transfer]") {
-  world w;
+  fixture w;
   w.warm_up();
   memory_store stalling(
       w.clock, {.rtt = 20ms, .stall_probability = 1, .stall_length = 5s, .piece_size = 1'000});
@@ -469,7 +346,7 @@ TEST_CASE("read_engine: a stall in mid-body is not asked for again", "[transfer]
 
 TEST_CASE("read_engine: rejections lower what is in flight, and nothing is asked twice",
           "[transfer]") {
-  world w;
+  fixture w;
   w.warm_up();
   const int before = w.engine.limit();
   w.store.put("bucket", "refused", synthetic_bytes{100, 7});
@@ -492,7 +369,7 @@ TEST_CASE("read_engine: rejections lower what is in flight, and nothing is asked
 
 TEST_CASE("read_engine: a plain 503 says nothing about how much may be asked (mend 18)",
           "[transfer]") {
-  world w;
+  fixture w;
   w.warm_up();
   const int before = w.engine.limit();
   w.store.put("bucket", "slow", synthetic_bytes{100, 7});
@@ -518,7 +395,7 @@ TEST_CASE("read_engine: a plain 503 says nothing about how much may be asked (me
 }
 
 TEST_CASE("read_engine: stopped in the line or under way, a read ends soon", "[transfer]") {
-  world w({.rtt = 20s}, {.concurrency = {.max = 1}});
+  fixture w({.rtt = 20s}, {.concurrency = {.max = 1}});
   w.store.put("bucket", "o", synthetic_bytes{100, 7});
   std::stop_source stop;
   const auto one = w.start("o", 100, {.stop = stop.get_token()});
@@ -545,7 +422,7 @@ TEST_CASE("read_engine: stopped in the line or under way, a read ends soon", "[t
 }
 
 TEST_CASE("read_engine: time in the line counts against the limit", "[transfer]") {
-  world w({.rtt = 20s}, {.concurrency = {.max = 1}});
+  fixture w({.rtt = 20s}, {.concurrency = {.max = 1}});
   w.store.put("bucket", "o", synthetic_bytes{100, 7});
   const time_point began = w.clock.now();
   const auto one = w.start("o", 100);

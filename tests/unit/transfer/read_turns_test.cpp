@@ -1,4 +1,4 @@
-#include <dataflux/transfer/read_turns.hpp>
+#include <dataflux/transfer/detail/read_turns.hpp>
 
 #include <support/catch.hpp>
 

@@ -1,5 +1,5 @@
-#include <dataflux/store/reserved_prefixes.hpp>
-#include <dataflux/transfer/temporary_object.hpp>
+#include <dataflux/store/detail/reserved_prefixes.hpp>
+#include <dataflux/transfer/detail/temporary_object.hpp>
 
 #include <support/catch.hpp>
 

@@ -53,7 +53,7 @@ TEST_CASE("upload_memory: each has its own, whatever the others hold", "[transfe
   CHECK(of_b == 2);
 }
 
-TEST_CASE("upload_memory: who joins late waits for what is lent, not longer", "[transfer]") {
+TEST_CASE("upload_memory: who joins late waits for what is borrowed, not longer", "[transfer]") {
   upload_memory memory(40);
   upload_memory::member a;
   upload_memory::member b;
@@ -101,6 +101,35 @@ TEST_CASE("upload_memory: no more can be promised than there is", "[transfer]") 
   CHECK(memory.possible(a, 35));
   CHECK_FALSE(memory.possible(a, 36));
   CHECK(memory.possible(b, 10));
+}
+
+TEST_CASE("upload_memory: what is kept for a producer is one's own, and refused in time",
+          "[transfer]") {
+  upload_memory memory(40);
+  upload_memory::member a;
+  upload_memory::member b;
+  REQUIRE(memory.join(a, 10));
+  REQUIRE(memory.own_more(a, 20));
+  REQUIRE(memory.join(b, 10));
+  CHECK_FALSE(memory.own_more(a, 1));
+  CHECK_FALSE(memory.own_more(b, 1));
+  int of_a = 0;
+  int of_b = 0;
+  memory.acquire(a, 20, [&](const auto&) { ++of_a; });
+  memory.acquire(b, 10, [&](const auto&) { ++of_b; });
+  memory.acquire(b, 10, [&](const auto&) { ++of_b; });
+  CHECK(of_a == 1);
+  CHECK(of_b == 1);  // the rest is a's, for one in flight
+  memory.acquire(a, 10, [&](const auto&) { ++of_a; });
+  CHECK(of_a == 2);
+  memory.own_less(a, 20);  // on its way
+  memory.release(a, 20);
+  CHECK(of_b == 2);
+  CHECK(memory.free_to_own() == 20);
+  memory.leave(a);
+  memory.leave(b);
+  CHECK(memory.held() == 0);
+  CHECK(memory.free_to_own() == 40);
 }
 
 }  // namespace upload_memory_test

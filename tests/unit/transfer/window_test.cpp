@@ -1,5 +1,5 @@
 #include <dataflux/exec/virtual_scheduler.hpp>
-#include <dataflux/transfer/window.hpp>
+#include <dataflux/transfer/detail/window.hpp>
 
 #include <support/catch.hpp>
 
@@ -41,7 +41,8 @@ int start_all(read_window& window, std::optional<std::uint64_t> bytes) {
   }
 }
 
-/// The owner of a window, and a network: items are read with some delay and handed out in order.
+/// The owner of a window, and a network: items are read with some delay, an item by parts once it
+/// has got them all, and handed out in order.
 class stream {
  public:
   struct source_item {
@@ -51,30 +52,33 @@ class stream {
   using delays = std::function<duration()>;
 
   stream(virtual_scheduler& clock, read_budget& budget, std::vector<source_item> source,
-         delays delay, read_window_options options = {}, int connections = 1'000'000)
+         delays delay, read_window_options options = {}, int connections = 1'000'000,
+         std::uint64_t most_whole = 1'000'000)
       : clock_(clock),
         budget_(budget),
         source_(std::move(source)),
         delay_(std::move(delay)),
         connections_(connections),
+        most_whole_(most_whole),
         window_(
-            budget, [this] { clock_.post([this] { pump(); }); }, options) {}
+            budget, [this] { clock_.post([this] { advance(); }); }, options) {}
 
   read_window& window() { return window_; }
   std::uint64_t handed_out() const { return next_out_; }
   bool done() const { return next_out_ == source_.size(); }
   duration waited() const { return waited_; }
   int too_large() const { return too_large_; }
+  int parts() const { return parts_; }
 
   /// Calls `then` once the next item is there and taken; its memory is returned at once.
   void take(std::function<void()> then) {
     then_ = std::move(then);
     asked_at_ = clock_.now();
     window_.asked(clock_.now(), ready_.count(next_out_) != 0);
-    pump();
+    advance();
     hand_out();
   }
-  void pump() {
+  void advance() {
     for (;;) {
       const window_step s = window_.next(in_flight_ < connections_);
       if (budget_.held() > budget_.cap()) throw std::logic_error("above the cap");
@@ -85,7 +89,12 @@ class stream {
           pull();
           break;
         case kind::start:
-          begin(s.item);
+          begin(s.item, s.bytes);
+          break;
+        case kind::more:
+          ++parts_;
+          parts_of_.at(s.item) += s.bytes;
+          end(s.item);
           break;
         case kind::too_large:
           ++too_large_;
@@ -104,12 +113,14 @@ class stream {
     if (pulled_ == source_.size()) return window_.finish();
     const source_item& item = source_[pulled_];
     const std::uint64_t id =
-        window_.add(item.known ? std::optional(item.bytes) : std::optional<std::uint64_t>());
+        window_.add(item.known ? std::optional(item.bytes) : std::optional<std::uint64_t>(),
+                    item.known && item.bytes > most_whole_);
     if (id != pulled_++) throw std::logic_error("a number that is not the next");
   }
-  void begin(std::uint64_t item) {
+  void begin(std::uint64_t item, std::uint64_t bytes) {
     if (reads_.count(item) != 0 || ready_.count(item) != 0) throw std::logic_error("read twice");
     ++in_flight_;
+    parts_of_[item] = bytes;
     const std::uint64_t attempt = reads_[item] = ++attempts_;
     clock_.at(clock_.now() + delay_() / 2, [this, item, attempt] { head(item, attempt); });
   }
@@ -120,7 +131,8 @@ class stream {
   void head(std::uint64_t item, std::uint64_t attempt) {
     if (!current(item, attempt)) return;
     if (!source_[item].known) {
-      switch (window_.sized(item, source_[item].bytes)) {
+      const std::uint64_t bytes = source_[item].bytes;
+      switch (window_.sized(item, bytes, bytes > most_whole_)) {
         case window_fit::fits:
           break;
         case window_fit::later:
@@ -130,11 +142,19 @@ class stream {
           reads_.erase(item);
           --in_flight_;
           ready_[item] = true;
-          pump();
+          advance();
           return hand_out();
       }
       source_[item].known = true;
+      parts_of_[item] = window_.held_by(item);
     }
+    headed_[item] = attempt;
+    end(item);
+  }
+  void end(std::uint64_t item) {
+    if (headed_.count(item) == 0 || parts_of_.at(item) < source_[item].bytes) return;
+    const std::uint64_t attempt = headed_[item];
+    headed_.erase(item);
     const duration rest = delay_() / 2;
     clock_.at(clock_.now() + rest, [this, item, attempt, rest] {
       if (!current(item, attempt)) return;
@@ -142,25 +162,24 @@ class stream {
       --in_flight_;
       ready_[item] = true;
       window_.arrived(item, 2 * rest);
-      pump();
+      advance();
       hand_out();
     });
   }
   void drop(std::uint64_t item) {
     in_flight_ -= static_cast<int>(reads_.erase(item));
     ready_.erase(item);
+    headed_.erase(item);
     clock_.at(clock_.now() + 1ms, [this, item] {
       window_.released(item);
-      pump();
+      advance();
     });
   }
   void hand_out() {
     if (!then_ || ready_.erase(next_out_) == 0) return;
     waited_ += clock_.now() - asked_at_;
-    const std::uint64_t before = budget_.lent();
     window_.taken(next_out_++, clock_.now());
-    budget_.returned(budget_.lent() - before);
-    pump();
+    advance();
     std::exchange(then_, nullptr)();
   }
 
@@ -169,12 +188,16 @@ class stream {
   std::vector<source_item> source_;
   delays delay_;
   int connections_;
+  std::uint64_t most_whole_;  ///< larger items are read by parts
   std::uint64_t pulled_{0};
   std::uint64_t next_out_{0};
   std::uint64_t attempts_{0};
   int in_flight_{0};
   int too_large_{0};
-  std::map<std::uint64_t, std::uint64_t> reads_{};  // item to attempt
+  int parts_{0};                                     // but the first of each item
+  std::map<std::uint64_t, std::uint64_t> reads_{};   // item to attempt
+  std::map<std::uint64_t, std::uint64_t> headed_{};  // the same: whose first bytes are there
+  std::map<std::uint64_t, std::uint64_t> parts_of_{};
   std::map<std::uint64_t, bool> ready_{};
   std::function<void()> then_{};
   time_point asked_at_{};
@@ -212,12 +235,9 @@ TEST_CASE("read_window: starts in order as far as the budget goes", "[transfer]"
   window.arrived(0, 1ms);
   window.taken(0, start);
   CHECK(budget.held() == 30);
-  CHECK(budget.lent() == 40);  // apart from the cap
   CHECK(window.next().item == 2);
   CHECK(window.next().item == 3);
   CHECK(budget.held() == 90);
-  budget.returned(40);
-  CHECK(budget.lent() == 0);
 }
 
 TEST_CASE("read_window: pulls from its source one by one, until it is finished", "[transfer]") {
@@ -289,7 +309,6 @@ TEST_CASE("read_window: what is larger than the cap is said to be, and keeps its
   CHECK(whole.item == 2);
   window.taken(0, start);
   window.taken(1, start);
-  CHECK(budget.lent() == 0);
 }
 
 TEST_CASE("read_window: a failed item holds nothing and keeps its place", "[transfer]") {
@@ -317,6 +336,95 @@ TEST_CASE("read_window: items may be taken as they become ready", "[transfer]") 
   window.arrived(0, 1ms);
   window.taken(0, start);
   CHECK(start_all(window, 10) == 1);
+}
+
+TEST_CASE("read_window: a large item begins with what room there is", "[transfer]") {
+  read_budget budget(256);
+  read_window window(budget, {});
+  for (const std::uint64_t bytes : {150U, 150U, 30U}) window.add(bytes, bytes > 64);
+  CHECK(window.next().bytes == 150);
+  const window_step part = window.next();
+  CHECK(part.what == kind::start);
+  CHECK(part.item == 1);
+  CHECK(part.bytes == 106);
+  CHECK(window.next().what == kind::none);  // nothing behind it before it has the rest
+  window.arrived(0, 1ms);
+  window.taken(0, start);
+  const window_step rest = window.next(false);  // without a connection of its own
+  CHECK(rest.what == kind::more);
+  CHECK(rest.item == 1);
+  CHECK(rest.bytes == 44);
+  CHECK(window.held_by(1) == 150);
+  CHECK(window.next().item == 2);
+  CHECK(budget.held() == 180);
+}
+
+TEST_CASE("read_window: what is small is read whole, and no part is a trifle", "[transfer]") {
+  read_budget budget(320);
+  read_window window(budget, {});
+  for (const std::uint64_t bytes : {250U, 80U, 311U}) window.add(bytes, bytes > 80);
+  CHECK(window.next().bytes == 250);
+  CHECK(window.next().what == kind::none);  // 70 of 80
+  window.arrived(0, 1ms);
+  window.taken(0, start);
+  CHECK(window.next().bytes == 80);
+  CHECK(window.next().bytes == 240);
+  read_window other(budget, {});
+  other.add(100, true);
+  CHECK(other.next().what == kind::none);
+  window.arrived(1, 1ms);
+  window.taken(1, start);
+  CHECK(window.next().bytes == 71);
+  CHECK(other.next().what == kind::none);  // 9 of 100, and parts are 10 at least
+}
+
+TEST_CASE("read_window: of two that wait with a part each the first in line gets the other's",
+          "[transfer]") {
+  read_budget budget(100);
+  read_window one(budget, {});
+  read_window other(budget, {});
+  {
+    read_window third(budget, {});
+    third.add(40);
+    CHECK(third.next().what == kind::start);
+    one.add(90, true);
+    CHECK(one.next().bytes == 60);
+    third.arrived(0, 1ms);
+    third.taken(0, start);
+  }
+  other.add(80, true);
+  CHECK(other.next().bytes == 40);
+  one.asked(start, false);
+  other.asked(start, false);
+  CHECK(one.next().what == kind::none);
+  const window_step s = other.next(false);
+  CHECK(s.what == kind::revoke);
+  CHECK(s.item == 0);
+  other.released(0);
+  CHECK(other.next().what == kind::none);
+  CHECK(one.next().bytes == 30);
+  one.arrived(0, 1ms);
+  one.taken(0, start);
+  CHECK(other.next().bytes == 80);
+}
+
+TEST_CASE("read_window: an item with a part that turns out as large as was said keeps it",
+          "[transfer]") {
+  read_budget budget(100);
+  read_window window(budget, {});
+  window.add(60, true);
+  window.add(60, true);
+  CHECK(window.next().bytes == 60);
+  CHECK(window.next().bytes == 40);
+  CHECK(window.sized(1, 60, true) == window_fit::fits);
+  CHECK(window.held_by(1) == 40);
+  window.failed(0);
+  CHECK(window.next().bytes == 20);
+  window.add(90, true);
+  CHECK(window.next().bytes == 40);
+  CHECK(window.sized(2, 95, true) == window_fit::later);
+  window.released(2);
+  CHECK(budget.held() == 60);
 }
 
 TEST_CASE("read_window: several share the cap equally", "[transfer]") {
@@ -430,7 +538,6 @@ TEST_CASE("read_window: what was to be revoked may be handed out all the same", 
   one.released(1);
   CHECK(other.next().what == kind::start);
   CHECK(budget.held() == 100);
-  CHECK(budget.lent() == 50);
 }
 
 TEST_CASE("read_window: one consumer at several windows always gets on, within the cap",
@@ -449,10 +556,10 @@ TEST_CASE("read_window: one consumer at several windows always gets on, within t
     streams.push_back(std::make_unique<stream>(
         clock, budget, source, [&] { return duration(1ms) * static_cast<int>(1 + below(50)); },
         read_window_options{.max_items = 1 + below(100), .first_guess = below(400)},
-        1 + static_cast<int>(below(20))));
+        1 + static_cast<int>(below(20)), below(2) == 0 ? 2'000 : 20 + below(500)));
   }
   // Runs of items from one window, then from another; all begin to read at once.
-  for (auto& s : streams) s->pump();
+  for (auto& s : streams) s->advance();
   std::size_t which = 0;
   std::uint64_t left = 0;
   std::function<void()> again = [&] {
@@ -476,7 +583,6 @@ TEST_CASE("read_window: one consumer at several windows always gets on, within t
     if (largest <= budget.cap()) CHECK(s->too_large() == 0);
   }
   CHECK(budget.held() == 0);
-  CHECK(budget.lent() == 0);
 }
 
 TEST_CASE("read_window: several consumers get on as well", "[transfer]") {
@@ -491,7 +597,8 @@ TEST_CASE("read_window: several consumers get on as well", "[transfer]") {
     std::vector<stream::source_item> source(200);
     for (auto& item : source) item = {below(1'001), below(2) == 0};
     streams.push_back(std::make_unique<stream>(
-        clock, budget, source, [&] { return duration(1ms) * static_cast<int>(1 + below(50)); }));
+        clock, budget, source, [&] { return duration(1ms) * static_cast<int>(1 + below(50)); },
+        read_window_options{}, 1'000'000, seed % 2 == 0 ? 2'000 : 20 + below(500)));
     consumers[i] = [&, i] {
       if (streams[i]->done()) return;
       clock.at(clock.now() + duration(1ms) * static_cast<int>(below(20)),
@@ -509,10 +616,12 @@ TEST_CASE("read_window: a single one never revokes where sizes are known", "[tra
   read_budget budget(1'000);
   std::vector<stream::source_item> source;
   for (std::uint64_t i = 0; i < 500; ++i) source.push_back({i * 37 % 1'001, true});
-  stream s(clock, budget, source, always(20ms));
+  const bool by_parts = GENERATE(false, true);
+  stream s(clock, budget, source, always(20ms), {}, 1'000'000, by_parts ? 250U : 1'000U);
   consume(clock, s, 0ms);
   CHECK(s.done());
   CHECK(s.window().revoked() == 0);
+  CHECK((s.parts() > 0) == by_parts);
 }
 
 TEST_CASE("read_window: a consumer at fixed steps does not wait, nor read far ahead",

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <dataflux/auth/credentials.hpp>
-#include <dataflux/codec/json.hpp>
-#include <dataflux/http/url.hpp>
+#include <dataflux/auth/detail/token_flow.hpp>
+#include <dataflux/codec/detail/json.hpp>
+#include <dataflux/http/detail/url.hpp>
 
 #include <string>
 #include <string_view>

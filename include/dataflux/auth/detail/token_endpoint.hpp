@@ -1,7 +1,7 @@
 #pragma once
 
-#include <dataflux/auth/credentials.hpp>
-#include <dataflux/http/url.hpp>
+#include <dataflux/auth/detail/token_flow.hpp>
+#include <dataflux/http/detail/url.hpp>
 
 #include <memory>
 #include <optional>
@@ -47,7 +47,7 @@ error without_reply(const error& cause, const credentials_facts& facts);
 /// Posts a form to a token endpoint, up to three times.
 class token_endpoint_flow : public token_flow {
  public:
-  flow_step resume(flow_event event, const flow_moment& moment) final;
+  DATAFLUX_INLINE flow_step resume(flow_event event, const flow_moment& moment) final;
 
  protected:
   /// Both outlive the flow.

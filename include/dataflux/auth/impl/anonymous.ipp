@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/auth/anonymous.hpp>
+#include <dataflux/auth/credentials.hpp>
 
 namespace dataflux::inline DATAFLUX_ABI::auth {
 

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <dataflux/auth/authorized_user.hpp>
+#include <dataflux/auth/detail/authorized_user.hpp>
 #include <dataflux/auth/detail/credentials_file.hpp>
+#include <dataflux/auth/detail/service_account.hpp>
 #include <dataflux/auth/detail/token_endpoint.hpp>
-#include <dataflux/auth/service_account.hpp>
-#include <dataflux/codec/percent.hpp>
+#include <dataflux/codec/detail/percent.hpp>
 
 #include <utility>
 

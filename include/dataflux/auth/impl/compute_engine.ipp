@@ -1,8 +1,8 @@
 #pragma once
 
-#include <dataflux/auth/compute_engine.hpp>
+#include <dataflux/auth/detail/compute_engine.hpp>
 #include <dataflux/auth/detail/token_endpoint.hpp>
-#include <dataflux/codec/percent.hpp>
+#include <dataflux/codec/detail/percent.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -27,7 +27,7 @@ class compute_engine_credentials final : public credentials {
         probe_(std::make_shared<const http::origin>(std::move(probe))),
         present_(options_.present),
         universe_known_(options_.universe_domain.empty()) {}
-  std::unique_ptr<token_flow> start() const override;
+  DATAFLUX_INLINE std::unique_ptr<token_flow> start() const override;
 
  private:
   friend metadata_flow;

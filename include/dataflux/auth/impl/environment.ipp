@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/auth/environment.hpp>
+#include <dataflux/auth/detail/environment.hpp>
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/auth/rsa_signer.hpp>
+#include <dataflux/auth/detail/rsa_signer.hpp>
 
 #include <openssl/bio.h>
 #include <openssl/crypto.h>

@@ -1,11 +1,11 @@
 #pragma once
 
 #include <dataflux/auth/detail/credentials_file.hpp>
+#include <dataflux/auth/detail/rsa_signer.hpp>
+#include <dataflux/auth/detail/service_account.hpp>
 #include <dataflux/auth/detail/token_endpoint.hpp>
-#include <dataflux/auth/rsa_signer.hpp>
-#include <dataflux/auth/service_account.hpp>
-#include <dataflux/codec/base64.hpp>
-#include <dataflux/codec/json_writer.hpp>
+#include <dataflux/codec/detail/base64.hpp>
+#include <dataflux/codec/detail/json_writer.hpp>
 
 #include <utility>
 

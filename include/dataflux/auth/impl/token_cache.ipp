@@ -1,8 +1,8 @@
 #pragma once
 
-#include <dataflux/auth/token_cache.hpp>
-#include <dataflux/collecting_sink.hpp>
-#include <dataflux/exec/blocking_worker.hpp>
+#include <dataflux/auth/detail/token_cache.hpp>
+#include <dataflux/detail/collecting_sink.hpp>
+#include <dataflux/exec/detail/blocking_worker.hpp>
 
 #include <algorithm>
 #include <array>
@@ -42,7 +42,7 @@ struct authorization_copy {
 };
 
 /// std::atomic<std::shared_ptr> takes a lock at every load, and a bare pointer could be freed under
-/// a reader: so each thread holds a share of its own, and compares one number per look.
+/// a reader: so each thread holds a share of its own, and compares one number for each call.
 inline authorization_copy& this_threads_copy(std::uint64_t owner) noexcept {
   thread_local std::array<authorization_copy, 8> copies;
   return copies[owner % copies.size()];
@@ -55,9 +55,6 @@ inline std::uint64_t next_cache_number() noexcept {
 
 }  // namespace detail
 
-/// Drives one flow at a time on one executor of the transport, and hands its outcome to all who
-/// wait. It outlives its cache by as long as an exchange or a blocking step is still under way; it
-/// touches neither transport nor executors then.
 class token_cache::refresher final : public http::exchange {
  public:
   refresher(credentials_ptr creds, http::transport& transport, token_cache_options options)
@@ -338,7 +335,7 @@ class token_cache::refresher final : public http::exchange {
   const std::uint64_t number_{detail::next_cache_number()};
 
   std::atomic<std::uint64_t> version_{1};
-  /// When a look at the token starts a refresh; `never` while one is under way.
+  /// When a use of the token starts a refresh; `never` while one is under way.
   std::atomic<time_point> due_{never};
 
   std::mutex mutex_{};

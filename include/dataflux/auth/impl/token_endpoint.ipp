@@ -1,7 +1,7 @@
 #pragma once
 
 #include <dataflux/auth/detail/token_endpoint.hpp>
-#include <dataflux/codec/json.hpp>
+#include <dataflux/codec/detail/json.hpp>
 
 #include <algorithm>
 #include <utility>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <dataflux/bytes.hpp>
-#include <dataflux/slab.hpp>
+#include <dataflux/detail/slab.hpp>
 
 #include <cstdint>
 #include <limits>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <dataflux/checkpoint/checkpoint_sets_report.hpp>
-#include <dataflux/checkpoint/detail/set_survey.hpp>
+#include <dataflux/checkpoint/checkpoint_set.hpp>
+#include <dataflux/checkpoint/detail/set_scan.hpp>
 #include <dataflux/transfer/transfer_context.hpp>
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct open_set {
 };
 
 /// What a list shows of it.
-inline checkpoint_set_info info_of(const surveyed_set& set) {
+inline checkpoint_set_info info_of(const scanned_set& set) {
   checkpoint_set_info info{.prefix = set.folder,
                            .last = set.last.name.substr(set.folder.size()),
                            .committed = set.committed,

@@ -1,21 +1,18 @@
 #pragma once
 
 #include <dataflux/checkpoint/detail/reader_state.hpp>
-#include <dataflux/store/object_store.hpp>
+#include <dataflux/store/detail/coordinator.hpp>
 
 #include <cstddef>
 #include <memory>
 #include <optional>
-#include <stop_token>
 #include <vector>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: one range that a caller reads. On home.
-class reader_call final : public std::enable_shared_from_this<reader_call> {
+/// Private: one range that a caller reads. On the strand of its reader.
+class reader_call final : public call_coordinator<reader_call, void> {
  public:
-  using completion = object_store::completion<void>;
-
   reader_call(std::shared_ptr<reader_state> state, std::uint64_t offset, bytes_span into,
               const call_limits& limits, completion done);
 
@@ -28,15 +25,14 @@ class reader_call final : public std::enable_shared_from_this<reader_call> {
   void add_direct(byte_extent range) { direct_.push_back(range); }
   void expect_load() noexcept { ++loads_; }
   void loaded(const extent_cache::extent& piece);
+  /// What is not under way is not begun, what is waited for is waited for no more; what writes into
+  /// the caller's memory ends first.
   void fail(error why);
+  void stop_asked();
+  void time_passed();
 
  private:
-  struct stopper {
-    std::weak_ptr<reader_call> call;
-    void operator()() const noexcept;
-  };
-
-  void pump();
+  void advance();
   void read(byte_extent range);
   bytes_span memory_of(byte_extent range) const noexcept;
   void arrived(byte_extent range, const result<ranged_read_summary>& outcome);
@@ -45,19 +41,11 @@ class reader_call final : public std::enable_shared_from_this<reader_call> {
   const std::shared_ptr<reader_state> state_;
   const std::uint64_t offset_;
   const bytes_span into_;
-  const time_point deadline_;
-  const std::stop_token caller_stop_;
-  completion done_;
-  std::stop_source stop_{};
-  std::optional<std::stop_callback<stopper>> on_stop_{};
-  timer_id timer_{timer_id::none};
   std::vector<byte_extent> direct_{};
-  std::size_t next_{0};     ///< of direct_: to be started
-  std::size_t reading_{0};  ///< of direct_: under way
-  std::size_t loads_{0};    ///< that are waited for
+  std::size_t next_{0};   ///< of direct_: to be started; those before are read, or in flight
+  std::size_t loads_{0};  ///< that are waited for
   /// Of a read of the whole object, which is compared even if others have read it before.
   std::optional<checked_ranges> whole_{};
-  std::optional<error> failure_{};
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

@@ -1,14 +1,15 @@
 #pragma once
 
-#include <dataflux/byte_range.hpp>
-#include <dataflux/checkpoint/checked_ranges.hpp>
+#include <dataflux/bytes.hpp>
+#include <dataflux/checkpoint/checkpoint_reader.hpp>
+#include <dataflux/checkpoint/detail/checked_ranges.hpp>
 #include <dataflux/checkpoint/detail/extent_cache.hpp>
-#include <dataflux/checkpoint/read_ahead.hpp>
-#include <dataflux/checkpoint/read_request.hpp>
-#include <dataflux/exec/fork.hpp>
+#include <dataflux/checkpoint/detail/read_ahead.hpp>
+#include <dataflux/detail/process_stamp.hpp>
+#include <dataflux/exec/detail/fork.hpp>
 #include <dataflux/store/object_metadata.hpp>
-#include <dataflux/transfer/ranged_read_request.hpp>
-#include <dataflux/transfer/read_member.hpp>
+#include <dataflux/transfer/detail/ranged_read.hpp>
+#include <dataflux/transfer/detail/read_member.hpp>
 #include <dataflux/transfer/transfer_context.hpp>
 
 #include <atomic>
@@ -25,7 +26,7 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 
 class reader_call;
 
-/// Private: what a checkpoint_reader and its calls share. On the context's home but for what is
+/// Private: what a checkpoint_reader and its calls share. On the context's strand but for what is
 /// marked otherwise.
 ///
 /// Bytes come in two ways: straight into the caller's memory, for what is at least a block long,
@@ -39,11 +40,12 @@ class reader_state final : public std::enable_shared_from_this<reader_state> {
                const object_metadata& object);
 
   // On any thread.
-  scheduler& home() const noexcept { return context_.home(); }
+  scheduler& strand() const noexcept { return context_.strand(); }
+  object_store& store() const noexcept { return context_.store(); }
   const checkpoint_read_request& request() const noexcept { return request_; }
   std::uint64_t size() const noexcept { return size_; }
   std::int64_t generation() const noexcept { return generation_; }
-  bool inherited() const noexcept { return born_ != fork_generation(); }
+  bool inherited() const noexcept { return born_.inherited(); }
   bool verified() const noexcept { return verified_.load(std::memory_order_acquire); }
   /// Copies what is in memory, or nothing. False where something has to be read.
   result<bool> copy_ready(std::uint64_t offset, bytes_span into);
@@ -59,7 +61,7 @@ class reader_state final : public std::enable_shared_from_this<reader_state> {
   void close();
   error described(errc code, const std::string& what) const;
 
-  // On home.
+  // On the strand.
   /// Makes the call wait for, copy, or read itself, all that it is to read.
   void plan(reader_call& call);
   /// Reads a range into memory of the caller's, or of a load's.
@@ -92,8 +94,9 @@ class reader_state final : public std::enable_shared_from_this<reader_state> {
   load& add_load(byte_extent range);
   bool start_load(std::uint64_t begin, load& l, bool demanded);
   void loaded(std::uint64_t begin, const result<ranged_read_summary>& outcome);
-  void pump();
-  void pump_ahead();
+  void advance();
+  void read_on_ahead();
+  std::uint64_t rewarded_ahead() const;
   std::optional<error> check_part(byte_extent range, std::uint32_t crc) const;
   void lose(const error& why);
 
@@ -103,7 +106,7 @@ class reader_state final : public std::enable_shared_from_this<reader_state> {
   const std::int64_t generation_;
   const std::optional<std::uint32_t> crc32c_;
   const std::uint64_t cache_limit_;
-  const std::uint64_t born_{fork_generation()};
+  const process_stamp born_{};
   std::vector<std::uint64_t> part_ends_{};
   read_member member_{};  ///< all its reads are of one
 

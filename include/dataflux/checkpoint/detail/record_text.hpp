@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/codec/json.hpp>
+#include <dataflux/codec/detail/json.hpp>
 #include <dataflux/result.hpp>
 
 #include <cstdint>

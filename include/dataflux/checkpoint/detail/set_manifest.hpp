@@ -1,7 +1,7 @@
 #pragma once
 
-#include <dataflux/checkpoint/checkpoint_set_request.hpp>
-#include <dataflux/checkpoint/member_record.hpp>
+#include <dataflux/checkpoint/checkpoint_set.hpp>
+#include <dataflux/checkpoint/detail/member_record.hpp>
 #include <dataflux/result.hpp>
 #include <dataflux/store/object_columns.hpp>
 

@@ -1,9 +1,8 @@
 #pragma once
 
-#include <dataflux/checkpoint/checkpoint_set_request.hpp>
-#include <dataflux/checkpoint/checkpoint_sets_report.hpp>
-#include <dataflux/checkpoint/detail/set_errand.hpp>
-#include <dataflux/checkpoint/detail/set_survey.hpp>
+#include <dataflux/checkpoint/checkpoint_set.hpp>
+#include <dataflux/checkpoint/detail/set_scan.hpp>
+#include <dataflux/transfer/detail/remover.hpp>
 
 #include <array>
 #include <cstddef>
@@ -22,33 +21,28 @@ struct removal_plan {
 };
 
 /// Private: finds out what is to go, and removes it.
-class set_removal : public set_errand {
+class set_removal : public remover {
  public:
   using completion = object_store::completion<removal_report>;
-  set_removal(object_store& store, std::string bucket, std::string folder, call_limits limits,
-              completion done);
+  set_removal(object_store& store, std::string bucket, std::string folder,
+              const call_limits& limits, completion done);
 
  protected:
   const std::string& folder() const noexcept { return folder_; }
   void carry_out(std::deque<removal_plan> plans);
-  void give_up(error why);
-  void refused(error why) override { give_up(std::move(why)); }
 
  private:
-  void next_step();
-  void pump();
-  void remove(const set_object& object);
-  void removed(const set_object& object, const result<void>& outcome);
+  DATAFLUX_INLINE void drained() override;
+  DATAFLUX_INLINE void removed(const removal& what, const result<void>& outcome) override;
+  DATAFLUX_INLINE void end() override;
+  void end_step();
 
   const std::string folder_;
   completion done_;
   removal_report report_{};
   std::deque<removal_plan> plans_{};  ///< the first is being carried out
-  std::size_t step_{0};
-  std::size_t next_{0};  ///< of the step's objects
-  std::size_t in_flight_{0};
+  std::size_t step_{0};               ///< the next one
   bool step_failed_{false};
-  std::optional<error> failure_{};
 };
 
 /// Whatever lies below a folder.
@@ -57,7 +51,8 @@ class folder_removal final : public set_removal {
   using set_removal::set_removal;
 
  private:
-  void begin() override;
+  DATAFLUX_INLINE void begin() override;
+  void choose(const object_columns& rows);
 };
 
 /// What was written for a set that was not committed. Its manifests go last, by which a removal
@@ -71,8 +66,8 @@ class unfinished_removal final : public set_removal {
                      unfinished_members what, const call_limits& limits, completion done);
 
  private:
-  void begin() override;
-  void choose(set_survey_report report);
+  DATAFLUX_INLINE void begin() override;
+  void choose(set_scan_report report);
 
   const unfinished_members what_;
 };
@@ -80,15 +75,17 @@ class unfinished_removal final : public set_removal {
 /// All complete sets but the last ones.
 class set_retention final : public set_removal {
  public:
+  /// As keep_last_request says.
   set_retention(object_store& store, std::string bucket, std::string folder, std::size_t count,
-                const keep_last_options& options, const call_limits& limits, completion done);
+                std::optional<duration> unfinished_older_than, const call_limits& limits,
+                completion done);
 
  private:
-  void begin() override;
-  void choose(set_survey_report report);
+  DATAFLUX_INLINE void begin() override;
+  void choose(set_scan_report report);
 
   const std::size_t count_;
-  const keep_last_options options_;
+  const std::optional<duration> unfinished_older_than_;
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

@@ -2,7 +2,8 @@
 
 #include <dataflux/bytes.hpp>
 #include <dataflux/result.hpp>
-#include <dataflux/transfer/object_upload.hpp>
+#include <dataflux/transfer/detail/journal_file.hpp>
+#include <dataflux/transfer/detail/object_upload.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
@@ -42,7 +44,7 @@ class upload_journal {
   explicit upload_journal(subject of) : of_(std::move(of)) {}
   upload_journal(const upload_journal&) = delete;
   upload_journal& operator=(const upload_journal&) = delete;
-  ~upload_journal();
+  ~upload_journal() { file_.keep(); }
 
   /// Makes it, or takes up the one that there is, and locks it. `path` and `folder` are the file's.
   result<void> open(const std::string& path, int folder, const std::string& journal_folder);
@@ -53,7 +55,7 @@ class upload_journal {
   /// An upload has begun; on the disk, with its name, when this returns.
   result<void> head(const object_upload::begun_upload& begun, std::uint64_t part_size);
   result<void> add(std::span<const uploaded_part> parts);
-  void remove() noexcept;
+  void remove() noexcept { file_.remove(); }
 
  private:
   result<void> fail(const char* what) const;
@@ -63,16 +65,12 @@ class upload_journal {
   bool parse_part(std::string_view line);
   std::string sealed(std::string line) const;
   std::optional<std::string_view> opened(std::string_view line) const;
-  result<void> append(const std::string& text);
+  result<void> append(const std::string& text, bool first);
 
   const subject of_;
   std::string shown_{};
-  std::string name_{};
-  int own_folder_{-1};
-  int folder_{-1};
-  int file_{-1};
+  journal_file file_{};
   std::uint64_t end_{0};
-  std::uint32_t head_crc_{0};
   std::optional<earlier_upload> earlier_{};
 };
 

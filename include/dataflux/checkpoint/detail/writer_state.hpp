@@ -1,11 +1,13 @@
 #pragma once
 
-#include <dataflux/buffer.hpp>
 #include <dataflux/bytes.hpp>
-#include <dataflux/exec/fork.hpp>
-#include <dataflux/exec/scheduler.hpp>
+#include <dataflux/detail/buffer.hpp>
+#include <dataflux/detail/process_stamp.hpp>
+#include <dataflux/detail/unique_function.hpp>
+#include <dataflux/exec/detail/fork.hpp>
+#include <dataflux/exec/detail/scheduler.hpp>
 #include <dataflux/result.hpp>
-#include <dataflux/transfer/object_upload.hpp>
+#include <dataflux/transfer/detail/object_upload.hpp>
 #include <dataflux/transfer/transfer_context.hpp>
 
 #include <atomic>
@@ -20,7 +22,7 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// Private: a checkpoint_writer's side of its upload. Used by the writer's thread but for `gate`.
 struct writer_state {
-  /// Where the writer's thread waits for an answer from home.
+  /// Where the writer's thread waits for an answer from the strand.
   struct gate {
     std::mutex mutex{};
     std::condition_variable came{};
@@ -45,7 +47,7 @@ struct writer_state {
     ~turn() {
       if (taken_) of_.busy.store(false);
     }
-    /// Whether the caller may look at the writer at all.
+    /// Whether the caller may use the writer at all.
     result<void> granted() const;
 
    private:
@@ -55,9 +57,13 @@ struct writer_state {
 
   explicit writer_state(const transfer_context& with, std::shared_ptr<object_upload> to)
       : context(with), upload(std::move(to)) {}
+  static std::shared_ptr<writer_state> make(const transfer_context& with,
+                                            std::shared_ptr<object_upload> to) {
+    return std::make_shared<writer_state>(with, std::move(to));
+  }
 
   /// Why nothing may be done any more. Within a turn.
-  result<void> usable() const;
+  result<void> check_open() const;
   /// A buffer for the next part, of at least `wanted` bytes.
   result<void> begin_part(std::size_t wanted);
   void grow(std::size_t wanted);
@@ -71,14 +77,16 @@ struct writer_state {
   result<void> write_borrowed(bytes_view bytes, const std::shared_ptr<void>& released);
   result<void> send_borrowed(bytes_view bytes, const std::shared_ptr<void>& released);
   void finish(object_store::completion<committed_object> done);
-  result<void> abort(duration patience, duration limit);
+  void start_abort(duration timeout, object_store::completion<void> done);
+  /// Waits for it as long as `limit`.
+  result<void> abort(duration timeout, duration limit);
   void fail(const error& why) {
     if (!failure) failure = why;
   }
 
   const transfer_context context;
   const std::shared_ptr<object_upload> upload;
-  const std::uint64_t born{fork_generation()};
+  const process_stamp born{};
   std::atomic<bool> busy{false};
   std::shared_ptr<gate> answers{std::make_shared<gate>()};
   buffer memory{};
@@ -92,5 +100,16 @@ struct writer_state {
 };
 
 class writer_opening;
+
+/// Tells the owner when the last piece of the borrowed memory is let go.
+struct lending {
+  unique_function<void()> released;
+  explicit lending(unique_function<void()> r) noexcept : released(std::move(r)) {}
+  lending(const lending&) = delete;
+  lending& operator=(const lending&) = delete;
+  ~lending() {
+    if (released) released();
+  }
+};
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/checkpoint/checked_ranges.hpp>
+#include <dataflux/checkpoint/detail/checked_ranges.hpp>
 
 #include <algorithm>
 #include <iterator>

@@ -5,9 +5,9 @@
 #include <dataflux/checkpoint/detail/record_text.hpp>
 #include <dataflux/checkpoint/detail/set_commit.hpp>
 #include <dataflux/checkpoint/detail/set_removal.hpp>
-#include <dataflux/checkpoint/detail/set_survey.hpp>
+#include <dataflux/checkpoint/detail/set_scan.hpp>
 #include <dataflux/codec/crc32c.hpp>
-#include <dataflux/store/validate.hpp>
+#include <dataflux/store/detail/validate.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -34,10 +34,10 @@ inline result<void> validate_last(const last_object& last, const std::string& bu
   for (const auto& [key, value] : last.metadata) {
     if (key.starts_with("dataflux-")) return bad("metadata keys \"dataflux-*\" are the set's own");
   }
-  return validate(insert_request{.bucket = bucket,
-                                 .object = folder + last.name,
-                                 .content_type = last.content_type,
-                                 .metadata = last.metadata});
+  return validate(
+      insert_request{.bucket = bucket,
+                     .object = folder + last.name,
+                     .attributes = {.content_type = last.content_type, .metadata = last.metadata}});
 }
 
 /// All that can be wrong with a commit before anything is sent.
@@ -64,11 +64,11 @@ inline result<set_manifest> make_manifest(std::vector<member_record> members,
 }
 
 /// The one set that open() gives.
-inline result<surveyed_set> choose_set(set_survey_report report, const std::string& folder,
-                                       const std::string& last) {
-  std::vector<surveyed_set>& sets = report.sets;
+inline result<scanned_set> choose_set(set_scan_report report, const std::string& folder,
+                                      const std::string& last) {
+  std::vector<scanned_set>& sets = report.sets;
   if (!last.empty()) {
-    std::erase_if(sets, [&](const surveyed_set& set) { return set.last.name != folder + last; });
+    std::erase_if(sets, [&](const scanned_set& set) { return set.last.name != folder + last; });
   }
   if (sets.empty()) {
     return error{errc::failed_precondition,
@@ -162,42 +162,64 @@ DATAFLUX_INLINE result<removal_report> checkpoint_set::begin(unfinished_members 
   return submit_begin(unfinished, std::move(limits)).take();
 }
 
-DATAFLUX_INLINE operation<checkpoint_writer> checkpoint_set::submit_replace_member(
-    std::string_view name, object_upload_request how) const {
-  const auto refuse = [](error why) {
-    call_limits limits{};
-    return start_operation<checkpoint_writer>(limits, [&](auto done) { done(std::move(why)); });
-  };
+DATAFLUX_INLINE result<upload_request> checkpoint_set::member_request(std::string_view name,
+                                                                      upload_request how) const {
   auto folder = detail::folder_of(prefix_);
-  if (!folder) return refuse(std::move(folder).error());
-  if (auto good = validate_member_name(name); !good) return refuse(std::move(good).error());
-  for (const auto& [key, value] : how.metadata) {
+  if (!folder) return std::move(folder).error();
+  if (auto good = validate_member_name(name); !good) return std::move(good).error();
+  for (const auto& [key, value] : how.attributes.metadata) {
     if (!key.starts_with("dataflux-")) continue;
-    return refuse(error(errc::invalid_argument, "metadata keys \"dataflux-*\" are the set's own"));
+    return error(errc::invalid_argument, "metadata keys \"dataflux-*\" are the set's own");
   }
-  how.metadata.push_back(detail::member_mark(name));
+  how.attributes.metadata.push_back(detail::member_mark(name));
   how.bucket = bucket_;
   how.object = folder->append(name);
   how.mode = commit_mode::direct;
   how.advice_if_it_exists =
       "if an earlier save has left it, checkpoint_set::begin(unfinished_members::replace) removes "
       "what was not committed";
-  return checkpoint_writer::submit_open(context_, std::move(how));
+  return how;
 }
 
-DATAFLUX_INLINE result<checkpoint_writer> checkpoint_set::replace_member(
-    std::string_view name, object_upload_request how) const {
+DATAFLUX_INLINE void checkpoint_set::start_replace_member(
+    std::string_view name, upload_request how,
+    object_store::completion<checkpoint_writer> done) const {
+  auto request = member_request(name, std::move(how));
+  if (!request) return done(std::move(request).error());
+  checkpoint_writer::start_open(context_, *std::move(request), std::move(done));
+}
+
+DATAFLUX_INLINE operation<checkpoint_writer> checkpoint_set::submit_replace_member(
+    std::string_view name, upload_request how) const {
+  if (auto request = member_request(name, std::move(how)); request) {
+    return checkpoint_writer::submit_open(context_, *std::move(request));
+  } else {
+    call_limits limits{};
+    return start_operation<checkpoint_writer>(limits,
+                                              [&](auto done) { done(std::move(request).error()); });
+  }
+}
+
+DATAFLUX_INLINE result<checkpoint_writer> checkpoint_set::replace_member(std::string_view name,
+                                                                         upload_request how) const {
   return submit_replace_member(name, std::move(how)).take();
 }
 
+DATAFLUX_INLINE void checkpoint_set::start_open_member(
+    std::string_view name, upload_request how,
+    object_store::completion<checkpoint_writer> done) const {
+  how.if_generation_match = 0;
+  start_replace_member(name, std::move(how), std::move(done));
+}
+
 DATAFLUX_INLINE operation<checkpoint_writer> checkpoint_set::submit_open_member(
-    std::string_view name, object_upload_request how) const {
+    std::string_view name, upload_request how) const {
   how.if_generation_match = 0;
   return submit_replace_member(name, std::move(how));
 }
 
-DATAFLUX_INLINE result<checkpoint_writer> checkpoint_set::open_member(
-    std::string_view name, object_upload_request how) const {
+DATAFLUX_INLINE result<checkpoint_writer> checkpoint_set::open_member(std::string_view name,
+                                                                      upload_request how) const {
   return submit_open_member(name, std::move(how)).take();
 }
 
@@ -258,8 +280,8 @@ DATAFLUX_INLINE void checkpoint_set::start_open(
     object_store::completion<checkpoint_set_reader> done, member_match match) const {
   auto folder = detail::folder_of(prefix_);
   if (!folder) return done(std::move(folder).error());
-  auto surveyed = [context = context_, bucket = bucket_, folder = *folder, last = std::move(last),
-                   done = std::move(done)](result<detail::set_survey_report> report) mutable {
+  auto scanned = [context = context_, bucket = bucket_, folder = *folder, last = std::move(last),
+                  done = std::move(done)](result<detail::set_scan_report> report) mutable {
     if (!report) return done(std::move(report).error());
     auto set = detail::choose_set(*std::move(report), folder, last);
     if (!set) return done(std::move(set.error().with_bucket(bucket).with_object(folder)));
@@ -272,9 +294,8 @@ DATAFLUX_INLINE void checkpoint_set::start_open(
     opened->members = std::move(set->members);
     done(checkpoint_set_reader(std::move(opened)));
   };
-  std::make_shared<detail::set_survey>(context_.store(), bucket_, *std::move(folder),
-                                       detail::survey_scope::one_set, match, limits,
-                                       std::move(surveyed))
+  std::make_shared<detail::set_scan>(context_.store(), bucket_, *std::move(folder),
+                                     detail::scan_scope::one_set, match, limits, std::move(scanned))
       ->start();
 }
 

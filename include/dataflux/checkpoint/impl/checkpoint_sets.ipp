@@ -1,9 +1,10 @@
 #pragma once
 
 #include <dataflux/checkpoint/checkpoint_sets.hpp>
+#include <dataflux/checkpoint/detail/latest_set.hpp>
 #include <dataflux/checkpoint/detail/open_set.hpp>
 #include <dataflux/checkpoint/detail/set_removal.hpp>
-#include <dataflux/checkpoint/detail/set_survey.hpp>
+#include <dataflux/checkpoint/detail/set_scan.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -13,10 +14,10 @@ namespace dataflux::inline DATAFLUX_ABI {
 
 namespace detail {
 
-inline checkpoint_set_list list_of(set_survey_report report) {
+inline checkpoint_set_list list_of(set_scan_report report) {
   std::sort(report.sets.begin(), report.sets.end(), committed_before);
   checkpoint_set_list list;
-  for (surveyed_set& set : report.sets) {
+  for (scanned_set& set : report.sets) {
     if (set.damage) {
       list.damaged.push_back({info_of(set), *std::move(set.damage)});
     } else {
@@ -36,100 +37,65 @@ inline checkpoint_set_list list_of(set_survey_report report) {
   return list;
 }
 
+/// As folder_of(), but no prefix is the whole bucket.
+inline result<std::string> folder_or_all(const std::string& prefix) {
+  if (prefix.empty()) return prefix;
+  return folder_of(prefix);
+}
+
 }  // namespace detail
 
 DATAFLUX_INLINE void start_list_checkpoint_sets(
-    object_store& store, const std::string& bucket, const std::string& prefix,
-    const call_limits& limits, object_store::completion<checkpoint_set_list> done) {
-  std::string folder;
-  if (!prefix.empty()) {
-    auto named = detail::folder_of(prefix);
-    if (!named) return done(std::move(named).error());
-    folder = *std::move(named);
-  }
-  std::make_shared<detail::set_survey>(
-      store, bucket, std::move(folder), detail::survey_scope::all_below, member_match::content,
-      limits,
-      [done = std::move(done)](result<detail::set_survey_report> report) mutable {
+    object_store& store, const checkpoint_sets_request& request,
+    object_store::completion<checkpoint_set_list> done) {
+  auto folder = detail::folder_or_all(request.prefix);
+  if (!folder) return done(std::move(folder).error());
+  std::make_shared<detail::set_scan>(
+      store, request.bucket, *std::move(folder), detail::scan_scope::all_below,
+      member_match::content, request.limits,
+      [done = std::move(done)](result<detail::set_scan_report> report) mutable {
         if (!report) return done(std::move(report).error());
         done(detail::list_of(*std::move(report)));
       })
       ->start();
 }
 
-DATAFLUX_INLINE operation<checkpoint_set_list> submit_list_checkpoint_sets(
-    object_store& store, const std::string& bucket, const std::string& prefix, call_limits limits) {
-  return start_operation<checkpoint_set_list>(limits, [&](auto done) {
-    start_list_checkpoint_sets(store, bucket, prefix, limits, std::move(done));
-  });
-}
-
-DATAFLUX_INLINE result<checkpoint_set_list> list_checkpoint_sets(object_store& store,
-                                                                 const std::string& bucket,
-                                                                 const std::string& prefix,
-                                                                 call_limits limits) {
-  return submit_list_checkpoint_sets(store, bucket, prefix, std::move(limits)).take();
-}
-
-DATAFLUX_INLINE void start_keep_last_checkpoint_sets(object_store& store, const std::string& bucket,
-                                                     const std::string& prefix, std::size_t count,
-                                                     const call_limits& limits,
-                                                     object_store::completion<removal_report> done,
-                                                     const keep_last_options& options) {
-  auto folder = detail::folder_of(prefix);
+DATAFLUX_INLINE void start_latest_checkpoint_set(
+    const transfer_context& context, const checkpoint_sets_request& request,
+    object_store::completion<checkpoint_set_reader> done) {
+  auto folder = detail::folder_or_all(request.prefix);
   if (!folder) return done(std::move(folder).error());
-  if (count == 0) {
+  std::make_shared<detail::latest_set>(context, request.bucket, *std::move(folder), request.limits,
+                                       std::move(done))
+      ->start();
+}
+
+DATAFLUX_INLINE void start_keep_last_checkpoint_sets(
+    object_store& store, const keep_last_request& request,
+    object_store::completion<removal_report> done) {
+  auto folder = detail::folder_of(request.prefix);
+  if (!folder) return done(std::move(folder).error());
+  if (request.count == 0) {
     return done(error{errc::invalid_argument,
                       "keep at least one set; to remove them all, remove their prefix"});
   }
-  if (options.remove_unfinished_older_than.value_or(duration{0}) < duration{0}) {
+  if (request.remove_unfinished_older_than.value_or(duration{0}) < duration{0}) {
     return done(error{errc::invalid_argument, "no set is younger than a negative age"});
   }
-  std::make_shared<detail::set_retention>(store, bucket, *std::move(folder), count, options, limits,
+  std::make_shared<detail::set_retention>(store, request.bucket, *std::move(folder), request.count,
+                                          request.remove_unfinished_older_than, request.limits,
                                           std::move(done))
       ->start();
 }
 
-DATAFLUX_INLINE operation<removal_report> submit_keep_last_checkpoint_sets(
-    object_store& store, const std::string& bucket, const std::string& prefix, std::size_t count,
-    call_limits limits, const keep_last_options& options) {
-  return start_operation<removal_report>(limits, [&](auto done) {
-    start_keep_last_checkpoint_sets(store, bucket, prefix, count, limits, std::move(done), options);
-  });
-}
-
-DATAFLUX_INLINE result<removal_report> keep_last_checkpoint_sets(
-    object_store& store, const std::string& bucket, const std::string& prefix, std::size_t count,
-    call_limits limits, const keep_last_options& options) {
-  return submit_keep_last_checkpoint_sets(store, bucket, prefix, count, std::move(limits), options)
-      .take();
-}
-
-DATAFLUX_INLINE void start_remove_checkpoint_set(object_store& store, const std::string& bucket,
-                                                 const std::string& prefix,
-                                                 const call_limits& limits,
+DATAFLUX_INLINE void start_remove_checkpoint_set(object_store& store,
+                                                 const checkpoint_sets_request& request,
                                                  object_store::completion<removal_report> done) {
-  auto folder = detail::folder_of(prefix);
+  auto folder = detail::folder_of(request.prefix);
   if (!folder) return done(std::move(folder).error());
-  std::make_shared<detail::folder_removal>(store, bucket, *std::move(folder), limits,
-                                           std::move(done))
+  std::make_shared<detail::folder_removal>(store, request.bucket, *std::move(folder),
+                                           request.limits, std::move(done))
       ->start();
-}
-
-DATAFLUX_INLINE operation<removal_report> submit_remove_checkpoint_set(object_store& store,
-                                                                       const std::string& bucket,
-                                                                       const std::string& prefix,
-                                                                       call_limits limits) {
-  return start_operation<removal_report>(limits, [&](auto done) {
-    start_remove_checkpoint_set(store, bucket, prefix, limits, std::move(done));
-  });
-}
-
-DATAFLUX_INLINE result<removal_report> remove_checkpoint_set(object_store& store,
-                                                             const std::string& bucket,
-                                                             const std::string& prefix,
-                                                             call_limits limits) {
-  return submit_remove_checkpoint_set(store, bucket, prefix, std::move(limits)).take();
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI

@@ -1,11 +1,11 @@
 #pragma once
 
+#include <dataflux/checkpoint/detail/member_record.hpp>
 #include <dataflux/checkpoint/detail/record_text.hpp>
-#include <dataflux/checkpoint/member_record.hpp>
 #include <dataflux/codec/crc32c.hpp>
-#include <dataflux/codec/json_writer.hpp>
-#include <dataflux/codec/utf8.hpp>
-#include <dataflux/unique_name.hpp>
+#include <dataflux/codec/detail/json_writer.hpp>
+#include <dataflux/codec/detail/utf8.hpp>
+#include <dataflux/detail/unique_name.hpp>
 
 #include <array>
 #include <limits>

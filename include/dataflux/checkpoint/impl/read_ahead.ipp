@@ -1,13 +1,18 @@
 #pragma once
 
-#include <dataflux/checkpoint/read_ahead.hpp>
+#include <dataflux/checkpoint/detail/read_ahead.hpp>
 
 #include <algorithm>
 
 namespace dataflux::inline DATAFLUX_ABI {
 
 DATAFLUX_INLINE std::uint64_t read_ahead::piece() const noexcept {
-  return std::max<std::uint64_t>({1, options_.first, window_ / 8});
+  return std::max<std::uint64_t>({1, options_.first, window_ / lanes_});
+}
+
+DATAFLUX_INLINE void read_ahead::aim(std::uint64_t lanes, std::uint64_t ahead) noexcept {
+  lanes_ = std::max<std::uint64_t>(1, lanes);
+  rewarded_ = ahead;
 }
 
 DATAFLUX_INLINE byte_extent read_ahead::on_read(byte_extent read, std::uint64_t size) noexcept {
@@ -24,7 +29,9 @@ DATAFLUX_INLINE byte_extent read_ahead::on_read(byte_extent read, std::uint64_t 
   asked_ = std::max(asked_, end);
   const bool begins = window_ == 0;
   if (!begins && window_ - std::min(window_, asked_ - end) < piece()) return {};
-  window_ = std::min(options_.most, begins ? options_.first : 2 * window_);
+  const std::uint64_t at_first = std::max(options_.first, std::min(read.length, options_.most / 8));
+  const std::uint64_t most = std::min(options_.most, std::max(rewarded_, at_first));
+  window_ = std::min(most, begins ? at_first : 2 * window_);
   const std::uint64_t from = asked_;
   asked_ = std::max(asked_, std::min(size, end + window_));
   return {from, asked_ - from};

@@ -7,17 +7,23 @@
 #include <string>
 #include <utility>
 
+/// begin() checks the range and lets the reader plan it: parts are copied at once, parts come by
+/// loads (loads_), and the rest are direct reads (direct_). advance() keeps as many direct reads
+/// under way as the engine reads at a time. loaded() and arrived() count down.
+///
+/// settle() completes when nothing is left: a read of the whole object is compared with its
+/// checksum first. The first failure, a stop or the deadline ends the call: no direct read is
+/// begun, loads are not waited for any more, and the call completes when its direct reads have
+/// ended, since they write into the caller's memory. All of it is on the strand.
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
 DATAFLUX_INLINE reader_call::reader_call(std::shared_ptr<reader_state> state, std::uint64_t offset,
                                          bytes_span into, const call_limits& limits,
                                          completion done)
-    : state_(std::move(state)),
+    : call_coordinator(state->store(), state->strand(), limits, std::move(done)),
+      state_(std::move(state)),
       offset_(offset),
-      into_(into),
-      deadline_(limits.deadline_from(state_->home().now())),
-      caller_stop_(limits.stop),
-      done_(std::move(done)) {}
+      into_(into) {}
 
 DATAFLUX_INLINE void reader_call::begin() {
   if (offset_ > state_->size() || into_.size() > state_->size() - offset_) {
@@ -27,31 +33,22 @@ DATAFLUX_INLINE void reader_call::begin() {
                                std::to_string(state_->size())));
   } else if (auto lost = state_->lost()) {
     fail(std::move(*lost));
-  } else if (caller_stop_.stop_requested()) {
-    fail(state_->described(errc::cancelled, "the caller asked to stop"));
+  } else if (!watch_stop()) {
+    stop_asked();
   } else {
-    if (caller_stop_.stop_possible()) on_stop_.emplace(caller_stop_, stopper{weak_from_this()});
-    if (deadline_ != never) {
-      timer_ = state_->home().at(deadline_, [self = shared_from_this()] {
-        self->timer_ = timer_id::none;
-        self->fail(
-            self->state_->described(errc::deadline_exceeded, "the read's time limit passed"));
-      });
-    }
+    watch_deadline();
     if (!into_.empty() && into_.size() == state_->size()) whole_.emplace();
     state_->plan(*this);
-    pump();
+    advance();
   }
 }
 
-/// On any thread.
-DATAFLUX_INLINE void reader_call::stopper::operator()() const noexcept {
-  auto self = call.lock();
-  if (self == nullptr) return;
-  scheduler& home = self->state_->home();
-  home.post([self = std::move(self)] {
-    self->fail(self->state_->described(errc::cancelled, "the caller asked to stop"));
-  });
+DATAFLUX_INLINE void reader_call::stop_asked() {
+  fail(state_->described(errc::cancelled, "the caller asked to stop"));
+}
+
+DATAFLUX_INLINE void reader_call::time_passed() {
+  fail(state_->described(errc::deadline_exceeded, "the read's time limit passed"));
 }
 
 DATAFLUX_INLINE bytes_span reader_call::memory_of(byte_extent range) const noexcept {
@@ -75,19 +72,14 @@ DATAFLUX_INLINE void reader_call::loaded(const extent_cache::extent& piece) {
   settle();
 }
 
-/// What is not under way is not begun, what is waited for is waited for no more; what writes into
-/// the caller's memory ends first.
 DATAFLUX_INLINE void reader_call::fail(error why) {
-  if (failure_ || !done_) return;
-  failure_ = std::move(why);
-  next_ = direct_.size();
-  stop_.request_stop();
-  settle();
+  if (!failed()) next_ = direct_.size();
+  call_coordinator::fail(std::move(why));
 }
 
-DATAFLUX_INLINE void reader_call::pump() {
+DATAFLUX_INLINE void reader_call::advance() {
   const auto most = static_cast<std::size_t>(std::max(1, state_->concurrency()));
-  while (next_ < direct_.size() && reading_ < most) {
+  while (next_ < direct_.size() && in_flight() < most) {
     byte_extent& rest = direct_[next_];
     const byte_extent range{rest.offset, state_->slice_of(rest.length)};
     rest = {range.offset + range.length, rest.length - range.length};
@@ -98,10 +90,9 @@ DATAFLUX_INLINE void reader_call::pump() {
 }
 
 DATAFLUX_INLINE void reader_call::read(byte_extent range) {
-  ++reading_;
-  call_limits limits;
-  limits.stop = stop_.get_token();
-  state_->read(range, memory_of(range), limits,
+  one_more();
+  // Without a time limit: the deadline ends the call, and that its reads.
+  state_->read(range, memory_of(range), {.stop = requests_token()},
                [self = shared_from_this(), range](const result<ranged_read_summary>& outcome) {
                  self->arrived(range, outcome);
                });
@@ -109,7 +100,7 @@ DATAFLUX_INLINE void reader_call::read(byte_extent range) {
 
 DATAFLUX_INLINE void reader_call::arrived(byte_extent range,
                                           const result<ranged_read_summary>& outcome) {
-  --reading_;
+  one_less();
   if (!outcome) {
     fail(outcome.error());
   } else if (!failure_) {
@@ -118,18 +109,16 @@ DATAFLUX_INLINE void reader_call::arrived(byte_extent range,
     }
     if (whole_) whole_->add(range, outcome->crc32c);
   }
-  pump();
+  advance();
 }
 
+/// All of it is there. After a failure the coordinator ends it.
 DATAFLUX_INLINE void reader_call::settle() {
-  if (reading_ > 0 || !done_) return;
-  if (!failure_ && (loads_ > 0 || next_ < direct_.size())) return;
-  on_stop_.reset();
-  if (timer_ != timer_id::none) state_->home().cancel(std::exchange(timer_, timer_id::none));
-  auto done = std::exchange(done_, {});
-  if (!failure_) failure_ = whole_ ? state_->check_whole(whole_->crc()) : state_->lost();
-  if (failure_) return done(std::move(*failure_));
-  done({});
+  if (in_flight() > 0 || failed() || completed()) return;
+  if (loads_ > 0 || next_ < direct_.size()) return;
+  auto damaged = whole_ ? state_->check_whole(whole_->crc()) : state_->lost();
+  if (damaged) return fail(*std::move(damaged));
+  complete({});
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

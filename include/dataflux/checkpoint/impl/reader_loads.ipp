@@ -2,13 +2,26 @@
 
 #include <dataflux/checkpoint/detail/reader_call.hpp>
 #include <dataflux/checkpoint/detail/reader_state.hpp>
-#include <dataflux/transfer/transfer_state.hpp>
+#include <dataflux/transfer/detail/transfer_state.hpp>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <iterator>
 #include <new>
 #include <utility>
 
+/// A byte of the object is in the cache, part of a load, or neither. plan() goes through the range
+/// of a call: pieces in the cache are copied, loads on their way are waited for, and of the rest
+/// long stretches are read straight into the caller's memory, short ones become loads.
+///
+/// A load waits for memory (waiting_), or its read is under way. start_load() makes room. Pieces
+/// that were read go first; for a load that somebody waits for, pieces that nobody has read go,
+/// too. loaded() puts the piece into the cache and tells the calls that wait. advance() then starts
+/// loads that lack memory, and read_on_ahead() those of wanted_, as far as there is room (starved_
+/// if there is none).
+///
+/// All of it is on the strand. A load outlives the calls that wait for it; close() stops all.
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
 DATAFLUX_INLINE void reader_state::plan(reader_call& call) {
@@ -33,7 +46,7 @@ DATAFLUX_INLINE void reader_state::plan(reader_call& call) {
     call.expect_load();
     at = l->end;
   }
-  pump();
+  advance();
 }
 
 /// What is worth a request of its own into the caller's memory: nothing of it has to be copied, or
@@ -109,13 +122,13 @@ DATAFLUX_INLINE reader_state::load& reader_state::add_load(byte_extent range) {
   return made;
 }
 
-DATAFLUX_INLINE void reader_state::pump() {
+DATAFLUX_INLINE void reader_state::advance() {
   while (!waiting_.empty()) {
     const std::uint64_t begin = waiting_.front();
     if (!start_load(begin, loads_.at(begin), true)) break;
     waiting_.pop_front();
   }
-  pump_ahead();
+  read_on_ahead();
 }
 
 /// False while there is no room for it. Somebody waits for what is `demanded`: it takes the place
@@ -133,7 +146,7 @@ DATAFLUX_INLINE bool reader_state::start_load(std::uint64_t begin, load& l, bool
   try {
     l.memory = context_.state()->slabs.allocate(static_cast<std::size_t>(range.length));
   } catch (const std::bad_alloc&) {
-    home().post([ended, self = shared_from_this(), range] {
+    strand().post([ended, self = shared_from_this(), range] {
       ended(self->described(errc::resource_exhausted,
                             "no memory for " + std::to_string(range.length) + " bytes"));
     });
@@ -167,14 +180,27 @@ DATAFLUX_INLINE void reader_state::loaded(std::uint64_t begin,
       call->loaded(piece);
     }
   }
-  pump();
+  advance();
 }
 
-DATAFLUX_INLINE void reader_state::pump_ahead() {
+/// Between two requests a connection stands still for a round trip. So much is kept on the way that
+/// this is a tenth of its time.
+DATAFLUX_INLINE std::uint64_t reader_state::rewarded_ahead() const {
+  constexpr double round_trips = 9;
+  const network_estimate link = context_.state()->engine.estimate();
+  const double lane = round_trips * link.connection_bandwidth *
+                      std::chrono::duration<double>(link.round_trip).count();
+  const double all = lane * context_.state()->engine.limit();
+  constexpr double most = 1ULL << 50U;
+  return all > 0 && all < most ? static_cast<std::uint64_t>(all) : byte_range::to_end;
+}
+
+DATAFLUX_INLINE void reader_state::read_on_ahead() {
   if (!waiting_.empty()) return;  // room is for what is waited for
   std::uint64_t most = 0;
   {
     std::scoped_lock lock(mutex_);
+    ahead_.aim(static_cast<std::uint64_t>(context_.state()->engine.limit()), rewarded_ahead());
     most = std::clamp<std::uint64_t>(context_.options().slice, 1, ahead_.piece());
   }
   // Before it is found that there is no room: who reads a piece from now on makes some.

@@ -1,8 +1,9 @@
 #pragma once
 
 #include <dataflux/checkpoint/detail/reader_state.hpp>
-#include <dataflux/transfer/ranged_read.hpp>
-#include <dataflux/transfer/transfer_state.hpp>
+#include <dataflux/detail/or_default.hpp>
+#include <dataflux/transfer/detail/ranged_read.hpp>
+#include <dataflux/transfer/detail/transfer_state.hpp>
 
 #include <algorithm>
 #include <string>
@@ -14,13 +15,14 @@ DATAFLUX_INLINE reader_state::reader_state(const transfer_context& context,
                                            checkpoint_read_request request,
                                            const object_metadata& object)
     : context_(context),
-      request_(std::move(request)),
+      request_(with_defaults<&checkpoint_read_request::block, &checkpoint_read_request::cache,
+                             &checkpoint_read_request::read_ahead>(std::move(request))),
       size_(object.size),
       generation_(object.generation),
       crc32c_(request_.crc32c ? request_.crc32c : object.crc32c),
       cache_limit_(std::min(request_.cache, context.options().memory_cap / 4)),
       ahead_({.first = std::min(std::max<std::uint64_t>(1, request_.block), cache_limit_ / 2),
-              .most = std::min(request_.read_ahead, cache_limit_ / 2)}) {
+              .most = std::min(request_.read_ahead, cache_limit_ / 4 * 3)}) {
   std::uint64_t end = 0;
   part_ends_.reserve(request_.parts.size());
   for (const part_checksum& part : request_.parts) part_ends_.push_back(end += part.size);
@@ -63,18 +65,18 @@ DATAFLUX_INLINE std::uint64_t reader_state::tell() const {
 }
 
 DATAFLUX_INLINE void reader_state::load_ahead(std::vector<byte_extent> ranges) {
-  home().post([self = shared_from_this(), ranges = std::move(ranges)] {
+  strand().post([self = shared_from_this(), ranges = std::move(ranges)] {
     if (self->stop_.stop_requested()) return;
     for (const byte_extent& r : ranges) {
       const std::uint64_t begin = std::min(r.offset, self->size_);
       self->wanted_.push_back({begin, std::min(r.length, self->size_ - begin)});
     }
-    self->pump_ahead();
+    self->read_on_ahead();
   });
 }
 
 DATAFLUX_INLINE void reader_state::close() {
-  home().post([self = shared_from_this()] {
+  strand().post([self = shared_from_this()] {
     self->wanted_.clear();
     self->stop_.request_stop();
     self->cache_.shrink(0, true);
@@ -82,7 +84,7 @@ DATAFLUX_INLINE void reader_state::close() {
 }
 
 DATAFLUX_INLINE int reader_state::concurrency() const noexcept {
-  return context_.state()->engine.limit();
+  return context_.state()->engine.reach();
 }
 
 DATAFLUX_INLINE void reader_state::read(byte_extent range, bytes_span into,

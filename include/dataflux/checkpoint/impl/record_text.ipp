@@ -1,7 +1,7 @@
 #pragma once
 
 #include <dataflux/checkpoint/detail/record_text.hpp>
-#include <dataflux/codec/json_writer.hpp>
+#include <dataflux/codec/detail/json_writer.hpp>
 
 #include <algorithm>
 

@@ -2,12 +2,30 @@
 
 #include <dataflux/checkpoint/detail/set_commit.hpp>
 #include <dataflux/codec/crc32c.hpp>
-#include <dataflux/unique_name.hpp>
+#include <dataflux/detail/unique_name.hpp>
+#include <dataflux/transfer/detail/list_all.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
+///     list and check the members -> write_manifest -> write_last -> succeed
+///
+/// One request is under way at a time, on the strand. A failure before the manifest was sent ends
+/// the commit. A manifest that may be there is removed before the failure is told
+/// (remove_manifest).
+///
+/// A failure of the last object's insert says nothing for certain, because one of several attempts
+/// may have been carried out. So stat() asks for the object. If it names this manifest the commit
+/// has succeeded; if it names another one, somebody else has committed. If it is not there, and the
+/// service has refused the insert, the manifest is removed. Otherwise nobody knows, and the
+/// manifest stays, since the last object may name it. Requests that mend have a time limit of their
+/// own.
 namespace dataflux::inline DATAFLUX_ABI::detail {
+
+/// For what mends or finds out what has come of a request, when the caller's limits may be the
+/// reason that it is needed.
+inline call_limits mending_limits() { return {.timeout = std::chrono::minutes{1}}; }
 
 /// A failed insert of a name of our own that has left nothing behind for certain.
 inline bool surely_not_made(errc code) noexcept {
@@ -18,21 +36,28 @@ inline bool surely_not_made(errc code) noexcept {
 DATAFLUX_INLINE set_commit::set_commit(object_store& store, std::string bucket, std::string folder,
                                        set_manifest manifest, last_object last, call_limits limits,
                                        completion done)
-    : set_errand(store, std::move(bucket), std::move(limits)),
+    : call_coordinator(store, store.executor(), std::move(limits), std::move(done)),
+      bucket_(std::move(bucket)),
       folder_(std::move(folder)),
       manifest_(std::move(manifest)),
       last_(std::move(last)),
-      done_(std::move(done)),
       text_(encode(manifest_)) {
   manifest_name_ = manifest_name(random_bits());
 }
 
 DATAFLUX_INLINE void set_commit::begin() {
-  list(folder_, [this](result<object_columns> rows) {
-    if (!rows) return fail(std::move(rows).error());
-    if (auto good = check(*rows); !good) return fail(std::move(good).error());
-    write_manifest();
-  });
+  start_list_all(store(), strand(),
+                 {.bucket = bucket_,
+                  .prefix = folder_,
+                  .extra = extra_columns::created | extra_columns::metadata,
+                  .limits = limits()},
+                 then<listed_rows>([](set_commit& self, result<listed_rows> found) {
+                   if (!found) return self.fail(std::move(found).error());
+                   if (auto good = self.check(found->rows); !good) {
+                     return self.fail(std::move(good).error());
+                   }
+                   self.write_manifest();
+                 }));
 }
 
 DATAFLUX_INLINE result<void> set_commit::check(const object_columns& rows) const {
@@ -47,13 +72,13 @@ DATAFLUX_INLINE result<void> set_commit::check(const object_columns& rows) const
 }
 
 DATAFLUX_INLINE void set_commit::write_manifest() {
-  store().start(insert_request{.bucket = bucket(),
+  store().start(insert_request{.bucket = bucket_,
                                .object = folder_ + manifest_name_,
                                .data = as_bytes(text_),
-                               .content_type = "application/x-ndjson",
+                               .attributes = {.content_type = "application/x-ndjson"},
                                .conditions = {.if_generation_match = 0},
                                .limits = limits()},
-                then<object_metadata>(this, [](set_commit& self, result<object_metadata> made) {
+                then<object_metadata>([](set_commit& self, result<object_metadata> made) {
                   self.take_manifest(std::move(made));
                 }));
 }
@@ -74,41 +99,40 @@ DATAFLUX_INLINE void set_commit::take_manifest(result<object_metadata> made) {
 }
 
 DATAFLUX_INLINE void set_commit::write_last() {
-  insert_request request{.bucket = bucket(),
-                         .object = folder_ + last_.name,
-                         .data = last_.data,
-                         .content_type = last_.content_type,
-                         .metadata = last_.metadata,
-                         .conditions = {.if_generation_match = 0},
-                         .limits = limits()};
+  insert_request request{
+      .bucket = bucket_,
+      .object = folder_ + last_.name,
+      .data = last_.data,
+      .attributes = {.content_type = last_.content_type, .metadata = last_.metadata},
+      .conditions = {.if_generation_match = 0},
+      .limits = limits()};
   for (auto& pair : to_metadata({manifest_name_, codec::crc32c(as_bytes(text_))})) {
-    request.metadata.push_back(std::move(pair));
+    request.attributes.metadata.push_back(std::move(pair));
   }
-  store().start(request,
-                then<object_metadata>(this, [](set_commit& self, result<object_metadata> made) {
+  store().start(request, then<object_metadata>([](set_commit& self, result<object_metadata> made) {
                   if (made) return self.succeed(*std::move(made));
-                  self.look(std::move(made).error());
+                  self.stat(std::move(made).error());
                 }));
 }
 
 /// Whatever the failure says, one of several attempts may have been carried out: the object itself
 /// is the only witness, and as long as it may name our manifest, that stays.
-DATAFLUX_INLINE void set_commit::look(error why) {
+DATAFLUX_INLINE void set_commit::stat(error why) {
   store().start(
-      stat_request{.bucket = bucket(), .object = folder_ + last_.name, .limits = own_limits()},
+      stat_request{.bucket = bucket_, .object = folder_ + last_.name, .limits = mending_limits()},
       then<object_metadata>(
-          this, [why = std::move(why)](set_commit& self, const result<object_metadata>& found) {
-            self.judge(why, found);
+          [why = std::move(why)](set_commit& self, const result<object_metadata>& found) {
+            self.verify(why, found);
           }));
 }
 
-DATAFLUX_INLINE void set_commit::judge(error why, const result<object_metadata>& found) {
+DATAFLUX_INLINE void set_commit::verify(error why, const result<object_metadata>& found) {
   if (found) {
     const auto mark = find_mark(found->metadata);
     if (mark && mark->manifest == manifest_name_) return succeed(*found);
     return remove_manifest(committed_already(last_.name));
   }
-  // A request that nobody has answered may still be carried out, after we have looked.
+  // A request that nobody has answered may still be carried out, after the stat.
   const bool refused = why.http_status() != 0;
   if (refused && found.error().code() == errc::not_found) return remove_manifest(std::move(why));
   why.with_message(why.message() +
@@ -119,18 +143,18 @@ DATAFLUX_INLINE void set_commit::judge(error why, const result<object_metadata>&
 
 DATAFLUX_INLINE void set_commit::remove_manifest(error why) {
   // Without a generation where that is not known: nobody else has this name.
-  store().start(remove_request{.bucket = bucket(),
-                               .object = folder_ + manifest_name_,
-                               .generation = manifest_generation_,
-                               .limits = own_limits()},
-                then<void>(this, [why = std::move(why)](set_commit& self,
-                                                        const result<void>& removed) mutable {
-                  if (!removed && removed.error().code() != errc::not_found) {
-                    why.with_message(why.message() + "; its manifest " + self.manifest_name_ +
-                                     " could not be removed: " + removed.error().message());
-                  }
-                  self.fail(std::move(why));
-                }));
+  store().start(
+      remove_request{.bucket = bucket_,
+                     .object = folder_ + manifest_name_,
+                     .generation = manifest_generation_,
+                     .limits = mending_limits()},
+      then<void>([why = std::move(why)](set_commit& self, const result<void>& removed) mutable {
+        if (!removed && removed.error().code() != errc::not_found) {
+          why.with_message(why.message() + "; its manifest " + self.manifest_name_ +
+                           " could not be removed: " + removed.error().message());
+        }
+        self.fail(std::move(why));
+      }));
 }
 
 DATAFLUX_INLINE void set_commit::succeed(object_metadata last) {
@@ -138,12 +162,12 @@ DATAFLUX_INLINE void set_commit::succeed(object_metadata last) {
                      .manifest = folder_ + manifest_name_,
                      .members = manifest_.members.size()};
   for (const member_record& member : manifest_.members) made.bytes += member.size;
-  std::exchange(done_, {})(std::move(made));
+  complete(std::move(made));
 }
 
 DATAFLUX_INLINE void set_commit::fail(error why) {
-  if (why.bucket().empty()) why.with_bucket(bucket()).with_object(folder_);
-  std::exchange(done_, {})(std::move(why));
+  if (why.bucket().empty()) why.with_bucket(bucket_).with_object(folder_);
+  call_coordinator::fail(std::move(why));
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

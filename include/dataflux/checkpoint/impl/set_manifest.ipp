@@ -2,8 +2,8 @@
 
 #include <dataflux/checkpoint/detail/record_text.hpp>
 #include <dataflux/checkpoint/detail/set_manifest.hpp>
-#include <dataflux/codec/json_writer.hpp>
-#include <dataflux/unique_name.hpp>
+#include <dataflux/codec/detail/json_writer.hpp>
+#include <dataflux/detail/unique_name.hpp>
 
 #include <algorithm>
 #include <array>

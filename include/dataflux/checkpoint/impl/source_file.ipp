@@ -2,7 +2,7 @@
 
 #include <dataflux/checkpoint/detail/source_file.hpp>
 #include <dataflux/codec/crc32c.hpp>
-#include <dataflux/file_error.hpp>
+#include <dataflux/detail/file_error.hpp>
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,17 +1,13 @@
 #pragma once
 
 #include <dataflux/checkpoint/detail/upload_journal.hpp>
-#include <dataflux/checkpoint/upload_file_request.hpp>
-#include <dataflux/codec/crc32c.hpp>
-#include <dataflux/codec/percent.hpp>
-#include <dataflux/exec/locked_file.hpp>
-#include <dataflux/file_error.hpp>
-#include <dataflux/unique_name.hpp>
+#include <dataflux/checkpoint/upload_file.hpp>
+#include <dataflux/codec/detail/percent.hpp>
+#include <dataflux/detail/file_error.hpp>
+#include <dataflux/detail/unique_name.hpp>
+#include <dataflux/exec/detail/file_place.hpp>
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <utility>
@@ -48,39 +44,28 @@ bool read_number(std::string_view text, Number& into) {
   return failed == std::errc{} && end == text.data() + text.size();
 }
 
-DATAFLUX_INLINE upload_journal::~upload_journal() {
-  if (file_ >= 0) ::close(file_);
-  if (own_folder_ >= 0) ::close(own_folder_);
-}
-
 DATAFLUX_INLINE result<void> upload_journal::fail(const char* what) const {
   return file_error(errno, what, shown_);
 }
 
 DATAFLUX_INLINE result<void> upload_journal::open(const std::string& path, int folder,
                                                   const std::string& journal_folder) {
-  const auto slash = path.rfind('/');
+  const file_place place = file_place::of(path);
   const bool beside = journal_folder.empty();
-  std::string above = slash == std::string::npos ? "." : path.substr(0, slash + 1);
-  if (!beside) above = journal_folder;
-  folder_ = folder;
-  if (!beside || folder < 0) {
-    own_folder_ = ::open(above.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (own_folder_ < 0) return file_error(errno, "open the folder for journals", above);
-    folder_ = own_folder_;
+  const std::string& above = beside ? place.folder : journal_folder;
+  if (!file_.enter(beside ? folder : -1, above)) {
+    return file_error(errno, "open the folder for journals", above);
   }
   // A file has its journal where its name says, however the path to it is spelt; a folder for many
   // files has those of equal names.
-  const std::string key = (beside && slash != std::string::npos ? path.substr(slash + 1) : path) +
-                          '\n' + of_.bucket + '\n' + of_.object;
-  name_ = hashed_name(upload_journal_prefix, key);
-  shown_ = above + (above.ends_with('/') ? "" : "/") + name_;
-  file_ = open_locked(folder_, name_, 0600);
-  if (file_ < 0 && errno == EWOULDBLOCK) {
+  const std::string key = (beside ? place.name : path) + '\n' + of_.bucket + '\n' + of_.object;
+  const std::string name = hashed_name(upload_journal_prefix, key);
+  shown_ = above + (above.ends_with('/') ? "" : "/") + name;
+  if (!file_.open(name, 0600)) {
+    if (errno != EWOULDBLOCK) return file_error(errno, "create the journal", shown_);
     return error(errc::failed_precondition,
                  "another upload of '" + path + "' to this object is at work");
   }
-  if (file_ < 0) return file_error(errno, "create the journal", shown_);
   auto text = read_all();
   if (!text) return text.error();
   parse(*text);
@@ -88,18 +73,10 @@ DATAFLUX_INLINE result<void> upload_journal::open(const std::string& path, int f
 }
 
 DATAFLUX_INLINE result<std::string> upload_journal::read_all() const {
-  struct stat facts {};
-  if (::fstat(file_, &facts) != 0) return fail("read the journal").error();
-  const auto size = static_cast<std::uint64_t>(facts.st_size);
-  std::string text(static_cast<std::size_t>(std::min(size, longest_journal)), '\0');
-  for (std::size_t used = 0; used < text.size();) {
-    const ssize_t count =
-        ::pread(file_, text.data() + used, text.size() - used, static_cast<::off_t>(used));
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return fail("read the journal").error();
-    if (count == 0) text.resize(used);
-    used += static_cast<std::size_t>(count);
-  }
+  std::string text(static_cast<std::size_t>(std::min(file_.size(), longest_journal)), '\0');
+  const auto count = file_.read(std::as_writable_bytes(std::span(text)), 0);
+  if (!count) return fail("read the journal").error();
+  text.resize(*count);
   return text;
 }
 
@@ -114,7 +91,7 @@ DATAFLUX_INLINE void upload_journal::parse(std::string_view text) {
 }
 
 DATAFLUX_INLINE std::string upload_journal::sealed(std::string line) const {
-  const std::uint32_t crc = codec::crc32c_extend(head_crc_, as_bytes(line));
+  const std::uint32_t crc = file_.checksum(as_bytes(line));
   return std::move(line) + ' ' + hex32(crc) + '\n';
 }
 
@@ -123,7 +100,7 @@ DATAFLUX_INLINE std::optional<std::string_view> upload_journal::opened(
   const auto space = line.rfind(' ');
   if (space == std::string_view::npos) return std::nullopt;
   const auto content = line.substr(0, space);
-  const std::uint32_t crc = codec::crc32c_extend(head_crc_, as_bytes(content));
+  const std::uint32_t crc = file_.checksum(as_bytes(content));
   if (line.substr(space + 1) != hex32(crc)) return std::nullopt;
   return content;
 }
@@ -153,7 +130,7 @@ DATAFLUX_INLINE bool upload_journal::parse_head(std::string_view line) {
   found.same = texts[0] == of_.bucket && texts[1] == of_.object && was.size == of_.size &&
                was.modified == of_.modified && was.inode == of_.inode && was.wishes == of_.wishes;
   earlier_ = std::move(found);
-  head_crc_ = codec::crc32c(as_bytes(line));
+  file_.set_head(as_bytes(line));
   return true;
 }
 
@@ -175,15 +152,12 @@ DATAFLUX_INLINE bool upload_journal::parse_part(std::string_view line) {
 
 DATAFLUX_INLINE result<void> upload_journal::begin_anew(std::uint64_t parts) {
   end_ = 0;
-  head_crc_ = 0;
-  if (::ftruncate(file_, 0) != 0) return fail("empty the journal");
-  const std::uint64_t room = journal_head_room + parts * journal_part_room;
-  int status = 0;
-  do {
-    status = ::fallocate(file_, 0, 0, static_cast<::off_t>(room));
-  } while (status != 0 && errno == EINTR);
-  if (status == 0 || errno == EOPNOTSUPP || errno == ENOSYS) return {};
-  return fail("make room for the journal");
+  file_.set_head({});
+  if (!file_.resize(0)) return fail("empty the journal");
+  if (!file_.make_room(journal_head_room + parts * journal_part_room)) {
+    return fail("make room for the journal");
+  }
+  return {};
 }
 
 DATAFLUX_INLINE result<void> upload_journal::head(const object_upload::begun_upload& begun,
@@ -199,14 +173,8 @@ DATAFLUX_INLINE result<void> upload_journal::head(const object_upload::begun_upl
   line += ' ' + std::to_string(of_.modified) + ' ' + std::to_string(of_.inode) + ' ' +
           std::to_string(of_.wishes);
   const std::string whole = sealed(std::move(line));
-  if (auto written = append(whole); !written) return written;
-  head_crc_ = codec::crc32c(as_bytes(std::string_view(whole).substr(0, whole.size() - 1)));
-  const int folder = ::openat(folder_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder >= 0) {
-    // A file system that cannot flush a folder keeps its own promises.
-    static_cast<void>(::fsync(folder));
-    ::close(folder);
-  }
+  if (auto written = append(whole, true); !written) return written;
+  file_.set_head(as_bytes(std::string_view(whole).substr(0, whole.size() - 1)));
   return {};
 }
 
@@ -218,25 +186,13 @@ DATAFLUX_INLINE result<void> upload_journal::add(std::span<const uploaded_part> 
     codec::append_percent(line, part.etag);
     text += sealed(std::move(line));
   }
-  return append(text);
+  return append(text, false);
 }
 
-DATAFLUX_INLINE result<void> upload_journal::append(const std::string& text) {
-  bytes_view left = as_bytes(text);
-  while (!left.empty()) {
-    const ssize_t count = ::pwrite(file_, left.data(), left.size(), static_cast<::off_t>(end_));
-    if (count < 0 && errno == EINTR) continue;
-    if (count == 0) errno = ENOSPC;
-    if (count <= 0) return fail("write the journal");
-    left = left.subspan(static_cast<std::size_t>(count));
-    end_ += static_cast<std::uint64_t>(count);
-  }
-  return ::fdatasync(file_) == 0 ? result<void>() : fail("flush the journal");
-}
-
-/// Before the lock is let go of.
-DATAFLUX_INLINE void upload_journal::remove() noexcept {
-  if (file_ >= 0) ::unlinkat(folder_, name_.c_str(), 0);
+DATAFLUX_INLINE result<void> upload_journal::append(const std::string& text, bool first) {
+  if (!file_.write(as_bytes(text), end_)) return fail("write the journal");
+  end_ += text.size();
+  return file_.flush(first) ? result<void>() : fail("flush the journal");
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

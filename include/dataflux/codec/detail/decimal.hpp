@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/config.hpp>
+#include <dataflux/detail/config.hpp>
 
 #include <bit>
 #include <cstddef>
@@ -9,7 +9,7 @@
 #include <limits>
 #include <string_view>
 
-/// Decimal digits eight at a time: what a page of a listing has three of for each object.
+/// Decimal digits eight at a time. A page of a listing has three such numbers for each object.
 namespace dataflux::inline DATAFLUX_ABI::codec::detail {
 
 /// What the readers of integers give for anything that is not one.

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/codec/base64.hpp>
+#include <dataflux/codec/detail/base64.hpp>
 
 #include <openssl/evp.h>
 
@@ -67,7 +67,7 @@ DATAFLUX_INLINE std::optional<std::string> decode_base64(std::string_view text) 
   }
   out.resize(out.size() - padding);
 
-  // EVP_DecodeBlock lets white space, stray padding and spare bits pass. A text is canonical
+  // EVP_DecodeBlock lets white space, wrong padding and spare bits pass. A text is canonical
   // exactly if its bytes encode to it again.
   std::string again;
   detail::append_base64(again, out.data(), out.size());

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/codec/json.hpp>
+#include <dataflux/codec/detail/json.hpp>
 
 #include <simdjson.h>
 
@@ -72,7 +72,7 @@ DATAFLUX_INLINE result<json_document> json_document::parse(bytes_view bytes) {
   if (bytes.size() > max_size) {
     return error{errc::invalid_argument, "JSON document is longer than 16 MiB"};
   }
-  // simdjson copies what it is given even when that is nothing, which may lie nowhere.
+  // simdjson copies even an empty input, whose pointer may be null.
   const std::string_view text = bytes.empty() ? std::string_view{""} : as_text(bytes);
   auto parsed = std::make_unique<tape>();
   detail::parser_lease<simdjson::dom::parser> parser;
@@ -180,31 +180,6 @@ DATAFLUX_INLINE std::string json_value::to_string() const {
   if (!*this) return {};
   if (const std::optional<std::string_view> plain = text()) return std::string{*plain};
   return simdjson::minify(detail::element_of(handle_));
-}
-
-namespace detail {
-
-inline error json_member_error(std::string_view key, bool found, std::string_view wanted) {
-  std::string message{"JSON member \""};
-  message.append(key).append("\" is ");
-  message.append(found ? "not " : "missing").append(found ? wanted : "");
-  return {errc::invalid_argument, std::move(message)};
-}
-
-}  // namespace detail
-
-DATAFLUX_INLINE result<std::string_view> json_value::require_text(std::string_view key) const {
-  const json_value member = find(key);
-  const std::optional<std::string_view> value = member.text();
-  if (!value) return detail::json_member_error(key, static_cast<bool>(member), "a string");
-  return *value;
-}
-
-DATAFLUX_INLINE result<std::int64_t> json_value::require_int64(std::string_view key) const {
-  const json_value member = find(key);
-  const std::optional<std::int64_t> value = member.int64();
-  if (!value) return detail::json_member_error(key, static_cast<bool>(member), "a 64-bit integer");
-  return *value;
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::codec

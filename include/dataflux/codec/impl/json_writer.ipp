@@ -1,6 +1,7 @@
 #pragma once
 
-#include <dataflux/codec/json_writer.hpp>
+#include <dataflux/codec/detail/json_writer.hpp>
+#include <dataflux/codec/detail/plain_json.hpp>
 
 #include <cstddef>
 
@@ -34,23 +35,24 @@ inline char short_escape(char c) noexcept {
 
 DATAFLUX_INLINE void append_json_string(std::string& out, std::string_view text) {
   static constexpr char digits[] = "0123456789abcdef";
+  const char* at = text.data();
+  const char* const end = at + text.size();
   out += '"';
-  std::size_t plain = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    if (byte >= 0x20 && byte != '"' && byte != '\\') continue;
-    out.append(text.substr(plain, i - plain));
-    plain = i + 1;
+  for (;;) {
+    const char* const mark = detail::find_json_mark(at, end);
+    out.append(at, static_cast<std::size_t>(mark - at));
+    if (mark == end) break;
+    const auto byte = static_cast<unsigned char>(*mark);
     out += '\\';
-    if (const char letter = detail::short_escape(text[i]); letter != '\0') {
+    if (const char letter = detail::short_escape(*mark); letter != '\0') {
       out += letter;
     } else {
       out += "u00";
       out += digits[byte >> 4];
       out += digits[byte & 15];
     }
+    at = mark + 1;
   }
-  out.append(text.substr(plain));
   out += '"';
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <dataflux/codec/detail/decimal.hpp>
-#include <dataflux/codec/object_list.hpp>
+#include <dataflux/codec/detail/object_list.hpp>
 
 // json.ipp is the one file that sees simdjson, crc32c.ipp has the text form's inline reader.
 #include <dataflux/codec/impl/crc32c.ipp>
@@ -143,7 +143,7 @@ inline bool read_crc32c(simdjson::ondemand::value& value,
   return out.has_value();
 }
 
-/// An object of strings, as it is written: looked at once, so that whoever keeps the text can rely
+/// An object of strings, as it is written: read once, so that whoever keeps the text can rely
 /// on it.
 inline bool read_pairs(simdjson::ondemand::value& value, std::string_view& out) noexcept {
   simdjson::ondemand::object pairs;

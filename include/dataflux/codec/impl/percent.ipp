@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/codec/percent.hpp>
+#include <dataflux/codec/detail/percent.hpp>
 
 #include <array>
 #include <cstddef>
@@ -13,42 +13,17 @@ namespace detail {
 using byte_table = std::array<std::uint8_t, 256>;
 
 /// 1 for a byte that needs an escape, 0 for one that stands for itself.
-constexpr byte_table make_escape_table(bool keep_slash) {
+constexpr byte_table make_escape_table() {
   byte_table table{};
   for (std::size_t c = 0; c < 256; ++c) {
     const bool alphanumeric =
         (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-    const bool mark = c == '-' || c == '.' || c == '_' || c == '~' || (keep_slash && c == '/');
+    const bool mark = c == '-' || c == '.' || c == '_' || c == '~';
     table[c] = alphanumeric || mark ? 0 : 1;
   }
   return table;
 }
-inline constexpr byte_table escape_in_segment = make_escape_table(false);
-inline constexpr byte_table escape_in_path = make_escape_table(true);
-
-inline void append_percent_by(const byte_table& escape, std::string& out, std::string_view text) {
-  static constexpr char digits[] = "0123456789ABCDEF";
-  std::size_t escapes = 0;
-  for (const char c : text) escapes += escape[static_cast<unsigned char>(c)];
-  if (escapes == 0) {
-    out.append(text);
-    return;
-  }
-  const std::size_t at = out.size();
-  out.resize(at + text.size() + 2 * escapes);
-  char* to = out.data() + at;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (escape[byte] == 0) {
-      *to++ = c;
-    } else {
-      to[0] = '%';
-      to[1] = digits[byte >> 4];
-      to[2] = digits[byte & 15];
-      to += 3;
-    }
-  }
-}
+inline constexpr byte_table needs_escape = make_escape_table();
 
 inline int hex_value(char c) noexcept {
   if (c >= '0' && c <= '9') return c - '0';
@@ -60,11 +35,19 @@ inline int hex_value(char c) noexcept {
 }  // namespace detail
 
 DATAFLUX_INLINE void append_percent(std::string& out, std::string_view text) {
-  detail::append_percent_by(detail::escape_in_segment, out, text);
-}
-
-DATAFLUX_INLINE void append_percent_path(std::string& out, std::string_view text) {
-  detail::append_percent_by(detail::escape_in_path, out, text);
+  static constexpr char digits[] = "0123456789ABCDEF";
+  if (text.empty()) return;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  for (;;) {
+    const char* const plain = at;
+    while (at != end && detail::needs_escape[static_cast<unsigned char>(*at)] == 0) ++at;
+    out.append(plain, static_cast<std::size_t>(at - plain));
+    if (at == end) return;
+    const auto byte = static_cast<unsigned char>(*at++);
+    const char escape[3] = {'%', digits[byte >> 4], digits[byte & 15]};
+    out.append(escape, sizeof escape);
+  }
 }
 
 DATAFLUX_INLINE std::string encode_percent(std::string_view text) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/codec/rfc3339.hpp>
+#include <dataflux/codec/detail/rfc3339.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -31,13 +31,13 @@ class time_reader {
   }
   /// One character out of `set`; gives it, or 0.
   char one_of(std::string_view set) noexcept {
-    if (rest_.empty() || set.find(rest_.front()) == std::string_view::npos) {
-      fail();
-      return '\0';
+    for (const char wanted : set) {
+      if (rest_.empty() || rest_.front() != wanted) continue;
+      rest_.remove_prefix(1);
+      return wanted;
     }
-    const char c = rest_.front();
-    rest_.remove_prefix(1);
-    return c;
+    fail();
+    return '\0';
   }
   /// An optional '.' with one to nine digits, in nanoseconds.
   std::int64_t fraction() noexcept {

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <dataflux/codec/utf8.hpp>
+#include <dataflux/codec/detail/decimal.hpp>
+#include <dataflux/codec/detail/utf8.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 namespace dataflux::inline DATAFLUX_ABI::codec {
 
@@ -40,15 +40,20 @@ inline std::size_t utf8_sequence(const unsigned char* p, std::size_t left) noexc
 DATAFLUX_INLINE bool is_valid_utf8(std::string_view text) noexcept {
   const auto* p = static_cast<const unsigned char*>(static_cast<const void*>(text.data()));
   std::size_t left = text.size();
+  const auto eight = [&](std::size_t at) {
+    return detail::load_eight(text.data() + (text.size() - left) + at);
+  };
+  constexpr std::uint64_t tops = 0x8080808080808080U;
   while (left > 0) {
-    if (left >= 8) {
-      std::uint64_t eight = 0;
-      std::memcpy(&eight, p, sizeof eight);
-      if ((eight & 0x8080808080808080U) == 0) {
-        p += 8;
-        left -= 8;
-        continue;
-      }
+    if (left >= 32 && ((eight(0) | eight(8) | eight(16) | eight(24)) & tops) == 0) {
+      p += 32;
+      left -= 32;
+      continue;
+    }
+    if (left >= 8 && (eight(0) & tops) == 0) {
+      p += 8;
+      left -= 8;
+      continue;
     }
     const std::size_t length = *p < 0x80 ? 1 : detail::utf8_sequence(p, left);
     if (length == 0) return false;

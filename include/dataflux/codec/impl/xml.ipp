@@ -1,7 +1,7 @@
 #pragma once
 
-#include <dataflux/codec/utf8.hpp>
-#include <dataflux/codec/xml.hpp>
+#include <dataflux/codec/detail/utf8.hpp>
+#include <dataflux/codec/detail/xml.hpp>
 
 #include <pugixml.hpp>
 
@@ -226,7 +226,7 @@ DATAFLUX_INLINE result<complete_result> parse_complete_result(bytes_view body) {
 
 namespace detail {
 
-/// Reads the children of an element that must be what they are said to be; good() in the end.
+/// Reads the children of an element, each of the type that is asked for; good() tells in the end.
 class xml_reader {
  public:
   explicit xml_reader(const xml_element& of) noexcept : of_(of) {}
@@ -246,7 +246,7 @@ class xml_reader {
     check(!required || !value.empty());
     return value;
   }
-  /// Absent when empty: a time is never what a listing is for, but a malformed one is suspicious.
+  /// Absent when empty. Nobody lists for the sake of a time, but a malformed one is suspicious.
   std::optional<timestamp> time(std::string_view name) {
     const auto text = of_.child_text(name);
     if (!text || text->empty()) return std::nullopt;

@@ -1,10 +1,11 @@
 #pragma once
 
-#include <dataflux/download/composite.hpp>
+#include <dataflux/detail/unique_function.hpp>
+#include <dataflux/download/detail/composite.hpp>
+#include <dataflux/download/getter.hpp>
 #include <dataflux/error.hpp>
 #include <dataflux/store/requests.hpp>
-#include <dataflux/transfer/transfer_state.hpp>
-#include <dataflux/unique_function.hpp>
+#include <dataflux/transfer/detail/transfer_state.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -13,11 +14,11 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: whether a stream composes, and how many composites are being made. On home.
+/// Private: whether a stream composes, and how many composites are being made. On the strand.
 ///
 /// The first composite is a trial: until it has been made and removed again no second one is begun,
-/// and groups are read one by one. So a bucket in which this job may create but not remove, or
-/// whose retention forbids it, gets one object too many and not one for each request in flight.
+/// and groups are read one by one. Where this job may create but not remove, or the bucket's
+/// retention forbids it, one object is left, and not one for each request in flight.
 class composer {
  public:
   /// `wake`: a composite may be begun. Outlives what it is asked to begin, as `core` outlives it.

@@ -1,11 +1,11 @@
 #pragma once
 
-#include <dataflux/byte_sink.hpp>
+#include <dataflux/bytes.hpp>
 #include <dataflux/codec/crc32c.hpp>
+#include <dataflux/detail/unique_function.hpp>
 #include <dataflux/download/detail/get_unit.hpp>
-#include <dataflux/transfer/coalesce.hpp>
-#include <dataflux/transfer/read_engine.hpp>
-#include <dataflux/unique_function.hpp>
+#include <dataflux/transfer/detail/coalesce.hpp>
+#include <dataflux/transfer/detail/read_engine.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -36,22 +36,22 @@ class scatter_sink final : public byte_sink {
   /// By begin(); they outlive it.
   explicit scatter_sink(std::span<landing> landings) noexcept : landings_(landings) {}
 
-  result<void> expect(std::uint64_t length) override;
-  bytes_span prepare(std::size_t wanted) override;
-  result<void> commit(std::size_t count) override;
-  result<void> rewind(std::uint64_t offset) override;
+  DATAFLUX_INLINE result<void> expect(std::uint64_t length) override;
+  DATAFLUX_INLINE bytes_span prepare(std::size_t wanted) override;
+  DATAFLUX_INLINE result<void> commit(std::size_t count) override;
+  DATAFLUX_INLINE result<void> rewind(std::uint64_t offset) override;
 
  private:
   std::span<landing> landings_;
   std::size_t first_{0};  ///< none before it wants any more
   std::uint64_t position_{0};
-  bytes_span lent_{};
+  bytes_span borrowed_{};
   std::vector<std::byte> unwanted_{};
 };
 
 /// Private: several pieces of one object and generation, by as few requests as coalesce() finds.
-/// On home; kept alive by its reads. The pieces have their memory, and are the caller's again with
-/// `done`, which is never called inside start().
+/// On the strand; kept alive by its reads. The pieces have their memory, and are the caller's again
+/// with `done`, which is never called inside start().
 class get_group final : public std::enable_shared_from_this<get_group> {
  public:
   get_group(read_engine& engine, read_member& whose, std::string bucket,

@@ -1,17 +1,18 @@
 #pragma once
 
+#include <dataflux/detail/fifo.hpp>
 #include <dataflux/download/detail/composer.hpp>
-#include <dataflux/download/detail/get_outbox.hpp>
+#include <dataflux/download/detail/get_queue.hpp>
 #include <dataflux/download/detail/get_unit.hpp>
-#include <dataflux/download/get_request.hpp>
-#include <dataflux/transfer/ranged_read_request.hpp>
-#include <dataflux/transfer/transfer_state.hpp>
-#include <dataflux/transfer/window.hpp>
+#include <dataflux/download/getter.hpp>
+#include <dataflux/store/detail/coordinator.hpp>
+#include <dataflux/transfer/detail/ranged_read.hpp>
+#include <dataflux/transfer/detail/transfer_state.hpp>
+#include <dataflux/transfer/detail/window.hpp>
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -20,28 +21,25 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: the stream of a getter. All of it happens on home, in one task for whatever has
-/// occurred since the last one, but for wake(), cancel(), and the outbox.
-class get_stream final : public read_member, public std::enable_shared_from_this<get_stream> {
+/// Private: the stream of a getter. All of it happens on the strand, in one task for whatever has
+/// occurred since the last one, but for wake(), cancel(), and the queue.
+class get_stream final : public read_member, public coordinator<get_stream> {
  public:
-  get_stream(std::shared_ptr<transfer_state> core, std::string bucket, get_source source,
-             const get_many_options& options);
-  void begin();
+  get_stream(std::shared_ptr<transfer_state> core, get_many_request request, piece_source source);
+  void start() { coordinator::start(request_.bucket); }
   /// On any thread.
-  void wake() override;
+  DATAFLUX_INLINE void wake() override;
   void cancel();
-  get_outbox& outbox() noexcept { return outbox_; }
-  scheduler& home() const noexcept { return core_->home; }
+  get_queue& queue() noexcept { return queue_; }
+
+  // By the coordinator.
+  void begin();
+  void refused(const error& why);
+  void stop_heard() noexcept;
+  void time_passed();
 
  private:
-  struct stopper {
-    std::weak_ptr<get_stream> stream;
-    void operator()() const noexcept {
-      if (const auto alive = stream.lock()) alive->cancel();
-    }
-  };
-  void on_home();
-  void pump();
+  void advance();
   void learn();
   void fill();
   void hand_over();
@@ -50,17 +48,23 @@ class get_stream final : public read_member, public std::enable_shared_from_this
 
   void pull();
   void add(std::unique_ptr<get_unit> unit);
-  bool next_request();
+  bool pull_request(get_piece& into);
+  bool next_request(get_piece& into);
+  bool has_next();
   bool groups(const get_piece& p) const noexcept;
   void gather(get_unit& unit);
   void add_sources(std::unique_ptr<get_unit> unit);
-  void start(get_unit& unit, std::uint64_t bytes);
+  void start_unit(get_unit& unit, std::uint64_t bytes);
   /// Where the piece's bytes go; false, and it has failed, if there is no memory.
   bool place(get_piece& p, std::uint64_t length);
+  /// Of the unit's one piece.
+  const read_request& ask(const get_unit& unit, byte_range range);
   void read(get_unit& unit);
   void read_part(get_unit& unit, std::uint64_t most);
   void read_ranges(get_unit& unit);
-  std::uint64_t slice_of(std::uint64_t length) const;
+  std::uint64_t slice_of() const;
+  std::uint64_t set_aside(get_unit& unit);
+  void read_more(get_unit& unit);
   void read_group(get_unit& unit);
   void read_composite(get_unit& unit);
   call_limits limits(const get_unit& unit) const;
@@ -82,18 +86,15 @@ class get_stream final : public read_member, public std::enable_shared_from_this
   std::unique_ptr<get_unit> fresh_unit();
 
   const std::shared_ptr<transfer_state> core_;
-  const std::string bucket_;
-  get_source source_;
-  const get_many_options options_;
-  get_outbox outbox_;
+  piece_source source_;
+  const get_many_request request_;
+  read_request asked_{};  ///< the last one, for the capacity of its strings
+  get_queue queue_;
   std::atomic<bool> posted_{false};
   std::atomic<bool> cancelled_{false};
-  std::optional<std::stop_callback<stopper>> on_stop_{};
-  std::stop_source stop_{};
-  timer_id timer_{timer_id::none};
   std::optional<read_window> window_{};
   /// By number from `first_` on; empty where the reader has had it.
-  std::deque<std::unique_ptr<get_unit>> units_{};
+  fifo<std::unique_ptr<get_unit>> units_{};
   std::uint64_t first_{0};
   std::uint64_t next_put_{0};  ///< in order: what is handed over next
   std::vector<std::unique_ptr<get_unit>> spare_{};
@@ -103,8 +104,7 @@ class get_stream final : public read_member, public std::enable_shared_from_this
   std::optional<composer> composer_{};
   std::optional<get_piece> next_{};  ///< pulled, and not in a unit yet
   std::uint64_t pulled_{0};
-  std::size_t in_flight_{0};
-  std::size_t unput_{0};  ///< units that the outbox has not
+  std::size_t unput_{0};  ///< units that the queue has not
   bool exhausted_{false};
   bool finished_{false};
   bool stopped_{false};

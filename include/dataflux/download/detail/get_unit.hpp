@@ -1,12 +1,13 @@
 #pragma once
 
-#include <dataflux/byte_range.hpp>
-#include <dataflux/byte_sink.hpp>
-#include <dataflux/download/get_request.hpp>
-#include <dataflux/slab.hpp>
+#include <dataflux/bytes.hpp>
+#include <dataflux/detail/slab.hpp>
+#include <dataflux/detail/unique_function.hpp>
+#include <dataflux/download/getter.hpp>
+#include <dataflux/store/object_columns.hpp>
 #include <dataflux/store/object_store.hpp>
-#include <dataflux/transfer/ranged_read_request.hpp>
-#include <dataflux/transfer/transfer_state.hpp>
+#include <dataflux/transfer/detail/ranged_read.hpp>
+#include <dataflux/transfer/detail/transfer_state.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +23,8 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 struct get_piece {
   static constexpr std::uint64_t unknown = byte_range::to_end;
 
-  get_request request{};
+  get_request request{};  ///< without the name
+  object_name name{};
   std::uint64_t index{0};
   /// Of the object, from the request or, when it says nothing, from the first answer.
   std::optional<std::uint64_t> object_size{};
@@ -35,17 +37,52 @@ struct get_piece {
   bool verified{false};
   std::optional<error> failure{};
 
-  /// As if nothing of it had been read: what is known of the object is what the request says.
+  /// As if nothing of it had been read: of the object only the request's facts are known.
   void begin_anew();
   /// Works out offset and length, or the failure, from what is known of the object.
   void resolve();
-  /// What is asked of the store when the piece is read at once.
+  /// The range to ask the store for when the piece is read at once.
   byte_range asked() const noexcept;
-  /// The bytes were read: whether they are what was asked for.
+  /// The bytes were read: whether they are those that were asked for.
   void check(const read_summary& summary);
   void check(const ranged_read_summary& summary);
   void fail(errc code, const std::string& what);
   bool own() const noexcept { return request.into.empty(); }
+  /// Whether it is known where in the object it lies, as it must be to be read by slices.
+  bool placed() const noexcept { return object_size || !request.range.is_suffix(); }
+};
+
+/// Private: where the next requests of a stream come from: fills in `request` and `name`, or gives
+/// false at the end. As get_source.
+using piece_source = unique_function<bool(get_piece&)>;
+
+/// Private: takes the bytes of one read, into the caller's memory or into the library's. That is
+/// taken only when the first byte is there: what waits for the network holds none, so that few
+/// buffers go round and stay in the cache. As byte_sink on the threads of the request; the rest
+/// before and after it.
+class piece_sink final : public byte_sink {
+ public:
+  explicit piece_sink(bytes_span into) noexcept : size_(into.size()), to_(into) {}
+  piece_sink(slab_writer& slabs, std::size_t size) noexcept : slabs_(&slabs), size_(size) {}
+
+  /// Error: resource_exhausted where there is no memory.
+  DATAFLUX_INLINE result<void> expect(std::uint64_t length) override;
+  DATAFLUX_INLINE bytes_span prepare(std::size_t wanted) override;
+  DATAFLUX_INLINE result<void> commit(std::size_t count) override;
+  DATAFLUX_INLINE result<void> rewind(std::uint64_t offset) override;
+
+  /// What has come lies there; in memory(), if that is the library's.
+  bytes_span bytes() const noexcept { return to_; }
+  shared_bytes& memory() noexcept { return memory_; }
+
+ private:
+  result<void> take_memory();
+
+  slab_writer* slabs_{nullptr};
+  std::size_t size_;
+  std::size_t used_{0};
+  bytes_span to_{};
+  shared_bytes memory_{};
 };
 
 /// Private: what counts as one for the window: a request, or several for one object.
@@ -59,12 +96,16 @@ struct get_unit {
   bool dropped{false};  ///< revoked while it is read
   bool several{false};  ///< of several objects, to be composed
   time_point started{};
-  std::optional<span_sink> sink{};
+  std::optional<piece_sink> sink{};
   /// For reads that take long; others are waited for when they are dropped.
   std::optional<std::stop_source> stop{};
+  /// Of a body that is longer than a slice.
+  std::optional<ranged_read> slices{};
 
   /// Memory of the library that it needs; nothing when that is not known.
   std::optional<std::uint64_t> bytes(const transfer_state& core) const noexcept;
+  /// Whether it is read slice by slice as there is memory.
+  bool by_parts(const transfer_state& core) const noexcept;
   bool failed() const noexcept;
   void free_memory() noexcept;
 };

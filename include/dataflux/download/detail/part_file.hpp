@@ -1,8 +1,8 @@
 #pragma once
 
 #include <dataflux/bytes.hpp>
-#include <dataflux/exec/hidden_file.hpp>
 #include <dataflux/result.hpp>
+#include <dataflux/transfer/detail/journal_file.hpp>
 
 #include <array>
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: what a file is going to be: bytes [offset, offset + length) of one generation, in
+/// Private: the content of the file to be: bytes [offset, offset + length) of one generation, in
 /// slices.
 struct part_content {
   std::string bucket{};
@@ -37,10 +37,10 @@ struct part_content {
 /// Private: a hidden_file until publish(); if that is not reached it is gone, unless keep() says
 /// otherwise. All members block. One thread at a time.
 ///
-/// With a journal it has a name that depends on the place alone, and behind the content lie a
-/// header, which says what it is the content of, and eight bytes for each slice: its CRC32C, and
-/// the CRC32C of header, number and that. Header and records that are not exactly what this call
-/// would write are as good as none.
+/// With a journal it has a name that depends on the place alone. A header lies behind the content,
+/// and names the object and the slices. Eight bytes for each slice follow: its CRC32C, and the
+/// CRC32C of header, number and that. A header or a record that this call would not write in the
+/// same way counts as none.
 class part_file {
  public:
   /// `folder`: as download_file_request::folder.
@@ -48,7 +48,6 @@ class part_file {
       : path_(std::move(path)), folder_(folder), content_(std::move(content)) {}
   part_file(const part_file&) = delete;
   part_file& operator=(const part_file&) = delete;
-  ~part_file();
 
   result<void> create();
   result<void> open_with_journal();
@@ -56,7 +55,7 @@ class part_file {
   std::optional<std::uint32_t> verified(std::size_t i);
   result<void> write(std::size_t i, bytes_view bytes, std::uint32_t crc32c);
   result<void> publish(bool flush);
-  void keep() noexcept { hidden_.keep(); }
+  void keep() noexcept { file_.keep(); }
 
  private:
   static constexpr std::size_t head_size = 56;
@@ -65,7 +64,7 @@ class part_file {
   result<void> fail(const char* what) const;
   result<void> find_place();
   result<void> begin_anew();
-  result<void> preallocate(std::uint64_t size);
+  result<void> make_room(std::uint64_t size);
   result<void> put(bytes_view bytes, std::uint64_t offset);
   bool read_back(bytes_span into, std::uint64_t offset) const;
   void make_head();
@@ -73,14 +72,12 @@ class part_file {
   std::uint64_t full_size() const noexcept;
 
   const std::string path_;
-  int folder_;
+  const int folder_;
   const part_content content_;
   std::string name_{};  ///< in the folder
-  int own_folder_{-1};
-  hidden_file hidden_{};
+  journal_file file_{};
   bool journal_{false};
   std::array<std::byte, head_size> head_{};
-  std::uint32_t head_crc_{0};
   std::vector<std::byte> records_{};
   std::vector<std::byte> scratch_{};
 };

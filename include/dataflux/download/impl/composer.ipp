@@ -1,12 +1,23 @@
 #pragma once
 
+#include <dataflux/detail/or_default.hpp>
+#include <dataflux/detail/unique_name.hpp>
 #include <dataflux/download/detail/composer.hpp>
-#include <dataflux/unique_name.hpp>
+#include <dataflux/transfer/detail/composite_label.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <utility>
 
+/// - untried -> trial: the first composite is begun, and no second one is.
+/// - trial -> on: it was made and removed again. From now on several are made at once.
+/// - trial -> untried: it was refused, or may still be there, for a reason that may pass.
+/// - any -> off: the bucket, or this job's rights, do not allow it, or most_refusals came one after
+///   the other. It stays off, and the observer is told.
+///
+/// A composite is under way from begin() to made() or refused(); both wake the stream, which may
+/// begin another one. What comes of the removal (removed, left) may come after the stream has its
+/// bytes.
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// One group may hold objects of several storage classes, or one that was overwritten; a bucket in
@@ -14,11 +25,15 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 inline constexpr int most_refusals = 8;
 /// What has not been composed by then is read faster one by one, and a stream that ends waits for
 /// it.
-inline constexpr duration compose_patience = std::chrono::seconds(10);
+inline constexpr duration compose_timeout = std::chrono::seconds(10);
 
 DATAFLUX_INLINE composer::composer(transfer_state& core, std::string bucket,
                                    const compose_options& options, unique_function<void()> wake)
-    : core_(core), bucket_(std::move(bucket)), options_(options), wake_(std::move(wake)) {}
+    : core_(core),
+      bucket_(std::move(bucket)),
+      options_(with_defaults<&compose_options::max_bytes, &compose_options::min_objects,
+                             &compose_options::lifetime>(options)),
+      wake_(std::move(wake)) {}
 
 DATAFLUX_INLINE std::size_t composer::min_objects() const noexcept {
   return std::max<std::size_t>(options_.min_objects, 2);
@@ -47,11 +62,11 @@ DATAFLUX_INLINE compose_request composer::request() {
   compose_request r;
   r.bucket = bucket_;
   r.object = composite_name(random_bits(), random_bits());
-  r.metadata = to_metadata(label);
-  // A lifecycle rule of the bucket, by days since the custom time, can then remove litter, too.
-  r.custom_time = label.expires;
+  r.attributes.metadata = to_metadata(label);
+  // A lifecycle rule of the bucket, by days since the custom time, can then remove orphans, too.
+  r.attributes.custom_time = label.expires;
   r.conditions.if_generation_match = 0;
-  r.limits.timeout = compose_patience;
+  r.limits.timeout = compose_timeout;
   return r;
 }
 
@@ -111,7 +126,7 @@ DATAFLUX_INLINE void composer::give_up(const error& why) {
 }
 
 DATAFLUX_INLINE void composer::say(const std::string& line) const {
-  if (options_.watcher != nullptr) options_.watcher->on_log(log_level::warning, line);
+  if (options_.observer != nullptr) options_.observer->on_log(log_level::warning, line);
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

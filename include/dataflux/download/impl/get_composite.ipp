@@ -2,15 +2,27 @@
 
 #include <dataflux/download/detail/get_composite.hpp>
 #include <dataflux/download/detail/get_group.hpp>
-#include <dataflux/transfer/ranged_read.hpp>
+#include <dataflux/transfer/detail/ranged_read.hpp>
 
 #include <utility>
 
+/// Two things go on, and each tells its owner once. The pieces: compose, then read (slices of the
+/// composite, as one get_group), then read_missing (each piece without good bytes from its own
+/// object), then owner::done. Where composing is not allowed, or fails, all pieces are missing from
+/// the outset.
+///
+/// The composite: made, then removed, then owner::gone. It is removed as soon as its slices were
+/// read, or turn out to be of no use. If no answer says whether it was made, stat() asks: it is
+/// removed, or there is none, or nobody knows and it is reported as left. Both end at their own
+/// time, in either order.
+///
+/// All of it is on the strand. The caller's stop ends the reads; it never ends the composing and
+/// the removal, which have time limits of their own.
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// A composite that is in the way of the stream's end is not waited for any longer; the service is
 /// out of reach then.
-inline constexpr duration remove_patience = std::chrono::seconds(60);
+inline constexpr duration remove_timeout = std::chrono::seconds(60);
 
 /// Whether the service has said no to the one request that was sent: then it made nothing.
 inline bool surely_not_made(const error& e) noexcept {
@@ -18,16 +30,16 @@ inline bool surely_not_made(const error& e) noexcept {
   return e.attempts() <= 1 && (status == 400 || status == 401 || status == 403 || status == 404);
 }
 
-DATAFLUX_INLINE void get_composite::start() {
+DATAFLUX_INLINE void get_composite::begin() {
   if (!composer_.begin()) {
     end();
     return read_each();
   }
   compose_request r = composer_.request();
   name_ = r.object;
-  for (const get_piece& p : pieces_) r.sources.push_back({p.request.object, p.generation});
-  composer_.core().engine.store().start(
-      r, at_home<object_metadata>([](get_composite& self, const result<object_metadata>& outcome) {
+  for (const get_piece& p : pieces_) r.sources.push_back({p.name.str(), p.generation});
+  store().start(
+      r, then<object_metadata>([](get_composite& self, const result<object_metadata>& outcome) {
         self.composed(outcome);
       }));
 }
@@ -35,12 +47,12 @@ DATAFLUX_INLINE void get_composite::start() {
 DATAFLUX_INLINE void get_composite::composed(const result<object_metadata>& outcome) {
   if (!outcome) {
     composer_.refused(outcome.error());
-    surely_not_made(outcome.error()) ? end() : look(outcome.error());
+    surely_not_made(outcome.error()) ? end() : stat(outcome.error());
     return read_each();
   }
   composer_.made();
   generation_ = outcome->generation;
-  if (!stop_.stop_requested()) return read();
+  if (!caller_stop().stop_requested()) return read();
   remove();
   owner_.done();
 }
@@ -54,7 +66,7 @@ DATAFLUX_INLINE void get_composite::read() {
       return read_each();
     }
     get_piece& slice = slices_.emplace_back();
-    slice.request.object = name_;
+    slice.name = object_name(name_);
     slice.generation = generation_;
     slice.offset = offset;
     slice.length = p.length;
@@ -63,8 +75,8 @@ DATAFLUX_INLINE void get_composite::read() {
   }
   for (get_piece& slice : slices_) slice.object_size = offset;
   std::make_shared<get_group>(composer_.core().engine, owner_.whose, composer_.bucket(), slices_,
-                              coalesce_options{.slice = composer_.core().options.slice}, stop_,
-                              [self = shared_from_this()] { self->got_slices(); })
+                              coalesce_options{.slice = composer_.core().options.slice},
+                              caller_stop(), [self = shared_from_this()] { self->got_slices(); })
       ->start();
 }
 
@@ -93,8 +105,8 @@ DATAFLUX_INLINE void get_composite::read_each() {
 }
 
 DATAFLUX_INLINE void get_composite::read_missing() {
-  if (missing_.empty() || stop_.stop_requested()) return owner_.done();
-  in_flight_ = missing_.size();
+  if (missing_.empty() || caller_stop().stop_requested()) return owner_.done();
+  reading_ = missing_.size();
   for (get_piece* p : missing_) read_one(*p);
 }
 
@@ -105,9 +117,9 @@ DATAFLUX_INLINE void get_composite::read_one(get_piece& p) {
   if (p.length > slice) return read_ranges(p);
   composer_.core().engine.start(
       {.bucket = composer_.bucket(),
-       .object = p.request.object,
+       .object = p.name.str(),
        .generation = p.generation,
-       .limits = {.stop = stop_}},
+       .limits = limits()},
       sinks_.emplace_back(p.to),
       [self = shared_from_this(), &p](const result<read_summary>& outcome) {
         outcome ? p.check(*outcome) : void(p.failure = outcome.error());
@@ -120,11 +132,11 @@ DATAFLUX_INLINE void get_composite::read_ranges(get_piece& p) {
   start_ranged_read(
       composer_.core().engine,
       {.bucket = composer_.bucket(),
-       .object = p.request.object,
+       .object = p.name.str(),
        .generation = p.generation,
        .crc32c = p.request.crc32c,
        .slice = composer_.core().options.slice,
-       .limits = {.stop = stop_}},
+       .limits = limits()},
       p.to,
       [self = shared_from_this(), &p](const result<ranged_read_summary>& outcome) {
         outcome ? p.check(*outcome) : void(p.failure = outcome.error());
@@ -134,15 +146,15 @@ DATAFLUX_INLINE void get_composite::read_ranges(get_piece& p) {
 }
 
 DATAFLUX_INLINE void get_composite::one_ended() {
-  if (--in_flight_ == 0) owner_.done();
+  if (--reading_ == 0) owner_.done();
 }
 
 /// Whether the composite was made nobody has told us.
-DATAFLUX_INLINE void get_composite::look(const error& why) {
-  composer_.core().engine.store().start(
+DATAFLUX_INLINE void get_composite::stat(const error& why) {
+  store().start(
       stat_request{
-          .bucket = composer_.bucket(), .object = name_, .limits = {.timeout = remove_patience}},
-      at_home<object_metadata>([why](get_composite& self, const result<object_metadata>& found) {
+          .bucket = composer_.bucket(), .object = name_, .limits = {.timeout = remove_timeout}},
+      then<object_metadata>([why](get_composite& self, const result<object_metadata>& found) {
         if (found) {
           self.generation_ = found->generation;
           return self.remove();
@@ -154,15 +166,14 @@ DATAFLUX_INLINE void get_composite::look(const error& why) {
 
 /// By its generation: so it goes for good where the bucket keeps versions, and may be asked again.
 DATAFLUX_INLINE void get_composite::remove() {
-  composer_.core().engine.store().start(
-      remove_request{.bucket = composer_.bucket(),
-                     .object = name_,
-                     .generation = generation_,
-                     .limits = {.timeout = remove_patience}},
-      at_home<void>([](get_composite& self, const result<void>& outcome) {
-        self.composer_.removed(outcome, self.name_);
-        self.end();
-      }));
+  store().start(remove_request{.bucket = composer_.bucket(),
+                               .object = name_,
+                               .generation = generation_,
+                               .limits = {.timeout = remove_timeout}},
+                then<void>([](get_composite& self, const result<void>& outcome) {
+                  self.composer_.removed(outcome, self.name_);
+                  self.end();
+                }));
 }
 
 DATAFLUX_INLINE void get_composite::end() { owner_.gone(); }

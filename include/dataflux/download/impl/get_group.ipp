@@ -6,6 +6,14 @@
 #include <cstring>
 #include <utility>
 
+/// Pieces of one object are read together in rounds. start() makes a plan of requests that cover
+/// all pieces, and sends all of them to the engine. finish() comes when the last one has answered.
+/// If the answers are of several generations (mixed) another round reads all of it, of the newest
+/// one; after most_rounds the pieces fail. Otherwise sum_up() checks each piece by itself, verify()
+/// compares the whole object where the requests are all of it, and `done` is called once.
+///
+/// A stop ends the requests, and no round follows. All of it is on the strand of the engine, but
+/// for scatter_sink: there bytes land on the I/O threads, each sink on one at a time.
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// For bytes that nobody wants.
@@ -28,11 +36,11 @@ DATAFLUX_INLINE bytes_span scatter_sink::prepare(std::size_t wanted) {
     }
     if (l.end() <= position_) continue;
     const bytes_span rest = l.to.subspan(static_cast<std::size_t>(position_ - l.begin()));
-    return lent_ = rest.first(std::min(wanted, rest.size()));
+    return borrowed_ = rest.first(std::min(wanted, rest.size()));
   }
   if (unwanted_.empty()) unwanted_.resize(most_unwanted_at_once);
   const auto some = static_cast<std::size_t>(std::min<std::uint64_t>(gap, unwanted_.size()));
-  return lent_ = bytes_span(unwanted_).first(some);
+  return borrowed_ = bytes_span(unwanted_).first(some);
 }
 
 DATAFLUX_INLINE result<void> scatter_sink::commit(std::size_t count) {
@@ -44,7 +52,7 @@ DATAFLUX_INLINE result<void> scatter_sink::commit(std::size_t count) {
     if (from >= to) continue;
     const auto some = static_cast<std::size_t>(to - from);
     std::byte* const target = l.to.data() + (from - l.begin());
-    const std::byte* const source = lent_.data() + (from - position_);
+    const std::byte* const source = borrowed_.data() + (from - position_);
     if (target != source) std::memcpy(target, source, some);
     l.got.update({target, some});
   }
@@ -81,7 +89,7 @@ DATAFLUX_INLINE void get_group::start() {
   auto plan = coalesce(wanted, options_);
   if (!plan) {
     for (get_piece& p : pieces_) p.failure = plan.error();
-    return engine_.home().post([self = shared_from_this()] { self->done_(); });
+    return engine_.strand().post([self = shared_from_this()] { self->done_(); });
   }
   plan_ = std::move(*plan);
   ++rounds_;
@@ -102,7 +110,7 @@ DATAFLUX_INLINE void get_group::read(std::size_t k) {
   sinks_.emplace_back(std::span(landings_).subspan(q.first_part, q.part_count));
   engine_.start(
       {.bucket = bucket_,
-       .object = pieces_.front().request.object,
+       .object = pieces_.front().name.str(),
        .range = byte_range::span(q.offset, q.length),
        .generation = generation_,
        .limits = {.stop = stop_}},

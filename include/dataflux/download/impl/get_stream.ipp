@@ -5,6 +5,20 @@
 #include <algorithm>
 #include <utility>
 
+/// A stream is a window of units. A unit is one request, or several that are read together. Its
+/// states: idle (memory is not set aside for it), reading, ready (as_asked: it waits for those
+/// before it) and handed (it lies in the queue, or the reader has begun with it). When its last
+/// piece was taken it is the stream's again (emptied), and is used for a later request. A unit
+/// whose memory another one needs goes back to idle, unless the reader has begun with it (drop);
+/// the window starts it again later.
+///
+/// advance() is one task of the strand for whatever has occurred since the last one. learn() takes
+/// in what the reader has done. fill() does what the window says: pull a request, start a unit,
+/// revoke one. hand_over() puts what is ready into the queue. The reader's threads touch the queue
+/// alone.
+///
+/// The queue ends with the last unit, or by stop(): a failure, cancel() or the deadline. Then
+/// nothing more is started. settle() runs once, when no read is under way, and leaves the window.
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// Units are used again, so that a steady stream allocates none.
@@ -15,49 +29,46 @@ inline constexpr std::size_t most_pieces = 256;
 /// the I/O thread brings units, until there are so many.
 inline constexpr std::size_t worth_waking = 32;
 
-DATAFLUX_INLINE get_stream::get_stream(std::shared_ptr<transfer_state> core, std::string bucket,
-                                       get_source source, const get_many_options& options)
-    : core_(std::move(core)),
-      bucket_(std::move(bucket)),
+DATAFLUX_INLINE get_stream::get_stream(std::shared_ptr<transfer_state> core,
+                                       get_many_request request, piece_source source)
+    : coordinator(core->engine.store(), core->strand, request.limits),
+      core_(std::move(core)),
       source_(std::move(source)),
-      options_(options),
-      outbox_(core_->home, core_->lent, core_->options.memory_cap / 16) {}
-
-DATAFLUX_INLINE void get_stream::begin() {
-  if (auto good = core_->engine.store().usable(bucket_); !good) {
-    posted_.store(true, std::memory_order_release);  // nobody runs what is posted
-    outbox_.end(good.error(), true);
-    return outbox_.quiet();
-  }
-  core_->home.post([self = shared_from_this()] { self->on_home(); });
-  if (options_.limits.stop.stop_possible()) {
-    on_stop_.emplace(options_.limits.stop, stopper{weak_from_this()});
-  }
+      request_(std::move(request)),
+      queue_(core_->strand, core_->borrowed, core_->options.memory_cap / 16) {
+  asked_.bucket = request_.bucket;
 }
 
-DATAFLUX_INLINE void get_stream::on_home() {
+DATAFLUX_INLINE void get_stream::refused(const error& why) {
+  posted_.store(true, std::memory_order_release);  // nobody runs what is posted
+  queue_.end(why, true);
+  queue_.quiet();
+}
+
+DATAFLUX_INLINE void get_stream::begin() {
   window_.emplace(core_->budget, [this] { wake(); });
-  if (options_.compose) {
-    composer_.emplace(*core_, bucket_, *options_.compose, [this] { wake(); });
+  if (request_.compose) {
+    composer_.emplace(*core_, request_.bucket, *request_.compose, [this] { wake(); });
   }
-  if (options_.limits.timeout > duration{0}) {
-    const time_point when = deadline_after(home().now(), options_.limits.timeout);
-    timer_ = home().at(when, [weak = weak_from_this()] {
-      const auto self = weak.lock();
-      if (self == nullptr) return;
-      self->timer_ = timer_id::none;
-      self->stop(error(errc::deadline_exceeded, "the stream's time limit passed"), false);
-      self->wake();
-    });
-  }
-  pump();
+  if (!watch_stop()) cancelled_.store(true, std::memory_order_release);
+  watch_deadline();
+  advance();
+}
+
+DATAFLUX_INLINE void get_stream::stop_heard() noexcept {
+  if (const auto alive = weak_from_this().lock()) alive->cancel();
+}
+
+DATAFLUX_INLINE void get_stream::time_passed() {
+  stop(error(errc::deadline_exceeded, "the stream's time limit passed"), false);
+  wake();
 }
 
 DATAFLUX_INLINE void get_stream::wake() {
   if (posted_.exchange(true, std::memory_order_acq_rel)) return;
-  home().post([self = shared_from_this()] {
+  strand().post([self = shared_from_this()] {
     self->posted_.store(false, std::memory_order_release);
-    self->pump();
+    self->advance();
   });
 }
 
@@ -66,7 +77,7 @@ DATAFLUX_INLINE void get_stream::cancel() {
   wake();
 }
 
-DATAFLUX_INLINE void get_stream::pump() {
+DATAFLUX_INLINE void get_stream::advance() {
   if (settled_) return;
   if (cancelled_.load(std::memory_order_acquire)) {
     stop(error(errc::cancelled, "the stream was cancelled"), true);
@@ -78,9 +89,9 @@ DATAFLUX_INLINE void get_stream::pump() {
   settle();
 }
 
-/// What the reader has done since the last time.
+/// Takes in the reader's steps since the last time.
 DATAFLUX_INLINE void get_stream::learn() {
-  outbox_.events(events_);
+  queue_.events(events_);
   for (const get_event& e : events_) {
     switch (e.what) {
       case get_event::kind::asked:
@@ -120,7 +131,10 @@ DATAFLUX_INLINE void get_stream::fill() {
         pull();
         break;
       case window_step::kind::start:
-        start(at(step.item), step.bytes);
+        start_unit(at(step.item), step.bytes);
+        break;
+      case window_step::kind::more:
+        read_more(at(step.item));
         break;
       case window_step::kind::too_large: {
         get_unit& unit = at(step.item);
@@ -141,14 +155,14 @@ DATAFLUX_INLINE void get_stream::fill() {
 
 DATAFLUX_INLINE void get_stream::hand_over() {
   if (stopped_) return;
-  if (options_.order == get_order::as_asked) {
+  if (request_.order == get_order::as_asked) {
     while (next_put_ < first_ + units_.size() && at(next_put_).is == get_unit::state::ready) {
       ready_.push_back(&at(next_put_++));
     }
   }
   std::optional<error> first_failure;
   for (get_unit* unit : ready_) {
-    if (options_.on_error == get_on_error::stop && unit->failed()) {
+    if (request_.on_error == get_on_error::stop && unit->failed()) {
       const auto lost = std::find_if(unit->pieces.begin(), unit->pieces.end(),
                                      [](const get_piece& p) { return p.failure.has_value(); });
       first_failure = lost->failure;
@@ -160,38 +174,39 @@ DATAFLUX_INLINE void get_stream::hand_over() {
   }
   ready_.clear();
   const bool ends = first_failure || (finished_ && unput_ == 0);
-  const bool more_may_come = !ends && !batch_.empty() && in_flight_ > 0;
-  outbox_.put(batch_);
-  if (outbox_.serve(more_may_come ? worth_waking : 1) != get_outbox::served::nobody) wake();
+  const bool more_may_come = !ends && !batch_.empty() && in_flight() > 0;
+  queue_.put(batch_);
+  if (queue_.serve(more_may_come ? worth_waking : 1) != get_queue::served::nobody) wake();
   if (first_failure) return stop(*first_failure, false);
-  if (finished_ && unput_ == 0) outbox_.end(std::nullopt, false);
+  if (finished_ && unput_ == 0) queue_.end(std::nullopt, false);
 }
 
 DATAFLUX_INLINE void get_stream::stop(error why, bool drop) {
   if (stopped_) return;
   stopped_ = true;
-  outbox_.end(why, drop);
+  queue_.end(why, drop);
   core_->engine.leave(*this);
-  stop_.request_stop();
-  for (const auto& unit : units_) {
-    if (unit != nullptr && unit->stop) unit->stop->request_stop();
+  stop_requests();
+  for (std::size_t i = 0; i < units_.size(); ++i) {
+    if (units_[i] != nullptr && units_[i]->stop) units_[i]->stop->request_stop();
   }
 }
 
-/// The end, when no read is under way any more. The window is left here, on home.
+/// The end, when no read is under way any more. The window is left here, on the strand.
 DATAFLUX_INLINE void get_stream::settle() {
-  if (in_flight_ > 0 || (!stopped_ && !window_->drained())) return;
+  if (in_flight() > 0 || (!stopped_ && !window_->drained())) return;
   settled_ = true;
-  home().cancel(std::exchange(timer_, timer_id::none));
+  unwatch();
   source_ = {};
-  for (const auto& unit : units_) {
+  for (std::size_t i = 0; i < units_.size(); ++i) {
+    const auto& unit = units_[i];
     const bool with_reader = unit != nullptr && unit->is == get_unit::state::handed;
     if (unit != nullptr && !with_reader) unit->free_memory();
   }
   window_.reset();
   core_->engine.leave(*this);
   core_->publish();  // before the getter is gone
-  outbox_.quiet();
+  queue_.quiet();
 }
 
 DATAFLUX_INLINE std::unique_ptr<get_unit> get_stream::fresh_unit() {
@@ -205,19 +220,27 @@ DATAFLUX_INLINE std::unique_ptr<get_unit> get_stream::fresh_unit() {
   return unit;
 }
 
-/// Into `next_`; false at the end.
-DATAFLUX_INLINE bool get_stream::next_request() {
+/// The source's next one; false at the end.
+DATAFLUX_INLINE bool get_stream::pull_request(get_piece& into) {
+  exhausted_ = exhausted_ || !source_(into);
   if (exhausted_) return false;
-  auto request = source_();
-  if (!request) {
-    exhausted_ = true;
-    return false;
-  }
-  next_.emplace();
-  next_->request = std::move(*request);
-  next_->index = pulled_++;
-  next_->begin_anew();
+  into.index = pulled_++;
+  into.begin_anew();
   return true;
+}
+
+/// The same, but for one that was pulled before.
+DATAFLUX_INLINE bool get_stream::next_request(get_piece& into) {
+  if (!next_) return pull_request(into);
+  into = std::move(*next_);
+  next_.reset();
+  return true;
+}
+
+/// Whether there is one in `next_` now.
+DATAFLUX_INLINE bool get_stream::has_next() {
+  if (!next_ && !pull_request(next_.emplace())) next_.reset();
+  return next_.has_value();
 }
 
 /// Whether it may be read together with others. Whole objects are not: they take the shortest path.
@@ -232,10 +255,10 @@ DATAFLUX_INLINE bool get_stream::groups(const get_piece& p) const noexcept {
 DATAFLUX_INLINE void get_stream::gather(get_unit& unit) {
   const std::uint64_t most = std::min(core_->options.slice, core_->budget.cap() / 8);
   std::uint64_t total = unit.pieces.front().length;
-  while (unit.pieces.size() < most_pieces && (next_ || next_request())) {
+  while (unit.pieces.size() < most_pieces && has_next()) {
     const get_piece& first = unit.pieces.front();
-    const bool same = next_->request.object == first.request.object &&
-                      next_->generation == first.generation && groups(*next_);
+    const bool same =
+        next_->name == first.name && next_->generation == first.generation && groups(*next_);
     if (!same || next_->length > most - total) return;
     total += next_->length;
     unit.pieces.push_back(std::move(*next_));
@@ -244,13 +267,11 @@ DATAFLUX_INLINE void get_stream::gather(get_unit& unit) {
 }
 
 DATAFLUX_INLINE void get_stream::pull() {
-  if (!next_ && !next_request()) {
+  auto unit = fresh_unit();
+  if (!next_request(unit->pieces.emplace_back())) {
     finished_ = true;
     return window_->finish();
   }
-  auto unit = fresh_unit();
-  unit->pieces.push_back(std::move(*next_));
-  next_.reset();
   if (groups(unit->pieces.front())) {
     gather(*unit);
   } else if (composer_ && composer_->on()) {
@@ -260,7 +281,7 @@ DATAFLUX_INLINE void get_stream::pull() {
 }
 
 DATAFLUX_INLINE void get_stream::add(std::unique_ptr<get_unit> unit) {
-  unit->number = window_->add(unit->bytes(*core_));
+  unit->number = window_->add(unit->bytes(*core_), unit->by_parts(*core_));
   units_.push_back(std::move(unit));
   ++unput_;
 }
@@ -274,10 +295,10 @@ DATAFLUX_INLINE void get_stream::drop(std::uint64_t number) {
     if (unit.stop) unit.stop->request_stop();
     return;
   }
-  const bool in_order = options_.order == get_order::as_asked;
+  const bool in_order = request_.order == get_order::as_asked;
   if (unit.is == get_unit::state::handed) {
     // If the reader was faster, the window learns it as the next event.
-    if (!outbox_.recall(unit, in_order, batch_)) return;
+    if (!queue_.recall(unit, in_order, batch_)) return;
     for (get_unit* back : batch_) back->is = get_unit::state::ready;
     unput_ += batch_.size();
     batch_.clear();
@@ -303,7 +324,7 @@ DATAFLUX_INLINE void get_stream::release(get_unit& unit) {
 DATAFLUX_INLINE void get_stream::ready(get_unit& unit) {
   unit.is = get_unit::state::ready;
   core_->counters.items += unit.pieces.size();
-  if (options_.order == get_order::as_ready) ready_.push_back(&unit);
+  if (request_.order == get_order::as_ready) ready_.push_back(&unit);
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

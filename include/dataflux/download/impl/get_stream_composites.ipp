@@ -22,7 +22,7 @@ DATAFLUX_INLINE void get_stream::add_sources(std::unique_ptr<get_unit> unit) {
   if (!may_be_source(pieces.front()) || !group.add(pieces.front().length)) {
     return add(std::move(unit));
   }
-  while ((next_ || next_request()) && may_be_source(*next_) && group.add(next_->length)) {
+  while (has_next() && may_be_source(*next_) && group.add(next_->length)) {
     pieces.push_back(std::move(*next_));
     next_.reset();
   }
@@ -43,7 +43,8 @@ DATAFLUX_INLINE void get_stream::add_sources(std::unique_ptr<get_unit> unit) {
 
 DATAFLUX_INLINE void get_stream::read_composite(get_unit& unit) {
   unit.stop.emplace();
-  in_flight_ += 2;  // the reads, and the composite
+  one_more();  // the reads
+  one_more();  // the composite
   const auto self = shared_from_this();
   std::make_shared<get_composite>(
       *composer_, unit.pieces, limits(unit).stop,
@@ -55,10 +56,10 @@ DATAFLUX_INLINE void get_stream::read_composite(get_unit& unit) {
                                },
                            .gone =
                                [self] {
-                                 --self->in_flight_;
+                                 self->one_less();
                                  self->wake();
                                }})
-      ->start();
+      ->begin();
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

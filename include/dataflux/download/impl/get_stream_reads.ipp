@@ -2,7 +2,7 @@
 
 #include <dataflux/download/detail/get_group.hpp>
 #include <dataflux/download/detail/get_stream.hpp>
-#include <dataflux/transfer/ranged_read.hpp>
+#include <dataflux/transfer/detail/ranged_read.hpp>
 
 #include <algorithm>
 #include <new>
@@ -10,27 +10,29 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// What a request is worth at least.
+/// The fewest bytes that are worth a request.
 inline constexpr std::uint64_t least_slice = 1U << 20U;
+/// Slices under way are such a part of the cap.
+inline constexpr std::uint64_t under_way_of_cap = 4;
 /// Read rather than skipped, until round trip and bandwidth are known.
 inline constexpr std::uint64_t first_gap = 256U << 10U;
 
 DATAFLUX_INLINE call_limits get_stream::limits(const get_unit& unit) const {
-  return {.stop = unit.stop ? unit.stop->get_token() : stop_.get_token()};
+  return {.stop = unit.stop ? unit.stop->get_token() : requests_token()};
 }
 
 /// `bytes` are set aside for it.
-DATAFLUX_INLINE void get_stream::start(get_unit& unit, std::uint64_t bytes) {
+DATAFLUX_INLINE void get_stream::start_unit(get_unit& unit, std::uint64_t bytes) {
   core_->counters.peak_held = std::max(core_->counters.peak_held, core_->budget.held());
   unit.is = get_unit::state::reading;
-  unit.started = home().now();
+  unit.started = strand().now();
   if (unit.several) return read_composite(unit);
   if (unit.pieces.size() > 1) return read_group(unit);
   get_piece& p = unit.pieces.front();
   if (p.failure) return done(unit);
   const std::uint64_t slice = std::max<std::uint64_t>(core_->options.slice, 1);
   const bool open = p.length == get_piece::unknown;
-  if (open || (!p.object_size && p.own() && p.length > slice && !p.request.range.is_suffix())) {
+  if (open || (!p.object_size && p.own() && p.length > slice && p.placed())) {
     return read_part(unit, std::max<std::uint64_t>(std::min({bytes, slice, p.length}), 1));
   }
   read(unit);
@@ -42,13 +44,23 @@ DATAFLUX_INLINE bool get_stream::place(get_piece& p, std::uint64_t length) {
     return true;
   }
   try {
-    p.memory = core_->slabs.allocate(static_cast<std::size_t>(length));
+    const auto size = static_cast<std::size_t>(length);
+    p.memory = core_->by_parts(length) ? core_->slabs.reserve(size) : core_->slabs.allocate(size);
   } catch (const std::bad_alloc&) {
     p.fail(errc::resource_exhausted, "no memory for " + std::to_string(length) + " bytes");
     return false;
   }
   p.to = p.memory.span();
   return true;
+}
+
+DATAFLUX_INLINE const read_request& get_stream::ask(const get_unit& unit, byte_range range) {
+  const get_piece& p = unit.pieces.front();
+  asked_.object = p.name.view();
+  asked_.range = range;
+  asked_.generation = p.generation;
+  asked_.limits = limits(unit);
+  return asked_;
 }
 
 DATAFLUX_INLINE void get_stream::read(get_unit& unit) {
@@ -60,18 +72,19 @@ DATAFLUX_INLINE void get_stream::read(get_unit& unit) {
     }
     return done(unit);
   }
-  if (!place(p, p.length)) return done(unit);
-  const bool in_one = p.length <= core_->options.slice;
-  if (!in_one && (p.object_size || !p.request.range.is_suffix())) return read_ranges(unit);
-  ++in_flight_;
-  unit.sink.emplace(p.to);
+  if (p.length > core_->options.slice) {
+    if (!place(p, p.length)) return done(unit);
+    if (p.placed()) return read_ranges(unit);
+    p.memory.use(p.memory.size());
+    unit.sink.emplace(p.to);
+  } else if (p.own()) {
+    unit.sink.emplace(core_->slabs, static_cast<std::size_t>(p.length));
+  } else {
+    unit.sink.emplace(p.request.into);
+  }
+  one_more();
   core_->engine.start(
-      {.bucket = bucket_,
-       .object = p.request.object,
-       .range = p.asked(),
-       .generation = p.generation,
-       .limits = limits(unit)},
-      *unit.sink,
+      ask(unit, p.asked()), *unit.sink,
       [self = shared_from_this(), &unit](const result<read_summary>& outcome) {
         if (!self->ended(unit)) self->got(unit, outcome);
       },
@@ -82,46 +95,57 @@ DATAFLUX_INLINE void get_stream::read(get_unit& unit) {
 DATAFLUX_INLINE void get_stream::read_part(get_unit& unit, std::uint64_t most) {
   get_piece& p = unit.pieces.front();
   if (!place(p, most)) return done(unit);
-  ++in_flight_;
+  one_more();
   unit.sink.emplace(p.to);
   core_->engine.start(
-      {.bucket = bucket_,
-       .object = p.request.object,
-       .range = byte_range::span(p.offset, most),
-       .generation = p.generation,
-       .limits = limits(unit)},
-      *unit.sink,
+      ask(unit, byte_range::span(p.offset, most)), *unit.sink,
       [self = shared_from_this(), &unit](const result<read_summary>& outcome) {
         if (!self->ended(unit)) self->got_part(unit, outcome);
       },
       this);
 }
 
-/// Of an object so large that hardly two are read at once: smaller slices, for all connections have
-/// to come from these few.
-DATAFLUX_INLINE std::uint64_t get_stream::slice_of(std::uint64_t length) const {
-  const std::uint64_t slice = core_->options.slice;
-  if (length <= core_->budget.cap() / 4) return slice;
+/// Smaller than the option says where there are many connections for the cap: what is under way at
+/// a time is a part of what the reader waits for, and takes memory from when it was begun.
+DATAFLUX_INLINE std::uint64_t get_stream::slice_of() const {
   const auto reads = static_cast<std::uint64_t>(std::max(core_->engine.limit(), 1));
-  return std::min(std::max(length / reads, least_slice), slice);
+  const std::uint64_t fair = core_->budget.cap() / (under_way_of_cap * reads);
+  return std::min(std::max(fair, least_slice), core_->options.slice);
+}
+
+/// How much of the piece there is memory for, from its beginning on; its owner may write there.
+DATAFLUX_INLINE std::uint64_t get_stream::set_aside(get_unit& unit) {
+  const std::uint64_t held = window_->held_by(unit.number);
+  get_piece& p = unit.pieces.front();
+  const std::uint64_t bytes = held >= unit.bytes(*core_) ? p.length : std::min(held, p.length);
+  p.memory.use(static_cast<std::size_t>(bytes));
+  return bytes;
+}
+
+DATAFLUX_INLINE void get_stream::read_more(get_unit& unit) {
+  core_->counters.peak_held = std::max(core_->counters.peak_held, core_->budget.held());
+  if (unit.slices) unit.slices->allow(set_aside(unit));
 }
 
 DATAFLUX_INLINE void get_stream::read_ranges(get_unit& unit) {
   const get_piece& p = unit.pieces.front();
-  ++in_flight_;
+  one_more();
   unit.stop.emplace();
-  start_ranged_read(
+  unit.slices = start_ranged_read(
       core_->engine,
-      {.bucket = bucket_,
-       .object = p.request.object,
+      {.bucket = request_.bucket,
+       .object = p.name.str(),
        .offset = p.offset,
        .generation = p.generation,
        .crc32c = p.request.crc32c,
-       .slice = slice_of(p.length),
+       .slice = slice_of(),
+       .allowed = set_aside(unit),
+       .owner = weak_from_this(),
        .limits = limits(unit)},
       p.to,
-      [self = shared_from_this(), &unit](const result<ranged_read_summary>& outcome) {
-        if (!self->ended(unit)) self->got_ranges(unit, outcome);
+      [weak = weak_from_this(), &unit](const result<ranged_read_summary>& outcome) {
+        const auto self = weak.lock();
+        if (self && !self->ended(unit)) self->got_ranges(unit, outcome);
       },
       this);
 }
@@ -135,9 +159,9 @@ DATAFLUX_INLINE void get_stream::read_group(get_unit& unit) {
   const network_estimate& network = core_->counters.network;
   const std::uint64_t gap = coalesce_gap(network.round_trip, network.connection_bandwidth);
   const std::uint64_t slice = core_->options.slice;
-  ++in_flight_;
+  one_more();
   std::make_shared<get_group>(
-      core_->engine, *this, bucket_, unit.pieces,
+      core_->engine, *this, request_.bucket, unit.pieces,
       coalesce_options{.gap = std::min(gap > 0 ? gap : first_gap, slice), .slice = slice},
       limits(unit).stop,
       [self = shared_from_this(), &unit] {
@@ -148,7 +172,7 @@ DATAFLUX_INLINE void get_stream::read_group(get_unit& unit) {
 
 /// A read is over. True if nobody wants its bytes any more.
 DATAFLUX_INLINE bool get_stream::ended(get_unit& unit) {
-  --in_flight_;
+  one_less();
   wake();
   if (stopped_) {
     unit.free_memory();
@@ -161,7 +185,10 @@ DATAFLUX_INLINE bool get_stream::ended(get_unit& unit) {
 
 DATAFLUX_INLINE void get_stream::got(get_unit& unit, const result<read_summary>& outcome) {
   if (!outcome) return fail(unit, outcome.error());
-  unit.pieces.front().check(*outcome);
+  get_piece& p = unit.pieces.front();
+  p.to = unit.sink->bytes();
+  if (p.memory.size() == 0) p.memory = std::move(unit.sink->memory());
+  p.check(*outcome);
   done(unit);
 }
 
@@ -176,7 +203,8 @@ DATAFLUX_INLINE void get_stream::got_part(get_unit& unit, const result<read_summ
     p.to = {};
     p.memory = {};
   }
-  const window_fit fit = window_->sized(unit.number, core_->footprint(p.length));
+  const window_fit fit =
+      window_->sized(unit.number, core_->footprint(p.length), unit.by_parts(*core_));
   if (fit == window_fit::later) return release(unit);
   if (fit == window_fit::too_large) {
     p.fail(errc::resource_exhausted,
@@ -218,10 +246,11 @@ DATAFLUX_INLINE void get_stream::fail(get_unit& unit, const error& why) {
 DATAFLUX_INLINE void get_stream::done(get_unit& unit) {
   unit.sink.reset();
   unit.stop.reset();
+  unit.slices.reset();
   bool lost = true;
   for (get_piece& p : unit.pieces) {
     if (p.failure) {
-      p.failure->with_bucket(bucket_);
+      p.failure->with_bucket(request_.bucket);
     } else {
       lost = false;
       core_->counters.bytes += p.length;
@@ -231,7 +260,7 @@ DATAFLUX_INLINE void get_stream::done(get_unit& unit) {
     unit.free_memory();
     window_->failed(unit.number);
   } else {
-    window_->arrived(unit.number, home().now() - unit.started);
+    window_->arrived(unit.number, strand().now() - unit.started);
   }
   ready(unit);
 }

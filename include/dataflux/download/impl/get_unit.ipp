@@ -3,6 +3,7 @@
 #include <dataflux/download/detail/get_unit.hpp>
 
 #include <algorithm>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -10,7 +11,7 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 
 DATAFLUX_INLINE void get_piece::fail(errc code, const std::string& what) {
   failure = error(code, what);
-  failure->with_object(request.object).with_generation(request.generation);
+  failure->with_object(name.str()).with_generation(request.generation);
 }
 
 DATAFLUX_INLINE void get_piece::begin_anew() {
@@ -87,6 +88,46 @@ DATAFLUX_INLINE void get_piece::check(const ranged_read_summary& s) {
                      .generation = s.generation});
 }
 
+DATAFLUX_INLINE result<void> piece_sink::take_memory() {
+  if (slabs_ == nullptr || !to_.empty()) return {};
+  try {
+    memory_ = slabs_->allocate(size_);
+  } catch (const std::bad_alloc&) {
+    return error(errc::resource_exhausted, "no memory for " + std::to_string(size_) + " bytes");
+  }
+  to_ = memory_.span();
+  return {};
+}
+
+DATAFLUX_INLINE result<void> piece_sink::expect(std::uint64_t length) {
+  const std::size_t left = size_ - used_;
+  if (length != byte_range::to_end && length > left) {
+    return error(errc::out_of_range, std::to_string(length) +
+                                         " bytes are to come, the memory holds " +
+                                         std::to_string(left) + " more");
+  }
+  return length == 0 ? result<void>() : take_memory();
+}
+
+DATAFLUX_INLINE bytes_span piece_sink::prepare(std::size_t wanted) {
+  if (!take_memory()) return {};
+  return to_.subspan(used_, std::min(wanted, size_ - used_));
+}
+
+DATAFLUX_INLINE result<void> piece_sink::commit(std::size_t count) {
+  if (count > to_.size() - used_) {
+    return error(errc::internal, "more bytes committed than prepared");
+  }
+  used_ += count;
+  return {};
+}
+
+DATAFLUX_INLINE result<void> piece_sink::rewind(std::uint64_t offset) {
+  if (offset > used_) return error(errc::internal, "rewind to an offset that was never reached");
+  used_ = static_cast<std::size_t>(offset);
+  return {};
+}
+
 DATAFLUX_INLINE std::optional<std::uint64_t> get_unit::bytes(
     const transfer_state& core) const noexcept {
   std::uint64_t sum = 0;
@@ -98,6 +139,13 @@ DATAFLUX_INLINE std::optional<std::uint64_t> get_unit::bytes(
   return sum;
 }
 
+DATAFLUX_INLINE bool get_unit::by_parts(const transfer_state& core) const noexcept {
+  if (several || pieces.size() > 1) return false;
+  const get_piece& p = pieces.front();
+  return !p.failure && p.own() && p.placed() && p.length != get_piece::unknown &&
+         core.by_parts(p.length);
+}
+
 DATAFLUX_INLINE bool get_unit::failed() const noexcept {
   return std::any_of(pieces.begin(), pieces.end(),
                      [](const get_piece& p) { return p.failure.has_value(); });
@@ -106,6 +154,7 @@ DATAFLUX_INLINE bool get_unit::failed() const noexcept {
 DATAFLUX_INLINE void get_unit::free_memory() noexcept {
   sink.reset();
   stop.reset();
+  slices.reset();
   for (get_piece& p : pieces) {
     p.to = {};
     p.memory = {};

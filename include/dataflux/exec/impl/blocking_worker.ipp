@@ -1,7 +1,7 @@
 #pragma once
 
-#include <dataflux/exec/blocking_worker.hpp>
-#include <dataflux/exec/signals.hpp>
+#include <dataflux/exec/detail/blocking_worker.hpp>
+#include <dataflux/exec/detail/signals.hpp>
 
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <dataflux/exec/completion_queue.hpp>
-#include <dataflux/exec/fork.hpp>
+#include <dataflux/exec/detail/fork.hpp>
 
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@
 namespace dataflux::inline DATAFLUX_ABI {
 
 DATAFLUX_INLINE completion_queue::completion_queue()
-    : born_(fork_generation()), descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    : descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (descriptor_ < 0) {
     throw std::system_error(errno, std::generic_category(), "completion_queue: eventfd");
   }
@@ -24,9 +24,7 @@ DATAFLUX_INLINE completion_queue::~completion_queue() {
   if (inherited()) static_cast<void>(arrived_.release());
 }
 
-DATAFLUX_INLINE bool completion_queue::inherited() const noexcept {
-  return born_ != fork_generation();
-}
+DATAFLUX_INLINE bool completion_queue::inherited() const noexcept { return born_.inherited(); }
 
 DATAFLUX_INLINE void completion_queue::push(completion_event event) {
   if (inherited()) return;
@@ -63,7 +61,8 @@ DATAFLUX_INLINE std::size_t completion_queue::next(std::span<completion_event> o
     eventfd_t ignored = 0;
     ::eventfd_read(descriptor_, &ignored);
   } else if (head_ > events_.size() / 2) {
-    // The rest is shorter than what it moves over: O(1) an event, and no more than double memory.
+    // The rest is shorter than the events it replaces: O(1) an event, and no more than double
+    // memory.
     events_.erase(events_.begin(), events_.begin() + static_cast<std::ptrdiff_t>(head_));
     head_ = 0;
   }

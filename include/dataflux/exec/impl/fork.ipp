@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/exec/fork.hpp>
+#include <dataflux/exec/detail/fork.hpp>
 
 #include <map>
 #include <mutex>

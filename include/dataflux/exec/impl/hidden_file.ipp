@@ -1,9 +1,10 @@
 #pragma once
 
+#include <dataflux/detail/unique_name.hpp>
 #include <dataflux/exec/detail/file_lock.hpp>
-#include <dataflux/exec/hidden_file.hpp>
-#include <dataflux/exec/locked_file.hpp>
-#include <dataflux/unique_name.hpp>
+#include <dataflux/exec/detail/file_place.hpp>
+#include <dataflux/exec/detail/hidden_file.hpp>
+#include <dataflux/exec/detail/locked_file.hpp>
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -68,7 +69,7 @@ class hidden_file_sweep {
   hidden_file_sweep(int folder, ::time_t now) noexcept : folder_(folder), now_(now) {}
 
   /// A table without locks, since the child of a fork asks, too. Two folders may share a place in
-  /// it: then one is looked at again.
+  /// it: then one is checked again.
   static bool is_first(int folder) noexcept {
     constexpr std::size_t places = 4096;
     static std::array<std::atomic<std::uint64_t>, places> seen{};
@@ -183,7 +184,7 @@ DATAFLUX_INLINE bool hidden_file::create_unnamed(unsigned mode) {
 DATAFLUX_INLINE bool hidden_file::create_named(unsigned mode) {
   for (int attempt = 0; attempt < detail::most_hidden_names; ++attempt) {
     if (!open(folder_, detail::hidden_names::draw(), mode)) {
-      if (errno != EWOULDBLOCK) return false;  // another has just drawn it, or looks at it
+      if (errno != EWOULDBLOCK) return false;  // another has just drawn it, or checks it
       continue;
     }
     detail::hidden_file_sweep::first_in(folder_, file_);
@@ -262,12 +263,7 @@ DATAFLUX_INLINE bool hidden_file::publish(const std::string& name, bool flush) {
   }
   named_ = true;
   hidden_.clear();
-  if (!flush) return true;
-  const int folder = ::openat(folder_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder >= 0) {
-    static_cast<void>(::fsync(folder));
-    ::close(folder);
-  }
+  if (flush) detail::flush_folder(folder_);
   return true;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <dataflux/exec/detail/signals.hpp>
 #include <dataflux/exec/interrupt_source.hpp>
-#include <dataflux/exec/signals.hpp>
 
 #include <array>
 #include <atomic>
@@ -143,7 +143,7 @@ DATAFLUX_INLINE void interrupt_source::close() noexcept {
 DATAFLUX_INLINE result<interrupt_source> interrupt_source::create() {
   auto made = std::make_unique<detail::interrupt_watch>();
   auto& only = detail::interrupt_watch::instance();
-  // What a forked child has inherited watches nothing there.
+  // An inherited source watches nothing in a forked child.
   if (auto* const there = only.load(); there != nullptr && there->inherited()) there->give_back();
   detail::interrupt_watch* none = nullptr;
   if (!only.compare_exchange_strong(none, made.get())) {

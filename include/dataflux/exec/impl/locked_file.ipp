@@ -1,7 +1,7 @@
 #pragma once
 
 #include <dataflux/exec/detail/file_lock.hpp>
-#include <dataflux/exec/locked_file.hpp>
+#include <dataflux/exec/detail/locked_file.hpp>
 
 #include <fcntl.h>
 #include <unistd.h>

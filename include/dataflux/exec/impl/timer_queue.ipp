@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/exec/timer_queue.hpp>
+#include <dataflux/exec/detail/timer_queue.hpp>
 
 #include <utility>
 

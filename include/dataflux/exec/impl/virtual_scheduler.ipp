@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/exec/detail/signals.hpp>
 #include <dataflux/exec/virtual_scheduler.hpp>
 
 #include <algorithm>
@@ -46,6 +47,80 @@ DATAFLUX_INLINE std::size_t virtual_scheduler::run_until(time_point when) {
   }
   if (when != never) now_ = std::max(now_, when);
   return count;
+}
+
+DATAFLUX_INLINE virtual_thread::virtual_thread() {
+  const detail::all_signals_blocked quiet;
+  thread_ = std::thread([this] { loop(); });
+}
+
+DATAFLUX_INLINE virtual_thread::~virtual_thread() {
+  {
+    std::scoped_lock lock(mutex_);
+    ending_ = true;
+    arrived_.notify_one();
+  }
+  thread_.join();
+  // One by one and unlocked: a task's destructor may post again, or cancel.
+  for (task dropped;; dropped = {}) {
+    std::scoped_lock lock(mutex_);
+    if (!ready_.empty()) {
+      dropped = std::move(ready_.front());
+      ready_.pop_front();
+    } else if (dropped = timers_.take_due(never); !dropped) {
+      break;
+    }
+  }
+}
+
+DATAFLUX_INLINE time_point virtual_thread::now() const noexcept {
+  std::scoped_lock lock(mutex_);
+  return now_;
+}
+
+DATAFLUX_INLINE void virtual_thread::post(task work) {
+  std::scoped_lock lock(mutex_);
+  ready_.push_back(std::move(work));
+  arrived_.notify_one();
+}
+
+DATAFLUX_INLINE timer_id virtual_thread::at(time_point when, task work) {
+  std::scoped_lock lock(mutex_);
+  const timer_id id = timers_.add(when, std::move(work));
+  arrived_.notify_one();
+  return id;
+}
+
+DATAFLUX_INLINE bool virtual_thread::cancel(timer_id id) noexcept {
+  // The task goes outside of the lock, as its destructor may come back.
+  std::unique_lock lock(mutex_);
+  const task dropped = timers_.take(id);
+  lock.unlock();
+  return static_cast<bool>(dropped);
+}
+
+DATAFLUX_INLINE bool virtual_thread::is_current() const noexcept {
+  return std::this_thread::get_id() == thread_.get_id();
+}
+
+DATAFLUX_INLINE void virtual_thread::loop() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    arrived_.wait(lock, [this] { return ending_ || !ready_.empty() || timers_.next() != never; });
+    if (ending_) return;
+    task work;
+    if (!ready_.empty()) {
+      work = std::move(ready_.front());
+      ready_.pop_front();
+    } else {
+      now_ = std::max(now_, timers_.next());
+      work = timers_.take_due(now_);
+    }
+    lock.unlock();
+    work();
+    work = {};
+    lock.lock();
+  }
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI

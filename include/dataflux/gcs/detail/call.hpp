@@ -1,11 +1,11 @@
 #pragma once
 
-#include <dataflux/collecting_sink.hpp>
+#include <dataflux/detail/collecting_sink.hpp>
 #include <dataflux/gcs/detail/client_core.hpp>
-#include <dataflux/gcs/error_reply.hpp>
-#include <dataflux/gcs/reply_facts.hpp>
-#include <dataflux/gcs/verb.hpp>
-#include <dataflux/http/transport.hpp>
+#include <dataflux/gcs/detail/error_reply.hpp>
+#include <dataflux/gcs/detail/reply_facts.hpp>
+#include <dataflux/gcs/detail/verb.hpp>
+#include <dataflux/http/detail/transport.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -26,7 +26,8 @@ inline std::uint64_t least_bytes_in(const client_options& o, duration time) noex
 ///
 /// Made and launched on the caller's thread; from begin() on everything runs on one executor, so
 /// that nothing here needs a lock. It is kept alive by whatever will continue it: the transport, a
-/// timer, the token cache, or a posted task.
+/// timer, the token cache, or a posted task. Calls of a kind that comes in streams are kept by the
+/// core when they have ended, and used again with the capacity of their strings.
 class call : public http::exchange {
  public:
   explicit call(const buffer_pool& buffers) : body_(buffers) {}
@@ -35,12 +36,19 @@ class call : public http::exchange {
   void launch(const call_limits& allowed, std::optional<error> bad);
   /// Asks for an early end; any thread.
   void stop();
+  void stop_heard() noexcept { stop(); }
 
  protected:
-  /// Makes a new call, or one out of a pool, belong to `core`; the count of references becomes 1.
-  void reuse(ref<client_core> core) noexcept;
-  /// What a call does before it goes back into the pool, lest it keep the core alive.
-  ref<client_core> leave_core() noexcept { return std::move(core_); }
+  /// A call of that kind, kept or new, that belongs to `core`. Only calls of type Call are `kind`.
+  template <class Call>
+  static ref<Call> take(ref<client_core> core, const verb_info& kind) {
+    call* const spare = core->take_spare(kind);
+    Call* const made = spare != nullptr ? static_cast<Call*>(spare) : new Call(core->buffers);
+    made->reuse(std::move(core));
+    return ref<Call>::adopt(made);
+  }
+  /// Whether it is worth being kept.
+  virtual bool recycled() const noexcept { return false; }
   client_core& core() noexcept { return *core_; }
 
   virtual const verb_info& info() const noexcept = 0;
@@ -89,12 +97,10 @@ class call : public http::exchange {
   bool stopped() const noexcept { return stopped_.load(std::memory_order_relaxed); }
 
  private:
-  enum class phase : std::uint8_t { idle, token, turn, wait, exchange, finished };
-  struct stopper {
-    call* self;
-    void operator()() const noexcept { self->stop(); }
-  };
+  DATAFLUX_INLINE void last_reference_gone() noexcept final;
+  void reuse(ref<client_core> core) noexcept;
 
+  enum class phase : std::uint8_t { idle, token, turn, wait, exchange, finished };
   void begin();
   void attempt();
   void with_token(std::string_view authorization);
@@ -105,9 +111,9 @@ class call : public http::exchange {
   void wait_until(time_point when, void (call::*then)());
   void cancel_here();
   void deadline_here();
-  result<byte_sink*> on_head(const http::reply_head& head) final;
-  void on_moved(std::size_t sent, std::size_t received) noexcept final;
-  void on_done(http::exchange_report& report) noexcept final;
+  DATAFLUX_INLINE result<byte_sink*> on_head(const http::reply_head& head) final;
+  DATAFLUX_INLINE void on_moved(std::size_t sent, std::size_t received) noexcept final;
+  DATAFLUX_INLINE void on_done(http::exchange_report& report) noexcept final;
   bool got_on(const http::exchange_report& report) const;
   void settle(const http::exchange_report& report);
   void settle(error e);
@@ -143,7 +149,7 @@ class call : public http::exchange {
   reply_facts facts_{};
   collecting_sink body_;
   std::stop_token stop_token_{};
-  std::optional<std::stop_callback<stopper>> on_stop_{};
+  dataflux::detail::stop_watch<call> on_stop_{};
 
   friend class pace_line;
   friend class client_core;

@@ -1,20 +1,21 @@
 #pragma once
 
-#include <dataflux/auth/token_cache.hpp>
-#include <dataflux/buffer.hpp>
-#include <dataflux/gcs/client_options.hpp>
+#include <dataflux/auth/detail/token_cache.hpp>
+#include <dataflux/detail/buffer.hpp>
+#include <dataflux/detail/process_stamp.hpp>
+#include <dataflux/detail/ref.hpp>
+#include <dataflux/gcs/client.hpp>
+#include <dataflux/gcs/detail/endpoint.hpp>
 #include <dataflux/gcs/detail/pace_line.hpp>
-#include <dataflux/gcs/endpoint.hpp>
-#include <dataflux/gcs/verb.hpp>
-#include <dataflux/http/pacing.hpp>
-#include <dataflux/http/retry.hpp>
-#include <dataflux/http/transport.hpp>
+#include <dataflux/gcs/detail/verb.hpp>
+#include <dataflux/http/detail/message.hpp>
+#include <dataflux/http/detail/pacing.hpp>
+#include <dataflux/http/detail/retry.hpp>
+#include <dataflux/http/detail/transport.hpp>
 #include <dataflux/observer.hpp>
-#include <dataflux/ref.hpp>
 
 #include <atomic>
 #include <condition_variable>
-#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -27,8 +28,10 @@ namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
 /// The one that is asked for, else the one that the credentials say.
 std::string quota_project_of(const client_options& o, const auth::credentials_ptr& c);
 
+/// The one of the credentials, else the one whose quota is used.
+std::string project_of(const client_options& o, const auth::credentials_ptr& c);
+
 class call;
-class read_call;
 
 /// What all calls of one client share, and the list of those that are under way.
 class client_core final : public ref_counted {
@@ -38,13 +41,15 @@ class client_core final : public ref_counted {
 
   const client_options options;
   const gcs::endpoint where;
-  const std::string user_agent;
+  /// Those header fields that all requests have.
+  const http::header_list own_fields;
   const std::string quota_project;
+  const std::string project;
   std::unique_ptr<auth::token_cache> tokens;
   http::retry_budget retry_budget{};
   buffer_pool buffers{};
   counters totals{};
-  const std::uint64_t generation;
+  const dataflux::detail::process_stamp born{};
 
   /// The endpoint has answered a call.
   bool answered() const noexcept { return answered_.load(std::memory_order_relaxed); }
@@ -52,7 +57,9 @@ class client_core final : public ref_counted {
     if (!answered()) answered_.store(true, std::memory_order_relaxed);
   }
   bool forked() const noexcept;
-  call_context context() const noexcept { return {where, options.user_project, quota_project}; }
+  call_context context() const noexcept {
+    return {where, options.user_project, quota_project, project};
+  }
   /// Uniform in [0, 1) and 128 bits; from a generator of the calling thread.
   static double random();
   static call_id random_id();
@@ -69,10 +76,10 @@ class client_core final : public ref_counted {
   void end_transport();
   http::transport& transport() const noexcept { return *transport_; }
 
-  /// Reads are the steady stream of a training job: their call objects are used again, with the
-  /// capacity of their strings.
-  ref<read_call> take_read_call();
-  bool put_back(read_call& c) noexcept;
+  /// A call of that kind that has ended; null where there is none.
+  call* take_spare(const verb_info& kind);
+  /// Keeps a call that has ended. False: nobody wants it any more.
+  bool put_back(call& c) noexcept;
 
  private:
   std::shared_ptr<http::transport> owned_transport_;
@@ -86,9 +93,16 @@ class client_core final : public ref_counted {
   call* first_{nullptr};
   std::size_t active_{0};
   bool closing_{false};
-  std::vector<read_call*> spare_reads_{};
+  /// Calls that wait for their next use, chained by next_.
+  struct spare_calls {
+    const verb_info* kind;
+    call* first{nullptr};
+    std::size_t count{0};
+  };
+  spare_calls& spares_of(const verb_info& kind);
+  std::vector<spare_calls> spares_{};
 
-  ~client_core() override;
+  DATAFLUX_INLINE ~client_core() override;
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI::gcs::detail

@@ -1,13 +1,15 @@
 #pragma once
 
-#include <dataflux/exec/scheduler.hpp>
-#include <dataflux/http/pacing.hpp>
-#include <dataflux/ref.hpp>
+#include <dataflux/detail/ref.hpp>
+#include <dataflux/exec/detail/scheduler.hpp>
+#include <dataflux/http/detail/pacing.hpp>
 
 #include <atomic>
 #include <cstddef>
 #include <deque>
 #include <mutex>
+#include <string>
+#include <string_view>
 
 namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
 
@@ -18,11 +20,12 @@ class call;
 /// Thread-safe; calls of all executors share it.
 class pace_line {
  public:
-  explicit pace_line(http::pacing::lane& lane);
+  pace_line(http::pacing::lane& lane, std::string_view bucket);
   ~pace_line();
   pace_line(const pace_line&) = delete;
   pace_line& operator=(const pace_line&) = delete;
 
+  std::string_view bucket() const noexcept { return bucket_; }
   /// Sends `c` now, or as soon as it is its turn; on its executor.
   void enter(call& c);
   /// Takes a waiting call out. False if its turn has come.
@@ -36,6 +39,7 @@ class pace_line {
   void arm(scheduler& here, time_point when);
 
   http::pacing::lane& lane_;
+  const std::string bucket_;
   std::atomic<std::size_t> size_{0};
   std::mutex mutex_{};
   std::deque<ref<call>> waiting_{};

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <dataflux/gcs/detail/call.hpp>
-#include <dataflux/gcs/read_verb.hpp>
+#include <dataflux/gcs/detail/read_verb.hpp>
 #include <dataflux/store/object_store.hpp>
 
 #include <cstdint>
@@ -22,9 +22,9 @@ class read_call final : public call, private byte_sink {
                     completion done);
 
  private:
-  friend class client_core;
+  friend class call;
   explicit read_call(const buffer_pool& buffers) : call(buffers) {}
-  void last_reference_gone() noexcept override;
+  bool recycled() const noexcept override { return true; }
 
   const verb_info& info() const noexcept override { return read_verb::info; }
   /// A read that has begun is about the generation that it is pinned to.
@@ -39,18 +39,18 @@ class read_call final : public call, private byte_sink {
   bool accepts(int status) const noexcept override {
     return status == 200 || status == 206 || status == 416;
   }
-  result<byte_sink*> open_body(const http::reply_head& head) override;
-  result<progress> take_reply() override;
-  result<void> prepare_retry() override;
-  void conclude(std::optional<error> failure) noexcept override;
+  DATAFLUX_INLINE result<byte_sink*> open_body(const http::reply_head& head) override;
+  DATAFLUX_INLINE result<progress> take_reply() override;
+  DATAFLUX_INLINE result<void> prepare_retry() override;
+  DATAFLUX_INLINE void conclude(std::optional<error> failure) noexcept override;
 
   result<void> begin_body(const read_head& head);
   result<void> start_over();
 
-  result<void> expect(std::uint64_t length) override;
-  bytes_span prepare(std::size_t wanted) override;
-  result<void> commit(std::size_t count) override;
-  result<void> rewind(std::uint64_t offset) override;
+  DATAFLUX_INLINE result<void> expect(std::uint64_t length) override;
+  DATAFLUX_INLINE bytes_span prepare(std::size_t wanted) override;
+  DATAFLUX_INLINE result<void> commit(std::size_t count) override;
+  DATAFLUX_INLINE result<void> rewind(std::uint64_t offset) override;
 
   read_request request_{};
   byte_sink* sink_{nullptr};
@@ -61,7 +61,7 @@ class read_call final : public call, private byte_sink {
   std::uint64_t expected_{0};  ///< byte_range::to_end when the reply does not know either
   std::uint64_t received_{0};
   std::uint32_t crc_{0};
-  std::byte* lent_{nullptr};
+  std::byte* borrowed_{nullptr};
   bool begun_{false};
   bool mismatched_{false};
   read_summary summary_{};

@@ -1,9 +1,7 @@
 #pragma once
 
-#include <dataflux/codec/crc32c.hpp>
-#include <dataflux/codec/json.hpp>
-#include <dataflux/codec/rfc3339.hpp>
-#include <dataflux/store/attributes.hpp>
+#include <dataflux/codec/detail/json.hpp>
+#include <dataflux/codec/detail/rfc3339.hpp>
 #include <dataflux/store/object_metadata.hpp>
 
 #include <cstdint>
@@ -11,10 +9,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-/// Private: reads the members of the service's resources.
+/// Private: reads the members of small resources; those of objects are an object_reader's.
 namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
 
 /// Takes members of a JSON resource; remembers the first one that is not what it must be.
@@ -44,26 +41,6 @@ class resource_reader {
     if (const auto value = member(key)) {
       into = codec::parse_rfc3339(value.text().value_or(std::string_view{}));
       check(into.has_value(), key);
-    }
-  }
-  void crc32c(std::optional<std::uint32_t>& into) {
-    if (const auto value = member("crc32c")) {
-      into = codec::decode_crc32c(value.text().value_or(std::string_view{}));
-      check(into.has_value(), "crc32c");
-    }
-  }
-  void metadata(std::vector<std::pair<std::string, std::string>>& into, std::string& mark) {
-    const auto value = member("metadata");
-    if (!value) return;
-    check(value.kind() == codec::json_kind::object, "metadata");
-    for (const auto& entry : value.members()) {
-      const auto found = entry.value.text();
-      check(found.has_value(), "metadata");
-      if (entry.key == upload_mark_key) {
-        mark = found.value_or(std::string_view{});
-      } else {
-        into.emplace_back(entry.key, found.value_or(std::string_view{}));
-      }
     }
   }
   void require(std::string_view key) { check(static_cast<bool>(member(key)), key); }

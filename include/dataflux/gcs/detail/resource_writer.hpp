@@ -1,11 +1,12 @@
 #pragma once
 
-#include <dataflux/codec/json_writer.hpp>
-#include <dataflux/codec/rfc3339.hpp>
-#include <dataflux/gcs/verb.hpp>
-#include <dataflux/store/attributes.hpp>
+#include <dataflux/codec/detail/json_writer.hpp>
+#include <dataflux/codec/detail/rfc3339.hpp>
+#include <dataflux/gcs/detail/verb.hpp>
+#include <dataflux/store/detail/attributes.hpp>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,27 +15,37 @@
 namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
 
 /// 32 hexadecimal digits.
-inline std::string hexadecimal(const call_id& id) {
-  constexpr std::string_view digits{"0123456789abcdef"};
-  std::string text(32, '0');
-  char* to = text.data();
-  for (const std::uint64_t half : id) {
-    for (int shift = 60; shift >= 0; shift -= 4) *to++ = digits[(half >> shift) & 0xfU];
+class hexadecimal {
+ public:
+  explicit hexadecimal(const call_id& id) noexcept {
+    constexpr std::string_view digits{"0123456789abcdef"};
+    char* to = text_.data();
+    for (const std::uint64_t half : id) {
+      for (int shift = 60; shift >= 0; shift -= 4) *to++ = digits[(half >> shift) & 0xfU];
+    }
   }
-  return text;
-}
+  std::string_view view() const noexcept { return {text_.data(), text_.size()}; }
+
+ private:
+  std::array<char, 32> text_{};
+};
 
 /// The mark of a write; empty when the caller's metadata leave no room for it within the service's
 /// 8 KiB (protocol.md 3.3).
-inline std::string mark_of(const call_id& id, const attributes_view& a) {
-  std::string mark = hexadecimal(id);
+inline void write_mark(const call_id& id, const object_attributes& a, std::string& mark) {
+  mark.assign(hexadecimal{id}.view());
   std::size_t bytes = upload_mark_key.size() + mark.size();
   for (const auto& [key, value] : a.metadata) bytes += key.size() + value.size();
-  return bytes <= 8192 ? mark : std::string{};
+  if (bytes > 8192) mark.clear();
+}
+inline std::string mark_of(const call_id& id, const object_attributes& a) {
+  std::string mark;
+  write_mark(id, a, mark);
+  return mark;
 }
 
-inline std::string_view content_type_of(const attributes_view& a) noexcept {
-  return a.content_type.empty() ? std::string_view{"application/octet-stream"} : a.content_type;
+inline std::string_view content_type_of(const object_attributes& a) noexcept {
+  return a.content_type.empty() ? "application/octet-stream" : std::string_view(a.content_type);
 }
 
 inline void append_optional(codec::json_writer& json, std::string_view key, std::string_view text) {
@@ -43,9 +54,12 @@ inline void append_optional(codec::json_writer& json, std::string_view key, std:
 
 /// All but contentType, inside of an object that the caller has begun. The KMS key is none of the
 /// resource's members: it travels in the query.
-inline void append_attributes(codec::json_writer& json, const attributes_view& a,
+inline void append_attributes(codec::json_writer& json, const object_attributes& a,
                               std::string_view mark) {
   append_optional(json, "contentEncoding", a.content_encoding);
+  append_optional(json, "cacheControl", a.cache_control);
+  append_optional(json, "contentDisposition", a.content_disposition);
+  append_optional(json, "contentLanguage", a.content_language);
   append_optional(json, "storageClass", a.storage_class);
   if (a.custom_time) json.key("customTime").string(codec::format_rfc3339(*a.custom_time));
   if (a.metadata.empty() && mark.empty()) return;
@@ -56,10 +70,10 @@ inline void append_attributes(codec::json_writer& json, const attributes_view& a
 }
 
 /// Is it the object of the write that left `mark`? Without one, its metadata must do.
-inline bool bears(const object_metadata& found, std::string_view mark, const attributes_view& a) {
+inline bool bears(const object_metadata& found, std::string_view mark, const object_attributes& a) {
   if (!mark.empty()) return found.upload_mark == mark;
   auto stored = found.metadata;
-  std::vector<std::pair<std::string, std::string>> sent(a.metadata.begin(), a.metadata.end());
+  auto sent = a.metadata;
   std::sort(sent.begin(), sent.end());
   std::sort(stored.begin(), stored.end());
   return sent == stored;

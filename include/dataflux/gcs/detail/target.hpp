@@ -1,8 +1,8 @@
 #pragma once
 
-#include <dataflux/codec/percent.hpp>
-#include <dataflux/gcs/verb.hpp>
-#include <dataflux/store/preconditions.hpp>
+#include <dataflux/codec/detail/percent.hpp>
+#include <dataflux/gcs/detail/verb.hpp>
+#include <dataflux/store/object_metadata.hpp>
 
 #include <array>
 #include <charconv>
@@ -12,6 +12,9 @@
 
 /// Private: writes a request's target in place, without temporaries.
 namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
+
+/// What `maxResults` may be at most.
+inline constexpr std::uint32_t greatest_page = 1000;
 
 template <class Integer>
 void append_number(std::string& out, Integer value) {

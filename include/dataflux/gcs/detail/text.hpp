@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/http/message.hpp>
+#include <dataflux/http/detail/message.hpp>
 
 #include <charconv>
 #include <optional>

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <dataflux/gcs/detail/call.hpp>
-#include <dataflux/gcs/object_verbs.hpp>
-#include <dataflux/gcs/repeat_rules.hpp>
+#include <dataflux/gcs/detail/object_verbs.hpp>
+#include <dataflux/gcs/detail/repeat_rules.hpp>
+#include <dataflux/store/detail/validate.hpp>
 #include <dataflux/store/object_store.hpp>
-#include <dataflux/store/validate.hpp>
 
 #include <optional>
 #include <type_traits>
@@ -20,28 +20,39 @@ class verb_call final : public call {
   using request_type = typename Verb::request;
   using completion = object_store::completion<value>;
 
-  /// A side call of another call runs on that one's executor, `home`.
+  /// A side call of another call runs on that one's executor, `strand`.
   static void start(ref<client_core> core, const request_type& what, completion done,
-                    scheduler* home = nullptr) {
-    auto made = ref<verb_call>::adopt(new verb_call(core->buffers, what, std::move(done)));
-    made->reuse(std::move(core));
-    made->executor = home;
-    std::optional<error> bad;
-    if (auto valid = made->check(); !valid) {
-      bad = std::move(valid).error();
-    } else if (auto prepared = Verb::prepare(made->request_, made->id()); prepared) {
-      made->state_ = std::move(*prepared);
-    } else {
-      bad = std::move(prepared).error();
-    }
-    made->launch(made->request_.limits, std::move(bad));
+                    scheduler* strand = nullptr) {
+    const ref<verb_call> made = take<verb_call>(std::move(core), Verb::info);
+    made->request_ = what;
+    made->done_ = std::move(done);
+    made->executor = strand;
+    made->launch(made->request_.limits, made->prepare());
   }
 
  private:
   static constexpr repeat_rule rule = repeat_rule_of<Verb>;
 
-  verb_call(const buffer_pool& buffers, const request_type& what, completion done)
-      : call(buffers), request_(what), done_(std::move(done)) {}
+  friend class call;
+  explicit verb_call(const buffer_pool& buffers) : call(buffers) {}
+  bool recycled() const noexcept override {
+    return requires { Verb::recycled; };
+  }
+
+  /// Why the call must fail before any request.
+  std::optional<error> prepare() {
+    if (auto valid = check(); !valid) return std::move(valid).error();
+    auto prepared = [this] {
+      if constexpr (requires { Verb::prepare(request_, id(), std::move(state_)); }) {
+        return Verb::prepare(request_, id(), std::move(state_));
+      } else {
+        return Verb::prepare(request_, id());
+      }
+    }();
+    if (!prepared) return std::move(prepared).error();
+    state_ = std::move(*prepared);
+    return std::nullopt;
+  }
 
   result<void> check() {
     if (auto valid = validate(request_); !valid) return valid;
@@ -127,7 +138,7 @@ class verb_call final : public call {
       // only witness.
       const bool silent = (outcome_unknown && e.http_status() < 300) || value_.has_value();
       if (meaning != repeat_meaning::compare && !silent) return false;
-      look(e);
+      stat(e);
       return true;
     } else if constexpr (std::is_void_v<value>) {
       if (meaning != repeat_meaning::done) return false;
@@ -145,17 +156,17 @@ class verb_call final : public call {
   }
 
   /// Success if the object is there as this call was to make it; otherwise the error that led here.
-  void look(const error& e) {
+  void stat(const error& e) {
     verb_call<stat_verb>::start(
         ref<client_core>::share(&core()), question(identity()),
         [self = ref<verb_call>::share(this), e = error(e)](result<object_metadata> found) mutable {
           if (!found) return self->finish(std::move(e));
-          self->judge(std::move(e), *std::move(found));
+          self->verify(std::move(e), *std::move(found));
         },
         executor);
   }
 
-  void judge(error e, object_metadata found) {
+  void verify(error e, object_metadata found) {
     if constexpr (requires { Verb::witness(request_); }) {
       stat_request about = Verb::witness(request_);
       about.limits = remaining_limits();
@@ -204,6 +215,7 @@ class verb_call final : public call {
 
   void conclude(std::optional<error> failure) noexcept override {
     auto done = std::exchange(done_, {});
+    request_.limits = {};  // whose stop is the caller's
     if (failure) {
       done(std::move(*failure));
     } else if constexpr (std::is_void_v<value>) {
@@ -211,12 +223,13 @@ class verb_call final : public call {
     } else {
       done(std::move(*value_));
     }
+    value_.reset();
   }
 
   using stored_value = std::conditional_t<std::is_void_v<value>, no_state, value>;
-  request_type request_;
+  request_type request_{};
   typename Verb::state state_{};
-  completion done_;
+  completion done_{};
   std::optional<stored_value> value_{};
 };
 

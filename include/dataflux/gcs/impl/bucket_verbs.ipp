@@ -1,12 +1,15 @@
 #pragma once
 
-#include <dataflux/codec/json.hpp>
-#include <dataflux/gcs/bucket_verbs.hpp>
+#include <dataflux/codec/detail/json.hpp>
+#include <dataflux/gcs/detail/bucket_verbs.hpp>
+#include <dataflux/gcs/detail/error_reply.hpp>
+#include <dataflux/gcs/detail/object_resource.hpp>
 #include <dataflux/gcs/detail/resource_reader.hpp>
 #include <dataflux/gcs/detail/target.hpp>
-#include <dataflux/gcs/object_resource.hpp>
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::gcs {
 
@@ -28,6 +31,51 @@ inline error bad_member(std::string_view what, std::string_view key) {
                               .append("'")};
 }
 
+/// The key of the first member at fault; empty when there is none.
+inline std::string_view read_bucket(codec::json_value resource, bucket_metadata& out) {
+  resource_reader reader{resource};
+  reader.require("name");
+  reader.text("name", out.name);
+  reader.text("location", out.location);
+  reader.text("locationType", out.location_type);
+  reader.text("storageClass", out.storage_class);
+  reader.number("metageneration", out.metageneration);
+  reader.number("projectNumber", out.project_number);
+  reader.time("timeCreated", out.created);
+  const auto truth = [&resource](std::string_view of, std::string_view key) {
+    return resource.find(of).find(key).boolean().value_or(false);
+  };
+  const auto seconds = [&resource](std::string_view of, std::string_view key) {
+    return resource.find(of).find(key).int64().value_or(0);
+  };
+  out.hierarchical = truth("hierarchicalNamespace", "enabled");
+  out.versioning = truth("versioning", "enabled");
+  out.requester_pays = truth("billing", "requesterPays");
+  const codec::json_value access = resource.find("iamConfiguration");
+  out.uniform_access =
+      access.find("uniformBucketLevelAccess").find("enabled").boolean().value_or(false);
+  out.soft_delete_seconds = seconds("softDeletePolicy", "retentionDurationSeconds");
+  out.retention_seconds = seconds("retentionPolicy", "retentionPeriod");
+  out.default_event_based_hold = resource.find("defaultEventBasedHold").boolean().value_or(false);
+  return reader.fault();
+}
+
+/// What read_bucket() reads. Labels, rules and the like would be most of a page.
+inline constexpr std::string_view bucket_fields{
+    "fields=nextPageToken,items(name,location,locationType,storageClass,metageneration,"
+    "projectNumber,timeCreated,hierarchicalNamespace/enabled,versioning/enabled,"
+    "billing/requesterPays,iamConfiguration/uniformBucketLevelAccess/enabled,"
+    "softDeletePolicy/retentionDurationSeconds,retentionPolicy/retentionPeriod,"
+    "defaultEventBasedHold)"};
+
+inline result<void> check_project(const call_context& context, std::string_view asked) {
+  if (!asked.empty() || !context.project.empty()) return {};
+  return error{
+      errc::invalid_argument,
+      "no project: the request names none and the credentials know none; set the request's "
+      "project, or client_options::quota_project"};
+}
+
 inline bool is_zonal(std::string_view location_type, std::string_view storage_class) noexcept {
   return location_type == "zone" || storage_class == "RAPID";
 }
@@ -45,35 +93,84 @@ DATAFLUX_INLINE result<bucket_metadata> bucket_verb::parse(const request& r, con
                                                            const whole_reply& reply) {
   const auto document = parse_json_reply(reply);
   if (!document) return document.error();
-  const codec::json_value root = document->root();
   bucket_metadata out;
-  detail::resource_reader reader{root};
-  reader.require("name");
-  reader.text("name", out.name);
-  reader.text("location", out.location);
-  reader.text("locationType", out.location_type);
-  reader.text("storageClass", out.storage_class);
-  reader.number("metageneration", out.metageneration);
-  reader.number("projectNumber", out.project_number);
-  reader.time("timeCreated", out.created);
-  if (!reader.fault().empty()) return detail::bad_member("bucket resource", reader.fault());
+  if (const auto fault = detail::read_bucket(document->root(), out); !fault.empty()) {
+    return detail::bad_member("bucket resource", fault);
+  }
   if (out.name != r.bucket) {
     return error{errc::internal, "the reply is about another bucket"};
   }
-  const auto truth = [&root](std::string_view of, std::string_view key) {
-    return root.find(of).find(key).boolean().value_or(false);
-  };
-  out.hierarchical = truth("hierarchicalNamespace", "enabled");
-  out.versioning = truth("versioning", "enabled");
-  out.requester_pays = truth("billing", "requesterPays");
-  out.uniform_access =
-      root.find("iamConfiguration").find("uniformBucketLevelAccess").find("enabled").boolean() ==
-      true;
-  out.soft_delete_seconds =
-      root.find("softDeletePolicy").find("retentionDurationSeconds").int64().value_or(0);
-  out.retention_seconds = root.find("retentionPolicy").find("retentionPeriod").int64().value_or(0);
-  out.default_event_based_hold = root.find("defaultEventBasedHold").boolean().value_or(false);
   return out;
+}
+
+DATAFLUX_INLINE result<void> list_buckets_verb::check(const call_context& context,
+                                                      const request& r) {
+  return detail::check_project(context, r.project);
+}
+
+DATAFLUX_INLINE void list_buckets_verb::build(const call_context& context, const request& r,
+                                              const state&, http::request& out) {
+  detail::begin(context, http::method::get, out);
+  std::string_view path = context.endpoint.json_buckets();
+  path.remove_suffix(1);  // its '/', behind which a bucket would be
+  detail::target_writer target{out};
+  target.bucket_path(path, {})
+      .raw("prettyPrint=false")
+      .raw(detail::bucket_fields)
+      .text("project", r.project.empty() ? context.project : r.project)
+      .number("maxResults", r.max_results == 0 ? detail::greatest_page : r.max_results)
+      .optional_text("prefix", r.prefix)
+      .optional_text("pageToken", r.page_token);
+  detail::bill_json(context, target, out);
+}
+
+DATAFLUX_INLINE result<bucket_page> list_buckets_verb::parse(const request& r, const state&,
+                                                             const whole_reply& reply) {
+  const auto document = parse_json_reply(reply);
+  if (!document) return document.error();
+  bucket_page out;
+  for (const codec::json_value& item : document->root().find("items").elements()) {
+    bucket_metadata& bucket = out.buckets.emplace_back();
+    if (const auto fault = detail::read_bucket(item, bucket); !fault.empty()) {
+      return detail::bad_member("bucket resource", fault);
+    }
+    if (!bucket.name.starts_with(r.prefix)) {
+      return error{errc::internal, "the reply lists the bucket '" +
+                                       printable_text(bucket.name, 250) +
+                                       "', which lacks the prefix asked for"};
+    }
+  }
+  out.next_page_token = document->root().find("nextPageToken").to_string();
+  if (!r.page_token.empty() && out.next_page_token == r.page_token) {
+    return error{errc::internal, "the listing does not advance: the page names itself as the next"};
+  }
+  return out;
+}
+
+DATAFLUX_INLINE result<listed_buckets> list_all_buckets_verb::prepare(const request& r,
+                                                                      const call_id&) {
+  return listed_buckets{.next = {.project = r.project, .prefix = r.prefix}};
+}
+
+DATAFLUX_INLINE result<void> list_all_buckets_verb::check(const call_context& context,
+                                                          const request& r) {
+  return detail::check_project(context, r.project);
+}
+
+DATAFLUX_INLINE void list_all_buckets_verb::build(const call_context& context, const request&,
+                                                  const state& at, http::request& out) {
+  list_buckets_verb::build(context, at.next, {}, out);
+}
+
+DATAFLUX_INLINE result<std::optional<std::vector<bucket_metadata>>> list_all_buckets_verb::parse(
+    const request&, state& at, const whole_reply& reply) {
+  auto page = list_buckets_verb::parse(at.next, {}, reply);
+  if (!page) return std::move(page).error();
+  at.found.insert(at.found.end(), std::make_move_iterator(page->buckets.begin()),
+                  std::make_move_iterator(page->buckets.end()));
+  at.next.page_token = std::move(page->next_page_token);
+  if (!at.next.page_token.empty()) return std::optional<value>{};
+  return std::optional{std::move(at.found)};
 }
 
 DATAFLUX_INLINE void storage_layout_verb::build(const call_context& context, const request& r,

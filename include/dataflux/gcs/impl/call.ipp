@@ -7,26 +7,51 @@
 #include <string>
 #include <utility>
 
+/// A call is in one of six phases. idle: one of its own functions runs. token: it waits for the
+/// token cache. turn: it stands in the line of its bucket and kind of request. exchange: the
+/// transport has it. wait: a timer runs before another attempt. finished.
+///
+/// launch() runs on the caller's thread: it registers the call with the client and posts begin() to
+/// the call's executor, where all the rest is. attempt() asks for a token and then for a turn.
+/// send() builds the request. on_head() gives the sink of an accepted reply, or keeps the body of
+/// an error. on_done() ends the attempt: a good reply is taken, and the call is done or goes on at
+/// once. Everything else goes to settle() (call_outcome.ipp), which ends the call or leads back to
+/// attempt().
+///
+/// stop() comes from any thread and posts cancel_here(), which ends the phase that the call is in.
+/// The deadline ends token and turn by a timer, cuts wait short, and is the transport's in an
+/// exchange. finish() runs once: it takes timer and stop back, calls the completion and leaves the
+/// client.
 namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
 
 /// What is kept of the body of an error reply.
 inline constexpr std::size_t error_body_limit = std::size_t{64} << 10U;
+/// What a call that waits for its next use keeps of its buffer.
+inline constexpr std::size_t kept_body_limit = std::size_t{4} << 10U;
 
 /// Telemetry (protocol.md 0.3): one id per call, the same on all its attempts.
 inline void add_api_client(const call_id& id, http::header_list& headers) {
   constexpr std::string_view start{"gl-cpp/20 gccl/" DATAFLUX_VERSION " gccl-invocation-id/"};
+  constexpr std::string_view digits{"0123456789abcdef"};
+  call_id shown = id;  // a random UUID of RFC 9562
+  shown[0] = (shown[0] & ~std::uint64_t{0xf000}) | 0x4000U;
+  shown[1] = (shown[1] & ~(std::uint64_t{3} << 62U)) | (std::uint64_t{1} << 63U);
   char text[start.size() + 36];
   char* at = text + start.copy(text, start.size());
-  for (int digit = 0; digit < 32; ++digit) {
-    if (digit == 8 || digit == 12 || digit == 16 || digit == 20) *at++ = '-';
-    unsigned nibble =
-        static_cast<unsigned>(id[static_cast<std::size_t>(digit) / 16] >> (60 - 4 * (digit % 16))) &
-        0xfU;
-    if (digit == 12) nibble = 4;  // a random UUID of RFC 9562
-    if (digit == 16) nibble = 8U | (nibble & 3U);
-    *at++ = "0123456789abcdef"[nibble];
+  for (unsigned byte = 0; byte < 16; ++byte) {
+    if (byte == 4 || byte == 6 || byte == 8 || byte == 10) *at++ = '-';
+    const auto value = static_cast<unsigned>(shown[byte / 8] >> (56 - 8 * (byte % 8))) & 0xffU;
+    *at++ = digits[value >> 4U];
+    *at++ = digits[value & 0xfU];
   }
   headers.add("x-goog-api-client", std::string_view{text, sizeof text});
+}
+
+/// Kept, it must not keep the core alive.
+DATAFLUX_INLINE void call::last_reference_gone() noexcept {
+  const ref<client_core> core = std::move(core_);
+  body_.release_if_larger(kept_body_limit);
+  if (!core || !recycled() || !core->put_back(*this)) delete this;
 }
 
 DATAFLUX_INLINE void call::reuse(ref<client_core> core) noexcept {
@@ -40,7 +65,6 @@ DATAFLUX_INLINE void call::reuse(ref<client_core> core) noexcept {
   status_ = 0;
   retry_ = {};
   refusals_ = damaged_ = 0;
-  line_ = nullptr;
   deadline_ = never;
   bad_.reset();
 }
@@ -71,8 +95,10 @@ DATAFLUX_INLINE void call::begin() {
   if (timeout_ > duration::zero()) deadline_ = deadline_after(retry_.started, timeout_);
   retry_.deadline = deadline_;
   if (bad_) return finish(std::move(bad_));
-  if (stop_token_.stop_possible()) on_stop_.emplace(stop_token_, stopper{this});
-  line_ = &core_->line_of(identity().bucket, info().pacing);
+  on_stop_.begin(stop_token_, *this);
+  if (const auto about = identity(); line_ == nullptr || line_->bucket() != about.bucket) {
+    line_ = &core_->line_of(about.bucket, info().pacing);
+  }
   attempt();
 }
 
@@ -142,7 +168,7 @@ DATAFLUX_INLINE void call::send(time_point admitted) {
   // A session may be at another host, which needs no token and must not get one.
   authorized_ = !authorization_.empty() && request.origin == core_->where.origin();
   if (authorized_) request.headers.add("Authorization", authorization_);
-  request.headers.add("User-Agent", core_->user_agent);
+  request.headers.add(core_->own_fields);
   add_api_client(id_, request.headers);
   const client_options& o = core_->options;
   limits = {.connect = o.connect_timeout,
@@ -162,12 +188,12 @@ DATAFLUX_INLINE void call::send(time_point admitted) {
 DATAFLUX_INLINE result<byte_sink*> call::on_head(const http::reply_head& head) {
   status_ = head.status();
   if (!accepts(status_)) {
-    facts_ = gather_facts(head);
+    gather_facts(head, facts_);
     body_.reset(error_body_limit, collecting_sink::excess::drop);
     return &body_;
   }
   accepted_ = true;
-  if (info().reply_limit != 0) facts_ = gather_facts(head);
+  if (info().reply_limit != 0) gather_facts(head, facts_);
   auto sink = open_body(head);
   if (!sink) refusal_ = sink.error();
   return sink;
@@ -210,21 +236,21 @@ DATAFLUX_INLINE void call::report_attempt(const http::exchange_report& report) {
   };
   add_rest(totals.bytes_sent, report.bytes_sent, counted_sent_);
   add_rest(totals.bytes_received, report.bytes_received, counted_received_);
-  observer* const watcher = core_->options.observer;
-  if (watcher == nullptr) return;
+  observer* const sees = core_->options.observer;
+  if (sees == nullptr) return;
   const call_identity about = identity();
-  watcher->on_request({.verb = about.verb,
-                       .bucket = about.bucket,
-                       .object = about.object,
-                       .attempt = retry_.attempts + 1,
-                       .http_status = status_,
-                       .billed_as = info().billing,
-                       .connection_reused = report.connection_reused,
-                       .bytes_sent = report.bytes_sent,
-                       .bytes_received = report.bytes_received,
-                       .started = report.started,
-                       .first_byte = report.first_byte,
-                       .finished = executor->now()});
+  sees->on_request({.verb = about.verb,
+                    .bucket = about.bucket,
+                    .object = about.object,
+                    .attempt = retry_.attempts + 1,
+                    .http_status = status_,
+                    .billed_as = info().billing,
+                    .connection_reused = report.connection_reused,
+                    .bytes_sent = report.bytes_sent,
+                    .bytes_received = report.bytes_received,
+                    .started = report.started,
+                    .first_byte = report.first_byte,
+                    .finished = executor->now()});
 }
 
 /// Whatever the call is waiting for, it waits no more.
@@ -235,15 +261,15 @@ DATAFLUX_INLINE void call::cancel_here() {
       core_->tokens->cancel(std::exchange(token_wait_, auth::authorization_wait::none));
       return finish(stopped_error());
     case phase::turn:
-      return line_->leave(*this) ? finish(stopped_error()) : void();  // or on_turn() looks
+      return line_->leave(*this) ? finish(stopped_error()) : void();  // or on_turn() checks
     case phase::wait:
-      if (!executor->cancel(std::exchange(timer_, timer_id::none))) return;  // it looks itself
+      if (!executor->cancel(std::exchange(timer_, timer_id::none))) return;  // it checks itself
       return finish(stopped_error());
     case phase::exchange:
       return core_->transport().cancel(ref<http::exchange>::share(this));
     case phase::idle:
     case phase::finished:
-      return;  // attempt() looks; a side call is cancelled by the same token
+      return;  // attempt() checks; a side call is cancelled by the same token
   }
 }
 
@@ -251,7 +277,7 @@ DATAFLUX_INLINE void call::deadline_here() {
   if (phase_ == phase::token) {
     core_->tokens->cancel(std::exchange(token_wait_, auth::authorization_wait::none));
   } else if (phase_ == phase::turn && !line_->leave(*this)) {
-    return;  // its turn has come: on_turn() looks
+    return;  // its turn has come: on_turn() checks
   }
   finish(error(errc::deadline_exceeded, "the call's time limit passed"));
 }
@@ -273,7 +299,7 @@ DATAFLUX_INLINE void call::finish(std::optional<error> failure) noexcept {
   const ref<call> alive = ref<call>::share(this);
   const ref<client_core> core = core_;
   phase_ = phase::finished;
-  on_stop_.reset();
+  on_stop_.end();
   stop_token_ = {};
   if (timer_ != timer_id::none) executor->cancel(std::exchange(timer_, timer_id::none));
   body_.release_if_larger(error_body_limit);

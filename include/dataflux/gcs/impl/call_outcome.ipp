@@ -18,7 +18,7 @@ inline constexpr http::attempt_outcome nothing_carried_out{
 inline constexpr int most_damaged = 2;
 
 /// What its endpoint may mend is tried again like a request. An endpoint's status says nothing of
-/// the object: the error of a token is never looked into as the service's own is.
+/// the object: the error of a token is never examined as the service's own is.
 DATAFLUX_INLINE void call::without_token(const error& e) {
   if (!e.retryable()) return finish(e);
   auto outcome = nothing_carried_out;
@@ -137,9 +137,9 @@ DATAFLUX_INLINE void call::decide(const http::attempt_outcome& outcome, const er
   if (next.action == http::retry_action::stop) return fail_or_investigate(e);
   if (next.action == http::retry_action::refresh_token) core_->tokens->invalidate(authorization_);
   (throttled ? core_->totals.paced : core_->totals.retries).fetch_add(1, std::memory_order_relaxed);
-  if (observer* const watcher = core_->options.observer; watcher != nullptr) {
+  if (observer* const sees = core_->options.observer; sees != nullptr) {
     const call_identity about = identity();
-    watcher->on_retry({about.verb, about.bucket, about.object, retry_.attempts, next.delay, &e});
+    sees->on_retry({about.verb, about.bucket, about.object, retry_.attempts, next.delay, &e});
   }
   if (auto ready = prepare_retry(); !ready) return finish(std::move(ready).error());
   if (next.delay == duration::zero()) return attempt();

@@ -1,12 +1,12 @@
 #pragma once
 
 #include <dataflux/codec/crc32c.hpp>
-#include <dataflux/codec/json.hpp>
-#include <dataflux/gcs/change_verbs.hpp>
+#include <dataflux/codec/detail/json.hpp>
+#include <dataflux/gcs/detail/change_verbs.hpp>
+#include <dataflux/gcs/detail/error_reply.hpp>
+#include <dataflux/gcs/detail/object_resource.hpp>
 #include <dataflux/gcs/detail/resource_writer.hpp>
 #include <dataflux/gcs/detail/target.hpp>
-#include <dataflux/gcs/error_reply.hpp>
-#include <dataflux/gcs/object_resource.hpp>
 
 #include <algorithm>
 
@@ -37,7 +37,7 @@ inline bool has(const object_metadata& found, const std::string& key,
 }  // namespace detail
 
 DATAFLUX_INLINE result<marked_document> compose_verb::prepare(const request& r, const call_id& id) {
-  const attributes_view a = attributes_of(r);
+  const object_attributes& a = r.attributes;
   marked_document body;
   body.mark = detail::mark_of(id, a);
   codec::json_writer json;
@@ -63,7 +63,7 @@ DATAFLUX_INLINE void compose_verb::build(const call_context& context, const requ
       .segment("compose")
       .raw("prettyPrint=false")
       .conditions(r.conditions)
-      .optional_text("kmsKeyName", r.kms_key_name);
+      .optional_text("kmsKeyName", r.attributes.kms_key_name);
   detail::bill_json(context, target, out);
   detail::send_json(body.text, out);
 }
@@ -81,7 +81,7 @@ DATAFLUX_INLINE bool compose_verb::is_ours(const request& r, const state& body,
   if (r.conditions.if_generation_match == found.generation) return false;
   if (r.crc32c && found.crc32c != r.crc32c) return false;
   if (body.mark.empty() && !r.crc32c) return false;
-  return detail::bears(found, body.mark, attributes_of(r));
+  return detail::bears(found, body.mark, r.attributes);
 }
 
 DATAFLUX_INLINE void move_verb::build(const call_context& context, const request& r, const state&,
@@ -113,7 +113,7 @@ DATAFLUX_INLINE bool move_verb::is_ours(const request& r, const state&,
 }
 
 DATAFLUX_INLINE result<rewrite_progress> rewrite_verb::prepare(const request& r, const call_id&) {
-  const attributes_view a = attributes_of(r);
+  const object_attributes& a = r.attributes;
   rewrite_progress at;
   if (a.empty()) return at;
   codec::json_writer json;
@@ -138,7 +138,7 @@ DATAFLUX_INLINE void rewrite_verb::build(const call_context& context, const requ
   if (r.source_generation != 0) target.number("sourceGeneration", r.source_generation);
   target.source_conditions(r.source_conditions)
       .conditions(r.conditions)
-      .optional_text("destinationKmsKeyName", r.kms_key_name);
+      .optional_text("destinationKmsKeyName", r.attributes.kms_key_name);
   if (r.max_bytes_per_request != 0) {
     target.number("maxBytesRewrittenPerCall", static_cast<std::int64_t>(r.max_bytes_per_request));
   }

@@ -1,18 +1,17 @@
 #pragma once
 
-#include <dataflux/auth/adc.hpp>
-#include <dataflux/auth/anonymous.hpp>
-#include <dataflux/auth/environment.hpp>
-#include <dataflux/exec/blocking_worker.hpp>
-#include <dataflux/gcs/bucket_verbs.hpp>
-#include <dataflux/gcs/change_verbs.hpp>
+#include <dataflux/auth/credentials.hpp>
+#include <dataflux/auth/detail/environment.hpp>
+#include <dataflux/exec/detail/blocking_worker.hpp>
 #include <dataflux/gcs/client.hpp>
+#include <dataflux/gcs/detail/bucket_verbs.hpp>
+#include <dataflux/gcs/detail/change_verbs.hpp>
 #include <dataflux/gcs/detail/client_core.hpp>
+#include <dataflux/gcs/detail/list_verb.hpp>
+#include <dataflux/gcs/detail/multipart_verbs.hpp>
 #include <dataflux/gcs/detail/read_call.hpp>
+#include <dataflux/gcs/detail/resumable_verbs.hpp>
 #include <dataflux/gcs/detail/verb_call.hpp>
-#include <dataflux/gcs/list_verb.hpp>
-#include <dataflux/gcs/multipart_verbs.hpp>
-#include <dataflux/gcs/resumable_verbs.hpp>
 #include <dataflux/http/curl_transport.hpp>
 
 #include <string>
@@ -44,7 +43,7 @@ inline result<destination> at_emulator(std::string_view host, const client_optio
                      as_somebody ? o.credentials : auth::make_anonymous_credentials()};
 }
 
-/// As auth/adc.hpp judges those that it finds.
+/// As auth/credentials.hpp checks those that it finds.
 inline result<void> check_universe(const client_options& o) {
   const auth::credentials_facts& facts = o.credentials->facts();
   if (o.universe_domain.empty() || o.credentials->anonymous() ||
@@ -210,6 +209,13 @@ DATAFLUX_INLINE void client::start(const storage_layout_request& r,
 DATAFLUX_INLINE void client::start(const test_permissions_request& r,
                                    completion<std::vector<std::string>> done) {
   detail::verb_call<test_permissions_verb>::start(core_, r, std::move(done));
+}
+DATAFLUX_INLINE void client::start(const list_buckets_request& r, completion<bucket_page> done) {
+  detail::verb_call<list_buckets_verb>::start(core_, r, std::move(done));
+}
+DATAFLUX_INLINE void client::start(const list_all_buckets_request& r,
+                                   completion<std::vector<bucket_metadata>> done) {
+  detail::verb_call<list_all_buckets_verb>::start(core_, r, std::move(done));
 }
 DATAFLUX_INLINE void client::start(const resumable_start_request& r,
                                    completion<resumable_session> done) {

@@ -1,19 +1,22 @@
 #pragma once
 
-#include <dataflux/exec/fork.hpp>
+#include <dataflux/detail/or_default.hpp>
+#include <dataflux/exec/detail/fork.hpp>
 #include <dataflux/gcs/detail/call.hpp>
 #include <dataflux/gcs/detail/client_core.hpp>
-#include <dataflux/gcs/detail/read_call.hpp>
 #include <dataflux/version.hpp>
 
+#include <algorithm>
 #include <random>
 #include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
 
-inline std::string user_agent_of(const client_options& o) {
+inline http::header_list own_fields_of(const client_options& o) {
   const std::string own = "dataflux/" DATAFLUX_VERSION;
-  return o.user_agent.empty() ? own : o.user_agent + " " + own;
+  http::header_list fields;
+  fields.add("User-Agent", o.user_agent.empty() ? own : o.user_agent + " " + own);
+  return fields;
 }
 
 DATAFLUX_INLINE std::string quota_project_of(const client_options& o,
@@ -22,26 +25,33 @@ DATAFLUX_INLINE std::string quota_project_of(const client_options& o,
   return c->facts().quota_project;
 }
 
+DATAFLUX_INLINE std::string project_of(const client_options& o, const auth::credentials_ptr& c) {
+  return c && !c->facts().project.empty() ? c->facts().project : quota_project_of(o, c);
+}
+
 DATAFLUX_INLINE client_core::client_core(client_options o, gcs::endpoint e,
                                          std::shared_ptr<http::transport> t,
                                          auth::credentials_ptr credentials)
-    : options(std::move(o)),
+    : options(dataflux::detail::with_defaults<
+              &client_options::stall_timeout, &client_options::least_throughput,
+              &client_options::throughput_window, &client_options::first_byte_timeout,
+              &client_options::complete_timeout, &client_options::connect_timeout>(std::move(o))),
       where(std::move(e)),
-      user_agent(user_agent_of(options)),
+      own_fields(own_fields_of(options)),
       quota_project(quota_project_of(options, credentials)),
+      project(project_of(options, credentials)),
       tokens(std::make_unique<auth::token_cache>(
           std::move(credentials), *t, auth::token_cache_options{.observer = options.observer})),
-      generation(fork_generation()),
       owned_transport_(std::move(t)),
       transport_(owned_transport_.get()) {}
 
 DATAFLUX_INLINE client_core::~client_core() {
-  for (read_call* c : spare_reads_) delete c;
+  for (spare_calls& spares : spares_) {
+    while (spares.first != nullptr) delete std::exchange(spares.first, spares.first->next_);
+  }
 }
 
-DATAFLUX_INLINE bool client_core::forked() const noexcept {
-  return fork_generation() != generation;
-}
+DATAFLUX_INLINE bool client_core::forked() const noexcept { return born.inherited(); }
 
 inline std::mt19937_64 make_random_engine() {
   std::random_device device;
@@ -51,11 +61,11 @@ inline std::mt19937_64 make_random_engine() {
 
 inline std::mt19937_64& random_engine() {
   static thread_local std::mt19937_64 engine = make_random_engine();
-  static thread_local std::uint64_t made_in = fork_generation();
+  static thread_local dataflux::detail::process_stamp made_in;
   // Also anew in the child of a fork, which would repeat its parent's numbers.
-  if (made_in != fork_generation()) {
+  if (made_in.inherited()) {
     engine = make_random_engine();
-    made_in = fork_generation();
+    made_in = {};
   }
   return engine;
 }
@@ -69,7 +79,7 @@ DATAFLUX_INLINE call_id client_core::random_id() { return {random_engine()(), ra
 DATAFLUX_INLINE pace_line& client_core::line_of(std::string_view bucket, pacing_class c) {
   http::pacing::lane& lane = pacing_.of(bucket, c);
   std::scoped_lock lock(lines_mutex_);
-  return lines_.try_emplace(&lane, lane).first->second;
+  return lines_.try_emplace(&lane, lane, bucket).first->second;
 }
 
 DATAFLUX_INLINE bool client_core::enter(call& c) {
@@ -102,30 +112,29 @@ DATAFLUX_INLINE void client_core::end_transport() {
   owned_transport_.reset();
 }
 
-DATAFLUX_INLINE ref<read_call> client_core::take_read_call() {
-  read_call* spare = nullptr;
-  if (!forked()) {
-    std::scoped_lock lock(mutex_);
-    if (!spare_reads_.empty()) {
-      spare = spare_reads_.back();
-      spare_reads_.pop_back();
-    }
-  }
-  if (spare == nullptr) spare = new read_call(buffers);
-  spare->reuse(ref<client_core>::share(this));
-  return ref<read_call>::adopt(spare);
+DATAFLUX_INLINE client_core::spare_calls& client_core::spares_of(const verb_info& kind) {
+  const auto found = std::find_if(spares_.begin(), spares_.end(),
+                                  [&](const spare_calls& s) { return s.kind == &kind; });
+  return found != spares_.end() ? *found : spares_.emplace_back(spare_calls{&kind});
 }
 
-DATAFLUX_INLINE bool client_core::put_back(read_call& c) noexcept {
+DATAFLUX_INLINE call* client_core::take_spare(const verb_info& kind) {
+  if (forked()) return nullptr;
+  std::scoped_lock lock(mutex_);
+  spare_calls& spares = spares_of(kind);
+  if (spares.first == nullptr) return nullptr;
+  --spares.count;
+  return std::exchange(spares.first, spares.first->next_);
+}
+
+DATAFLUX_INLINE bool client_core::put_back(call& c) noexcept {
   static constexpr std::size_t most = 1024;
   if (forked()) return false;
   std::scoped_lock lock(mutex_);
-  if (closing_ || spare_reads_.size() >= most) return false;
-  try {
-    spare_reads_.push_back(&c);
-  } catch (...) {
-    return false;
-  }
+  spare_calls& spares = spares_of(c.info());  // there since it was asked for one
+  if (closing_ || spares.count >= most) return false;
+  ++spares.count;
+  c.next_ = std::exchange(spares.first, &c);
   return true;
 }
 

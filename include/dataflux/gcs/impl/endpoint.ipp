@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/gcs/endpoint.hpp>
+#include <dataflux/gcs/detail/endpoint.hpp>
 
 #include <utility>
 

@@ -1,11 +1,11 @@
 #pragma once
 
-#include <dataflux/codec/json.hpp>
-#include <dataflux/codec/utf8.hpp>
-#include <dataflux/codec/xml.hpp>
+#include <dataflux/codec/detail/json.hpp>
+#include <dataflux/codec/detail/utf8.hpp>
+#include <dataflux/codec/detail/xml.hpp>
+#include <dataflux/gcs/detail/error_reply.hpp>
 #include <dataflux/gcs/detail/text.hpp>
-#include <dataflux/gcs/error_reply.hpp>
-#include <dataflux/http/retry.hpp>
+#include <dataflux/http/detail/retry.hpp>
 
 #include <algorithm>
 #include <utility>

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <dataflux/codec/crc32c.hpp>
+#include <dataflux/gcs/detail/goog_hash.hpp>
 #include <dataflux/gcs/detail/text.hpp>
-#include <dataflux/gcs/goog_hash.hpp>
 
 namespace dataflux::inline DATAFLUX_ABI::gcs {
 

@@ -1,11 +1,11 @@
 #pragma once
 
-#include <dataflux/codec/base64.hpp>
-#include <dataflux/codec/object_list.hpp>
-#include <dataflux/codec/rfc3339.hpp>
+#include <dataflux/codec/detail/base64.hpp>
+#include <dataflux/codec/detail/object_list.hpp>
+#include <dataflux/codec/detail/rfc3339.hpp>
+#include <dataflux/gcs/detail/error_reply.hpp>
+#include <dataflux/gcs/detail/list_verb.hpp>
 #include <dataflux/gcs/detail/target.hpp>
-#include <dataflux/gcs/error_reply.hpp>
-#include <dataflux/gcs/list_verb.hpp>
 
 #include <cstring>
 #include <optional>
@@ -143,8 +143,6 @@ inline codec::object_fields members_of(extra_columns extra) noexcept {
   }
   return fields;
 }
-
-inline constexpr std::uint32_t greatest_page = 1000;
 
 template <class Reader>
 result<list_page> read_list_page(const list_page_request& r, const whole_reply& reply) {

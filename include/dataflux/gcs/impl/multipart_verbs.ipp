@@ -1,11 +1,11 @@
 #pragma once
 
-#include <dataflux/codec/xml.hpp>
+#include <dataflux/codec/detail/xml.hpp>
+#include <dataflux/gcs/detail/error_reply.hpp>
+#include <dataflux/gcs/detail/multipart_verbs.hpp>
+#include <dataflux/gcs/detail/object_resource.hpp>
 #include <dataflux/gcs/detail/resource_writer.hpp>
 #include <dataflux/gcs/detail/target.hpp>
-#include <dataflux/gcs/error_reply.hpp>
-#include <dataflux/gcs/multipart_verbs.hpp>
-#include <dataflux/gcs/object_resource.hpp>
 
 #include <vector>
 
@@ -40,18 +40,21 @@ inline error broken_listing(std::string_view what) {
 
 DATAFLUX_INLINE result<std::string> multipart_initiate_verb::prepare(const request& r,
                                                                      const call_id& id) {
-  return detail::mark_of(id, attributes_of(r));
+  return detail::mark_of(id, r.attributes);
 }
 
 DATAFLUX_INLINE void multipart_initiate_verb::build(const call_context& context, const request& r,
                                                     const state& mark, http::request& out) {
   detail::begin_xml(context, http::method::post, r, out).raw("uploads");
-  const attributes_view a = attributes_of(r);
+  const object_attributes& a = r.attributes;
   const auto add = [&out](std::string_view name, std::string_view value) {
     if (!value.empty()) out.headers.add(name, value);
   };
   add("Content-Type", detail::content_type_of(a));
   add("Content-Encoding", a.content_encoding);
+  add("Cache-Control", a.cache_control);
+  add("Content-Disposition", a.content_disposition);
+  add("Content-Language", a.content_language);
   add("x-goog-storage-class", a.storage_class);
   if (a.custom_time) add("x-goog-custom-time", codec::format_rfc3339(*a.custom_time));
   add("x-goog-encryption-kms-key-name", a.kms_key_name);

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <dataflux/codec/crc32c.hpp>
-#include <dataflux/codec/json.hpp>
-#include <dataflux/gcs/detail/resource_reader.hpp>
-#include <dataflux/gcs/error_reply.hpp>
-#include <dataflux/gcs/object_resource.hpp>
+#include <dataflux/codec/detail/json.hpp>
+#include <dataflux/gcs/detail/error_reply.hpp>
+#include <dataflux/gcs/detail/object_reader.hpp>
+#include <dataflux/gcs/detail/object_resource.hpp>
 
 #include <string>
 #include <utility>
@@ -13,30 +13,18 @@ namespace dataflux::inline DATAFLUX_ABI::gcs {
 
 namespace detail {
 
-inline std::string_view read_resource(codec::json_value resource, object_metadata& out) {
-  resource_reader reader{resource};
-  for (const std::string_view key : {"name", "generation", "size"}) reader.require(key);
-  reader.text("bucket", out.bucket);
-  reader.text("name", out.name);
-  reader.number("size", out.size);
-  reader.number("generation", out.generation);
-  reader.number("metageneration", out.metageneration);
-  reader.crc32c(out.crc32c);
-  reader.text("md5Hash", out.md5_hash);
-  reader.text("etag", out.etag);
-  reader.text("contentType", out.content_type);
-  reader.text("contentEncoding", out.content_encoding);
-  reader.text("contentDisposition", out.content_disposition);
-  reader.text("contentLanguage", out.content_language);
-  reader.text("cacheControl", out.cache_control);
-  reader.text("storageClass", out.storage_class);
-  reader.text("kmsKeyName", out.kms_key_name);
-  reader.time("timeCreated", out.created);
-  reader.time("updated", out.updated);
-  reader.time("customTime", out.custom_time);
-  reader.number("componentCount", out.component_count);
-  reader.metadata(out.metadata, out.upload_mark);
-  return reader.fault();
+/// What was read is about the object asked for, and whole.
+inline result<void> check_resource(std::string_view fault, object_metadata& out,
+                                   std::string_view bucket, std::string_view object) {
+  if (!fault.empty()) {
+    return error{errc::internal,
+                 "the reply's object resource has no valid member '" + std::string{fault} + "'"};
+  }
+  if (out.bucket.empty()) out.bucket = bucket;
+  if (out.name == object && out.bucket == bucket) return {};
+  return error{errc::internal, "the reply is about another object: 'gs://" +
+                                   printable_text(out.bucket, 250) + "/" +
+                                   printable_text(out.name) + "'"};
 }
 
 }  // namespace detail
@@ -52,28 +40,33 @@ DATAFLUX_INLINE result<codec::json_document> parse_json_reply(const whole_reply&
 
 DATAFLUX_INLINE result<object_metadata> parse_object_resource(codec::json_value resource,
                                                               std::string_view bucket,
-                                                              std::string_view object) {
+                                                              std::string_view object,
+                                                              metadata_fields asked) {
   object_metadata out;
-  const std::string_view fault = detail::read_resource(resource, out);
-  if (!fault.empty()) {
-    return error{errc::internal,
-                 "the reply's object resource has no valid member '" + std::string{fault} + "'"};
-  }
-  if (out.bucket.empty()) out.bucket = bucket;
-  if (out.name != object || out.bucket != bucket) {
-    return error{errc::internal, "the reply is about another object: 'gs://" +
-                                     printable_text(out.bucket, 250) + "/" +
-                                     printable_text(out.name) + "'"};
+  detail::object_reader reader{out, asked};
+  reader.read(resource);
+  if (auto good = detail::check_resource(reader.fault(), out, bucket, object); !good) {
+    return std::move(good).error();
   }
   return out;
 }
 
 DATAFLUX_INLINE result<object_metadata> parse_object_resource(const whole_reply& reply,
                                                               std::string_view bucket,
-                                                              std::string_view object) {
-  const auto document = parse_json_reply(reply);
-  if (!document) return document.error();
-  return parse_object_resource(document->root(), bucket, object);
+                                                              std::string_view object,
+                                                              metadata_fields asked) {
+  if (auto fit = check_document(reply); !fit) return std::move(fit).error();
+  object_metadata out;
+  detail::object_reader reader{out, asked};
+  if (!reader.read(as_text(reply.body))) {
+    const auto document = parse_json_reply(reply);
+    if (!document) return document.error();
+    return parse_object_resource(document->root(), bucket, object, asked);
+  }
+  if (auto good = detail::check_resource(reader.fault(), out, bucket, object); !good) {
+    return std::move(good).error();
+  }
+  return out;
 }
 
 DATAFLUX_INLINE result<void> check_stored(const object_metadata& stored, std::uint64_t size,

@@ -1,25 +1,39 @@
 #pragma once
 
 #include <dataflux/codec/crc32c.hpp>
-#include <dataflux/codec/json_writer.hpp>
+#include <dataflux/codec/detail/json_writer.hpp>
+#include <dataflux/gcs/detail/error_reply.hpp>
+#include <dataflux/gcs/detail/object_reader.hpp>
+#include <dataflux/gcs/detail/object_resource.hpp>
+#include <dataflux/gcs/detail/object_verbs.hpp>
 #include <dataflux/gcs/detail/resource_writer.hpp>
 #include <dataflux/gcs/detail/target.hpp>
-#include <dataflux/gcs/error_reply.hpp>
-#include <dataflux/gcs/object_resource.hpp>
-#include <dataflux/gcs/object_verbs.hpp>
 
 namespace dataflux::inline DATAFLUX_ABI::gcs {
 
 namespace detail {
 
-inline std::string insert_resource(const insert_request& r, const insert_body& body) {
-  const attributes_view a = attributes_of(r);
-  codec::json_writer json;
+/// Behind what `to` has already.
+inline void append_insert_resource(const insert_request& r, const insert_body& body,
+                                   std::string& to) {
+  const object_attributes& a = r.attributes;
+  codec::json_writer json{std::move(to)};
   json.begin_object().key("name").string(r.object).key("contentType").string(content_type_of(a));
   json.key("crc32c").string(codec::encode_crc32c(body.crc32c).view());
   append_attributes(json, a, body.mark);
   json.end_object();
-  return std::move(json).take();
+  to = std::move(json).take();
+}
+
+/// Which members of the resource the reply is to have.
+inline void add_fields(target_writer& target, metadata_fields asked) {
+  if (asked == metadata_fields::all) return;
+  std::string fields;
+  for (const object_member& member : object_members) {
+    if (!has(asked, member.field)) continue;
+    fields.append(fields.empty() ? "fields=" : "%2C").append(member.key);
+  }
+  target.raw(fields);
 }
 
 }  // namespace detail
@@ -29,13 +43,14 @@ DATAFLUX_INLINE void stat_verb::build(const call_context& context, const request
   detail::begin(context, http::method::get, out);
   detail::target_writer target{out};
   target.json_path(context.endpoint.json_buckets(), r.bucket, r.object).raw("prettyPrint=false");
+  detail::add_fields(target, r.fields);
   target.generation(r.generation).conditions(r.conditions);
   detail::bill_json(context, target, out);
 }
 
 DATAFLUX_INLINE result<object_metadata> stat_verb::parse(const request& r, const state&,
                                                          const whole_reply& reply) {
-  auto found = parse_object_resource(reply, r.bucket, r.object);
+  auto found = parse_object_resource(reply, r.bucket, r.object, r.fields);
   if (found && r.generation != 0 && found->generation != r.generation) {
     return error{errc::internal, "asked for generation " + std::to_string(r.generation) +
                                      ", but the reply is about generation " +
@@ -44,19 +59,20 @@ DATAFLUX_INLINE result<object_metadata> stat_verb::parse(const request& r, const
   return found;
 }
 
-DATAFLUX_INLINE result<insert_body> insert_verb::prepare(const request& r, const call_id& id) {
-  const attributes_view a = attributes_of(r);
-  const std::string boundary = detail::hexadecimal(id);  // needs no quotes in Content-Type
-  insert_body body;
+DATAFLUX_INLINE result<insert_body> insert_verb::prepare(const request& r, const call_id& id,
+                                                         state used) {
+  const object_attributes& a = r.attributes;
+  const detail::hexadecimal boundary{id};  // needs no quotes in Content-Type
+  insert_body body = std::move(used);
   body.crc32c = codec::crc32c(r.data);
-  body.mark = detail::mark_of(id, a);
-  body.content_type = "multipart/related; boundary=" + boundary;
-  body.preamble.append("--").append(boundary);
+  detail::write_mark(id, a, body.mark);
+  body.content_type.assign("multipart/related; boundary=").append(boundary.view());
+  body.preamble.assign("--").append(boundary.view());
   body.preamble.append("\r\nContent-Type: application/json; charset=UTF-8\r\n\r\n");
-  body.preamble.append(detail::insert_resource(r, body));
-  body.preamble.append("\r\n--").append(boundary);
+  detail::append_insert_resource(r, body, body.preamble);
+  body.preamble.append("\r\n--").append(boundary.view());
   body.preamble.append("\r\nContent-Type: ").append(detail::content_type_of(a)).append("\r\n\r\n");
-  body.epilogue.append("\r\n--").append(boundary).append("--\r\n");
+  body.epilogue.assign("\r\n--").append(boundary.view()).append("--\r\n");
   return body;
 }
 
@@ -68,7 +84,7 @@ DATAFLUX_INLINE void insert_verb::build(const call_context& context, const reque
       .raw("uploadType=multipart")
       .raw("prettyPrint=false")
       .conditions(r.conditions)
-      .optional_text("kmsKeyName", r.kms_key_name);
+      .optional_text("kmsKeyName", r.attributes.kms_key_name);
   detail::bill_json(context, target, out);
   out.headers.add("Content-Type", body.content_type);
   out.body.append(as_bytes(body.preamble));
@@ -88,7 +104,7 @@ DATAFLUX_INLINE bool insert_verb::is_ours(const request& r, const state& body,
                                           const object_metadata& found) {
   return r.conditions.if_generation_match != found.generation &&
          check_stored(found, r.data.size(), body.crc32c) &&
-         detail::bears(found, body.mark, attributes_of(r));
+         detail::bears(found, body.mark, r.attributes);
 }
 
 DATAFLUX_INLINE void remove_verb::build(const call_context& context, const request& r, const state&,

@@ -8,7 +8,8 @@
 
 namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
 
-DATAFLUX_INLINE pace_line::pace_line(http::pacing::lane& lane) : lane_(lane) {}
+DATAFLUX_INLINE pace_line::pace_line(http::pacing::lane& lane, std::string_view bucket)
+    : lane_(lane), bucket_(bucket) {}
 DATAFLUX_INLINE pace_line::~pace_line() = default;
 
 DATAFLUX_INLINE void pace_line::enter(call& c) {
@@ -53,8 +54,8 @@ DATAFLUX_INLINE void pace_line::serve(scheduler& here) {
     ref<call> next = std::move(waiting_.front());
     waiting_.pop_front();
     size_.store(waiting_.size(), std::memory_order_release);
-    scheduler& home = *next->executor;
-    home.post([next = std::move(next), now] { next->on_turn(now); });
+    scheduler& strand = *next->executor;
+    strand.post([next = std::move(next), now] { next->on_turn(now); });
   }
 }
 

@@ -2,16 +2,25 @@
 
 #include <dataflux/codec/crc32c.hpp>
 #include <dataflux/gcs/detail/read_call.hpp>
-#include <dataflux/store/validate.hpp>
+#include <dataflux/store/detail/validate.hpp>
 
 #include <algorithm>
 #include <string>
 
+/// The first accepted head begins the read (begun_): from then on the generation is pinned, and the
+/// cursor says where the next reply has to begin. Each piece is checksummed as it is committed.
+///
+/// An attempt that breaks off leads to prepare_retry(). Where no byte had come the read begins
+/// anew. Where the rest can be had it is asked for from the byte reached, of that generation. Where
+/// it cannot (all bytes came and do not match, the body was decompressed, no generation is known)
+/// the sink is rewound to 0 and the read starts over. take_reply() compares a whole object with its
+/// CRC32C; a mismatch is read once more, and then is data_loss. All of it is on the executor of the
+/// call.
 namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
 
 DATAFLUX_INLINE void read_call::start(ref<client_core> core, const read_request& request,
                                       byte_sink& sink, completion done) {
-  const ref<read_call> c = core->take_read_call();
+  const ref<read_call> c = take<read_call>(std::move(core), read_verb::info);
   c->request_ = request;
   c->sink_ = &sink;
   c->done_ = std::move(done);
@@ -23,11 +32,6 @@ DATAFLUX_INLINE void read_call::start(ref<client_core> core, const read_request&
   std::optional<error> bad;
   if (auto valid = validate(c->request_); !valid) bad = std::move(valid).error();
   c->launch(c->request_.limits, std::move(bad));
-}
-
-DATAFLUX_INLINE void read_call::last_reference_gone() noexcept {
-  const ref<client_core> core = leave_core();
-  if (!core->put_back(*this)) delete this;
 }
 
 DATAFLUX_INLINE result<byte_sink*> read_call::open_body(const http::reply_head& head) {
@@ -88,13 +92,13 @@ DATAFLUX_INLINE bytes_span read_call::prepare(std::size_t wanted) {
   const auto most = static_cast<std::size_t>(std::min<std::uint64_t>(wanted, left));
   bytes_span memory = sink_->prepare(most);
   if (memory.size() > most) memory = memory.first(most);
-  lent_ = memory.data();
+  borrowed_ = memory.data();
   if (memory.empty()) refuse(error(errc::out_of_range, "the object is longer than its sink"));
   return memory;
 }
 
 DATAFLUX_INLINE result<void> read_call::commit(std::size_t count) {
-  crc_ = codec::crc32c_extend(crc_, {lent_, count});
+  crc_ = codec::crc32c_extend(crc_, {borrowed_, count});
   received_ += count;
   auto committed = sink_->commit(count);
   if (!committed) return refuse(committed.error());

@@ -1,9 +1,9 @@
 #pragma once
 
+#include <dataflux/gcs/detail/goog_hash.hpp>
+#include <dataflux/gcs/detail/read_verb.hpp>
 #include <dataflux/gcs/detail/target.hpp>
 #include <dataflux/gcs/detail/text.hpp>
-#include <dataflux/gcs/goog_hash.hpp>
-#include <dataflux/gcs/read_verb.hpp>
 
 #include <algorithm>
 #include <string>

@@ -1,9 +1,10 @@
 #pragma once
 
-#include <dataflux/codec/rfc3339.hpp>
+#include <dataflux/codec/detail/rfc3339.hpp>
+#include <dataflux/gcs/detail/goog_hash.hpp>
+#include <dataflux/gcs/detail/reply_facts.hpp>
 #include <dataflux/gcs/detail/text.hpp>
-#include <dataflux/gcs/goog_hash.hpp>
-#include <dataflux/gcs/reply_facts.hpp>
+#include <dataflux/http/detail/characters.hpp>
 
 #include <algorithm>
 #include <string>
@@ -11,11 +12,6 @@
 namespace dataflux::inline DATAFLUX_ABI::gcs {
 
 namespace detail {
-
-inline std::int64_t number_field(const http::reply_head& head, std::string_view name) noexcept {
-  const auto value = head.find(name);
-  return value ? parse_digits<std::int64_t>(*value).value_or(0) : 0;
-}
 
 /// "https://host" of "https://user:password@host/path?secret".
 inline std::string_view origin_in(std::string& url) {
@@ -40,34 +36,67 @@ inline std::optional<timestamp> parse_date(std::string_view text) {
   }
   const std::size_t month = months.find(text.substr(8, 3));
   if (month == std::string_view::npos || month % 3 != 0) return std::nullopt;
-  std::string same(text.substr(12, 4));
-  same.append(month < 27 ? "-0" : "-").append(std::to_string(month / 3 + 1)).append("-");
-  same.append(text.substr(5, 2)).append("T").append(text.substr(17, 8)).append("Z");
+  char same[] = "YYYY-MM-DDThh:mm:ssZ";
+  text.copy(same, 4, 12);
+  same[5] = month < 27 ? '0' : '1';
+  same[6] = static_cast<char>('0' + (month / 3 + 1) % 10);
+  text.copy(same + 8, 2, 5);
+  text.copy(same + 11, 8, 17);
   return codec::parse_rfc3339(same);
+}
+
+/// One field of a head; of those that are repeated the first counts.
+inline void take_fact(std::string_view name, std::string_view value, reply_facts& out) {
+  const auto is = [name](std::string_view known) {
+    return http::equals_ignoring_case(name, known);
+  };
+  const auto first = [value](std::string& text) {
+    if (text.empty()) text = value;
+  };
+  const auto number = [value](std::int64_t& known) {
+    if (known == 0) known = parse_digits<std::int64_t>(value).value_or(0);
+  };
+  if (is("date")) {
+    if (!out.date) out.date = parse_date(value);
+  } else if (is("content-type")) {
+    first(out.content_type);
+  } else if (is("content-encoding")) {
+    first(out.content_encoding);
+  } else if (is("x-guploader-uploadid")) {
+    first(out.request_id);
+  } else if (is("etag")) {
+    first(out.etag);
+  } else if (is("x-goog-generation")) {
+    number(out.generation);
+  } else if (is("x-goog-metageneration")) {
+    number(out.metageneration);
+  } else if (is("retry-after")) {
+    if (const auto wait = http::detail::parse_decimal(value)) {
+      out.retry_after = std::chrono::seconds{std::min<std::uint64_t>(*wait, 3600)};
+    }
+  } else if (is("x-amz-request-id")) {
+    out.stranger = "an S3 server";
+  }
 }
 
 }  // namespace detail
 
-DATAFLUX_INLINE reply_facts gather_facts(const http::reply_head& head) {
-  reply_facts facts;
-  facts.status = head.status();
-  facts.content_type = head.find("content-type").value_or(std::string_view{});
-  facts.content_encoding = head.find("content-encoding").value_or(std::string_view{});
-  facts.request_id = head.find("x-guploader-uploadid").value_or(std::string_view{});
-  facts.etag = head.find("etag").value_or(std::string_view{});
-  if (facts.status >= 300 && facts.status <= 399) {
+DATAFLUX_INLINE void gather_facts(const http::reply_head& head, reply_facts& out) {
+  for (std::string* text :
+       {&out.content_type, &out.content_encoding, &out.request_id, &out.etag, &out.redirect}) {
+    text->clear();
+  }
+  out.status = head.status();
+  out.stranger = {};
+  out.retry_after = {};
+  out.date.reset();
+  out.generation = out.metageneration = 0;
+  for (const auto& field : head.fields()) detail::take_fact(field.name, field.value, out);
+  if (out.status >= 300 && out.status <= 399) {
     std::string location{head.find("location").value_or(std::string_view{})};
-    facts.redirect = detail::origin_in(location);
+    out.redirect = detail::origin_in(location);
   }
-  if (head.find("x-amz-request-id")) facts.stranger = "an S3 server";
-  if (const auto wait = head.find_number("retry-after")) {
-    facts.retry_after = std::chrono::seconds{std::min<std::uint64_t>(*wait, 3600)};
-  }
-  if (const auto date = head.find("date")) facts.date = detail::parse_date(*date);
-  facts.generation = detail::number_field(head, "x-goog-generation");
-  facts.metageneration = detail::number_field(head, "x-goog-metageneration");
-  facts.crc32c = parse_goog_hash(head).transform([](goog_hash h) { return h.crc32c; });
-  return facts;
+  out.crc32c = parse_goog_hash(head).transform([](goog_hash h) { return h.crc32c; });
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::gcs

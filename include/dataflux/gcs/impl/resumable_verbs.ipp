@@ -1,13 +1,13 @@
 #pragma once
 
 #include <dataflux/codec/crc32c.hpp>
-#include <dataflux/codec/json_writer.hpp>
+#include <dataflux/codec/detail/json_writer.hpp>
+#include <dataflux/gcs/detail/error_reply.hpp>
+#include <dataflux/gcs/detail/object_resource.hpp>
 #include <dataflux/gcs/detail/resource_writer.hpp>
+#include <dataflux/gcs/detail/resumable_verbs.hpp>
 #include <dataflux/gcs/detail/target.hpp>
 #include <dataflux/gcs/detail/text.hpp>
-#include <dataflux/gcs/error_reply.hpp>
-#include <dataflux/gcs/object_resource.hpp>
-#include <dataflux/gcs/resumable_verbs.hpp>
 
 #include <string>
 #include <utility>
@@ -75,7 +75,7 @@ inline error chunk_stands_still(std::string message) {
 
 DATAFLUX_INLINE result<session_start> resumable_start_verb::prepare(const request& r,
                                                                     const call_id& id) {
-  const attributes_view a = attributes_of(r);
+  const object_attributes& a = r.attributes;
   session_start start;
   start.mark = detail::mark_of(id, a);
   codec::json_writer json;
@@ -96,10 +96,10 @@ DATAFLUX_INLINE void resumable_start_verb::build(const call_context& context, co
       .text("name", r.object)
       .raw("prettyPrint=false")
       .conditions(r.conditions)
-      .optional_text("kmsKeyName", r.kms_key_name);
+      .optional_text("kmsKeyName", r.attributes.kms_key_name);
   detail::bill_json(context, target, out);
   out.headers.add("Content-Type", "application/json; charset=UTF-8");
-  out.headers.add("X-Upload-Content-Type", detail::content_type_of(attributes_of(r)));
+  out.headers.add("X-Upload-Content-Type", detail::content_type_of(r.attributes));
   if (r.size) out.headers.add("X-Upload-Content-Length", *r.size);
   out.body.append(as_bytes(body.document));
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/config.hpp>
+#include <dataflux/detail/config.hpp>
 
 #include <algorithm>
 #include <array>

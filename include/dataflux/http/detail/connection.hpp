@@ -2,8 +2,8 @@
 
 #include <dataflux/http/detail/byte_window.hpp>
 #include <dataflux/http/detail/connector.hpp>
-#include <dataflux/http/http1.hpp>
-#include <dataflux/http/transport.hpp>
+#include <dataflux/http/detail/http1.hpp>
+#include <dataflux/http/detail/transport.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -41,10 +41,10 @@ class connection {
   /// The stream is connected: registers it with epoll and waits for work.
   void established();
   /// False when a kept connection has been idle for too long, or brings what nobody asked for, or
-  /// is closed: it must not be used. Bytes behind a reply may lie where no event tells of them: in
-  /// OpenSSL's read-ahead, or behind a receive that filled its memory exactly. A fresh one has had
-  /// no reply that any could follow.
-  bool usable() noexcept { return !reused_ || (now() < next_limit() && is_silent()); }
+  /// is closed: `next` must not be sent on it. A fresh one has had no reply that any could follow.
+  bool usable(const exchange& next) noexcept {
+    return !reused_ || (now() < next_limit() && (was_just_silent(next) || stream_.is_silent()));
+  }
   /// Encodes and begins to send; failures are reported from the event loop, not from here.
   void begin(ref<exchange> e);
   void on_events(std::uint32_t events);
@@ -83,12 +83,11 @@ class connection {
   }
   step refuse(const error& why);
   step lost(stream::status how);
-  stream::outcome receive_into(bytes_span memory);
+  stream::outcome receive_into(bytes_span memory, bool last = false);
   bool nothing_came() const noexcept { return report_.first_byte == never; }
   void reply_complete();
   void idle_event(std::uint32_t events);
-  /// Nothing has come, a TLS ticket apart.
-  bool is_silent() noexcept;
+  bool was_just_silent(const exchange& next) const noexcept;
   time_point now() const noexcept;
   std::uint64_t moved() const noexcept { return report_.bytes_sent + report_.bytes_received; }
   time_point window_end() const noexcept;
@@ -118,7 +117,7 @@ class connection {
   std::size_t part_{0};  ///< body part being sent, and how far
   std::size_t part_sent_{0};
 
-  std::string begun_head_{};  ///< what has come of a head that is not complete
+  std::string begun_head_{};  ///< the bytes of a head that is not complete
   bytes_view input_{};        ///< received and not decoded yet; empty between turns
 
   duration keep_for_{};  ///< while idle

@@ -4,7 +4,7 @@
 #include <dataflux/http/detail/connector.hpp>
 #include <dataflux/http/detail/host_pool.hpp>
 #include <dataflux/http/detail/resolver.hpp>
-#include <dataflux/http/transport.hpp>
+#include <dataflux/http/detail/transport.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -19,6 +19,20 @@ class io_thread;
 
 /// Brings exchanges and connections of one I/O thread together: who waits, what is idle, when one
 /// more connection is opened. All members run on that thread, connections() apart.
+///
+/// An exchange gets an idle connection at once, or waits in the line of its host (host_pool). Each
+/// line that is longer than the connections that are being made for it gets one more
+/// (open_connections), as the limits allow, after the host's name was resolved. Where all
+/// connections are taken an idle one to another host is closed first (make_room), or a busy one
+/// gives way when it has done its work.
+///
+/// Of a connection: open_one() makes it, finish_connects() says that it is established or that it
+/// failed, released() gives it to the first in line or leaves it idle, closed() takes it out of
+/// everything. It is destroyed by forget_closed() when the turn of the loop has ended.
+///
+/// An exchange leaves the line for a connection, at its deadline, when no connection was made in
+/// time (waited_long), by cancel(), or because a connect failed and the host has no other one. It
+/// ends once, by end_exchange(). After shut_down() all have ended, and start() refuses.
 class connection_pool {
  public:
   struct limits {
@@ -57,7 +71,7 @@ class connection_pool {
   std::size_t room_of(const host_pool& pool) const noexcept;
   void give_up_connecting(host_pool& pool);
   ref<exchange> leave_line(host_pool& pool, exchange& e) noexcept;
-  connection* take_idle(host_pool& pool);
+  connection* take_idle(host_pool& pool, const exchange& next);
   void serve_line(host_pool& pool);
   static host_claim claim_of(const host_pool& pool) noexcept;
   bool wants_connection(host_pool& pool);

@@ -2,9 +2,10 @@
 
 #include <dataflux/bytes.hpp>
 #include <dataflux/deadline.hpp>
-#include <dataflux/http/curl_transport_options.hpp>
-#include <dataflux/http/failure.hpp>
-#include <dataflux/http/url.hpp>
+#include <dataflux/http/curl_transport.hpp>
+#include <dataflux/http/detail/failure.hpp>
+#include <dataflux/http/detail/stream.hpp>
+#include <dataflux/http/detail/url.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -14,47 +15,22 @@
 #include <vector>
 
 /// libcurl, used to connect only: DNS, happy eyeballs, proxies, TLS with verification and client
-/// certificates. What is said on the connection is ours. The one place that sees curl is
+/// certificates. The bytes on the connection are ours. The one place that sees curl is
 /// impl/connector.ipp.
-///
-/// Over TLS, or through a proxy, bytes move by curl_easy_send and curl_easy_recv. On a bare TCP
-/// connection they would only add a search for the connection to each system call.
 namespace dataflux::inline DATAFLUX_ABI::http::detail {
 
 inline constexpr std::string_view connect_advice =
     "check the endpoint, the network and proxy settings";
 
-/// A connected byte stream, plain or TLS. Non-blocking. Belongs to one I/O thread.
-class stream {
- public:
-  enum class status : std::uint8_t {
-    ok,      ///< `count` bytes moved, at least one
-    again,   ///< wait for the descriptor; a send is then repeated with the same bytes
-    closed,  ///< the peer closed its direction (receive only)
-    failed,  ///< broken; last_failure() says how
-  };
-  struct outcome {
-    stream::status status{status::failed};
-    std::size_t count{0};
-  };
-
-  int descriptor() const noexcept { return descriptor_; }
-  outcome send(bytes_view bytes) noexcept;
-  outcome receive(bytes_span memory) noexcept;
-  /// What broke, for a person.
-  std::string last_failure() const;
-
- private:
-  friend class connector;
-  void* easy_{nullptr};
-  int descriptor_{-1};
-  bool plain_{false};  ///< nothing but a TCP connection: no use in going through curl
-  int failure_{0};
-};
-
 /// Opens streams, many at once, driven by one I/O thread's epoll. Its sockets are registered there
 /// with data `socket_watch::tag(descriptor)` while they connect; after that the descriptor's new
 /// owner registers it itself. Not thread-safe.
+///
+/// A stream connects from open() until next_finished() has told its outcome. The loop drives that
+/// by handle_socket() and handle_timers(), whose work curl does. Connected, it is taken over by
+/// adopt(): then curl watches it no more, and send() and receive() are its owner's. close() ends it
+/// in any state; of one that still connects no outcome is told any more. Its memory belongs to
+/// curl's handle from open() to close().
 class connector {
  public:
   struct finished {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-/// What the kernel is told and asked about descriptors.
+/// Questions and settings of descriptors.
 namespace dataflux::inline DATAFLUX_ABI::http::detail {
 
 /// Who finds no descriptor left says so with these words.

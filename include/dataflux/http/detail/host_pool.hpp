@@ -1,7 +1,7 @@
 #pragma once
 
 #include <dataflux/http/detail/resolver.hpp>
-#include <dataflux/http/transport.hpp>
+#include <dataflux/http/detail/transport.hpp>
 
 #include <cstddef>
 #include <memory>
@@ -48,7 +48,7 @@ struct host_pool {
   time_point failed_at{};
 };
 
-/// What a host has and wants of connections that are too few for all hosts.
+/// The connections that a host has and wants, where they are too few for all hosts.
 struct host_claim {
   std::size_t connections{0};
   time_point waiting_since{never};  ///< the first of its line

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <dataflux/exec/timer_queue.hpp>
+#include <dataflux/exec/detail/timer_queue.hpp>
 #include <dataflux/http/detail/connection_pool.hpp>
-#include <dataflux/http/transport.hpp>
+#include <dataflux/http/detail/transport.hpp>
 
 #include <cstddef>
 #include <mutex>
@@ -40,9 +40,9 @@ class io_thread final : public scheduler {
   bool end_late();
 
   time_point now() const noexcept override { return is_current() ? now_ : clock::now(); }
-  void post(task work) override;
-  timer_id at(time_point when, task work) override;
-  bool cancel(timer_id id) noexcept override;
+  DATAFLUX_INLINE void post(task work) override;
+  DATAFLUX_INLINE timer_id at(time_point when, task work) override;
+  DATAFLUX_INLINE bool cancel(timer_id id) noexcept override;
   bool is_current() const noexcept override { return current() == this; }
 
   void submit(ref<exchange> e);
@@ -74,7 +74,7 @@ class io_thread final : public scheduler {
 
   std::mutex inbox_mutex_{};
   std::vector<message> inbox_{};
-  bool awake_{true};  ///< will look at the inbox without being woken
+  bool awake_{true};  ///< will read the inbox without being woken
   std::vector<message> taken_{};
 
   std::mutex timers_mutex_{};

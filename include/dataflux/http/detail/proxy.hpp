@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/http/url.hpp>
+#include <dataflux/http/detail/url.hpp>
 
 namespace dataflux::inline DATAFLUX_ABI::http::detail {
 

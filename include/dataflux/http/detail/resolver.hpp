@@ -1,8 +1,8 @@
 #pragma once
 
 #include <dataflux/deadline.hpp>
-#include <dataflux/exec/scheduler.hpp>
-#include <dataflux/http/url.hpp>
+#include <dataflux/exec/detail/scheduler.hpp>
+#include <dataflux/http/detail/url.hpp>
 #include <dataflux/result.hpp>
 
 #include <cstddef>

@@ -26,7 +26,7 @@ class trust_store {
 
   /// Has `context` trust them and nobody else, and read ahead. Errors: unavailable, retryable, when
   /// no descriptor is left to read the file; failed_precondition when it cannot be read or holds no
-  /// certificate. What was read before goes on serving when it cannot be read again.
+  /// certificate. When it cannot be read again, the authorities that were read before stay.
   result<void> attach(::ssl_ctx_st* context, time_point now);
 
  private:

@@ -1,11 +1,26 @@
 #pragma once
 
+#include <dataflux/http/detail/connection.hpp>
 #include <dataflux/http/detail/io_thread.hpp>
 
 #include <sys/epoll.h>
 #include <algorithm>
 #include <utility>
 
+/// connecting: the connector works on it. idle: it has no exchange; it is closed if the peer closes
+/// it, sends what nobody asked for, or keep_for_ has passed. busy: it has one exchange. dead: it is
+/// closed, and destroyed when the turn of the loop has ended.
+///
+/// Of an exchange: begin() encodes the head and sends what fits. sending_ lasts until the last byte
+/// was taken. The reply may begin before that. receive_head() reads until the decoder has a head,
+/// on_head() gives the sink, and receive_body() fills it. One turn moves turn_limit bytes at most;
+/// then resume() goes on in the next turn.
+///
+/// reply_complete() ends an exchange well: the connection is idle again if both sides agree and no
+/// byte is left over, and else it is closed. fail() ends it otherwise, and closes. A kept
+/// connection that turns out to be dead before a byte came hands its exchange back to the pool
+/// (retry_fresh). give_up_ keeps a failure until the event loop tells it, since begin() must not
+/// end an exchange.
 namespace dataflux::inline DATAFLUX_ABI::http::detail {
 
 /// The head and the pieces of the body that fit into this behind it are sent in one call.
@@ -90,7 +105,7 @@ DATAFLUX_INLINE void connection::send_some() {
   }
 }
 
-/// The peer may have answered (413, 401) and closed before it read everything: look for a reply
+/// The peer may have answered (413, 401) and closed before it read everything: expect a reply
 /// before giving up. From the event loop, since begin() must not end an exchange.
 DATAFLUX_INLINE void connection::send_broken() {
   give_up_ = transport_failure::reset;
@@ -112,12 +127,14 @@ DATAFLUX_INLINE void connection::on_events(std::uint32_t events) {
   if (state_ == state::idle) return idle_event(events);
   if (state_ != state::busy) return;
   last_activity_ = now();
-  if ((events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0) spent_ = true;
+  const bool ended = (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0;
+  spent_ = spent_ || ended;
+  if (ended || (events & EPOLLIN) != 0) stream_.stirred(ended);
   if (sending_ && (events & (EPOLLOUT | EPOLLERR | EPOLLHUP)) != 0) {
     send_some();
     arm();
   }
-  if ((events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0) receive_some();
+  if (ended || (events & EPOLLIN) != 0) receive_some();
 }
 
 DATAFLUX_INLINE void connection::resume() {
@@ -127,6 +144,7 @@ DATAFLUX_INLINE void connection::resume() {
     send_some();
     arm();
   }
+  if (give_up_ != transport_failure::none) stream_.stirred();
   if (give_up_ != transport_failure::refused) receive_some();
   if (state_ == state::busy && give_up_ != transport_failure::none) {
     fail(give_up_, std::move(report_.detail));
@@ -135,13 +153,17 @@ DATAFLUX_INLINE void connection::resume() {
 
 DATAFLUX_INLINE void connection::idle_event(std::uint32_t events) {
   if ((events & ~std::uint32_t{EPOLLOUT}) == 0) return;
-  if ((events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) == 0 && is_silent()) return;
+  if ((events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) == 0 && stream_.is_silent()) return;
   close();
 }
 
-DATAFLUX_INLINE bool connection::is_silent() noexcept {
-  std::byte probe[1];
-  return stream_.receive(probe).status == stream::status::again;
+/// Bytes behind a reply must not become the next one's. Those that came with it are known without
+/// another call, for a reply that has ended in this turn: a receive that did not fill its memory
+/// left none. What comes later cannot be told by asking either, which only looks a little later,
+/// and the request is then on its way. But where the peer's end may lie since, who must not be sent
+/// twice is worth a call. Of earlier turns an event may wait that is not handled yet.
+DATAFLUX_INLINE bool connection::was_just_silent(const exchange& next) const noexcept {
+  return next.idempotent && last_activity_ == now() && stream_.drained();
 }
 
 DATAFLUX_INLINE std::string connection::phase_text() const {

@@ -26,7 +26,7 @@ DATAFLUX_INLINE time_point connection::next_limit() const noexcept {
   return std::min({phase_end, window_end(), limits.deadline});
 }
 
-/// Timers are lazy: one that fires too early looks again, so that a steady stream of exchanges
+/// Timers are lazy: one that fires too early checks again, so that a steady stream of exchanges
 /// hardly ever touches the queue.
 DATAFLUX_INLINE void connection::arm() {
   const time_point limit = next_limit();

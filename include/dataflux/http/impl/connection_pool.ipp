@@ -74,7 +74,7 @@ DATAFLUX_INLINE void connection_pool::start(ref<exchange> e) {
   e->resent_ = false;
   host_pool& pool = pool_of(e->request.origin);
   if (pool.waiting.empty()) {
-    if (connection* const c = take_idle(pool)) return c->begin(std::move(e));
+    if (connection* const c = take_idle(pool, *e)) return c->begin(std::move(e));
   }
   wait_in_line(pool, std::move(e), false);
 }
@@ -191,11 +191,11 @@ DATAFLUX_INLINE void connection_pool::retry_fresh(ref<exchange> e) {
   wait_in_line(pool, std::move(e), true);
 }
 
-/// An idle connection that may be used, or null. Those that may not are closed.
-DATAFLUX_INLINE connection* connection_pool::take_idle(host_pool& pool) {
+/// An idle connection that `next` may use, or null. Those that may not are closed.
+DATAFLUX_INLINE connection* connection_pool::take_idle(host_pool& pool, const exchange& next) {
   while (!pool.idle.empty()) {
     connection* const c = pool.idle.back();
-    if (c->usable()) {
+    if (c->usable(next)) {
       pool.idle.pop_back();
       return c;
     }
@@ -207,7 +207,7 @@ DATAFLUX_INLINE connection* connection_pool::take_idle(host_pool& pool) {
 /// Gives idle connections to those who wait.
 DATAFLUX_INLINE void connection_pool::serve_line(host_pool& pool) {
   while (!pool.waiting.empty()) {
-    connection* const c = take_idle(pool);
+    connection* const c = take_idle(pool, pool.waiting.front());
     if (c == nullptr) return;
     c->begin(leave_line(pool, pool.waiting.front()));
   }
@@ -227,7 +227,7 @@ DATAFLUX_INLINE host_claim connection_pool::claim_of(const host_pool& pool) noex
           .waiting_since = pool.waiting.front().waiting_since_};
 }
 
-/// Asks for the host's addresses if they are what is missing.
+/// Asks for the host's addresses if nothing else is missing.
 DATAFLUX_INLINE bool connection_pool::wants_connection(host_pool& pool) {
   if (pool.waiting.size() <= pool.connecting) return false;
   if (pool.connecting + pool.established >= limits_.connections_per_host) return false;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/byte_range.hpp>
+#include <dataflux/bytes.hpp>
 #include <dataflux/http/detail/io_thread.hpp>
 
 #include <algorithm>
@@ -24,8 +24,8 @@ DATAFLUX_INLINE void connection::receive_some() {
   if (next == step::again) arm();
 }
 
-DATAFLUX_INLINE stream::outcome connection::receive_into(bytes_span memory) {
-  const auto got = stream_.receive(memory);
+DATAFLUX_INLINE stream::outcome connection::receive_into(bytes_span memory, bool last) {
+  const auto got = stream_.receive(memory, last);
   if (got.status == stream::status::ok && report_.first_byte == never) {
     report_.first_byte = now();
     window_.open(now(), moved());
@@ -125,9 +125,12 @@ DATAFLUX_INLINE connection::step connection::receive_in_place() {
   const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(most, receive_piece));
   const bytes_span memory = sink_->prepare(wanted);
   if (memory.empty()) return not_taken();
-  const auto got = receive_into(memory.first(std::min(memory.size(), wanted)));
+  const std::size_t room = std::min(memory.size(), wanted);
+  const auto got = receive_into(memory.first(room), decoder_.framing() == body_framing::length &&
+                                                        room == decoder_.remaining());
   if (got.status == stream::status::again) return step::again;
   if (got.status != stream::status::ok) return lost(got.status);
+  spent_ = spent_ || got.surplus;
   count_moved(0, got.count);
   decoder_.body_received(got.count);
   if (auto committed = sink_->commit(got.count); !committed) return refuse(committed.error());

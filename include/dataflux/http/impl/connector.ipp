@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/exec/fork.hpp>
+#include <dataflux/exec/detail/fork.hpp>
 #include <dataflux/http/detail/connector.hpp>
 #include <dataflux/http/detail/descriptors.hpp>
 #include <dataflux/http/detail/proxy.hpp>
@@ -41,37 +41,22 @@ inline stream::outcome stream_outcome(CURLcode code, std::size_t count, bool rec
   return {stream::status::failed, 0};
 }
 
-inline stream::outcome socket_outcome(::ssize_t moved, int& failure) noexcept {
-  if (moved > 0) return {stream::status::ok, static_cast<std::size_t>(moved)};
-  if (moved == 0) return {stream::status::closed, 0};
-  if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) return {stream::status::again, 0};
-  failure = errno;
-  return {stream::status::failed, 0};
-}
-
-DATAFLUX_INLINE stream::outcome stream::send(bytes_view bytes) noexcept {
-  if (plain_) {
-    return socket_outcome(::send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL), failure_);
-  }
+DATAFLUX_INLINE stream::outcome stream::send_by_curl(bytes_view bytes) noexcept {
   std::size_t count = 0;
   const CURLcode code = ::curl_easy_send(easy_, bytes.data(), bytes.size(), &count);
-  failure_ = code;
+  curl_code_ = code;
   return stream_outcome(code, count, false);
 }
 
-DATAFLUX_INLINE stream::outcome stream::receive(bytes_span memory) noexcept {
-  if (plain_) {
-    return socket_outcome(::recv(descriptor_, memory.data(), memory.size(), 0), failure_);
-  }
+DATAFLUX_INLINE stream::outcome stream::receive_by_curl(bytes_span memory) noexcept {
   std::size_t count = 0;
   const CURLcode code = ::curl_easy_recv(easy_, memory.data(), memory.size(), &count);
-  failure_ = code;
+  curl_code_ = code;
   return stream_outcome(code, count, true);
 }
 
-DATAFLUX_INLINE std::string stream::last_failure() const {
-  if (plain_) return std::generic_category().message(failure_);
-  return ::curl_easy_strerror(static_cast<CURLcode>(failure_));
+DATAFLUX_INLINE std::string stream::curl_failure() const {
+  return ::curl_easy_strerror(static_cast<CURLcode>(curl_code_));
 }
 
 inline const ::curl_version_info_data& curl_facts() noexcept {
@@ -125,6 +110,8 @@ struct connector::state {
     group* in{nullptr};
     bool connecting{true};
     void* user{nullptr};
+    bool proxied{false};
+    ::ssl_st* tls{nullptr};  ///< once it has shaken hands; not through a proxy
     ::curl_slist* addresses{nullptr};
     std::array<char, CURL_ERROR_SIZE> text{};
     bool no_descriptor{false};
@@ -152,6 +139,7 @@ struct connector::state {
   curl_transport_options options;
   socket_watch connects;
   trust_store authorities;
+  record_memory records{};
   /// TLS sessions, so that reconnects resume whatever group they land in.
   ::CURLSH* sessions;
   std::vector<std::unique_ptr<group>> groups{};
@@ -173,8 +161,9 @@ struct connector::state {
   static CURLcode prepare_tls(::CURL*, void* context, void* self) noexcept {
     auto& a = *static_cast<attempt*>(self);
     try {
-      const auto attached =
-          a.in->owner.authorities.attach(static_cast<::ssl_ctx_st*>(context), clock::now());
+      auto* const made = static_cast<::ssl_ctx_st*>(context);
+      if (!a.proxied) note_handshake(made, a.tls);
+      const auto attached = a.in->owner.authorities.attach(made, clock::now());
       if (attached) return CURLE_OK;
       a.no_descriptor |= attached.error().retryable();
       a.trouble = attached.error().message();
@@ -325,8 +314,8 @@ DATAFLUX_INLINE bool connector::open(stream& s, const origin& to,
   ::CURL* const easy = ::curl_easy_init();
   if (easy == nullptr) throw std::bad_alloc();
   s.easy_ = easy;
-  s.descriptor_ = -1;
-  s.plain_ = !to.tls && !proxy_configured(to);
+  a->proxied = proxy_configured(to);
+  if (!to.tls && !a->proxied) s.receives_ = stream::way::socket;
   a->in = &state_->group_with_room();
   state_->configure(easy, *a, to, addresses, timeout);
   ++a->in->streams;
@@ -343,8 +332,7 @@ DATAFLUX_INLINE void connector::close(stream& s) noexcept {
   ::curl_easy_cleanup(s.easy_);
   ::curl_slist_free_all(a->addresses);
   --a->in->streams;
-  s.easy_ = nullptr;
-  s.descriptor_ = -1;
+  s = {};
 }
 
 DATAFLUX_INLINE void connector::handle_socket(int descriptor, std::uint32_t events) {
@@ -392,8 +380,12 @@ DATAFLUX_INLINE bool connector::next_finished(finished& out) {
 DATAFLUX_INLINE int connector::adopt(stream& s) noexcept {
   curl_socket_t descriptor = CURL_SOCKET_BAD;
   static_cast<void>(::curl_easy_getinfo(s.easy_, CURLINFO_ACTIVESOCKET, &descriptor));
-  s.descriptor_ = descriptor;
-  if (descriptor >= 0) state_->connects.unwatch(descriptor);
+  if (descriptor < 0) return -1;
+  state_->connects.unwatch(descriptor);
+  s.socket_ = socket_end(descriptor);
+  if (::ssl_st* const tls = state::attempt_of(s.easy_).tls; tls != nullptr) {
+    s.tls_ = tls_stream::attach(tls, descriptor, state_->records);
+  }
   return descriptor;
 }
 

@@ -28,7 +28,7 @@ inline double quota_of_group(const std::string& folder, bool version_2) {
 }
 
 /// The least of a group's own and its parents'. A container may see the host's path, but has its
-/// own group mounted as the root: what is not there has no quota.
+/// own group mounted as the root: a group without a file has no quota.
 inline double quota_of_path(const std::string& mount, std::string path, bool version_2) {
   double least = quota_of_group(mount, version_2);
   while (path.size() > 1) {

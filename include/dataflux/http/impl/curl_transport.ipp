@@ -1,6 +1,8 @@
 #pragma once
 
-#include <dataflux/exec/fork.hpp>
+#include <dataflux/detail/or_default.hpp>
+#include <dataflux/detail/process_stamp.hpp>
+#include <dataflux/exec/detail/fork.hpp>
 #include <dataflux/http/curl_transport.hpp>
 #include <dataflux/http/detail/cpu_count.hpp>
 #include <dataflux/http/detail/io_thread.hpp>
@@ -20,12 +22,12 @@ namespace dataflux::inline DATAFLUX_ABI::http {
 struct curl_transport::state {
   explicit state(duration resolve_ttl) : names(resolve_ttl) {}
 
-  const std::uint64_t generation{fork_generation()};
+  const dataflux::detail::process_stamp born{};
   std::vector<std::unique_ptr<detail::io_thread>> threads{};
   detail::resolver names;  // closed before the threads that it answers to are gone
   std::atomic<std::size_t> next{0};
 
-  bool forked() const noexcept { return fork_generation() != generation; }
+  bool forked() const noexcept { return born.inherited(); }
 };
 
 namespace detail {
@@ -42,7 +44,11 @@ DATAFLUX_INLINE curl_transport::curl_transport(std::unique_ptr<state> s) noexcep
     : state_(std::move(s)) {}
 
 DATAFLUX_INLINE result<std::shared_ptr<curl_transport>> curl_transport::create(
-    const curl_transport_options& options) {
+    const curl_transport_options& given) {
+  const curl_transport_options options = dataflux::detail::with_defaults<
+      &curl_transport_options::max_connections_per_host, &curl_transport_options::max_connections,
+      &curl_transport_options::idle_timeout, &curl_transport_options::peer_timeout,
+      &curl_transport_options::resolve_ttl>(given);
   for (const auto& [file, what] :
        {std::pair{options.ca_file, "file of trusted authorities"},
         std::pair{options.client_certificate_file, "client certificate"},

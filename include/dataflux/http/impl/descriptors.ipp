@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/exec/fork.hpp>
+#include <dataflux/exec/detail/fork.hpp>
 #include <dataflux/http/detail/descriptors.hpp>
 
 #include <algorithm>
@@ -48,7 +48,7 @@ DATAFLUX_INLINE int open_socket(int family, int type, duration peer_timeout) noe
     errno = ENOMEM;
     return -1;
   }
-  if (peer_timeout <= duration::zero()) return s;
+  if (peer_timeout <= duration::zero() || peer_timeout == duration::max()) return s;
   const auto whole = std::chrono::ceil<std::chrono::milliseconds>(peer_timeout).count();
   set_number(s, SOL_SOCKET, SO_KEEPALIVE, 1);
   // Three questions in the second half.

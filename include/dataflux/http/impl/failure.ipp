@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/http/failure.hpp>
+#include <dataflux/http/detail/failure.hpp>
 
 namespace dataflux::inline DATAFLUX_ABI::http {
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <dataflux/http/detail/characters.hpp>
-#include <dataflux/http/http1.hpp>
+#include <dataflux/http/detail/http1.hpp>
 
 #include <algorithm>
 #include <charconv>

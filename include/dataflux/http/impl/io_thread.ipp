@@ -1,7 +1,7 @@
 #pragma once
 
-#include <dataflux/exec/fork.hpp>
-#include <dataflux/exec/signals.hpp>
+#include <dataflux/exec/detail/fork.hpp>
+#include <dataflux/exec/detail/signals.hpp>
 #include <dataflux/http/detail/io_thread.hpp>
 #include <dataflux/http/detail/socket_watch.hpp>
 
@@ -15,6 +15,16 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+/// A thread runs turns until it is stopped. A turn waits for events and timers, then does what they
+/// bring: sockets that became ready, connects that ended, timers that are due, messages from other
+/// threads (the inbox), and connections that a turn has left unfinished. At the end closed
+/// connections are destroyed.
+///
+/// Other threads only put messages into the inbox and timers into the queue, each under its lock.
+/// The first message after the loop went to sleep writes to `wake`; the others find awake_ set.
+///
+/// stop() sends a message and joins the thread. The loop then refuses what is new, and ends every
+/// exchange with `cancelled`. end_late() does the same for what came after the thread had ended.
 namespace dataflux::inline DATAFLUX_ABI::http::detail {
 
 DATAFLUX_INLINE event_descriptors::event_descriptors()

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <dataflux/http/detail/byte_window.hpp>
-#include <dataflux/http/memory_transport.hpp>
+#include <dataflux/http/detail/memory_transport.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -51,7 +51,7 @@ DATAFLUX_INLINE void memory_transport::cancel(ref<exchange> e) noexcept {
   if (found == flights_.end()) return;
   flight& f = **found;
   f.cancelled = true;
-  // Without a timer it is inside one of its own callbacks, and what called that looks at the flag.
+  // Without a timer it is inside one of its own callbacks, and what called that reads the flag.
   if (!time_.cancel(f.timer)) return;
   f.timer = time_.at(time_.now(), [this, &f] { finish(f, transport_failure::cancelled); });
 }

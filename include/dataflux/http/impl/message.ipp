@@ -1,7 +1,7 @@
 #pragma once
 
 #include <dataflux/http/detail/characters.hpp>
-#include <dataflux/http/message.hpp>
+#include <dataflux/http/detail/message.hpp>
 
 #include <charconv>
 #include <utility>
@@ -67,7 +67,7 @@ DATAFLUX_INLINE void header_list::add(std::string_view name, std::string_view va
     return;
   }
   if (wire_.empty()) wire_.reserve(512);
-  wire_.append(name).append(": ").append(value).append("\r\n");
+  wire_.append(name).append(": ", 2).append(value).append("\r\n", 2);
 }
 
 DATAFLUX_INLINE void header_list::add(std::string_view name, std::uint64_t value) {
@@ -75,6 +75,11 @@ DATAFLUX_INLINE void header_list::add(std::string_view name, std::uint64_t value
   const auto [end, failure] = std::to_chars(digits, digits + sizeof digits, value);
   static_cast<void>(failure);  // 20 digits hold every 64-bit number
   add(name, std::string_view{digits, static_cast<std::size_t>(end - digits)});
+}
+
+DATAFLUX_INLINE void header_list::add(const header_list& others) {
+  wire_.append(others.wire_);
+  valid_ = valid_ && others.valid_;
 }
 
 DATAFLUX_INLINE void header_list::clear() noexcept {

@@ -1,17 +1,19 @@
 #pragma once
 
-#include <dataflux/http/pacing.hpp>
+#include <dataflux/http/detail/pacing.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <tuple>
+#include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::http {
 
 namespace detail::pace {
 
 inline constexpr duration tenth = std::chrono::milliseconds(100);
+inline constexpr duration millisecond = std::chrono::milliseconds(1);
 inline constexpr duration shortest_between_cuts = std::chrono::milliseconds(100);
 /// Starts that were due while nobody asked are made up for at once, up to this much: timers wake
 /// late, but a burst would be rejected.
@@ -25,7 +27,7 @@ inline constexpr double probe_per_second = 0.02;
 inline constexpr double requests_before_doubling = 30;
 inline constexpr double doubling_after_at_least = 3.0;
 inline constexpr double doubling_after_at_most = 6.0;
-/// Before a limit has been met from below, there is no level to return to: look for it sooner.
+/// Before a limit has been met from below, there is no level to return to: probe for it sooner.
 inline constexpr double doubling_after_first = 0.25;
 inline constexpr double unlimited_after = 10.0;
 inline constexpr double cut_to = 0.9;
@@ -34,12 +36,24 @@ inline constexpr double lowest_rate = 0.5;
 /// A shorter activity says too little about a rate. Longer would set the first rate too low when
 /// the rejections come at once, and a job of some seconds would spend them on the way back.
 inline constexpr double shortest_activity = 0.2;
+/// Starts since the first that was rejected: fewer say little about a rate.
+inline constexpr std::uint32_t telling_starts = 16;
+inline constexpr duration calibration = std::chrono::seconds(1);
+/// What was under way at the first rejection is rejected in so many times what that took.
+inline constexpr int rejections_take = 2;
+inline constexpr duration longest_pause = std::chrono::milliseconds(100);
 
 inline double seconds(duration d) noexcept { return std::chrono::duration<double>(d).count(); }
 inline duration from_seconds(double s) noexcept {
   return std::chrono::duration_cast<duration>(std::chrono::duration<double>(s));
 }
-inline std::int64_t tenth_of(time_point t) noexcept { return t.time_since_epoch() / tenth; }
+inline std::int64_t slot_of(time_point t, duration each) noexcept {
+  return t.time_since_epoch() / each;
+}
+template <class Tallies>
+auto& tally_of(Tallies& all, std::int64_t slot) noexcept {
+  return all[static_cast<std::size_t>(slot) % all.size()];
+}
 
 }  // namespace detail::pace
 
@@ -65,10 +79,15 @@ DATAFLUX_INLINE time_point pace_controller::admit(time_point now) noexcept {
     if (next_start_ > now) return next_start_;
     next_start_ = std::max(next_start_, now - pace::slack) + pace::from_seconds(1.0 / rate_);
   }
-  const std::int64_t tenth = pace::tenth_of(now);
-  tally& t = tallies_[static_cast<std::size_t>(tenth) % tallies_.size()];
-  if (t.tenth != tenth) t = {tenth, 0, 0};
-  ++t.started;
+  const auto count = [now](auto& tallies, duration each) {
+    const std::int64_t slot = pace::slot_of(now, each);
+    tally& t = pace::tally_of(tallies, slot);
+    if (t.slot != slot) t = {slot, 0, 0};
+    ++t.started;
+  };
+  count(tenths_, pace::tenth);
+  count(milliseconds_, pace::millisecond);
+  ++since_refused_.started;
   if (now - last_start_ > std::chrono::seconds(1)) busy_since_ = now;
   last_start_ = now;
   ++started_;
@@ -81,9 +100,14 @@ DATAFLUX_INLINE void pace_controller::report(time_point started, time_point now,
   --in_flight_;
   if (outcome != pace_outcome::rejected) return;
   ++rejected_;
-  const std::int64_t tenth = detail::pace::tenth_of(started);
-  tally& t = tallies_[static_cast<std::size_t>(tenth) % tallies_.size()];
-  if (t.tenth == tenth) ++t.rejected;
+  const auto count = [started](auto& tallies, duration each) {
+    const std::int64_t slot = detail::pace::slot_of(started, each);
+    tally& t = detail::pace::tally_of(tallies, slot);
+    if (t.slot == slot) ++t.rejected;
+  };
+  count(tenths_, detail::pace::tenth);
+  count(milliseconds_, detail::pace::millisecond);
+  ++since_refused_.rejected;
   if (limited_) grow(now);
   cut(started, now);
 }
@@ -91,14 +115,34 @@ DATAFLUX_INLINE void pace_controller::report(time_point started, time_point now,
 /// What was started in the last second and not rejected so far.
 DATAFLUX_INLINE double pace_controller::accepted_per_second(time_point now) const noexcept {
   namespace pace = detail::pace;
-  const std::int64_t newest = pace::tenth_of(now);
+  const std::int64_t newest = pace::slot_of(now, pace::tenth);
   double accepted = 0;
-  for (const tally& t : tallies_) {
-    if (newest - t.tenth < static_cast<std::int64_t>(tallies_.size())) {
-      accepted += static_cast<double>(t.started) - static_cast<double>(t.rejected);
-    }
+  for (const tally& t : tenths_) {
+    if (newest - t.slot < static_cast<std::int64_t>(tenths_.size())) accepted += t.accepted();
   }
   return accepted / std::clamp(pace::seconds(now - busy_since_), pace::shortest_activity, 1.0);
+}
+
+/// Counts from the start of that request on, the first one that was rejected.
+DATAFLUX_INLINE void pace_controller::calibrate_from(time_point started) noexcept {
+  namespace pace = detail::pace;
+  const std::int64_t from = pace::slot_of(started, pace::millisecond);
+  since_refused_ = {};
+  refused_from_ = never;
+  for (const tally& t : milliseconds_) {
+    if (t.slot < from) continue;
+    if (t.slot == from) refused_from_ = started;
+    since_refused_.started += t.started;
+    since_refused_.rejected += t.rejected;
+  }
+}
+
+/// One is taken for accepted in any case, or the way back would take seconds.
+DATAFLUX_INLINE double pace_controller::accepted_since_refused(time_point now) const noexcept {
+  namespace pace = detail::pace;
+  const duration paused = std::clamp(now, first_cut_, paused_until_) - first_cut_;
+  const duration passed = std::max(now - refused_from_ - paused, pace::millisecond);
+  return std::max(since_refused_.accepted(), 1.0) / pace::seconds(passed);
 }
 
 DATAFLUX_INLINE void pace_controller::cut(time_point started, time_point now) noexcept {
@@ -106,24 +150,41 @@ DATAFLUX_INLINE void pace_controller::cut(time_point started, time_point now) no
   last_rejection_ = now;
   // A request started before the last cut tells nothing about the rate since, but more about what
   // was accepted before: the cut is made anew.
-  const bool again = limited_ && started < last_cut_;
-  if (limited_ && !again) {
-    if (now - last_cut_ < pace::shortest_between_cuts) return;
-    found_ = true;
-    before_ = rate_;
-  } else if (!limited_) {
-    limited_ = true;
+  const bool first = !std::exchange(limited_, true);
+  const bool again = !first && started < last_cut_;
+  if (first) {
     found_ = false;
     before_ = std::numeric_limits<double>::infinity();
+    const duration took = std::max(pace::rejections_take * (now - started), duration{0});
+    first_cut_ = now;
+    paused_until_ = now + std::min(took, pace::longest_pause);
+    calibrate_from(started);
+  } else if (!found_ && started < refused_from_) {
+    calibrate_from(started);
   }
-  double rate = pace::cut_to * accepted_per_second(now);
-  if (found_) rate = std::clamp(rate, pace::cut_at_most_to * before_, pace::cut_to * before_);
+  const bool calibrating = refused_from_ != never && now - refused_from_ < pace::calibration &&
+                           since_refused_.started >= pace::telling_starts;
+  double accepted = accepted_per_second(now);
+  const double since_refused = calibrating ? accepted_since_refused(now) : accepted;
+  const bool collapsed = since_refused < pace::cut_at_most_to * accepted;
+  if (collapsed) accepted = since_refused;
+  if (!first && !again) {
+    const bool far_off = collapsed && accepted < pace::cut_at_most_to * rate_;
+    if (now - last_cut_ < pace::shortest_between_cuts && !far_off) return;
+    found_ = true;
+    before_ = rate_;
+  }
+  double rate = pace::cut_to * accepted;
+  if (found_) {
+    const double least = collapsed ? pace::lowest_rate : pace::cut_at_most_to * before_;
+    rate = std::clamp(rate, std::min(least, pace::cut_to * before_), pace::cut_to * before_);
+  }
   if (again) rate = std::min(rate, rate_);
   rate_ = std::max(rate, pace::lowest_rate);
   level_ = rate_ / pace::cut_to;
   concurrency_ = std::max({1.0, rate_, pace::cut_to * in_flight_});
   if (again) return;
-  next_start_ = now;
+  next_start_ = std::max(now, paused_until_);
   grown_ = last_cut_ = now;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/exec/signals.hpp>
+#include <dataflux/exec/detail/signals.hpp>
 #include <dataflux/http/detail/descriptors.hpp>
 #include <dataflux/http/detail/resolver.hpp>
 

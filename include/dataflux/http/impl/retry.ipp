@@ -1,6 +1,7 @@
 #pragma once
 
-#include <dataflux/http/retry.hpp>
+#include <dataflux/detail/or_default.hpp>
+#include <dataflux/http/detail/retry.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -38,8 +39,8 @@ inline duration jittered_backoff(const retry_policy& policy, int n, double unifo
 inline retry_decision within_limits(const retry_policy& policy, const retry_state& state,
                                     retry_decision wanted, duration retry_after,
                                     time_point now) noexcept {
-  const time_point end =
-      policy.max_elapsed == duration{0} ? never : deadline_after(state.started, policy.max_elapsed);
+  const time_point end = deadline_after(
+      state.started, dataflux::detail::or_default(policy.max_elapsed, retry_policy{}.max_elapsed));
   if (now >= end || retry_after > time_left(now, end)) return stop_because(stop_reason::elapsed);
   wanted.delay = std::min(std::max(wanted.delay, retry_after), time_left(now, end));
   if (wanted.delay >= time_left(now, state.deadline)) return stop_because(stop_reason::elapsed);
@@ -113,12 +114,14 @@ DATAFLUX_INLINE int retry_budget::available() const noexcept {
 }
 
 DATAFLUX_INLINE duration backoff_ceiling(const retry_policy& policy, int n) noexcept {
-  // In floating point: factor^n overflows integers long before the cap is looked at.
-  const double ceiling =
-      static_cast<double>(policy.first.count()) * std::pow(policy.factor, std::max(n, 1) - 1);
-  return ceiling < static_cast<double>(policy.cap.count())
-             ? duration{static_cast<duration::rep>(ceiling)}
-             : policy.cap;
+  // In floating point: factor^n overflows integers long before the cap is applied.
+  constexpr retry_policy usual{};
+  const duration first = dataflux::detail::or_default(policy.first, usual.first);
+  const duration cap = dataflux::detail::or_default(policy.cap, usual.cap);
+  const double factor = dataflux::detail::or_default(policy.factor, usual.factor);
+  const double ceiling = static_cast<double>(first.count()) * std::pow(factor, std::max(n, 1) - 1);
+  return ceiling < static_cast<double>(cap.count()) ? duration{static_cast<duration::rep>(ceiling)}
+                                                    : cap;
 }
 
 DATAFLUX_INLINE retry_decision decide(const retry_policy& policy, retry_state& state,
@@ -156,9 +159,13 @@ DATAFLUX_INLINE retry_decision decide(const retry_policy& policy, retry_state& s
   }
   if (!repeatable) return detail::stop_because(stop_reason::not_idempotent);
   ++state.failures;
-  for (const int most : {policy.max_attempts, outcome.nobody ? policy.max_attempts_at_nobody : 0}) {
-    if (most != 0 && state.failures >= most) return detail::stop_because(stop_reason::attempts);
+  constexpr retry_policy usual{};
+  int most = dataflux::detail::or_default(policy.max_attempts, usual.max_attempts);
+  if (outcome.nobody) {
+    most = std::min(most, dataflux::detail::or_default(policy.max_attempts_at_nobody,
+                                                       usual.max_attempts_at_nobody));
   }
+  if (state.failures >= most) return detail::stop_because(stop_reason::attempts);
   state.throttles = 0;
   const auto after = [&](bool postponed) {
     const duration wait = detail::jittered_backoff(policy, state.failures, uniform, postponed);

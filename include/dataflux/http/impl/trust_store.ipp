@@ -19,7 +19,7 @@ namespace dataflux::inline DATAFLUX_ABI::http::detail {
 /// small read. The buffer lives with the connection.
 inline void read_ahead(::ssl_ctx_st* context) noexcept {
   static_cast<void>(SSL_CTX_set_read_ahead(context, 1));
-  ::SSL_CTX_set_default_read_buffer_len(context, std::size_t{64} << 10U);
+  ::SSL_CTX_set_default_read_buffer_len(context, std::size_t{128} << 10U);
 }
 
 DATAFLUX_INLINE result<void> trust_store::attach(::ssl_ctx_st* context, time_point now) {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <dataflux/http/detail/characters.hpp>
-#include <dataflux/http/url.hpp>
+#include <dataflux/http/detail/url.hpp>
 
 #include <arpa/inet.h>
 #include <algorithm>

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/list/detail/name_tree.hpp>
+#include <dataflux/list/detail/splitter_figures.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -17,7 +18,7 @@ class branch_guess {
   branch_guess(const name_tree& tree, std::string_view path, std::size_t depth, double size)
       : all_(tree.all()),
         kind_(tree.statistics(name_tree::kind_before(path, depth))),
-        doubt_(0.3 * std::sqrt(size)) {
+        doubt_(splitting::byte_doubt * std::sqrt(size)) {
     const std::size_t own = branch_statistics::size_class(size);
     everywhere_ = all_.by_size[0].get();
     if (kind_ == nullptr) return;
@@ -35,11 +36,11 @@ class branch_guess {
 
   /// That names branch at such a place, if they have not done so yet.
   double branches() const noexcept {
-    if (kind_ == nullptr || smaller_ == nullptr) return 0.5;
+    if (kind_ == nullptr || smaller_ == nullptr) return 0.5;  // as likely as not
     const double all = smaller_->nodes + smaller_->straight + 1;
-    const double weight = std::min(1.0, 3 / all);
-    double found = kind_->open + 0.5 + weight * smaller_->nodes;
-    double straight = 0.5 + weight * smaller_->straight;
+    const double weight = std::min(1.0, splitting::branching_anywhere / all);
+    double found = splitting::branching_doubt + kind_->open + weight * smaller_->nodes;
+    double straight = splitting::branching_doubt + weight * smaller_->straight;
     if (alike_ != nullptr) {
       found += alike_->nodes;
       straight += alike_->straight;
@@ -48,29 +49,25 @@ class branch_guess {
   }
   /// The mean size of siblings over the size of the one where we are.
   double evenness() const noexcept {
-    double even = 1;
-    double whole = 2;
+    double even = splitting::evenness_doubt / 2;
+    double whole = splitting::evenness_doubt;
     for (const auto* s : {everywhere_, smaller_, alike_}) {
       if (s == nullptr || s->whole == 0) continue;
       // Each counts as much as all before, unless it knows little itself.
-      const double weight = std::min(s->whole, 4 * whole);
+      const double weight = std::min(s->whole, splitting::evenness_growth * whole);
       even += s->even / s->whole * weight;
       whole += weight;
     }
     return even / whole;
   }
 
-  /// That the next byte of the class follows one that is there, before this node is looked at.
+  /// That the next byte of the class follows one that is there, before this node is examined.
   double follows() const noexcept {
-    double followed = 0.3;
-    double followable = 1;
-    for (const auto* s : {everywhere_, smaller_, alike_}) {
-      if (s == nullptr || s->followable == 0) continue;
-      const double weight = std::min(s->followable, 2 * followable);
-      followed += s->followed / s->followable * weight;
-      followable += weight;
-    }
-    return followed / followable;
+    const double doubt = splitting::following_doubt;
+    if (all_.followable == 0) return splitting::following;
+    const double weight = std::min(all_.followable, splitting::following_growth * doubt);
+    return (splitting::following * doubt + all_.followed / all_.followable * weight) /
+           (doubt + weight);
   }
 
   /// The same for one byte, by what follows its predecessor elsewhere; `before` is what was
@@ -90,12 +87,10 @@ class branch_guess {
   }
 
   double of(unsigned byte) const noexcept {
-    constexpr double general_doubt = 3;
-    constexpr double of_smaller = 0.05;  // what smaller nodes count
     double prior = blind(all_, byte);
     if (everywhere_ != nullptr) {
-      prior = (static_cast<double>(everywhere_->having[byte]) + general_doubt * prior) /
-              (everywhere_->whole + general_doubt);
+      prior = (static_cast<double>(everywhere_->having[byte]) + splitting::general_doubt * prior) /
+              (everywhere_->whole + splitting::general_doubt);
     }
     if (kind_ == nullptr || kind_->nodes == 0) return prior;
     prior = std::max(prior, blind(*kind_, byte));
@@ -104,11 +99,6 @@ class branch_guess {
     if (alike_ != nullptr) {
       having += static_cast<double>(alike_->having[byte]);
       whole += alike_->whole;
-    }
-    if (smaller_ != nullptr && smaller_->whole > 0) {
-      const double weight = std::min(of_smaller * smaller_->whole, doubt_);
-      having += weight * static_cast<double>(smaller_->having[byte]) / smaller_->whole;
-      whole += weight;
     }
     return std::max(having / whole,
                     static_cast<double>(kind_->seen[byte]) / std::max(1U, kind_->nodes));
@@ -121,11 +111,13 @@ class branch_guess {
     const bool met = s.seen_class[static_cast<std::size_t>(c)] > 0;
     switch (c) {
       case byte_class::digit:
-        return met ? 0.4 : 0.01;
+        return met ? splitting::digit : splitting::unseen_class;
       case byte_class::other:
-        return byte >= 0x20 && byte < 0x7F ? (met ? 0.03 : 0.01) : 0;
+        if (byte < 0x20 || byte >= 0x7F) return 0;
+        return met ? splitting::punctuation : splitting::unseen_class;
       default:
-        return met ? 0.2 : byte < 0x80 ? 0.01 : 0;
+        if (met) return splitting::letter;
+        return byte < 0x80 ? splitting::unseen_class : 0;
     }
   }
 

@@ -1,9 +1,10 @@
 #pragma once
 
-#include <dataflux/list/detail/list_outbox.hpp>
+#include <dataflux/list/detail/list_queue.hpp>
 #include <dataflux/list/detail/page_check.hpp>
-#include <dataflux/list/fast_list_request.hpp>
-#include <dataflux/list/range_splitter.hpp>
+#include <dataflux/list/detail/range_splitter.hpp>
+#include <dataflux/list/fast_list.hpp>
+#include <dataflux/store/detail/coordinator.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -12,7 +13,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -51,41 +51,39 @@ struct list_range {
   bool in_flight{false};  ///< that one
   bool open{true};
   bool failed{false};
-  std::uint32_t failures{0};     ///< of its page, one after the other
-  std::uint32_t empty_pages{0};  ///< one after the other
-  timer_id timer{timer_id::none};
+  std::uint32_t empty_pages{0};       ///< one after the other
   std::deque<listed_page> waiting{};  ///< for their turn, in order of names
   listing kept{};                     ///< of fast_list()
 };
 
-/// Private: one listing. Everything but the outbox and `stop_` is touched on one executor, `home_`;
-/// pages are checked and filtered on the I/O threads where they arrive. Kept alive by its calls, by
-/// timers, and by the outbox while it waits for a reader. begin() runs on the caller's thread and
-/// ends with the first call: until that is answered nobody else touches anything.
-class list_coordinator final : public list_source,
-                               public std::enable_shared_from_this<list_coordinator> {
+/// Private: one listing. Everything but the queue and the stop is touched on the strand; pages are
+/// checked and filtered on the I/O threads where they arrive. Kept alive by its calls, by timers,
+/// and by the queue while it waits for a reader. It ends at once when it has failed; calls that
+/// are under way then find it finished.
+class list_coordinator final : public list_source, public coordinator<list_coordinator> {
  public:
   using completion = object_store::completion<listing>;
 
-  /// To `done`, or as a stream into `outbox`.
+  /// To `done`, or as a stream into `queue`.
   static void start(object_store& store, const fast_list_request& request, completion done,
-                    std::shared_ptr<list_outbox> outbox);
+                    std::shared_ptr<list_queue> queue);
   list_coordinator(object_store& store, const fast_list_request& request, list_filter filter,
-                   completion done, std::shared_ptr<list_outbox> outbox);
-  ~list_coordinator() override;
+                   completion done, std::shared_ptr<list_queue> queue);
+  DATAFLUX_INLINE ~list_coordinator() override;
 
-  void stop() noexcept override;
-  void wake() override;
+  DATAFLUX_INLINE void stop() noexcept override;
+  DATAFLUX_INLINE void wake() override;
+
+  // By the coordinator.
+  void begin();
+  void refused(const error& why);
+  void stop_heard() noexcept { stop(); }
+  void stop_asked();
 
  private:
   using call_ptr = std::shared_ptr<list_call>;
-  struct stopper {
-    list_coordinator* self;
-    void operator()() const noexcept { self->stop(); }
-  };
 
-  void begin();
-  void pump();
+  void advance();
   void plan_soon();
   std::size_t free_slots(bool& leftmost_only);
   std::size_t slots_by_memory(std::size_t slots, bool& leftmost_only);
@@ -94,7 +92,6 @@ class list_coordinator final : public list_source,
   result<void> split(const list_action& action);
   call_ptr make_page(std::uint32_t id, std::uint32_t entries);
   call_ptr make_probe(const list_action& action) const;
-  call_limits limits_of_call() const;
   void send(const call_ptr& call);
   void start_call(const call_ptr& call);
 
@@ -121,31 +118,24 @@ class list_coordinator final : public list_source,
   listing assemble();
   void finish(std::optional<error> failed);
 
-  object_store& store_;
-  scheduler& home_;
   const fast_list_request request_;
   const list_filter filter_;
   const name_range whole_;
   const std::uint32_t page_size_;
-  const time_point deadline_;
   completion done_;
-  const std::shared_ptr<list_outbox> outbox_;
-  std::stop_source stop_{};
+  const std::shared_ptr<list_queue> queue_;
 
   range_splitter splitter_;
   std::map<std::uint32_t, list_range> ranges_{};
   std::uint32_t head_{0};  ///< by_name: the leftmost range that has not been handed out
   std::size_t open_{1};
-  std::size_t in_flight_{0};
   std::size_t limit_;
   std::size_t page_bytes_;        ///< what a page may need, by those seen
   std::size_t waiting_bytes_{0};  ///< of pages kept here
   std::vector<std::string_view> sample_{};
   list_summary summary_{};
-  bool answered_{false};  ///< the first call was
   bool finished_{false};
   bool plan_due_{false};
-  std::optional<std::stop_callback<stopper>> on_stop_{};
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

@@ -2,7 +2,7 @@
 
 #include <dataflux/bytes.hpp>
 #include <dataflux/result.hpp>
-#include <dataflux/store/object_chunk.hpp>
+#include <dataflux/store/detail/object_chunk.hpp>
 
 #include <array>
 #include <bit>

@@ -1,6 +1,7 @@
 #pragma once
 
-#include <dataflux/config.hpp>
+#include <dataflux/detail/config.hpp>
+#include <dataflux/list/detail/splitter_figures.hpp>
 
 #include <array>
 #include <cstdint>
@@ -35,9 +36,6 @@ struct branch_statistics {
     /// How equal their children are in size, 1 = all alike: the mean size over the size of the
     /// child in which an arbitrary name lies. A sum, weighed as `whole`.
     double even{0};
-    /// Of children that the next byte of their class could follow: how many, and how many it did.
-    double followable{0};
-    double followed{0};
     std::uint32_t nodes{0};
     /// Places of this kind where all names went on alike.
     std::uint32_t straight{0};
@@ -45,9 +43,9 @@ struct branch_statistics {
   static constexpr std::size_t sizes = 8;
   static std::size_t size_class(double size) noexcept {
     std::size_t c = 0;
-    double least = 16;
+    double least = splitting::smallest_node;
     while (c + 1 < sizes && size >= least) {
-      least *= 4;
+      least *= splitting::node_growth;
       ++c;
     }
     return c;
@@ -59,6 +57,10 @@ struct branch_statistics {
     if (!by_size.at(c)) by_size.at(c) = std::make_unique<sized>();
     return *by_size.at(c);
   }
+  /// Of children that the next byte of their class could follow: how many, and how many it did. A
+  /// sum, weighed as `whole`; of all places alone.
+  double followable{0};
+  double followed{0};
   /// Nodes that have a child with that byte, whole or not.
   std::array<std::uint16_t, 256> seen{};
   std::array<std::uint32_t, 8> seen_class{};
@@ -85,7 +87,7 @@ class name_tree {
     std::uint32_t kind{0};          ///< kind_of() its path
     std::vector<child> children{};  ///< ascending
     std::uint64_t listed{0};
-    /// Entries that one reported name stands for, at most: what is smaller is seen in part only.
+    /// Entries that one reported name stands for, at most. Of smaller ones a part is seen only.
     std::uint64_t grain{1};
   };
 
@@ -121,7 +123,14 @@ class name_tree {
     std::uint32_t kind(std::string_view path) const noexcept;
     std::uint32_t kind_before(std::string_view name) const noexcept;
   };
-  static constexpr std::uint32_t kinds = 648;  // the last eight: where components end
+  /// Kinds by component and offset come first, then those inside code points (by how many bytes
+  /// are missing and were had, and by offset), then those where components end.
+  static constexpr std::uint32_t inside_code_points =
+      splitting::components_told_apart * splitting::offsets_told_apart;
+  static constexpr std::uint32_t endings =
+      inside_code_points + splitting::longest_code_point * splitting::longest_code_point *
+                               splitting::code_points_told_apart;
+  static constexpr std::uint32_t kinds = endings + splitting::components_told_apart;
 
   /// statistics(), made when it is the first of that kind.
   branch_statistics& learned(std::uint32_t kind);

@@ -1,9 +1,9 @@
 #pragma once
 
+#include <dataflux/list/detail/list_action.hpp>
+#include <dataflux/list/detail/name_range.hpp>
 #include <dataflux/list/detail/name_tree.hpp>
-#include <dataflux/list/detail/range_outlook.hpp>
-#include <dataflux/list/list_action.hpp>
-#include <dataflux/list/name_range.hpp>
+#include <dataflux/list/detail/range_estimate.hpp>
 
 #include <deque>
 #include <span>
@@ -20,7 +20,7 @@ struct splitter_state {
   struct piece {
     name_range names{};
     std::string position{};  ///< the last name listed, if `positioned`
-    range_outlook outlook{};
+    range_estimate estimate{};
     double expected{0};  ///< behind `position`
     std::uint64_t listed{0};
     std::uint64_t since_cut{0};  ///< of them, since something was given away
@@ -33,7 +33,7 @@ struct splitter_state {
     bool open{true};
     bool in_flight{false};
     bool scan{false};        ///< that page is page after page's
-    bool looked{false};      ///< `outlook` is of `position` and `names.end`
+    bool looked{false};      ///< `estimate` is of `position` and `names.end`
     bool explored{false};    ///< since the end moved
     bool asking{false};      ///< what folders are ahead: a probe is on its way
     bool unanswered{false};  ///< it failed

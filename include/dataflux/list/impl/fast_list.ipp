@@ -1,7 +1,7 @@
 #pragma once
 
 #include <dataflux/list/detail/list_coordinator.hpp>
-#include <dataflux/list/detail/list_outbox.hpp>
+#include <dataflux/list/detail/list_queue.hpp>
 #include <dataflux/list/fast_list.hpp>
 
 #include <new>
@@ -25,24 +25,24 @@ DATAFLUX_INLINE result<listing> fast_list(object_store& store, fast_list_request
 }
 
 DATAFLUX_INLINE fast_lister::fast_lister(object_store& store, const fast_list_request& request)
-    : outbox_(std::make_shared<detail::list_outbox>()) {
-  detail::list_coordinator::start(store, request, {}, outbox_);
+    : queue_(std::make_shared<detail::list_queue>()) {
+  detail::list_coordinator::start(store, request, {}, queue_);
 }
 DATAFLUX_INLINE fast_lister::fast_lister(fast_lister&&) noexcept = default;
 DATAFLUX_INLINE fast_lister& fast_lister::operator=(fast_lister&& other) noexcept {
   if (this != &other) {
     close();
-    outbox_ = std::move(other.outbox_);
+    queue_ = std::move(other.queue_);
   }
   return *this;
 }
 DATAFLUX_INLINE fast_lister::~fast_lister() { close(); }
 
 DATAFLUX_INLINE void fast_lister::close() noexcept {
-  if (outbox_ == nullptr) return;
-  if (!outbox_->inherited()) return outbox_->close();
+  if (queue_ == nullptr) return;
+  if (!queue_->inherited()) return queue_->close();
   // Its locks and threads are the parent's.
-  static_cast<void>(new (std::nothrow) std::shared_ptr<detail::list_outbox>(std::move(outbox_)));
+  static_cast<void>(new (std::nothrow) std::shared_ptr<detail::list_queue>(std::move(queue_)));
 }
 
 DATAFLUX_INLINE result<fast_lister::page> fast_lister::next_page() {
@@ -52,24 +52,24 @@ DATAFLUX_INLINE result<fast_lister::page> fast_lister::next_page() {
 DATAFLUX_INLINE operation<fast_lister::page> fast_lister::submit_next_page() {
   call_limits limits;
   return start_operation<page>(limits, [&](object_store::completion<page> done) {
-    if (outbox_->inherited()) return done(forked_error("listing"));
-    if (auto ready = outbox_->try_take()) return done(*std::move(ready));
-    outbox_->wait(std::move(done), limits.stop);
+    if (queue_->inherited()) return done(forked_error("listing"));
+    if (auto ready = queue_->try_take()) return done(*std::move(ready));
+    queue_->wait(std::move(done), limits.stop);
   });
 }
 
 DATAFLUX_INLINE void fast_lister::start_next_page(object_store::completion<page> done) {
-  if (outbox_->inherited()) return done(forked_error("listing"));
-  if (auto ready = outbox_->try_take()) return done(*std::move(ready));
-  outbox_->wait(std::move(done), {});
+  if (queue_->inherited()) return done(forked_error("listing"));
+  if (auto ready = queue_->try_take()) return done(*std::move(ready));
+  queue_->wait(std::move(done), {});
 }
 
 DATAFLUX_INLINE void fast_lister::cancel() noexcept {
-  if (!outbox_->inherited()) outbox_->cancel();
+  if (!queue_->inherited()) queue_->cancel();
 }
 
 DATAFLUX_INLINE list_summary fast_lister::summary() const {
-  return outbox_->inherited() ? list_summary{} : outbox_->summary();
+  return queue_->inherited() ? list_summary{} : queue_->summary();
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI

@@ -1,12 +1,29 @@
 #pragma once
 
+#include <dataflux/detail/or_default.hpp>
+#include <dataflux/list/detail/filter_table.hpp>
 #include <dataflux/list/detail/list_coordinator.hpp>
-#include <dataflux/store/validate.hpp>
+#include <dataflux/store/detail/validate.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 
+/// A listing is a row of ranges of names. Each one is open, complete or failed; a cut makes two of
+/// one.
+///
+/// begin() sends the first page. A reply is checked and filtered on the I/O thread where it came
+/// (examine) and then posted to the strand. There arrived() takes it. A page moves its range
+/// forward, and its names behind a cut go to the ranges there; the answer of a probe goes to the
+/// splitter. One advance() follows for all replies of a turn (plan_soon). It asks the splitter what
+/// to do with the free slots: cuts are made at once, pages and probes are sent.
+///
+/// As a stream the pages go into the queue. by_name keeps them until all ranges to the left are
+/// complete. When the memory is full the coordinator parks at the queue, and the reader wakes it.
+///
+/// It ends when no range is open: complete() proves that the ranges cover the listing, and finish()
+/// hands over. A failure ends it at once; with give_partial only its range ends. finish() runs
+/// once; replies that come later find finished_.
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
 inline constexpr std::uint32_t no_range = UINT32_MAX;
@@ -18,17 +35,16 @@ inline constexpr std::uint64_t pages_per_slot = 20;
 inline constexpr std::size_t default_look_ahead = std::size_t{256} << 20U;
 
 inline list_page_request as_page_request(const fast_list_request& r) {
-  return {
-      .bucket = r.bucket,
-      .prefix = r.prefix,
-      .delimiter = r.delimiter,
-      .start_offset = r.start_offset,
-      .end_offset = r.end_offset,
-      .max_results = r.page_size,
-      .include_trailing_delimiter = r.include_trailing_delimiter,
-      .match_glob = r.match_glob,
-      .versions = r.versions,
-      .extra = r.filter.storage_classes.empty() ? r.extra : r.extra | extra_columns::storage_class};
+  return {.bucket = r.bucket,
+          .prefix = r.prefix,
+          .delimiter = r.delimiter,
+          .start_offset = r.start_offset,
+          .end_offset = r.end_offset,
+          .max_results = r.page_size,
+          .include_trailing_delimiter = r.include_trailing_delimiter,
+          .match_glob = r.match_glob,
+          .versions = r.versions,
+          .extra = r.extra | columns_for(r.filter)};
 }
 
 inline result<void> check(const fast_list_request& r) {
@@ -55,7 +71,7 @@ inline range_splitter_options splitter_options(const fast_list_request& r,
           .parallelism =
               r.parallelism == 0 ? static_cast<std::uint32_t>(adaptive_parallelism) : r.parallelism,
           .page_size = page_size,
-          .calls_per_page = r.calls_per_page,
+          .calls_per_page = or_default(r.calls_per_page, fast_list_request{}.calls_per_page),
           .folder_probes = plain,
           .in_order = r.order == list_order::by_name};
 }
@@ -66,75 +82,76 @@ inline std::uint32_t page_size_of(const fast_list_request& r, const store_traits
 }
 
 DATAFLUX_INLINE void list_coordinator::start(object_store& store, const fast_list_request& request,
-                                             completion done, std::shared_ptr<list_outbox> outbox) {
+                                             completion done, std::shared_ptr<list_queue> queue) {
   auto valid = check(request);
   auto filter = list_filter::create(request.filter);
   if (valid && filter) {
     const auto self = std::make_shared<list_coordinator>(store, request, *std::move(filter),
-                                                         std::move(done), std::move(outbox));
-    self->begin();
+                                                         std::move(done), std::move(queue));
+    if (request.limits.stop.stop_requested()) return self->stop_asked();
+    self->coordinator::start(request.bucket);
+    // After the post of begin(): whatever the reader asks for comes after that, too.
+    if (self->queue_) self->queue_->attach(self);
     return;
   }
   error bad = valid ? std::move(filter).error() : std::move(valid).error();
   bad.with_bucket(request.bucket);
-  if (outbox) return outbox->end(std::move(bad), {});
+  if (queue) return queue->end(std::move(bad), {});
   done(std::move(bad));
 }
 
 DATAFLUX_INLINE list_coordinator::list_coordinator(object_store& store,
                                                    const fast_list_request& request,
                                                    list_filter filter, completion done,
-                                                   std::shared_ptr<list_outbox> outbox)
-    : store_(store),
-      home_(store.executor()),
+                                                   std::shared_ptr<list_queue> queue)
+    : coordinator(store, store.executor(), request.limits),
       request_(request),
       filter_(std::move(filter)),
       whole_(range_of(request)),
       page_size_(page_size_of(request, store.traits())),
-      deadline_(request.limits.deadline_from(home_.now())),
       done_(std::move(done)),
-      outbox_(std::move(outbox)),
+      queue_(std::move(queue)),
       splitter_(splitter_options(request, page_size_)),
       limit_(request.parallelism == 0 ? first_parallelism : request.parallelism),
       page_bytes_(std::size_t{128} * page_size_) {
   ranges_[0].names = whole_;
+  own_stop();
 }
 
-/// Whoever kept it alive has dropped it: the store ended and left its tasks unrun.
+/// Without finish(): the store ended, and destroyed the tasks that kept the coordinator alive.
 DATAFLUX_INLINE list_coordinator::~list_coordinator() {
   if (finished_) return;
   error dropped = failure(errc::cancelled, "the store was destroyed during the listing");
-  if (outbox_) {
-    outbox_->end(std::move(dropped), summary_);
+  if (queue_) {
+    queue_->end(std::move(dropped), summary_);
   } else if (done_) {
     done_(std::move(dropped));
   }
 }
 
 DATAFLUX_INLINE void list_coordinator::stop() noexcept {
-  const auto self = weak_from_this().lock();
-  stop_.request_stop();
-  // Before the first answer its call brings the news; see begin().
-  if (self)
-    home_.post([self] {
-      if (self->answered_) self->pump();
-    });
+  auto self = weak_from_this().lock();
+  stop_requests();  // at once, for the pages that are examined on other threads
+  if (self == nullptr) return;
+  scheduler& strand = self->strand();
+  strand.post([self = std::move(self)] { self->advance(); });
 }
 
 DATAFLUX_INLINE void list_coordinator::wake() {
-  home_.post([self = shared_from_this()] { self->pump(); });
+  strand().post([self = shared_from_this()] { self->advance(); });
+}
+
+DATAFLUX_INLINE void list_coordinator::refused(const error& why) {
+  finish(failure(why.code(), why.message()));
+}
+
+DATAFLUX_INLINE void list_coordinator::stop_asked() {
+  finish(failure(errc::cancelled, "the caller asked to stop"));
 }
 
 DATAFLUX_INLINE void list_coordinator::begin() {
-  if (outbox_) outbox_->attach(weak_from_this());
-  if (auto good = store_.usable(request_.bucket); !good) {
-    return finish(failure(good.error().code(), good.error().message()));
-  }
-  if (request_.limits.stop.stop_requested()) {
-    return finish(failure(errc::cancelled, "the caller asked to stop"));
-  }
+  if (!watch_stop() || requests_stopped()) return stop_asked();
   if (whole_.empty()) return finish(std::nullopt);
-  if (request_.limits.stop.stop_possible()) on_stop_.emplace(request_.limits.stop, stopper{this});
   call_ptr first;
   for (const list_action& action : splitter_.plan(1)) {
     auto made = perform(action);
@@ -142,21 +159,19 @@ DATAFLUX_INLINE void list_coordinator::begin() {
     if (*made != nullptr) first = std::move(*made);
   }
   if (first == nullptr) return finish(failure(errc::internal, "nothing is planned to begin with"));
-  ++in_flight_;
+  one_more();
   ++summary_.calls;
   start_call(first);
 }
 
-DATAFLUX_INLINE void list_coordinator::pump() {
+DATAFLUX_INLINE void list_coordinator::advance() {
   if (finished_) return;
-  if (stop_.stop_requested()) {
-    return finish(failure(errc::cancelled, "the caller asked to stop"));
-  }
+  if (requests_stopped()) return stop_asked();
   if (open_ == 0) return complete();
-  if (deadline_ != never && home_.now() >= deadline_) {
+  if (clock().passed()) {
     return fail_open(failure(errc::deadline_exceeded, "the listing's time limit has passed"));
   }
-  if (in_flight_ == 0 && !may_call()) {
+  if (in_flight() == 0 && !may_call()) {
     return fail_open(
         failure(errc::resource_exhausted,
                 "max_calls " + std::to_string(request_.max_calls) + " were not enough"));
@@ -168,7 +183,7 @@ DATAFLUX_INLINE void list_coordinator::pump() {
     if (!made) return finish(std::move(made).error());
     if (*made != nullptr) send(*made);
   }
-  if (in_flight_ == 0 && slots > 0) {
+  if (in_flight() == 0 && slots > 0) {
     finish(failure(errc::internal, "there are ranges that nothing is planned for"));
   }
 }
@@ -178,12 +193,12 @@ DATAFLUX_INLINE bool list_coordinator::may_call() const noexcept {
 }
 
 DATAFLUX_INLINE std::size_t list_coordinator::free_slots(bool& leftmost_only) {
-  if (in_flight_ >= limit_) return 0;
-  std::size_t slots = limit_ - in_flight_;
+  if (in_flight() >= limit_) return 0;
+  std::size_t slots = limit_ - in_flight();
   if (request_.max_calls != 0) {
     slots = std::min<std::uint64_t>(slots, request_.max_calls - summary_.calls);
   }
-  return outbox_ ? slots_by_memory(slots, leftmost_only) : slots;
+  return queue_ ? slots_by_memory(slots, leftmost_only) : slots;
 }
 
 DATAFLUX_INLINE std::size_t list_coordinator::slots_by_memory(std::size_t slots,
@@ -191,15 +206,15 @@ DATAFLUX_INLINE std::size_t list_coordinator::slots_by_memory(std::size_t slots,
   const std::size_t cap = request_.memory_cap == 0 ? default_look_ahead : request_.memory_cap;
   const bool by_name = request_.order == list_order::by_name;
   while (true) {
-    const std::size_t kept = outbox_->bytes();
-    const std::size_t used = kept + waiting_bytes_ + in_flight_ * page_bytes_;
+    const std::size_t kept = queue_->bytes();
+    const std::size_t used = kept + waiting_bytes_ + in_flight() * page_bytes_;
     if (used < cap && cap - used >= page_bytes_) return std::min(slots, (cap - used) / page_bytes_);
     // The reader has nothing to take: the page that it waits for is always allowed.
-    if (kept == 0 && (by_name || in_flight_ == 0)) {
+    if (kept == 0 && (by_name || in_flight() == 0)) {
       leftmost_only = by_name;
       return std::min<std::size_t>(slots, 1);
     }
-    if (kept == 0 || outbox_->park(shared_from_this(), kept)) return 0;
+    if (kept == 0 || queue_->park(shared_from_this(), kept)) return 0;
   }
 }
 
@@ -219,10 +234,6 @@ DATAFLUX_INLINE result<list_coordinator::call_ptr> list_coordinator::perform(
     return call_ptr{};
   }
   if (range.in_flight) range.token.clear();  // it led to where the page in flight began
-  if (range.timer != timer_id::none) {
-    home_.cancel(std::exchange(range.timer, timer_id::none));
-    --in_flight_;
-  }
   return make_page(action.range, action.max_results);
 }
 
@@ -242,14 +253,6 @@ DATAFLUX_INLINE result<void> list_coordinator::split(const list_action& action) 
   left.names.end = action.at;
   ++open_;
   return {};
-}
-
-DATAFLUX_INLINE call_limits list_coordinator::limits_of_call() const {
-  call_limits limits{.stop = stop_.get_token()};
-  if (deadline_ != never) {
-    limits.timeout = std::max<duration>(deadline_ - home_.now(), std::chrono::milliseconds(1));
-  }
-  return limits;
 }
 
 DATAFLUX_INLINE list_coordinator::call_ptr list_coordinator::make_page(std::uint32_t id,
@@ -278,7 +281,7 @@ DATAFLUX_INLINE list_coordinator::call_ptr list_coordinator::make_page(std::uint
   r.start_offset = range.chain_start == r.prefix ? std::string{} : range.chain_start;
   r.end_offset = range.chain_end;
   r.max_results = range.chain_size;
-  r.limits = limits_of_call();
+  r.limits = limits();
   range.in_flight = true;
   return call;
 }
@@ -294,24 +297,24 @@ DATAFLUX_INLINE list_coordinator::call_ptr list_coordinator::make_probe(
                    .start_offset = action.at,
                    .end_offset = action.until,
                    .max_results = std::clamp<std::uint32_t>(action.max_results, 1, page_size_),
-                   .limits = limits_of_call()};
+                   .limits = limits()};
   return call;
 }
 
 DATAFLUX_INLINE void list_coordinator::send(const call_ptr& call) {
-  ++in_flight_;
+  one_more();
   ++summary_.calls;
   if (call->probe) ++summary_.probes;
-  if (!outbox_) return start_call(call);
-  outbox_->while_open([&] { start_call(call); });
+  if (!queue_) return start_call(call);
+  queue_->while_open([&] { start_call(call); });
 }
 
 DATAFLUX_INLINE void list_coordinator::start_call(const call_ptr& call) {
-  store_.start(call->request, [self = shared_from_this(), call](result<list_page> page) mutable {
+  store().start(call->request, [self = shared_from_this(), call](result<list_page> page) mutable {
     call->page = std::move(page);
     self->examine(*call);
-    scheduler& home = self->home_;
-    home.post([self = std::move(self), call] {
+    scheduler& strand = self->strand();
+    strand.post([self = std::move(self), call] {
       self->arrived(*call);
       self->plan_soon();
     });

@@ -3,21 +3,18 @@
 #include <dataflux/list/detail/list_coordinator.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <iterator>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// Empty pages with a token, one after the other: no end is no listing. With match_glob a page is
-/// what the service has looked through, so that there are as many as the bucket has names.
+/// what the service has searched, so that there are as many as the bucket has names.
 inline constexpr std::uint32_t most_empty_pages = 10'000;
 inline constexpr std::uint32_t most_empty_glob_pages = 100'000'000;
-inline constexpr duration first_delay = std::chrono::milliseconds(100);
-inline constexpr duration greatest_delay = std::chrono::seconds(60);
 
 /// On the thread where the reply came: all that costs time for each name.
 DATAFLUX_INLINE void list_coordinator::examine(list_call& call) const {
-  if (!call.page || call.probe || stop_.stop_requested()) return;
+  if (!call.page || call.probe || requests_stopped()) return;
   auto good = check_page(*call.page, call.request, call.behind ? &*call.behind : nullptr);
   if (!good) {
     call.page = std::move(good).error();
@@ -33,14 +30,13 @@ DATAFLUX_INLINE void list_coordinator::examine(list_call& call) const {
 }
 
 DATAFLUX_INLINE void list_coordinator::arrived(list_call& call) {
-  answered_ = true;
-  --in_flight_;
+  one_less();
   if (finished_) return;
   if (call.probe) {
     take_probe(call);
   } else if (!call.page) {
     on_failure(call);
-  } else if (!stop_.stop_requested()) {
+  } else if (!requests_stopped()) {
     take_page(call);
   }
 }
@@ -49,9 +45,9 @@ DATAFLUX_INLINE void list_coordinator::arrived(list_call& call) {
 /// is better made for several idle slots than for one.
 DATAFLUX_INLINE void list_coordinator::plan_soon() {
   if (finished_ || std::exchange(plan_due_, true)) return;
-  home_.post([self = shared_from_this()] {
+  strand().post([self = shared_from_this()] {
     self->plan_due_ = false;
-    self->pump();
+    self->advance();
   });
 }
 
@@ -72,7 +68,7 @@ DATAFLUX_INLINE void list_coordinator::keep_chain(list_range& range, list_call& 
   if (page.objects.empty() && page.prefixes.empty()) return;
   if (!range.chain_position) range.chain_position.emplace();
   range.chain_position->advance(page.objects, page.prefixes);
-  // Another's page was further on: what the token leads to is there already.
+  // Another range's page was further on: the names behind the token are there already.
   if (range.position.last() > range.chain_position->last()) range.token.clear();
 }
 
@@ -95,7 +91,6 @@ DATAFLUX_INLINE void list_coordinator::take_page(list_call& call) {
 
 DATAFLUX_INLINE void list_coordinator::take_own(list_call& call, bool last) {
   list_range& range = ranges_.at(call.id);
-  range.failures = 0;
   const bool empty = call.page->objects.empty() && call.page->prefixes.empty();
   range.empty_pages = empty ? range.empty_pages + 1 : 0;
   if (range.empty_pages >
@@ -163,25 +158,25 @@ DATAFLUX_INLINE void list_coordinator::tell_progress() {
     limit_ = std::clamp<std::size_t>(expected / (pages_per_slot * page_size_), limit_,
                                      adaptive_parallelism);
   }
-  if (request_.watcher == nullptr) return;
+  if (request_.observer == nullptr) return;
   const auto tell = [&] {
-    request_.watcher->on_list({.bucket = request_.bucket,
-                               .prefix = request_.prefix,
-                               .objects = summary_.objects,
-                               .expected = expected,
-                               .listed = splitter_.listed(),
-                               .calls = summary_.calls,
-                               .calls_in_flight = in_flight_,
-                               .open_ranges = open_});
+    request_.observer->on_list({.bucket = request_.bucket,
+                                .prefix = request_.prefix,
+                                .objects = summary_.objects,
+                                .expected = expected,
+                                .listed = splitter_.listed(),
+                                .calls = summary_.calls,
+                                .calls_in_flight = in_flight(),
+                                .open_ranges = open_});
   };
-  if (outbox_) return outbox_->while_open(tell);
+  if (queue_) return queue_->while_open(tell);
   tell();
 }
 
 DATAFLUX_INLINE void list_coordinator::deliver(list_range& range, listed_page page) {
   const std::size_t bytes = memory_of(page.objects, page.prefixes);
   const bool empty = page.objects.empty() && page.prefixes.empty();
-  if (!outbox_) {
+  if (!queue_) {
     waiting_bytes_ += bytes;
     range.kept.objects.append(std::move(page.objects));
     std::move(page.prefixes.begin(), page.prefixes.end(), std::back_inserter(range.kept.prefixes));
@@ -193,7 +188,7 @@ DATAFLUX_INLINE void list_coordinator::deliver(list_range& range, listed_page pa
     return;
   }
   if (request_.order == list_order::any) {
-    if (!empty) outbox_->put(std::move(page), summary_);
+    if (!empty) queue_->put(std::move(page), summary_);
     return;
   }
   if (!empty) {
@@ -205,14 +200,14 @@ DATAFLUX_INLINE void list_coordinator::deliver(list_range& range, listed_page pa
 
 /// In order of names: what is no longer waiting for anything to its left.
 DATAFLUX_INLINE void list_coordinator::flush() {
-  if (!outbox_ || request_.order == list_order::any) return;
+  if (!queue_ || request_.order == list_order::any) return;
   while (head_ != no_range) {
     list_range& range = ranges_.at(head_);
     while (!range.waiting.empty()) {
       listed_page page = std::move(range.waiting.front());
       range.waiting.pop_front();
       waiting_bytes_ -= memory_of(page.objects, page.prefixes);
-      outbox_->put(std::move(page), summary_);
+      queue_->put(std::move(page), summary_);
     }
     if (range.open) return;
     head_ = range.next;
@@ -222,30 +217,14 @@ DATAFLUX_INLINE void list_coordinator::flush() {
 DATAFLUX_INLINE void list_coordinator::on_failure(const list_call& call) {
   const error& cause = call.page.error();
   if (cause.code() == errc::cancelled) return finish(error(cause));
-  if (cause.code() == errc::deadline_exceeded && home_.now() >= deadline_) return;  // see pump()
+  if (cause.code() == errc::deadline_exceeded && clock().passed()) return;  // see advance()
   list_range& range = ranges_.at(call.id);
   if (!range.open || call.nth != range.sent) return;  // another's page brings what this one should
   if (!call.request.page_token.empty() && cause.http_status() == 400) {
     range.token.clear();  // it has expired; the last name has not
     return repeat(call.id, call.asked);
   }
-  if (!cause.retryable() || range.failures >= request_.page_retries) {
-    return fail_range(call.id, cause);
-  }
-  duration delay = first_delay;
-  for (std::uint32_t i = 0; i < range.failures && delay < greatest_delay; ++i) delay *= 4;
-  delay = std::max<duration>(std::min(delay, greatest_delay), cause.retry_after());
-  ++range.failures;
-  ++in_flight_;  // it keeps its slot
-  range.timer = home_.at(deadline_after(home_.now(), delay),
-                         [self = shared_from_this(), id = call.id, asked = call.asked] {
-                           --self->in_flight_;
-                           if (self->finished_) return;
-                           list_range& late = self->ranges_.at(id);
-                           late.timer = timer_id::none;
-                           if (late.open) self->repeat(id, asked);
-                           self->pump();
-                         });
+  fail_range(call.id, cause);  // the store has repeated what may pass
 }
 
 DATAFLUX_INLINE void list_coordinator::repeat(std::uint32_t id, std::uint32_t entries) {
@@ -346,17 +325,14 @@ DATAFLUX_INLINE listing list_coordinator::assemble() {
 
 DATAFLUX_INLINE void list_coordinator::finish(std::optional<error> failed) {
   if (std::exchange(finished_, true)) return;
-  on_stop_.reset();
-  if (in_flight_ > 0) stop_.request_stop();
-  for (auto& [id, range] : ranges_) {
-    if (range.timer != timer_id::none) home_.cancel(range.timer);
-  }
+  unwatch();
+  if (in_flight() > 0) stop_requests();
   summary_.ranges = ranges_.size();
   auto done = std::exchange(done_, {});
   listing all;
   if (done && !failed) all = assemble();
   ranges_.clear();
-  if (outbox_) return outbox_->end(std::move(failed), std::move(summary_));
+  if (queue_) return queue_->end(std::move(failed), std::move(summary_));
   if (failed) return done(std::move(*failed));
   all.summary = std::move(summary_);
   done(std::move(all));

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <dataflux/codec/crc32c.hpp>
-#include <dataflux/file_error.hpp>
+#include <dataflux/detail/file_error.hpp>
 #include <dataflux/list/detail/manifest_format.hpp>
 #include <dataflux/list/manifest.hpp>
 

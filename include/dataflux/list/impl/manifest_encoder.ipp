@@ -1,7 +1,7 @@
 #pragma once
 
 #include <dataflux/codec/crc32c.hpp>
-#include <dataflux/codec/utf8.hpp>
+#include <dataflux/codec/detail/utf8.hpp>
 #include <dataflux/list/detail/manifest_encoder.hpp>
 
 #include <algorithm>

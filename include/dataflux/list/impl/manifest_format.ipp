@@ -1,9 +1,9 @@
 #pragma once
 
 #include <dataflux/codec/crc32c.hpp>
-#include <dataflux/codec/json.hpp>
-#include <dataflux/codec/json_writer.hpp>
-#include <dataflux/codec/rfc3339.hpp>
+#include <dataflux/codec/detail/json.hpp>
+#include <dataflux/codec/detail/json_writer.hpp>
+#include <dataflux/codec/detail/rfc3339.hpp>
 #include <dataflux/list/detail/manifest_format.hpp>
 #include <dataflux/list/manifest.hpp>
 

@@ -1,11 +1,11 @@
 #pragma once
 
 #include <dataflux/codec/crc32c.hpp>
-#include <dataflux/collecting_sink.hpp>
-#include <dataflux/exec/continuation.hpp>
+#include <dataflux/detail/collecting_sink.hpp>
 #include <dataflux/list/detail/manifest_encoder.hpp>
-#include <dataflux/list/manifest_writer.hpp>
-#include <dataflux/transfer/object_upload.hpp>
+#include <dataflux/list/manifest.hpp>
+#include <dataflux/store/detail/coordinator.hpp>
+#include <dataflux/transfer/detail/object_upload.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -20,29 +20,37 @@ namespace dataflux::inline DATAFLUX_ABI {
 namespace detail {
 
 /// One manifest on its way into a store: makes the pieces of an object_upload one after the other.
-/// Every step is on one executor of the store; each that waits keeps it alive.
-class manifest_upload : public std::enable_shared_from_this<manifest_upload> {
+/// The limits are the upload's.
+///
+/// begin() opens the upload. Then reserve() asks for the memory of a piece, make() encodes it, and
+/// send() takes it: several are under way, as many as have memory. The last piece goes to finish()
+/// instead, which completes with the object. Where there is no memory, or the rows cannot be
+/// encoded, the upload is failed first, and finish() brings its error. All of it is on the strand.
+class manifest_upload final : public call_coordinator<manifest_upload, object_metadata> {
  public:
-  manifest_upload(object_store& store, const manifest_target& target,
+  manifest_upload(const transfer_context& context, const manifest_target& target,
                   const manifest_description& description, const object_columns& rows,
-                  object_store::completion<object_metadata> done)
-      : context_(store, {.upload_memory = most_in_flight * part_of(store, target)}),
+                  completion done)
+      : call_coordinator(context.store(), context.strand(), {}, std::move(done)),
+        context_(context),
         upload_(std::make_shared<object_upload>(
-            context_, object_upload_request{.bucket = target.bucket,
-                                            .object = target.object,
-                                            .mode = commit_mode::direct,
-                                            .part_size = part_of(store, target),
-                                            .limits = target.limits})),
-        encoder_(description, rows),
-        done_(std::move(done)) {}
+            context_, upload_request{.bucket = target.bucket,
+                                     .object = target.object,
+                                     .mode = commit_mode::direct,
+                                     .part_size = part_of(context.store(), target),
+                                     .limits = target.limits})),
+        encoder_(description, rows) {}
 
-  void start() {
-    context_.home().post([self = shared_from_this()] {
-      self->upload_->open(self->then<void>([](manifest_upload& opened, result<void> outcome) {
-        if (!outcome) return opened.done_(std::move(outcome).error());
-        opened.reserve();
-      }));
-    });
+  void begin() {
+    upload_->open(then<void>([](manifest_upload& self, result<void> outcome) {
+      if (!outcome) return self.fail(std::move(outcome).error());
+      self.reserve();
+    }));
+  }
+
+  /// For one alone: its parts are all the memory there is.
+  static transfer_context context_for(object_store& store, const manifest_target& target) {
+    return transfer_context(store, {.upload_memory = most_in_flight * part_of(store, target)});
   }
 
  private:
@@ -59,16 +67,9 @@ class manifest_upload : public std::enable_shared_from_this<manifest_upload> {
   std::optional<upload_piece> make(std::uint64_t size);
   void finish(std::optional<upload_piece> last);
 
-  /// A completion that goes on at home, with the upload as its first argument.
-  template <class T, class Step>
-  object_store::completion<T> then(Step step) {
-    return continue_on<T>(context_.home(), shared_from_this(), std::move(step));
-  }
-
   const transfer_context context_;
   const std::shared_ptr<object_upload> upload_;
   manifest_encoder encoder_;
-  object_store::completion<object_metadata> done_;
   std::string made_{};  ///< and not sent yet
   std::uint64_t pieces_{0};
 };
@@ -109,8 +110,8 @@ DATAFLUX_INLINE std::optional<upload_piece> manifest_upload::make(std::uint64_t 
 
 DATAFLUX_INLINE void manifest_upload::finish(std::optional<upload_piece> last) {
   upload_->finish(std::move(last), then<committed_object>([](manifest_upload& self, auto made) {
-                    if (!made) return self.done_(std::move(made).error());
-                    self.done_(std::move(made->object));
+                    if (!made) return self.fail(std::move(made).error());
+                    self.complete(std::move(made->object));
                   }));
 }
 
@@ -120,11 +121,10 @@ DATAFLUX_INLINE void start_save_manifest(object_store& store, const manifest_tar
                                          const manifest_description& description,
                                          const object_columns& rows,
                                          object_store::completion<object_metadata> done) {
-  if (auto good = store.usable(target.bucket, target.object); !good) {
-    return done(std::move(good).error());
-  }
-  std::make_shared<detail::manifest_upload>(store, target, description, rows, std::move(done))
-      ->start();
+  using detail::manifest_upload;
+  std::make_shared<manifest_upload>(manifest_upload::context_for(store, target), target,
+                                    description, rows, std::move(done))
+      ->start(target.bucket, target.object);
 }
 
 DATAFLUX_INLINE void start_load_manifest(object_store& store, const read_request& request,

@@ -1,11 +1,11 @@
 #pragma once
 
-#include <dataflux/exec/hidden_file.hpp>
-#include <dataflux/file_error.hpp>
+#include <dataflux/detail/file_error.hpp>
+#include <dataflux/exec/detail/file_place.hpp>
+#include <dataflux/exec/detail/hidden_file.hpp>
 #include <dataflux/list/detail/manifest_encoder.hpp>
-#include <dataflux/list/manifest_writer.hpp>
+#include <dataflux/list/manifest.hpp>
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -40,10 +40,9 @@ class replacing_file {
 };
 
 DATAFLUX_INLINE result<void> replacing_file::create() {
-  const auto slash = path_.rfind('/');
-  name_ = slash == std::string::npos ? path_ : path_.substr(slash + 1);
-  const std::string folder = slash == std::string::npos ? "." : path_.substr(0, slash + 1);
-  folder_ = ::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+  const file_place place = file_place::of(path_);
+  name_ = place.name;
+  folder_ = open_folder(place.folder);
   if (folder_ < 0 || !file_.create(folder_, 0666)) return fail("create a file beside");
   return {};
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <dataflux/codec/utf8.hpp>
-#include <dataflux/list/name_range.hpp>
+#include <dataflux/codec/detail/utf8.hpp>
+#include <dataflux/list/detail/name_range.hpp>
 
 #include <algorithm>
 #include <cstdint>

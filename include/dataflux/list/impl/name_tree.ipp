@@ -1,7 +1,8 @@
 #pragma once
 
+#include <dataflux/list/detail/name_range.hpp>
 #include <dataflux/list/detail/name_tree.hpp>
-#include <dataflux/list/name_range.hpp>
+#include <dataflux/list/detail/splitter_figures.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -31,15 +32,20 @@ DATAFLUX_INLINE std::uint32_t name_tree::place::kind(std::string_view path) cons
     const std::uint32_t missing = c - static_cast<std::uint32_t>(byte_class::inner);
     const auto had = static_cast<std::uint32_t>(at - lead);
     if (c > static_cast<std::uint32_t>(byte_class::inner) && had < missing) {
-      return 512 + (missing * 4 + had) * 8 + std::min<std::uint32_t>(offset / 4, 7);
+      return inside_code_points +
+             (missing * splitting::longest_code_point + had) * splitting::code_points_told_apart +
+             std::min(offset / splitting::longest_code_point,
+                      splitting::code_points_told_apart - 1);
     }
   }
-  return std::min<std::uint32_t>(components, 7) * 64 + std::min<std::uint32_t>(offset, 63);
+  return std::min(components, splitting::components_told_apart - 1) *
+             splitting::offsets_told_apart +
+         std::min(offset, splitting::offsets_told_apart - 1);
 }
 
 DATAFLUX_INLINE std::uint32_t name_tree::place::kind_before(std::string_view name) const noexcept {
   if (at >= name.size() || name[at] != '/') return kind(name);
-  return 640 + std::min<std::uint32_t>(components, 7);
+  return endings + std::min(components, splitting::components_told_apart - 1);
 }
 
 DATAFLUX_INLINE std::uint32_t name_tree::kind_of(std::string_view path) noexcept {
@@ -125,7 +131,7 @@ DATAFLUX_INLINE void name_tree::add(std::string_view name, std::uint64_t weight)
       const std::uint32_t old = c.node;
       std::string sample = std::move(c.sample);
       const std::uint32_t between = new_node(std::string(name.substr(0, shared)));
-      // new_node may have moved all nodes: look the child up again.
+      // new_node may have moved all nodes: find the child again.
       child& parent = child_of(id, static_cast<std::uint8_t>(name[depth]));
       parent.node = between;
       parent.sample.clear();
@@ -145,8 +151,8 @@ DATAFLUX_INLINE void name_tree::add(std::string_view name, std::uint64_t weight)
 }
 
 DATAFLUX_INLINE void name_tree::learn(const node& n) {
-  if (static_cast<double>(n.listed) <
-      1.5 * static_cast<double>(n.grain) * static_cast<double>(n.children.size())) {
+  if (static_cast<double>(n.listed) < splitting::entries_per_child * static_cast<double>(n.grain) *
+                                          static_cast<double>(n.children.size())) {
     return;
   }
   const double weight = std::sqrt(static_cast<double>(n.listed));
@@ -164,6 +170,8 @@ DATAFLUX_INLINE void name_tree::learn(const node& n) {
     followable += 1;
     if (i + 1 < n.children.size() && n.children[i + 1].byte == byte + 1) followed += 1;
   }
+  all_.followable += weight * followable;
+  all_.followed += weight * followed;
   branch_statistics* ending = nullptr;
   if (find(n, '/') != nullptr) {
     ending = &learned(kind_before(n.path + '/', n.path.size()));
@@ -175,8 +183,6 @@ DATAFLUX_INLINE void name_tree::learn(const node& n) {
       branch_statistics::sized& of = s->at_least(c);
       of.whole += weight;
       of.even += weight * even;
-      of.followable += weight * followable;
-      of.followed += weight * followed;
       ++of.nodes;
       for (const child& below : n.children) of.having[below.byte] += static_cast<float>(weight);
     }

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <dataflux/list/detail/name_range.hpp>
 #include <dataflux/list/detail/page_check.hpp>
-#include <dataflux/list/name_range.hpp>
 
 #include <algorithm>
 #include <utility>

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <dataflux/list/detail/range_splitter.hpp>
 #include <dataflux/list/detail/splitter_state.hpp>
-#include <dataflux/list/range_splitter.hpp>
 
 #include <algorithm>
 #include <utility>

@@ -1,60 +1,35 @@
 #pragma once
 
+#include <dataflux/list/detail/range_splitter.hpp>
+#include <dataflux/list/detail/splitter_figures.hpp>
 #include <dataflux/list/detail/splitter_state.hpp>
-#include <dataflux/list/range_splitter.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
 
+/// A piece is a range that the coordinator lists. It is open until its last page was reported; open
+/// pieces are a list in order of names, which begins at `first`. An open piece waits for a page
+/// (send_waiting sends it) or has one in flight. It is positioned once a name of it is known.
+///
+/// A plan goes through fixed steps. Pieces that wait get their pages first, from the left. Beside
+/// the very first page goes a peek. scan() asks for the page that page after page would ask for
+/// now, where slots are idle. steal() then shares out the pieces that have most left, by their
+/// estimates: it asks what folders are ahead (a probe, `asking`) or cuts. explore() cuts behind
+/// places where nothing has branched so far. What was cut waits for a page, and gets it in the same
+/// plan.
+///
+/// An estimate is made once for a position (`looked`). A page of the piece, a cut and an answered
+/// probe make it void. There is no clock and no thread: the coordinator calls, on its strand.
 namespace dataflux::inline DATAFLUX_ABI::detail {
-
-/// The only figures that are not learned. They hold for all kinds of names alike.
-namespace splitting {
-/// Of a range, and of the peek beside the first page.
-inline constexpr std::uint32_t first_page = 250;
-/// Of the ranges that are cut while the whole first page is still in flight.
-inline constexpr std::uint32_t second_pages = 400;
-/// While many slots are idle, pages grow with what a range has listed, so that answers come soon.
-inline constexpr double many_idle = 0.15;
-inline constexpr std::uint64_t page_growth = 4;
-/// What must be expected behind the page in flight, in names, to take it away from a range.
-inline constexpr double worth_a_cut = 1400;
-inline constexpr double worth_a_cut_hungry = 550;
-inline constexpr double worth_a_cut_young = 450;
-/// A range that has listed n names since its last cut holds at least so many times n more: the
-/// first in any case, the others when all slots are idle, at the beginning the last.
-inline constexpr double age = 0.4;
-inline constexpr double age_hungry = 0.8;
-inline constexpr double age_young = 4.0;
-/// How much more than is expected is hoped for when all slots are idle.
-inline constexpr double hope = 0.5;
-/// More than this times what a range has listed is not believed.
-inline constexpr double faith = 200;
-/// How far behind the expected end of a page in flight a cut lies, at least.
-inline constexpr double margin = 1.2;
-/// How many places are explored at once.
-inline constexpr std::size_t explored = 8;
-/// What a folder must be expected to hold for it to be worth a look, in names, and how many of its
-/// entries are looked at.
-inline constexpr double worth_asking = 700;
-inline constexpr std::uint32_t folders_asked = 500;
-/// How much of what is expected counts when calls are counted: more of it if it is many pages,
-/// which remain many when the estimate is far off.
-inline constexpr double expectation = 0.3;
-inline constexpr double many_pages = 40;
-/// Pages' worth of calls that are free at the start.
-inline constexpr double free_pages = 4.7;
-inline constexpr double small_bucket = 10;  // pages
-}  // namespace splitting
 
 DATAFLUX_INLINE void splitter_state::look(piece& p) {
   if (p.looked || !p.positioned) return;
   p.looked = true;
-  p.outlook.look(tree, folders, p.position, p.names.end);
+  p.estimate.look(tree, folders, p.position, p.names.end);
   p.expected =
-      std::max(std::min(p.outlook.expected(), splitting::faith * static_cast<double>(p.listed)),
+      std::max(std::min(p.estimate.expected(), splitting::faith * static_cast<double>(p.listed)),
                splitting::age * static_cast<double>(p.since_cut));
 }
 
@@ -191,7 +166,7 @@ DATAFLUX_INLINE void splitter_state::take(std::uint32_t id, const list_page_repo
   }
   if (page.finished) {
     unlink(id);
-    p.outlook = {};
+    p.estimate = {};
   }
   if (page.finished || p.positioned) close_around(id);
 }
@@ -207,7 +182,9 @@ DATAFLUX_INLINE std::size_t splitter_state::send_waiting(std::size_t slots, bool
 
 /// How many calls more there may be, by calls_per_page.
 DATAFLUX_INLINE std::size_t splitter_state::allowance() const {
-  if (options.calls_per_page <= 0) return std::numeric_limits<std::size_t>::max();
+  if (options.calls_per_page == std::numeric_limits<double>::max()) {
+    return std::numeric_limits<std::size_t>::max();
+  }
   double expected = 0;
   for (std::uint32_t id = first; id != none; id = pieces[id].behind)
     expected += pieces[id].expected;
@@ -256,7 +233,7 @@ DATAFLUX_INLINE void splitter_state::share_out(std::size_t most, double least) {
                          [share](const victim& a, const victim& b) { return share(a) < share(b); });
     if (share(*best) < least) return;
     if (options.in_order) {
-      const double enough = std::max(least, share(*best) / 2);
+      const double enough = std::max(least, share(*best) / splitting::in_order);
       best = std::find_if(victims.begin(), best,
                           [share, enough](const victim& v) { return share(v) >= enough; });
     }
@@ -264,10 +241,10 @@ DATAFLUX_INLINE void splitter_state::share_out(std::size_t most, double least) {
   }
 }
 
-/// Asks what folders are ahead of range `id`, if that is worth a call.
+/// Probes for the folders ahead of range `id`, if that is worth a call.
 DATAFLUX_INLINE bool splitter_state::ask_folders(std::uint32_t id) {
   if (!options.folder_probes || !options.delimiter.empty() || pieces[id].unanswered) return false;
-  auto question = pieces[id].outlook.question(folders, splitting::worth_asking);
+  auto question = pieces[id].estimate.question(folders);
   if (!question) return false;
   actions.push_back({.what = list_action::kind::probe,
                      .range = id,
@@ -293,17 +270,18 @@ DATAFLUX_INLINE std::size_t splitter_state::steal(std::size_t idle, std::size_t 
       ++found;
       continue;
     }
-    // Half of the page in flight has come on average, so its range may keep that much more.
+    // The names that have come of the page in flight lie behind the range: it keeps that many more.
     const double flight = in_flight_of(pieces[v.id]);
-    const double each = (v.hoped - flight / 2) / v.parts;
-    const double scale = pieces[v.id].outlook.expected() / v.hoped;
+    const double come = splitting::come * flight;
+    const double each = (v.hoped - come) / v.parts;
+    const double scale = pieces[v.id].estimate.expected() / v.hoped;
     for (std::uint32_t part = v.parts - 1; part > 0; --part) {
-      const double at = std::max(splitting::margin * flight, flight / 2 + each * part);
+      const double at = std::max(splitting::margin * flight, come + each * part);
       const std::string cut =
-          pieces[v.id].outlook.cut_at(tree, folders, at * scale, 0.1 * each * scale);
+          pieces[v.id].estimate.cut_at(tree, folders, at * scale, splitting::slack * each * scale);
       if (divide(v.id, cut, each)) ++found;
     }
-    pieces[v.id].expected = flight / 2 + each;
+    pieces[v.id].expected = come + each;
   }
   return found;
 }
@@ -337,14 +315,14 @@ DATAFLUX_INLINE std::size_t splitter_state::explore(std::size_t most) {
     // One step after the other: the answers may say that there is nothing behind.
     if (p.behind != none && !pieces[p.behind].positioned) continue;
     look(p);
-    const range_outlook outlook = p.outlook;
+    const range_estimate estimate = p.estimate;
     if (p.names.end == options.range.end && beyond_depth != none &&
-        divide(id, outlook.cut_beyond(tree, beyond_depth), 0)) {
+        divide(id, estimate.cut_beyond(beyond_depth), 0)) {
       ++found;
     }
-    const auto places = pick_places(outlook.unknown(), p.ahead > 0 ? 1 : 0, most - found);
+    const auto places = pick_places(estimate.unknown(), p.ahead > 0 ? 1 : 0, most - found);
     for (auto depth = places.rbegin(); depth != places.rend(); ++depth) {
-      if (divide(id, outlook.cut_behind(*depth), 0)) ++found;
+      if (divide(id, estimate.cut_behind(*depth), 0)) ++found;
     }
     pieces[id].explored = true;
   }

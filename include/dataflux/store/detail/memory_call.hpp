@@ -1,16 +1,16 @@
 #pragma once
 
-#include <dataflux/byte_sink.hpp>
+#include <dataflux/bytes.hpp>
+#include <dataflux/exec/detail/stop_watch.hpp>
 #include <dataflux/store/detail/memory_service.hpp>
 #include <dataflux/store/detail/shared_link.hpp>
-#include <dataflux/store/memory_store_options.hpp>
-#include <dataflux/store/validate.hpp>
+#include <dataflux/store/detail/validate.hpp>
+#include <dataflux/store/memory_store.hpp>
 
 #include <deque>
 #include <map>
 #include <memory>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -72,6 +72,7 @@ class memory_call : public std::enable_shared_from_this<memory_call> {
   /// `valid` is what validation said; an error goes to the completion without any network.
   void start(result<void> valid);
   void connected();
+  void stop_heard() noexcept;
   /// Ends the call with what set_error or serve has left. Nothing if it has ended.
   void end();
   void end(error e);
@@ -105,10 +106,6 @@ class memory_call : public std::enable_shared_from_this<memory_call> {
   duration stall_{0};
 
  private:
-  struct request_end {
-    memory_call* call;
-    void operator()() const noexcept;
-  };
   template <class Call>
   task step_task(void (Call::*step)()) {
     return [self = std::static_pointer_cast<Call>(shared_from_this()), step] {
@@ -136,7 +133,7 @@ class memory_call : public std::enable_shared_from_this<memory_call> {
   timer_id deadline_{timer_id::none};
   shared_link* link_{nullptr};
   timer_id transfer_{timer_id::none};
-  std::optional<std::stop_callback<request_end>> on_stop_{};
+  stop_watch<memory_call> on_stop_{};
 };
 
 /// The outcome and its completion.
@@ -216,8 +213,8 @@ class memory_read_call final : public typed_memory_call<read_summary> {
                    byte_sink& sink, object_store::completion<read_summary> done);
 
  private:
-  bool serve() override;
-  void receive() override;
+  DATAFLUX_INLINE bool serve() override;
+  DATAFLUX_INLINE void receive() override;
   void next_piece();
   void take_piece();
   result<void> feed(std::uint64_t count);

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <dataflux/deadline.hpp>
-#include <dataflux/store/memory_store_options.hpp>
-#include <dataflux/store/name_source.hpp>
+#include <dataflux/store/detail/name_source.hpp>
+#include <dataflux/store/detail/synthetic_bytes.hpp>
+#include <dataflux/store/memory_store.hpp>
 #include <dataflux/store/object_store.hpp>
-#include <dataflux/store/synthetic_bytes.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -53,7 +53,7 @@ struct stored_object {
   bool held{false};
 };
 
-/// What the service does with a request that has arrived: buckets, objects and uploads, without
+/// The service, once a request has arrived: buckets, objects and uploads, without
 /// time or network. Requests have been validated. Errors carry status, reason and message.
 class memory_service {
  public:
@@ -66,7 +66,7 @@ class memory_service {
                    std::uint32_t crc32c);
   void set_rules(std::string_view bucket, const memory_bucket_rules& rules);
   void hold(std::string_view bucket, std::string_view object, bool held);
-  /// What new objects are stamped with.
+  /// The time stamp of new objects.
   void set_time(time_point now) noexcept { now_ = now; }
   std::size_t open_uploads() const noexcept { return uploads_.size(); }
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <dataflux/exec/scheduler.hpp>
-#include <dataflux/exec/timer_queue.hpp>
+#include <dataflux/exec/detail/scheduler.hpp>
+#include <dataflux/exec/detail/timer_queue.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -9,14 +9,16 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// One direction of a simulated network: a transfer gets its weight times a rate that is the same
-/// for all under way, the smaller of what one connection carries and of what the whole has for a
-/// unit of weight. No slow start, no loss.
+/// One direction of a simulated network. A transfer gets its weight times a rate that is the same
+/// for all under way. The rate is that of one connection, or the total by the sum of weights where
+/// that is less. There is no slow start and no loss.
 ///
-/// Because of that the bytes that a unit of weight got since the beginning are one number (the
-/// position), and a transfer ends when the position reaches that of its start plus its size by its
-/// weight. So an event costs O(log n) for n transfers under way, not O(n).
-/// Not thread-safe: everything happens on the scheduler's thread.
+/// So one number (the position) says how many bytes a unit of weight got since the beginning. A
+/// transfer ends when the position reaches that of its start plus its size by its weight.
+///
+/// Threads: everything happens on the scheduler's thread.
+///
+/// Cost: an event takes O(log n) for n transfers under way, not O(n).
 class shared_link {
  public:
   /// Bytes per second; 0 = unlimited. The scheduler outlives the link.

@@ -183,7 +183,7 @@ struct arrow_source {
   bool failed{false};
 };
 
-/// What a callback of the stream does; nothing may be thrown through C.
+/// The body of a callback of the stream; nothing may be thrown through C.
 template <class Make>
 int arrow_step(ArrowArrayStream* stream, Make&& make) noexcept {
   auto& source = *static_cast<arrow_source*>(stream->private_data);

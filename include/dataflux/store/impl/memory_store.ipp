@@ -2,8 +2,8 @@
 
 #include <dataflux/codec/crc32c.hpp>
 #include <dataflux/store/detail/memory_call.hpp>
+#include <dataflux/store/detail/validate.hpp>
 #include <dataflux/store/memory_store.hpp>
-#include <dataflux/store/validate.hpp>
 
 #include <utility>
 

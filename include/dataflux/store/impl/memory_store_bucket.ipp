@@ -5,7 +5,7 @@
 #include <chrono>
 #include <utility>
 
-/// What a bucket keeps of what is removed or replaced, and what it does not let go.
+/// Versions, retention and holds: which objects a bucket keeps, and which it does not let go.
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
 DATAFLUX_INLINE void memory_service::set_rules(std::string_view name,

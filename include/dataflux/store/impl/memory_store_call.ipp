@@ -8,6 +8,17 @@
 #include <cmath>
 #include <numbers>
 
+/// The steps of a call are in detail/memory_call.hpp. Each one is a task or a timer, and one is
+/// pending at a time:
+///
+///     begin -> (line) -> connected -> send -> arrive -> work -> reply -> receive -> end
+///
+/// The line is for a connection. arrive() asks whether the request rate allows it, and draws the
+/// fault and the stall of the script. work() lets the service carry the request out, unless the
+/// fault comes in its stead. Of a read, receive() brings the body in pieces and checks it; of the
+/// others it is the end. end() may come from any step: by a fault, the deadline, a stop, or the end
+/// of the store. It undoes what is pending, gives the connection to the next in line, and posts the
+/// completion. It runs once, on the scheduler.
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
 DATAFLUX_INLINE memory_store_state::memory_store_state(scheduler& executor, memory_store_options o)
@@ -111,8 +122,8 @@ DATAFLUX_INLINE void memory_call::start(result<void> valid) {
   });
 }
 
-DATAFLUX_INLINE void memory_call::request_end::operator()() const noexcept {
-  auto self = call->weak_from_this().lock();
+DATAFLUX_INLINE void memory_call::stop_heard() noexcept {
+  auto self = weak_from_this().lock();
   if (self == nullptr) return;
   scheduler& clock = self->store_->clock;
   clock.post([self = std::move(self)] {
@@ -133,7 +144,7 @@ DATAFLUX_INLINE void memory_call::begin() {
           self->end(error{errc::deadline_exceeded, "the call's time limit has passed"});
         });
   }
-  if (limits_.stop.stop_possible()) on_stop_.emplace(limits_.stop, request_end{this});
+  on_stop_.begin(limits_.stop, *this);
   store_->connect(shared_from_this());
 }
 
@@ -196,7 +207,7 @@ DATAFLUX_INLINE void memory_call::end() {
   if (ended_) return;
   const auto self = shared_from_this();
   ended_ = true;
-  on_stop_.reset();
+  on_stop_.end();
   store_->clock.cancel(timer_);
   store_->clock.cancel(deadline_);
   if (link_ != nullptr) link_->cancel(transfer_);

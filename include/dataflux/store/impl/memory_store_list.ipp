@@ -1,7 +1,7 @@
 #pragma once
 
-#include <dataflux/codec/base64.hpp>
-#include <dataflux/codec/json_writer.hpp>
+#include <dataflux/codec/detail/base64.hpp>
+#include <dataflux/codec/detail/json_writer.hpp>
 #include <dataflux/store/detail/memory_service.hpp>
 
 #include <algorithm>

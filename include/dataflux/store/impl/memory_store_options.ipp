@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/store/memory_store_options.hpp>
+#include <dataflux/store/memory_store.hpp>
 
 namespace dataflux::inline DATAFLUX_ABI {
 

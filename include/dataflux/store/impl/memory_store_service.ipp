@@ -1,12 +1,22 @@
 #pragma once
 
 #include <dataflux/codec/crc32c.hpp>
-#include <dataflux/store/attributes.hpp>
+#include <dataflux/store/detail/attributes.hpp>
 #include <dataflux/store/detail/memory_service.hpp>
 
 #include <algorithm>
 #include <cstring>
 
+/// The service holds buckets and open uploads. A bucket has live objects by name and, where its
+/// rules keep those, noncurrent ones by name and generation; or it is read-only, over a
+/// name_source. Each request is carried out at once and whole, in the moment in which it arrives:
+/// there are no steps. What takes time is detail/memory_call.hpp's: connections, bytes on a link,
+/// waits, faults.
+///
+/// A write checks the conditions, then retention and holds, then takes the place of the live
+/// object, which is dropped or becomes noncurrent. Each write gets the next generation, and the
+/// time that was set last. An upload is open from initiate to complete or abort; its parts are not
+/// visible before.
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
 DATAFLUX_INLINE error refused(errc code, int status, std::string_view reason, std::string message) {
@@ -41,16 +51,19 @@ DATAFLUX_INLINE std::optional<error> unmet(const preconditions& c, const object_
                  "a not_match condition does not hold: the object is unchanged");
 }
 
-/// What a request says of its object, as the store keeps it.
+/// The metadata that a request gives its object, as the store keeps it.
 template <class Request>
 object_metadata metadata_of(const Request& r) {
-  const attributes_view a = attributes_of(r);
+  const object_attributes& a = r.attributes;
   object_metadata m;
   m.bucket = r.bucket;
   m.name = r.object;
   m.content_type = a.content_type;
-  m.metadata.assign(a.metadata.begin(), a.metadata.end());
+  m.metadata = a.metadata;
   m.content_encoding = a.content_encoding;
+  m.cache_control = a.cache_control;
+  m.content_disposition = a.content_disposition;
+  m.content_language = a.content_language;
   m.storage_class = a.storage_class;
   m.custom_time = a.custom_time;
   m.kms_key_name = a.kms_key_name;
@@ -215,8 +228,8 @@ DATAFLUX_INLINE result<memory_service::stored> memory_service::get(
 }
 
 DATAFLUX_INLINE result<object_metadata> memory_service::stat(const stat_request& r) const {
-  return get(r.bucket, r.object, r.generation, r.conditions).transform([](const stored& o) {
-    return o->metadata;
+  return get(r.bucket, r.object, r.generation, r.conditions).transform([&](const stored& o) {
+    return only_fields(r.fields, o->metadata);
   });
 }
 
@@ -309,10 +322,10 @@ DATAFLUX_INLINE result<object_metadata> memory_service::rewrite(const rewrite_re
   if (!source) return source.error();
   if (auto e = unmet(r.source_conditions, &(*source)->metadata, false)) return std::move(*e);
   if (auto e = unwritable(**in, r.bucket, r.object, r.conditions)) return std::move(*e);
-  object_metadata m = attributes_of(r).empty() ? (*source)->metadata : metadata_of(r);
+  object_metadata m = r.attributes.empty() ? (*source)->metadata : metadata_of(r);
   m.bucket = r.bucket;
   m.name = r.object;
-  m.kms_key_name = r.kms_key_name;
+  m.kms_key_name = r.attributes.kms_key_name;
   m.crc32c = (*source)->metadata.crc32c;
   m.component_count = (*source)->metadata.component_count;
   return store(**in, std::move(m), memory_body((*source)->body));

@@ -289,7 +289,7 @@ inline detail::column_chunk& object_columns::chunk_for(std::size_t name_size) {
   return next_chunk(name_size);
 }
 
-/// What not every row has: gaps and extra columns.
+/// The parts that not every row has: gaps and extra columns.
 DATAFLUX_INLINE void object_columns::put_rest(detail::column_chunk& chunk, bool crc32c,
                                               const object_extras& extras) {
   detail::column_storage& s = *chunk.storage;

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <dataflux/store/attributes.hpp>
+#include <dataflux/store/detail/attributes.hpp>
+#include <dataflux/store/detail/validate.hpp>
 #include <dataflux/store/resumable.hpp>
-#include <dataflux/store/validate.hpp>
 
 #include <algorithm>
 
@@ -60,9 +60,8 @@ DATAFLUX_INLINE std::string_view resumable_session::id() const noexcept {
 
 DATAFLUX_INLINE result<void> validate(const resumable_start_request& r) {
   if (r.size.value_or(0) > greatest_object_size) return detail::too_large(*r.size);
-  for (const auto& good :
-       {validate_bucket_name(r.bucket), validate_object_name(r.object),
-        validate_attributes(attributes_of(r)), validate_conditions(r.conditions)}) {
+  for (const auto& good : {validate_bucket_name(r.bucket), validate_object_name(r.object),
+                           validate_attributes(r.attributes), validate_conditions(r.conditions)}) {
     if (!good) return good;
   }
   return {};

@@ -2,7 +2,7 @@
 
 #include <dataflux/codec/crc32c.hpp>
 #include <dataflux/store/detail/random.hpp>
-#include <dataflux/store/synthetic_bytes.hpp>
+#include <dataflux/store/detail/synthetic_bytes.hpp>
 
 #include <algorithm>
 #include <array>

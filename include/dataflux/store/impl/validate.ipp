@@ -1,8 +1,8 @@
 #pragma once
 
-#include <dataflux/codec/utf8.hpp>
+#include <dataflux/codec/detail/utf8.hpp>
+#include <dataflux/store/detail/validate.hpp>
 #include <dataflux/store/resumable.hpp>
-#include <dataflux/store/validate.hpp>
 
 #include <algorithm>
 #include <span>
@@ -103,6 +103,13 @@ inline result<void> check_generation(std::int64_t generation) {
                "generation " + std::to_string(generation) + ": must not be negative"};
 }
 
+inline result<void> check_fields(metadata_fields fields) {
+  constexpr auto last = static_cast<std::uint32_t>(metadata_fields::metadata);
+  if (static_cast<std::uint32_t>(fields) < 2 * last) return {};
+  return bad_number("fields", static_cast<std::uint32_t>(fields),
+                    "has a bit that names no member; combine metadata_fields by '|'");
+}
+
 inline result<void> check_ascii(std::string_view what, std::string_view text) {
   if (is_printable_ascii(text)) return {};
   return bad_input(what, text, "must be printable ASCII");
@@ -186,6 +193,17 @@ inline result<void> check_part(const uploaded_part& part, std::uint32_t number_b
   return {};
 }
 
+/// The values that a patch sets, as if they were those of a write: the same rules hold.
+inline result<void> check_patched(const patch_request& r) {
+  object_attributes set{.content_type = r.content_type.value_or(""),
+                        .content_encoding = r.content_encoding.value_or(""),
+                        .cache_control = r.cache_control.value_or(""),
+                        .content_disposition = r.content_disposition.value_or(""),
+                        .content_language = r.content_language.value_or("")};
+  for (const auto& [key, value] : r.metadata) set.metadata.emplace_back(key, value.value_or(""));
+  return validate_attributes(set);
+}
+
 /// The first error of several checks, which are all cheap.
 template <class... Results>
 result<void> first_error(const result<void>& check, const Results&... others) {
@@ -228,7 +246,8 @@ DATAFLUX_INLINE result<void> validate_object_name(std::string_view object) {
     return bad("has " + std::to_string(object.size()) + " bytes, at most 1024 are allowed");
   }
   if (!codec::is_valid_utf8(object)) return bad("is not valid UTF-8");
-  if (object.find_first_of("\r\n") != std::string_view::npos) return bad("must not have CR or LF");
+  const auto has = [&](char c) { return object.find(c) != std::string_view::npos; };
+  if (has('\r') || has('\n')) return bad("must not have CR or LF");
   if (object == "." || object == "..") return bad("must not be '.' or '..'");
   if (object.starts_with(".well-known/acme-challenge/")) {
     return bad("must not begin with .well-known/acme-challenge/");
@@ -254,9 +273,12 @@ DATAFLUX_INLINE result<void> validate_conditions(const preconditions& c, bool ex
                "conditions: a match and a not_match of one kind exclude each other here"};
 }
 
-DATAFLUX_INLINE result<void> validate_attributes(const attributes_view& a) {
+DATAFLUX_INLINE result<void> validate_attributes(const object_attributes& a) {
   return detail::first_error(detail::check_ascii("content_type", a.content_type),
                              detail::check_ascii("content_encoding", a.content_encoding),
+                             detail::check_ascii("cache_control", a.cache_control),
+                             detail::check_ascii("content_disposition", a.content_disposition),
+                             detail::check_ascii("content_language", a.content_language),
                              detail::check_storage_class(a.storage_class),
                              detail::check_ascii("kms_key_name", a.kms_key_name),
                              detail::check_metadata(a.metadata));
@@ -274,7 +296,7 @@ DATAFLUX_INLINE result<void> validate(const list_page_request& r) {
 DATAFLUX_INLINE result<void> validate(const stat_request& r) {
   return detail::first_error(detail::check_names(r.bucket, r.object),
                              detail::check_generation(r.generation),
-                             validate_conditions(r.conditions));
+                             validate_conditions(r.conditions), detail::check_fields(r.fields));
 }
 
 DATAFLUX_INLINE result<void> validate(const read_request& r) {
@@ -299,8 +321,7 @@ DATAFLUX_INLINE result<void> validate(const insert_request& r) {
                               "at most 5497558138880 (5 TiB)");
   }
   return detail::first_error(detail::check_names(r.bucket, r.object),
-                             validate_attributes(attributes_of(r)),
-                             validate_conditions(r.conditions));
+                             validate_attributes(r.attributes), validate_conditions(r.conditions));
 }
 
 DATAFLUX_INLINE result<void> validate(const remove_request& r) {
@@ -322,8 +343,7 @@ DATAFLUX_INLINE result<void> validate(const compose_request& r) {
     return error{errc::invalid_argument, "conditions: compose knows no not_match"};
   }
   return detail::first_error(detail::check_names(r.bucket, r.object),
-                             validate_attributes(attributes_of(r)),
-                             validate_conditions(r.conditions));
+                             validate_attributes(r.attributes), validate_conditions(r.conditions));
 }
 
 DATAFLUX_INLINE result<void> validate(const move_request& r) {
@@ -344,12 +364,18 @@ DATAFLUX_INLINE result<void> validate(const rewrite_request& r) {
   return detail::first_error(
       validate_bucket_name(r.source_bucket), validate_object_name(r.source),
       validate_bucket_name(r.bucket), validate_object_name(r.object),
-      detail::check_generation(r.source_generation), validate_attributes(attributes_of(r)),
+      detail::check_generation(r.source_generation), validate_attributes(r.attributes),
       validate_conditions(r.source_conditions, true), validate_conditions(r.conditions, true));
 }
 
-DATAFLUX_INLINE result<void> validate(const bucket_request& r) {
-  return validate_bucket_name(r.bucket);
+DATAFLUX_INLINE result<void> validate(const patch_request& r) {
+  if (!r.content_type && !r.content_encoding && !r.content_disposition && !r.content_language &&
+      !r.cache_control && !r.custom_time && r.metadata.empty()) {
+    return error{errc::invalid_argument, "the patch changes nothing: set at least one member"};
+  }
+  return detail::first_error(detail::check_names(r.bucket, r.object),
+                             detail::check_generation(r.generation), detail::check_patched(r),
+                             validate_conditions(r.conditions));
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI

@@ -6,8 +6,8 @@ namespace dataflux::inline DATAFLUX_ABI {
 
 DATAFLUX_INLINE result<void> validate(const multipart_initiate_request& r) {
   return detail::first_error(detail::check_names(r.bucket, r.object),
-                             validate_attributes(attributes_of(r)),
-                             detail::check_header_metadata(r.metadata));
+                             validate_attributes(r.attributes),
+                             detail::check_header_metadata(r.attributes.metadata));
 }
 
 DATAFLUX_INLINE result<void> validate(const upload_part_request& r) {

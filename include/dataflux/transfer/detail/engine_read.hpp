@@ -1,12 +1,16 @@
 #pragma once
 
-#include <dataflux/byte_sink.hpp>
-#include <dataflux/exec/scheduler.hpp>
+#include <dataflux/bytes.hpp>
+#include <dataflux/detail/spare_memory.hpp>
+#include <dataflux/exec/detail/call_clock.hpp>
+#include <dataflux/exec/detail/scheduler.hpp>
+#include <dataflux/exec/detail/stop_watch.hpp>
 #include <dataflux/store/object_store.hpp>
-#include <dataflux/transfer/concurrency.hpp>
-#include <dataflux/transfer/hedge.hpp>
-#include <dataflux/transfer/read_member.hpp>
-#include <dataflux/transfer/read_turns.hpp>
+#include <dataflux/transfer/detail/concurrency.hpp>
+#include <dataflux/transfer/detail/concurrency_ramp.hpp>
+#include <dataflux/transfer/detail/hedge.hpp>
+#include <dataflux/transfer/detail/read_member.hpp>
+#include <dataflux/transfer/detail/read_turns.hpp>
 
 #include <array>
 #include <atomic>
@@ -14,21 +18,24 @@
 #include <cstdint>
 #include <list>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <vector>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: what the reads of an engine share. On home's thread only.
+/// Private: what the reads of an engine share. On the strand's thread only.
 struct read_engine_state : std::enable_shared_from_this<read_engine_state> {
   read_engine_state(object_store& from, scheduler& at, const concurrency_options& c,
                     const hedge_options& h) noexcept
-      : store(from), home(at), concurrency(c), hedges(h) {}
+      : store(from), strand(at), concurrency(c), hedges(h) {}
 
   object_store& store;
-  scheduler& home;
+  scheduler& strand;
   concurrency_control concurrency;
+  concurrency_ramp ramp{};
+  std::uint64_t bytes_ended{0};  ///< of reads that have ended
   hedge_policy hedges;
   read_turns turns{};
   read_member nobodys{};
@@ -39,85 +46,118 @@ struct read_engine_state : std::enable_shared_from_this<read_engine_state> {
   /// One for all of them, due when the first of them may be late.
   timer_id timer{timer_id::none};
   time_point timer_due{never};
-  /// Unused ones: making one costs an allocation.
+  /// Unused ones: making one costs an allocation, as do the names in a request, and a read.
   std::vector<std::stop_source> stops{};
+  std::vector<read_request> requests{};
+  recycling_allocator<engine_read> memory_of_reads{};
 
   /// Whether a read of the member's that does not stand in line would be sent at once.
   bool has_turn(const read_member& member) const noexcept;
   /// Sends what waits, and wakes who asks, as their turns come; but `asking`, who is awake.
-  void pump(const read_member* asking = nullptr);
+  void advance(const read_member* asking = nullptr);
   std::stop_source fresh_stop();
   /// Its requests have ended.
   void put_back(std::stop_source& stop);
+  read_request copy_of(const read_request& request);
+  void put_back(read_request& request);
+  /// What became of a request, on any thread: ended() follows on the strand, at once where it is
+  /// there already. Else one task is posted for all that arrive until it runs.
+  void arrived(engine_read& read, std::size_t which, result<read_summary> outcome);
   void link(engine_read& read) noexcept;
   void unlink(engine_read& read) noexcept;
-  /// Looks after the reads under way at `due`, if not before.
+  /// Checks the reads under way at `due`, if not before.
   void watch(time_point due);
   void look();
+  /// Nothing has been learned from reads that have ended.
+  bool climbing() const noexcept { return !ramp.over() && !concurrency.learned(); }
+  /// A read was sent, whose first check is due then.
+  void begun(time_point check, time_point now);
+  /// Lets the ramp see what has arrived; when to do so again.
+  time_point climb(time_point now);
+
+ private:
+  struct arrival {
+    std::shared_ptr<engine_read> read;
+    std::size_t which;
+    result<read_summary> outcome;
+  };
+  /// The task of the strand. One that is dropped lets go of the reads, which keep the state.
+  class arrivals_taker {
+   public:
+    explicit arrivals_taker(std::shared_ptr<read_engine_state> from) noexcept
+        : from_(std::move(from)) {}
+    arrivals_taker(arrivals_taker&&) noexcept = default;
+    arrivals_taker& operator=(arrivals_taker&&) = delete;
+    ~arrivals_taker();
+    void operator()();
+
+   private:
+    std::shared_ptr<read_engine_state> from_;
+  };
+
+  std::mutex arrivals_mutex_{};
+  std::vector<arrival> arrivals_{};
+  std::vector<arrival> taken_{};  ///< by the task, which runs
 };
 
-/// Private: one read with its one or two requests. On home's thread but for the gates, which the
-/// store calls on the threads where bytes arrive, and `claim()`, which decides between them.
+/// Private: one read with its requests, three at most. On the strand's thread but for the gates,
+/// which the store calls on the threads where bytes arrive, and `claim()`, which decides between
+/// them.
 class engine_read final : public std::enable_shared_from_this<engine_read> {
   friend struct read_engine_state;
 
  public:
   using completion = object_store::completion<read_summary>;
 
-  engine_read(std::shared_ptr<read_engine_state> core, read_member& member, read_request request,
-              byte_sink& sink, completion done);
+  engine_read(std::shared_ptr<read_engine_state> core, read_member& member,
+              const read_request& asked, byte_sink& sink, completion done);
 
   /// Puts it into the line, and sends it if it is its turn.
   void enqueue();
   /// It has its turn.
   void take_turn();
-  /// Whether to ask twice; when to look again.
+  /// Whether to ask again; when to check again.
   time_point check(time_point now);
+  /// By stop_watch, on any thread.
+  void stop_heard() noexcept;
 
  private:
   /// One request's way to the destination: its first bytes come into memory of its own, until it is
   /// known which request delivers.
   class gate final : public byte_sink {
    public:
-    gate(engine_read& read, hedge_side side) noexcept : read_(read), side_(side) {}
-    result<void> expect(std::uint64_t length) override;
-    bytes_span prepare(std::size_t wanted) override;
-    result<void> commit(std::size_t count) override;
-    result<void> rewind(std::uint64_t offset) override;
+    gate(engine_read& read, std::size_t which) noexcept : read_(read), which_(which) {}
+    DATAFLUX_INLINE result<void> expect(std::uint64_t length) override;
+    DATAFLUX_INLINE bytes_span prepare(std::size_t wanted) override;
+    DATAFLUX_INLINE result<void> commit(std::size_t count) override;
+    DATAFLUX_INLINE result<void> rewind(std::uint64_t offset) override;
     /// Announces the body to the destination, which is this gate's now.
     result<void> open();
 
    private:
     engine_read& read_;
-    hedge_side side_;
+    std::size_t which_;
     std::optional<std::uint64_t> length_{};
     bool passing_{false};
     std::array<std::byte, 512> first_bytes_;
   };
-  struct request_side {
+  struct request {
     gate way;
-    std::stop_source stop;
+    std::stop_source stop{std::nostopstate};
     bool under_way{false};
+    std::optional<error> failure{};  ///< while nobody had delivered a byte
   };
-  struct stopper {
-    engine_read* read;
-    void operator()() const noexcept;
-  };
+  static constexpr std::size_t nobody = hedged_read::most_requests;
 
-  request_side& at(hedge_side s) noexcept { return s == hedge_side::first ? first_ : second_; }
-  static hedge_side other(hedge_side s) noexcept {
-    return s == hedge_side::first ? hedge_side::second : hedge_side::first;
-  }
-  static constexpr std::uint8_t nobody = 0;
-  static std::uint8_t owner_number(hedge_side s) noexcept { return s == hedge_side::first ? 1 : 2; }
-  bool claim(hedge_side side) noexcept;
+  bool claim(std::size_t which) noexcept;
+  void stop_all_but(std::size_t which) noexcept;
   void leave_line();
   void launch();
   void give_up(const error& why);
   time_point check_body(time_point now);
   void begin_anew();
-  void send(hedge_side side, time_point now);
-  void ended(hedge_side side, result<read_summary> outcome);
+  void send(std::size_t which, time_point now);
+  void ended(std::size_t which, result<read_summary> outcome);
   void finish(result<read_summary> outcome);
   void account(const result<read_summary>& outcome, time_point now);
 
@@ -127,14 +167,14 @@ class engine_read final : public std::enable_shared_from_this<engine_read> {
   read_request request_;
   byte_sink& sink_;
   completion done_;
-  const time_point deadline_;
+  const call_clock clock_;
   const std::stop_token caller_stop_;
-  std::optional<std::stop_callback<stopper>> on_stop_{};
-  request_side first_;
-  request_side second_;
-  std::atomic<std::uint8_t> owner_{nobody};  ///< of the destination, by owner_number()
-  std::atomic<bool> asked_twice_{false};
-  /// By the owner. Of a body under way home sees the first two when it has seen the third.
+  stop_watch<engine_read> on_stop_{};
+  std::array<request, hedged_read::most_requests> requests_{
+      request{gate(*this, 0)}, request{gate(*this, 1)}, request{gate(*this, 2)}};
+  std::atomic<std::size_t> owner_{nobody};  ///< of the destination: which request
+  std::atomic<bool> asked_again_{false};
+  /// By the owner. Of a body under way the strand sees the first two when it has seen the third.
   time_point first_byte_{never};
   std::uint64_t expected_{0};
   std::atomic<std::uint64_t> received_{0};
@@ -143,9 +183,8 @@ class engine_read final : public std::enable_shared_from_this<engine_read> {
   time_point next_check_{never};
   engine_read* older_{nullptr};
   engine_read* newer_{nullptr};
-  std::optional<error> failure_{};
   bool launched_{false};
-  bool left_{false};  ///< the first request's body was given up
+  bool leaving_{false};  ///< the owner's body was given up, and its request has not ended
   bool finished_{false};
 };
 
@@ -153,4 +192,5 @@ class engine_read final : public std::enable_shared_from_this<engine_read> {
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/transfer/impl/engine_read.ipp>
+#include <dataflux/transfer/impl/read_engine_state.ipp>
 #endif

@@ -1,52 +1,60 @@
 #pragma once
 
-#include <dataflux/exec/scheduler.hpp>
-#include <dataflux/store/object_store.hpp>
+#include <dataflux/transfer/detail/upload_action.hpp>
 
-#include <memory>
 #include <optional>
 #include <string>
+#include <variant>
+#include <vector>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: begins a multipart upload, and again after failures that may pass. The store repeats
-/// none of them, since a request whose reply is lost may have begun one, which would stay open and
-/// be billed (protocol.md 2). So what has begun meanwhile is looked up and aborted first: with
-/// `own_name` every upload of that object; else one that is the only candidate, is not older than
-/// the first try and has no part yet, because others may be somebody's at work.
+/// Private: begins a multipart upload, and again after failures that may pass. Pure: it says what
+/// to do next, as token_flow does, and is told how that came out.
 ///
-/// The caller's stop does not end it, for without its id nobody could abort what was begun; each
-/// request has its own limit. Errors: those of the first failure. `*left` is set when an upload may
-/// have begun and stays.
-class upload_begin final : public std::enable_shared_from_this<upload_begin> {
+/// The store repeats no begin, since a request whose reply is lost may have begun an upload, which
+/// would stay open and be billed (protocol.md 2). So what has begun meanwhile is listed and
+/// aborted first: with `own_name` every upload of that object; else one that is the only candidate,
+/// is not older than the first try and has no part yet, because others may be somebody's at work.
+///
+///     begin -lost-> service_time -> find_uploads -> find_parts -> abort_lost -> wait -> begin
+///                   (not with own_name)             (the same)    (of each)
+///
+/// A listing or an abort that fails ends it, and left() says so. The caller's stop does not:
+/// without its id nobody could abort what was begun. Each request has a limit of its own. Errors:
+/// those of the first failure.
+class upload_begin {
  public:
-  using completion = object_store::completion<multipart_upload>;
+  /// What to do next; the upload or an error is the end.
+  using step = std::variant<upload_call, upload_wait, result<multipart_upload>>;
 
-  upload_begin(object_store& store, scheduler& home, multipart_initiate_request request,
-               bool own_name, std::shared_ptr<bool> left, completion done);
-  void start();
+  upload_begin(multipart_initiate_request request, bool own_name, time_point now);
+
+  /// Begins, and goes on after a wait.
+  step start();
+  /// How the call came out that the last step asked for.
+  step answered(upload_answer answer, time_point now);
+  /// An upload may have begun and stays.
+  bool left() const noexcept { return left_; }
+  time_point began() const noexcept { return began_; }
 
  private:
-  void look();
-  void look_for(std::optional<timestamp> earliest);
-  void looked(const result<upload_page>& page, std::optional<timestamp> earliest);
-  void look_at_parts(const std::string& upload_id);
-  void remove(std::vector<std::string> upload_ids);
-  void again();
-  void leave();
-  /// A completion that goes on at home.
-  template <class T, class Step>
-  object_store::completion<T> then(Step step);
+  step call(upload_step what, upload_verb request);
+  step begun(result<multipart_upload> made);
+  step find_uploads(std::optional<timestamp> earliest);
+  step found(const result<upload_page>& page);
+  step abort_next();
+  step leave();
 
-  object_store& store_;
-  scheduler& home_;
   multipart_initiate_request request_;
   const bool own_name_;
-  const std::shared_ptr<bool> left_;
-  completion done_;
-  time_point began_{};
+  const time_point began_;
   int tries_{0};
+  upload_step asked_{upload_step::begin};
+  std::optional<timestamp> earliest_{};
+  std::vector<std::string> lost_{};  ///< ids of what is to be aborted
   std::optional<error> failure_{};
+  bool left_{false};
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

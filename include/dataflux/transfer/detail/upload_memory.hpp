@@ -1,18 +1,18 @@
 #pragma once
 
-#include <dataflux/config.hpp>
+#include <dataflux/detail/config.hpp>
+#include <dataflux/detail/unique_function.hpp>
 #include <dataflux/result.hpp>
-#include <dataflux/unique_function.hpp>
 
 #include <cstdint>
 #include <list>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: the memory that all uploads of a context share. Each has a part's worth of it to
-/// itself, from when it joins, so that one that waits for memory waits for parts in flight and
-/// never for another producer: many writers that one thread fills in turns do not block each other.
-/// The rest goes to whoever comes first. On home.
+/// Private: the memory that all uploads of a context share. Each has a part's worth of it to itself
+/// from when it joins. So an upload that waits for memory waits for parts in flight, and never for
+/// another producer: many writers that one thread fills in turns do not block each other. The rest
+/// goes to the first who asks. On the strand.
 class upload_memory {
  public:
   explicit upload_memory(std::uint64_t cap) noexcept : cap_(cap) {}
@@ -34,6 +34,11 @@ class upload_memory {
 
   /// False: there is not so much left that is nobody's own.
   bool join(member& m, std::uint64_t own) noexcept;
+  /// For what it holds until a producer has filled it: so much more of it is its own. False: there
+  /// is not so much left that is nobody's own.
+  bool own_more(member& m, std::uint64_t bytes) noexcept;
+  /// The producer is done.
+  void own_less(member& m, std::uint64_t bytes);
   /// Its waiters are told `why` they get nothing.
   void forget(const member& m, const error& why);
   /// It holds nothing any more. Waiters that it has are destroyed without being called.

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <dataflux/buffer.hpp>
 #include <dataflux/deadline.hpp>
+#include <dataflux/detail/buffer.hpp>
 #include <dataflux/transfer/detail/upload_memory.hpp>
 
 #include <chrono>
@@ -11,7 +11,7 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: what the uploads of a context share. On home, but for the pool.
+/// Private: what the uploads of a context share. On the strand, but for the pool.
 struct upload_share {
   explicit upload_share(std::uint64_t cap) : memory(cap) {}
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/transfer/coalesce.hpp>
+#include <dataflux/transfer/detail/coalesce.hpp>
 
 #include <algorithm>
 #include <limits>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/transfer/concurrency.hpp>
+#include <dataflux/transfer/detail/concurrency.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -37,7 +37,7 @@ inline constexpr duration first_cut_rest = std::chrono::seconds(1);
 inline constexpr std::uint64_t telling_body = 256U << 10U;
 inline constexpr double lowest_rate = 100;
 inline constexpr double longest_body = 1e6;  ///< seconds: more would overflow in nanoseconds
-/// What a request is worth beside its bytes: about those of 20 ms of a connection. It need not be
+/// The worth of a request beside its bytes: about those of 20 ms of a connection. It need not be
 /// exact, it keeps windows of small and of large bodies comparable.
 inline constexpr double worth_of_request = 1 << 20;
 
@@ -139,13 +139,14 @@ DATAFLUX_INLINE void concurrency_control::close_window(time_point now) noexcept 
     rest(tune::shortest_rest, now);
     return;
   }
-  judge(window_goodput(), window_.busy_seconds / window_.work, now);
+  verify(window_goodput(), window_.busy_seconds / window_.work, now);
 }
 
 /// What a full window at `limit_` means.
-DATAFLUX_INLINE void concurrency_control::judge(double goodput, double slowness,
-                                                time_point now) noexcept {
+DATAFLUX_INLINE void concurrency_control::verify(double goodput, double slowness,
+                                                 time_point now) noexcept {
   namespace tune = detail::concurrency;
+  learned_ = true;
   const double step = downward_ ? tune::smallest_step : step_;
   const bool accepted = phase_ != phase::trial || goodput >= ratio_needed() * base_goodput_;
   if (fastest_limit_ == 0 || slowness * tune::slower < fastest_) fastest_limit_ = limit_;
@@ -195,9 +196,16 @@ DATAFLUX_INLINE void concurrency_control::rest(duration least, time_point now) n
   window_.since = never;
 }
 
+DATAFLUX_INLINE void concurrency_control::set_limit(int limit, time_point now) noexcept {
+  pass_time(now);
+  limit_ = std::clamp(limit, 1, max_);
+  open_window(phase::baseline, now);
+}
+
 DATAFLUX_INLINE void concurrency_control::throttled(time_point started, time_point now) noexcept {
   namespace tune = detail::concurrency;
   if (started < last_cut_) return;
+  learned_ = true;
   pass_time(now);
   limit_ = std::max(1, static_cast<int>(tune::cut_to * limit_));
   const bool again = last_cut_ != time_point::min() && now - last_cut_ < 2 * tune::longest_rest;

@@ -1,119 +1,60 @@
 #pragma once
 
-#include <dataflux/byte_range.hpp>
-#include <dataflux/exec/continuation.hpp>
+#include <dataflux/bytes.hpp>
 #include <dataflux/transfer/detail/engine_read.hpp>
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <utility>
 
+///     in line -> under way -> finished        (in line is left out where it is the member's turn)
+///
+/// In line a read has a timer for its time limit and hears the caller's stop; give_up() ends it
+/// there. launch() sends the first request. One timer of the engine checks all reads under way
+/// (look): one whose first byte is late is asked for again, twice at most.
+///
+/// The destination has an owner: nobody, or one of the requests. The first request to deliver a
+/// byte claims it, on the I/O thread where the byte came; the others are stopped. Until then first
+/// bytes lie in the gates. A body that falls behind is given up (leaving_): its request is stopped,
+/// and when all have ended the sink is rewound and the next request is sent (begin_anew).
+///
+/// ended() comes on the strand for each request. The owner's outcome is the read's; with no owner
+/// it fails when all have. finish() runs once: it tells the estimates, completes, and lets others
+/// start.
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-inline constexpr std::size_t most_unused_stops = 256;
-
-DATAFLUX_INLINE bool read_engine_state::has_turn(const read_member& member) const noexcept {
-  const read_turns::member* next = turns.next();
-  return concurrency.may_start() && member.line_.empty() && (next == nullptr || next == &member);
-}
-
-DATAFLUX_INLINE void read_engine_state::pump(const read_member* asking) {
-  while (concurrency.may_start()) {
-    auto* const next = static_cast<read_member*>(turns.next());
-    if (next == nullptr) return;
-    if (next->line_.empty()) {
-      if (next != asking) next->wake();
-      return;
-    }
-    const auto read = next->line_.front();
-    read->take_turn();
-  }
-}
-
-DATAFLUX_INLINE std::stop_source read_engine_state::fresh_stop() {
-  if (stops.empty()) return {};
-  std::stop_source stop = std::move(stops.back());
-  stops.pop_back();
-  return stop;
-}
-
-DATAFLUX_INLINE void read_engine_state::put_back(std::stop_source& stop) {
-  if (stop.stop_possible() && !stop.stop_requested() && stops.size() < most_unused_stops) {
-    stops.push_back(std::move(stop));
-  }
-}
-
-DATAFLUX_INLINE void read_engine_state::link(engine_read& read) noexcept {
-  read.older_ = newest;
-  (newest != nullptr ? newest->newer_ : oldest) = &read;
-  newest = &read;
-}
-
-DATAFLUX_INLINE void read_engine_state::unlink(engine_read& read) noexcept {
-  (read.older_ != nullptr ? read.older_->newer_ : oldest) = read.newer_;
-  (read.newer_ != nullptr ? read.newer_->older_ : newest) = read.older_;
-}
-
-DATAFLUX_INLINE void read_engine_state::watch(time_point due) {
-  if (due >= timer_due) return;
-  home.cancel(std::exchange(timer, timer_id::none));
-  timer_due = due;
-  timer = home.at(due, [weak = weak_from_this()] {
-    const auto self = weak.lock();
-    if (self == nullptr) return;
-    self->timer = timer_id::none;
-    self->timer_due = never;
-    self->look();
-  });
-}
-
-/// Mostly finds that those it was set for have ended: so it is rarely set, and costs a read
-/// nothing.
-DATAFLUX_INLINE void read_engine_state::look() {
-  const time_point now = home.now();
-  time_point next = never;
-  for (engine_read* read = oldest; read != nullptr; read = read->newer_) {
-    if (read->next_check_ <= now) read->next_check_ = read->check(now);
-    next = std::min(next, read->next_check_);
-  }
-  watch(next);
-}
-
 DATAFLUX_INLINE engine_read::engine_read(std::shared_ptr<read_engine_state> core,
-                                         read_member& member, read_request request, byte_sink& sink,
-                                         completion done)
+                                         read_member& member, const read_request& asked,
+                                         byte_sink& sink, completion done)
     : core_(std::move(core)),
       member_(member),
-      request_(std::move(request)),
+      request_(core_->copy_of(asked)),
       sink_(sink),
       done_(std::move(done)),
-      deadline_(request_.limits.deadline_from(core_->home.now())),
-      caller_stop_(request_.limits.stop),
-      first_{gate(*this, hedge_side::first), core_->fresh_stop(), false},
-      second_{gate(*this, hedge_side::second), std::stop_source(std::nostopstate), false} {}
+      clock_(core_->strand, request_.limits),
+      caller_stop_(request_.limits.stop) {}
 
 DATAFLUX_INLINE void engine_read::enqueue() {
-  if (caller_stop_.stop_possible()) on_stop_.emplace(caller_stop_, stopper{this});
+  on_stop_.begin(caller_stop_, *this);
   if (core_->has_turn(member_)) return launch();
   place_ = member_.line_.insert(member_.line_.end(), shared_from_this());
   ++core_->waiting;
   core_->turns.join(member_);
-  core_->pump();
-  if (launched_ || deadline_ == never) return;
-  timer_ = core_->home.at(deadline_, [self = shared_from_this()] {
+  core_->advance();
+  if (launched_ || !clock_.limited()) return;
+  timer_ = core_->strand.at(clock_.deadline(), [self = shared_from_this()] {
     self->timer_ = timer_id::none;
     self->give_up(error(errc::deadline_exceeded, "the read's time limit passed before its turn"));
   });
 }
 
-/// On any thread.
-DATAFLUX_INLINE void engine_read::stopper::operator()() const noexcept {
-  auto self = read->weak_from_this().lock();
+DATAFLUX_INLINE void engine_read::stop_heard() noexcept {
+  auto self = weak_from_this().lock();
   if (self == nullptr) return;
-  scheduler& home = self->core_->home;
-  home.post([self = std::move(self)] {
-    self->first_.stop.request_stop();
-    self->second_.stop.request_stop();
+  scheduler& strand = self->core_->strand;
+  strand.post([self = std::move(self)] {
+    self->stop_all_but(nobody);
     self->give_up(error(errc::cancelled, "the caller asked to stop"));
   });
 }
@@ -135,42 +76,40 @@ DATAFLUX_INLINE void engine_read::leave_line() {
 
 DATAFLUX_INLINE void engine_read::take_turn() {
   leave_line();
-  core_->home.cancel(std::exchange(timer_, timer_id::none));
+  core_->strand.cancel(std::exchange(timer_, timer_id::none));
   launch();
 }
 
 DATAFLUX_INLINE void engine_read::launch() {
   launched_ = true;
   core_->turns.started(member_);
-  const time_point now = core_->home.now();
+  const time_point now = core_->strand.now();
   core_->concurrency.started(now);
   hedge_ = core_->hedges.begin(now);
   core_->link(*this);
   next_check_ = hedge_.next_check;
-  send(hedge_side::first, now);
-  core_->watch(next_check_);
+  send(0, now);
+  core_->begun(next_check_, now);
 }
 
-DATAFLUX_INLINE void engine_read::send(hedge_side side, time_point now) {
-  request_side& s = at(side);
-  s.under_way = true;
-  request_.limits.stop = s.stop.get_token();
-  if (deadline_ != never) request_.limits.timeout = std::max(deadline_ - now, duration{1});
-  core_->store.start(
-      request_, s.way,
-      continue_on<read_summary>(core_->home, shared_from_this(),
-                                [side](engine_read& self, result<read_summary> outcome) {
-                                  self.ended(side, std::move(outcome));
-                                }));
+DATAFLUX_INLINE void engine_read::send(std::size_t which, time_point now) {
+  request& r = requests_[which];
+  r.stop = core_->fresh_stop();
+  r.under_way = true;
+  request_.limits = {.timeout = clock_.left(now), .stop = r.stop.get_token()};
+  core_->store.start(request_, r.way,
+                     [self = shared_from_this(), which](result<read_summary> outcome) {
+                       self->core_->arrived(*self, which, std::move(outcome));
+                     });
 }
 
 DATAFLUX_INLINE time_point engine_read::check(time_point now) {
+  if (leaving_ || caller_stop_.stop_requested()) return never;
   if (owner_.load(std::memory_order_acquire) != nobody) return check_body(now);
   const hedge_decision decision = core_->hedges.consider(hedge_, now);
   if (decision.ask) {
-    second_.stop = core_->fresh_stop();
-    asked_twice_.store(true, std::memory_order_release);
-    send(hedge_side::second, now);
+    asked_again_.store(true, std::memory_order_release);
+    send(hedge_.requests - 1U, now);
   }
   return decision.next_check;
 }
@@ -178,96 +117,101 @@ DATAFLUX_INLINE time_point engine_read::check(time_point now) {
 /// A body that falls behind is given up, and begun anew when its request has ended: until then the
 /// destination is its own.
 DATAFLUX_INLINE time_point engine_read::check_body(time_point now) {
-  if (left_) return never;
   const std::uint64_t received = received_.load(std::memory_order_acquire);
   if (received == 0) return deadline_after(now, core_->hedges.threshold());
   if (expected_ == byte_range::to_end) return never;
   const hedge_decision decision =
       core_->hedges.consider_body(hedge_,
-                                  {.first_byte = first_byte_,
+                                  {.request = owner_.load(std::memory_order_relaxed),
+                                   .first_byte = first_byte_,
                                    .received = received,
                                    .length = expected_,
                                    .usual = core_->concurrency.estimate().time_of(expected_)},
                                   now);
   if (decision.ask) {
-    left_ = true;
-    first_.stop.request_stop();
+    leaving_ = true;
+    stop_all_but(nobody);
   }
   return decision.next_check;
 }
 
 DATAFLUX_INLINE void engine_read::begin_anew() {
   if (auto rewound = sink_.rewind(0); !rewound) return finish(std::move(rewound).error());
+  requests_[owner_.load(std::memory_order_relaxed)].failure.reset();
+  leaving_ = false;
   received_.store(0, std::memory_order_relaxed);
   owner_.store(nobody, std::memory_order_release);
-  second_.stop = core_->fresh_stop();
-  send(hedge_side::second, core_->home.now());
+  const time_point now = core_->strand.now();
+  send(hedge_.requests - 1U, now);
+  next_check_ = deadline_after(now, core_->hedges.threshold());
+  core_->watch(next_check_);
 }
 
-/// Makes the destination that side's, if it is nobody's. On the thread where its bytes arrive.
-DATAFLUX_INLINE bool engine_read::claim(hedge_side side) noexcept {
-  std::uint8_t owner = nobody;
-  if (!owner_.compare_exchange_strong(owner, owner_number(side))) {
-    return owner == owner_number(side);
-  }
-  first_byte_ = core_->home.now();
-  if (asked_twice_.load(std::memory_order_acquire)) {
-    core_->home.post(
-        [self = shared_from_this(), side] { self->at(other(side)).stop.request_stop(); });
+/// Makes the destination that request's, if it is nobody's. On the thread where its bytes arrive.
+DATAFLUX_INLINE bool engine_read::claim(std::size_t which) noexcept {
+  std::size_t owner = nobody;
+  if (!owner_.compare_exchange_strong(owner, which)) return owner == which;
+  first_byte_ = core_->strand.now();
+  if (asked_again_.load(std::memory_order_acquire)) {
+    core_->strand.post([self = shared_from_this(), which] { self->stop_all_but(which); });
   }
   return true;
 }
 
-DATAFLUX_INLINE void engine_read::ended(hedge_side side, result<read_summary> outcome) {
-  at(side).under_way = false;
+DATAFLUX_INLINE void engine_read::stop_all_but(std::size_t which) noexcept {
+  for (request& r : requests_) {
+    if (&r != requests_.data() + which) r.stop.request_stop();
+  }
+}
+
+DATAFLUX_INLINE void engine_read::ended(std::size_t which, result<read_summary> outcome) {
+  request& r = requests_[which];
+  r.under_way = false;
   if (finished_) return;
-  if (outcome) {
-    // Without a byte only an empty body ends well.
-    if (!claim(side)) return;
-    if (auto opened = at(side).way.open(); !opened) return finish(std::move(opened).error());
+  // Without a byte only an empty body ends well.
+  const bool owns = outcome ? claim(which) : owner_.load(std::memory_order_acquire) == which;
+  const bool left = owns && leaving_ && !outcome && outcome.error().code() == errc::cancelled;
+  if (owns && !left) {
+    if (!outcome) return finish(std::move(outcome));
+    if (auto opened = r.way.open(); !opened) return finish(std::move(opened).error());
     return finish(std::move(outcome));
   }
-  if (left_ && side == hedge_side::first && outcome.error().code() == errc::cancelled &&
-      !caller_stop_.stop_requested()) {
-    return begin_anew();
-  }
-  const std::uint8_t owner = owner_.load(std::memory_order_acquire);
-  if (owner == owner_number(other(side))) return;
-  if (owner == owner_number(side)) return finish(std::move(outcome));
-  if (!failure_ || side == hedge_side::first) failure_ = outcome.error();
-  if (!at(other(side)).under_way) finish(*failure_);
+  if (left || owner_.load(std::memory_order_acquire) == nobody) r.failure = outcome.error();
+  if (std::any_of(requests_.begin(), requests_.end(), std::mem_fn(&request::under_way))) return;
+  if (leaving_ && !caller_stop_.stop_requested()) return begin_anew();
+  finish(*std::find_if(requests_.begin(), requests_.end(), [](const request& each) {
+            return each.failure.has_value();
+          })->failure);
 }
 
 DATAFLUX_INLINE void engine_read::finish(result<read_summary> outcome) {
   const auto core = core_;
   finished_ = true;
-  core->home.cancel(std::exchange(timer_, timer_id::none));
-  on_stop_.reset();
-  // claim() has told the other side, unless it was sent at that very moment.
-  for (request_side* s : {&first_, &second_}) {
-    if (s->under_way) s->stop.request_stop();
-    core->put_back(s->stop);
+  core->strand.cancel(std::exchange(timer_, timer_id::none));
+  on_stop_.end();
+  // claim() has told the others, unless one was sent at that very moment.
+  for (request& r : requests_) {
+    if (r.under_way) r.stop.request_stop();
+    core->put_back(r.stop);
   }
   if (launched_) {
     core->unlink(*this);
     core->turns.ended(member_);
-    account(outcome, core->home.now());
+    account(outcome, core->strand.now());
   }
+  core->put_back(request_);
   auto done = std::exchange(done_, {});
   done(std::move(outcome));
-  core->pump();
+  core->advance();
 }
 
 DATAFLUX_INLINE void engine_read::account(const result<read_summary>& outcome, time_point now) {
-  const std::uint8_t owner = owner_.load(std::memory_order_acquire);
-  const bool by_second = owner == owner_number(hedge_side::second);
-  if (owner != nobody) {
-    core_->hedges.first_byte(hedge_, by_second ? hedge_side::second : hedge_side::first,
-                             first_byte_);
-  }
+  const std::size_t owner = owner_.load(std::memory_order_acquire);
+  if (owner != nobody) core_->hedges.first_byte(hedge_, owner, first_byte_);
   bool refused = false;
   if (outcome) {
-    core_->concurrency.finished({.started = by_second ? hedge_.second_at : hedge_.asked_at,
+    core_->bytes_ended += outcome->bytes;
+    core_->concurrency.finished({.started = hedge_.sent_at[owner],
                                  .first_byte = first_byte_,
                                  .finished = now,
                                  .bytes = outcome->bytes});
@@ -279,7 +223,7 @@ DATAFLUX_INLINE void engine_read::account(const result<read_summary>& outcome, t
     refused = why.code() == errc::resource_exhausted && why.http_status() != 0;
   }
   if (!refused) return;
-  core_->concurrency.throttled(hedge_.asked_at, now);
+  core_->concurrency.throttled(hedge_.sent_at[0], now);
   core_->hedges.throttled(now);
 }
 
@@ -304,7 +248,7 @@ DATAFLUX_INLINE result<void> engine_read::gate::commit(std::size_t count) {
     read_.received_.fetch_add(count, std::memory_order_relaxed);
     return read_.sink_.commit(count);
   }
-  if (!read_.claim(side_)) return error(errc::cancelled, "the read's other request was faster");
+  if (!read_.claim(which_)) return error(errc::cancelled, "another request of the read was faster");
   if (auto opened = open(); !opened) return opened;
   for (bytes_view rest(first_bytes_.data(), count); !rest.empty();) {
     const bytes_span memory = read_.sink_.prepare(rest.size());

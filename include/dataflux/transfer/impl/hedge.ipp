@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/transfer/hedge.hpp>
+#include <dataflux/transfer/detail/hedge.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -26,9 +26,9 @@ inline constexpr duration quiet_after_throttling = std::chrono::seconds(10);
 DATAFLUX_INLINE hedged_read hedge_policy::begin(time_point now) noexcept {
   ++counters_.reads;
   tokens_ = std::min(tokens_ + detail::hedging::tokens_per_read, detail::hedging::most_tokens);
-  return {.asked_at = now,
-          .next_check = deadline_after(now, threshold_),
-          .number = counters_.reads - 1};
+  hedged_read read{.next_check = deadline_after(now, threshold_), .number = counters_.reads - 1};
+  read.sent_at[0] = now;
+  return read;
 }
 
 DATAFLUX_INLINE hedge_policy::cohort& hedge_policy::cohort_of(std::uint64_t id) noexcept {
@@ -49,19 +49,24 @@ DATAFLUX_INLINE double hedge_policy::overdue_share(std::uint64_t number) noexcep
 }
 
 DATAFLUX_INLINE hedge_decision hedge_policy::consider(hedged_read& read, time_point now) noexcept {
-  if (read.second_at != never) return {};
-  const duration waited = now - read.asked_at;
-  if (waited < threshold_) return {.next_check = deadline_after(read.asked_at, threshold_)};
-  return ask(read, waited, now);
+  if (read.requests == hedged_read::most_requests) return {};
+  const time_point last = read.sent_at[read.requests - 1U];
+  if (now - last < threshold_) return {.next_check = deadline_after(last, threshold_)};
+  hedge_decision decision = ask(read, now - last, now);
+  if (decision.ask && read.requests < hedged_read::most_requests) {
+    decision.next_check = deadline_after(now, threshold_);
+  }
+  return decision;
 }
 
 DATAFLUX_INLINE hedge_decision hedge_policy::consider_body(hedged_read& read,
                                                            const body_progress& body,
                                                            time_point now) noexcept {
-  if (read.second_at != never || body.usual <= duration::zero()) return {};
-  const duration patience = std::max(options_.floor, detail::hedging::usual_times * body.usual);
+  if (read.requests == hedged_read::most_requests || read.known > 0) return {};
+  if (body.usual <= duration::zero()) return {};
+  const duration timeout = std::max(options_.floor, detail::hedging::usual_times * body.usual);
   const duration waited = now - body.first_byte;
-  if (waited < patience) return {.next_check = deadline_after(body.first_byte, patience)};
+  if (waited < timeout) return {.next_check = deadline_after(body.first_byte, timeout)};
   // rest / received * waited > 2 * usual, without a division by 0
   const auto rest = static_cast<double>(body.length - std::min(body.received, body.length));
   const auto slow = rest * std::chrono::duration<double>(waited).count();
@@ -73,12 +78,13 @@ DATAFLUX_INLINE hedge_decision hedge_policy::consider_body(hedged_read& read,
   const hedge_decision decision = ask(read, waited, now);
   if (decision.ask) {
     ++counters_.left;
-    read.left_at = body.first_byte;
+    learn(read, body.request, body.first_byte);
+    read.known = static_cast<std::uint8_t>(read.requests - 1);
   }
   return decision;
 }
 
-/// What is late is asked for again, unless something speaks against it.
+/// A late read is asked for again, unless something speaks against it.
 DATAFLUX_INLINE hedge_decision hedge_policy::ask(hedged_read& read, duration waited,
                                                  time_point now) noexcept {
   if (!read.overdue) {
@@ -101,22 +107,21 @@ DATAFLUX_INLINE hedge_decision hedge_policy::ask(hedged_read& read, duration wai
   }
   tokens_ -= 1;
   ++counters_.asked;
-  read.second_at = now;
+  read.sent_at[read.requests++] = now;
   return {.ask = true};
 }
 
-DATAFLUX_INLINE void hedge_policy::first_byte(const hedged_read& read, hedge_side side,
+DATAFLUX_INLINE void hedge_policy::first_byte(const hedged_read& read, std::size_t request,
                                               time_point now) noexcept {
-  // Of a first request that was overtaken only the least it would have taken is known. Without it
-  // the percentile would never learn that the service has become slow.
-  saw((read.left_at != never ? read.left_at : now) - read.asked_at);
-  if (read.second_at == never) return;
-  if (side == hedge_side::second) {
-    saw(now - read.second_at);
-    ++counters_.won;
-  } else {
-    ++counters_.lost;
-  }
+  learn(read, request, now);
+  if (read.requests > 1) ++(request > 0 ? counters_.won : counters_.lost);
+}
+
+/// Of a request that was overtaken only the least it would have taken is known. Without it the
+/// percentile would never learn that the service has become slow.
+DATAFLUX_INLINE void hedge_policy::learn(const hedged_read& read, std::size_t request,
+                                         time_point first_byte) noexcept {
+  for (std::size_t i = read.known; i <= request; ++i) saw(first_byte - read.sent_at[i]);
 }
 
 DATAFLUX_INLINE void hedge_policy::throttled(time_point now) noexcept {

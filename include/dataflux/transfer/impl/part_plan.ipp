@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/transfer/part_plan.hpp>
+#include <dataflux/transfer/detail/part_plan.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -90,6 +90,15 @@ DATAFLUX_INLINE std::uint64_t part_plan::size_of(std::uint64_t number) const noe
   if (number <= fixed_parts_) return fixed_;
   const std::uint64_t wanted = fixed_ + step_ * (number - fixed_parts_);
   return std::min(largest_, detail::round_up(wanted, part_quantum));
+}
+
+DATAFLUX_INLINE std::vector<std::uint64_t> part_plan::sizes(std::uint64_t size) const {
+  std::vector<std::uint64_t> all;
+  while (size > 0) {
+    all.push_back(std::min(size, size_of(all.size() + 1)));
+    size -= all.back();
+  }
+  return all;
 }
 
 DATAFLUX_INLINE std::uint64_t part_plan::reach() const noexcept {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/transfer/quantile_sketch.hpp>
+#include <dataflux/transfer/detail/quantile_sketch.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -33,14 +33,6 @@ DATAFLUX_INLINE void quantile_sketch::add(double value) noexcept {
 DATAFLUX_INLINE void quantile_sketch::rescale() noexcept {
   weight_ /= detail::sketching::heaviest;
   for (float& w : weights_) w /= static_cast<float>(detail::sketching::heaviest);
-}
-
-DATAFLUX_INLINE void quantile_sketch::merge(const quantile_sketch& other) noexcept {
-  const double scale = weight_ / other.weight_;
-  for (std::size_t i = 0; i < buckets; ++i) {
-    weights_[i] += static_cast<float>(other.weights_[i] * scale);
-  }
-  count_ += other.count_;
 }
 
 DATAFLUX_INLINE double quantile_sketch::quantile(double q) const noexcept {

@@ -6,17 +6,24 @@
 #include <string>
 #include <utility>
 
+/// A slice is still to be read, under way, read, or to be read once more (again_). advance() sends
+/// as many as the engine reads at a time and as there is memory for, and runs after each answer.
+/// The first answer says which generation the call reads; a slice that brought another one goes to
+/// again_ and is asked for by the generation.
+///
+/// The first failure stops all other slices. The caller's stop does too, on any thread, and the
+/// slices bring the error. When nothing is under way and nothing is left, end() compares the
+/// checksum of the whole object, where the slices are all of it, and completes once. All but the
+/// stop is on the strand.
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
 DATAFLUX_INLINE ranged_call::ranged_call(read_engine& engine, ranged_read_request request,
                                          bytes_span into, completion done, read_member* whose)
-    : engine_(engine),
+    : call_coordinator(engine.store(), engine.strand(), std::move(request.limits), std::move(done)),
+      engine_(engine),
       member_(whose != nullptr ? whose : &own_),
       request_(std::move(request)),
       into_(into),
-      done_(std::move(done)),
-      deadline_(request_.limits.deadline_from(engine.home().now())),
-      on_stop_(std::in_place, request_.limits.stop, forward{&stop_}),
       object_crc32c_(request_.crc32c) {
   const std::uint64_t slice = std::max<std::uint64_t>(request_.slice, 1);
   checksums_.resize(static_cast<std::size_t>((into.size() + slice - 1) / slice));
@@ -28,20 +35,47 @@ DATAFLUX_INLINE std::uint64_t ranged_call::begin_of(std::size_t slice) const noe
   return into_.size() / n * slice + std::min<std::uint64_t>(slice, into_.size() % n);
 }
 
-DATAFLUX_INLINE void ranged_call::pump() {
+DATAFLUX_INLINE void ranged_call::begin() {
+  if (!watch_stop()) stop_requests();
+  advance();
+}
+
+DATAFLUX_INLINE void ranged_call::allow(std::uint64_t bytes) {
+  request_.allowed = bytes;
+  advance();
+}
+
+DATAFLUX_INLINE void ranged_call::stop_heard() noexcept {
+  stop_requests();
+  const auto self = weak_from_this().lock();
+  if (self == nullptr) return;
+  strand().post([self, owner = request_.owner.lock()] { self->advance(); });
+}
+
+DATAFLUX_INLINE bool ranged_call::may_read_next() const noexcept {
+  return next_ < checksums_.size() && begin_of(next_ + 1) <= request_.allowed;
+}
+
+DATAFLUX_INLINE void ranged_call::advance() {
+  if (completed()) return;
   const auto most = static_cast<std::size_t>(engine_.limit());
-  while (!failure_ && in_flight_ < most) {
+  while (!failed() && in_flight() < most) {
     if (!again_.empty()) {
       const std::size_t slice = again_.back();
       again_.pop_back();
       read(slice);
-    } else if (next_ < checksums_.size()) {
+    } else if (may_read_next()) {
       read(next_++);
     } else {
       break;
     }
   }
-  if (in_flight_ == 0) end();
+  if (in_flight() > 0) return;
+  if (!failed() && next_ < checksums_.size()) {  // it waits for memory
+    if (!requests_stopped()) return;
+    failure_ = described(errc::cancelled, "the caller asked to stop");
+  }
+  end();
 }
 
 DATAFLUX_INLINE void ranged_call::read(std::size_t slice) {
@@ -52,25 +86,24 @@ DATAFLUX_INLINE void ranged_call::read(std::size_t slice) {
   r.object = request_.object;
   r.range = byte_range::span(request_.offset + begin, length);
   r.generation = summary_.generation;
-  r.limits.stop = stop_.get_token();
-  if (deadline_ != never) {
-    r.limits.timeout = std::max(deadline_ - engine_.home().now(), duration{1});
-  }
-  ++in_flight_;
+  r.limits = limits();
+  one_more();
   ++summary_.reads;
   auto sink = std::make_unique<span_sink>(
       into_.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(length)));
   span_sink& destination = *sink;
   engine_.start(
-      std::move(r), destination,
-      [self = shared_from_this(), slice, asked = summary_.generation, sink = std::move(sink)](
-          const result<read_summary>& outcome) { self->arrived(slice, asked, outcome); },
+      r, destination,
+      [self = shared_from_this(), owner = request_.owner.lock(), slice, asked = summary_.generation,
+       sink = std::move(sink)](const result<read_summary>& outcome) {
+        self->arrived(slice, asked, outcome);
+      },
       member_);
 }
 
 DATAFLUX_INLINE void ranged_call::arrived(std::size_t slice, std::int64_t asked,
                                           const result<read_summary>& outcome) {
-  --in_flight_;
+  one_less();
   std::optional<error> wrong;
   if (outcome) {
     wrong = take(slice, *outcome);
@@ -83,11 +116,8 @@ DATAFLUX_INLINE void ranged_call::arrived(std::size_t slice, std::int64_t asked,
                   .with_retryable(true);
     }
   }
-  if (wrong && !failure_) {
-    failure_ = std::move(wrong);
-    stop_.request_stop();
-  }
-  pump();
+  if (wrong) fail(*std::move(wrong));
+  advance();
 }
 
 DATAFLUX_INLINE std::optional<error> ranged_call::take(std::size_t slice,
@@ -131,11 +161,9 @@ DATAFLUX_INLINE error ranged_call::described(errc code, const std::string& what)
 }
 
 DATAFLUX_INLINE void ranged_call::end() {
-  on_stop_.reset();
   if (!failure_) failure_ = verify();
-  auto done = std::exchange(done_, {});
-  if (failure_) return done(std::move(*failure_));
-  done(summary_);
+  if (failure_) return complete(*failure_);
+  complete(summary_);
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

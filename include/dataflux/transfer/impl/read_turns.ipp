@@ -1,18 +1,23 @@
 #pragma once
 
-#include <dataflux/transfer/read_turns.hpp>
+#include <dataflux/transfer/detail/read_turns.hpp>
 
 namespace dataflux::inline DATAFLUX_ABI {
 
 DATAFLUX_INLINE void read_turns::join(member& m) {
   if (m.place != 0) return;
   m.place = ++last_;
-  line_.emplace(key_of(m), &m);
+  if (m.entry.empty()) {
+    line_.emplace(key_of(m), &m);
+  } else {
+    m.entry.key() = key_of(m);
+    line_.insert(std::move(m.entry));
+  }
 }
 
 DATAFLUX_INLINE void read_turns::leave(member& m) noexcept {
   if (m.place == 0) return;
-  line_.erase(key_of(m));
+  m.entry = line_.extract(key_of(m));
   m.place = 0;
 }
 

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <dataflux/codec/percent.hpp>
-#include <dataflux/store/reserved_prefixes.hpp>
-#include <dataflux/transfer/temporary_object.hpp>
-#include <dataflux/unique_name.hpp>
+#include <dataflux/codec/detail/percent.hpp>
+#include <dataflux/detail/unique_name.hpp>
+#include <dataflux/store/detail/reserved_prefixes.hpp>
+#include <dataflux/transfer/detail/temporary_object.hpp>
 
 namespace dataflux::inline DATAFLUX_ABI {
 

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <dataflux/transfer/detail/transfer_state.hpp>
 #include <dataflux/transfer/transfer_context.hpp>
-#include <dataflux/transfer/transfer_state.hpp>
 
 #include <utility>
 
@@ -19,7 +19,7 @@ DATAFLUX_INLINE transfer_context::transfer_context(std::shared_ptr<object_store>
 DATAFLUX_INLINE object_store& transfer_context::store() const noexcept {
   return state_->engine.store();
 }
-DATAFLUX_INLINE scheduler& transfer_context::home() const noexcept { return state_->home; }
+DATAFLUX_INLINE scheduler& transfer_context::strand() const noexcept { return state_->strand; }
 DATAFLUX_INLINE const transfer_options& transfer_context::options() const noexcept {
   return state_->options;
 }

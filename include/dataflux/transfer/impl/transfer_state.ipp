@@ -1,24 +1,33 @@
 #pragma once
 
-#include <dataflux/transfer/transfer_state.hpp>
+#include <dataflux/detail/or_default.hpp>
+#include <dataflux/transfer/detail/transfer_state.hpp>
 
 #include <algorithm>
 #include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Quantiles cost more than an item: they are looked at once for so many.
+/// Quantiles cost more than an item: they are read once for so many.
 inline constexpr std::uint64_t items_per_estimate = 256;
+
+inline transfer_options complete(const transfer_options& given) noexcept {
+  auto o = with_defaults<&transfer_options::memory_cap, &transfer_options::slice,
+                         &transfer_options::upload_memory>(given);
+  o.concurrency = with_defaults<&concurrency_options::max>(o.concurrency);
+  o.hedge = with_defaults<&hedge_options::floor>(o.hedge);
+  return o;
+}
 
 DATAFLUX_INLINE transfer_state::transfer_state(object_store& store,
                                                std::shared_ptr<object_store> owner,
                                                const transfer_options& o)
     : owned(std::move(owner)),
-      options(o),
-      home(store.executor()),
-      engine(store, home, {.concurrency = o.concurrency, .hedge = o.hedge}),
-      budget(o.memory_cap),
-      uploads(o.upload_memory) {
+      options(complete(o)),
+      strand(store.executor()),
+      engine(store, strand, {.concurrency = options.concurrency, .hedge = options.hedge}),
+      budget(options.memory_cap),
+      uploads(options.upload_memory) {
   published_.concurrency = engine.limit();
 }
 
@@ -39,10 +48,10 @@ DATAFLUX_INLINE void transfer_state::publish() {
 }
 
 DATAFLUX_INLINE transfer_counters transfer_state::published() const {
-  if (born_ != fork_generation()) return {};
+  if (born_.inherited()) return {};
   std::scoped_lock lock(mutex_);
   transfer_counters now = published_;
-  now.lent = lent->load(std::memory_order_relaxed);
+  now.borrowed = borrowed->load(std::memory_order_relaxed);
   return now;
 }
 

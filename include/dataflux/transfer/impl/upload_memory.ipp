@@ -9,11 +9,25 @@
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
 DATAFLUX_INLINE bool upload_memory::join(member& m, std::uint64_t own) noexcept {
-  if (own > free_to_own()) return false;
-  m = {own, 0};
-  owned_ += own;
-  claimed_ += own;
+  m = {};
+  return own_more(m, own);
+}
+
+DATAFLUX_INLINE bool upload_memory::own_more(member& m, std::uint64_t bytes) noexcept {
+  if (bytes > free_to_own()) return false;
+  claimed_ -= claim(m);
+  m.own += bytes;
+  claimed_ += claim(m);
+  owned_ += bytes;
   return true;
+}
+
+DATAFLUX_INLINE void upload_memory::own_less(member& m, std::uint64_t bytes) {
+  claimed_ -= claim(m);
+  m.own -= bytes;
+  claimed_ += claim(m);
+  owned_ -= bytes;
+  serve();
 }
 
 DATAFLUX_INLINE std::list<upload_memory::request> upload_memory::take_waiters(const member& m) {
@@ -68,7 +82,7 @@ DATAFLUX_INLINE void upload_memory::release(member& m, std::uint64_t bytes) {
   serve();
 }
 
-/// In order; but whoever asks for no more than its own does not wait behind those who want more.
+/// In order; but a member that asks for no more than its own does not wait behind others.
 DATAFLUX_INLINE void upload_memory::serve() {
   if (std::exchange(serving_, true)) return;
   bool more = true;

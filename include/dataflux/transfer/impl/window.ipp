@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/transfer/window.hpp>
+#include <dataflux/transfer/detail/window.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -19,6 +19,8 @@ inline constexpr double slow_read_memory = 32768;  // items
 inline constexpr double boost_memory = 4096;       // items
 inline constexpr double most_boost = 1U << 20U;
 inline constexpr std::uint64_t guess_memory = 64;  // items
+/// A part of an item is at least such a share of the cap, the last one aside.
+inline constexpr std::uint64_t parts_of_cap = 32;
 }  // namespace detail::windowing
 
 DATAFLUX_INLINE read_window::read_window(read_budget& budget, unique_function<void()> wake,
@@ -31,7 +33,7 @@ DATAFLUX_INLINE read_window::read_window(read_budget& budget, unique_function<vo
 }
 
 DATAFLUX_INLINE read_window::~read_window() {
-  for (entry& e : items_) let_go(e, state::taken);
+  for (std::size_t i = 0; i < items_.size(); ++i) let_go(items_[i], state::taken);
   std::erase(budget_.windows_, this);
   std::erase(budget_.line_, this);
   wake_others();
@@ -46,62 +48,78 @@ DATAFLUX_INLINE window_step read_window::next(bool may_start) {
     ++revoked_;
     return {window_step::kind::revoke, item, at(item).held};
   }
-  if (!may_start) return {};
+  lacks_from_ = std::max(lacks_from_, first_);
+  while (lacks_from_ < end() && !at(lacks_from_).lacks()) ++lacks_from_;
+  const bool begun = lacks_from_ < end() && at(lacks_from_).is == state::reading;
+  if (!begun && !may_start) return {};
   wants_room_ = false;
-  idle_from_ = std::max(idle_from_, first_);
-  while (idle_from_ < end() && at(idle_from_).is != state::idle) ++idle_from_;
-  const bool head = idle_from_ == first_;
-  if (!head && ahead_ >= depth()) return {};
-  if (idle_from_ < end()) return try_start(idle_from_, at(idle_from_));
+  if (!begun && lacks_from_ != first_ && ahead_ >= depth()) return {};
+  if (lacks_from_ < end()) return set_aside(lacks_from_, at(lacks_from_));
   return {finished_ ? window_step::kind::none : window_step::kind::pull};
 }
 
-DATAFLUX_INLINE window_step read_window::try_start(std::uint64_t item, entry& e) {
+DATAFLUX_INLINE window_step read_window::set_aside(std::uint64_t item, entry& e) {
   if (e.size > budget_.cap_) {
     e.is = state::ready;
     ++ahead_;
     update_line();
     return {window_step::kind::too_large, item, e.size};
   }
-  if (!has_room(item, e)) {
+  const std::optional<std::uint64_t> bytes = room_for(item, e);
+  if (!bytes) {
     wants_room_ = true;
     if (!budget_.line_.empty() && budget_.line_.front() == this) {
-      make_room(e.size);
+      make_room(e.size - e.held);
       if (to_revoke_ > 0) return next();
     }
     return {};
   }
-  set_held(e, e.size);
+  const bool starts = e.is == state::idle;
+  set_held(e, e.held + *bytes);
   e.is = state::reading;
-  ++ahead_;
+  if (starts) ++ahead_;
   update_line();
-  return {window_step::kind::start, item, e.size};
+  return {starts ? window_step::kind::start : window_step::kind::more, item, *bytes};
 }
 
-DATAFLUX_INLINE bool read_window::has_room(std::uint64_t item, const entry& e) const noexcept {
-  if (e.size > budget_.free()) return false;
-  if (!budget_.line_.empty()) return budget_.line_.front() == this && item == first_;
-  return item == first_ || held_ + e.size <= budget_.cap_ / budget_.windows_.size();
+/// What may be set aside now of what it lacks.
+DATAFLUX_INLINE std::optional<std::uint64_t> read_window::room_for(std::uint64_t item,
+                                                                   const entry& e) const noexcept {
+  std::uint64_t room = budget_.free();
+  if (!budget_.line_.empty()) {
+    if (budget_.line_.front() != this || item != first_) return std::nullopt;
+  } else if (item != first_) {
+    const std::uint64_t share = budget_.cap_ / budget_.windows_.size();
+    room = std::min(room, share - std::min(share, held_));
+  }
+  const std::uint64_t lacking = e.size - e.held;
+  if (lacking <= room) return lacking;
+  if (!e.by_parts || room < budget_.cap_ / detail::windowing::parts_of_cap) return std::nullopt;
+  return room;
 }
 
-DATAFLUX_INLINE std::uint64_t read_window::add(std::optional<std::uint64_t> bytes) {
-  items_.push_back({.size = bytes.value_or(guess_), .known = bytes.has_value()});
+DATAFLUX_INLINE std::uint64_t read_window::add(std::optional<std::uint64_t> bytes, bool by_parts) {
+  items_.push_back(
+      {.size = bytes.value_or(guess_), .known = bytes.has_value(), .by_parts = by_parts});
   update_line();
   return end() - 1;
 }
 
-DATAFLUX_INLINE window_fit read_window::sized(std::uint64_t item, std::uint64_t bytes) {
+DATAFLUX_INLINE window_fit read_window::sized(std::uint64_t item, std::uint64_t bytes,
+                                              bool by_parts) {
   const std::uint64_t faded = guess_ - guess_ / detail::windowing::guess_memory;
   guess_ = std::min(std::max(bytes, faded), budget_.cap_);
   entry& e = at(item);
-  e.size = bytes;
+  const std::uint64_t before = std::exchange(e.size, bytes);
   e.known = true;
+  e.by_parts = by_parts;
   if (e.is == state::to_revoke) {
     e.is = state::releasing;
     --to_revoke_;
     ++revoked_;
     return window_fit::later;
   }
+  if (bytes == before) return window_fit::fits;  // of which it may have a part
   if (bytes > budget_.cap_) {
     let_go(e, state::ready);
     ++ahead_;
@@ -137,7 +155,7 @@ DATAFLUX_INLINE void read_window::released(std::uint64_t item) {
   entry& e = at(item);
   let_go(e, state::idle);
   if (!e.known) e.size = guess_;
-  idle_from_ = std::min(idle_from_, item);
+  lacks_from_ = std::min(lacks_from_, item);
   update_line();
   wake_others();
 }
@@ -164,7 +182,6 @@ DATAFLUX_INLINE void read_window::asked(time_point now, bool ready) {
 
 DATAFLUX_INLINE void read_window::taken(std::uint64_t item, time_point now) {
   entry& e = at(item);
-  budget_.lent_ += e.held;
   let_go(e, state::taken);
   while (!items_.empty() && items_.front().is == state::taken) {
     items_.pop_front();
@@ -206,7 +223,7 @@ DATAFLUX_INLINE void read_window::let_go(entry& e, state next) noexcept {
 
 /// In line stands who waits for an item that lacks memory, in the order in which that began.
 DATAFLUX_INLINE void read_window::update_line() {
-  const bool lacks = waiting_ && !items_.empty() && items_.front().is == state::idle;
+  const bool lacks = waiting_ && !items_.empty() && items_.front().lacks();
   const auto place = std::find(budget_.line_.begin(), budget_.line_.end(), this);
   if (lacks == (place != budget_.line_.end())) return;
   if (lacks) {
@@ -217,21 +234,26 @@ DATAFLUX_INLINE void read_window::update_line() {
   }
 }
 
-/// Has as much revoked as is missing for `bytes`: of those first whose consumer is elsewhere.
+/// Has as much revoked as is missing for `bytes`: of those first whose consumer is elsewhere, and
+/// at last what those in line have a part of, who could not go on.
 DATAFLUX_INLINE void read_window::make_room(std::uint64_t bytes) {
   const std::uint64_t coming = budget_.free() + budget_.releasing_;
   std::uint64_t missing = bytes - std::min(bytes, coming);
   for (const bool waited_for : {false, true}) {
     for (read_window* w : budget_.windows_) {
       if (missing == 0) return;
-      if (w->waiting_ == waited_for) missing -= std::min(missing, w->revoke_last(missing));
+      if (w->waiting_ != waited_for) continue;
+      missing -= std::min(missing, w->revoke_last(missing, !waited_for));
     }
+  }
+  for (auto w = budget_.line_.rbegin(); w != budget_.line_.rend() && missing > 0; ++w) {
+    if (*w != this) missing -= std::min(missing, (*w)->revoke_last(missing, true));
   }
 }
 
-DATAFLUX_INLINE std::uint64_t read_window::revoke_last(std::uint64_t needed) {
+DATAFLUX_INLINE std::uint64_t read_window::revoke_last(std::uint64_t needed, bool first_too) {
   std::uint64_t found = 0;
-  const std::uint64_t spared = waiting_ ? first_ + 1 : first_;
+  const std::uint64_t spared = first_too ? first_ : first_ + 1;
   for (std::uint64_t item = end(); found < needed && item-- > spared;) {
     entry& e = at(item);
     if ((e.is != state::reading && e.is != state::ready) || e.held == 0) continue;

@@ -1,0 +1,185 @@
+#include "command_table.hpp"
+
+namespace cli {
+
+namespace {
+
+void declare_ls(CLI::App& app, command_line& to) {
+  app.add_option("URL", to.ls.url, "gs://bucket[/prefix]")->required();
+  app.set_help_flag("--help", "Print this help message and exit");  // -h is what all ls have
+  app.add_flag("-l", to.ls.details, "Size, time of writing (UTC) and a total");
+  app.add_flag("-h,--human", to.ls.human, "With -l: sizes as 1.2K, 3.4M (powers of 1024)");
+  app.add_flag("-a,--all-versions", to.ls.versions, "Noncurrent versions, too: name#generation");
+  app.add_flag("-r,--recursive", to.ls.recursive, "All objects below, without folding folders");
+  app.add_flag("--json", to.ls.json, "One JSON object a line: names exact, all that is known");
+}
+
+void declare_stat(CLI::App& app, command_line& to) {
+  app.add_option("URL", to.stat.urls, "gs://bucket/name[#generation]")->required();
+}
+
+void declare_cat(CLI::App& app, command_line& to) {
+  app.add_option("URL", to.cat.urls, "gs://bucket/name[#generation]")->required();
+  app.add_option("--range", to.cat.range, "FIRST-LAST, FIRST- or -COUNT, in bytes from 0");
+  app.add_flag("--checked", to.cat.checked,
+               "Write an object only when all of it has been compared (large ones by way of\n"
+               "$TMPDIR); without it a wrong one ends early, with status 7");
+}
+
+void declare_cp(CLI::App& app, command_line& to) {
+  app.add_option("SOURCE", to.cp.source, "Path, gs://bucket/name[#generation] or -")->required();
+  app.add_option("TARGET", to.cp.target, "Path, gs://bucket/name or -")->required();
+  app.add_flag("-r,--recursive", to.cp.recursive, "Everything below SOURCE");
+  app.add_flag("--continue", to.cp.go_on,
+               "Leave out what TARGET has already, of the same size and CRC32C");
+  app.add_flag(
+      "--delete-extra", to.cp.delete_extra,
+      "With -r: remove in the end what TARGET has and SOURCE has not; nothing when SOURCE\n"
+      "could not be read in part or is empty");
+  app.add_flag("--dry-run", to.cp.dry_run,
+               "Print what would be copied, with sizes and a total, and copy nothing");
+}
+
+void declare_rm(CLI::App& app, command_line& to) {
+  app.add_option("URL", to.rm.urls,
+                 "gs://bucket/name; with #generation that one is removed for good")
+      ->required();
+  app.add_flag("-r,--recursive", to.rm.recursive, "Everything below, too");
+}
+
+void declare_uploads(CLI::App& app, command_line& to) {
+  app.require_subcommand(1);
+  auto* list = app.add_subcommand("list", "When each began, what it was going to be, what it is");
+  auto* abort = app.add_subcommand("abort", "Remove them");
+  for (auto* command : {list, abort}) {
+    command->add_option("URL", to.uploads.url, "gs://bucket[/prefix]")->required();
+  }
+  list->add_option("--older-than", to.uploads.older_than, "Only of this age: 30m, 12h, 7d");
+  abort
+      ->add_option("--older-than", to.uploads.older_than,
+                   "Of this age: 30m, 12h, 7d. A younger one may be somebody's at work")
+      ->required();
+  abort->callback([&to] { to.uploads.abort = true; });
+}
+
+void declare_manifest(CLI::App& app, command_line& to) {
+  auto& with = to.manifest;
+  app.require_subcommand(1);
+  auto* create = app.add_subcommand(
+      "create",
+      "List a bucket, or what is below a folder, and save it. Markers of folders and leftovers\n"
+      "of composed downloads are left out and counted. A manifest of that name is replaced.");
+  auto* refresh = app.add_subcommand(
+      "refresh", "List the same again, tell what is different, and replace the manifest");
+  auto* show = app.add_subcommand("show", "What was listed, when and how");
+  create->add_option("SOURCE", with.source, "gs://bucket[/folder]")->required();
+  for (auto* command : {create, refresh, show}) {
+    command->add_option("MANIFEST", with.manifest, "Path or gs://bucket/name")->required();
+  }
+  create->add_option("--glob", with.glob, "Only names like this: **.jpg, train/*/[0-9].png");
+  create->add_flag("-a,--all-versions", with.versions, "Noncurrent versions, too");
+  create
+      ->add_option("--columns", with.columns,
+                   "Also md5, created, updated, content-type, storage-class, metadata")
+      ->delimiter(',');
+  refresh->add_flag("-l", with.details, "Each object that was added (+), removed (-), changed (~)");
+  refresh->add_flag("--dry-run", with.dry_run, "Leave the manifest as it is");
+  show->add_flag("-l", with.details, "Its objects with size and time (where it has the column)");
+  show->add_flag("--json", with.json, "Its objects, one JSON object a line");
+  create->callback([&with] { with.action = cli::manifest_action::create; });
+  refresh->callback([&with] { with.action = cli::manifest_action::refresh; });
+}
+
+void declare_sweep(CLI::App& app, command_line& to) {
+  app.add_option("URL", to.sweep.url, "gs://bucket")->required();
+  app.add_flag("--dry-run", to.sweep.dry_run, "Show what would be removed");
+  app.add_option("--older-than", to.sweep.older_than,
+                 "Of this age instead: 0s, 30m, 12h, 7d; 0s after a job was killed. A running\n"
+                 "job whose objects are taken away reads more slowly");
+}
+
+const char* interrupted_reading(const command_line&) { return "interrupted"; }
+const char* interrupted_copy(const command_line& asked) {
+  return asked.cp.go_on ? "interrupted; the same command goes on from here"
+                        : "interrupted, and cleaned up";
+}
+const char* interrupted_removal(const command_line&) {
+  return "interrupted; what was removed is gone, the rest is there";
+}
+const char* interrupted_uploads(const command_line& asked) {
+  return asked.uploads.abort ? interrupted_removal(asked) : interrupted_reading(asked);
+}
+const char* interrupted_manifest(const command_line&) {
+  return "interrupted; the manifest is as it was";
+}
+
+/// Runs one with its own options.
+template <auto Run, auto Options>
+exit_status run_with(const session& with, const command_line& asked) {
+  return Run(with, asked.*Options);
+}
+
+using line = command_line;
+constexpr command table[]{
+    {"ls", "List objects and folders", declare_ls, run_with<run_ls, &line::ls>,
+     interrupted_reading},
+    {"stat", "Show what is known of objects", declare_stat, run_with<run_stat, &line::stat>,
+     interrupted_reading},
+    {"cat", "Write objects to standard output", declare_cat, run_with<run_cat, &line::cat>,
+     interrupted_reading, std::uint64_t{64} << 20U},
+    {"cp",
+     "Copy to or from a bucket.\n"
+     "A file, a folder with -r, or - (standard input or output) on one side, gs:// on the\n"
+     "other. A target that ends with '/', is a bucket, or is a folder here takes the source\n"
+     "in under its last name; any other target is the new name. With -r a source that ends\n"
+     "with '/' means what is in it. Bytes are copied as stored, checked by CRC32C, and a\n"
+     "file here gets its name when it is complete. Objects whose names can be no files\n"
+     "below the target (\"../x\", \"a//b\", with a zero byte or a part of more than 255) are\n"
+     "reported and left out, as are files whose names can be no objects (CR, LF, no UTF-8);\n"
+     "an empty object \"x/\" makes the folder x. Nothing is forced to the disk: a machine that "
+     "loses its power soon\n"
+     "after may lose files that were complete.\n"
+     "What is uploaded appears when it is complete and compared; if another has written the\n"
+     "same object meanwhile it fails.\n"
+     "With -r --continue TARGET is the folder itself whether it is there already or not, so\n"
+     "that the same command goes on in the same place. What there is of a large copy stays when "
+     "it breaks off, and the next\n"
+     "--continue goes on with it: a download as a file .dataflux-part-..., an upload as parts\n"
+     "at the service (`dataflux uploads` shows and removes them) and a journal\n"
+     ".dataflux-upload-... beside the file.",
+     declare_cp, run_with<run_cp, &line::cp>, interrupted_copy},
+    {"rm", "Remove objects", declare_rm, run_with<run_rm, &line::rm>, interrupted_removal},
+    {"uploads",
+     "What uploads have left: parts of those that were never finished, and temporary objects "
+     "that\n"
+     "have not got their name, of processes that were killed or could not reach the service any\n"
+     "more. They are billed until they are removed. Those of cp --continue are what it goes on\n"
+     "with. Ages are by the service's clock.",
+     declare_uploads, run_with<run_uploads, &line::uploads>, interrupted_uploads},
+    {"manifest",
+     "A listing in a file or an object, checksummed, from which jobs start without listing.",
+     declare_manifest, run_with<run_manifest, &line::manifest>, interrupted_manifest},
+    {"sweep",
+     "Remove what killed jobs that composed objects to read them have left in a bucket, below\n"
+     "dataflux-composed-objects/: objects by that library whose time has passed by the service's\n"
+     "clock, an hour after they were made unless the job said otherwise. Anything else there is\n"
+     "shown and kept. Safe beside running jobs.",
+     declare_sweep, run_with<run_sweep, &line::sweep>, interrupted_removal},
+};
+
+}  // namespace
+
+std::span<const command> commands() noexcept { return table; }
+
+void declare_commands(CLI::App& app, command_line& to) {
+  for (const command& each : table) each.declare(*app.add_subcommand(each.name, each.help), to);
+}
+
+const command* chosen_command(const CLI::App& app) {
+  for (const command& each : table) {
+    if (app.got_subcommand(each.name)) return &each;
+  }
+  return nullptr;
+}
+
+}  // namespace cli

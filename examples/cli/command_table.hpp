@@ -1,0 +1,50 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "commands.hpp"
+
+namespace cli {
+
+/// What the command line said.
+struct command_line {
+  std::string endpoint{};
+  bool anonymous{false};
+  std::string user_project{};
+  ls_options ls{};
+  stat_options stat{};
+  cat_options cat{};
+  cp_options cp{};
+  rm_options rm{};
+  uploads_options uploads{};
+  manifest_options manifest{};
+  sweep_options sweep{};
+};
+
+/// One subcommand.
+struct command {
+  const char* name;
+  /// The first line, and more.
+  const char* help;
+  /// Its options and arguments.
+  void (*declare)(CLI::App& app, command_line& to);
+  exit_status (*run)(const session& with, const command_line& asked);
+  /// What an interrupt has left, for people.
+  const char* (*interrupted)(const command_line& asked);
+  /// For what is read ahead. Fresh memory costs more than what is read into it: as much as keeps
+  /// the network busy.
+  std::uint64_t memory{std::uint64_t{128} << 20U};
+};
+
+/// All of them, in the order of `dataflux --help`. A new subcommand is a row.
+std::span<const command> commands() noexcept;
+
+/// Makes each a subcommand of `app`. `to` is borrowed until it has been parsed.
+void declare_commands(CLI::App& app, command_line& to);
+/// The one that was given; null before parsing.
+const command* chosen_command(const CLI::App& app);
+
+}  // namespace cli

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <dataflux/auth/detail/token_flow.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace dataflux::inline DATAFLUX_ABI::auth {
+
+/// Reads the JSON that `gcloud auth application-default login` writes (protocol.md 4.3): a refresh
+/// token of a person, exchanged for an access token at the token endpoint.
+///
+/// Required fields: type, client_id, client_secret, refresh_token. Optional: quota_project_id,
+/// token_uri (https, or http to a loopback address), universe_domain, which can only be the
+/// default. `path` is for messages only; `quota_project` is billed instead of the file's, unless
+/// empty. The token has the scopes that were granted at login.
+///
+/// Errors: invalid_argument naming the path and the field, never its value.
+result<credentials_ptr> parse_authorized_user(std::string_view json, std::string path,
+                                              std::string quota_project = {});
+
+}  // namespace dataflux::inline DATAFLUX_ABI::auth
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/auth/impl/authorized_user.ipp>
+#endif

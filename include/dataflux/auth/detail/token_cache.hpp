@@ -1,0 +1,108 @@
+#pragma once
+
+#include <dataflux/auth/detail/token_flow.hpp>
+#include <dataflux/detail/ref.hpp>
+#include <dataflux/http/detail/transport.hpp>
+#include <dataflux/observer.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace dataflux::inline DATAFLUX_ABI::auth {
+
+struct token_cache_options {
+  /// The wall clock; empty = the system's.
+  unique_function<system_time()> wall_clock{};
+  /// Of the jitter; zero = by chance.
+  std::uint64_t seed{0};
+  /// Told in a warning when a refresh fails, also when no call notices because the old token is
+  /// still good. Outlives the transport.
+  dataflux::observer* observer{nullptr};
+};
+
+/// Called once with the value of the Authorization field, valid during the call and empty for
+/// anonymous credentials, or with the reason why there is none.
+using authorization_handler = unique_function<void(result<std::string_view>)>;
+
+/// Names a waiting call until its handler ran; zero names none.
+enum class authorization_wait : std::uint64_t { none = 0 };
+
+/// Keeps one token fresh for all calls of a client.
+///
+///     if (auto value = cache.try_get(executor.now())) {
+///       if (!value->empty()) request.headers.add("Authorization", *value);
+///     } else {
+///       cache.await(executor, [self](result<std::string_view> value) { self->go_on(value); });
+///     }
+///
+/// One refresh is under way at most, whoever asks (protocol.md 4.9). A token is stale from 225 s
+/// before its end, plus up to 60 s of jitter: the next try_get() starts a refresh and still gets
+/// the old one. It is gone 10 s before its end: calls wait, without holding a connection. When a
+/// refresh fails while the old token is good, the old one stays and the next refresh comes 10 s
+/// later, then 20, 40 and 60 s. When there is no good token, those who wait get the error, and so
+/// does whoever asks within the next second, so that an outage is not made worse.
+///
+/// Threads: all members may be called from any thread. Lifetime: the transport outlives the
+/// cache, and so does the executor of every waiting call. Destruction cancels the refresh and ends
+/// all waits with errc::cancelled; it does not block, and may happen in a handler.
+class token_cache {
+ public:
+  /// `creds` null: tokens come from set_token() only, and a call that finds none fails with
+  /// unauthenticated. Sends nothing yet.
+  token_cache(credentials_ptr creds, http::transport& transport, token_cache_options options = {});
+  token_cache(const token_cache&) = delete;
+  token_cache& operator=(const token_cache&) = delete;
+  ~token_cache();
+
+  /// The Authorization field's value ("Bearer ..."), empty for anonymous credentials; nullopt when
+  /// there is no token that is good at `now` (of the scheduler's clock): await() then.
+  ///
+  /// The view is valid until this thread calls try_get() on any cache again; each thread keeps a
+  /// copy of its own, until it ends or needs the place. Cost: one atomic load and no lock, except
+  /// at this thread's first call for a new token.
+  std::optional<std::string_view> try_get(time_point now);
+
+  /// Runs `handler` on `executor`, never from inside this call, once there is a token or an error.
+  /// Joins the refresh that is under way, or starts one.
+  authorization_wait await(scheduler& executor, authorization_handler handler);
+  /// Destroys a waiting handler without calling it. False if it has run, or is about to.
+  bool cancel(authorization_wait wait) noexcept;
+
+  /// The service refused this value (401): forget it, so that the next call gets a fresh one. Does
+  /// nothing if the value is not the current one any more: somebody else was quicker.
+  void invalidate(std::string_view authorization);
+
+  /// Is there another value than this one, or somebody to get one from? Else a call whose value was
+  /// refused (401) need not ask again.
+  bool renewable(std::string_view authorization) const;
+
+  /// A token that the application acquired. Ends all waits; replaced by a refresh in time if there
+  /// are credentials. Errors: invalid_argument for an empty value or one that is no field value.
+  result<void> set_token(const access_token& token);
+
+ private:
+  /// Drives one flow at a time on one executor of the transport, and hands its outcome to all who
+  /// wait. It is at rest, or a refresh is under way (running_).
+  ///
+  /// At rest a call of await() without a good token begins a refresh, and so does the first
+  /// try_get() after `due_`. advance() runs on the executor: it resumes the flow, which asks for an
+  /// exchange (submit), a wait (sleep), or work that blocks (block_on, on a helper thread), and
+  /// each of those comes back to advance(). The flow's last step is a token or an error. finish()
+  /// then notes it, sets the next due time, and posts the outcome to the executors of all who wait.
+  ///
+  /// close() ends all waits, the timer and the exchange; every step finds closed_. It outlives its
+  /// cache by as long as an exchange or a blocking step is still under way, and touches neither
+  /// transport nor executors then. The mutex guards what calls and steps share; flow and exchange
+  /// are the executor's.
+  class refresher;
+  ref<refresher> refresher_;
+};
+
+}  // namespace dataflux::inline DATAFLUX_ABI::auth
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/auth/impl/token_cache.ipp>
+#endif

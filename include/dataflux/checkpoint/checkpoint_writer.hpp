@@ -1,0 +1,111 @@
+#pragma once
+
+#include <dataflux/bytes.hpp>
+#include <dataflux/detail/unique_function.hpp>
+#include <dataflux/exec/operation.hpp>
+#include <dataflux/result.hpp>
+#include <dataflux/transfer/transfer_context.hpp>
+#include <dataflux/transfer/upload_request.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+namespace dataflux::inline DATAFLUX_ABI {
+
+namespace detail {
+struct writer_state;
+class writer_opening;
+}  // namespace detail
+
+/// Writes an object while its bytes are being made, in bounded memory, from a stream whose length
+/// need not be known. The object appears by commit() alone, whole and verified. Whatever else
+/// happens, what was there before stays.
+///
+///     auto writer = checkpoint_writer::open(context, {.bucket = "b", .object = "step-7.pt"});
+///     for (...) writer->write(bytes);           // as they come, pieces of any size
+///     auto made = writer->commit();             // the object's metadata, how it went
+///
+/// Less than a part (8 to 32 MiB) is one insert. More goes in parts, several in flight while the
+/// next one fills: how they become an object is upload_request::mode. Parts are sent with their
+/// CRC32C, which is computed while they are copied. Those of all are combined and compared with the
+/// object's before anybody can see it (staged).
+///
+/// Not committed is aborted: by abort(), and by the destructor. A process that is killed leaves an
+/// open upload or a temporary object, which find_leftovers() lists and remove_leftovers() removes.
+///
+/// Errors: they come from the member that notices; any write() may say that an earlier part has
+/// failed. After the first error all members give it, and nothing is left behind; where that failed
+/// it says so. They name bucket, object and part. failed_precondition (already_exists where there
+/// was none) when another writer has replaced the object since open(); failed_precondition, too,
+/// for a write() after commit(), a second commit(), and in the child of a fork.
+///
+/// Lifetime: the context's store outlives the writer, and its destruction. The destructor waits 5 s
+/// for the cleaning up, and leaves the rest to the threads of the store. Movable.
+///
+/// Threads: one at a time uses a writer, each writer its own; who comes while another is inside
+/// gets failed_precondition at once, and nothing of the call is done. Blocking members are not for
+/// completions, nor for a virtual_scheduler.
+///
+/// Cost: one copy of each byte, none with write_borrowed(). write() waits when all of
+/// transfer_options::upload_memory is in use: that is the back-pressure. Writers of one context
+/// share that memory and each has a part of its own: one never waits for another one's producer.
+class checkpoint_writer {
+ public:
+  /// Stats the object, by one request. Errors: invalid_argument, before any request;
+  /// resource_exhausted when there are more writers than the memory has parts for; those of the
+  /// store.
+  static result<checkpoint_writer> open(const transfer_context& context, upload_request request) {
+    return submit_open(context, std::move(request)).take();
+  }
+  static operation<checkpoint_writer> submit_open(const transfer_context& context,
+                                                  upload_request request);
+  /// `done` is called on the context's strand; in the child of a fork inside the call.
+  static void start_open(const transfer_context& context, upload_request request,
+                         object_store::completion<checkpoint_writer> done);
+
+  checkpoint_writer(checkpoint_writer&&) noexcept = default;
+  checkpoint_writer& operator=(checkpoint_writer&& other) noexcept;
+  ~checkpoint_writer() { drop(); }
+
+  /// Appends. The bytes are the caller's again when it returns. Cost: one copy.
+  result<void> write(bytes_view bytes);
+
+  /// Appends without a copy but for what is less than half a part at either end. The bytes must
+  /// stay as they are until `released` is called, on a thread of the store, or else until commit()
+  /// or abort() has returned, or the writer is destroyed. Returns when all of it has been put on
+  /// its way; `released` is called, or destroyed without a call where it was not called within
+  /// 5 s of a destructor, in any case.
+  result<void> write_borrowed(bytes_view bytes, unique_function<void()> released = {});
+
+  /// Sends the rest, waits for all parts, makes the object and verifies it.
+  result<committed_object> commit();
+  /// The same while the caller does something else; the writer is to be destroyed or assigned to
+  /// afterwards. Destroying the operation cancels the commit.
+  operation<committed_object> submit_commit();
+  /// `done` is called on the context's strand; inside the call where nothing can be committed.
+  void start_commit(object_store::completion<committed_object> done);
+
+  /// Gives up and cleans up. An error names what could not be removed. Nothing after commit().
+  result<void> abort();
+  operation<void> submit_abort();
+  /// `done` is called on the context's strand; inside the call where there is nothing to abort.
+  void start_abort(object_store::completion<void> done);
+
+  /// Bytes so far.
+  std::uint64_t written() const noexcept;
+
+ private:
+  friend class detail::writer_opening;
+  explicit checkpoint_writer(std::shared_ptr<detail::writer_state> state) noexcept
+      : state_(std::move(state)) {}
+  void commit_with(const std::stop_token& stop, object_store::completion<committed_object> done);
+  void drop() noexcept;
+  std::shared_ptr<detail::writer_state> state_;
+};
+
+}  // namespace dataflux::inline DATAFLUX_ABI
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/checkpoint/impl/checkpoint_writer.ipp>
+#endif

@@ -1,0 +1,184 @@
+#pragma once
+
+#include <dataflux/checkpoint/detail/set_scan.hpp>
+#include <dataflux/codec/crc32c.hpp>
+#include <dataflux/detail/collecting_sink.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <map>
+#include <memory>
+#include <set>
+#include <string_view>
+#include <utility>
+
+/// begin() lists all rows. take_rows() finds the last objects, the manifests and the members of
+/// sets that were not committed. advance() then reads the manifests of the sets, some at a time,
+/// unless only last objects are asked for. verify() notes of each set why it is not complete, if
+/// so.
+///
+/// idle() comes when nothing is under way: it completes. With one_set a set that seems damaged is
+/// listed a second time before that, since pages are not of one moment. A request that fails ends
+/// the scan when those under way have ended. All of it is on the strand.
+namespace dataflux::inline DATAFLUX_ABI::detail {
+
+inline constexpr std::size_t most_manifest_reads = 16;
+
+DATAFLUX_INLINE set_scan::set_scan(object_store& store, std::string bucket, std::string folder,
+                                   scan_scope scope, member_match match, call_limits limits,
+                                   completion done)
+    : call_coordinator(store, store.executor(), std::move(limits), std::move(done)),
+      bucket_(std::move(bucket)),
+      folder_(std::move(folder)),
+      scope_(scope),
+      match_(match) {}
+
+DATAFLUX_INLINE void set_scan::begin() {
+  start_list_all(store(), strand(),
+                 {.bucket = bucket_,
+                  .prefix = folder_,
+                  .extra = extra_columns::created | extra_columns::metadata,
+                  .limits = limits()},
+                 then<listed_rows>([](set_scan& self, result<listed_rows> found) {
+                   if (!found) return self.fail(std::move(found).error());
+                   self.take_rows(*std::move(found));
+                 }));
+}
+
+DATAFLUX_INLINE void set_scan::take_rows(listed_rows found) {
+  rows_ = std::move(found.rows);
+  report_ = {};
+  next_ = 0;
+  for (auto row = rows_.begin(); row != rows_.end(); ++row) look_at(*row, row.extras());
+  for (scanned_set& set : report_.sets) claim_manifest(set);
+  report_.served = found.served;
+  collect_unfinished();
+  advance();
+}
+
+DATAFLUX_INLINE void set_scan::collect_unfinished() {
+  std::set<std::string_view> known;
+  for (const scanned_set& set : report_.sets) known.insert(set.folder);
+  std::map<std::string_view, unfinished_objects> found;
+  for (auto row = rows_.begin(); row != rows_.end(); ++row) {
+    const object_row object = *row;
+    const object_extras extras = row.extras();
+    std::string_view folder = folder_part(object.name);
+    const bool manifest = is_manifest_name(object.name.substr(folder.size()));
+    if (!manifest) folder = marked_folder(object.name, extras.metadata);
+    if (folder.empty() || known.contains(folder)) continue;
+    if (scope_ == scan_scope::one_set && folder != folder_) continue;
+    unfinished_objects& set = found[folder];
+    set.folder = folder;
+    (manifest ? set.manifests : set.members)
+        .push_back({std::string(object.name), object.size, object.generation});
+    if (!extras.created) continue;
+    set.written = std::max(set.written.value_or(*extras.created), *extras.created);
+  }
+  for (auto& [folder, set] : found) report_.unfinished.push_back(std::move(set));
+}
+
+DATAFLUX_INLINE std::optional<duration> age_of(const unfinished_objects& set,
+                                               const std::optional<timestamp>& served) noexcept {
+  if (!set.written || !served) return std::nullopt;
+  return std::max(std::chrono::duration_cast<duration>(*served - *set.written), duration{0});
+}
+
+DATAFLUX_INLINE void set_scan::claim_manifest(scanned_set& set) {
+  set.manifest.name = set.folder + set.mark.manifest;
+  auto& loose = report_.loose_manifests;  // in order of names, as the rows are
+  const auto place = std::lower_bound(
+      loose.begin(), loose.end(), set.manifest.name,
+      [](const set_object& manifest, const std::string& name) { return manifest.name < name; });
+  if (place == loose.end() || place->name != set.manifest.name) return;
+  set.manifest = *place;
+  loose.erase(place);
+}
+
+DATAFLUX_INLINE void set_scan::look_at(const object_row& row, const object_extras& extras) {
+  const std::string_view folder = folder_part(row.name);
+  if (folder.empty() || (scope_ == scan_scope::one_set && folder != folder_)) return;
+  if (is_manifest_name(row.name.substr(folder.size()))) {
+    report_.loose_manifests.push_back({std::string(row.name), row.size, row.generation});
+  }
+  auto mark = find_mark(extras.metadata);
+  if (!mark) return;
+  scanned_set& set = report_.sets.emplace_back();
+  set.folder = folder;
+  set.last = {std::string(row.name), row.size, row.generation};
+  set.last_crc32c = row.crc32c;
+  set.committed = extras.created;
+  set.mark = *std::move(mark);
+}
+
+DATAFLUX_INLINE void set_scan::advance() {
+  if (scope_ == scan_scope::last_objects) return;
+  while (next_ < report_.sets.size() && in_flight() < most_manifest_reads && !failed()) {
+    read_manifest(next_++);
+  }
+}
+
+DATAFLUX_INLINE void set_scan::read_manifest(std::size_t index) {
+  const set_object& manifest = report_.sets[index].manifest;
+  auto memory = std::make_shared<collecting_sink>(buffer_pool{0});
+  memory->reset(std::numeric_limits<std::size_t>::max(), collecting_sink::excess::refuse);
+  byte_sink& sink = *memory;
+  store().start(read_request{.bucket = bucket_,
+                             .object = manifest.name,
+                             .generation = manifest.generation,
+                             .limits = limits()},
+                sink,
+                then<read_summary>([index, memory](set_scan& self, result<read_summary> outcome) {
+                  scanned_set& set = self.report_.sets[index];
+                  if (outcome) {
+                    self.verify(set, std::string(as_text(memory->bytes())));
+                  } else {
+                    self.verify(set, std::move(outcome).error());
+                  }
+                  self.advance();
+                }));
+}
+
+DATAFLUX_INLINE void set_scan::verify(scanned_set& set, result<std::string> text) {
+  if (text) {
+    if (auto good = check(set, *text); !good) set.damage = std::move(good).error();
+  } else if (text.error().code() == errc::not_found) {
+    set.damage.emplace(errc::data_loss, "the set's manifest " + set.mark.manifest + " is missing");
+  } else if (text.error().code() == errc::data_loss) {
+    set.damage = std::move(text).error();
+  } else {
+    fail(std::move(text).error());
+  }
+  if (scope_ == scan_scope::all_below) {
+    for (member_record& member : set.members) member.parts = {};
+  }
+}
+
+DATAFLUX_INLINE result<void> set_scan::check(scanned_set& set, const std::string& text) const {
+  if (codec::crc32c(as_bytes(text)) != set.mark.manifest_crc32c) {
+    return error{errc::data_loss, "the set's manifest is not the one that was committed"};
+  }
+  auto manifest = decode_set_manifest(text);
+  if (!manifest) return std::move(manifest).error();
+  set.members = std::move(manifest->members);
+  const bool same = set.last.name == set.folder + manifest->last &&
+                    set.last.size == manifest->last_size &&
+                    set.last_crc32c.value_or(manifest->last_crc32c) == manifest->last_crc32c;
+  if (!same) return error{errc::data_loss, "the last object is not the one that was committed"};
+  if (auto good = check_members(set.members, set.folder, rows_, match_); !good) return good;
+  pin_members(set.members, set.folder, rows_);
+  return {};
+}
+
+DATAFLUX_INLINE void set_scan::idle() {
+  if (failed()) return complete(*failure_);
+  const bool damaged = std::any_of(report_.sets.begin(), report_.sets.end(),
+                                   [](const scanned_set& set) { return set.damage.has_value(); });
+  if (damaged && scope_ == scan_scope::one_set && !std::exchange(second_look_, true)) {
+    return begin();
+  }
+  complete(std::move(report_));
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

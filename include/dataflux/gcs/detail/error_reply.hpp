@@ -1,0 +1,58 @@
+#pragma once
+
+#include <dataflux/bytes.hpp>
+#include <dataflux/error.hpp>
+#include <dataflux/gcs/detail/reply_facts.hpp>
+#include <dataflux/gcs/detail/verb.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace dataflux::inline DATAFLUX_ABI::gcs {
+
+/// The error of a reply that is no success, in words that say what to do.
+///
+/// Bodies come in every form (protocol.md 1.2, 1.10, 6.3): the JSON envelope, the same with a
+/// string as code and an object as message, the OAuth pair {error, error_description}, XML
+/// `<Error>`, plain text, a web page, or nothing. What can be read of it becomes reason()
+/// (verbatim) and message(): the service's own text, cut to 2 KiB, with control characters and
+/// broken UTF-8 replaced and anything that seems a token blanked out, then advice for the
+/// common causes: 401 credentials, 403 the permission or the setting that is missing, 404 bucket,
+/// object, generation or upload, 412 the condition, 429 the rate, a web page the wrong endpoint.
+///
+/// code() is errc_from_http_status(), but for what the body tells more exactly: a checksum that the
+/// service refused is data_loss, 412 on a create-only write is already_exists, and a rate limit
+/// sent as 403 or 503 is resource_exhausted. retryable() follows http::classify(): true for what is
+/// transient or throttled; never for 401, which calls for a fresh token first. A status of 2xx with
+/// an error document (protocol.md 2) is read by the body's code alone. What gives itself away as
+/// something else than the service (a web page without its request id, an S3 server) is internal,
+/// below 500.
+///
+/// `body` may be a prefix of what was sent: 64 KiB is plenty. Pure, thread-safe, survives any
+/// bytes. Cost: some allocations.
+error parse_error(const call_identity& call, const reply_facts& facts, bytes_view body);
+
+/// As parse_error() does it: `text` made fit to be printed on one line, at most `limit` bytes, with
+/// bearer tokens blanked out.
+std::string printable_text(std::string_view text, std::size_t limit = 2048);
+
+/// What is wrong with the body of a reply of 2xx that is no document of its verb: an error
+/// document, a web page, or anything from another make of server. Success for everything else.
+/// Cost: the first bytes are read.
+result<void> check_document(const whole_reply& reply, const call_identity& call = {});
+
+/// The error of a reply whose JSON does not parse; retryable.
+error cut_or_garbled();
+
+/// "this does not look like Google Cloud Storage: WHAT; check the endpoint and any proxy".
+std::string not_the_service(std::string_view what);
+
+/// True if the body is a web page: something that is not the service has answered, or the service's
+/// front end in an outage.
+bool is_web_page(const reply_facts& facts, bytes_view body) noexcept;
+
+}  // namespace dataflux::inline DATAFLUX_ABI::gcs
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/gcs/impl/error_reply.ipp>
+#endif

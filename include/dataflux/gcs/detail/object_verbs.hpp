@@ -1,0 +1,95 @@
+#pragma once
+
+#include <dataflux/gcs/detail/verb.hpp>
+#include <dataflux/result.hpp>
+#include <dataflux/store/object_metadata.hpp>
+#include <dataflux/store/requests.hpp>
+
+#include <cstdint>
+#include <string>
+
+/// The verbs of the JSON API for one object: stat, insert, remove. Their common shape is in
+/// gcs/detail/verb.hpp.
+namespace dataflux::inline DATAFLUX_ABI::gcs {
+
+/// objects.get: GET {json}{bucket}/o/{object} (protocol.md 1.2), all fields but the ACL, or those
+/// that the request says.
+struct stat_verb {
+  using request = stat_request;
+  using value = object_metadata;
+  using state = no_state;
+
+  static constexpr verb_info info{"objects.get", pacing_class::metadata, billing_class::b};
+  static constexpr bool recycled = true;
+
+  static call_identity identity(const request& r) noexcept {
+    return {info.name, r.bucket, r.object, r.generation, false};
+  }
+  static result<state> prepare(const request&, const call_id&) { return state{}; }
+  static void build(const call_context& context, const request& r, const state&,
+                    http::request& out);
+  /// Errors: as parse_object_resource().
+  static result<value> parse(const request& r, const state&, const whole_reply& reply);
+};
+
+/// The texts around an insert's data, the data's checksum, and the mark that the object gets
+/// (object_metadata::upload_mark).
+struct insert_body {
+  std::uint32_t crc32c{0};
+  std::string mark{};
+  std::string content_type{};  ///< of the request: multipart/related and the boundary
+  std::string preamble{};      ///< the metadata part, and the head of the media part
+  std::string epilogue{};
+};
+
+/// objects.insert: POST {upload}{bucket}/o?uploadType=multipart (protocol.md 1.3). One request of
+/// metadata and data; the data's CRC32C goes in the metadata, so that the service refuses damaged
+/// bytes (400) before it stores them, and the reply's is compared again.
+struct insert_verb {
+  using request = insert_request;
+  using value = object_metadata;
+  using state = insert_body;
+
+  static constexpr verb_info info{"objects.insert", pacing_class::write, billing_class::a};
+  static constexpr bool recycled = true;
+  static constexpr bool damage_is_repeated = true;
+
+  static call_identity identity(const request& r) noexcept {
+    return {info.name, r.bucket, r.object, 0, r.conditions.if_generation_match == 0};
+  }
+  /// Reads the data once for its CRC32C. The boundary is the call's 128 random bits: that they
+  /// occur in the data is less likely than any failure of the machine. The texts are written into
+  /// the memory of `used`.
+  static result<state> prepare(const request& r, const call_id& id, state used = {});
+  static void build(const call_context& context, const request& r, const state& body,
+                    http::request& out);
+  /// Errors: as parse_object_resource() and check_stored().
+  static result<value> parse(const request& r, const state& body, const whole_reply& reply);
+  /// The bytes that were sent, with this call's mark: an equal object of another writer is not it.
+  static bool is_ours(const request& r, const state& body, const object_metadata& found);
+};
+
+/// objects.delete: DELETE {json}{bucket}/o/{object} (protocol.md 1.7).
+struct remove_verb {
+  using request = remove_request;
+  using value = void;
+  using state = no_state;
+
+  static constexpr verb_info info{"objects.delete", pacing_class::write, billing_class::free};
+  static constexpr bool recycled = true;
+
+  static call_identity identity(const request& r) noexcept {
+    return {info.name, r.bucket, r.object, r.generation, false};
+  }
+  static result<state> prepare(const request&, const call_id&) { return state{}; }
+  static void build(const call_context& context, const request& r, const state&,
+                    http::request& out);
+  /// Any 2xx is success, with or without a body (protocol.md 6.3), unless check_document() objects.
+  static result<value> parse(const request& r, const state&, const whole_reply& reply);
+};
+
+}  // namespace dataflux::inline DATAFLUX_ABI::gcs
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/gcs/impl/object_verbs.ipp>
+#endif

@@ -1,0 +1,128 @@
+#pragma once
+
+#include <dataflux/gcs/detail/verb.hpp>
+
+#include <cstdint>
+#include <string_view>
+
+/// Which verb may be sent again after an attempt of unknown outcome, and how that outcome is found
+/// out: the table of protocol.md 3.1 as data. The retry decision and the documentation read it.
+namespace dataflux::inline DATAFLUX_ABI::gcs {
+
+/// When carrying a request out twice equals carrying it out once.
+enum class repeat_condition : std::uint8_t {
+  always,
+  generation,            ///< it names a generation, or has if_generation_match
+  generation_match,      ///< it has if_generation_match, which the first success makes false
+  metageneration_match,  ///< it has if_metageneration_match
+  never,
+};
+
+/// What the error of a repeated attempt says when an earlier one may have succeeded with its reply
+/// lost.
+enum class repeat_meaning : std::uint8_t {
+  failed,   ///< what it says
+  done,     ///< the earlier attempt did it: success
+  compare,  ///< the object tells: success if it is the one that the call was to make
+};
+
+struct repeat_rule {
+  std::string_view verb{};
+  repeat_condition safe{repeat_condition::always};
+  repeat_meaning on_missing{repeat_meaning::failed};  ///< 404, 410
+  repeat_meaning on_unmet{repeat_meaning::failed};    ///< 412
+  /// A call that ends without a reply is resolved by a stat of the object, too.
+  bool looks{false};
+};
+
+/// One row for each verb of the client.
+inline constexpr repeat_rule repeat_rules[] = {
+    {"objects.list", repeat_condition::always},
+    {"objects.get", repeat_condition::always},
+    {"objects.media", repeat_condition::always},
+    {"objects.insert", repeat_condition::generation_match, repeat_meaning::failed,
+     repeat_meaning::compare, true},
+    {"objects.delete", repeat_condition::generation, repeat_meaning::done},
+    {"objects.compose", repeat_condition::generation_match, repeat_meaning::failed,
+     repeat_meaning::compare, true},
+    // Its source is gone once it has succeeded.
+    {"objects.move", repeat_condition::generation_match, repeat_meaning::compare,
+     repeat_meaning::compare, true},
+    {"objects.patch", repeat_condition::metageneration_match, repeat_meaning::failed,
+     repeat_meaning::compare, true},
+    // From its second request on, which carries a token, it may always be repeated.
+    {"objects.rewrite", repeat_condition::generation_match, repeat_meaning::failed,
+     repeat_meaning::compare, true},
+    // A second one would leave an upload behind that nobody knows and that is billed for ever.
+    {"multipart.initiate", repeat_condition::never},
+    {"multipart.part", repeat_condition::always},
+    {"multipart.complete", repeat_condition::always, repeat_meaning::compare,
+     repeat_meaning::failed, true},
+    {"multipart.abort", repeat_condition::always, repeat_meaning::done},
+    {"multipart.parts", repeat_condition::always},
+    {"multipart.uploads", repeat_condition::always},
+    {"resumable.start", repeat_condition::generation_match},
+    // What is sent next is what the session says, never what was sent before.
+    {"resumable.chunk", repeat_condition::always, repeat_meaning::compare, repeat_meaning::failed,
+     true},
+    {"resumable.status", repeat_condition::always},
+    {"resumable.cancel", repeat_condition::always, repeat_meaning::done},
+    {"buckets.get", repeat_condition::always},
+    {"buckets.list", repeat_condition::always},
+    {"buckets.storageLayout", repeat_condition::always},
+    {"buckets.testIamPermissions", repeat_condition::always},
+};
+
+/// The row of a verb; null when there is none.
+constexpr const repeat_rule* find_repeat_rule(std::string_view verb) noexcept {
+  for (const repeat_rule& rule : repeat_rules) {
+    if (rule.verb == verb) return &rule;
+  }
+  return nullptr;
+}
+
+/// A verb without a row does not compile.
+template <class Verb>
+inline constexpr repeat_rule repeat_rule_of = *find_repeat_rule(Verb::info.name);
+
+/// May this request be sent again although it may have been carried out?
+template <class Request>
+bool may_be_repeated(const repeat_rule& rule, const Request& r) noexcept {
+  if (rule.safe == repeat_condition::always) return true;
+  if constexpr (requires { r.conditions; }) {
+    if (rule.safe == repeat_condition::metageneration_match) {
+      return r.conditions.if_metageneration_match.has_value();
+    }
+    if (rule.safe != repeat_condition::never && r.conditions.if_generation_match) return true;
+  }
+  if constexpr (requires { r.generation; }) {
+    return rule.safe == repeat_condition::generation && r.generation != 0;
+  } else {
+    return false;
+  }
+}
+
+/// What a reply of that status to a repeated attempt says.
+constexpr repeat_meaning meaning_of(const repeat_rule& rule, int http_status) noexcept {
+  if (http_status == 404 || http_status == 410) return rule.on_missing;
+  return http_status == 412 ? rule.on_unmet : repeat_meaning::failed;
+}
+
+/// Such as "generation_match".
+constexpr std::string_view to_string(repeat_condition condition) noexcept {
+  switch (condition) {
+    case repeat_condition::always:
+      return "always";
+    case repeat_condition::generation:
+      return "generation";
+    case repeat_condition::generation_match:
+      return "generation_match";
+    case repeat_condition::metageneration_match:
+      return "metageneration_match";
+    case repeat_condition::never:
+      return "never";
+  }
+  return "never";
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI::gcs

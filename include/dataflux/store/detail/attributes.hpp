@@ -1,0 +1,39 @@
+#pragma once
+
+#include <dataflux/store/object_metadata.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace dataflux::inline DATAFLUX_ABI {
+
+/// The custom metadata key of object_metadata::upload_mark; no request may use it.
+inline constexpr std::string_view upload_mark_key{"dataflux-upload"};
+
+/// What a stat that asks for `asked` gives of an object.
+inline object_metadata only_fields(metadata_fields asked, object_metadata m) {
+  const auto keep = [asked](metadata_fields field, auto&... members) {
+    if (!has(asked, field)) ((members = {}), ...);
+  };
+  keep(metadata_fields::metageneration, m.metageneration);
+  keep(metadata_fields::md5_hash, m.md5_hash);
+  keep(metadata_fields::etag, m.etag);
+  keep(metadata_fields::content_type, m.content_type);
+  keep(metadata_fields::content_encoding, m.content_encoding);
+  keep(metadata_fields::content_disposition, m.content_disposition);
+  keep(metadata_fields::content_language, m.content_language);
+  keep(metadata_fields::cache_control, m.cache_control);
+  keep(metadata_fields::storage_class, m.storage_class);
+  keep(metadata_fields::kms_key_name, m.kms_key_name);
+  keep(metadata_fields::created, m.created);
+  keep(metadata_fields::updated, m.updated);
+  keep(metadata_fields::custom_time, m.custom_time);
+  keep(metadata_fields::component_count, m.component_count);
+  keep(metadata_fields::metadata, m.metadata, m.upload_mark);
+  return m;
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI

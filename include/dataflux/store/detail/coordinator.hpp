@@ -1,0 +1,217 @@
+#pragma once
+
+#include <dataflux/error.hpp>
+#include <dataflux/exec/detail/call_clock.hpp>
+#include <dataflux/exec/detail/continuation.hpp>
+#include <dataflux/exec/detail/stop_watch.hpp>
+#include <dataflux/store/object_store.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string_view>
+#include <utility>
+
+namespace dataflux::inline DATAFLUX_ABI::detail {
+
+/// Private: the base of whatever makes several requests of a store and lives on one of its
+/// executors, the strand: its state is touched by tasks of the strand alone, so that it has no
+/// lock. `Self` is the class that derives from it. It is made by make_shared, and kept alive by the
+/// requests that it waits for.
+///
+///     class two_steps final : public call_coordinator<two_steps, object_metadata> {
+///      public:
+///       using call_coordinator::call_coordinator;
+///       void begin() {
+///         store().start(first(limits()), then<void>([](two_steps& self, result<void> outcome) {
+///           if (!outcome) return self.fail(std::move(outcome).error());
+///           self.second();
+///         }));
+///       }
+///     };
+///     std::make_shared<two_steps>(store, store.executor(), limits, done)->start("bucket");
+///
+/// What it does. start() checks the fork and posts begin(). limits() is what a request gets: what
+/// is left of the time, and a stop. then() makes a completion that goes on on the strand, and
+/// counts it as under way until then. fail() keeps the first failure. watch_stop() and
+/// watch_deadline() bring the caller's stop and the end of the time as tasks of the strand. What
+/// needs less uses the parts alone: call_clock, stop_watch.
+///
+/// Self says what happens by members of these names; it needs begin(), the others have a default:
+///
+/// - `begin()`: the first step, on the strand.
+/// - `refused(error)`: instead of begin() in the child of a fork; inside start().
+/// - `stop_heard()`: the caller asked for a stop; on any thread, at once. Posts stop_asked().
+/// - `stop_asked()`, `time_passed()`: the same, and the deadline, on the strand. fail().
+/// - `idle()`: a step was made and nothing is under way; on the strand. May come more than once.
+///
+/// Errors: cancelled, deadline_exceeded for the two above; failed_precondition of start().
+///
+/// Lifetime: store and strand outlive it. Whoever destroys it on another thread than the strand's
+/// (a store that ends drops its tasks) sees no callback under way any more.
+///
+/// Threads: the strand, but for start(), stop_heard(), and what a member says of itself.
+///
+/// Cost: no virtual call and no lock. watch_stop() allocates one stop state for the requests;
+/// without it they get the caller's own token, and nothing is allocated.
+template <class Self>
+class coordinator : public std::enable_shared_from_this<Self> {
+ public:
+  coordinator(object_store& store, scheduler& strand, call_limits limits) noexcept
+      : store_(store), clock_(strand, limits), caller_stop_(std::move(limits.stop)) {}
+  coordinator(const coordinator&) = delete;
+  coordinator& operator=(const coordinator&) = delete;
+
+  /// Begins. The names are those of the error where the process is a fork's child.
+  void start(std::string_view bucket, std::string_view object = {}) {
+    if (auto good = store_.check_not_forked(bucket, object); !good) {
+      return self().refused(std::move(good).error());
+    }
+    strand().post([self = this->shared_from_this()] { self->begin(); });
+  }
+
+  /// On any thread.
+  object_store& store() const noexcept { return store_; }
+  scheduler& strand() const noexcept { return clock_.strand(); }
+  const call_clock& clock() const noexcept { return clock_; }
+
+  void stop_heard() noexcept {
+    auto self = this->weak_from_this().lock();
+    if (self == nullptr) return;
+    scheduler& strand = self->strand();
+    strand.post([self = std::move(self)] { self->stop_asked(); });
+  }
+  void stop_asked() { self().fail(error(errc::cancelled, "the caller asked to stop")); }
+  void time_passed() {
+    self().fail(error(errc::deadline_exceeded, "the call's time limit passed"));
+  }
+  void idle() {}
+
+  /// The first failure is kept; with watch_stop() the requests under way are stopped.
+  void fail(error why) {
+    if (failure_) return;
+    failure_ = std::move(why);
+    stop_requests();
+  }
+  bool failed() const noexcept { return failure_.has_value(); }
+
+  /// For the next request.
+  call_limits limits() const noexcept { return clock_.limits(requests_token()); }
+  std::size_t in_flight() const noexcept { return in_flight_; }
+
+ protected:
+  ~coordinator() = default;
+
+  Self& self() noexcept { return static_cast<Self&>(*this); }
+
+  /// From now on requests get a token of their own, which stop_requests() stops.
+  void own_stop() {
+    if (!stop_.stop_possible()) stop_ = std::stop_source();
+  }
+  /// The same, and the caller's stop is heard. False where that was asked for before: then nothing
+  /// is watched.
+  [[nodiscard]] bool watch_stop() {
+    own_stop();
+    if (caller_stop_.stop_requested()) return false;
+    on_stop_.begin(caller_stop_, self());
+    return true;
+  }
+  /// From now on time_passed() comes at the deadline, and keeps it alive until then.
+  void watch_deadline() {
+    if (!clock_.limited()) return;
+    timer_ = strand().at(clock_.deadline(), [self = this->shared_from_this()] {
+      self->timer_ = timer_id::none;
+      self->time_passed();
+    });
+  }
+  /// Neither is heard any more; what was posted before may still come.
+  void unwatch() noexcept {
+    on_stop_.end();
+    if (timer_ != timer_id::none) strand().cancel(std::exchange(timer_, timer_id::none));
+  }
+  const std::stop_token& caller_stop() const noexcept { return caller_stop_; }
+  /// What ends the requests. On any thread after own_stop(), as the two that follow.
+  std::stop_token requests_token() const noexcept {
+    return stop_.stop_possible() ? stop_.get_token() : caller_stop_;
+  }
+  void stop_requests() noexcept { stop_.request_stop(); }
+  bool requests_stopped() const noexcept { return stop_.stop_requested(); }
+
+  /// The completion of a request: calls `step(*self, outcome)` on the strand, at once where it is
+  /// there already, and keeps it alive until then. One more is under way from here to the step.
+  template <class T, class Step>
+  auto then(Step step) {
+    return then<T>(&self(), std::move(step));
+  }
+  /// The same for a class that derives from Self: `then<T>(this, step)`.
+  template <class T, class Derived, class Step>
+  auto then(Derived* derived, Step step) {
+    one_more();
+    return continue_on<T>(strand(), std::static_pointer_cast<Derived>(derived->shared_from_this()),
+                          [step = std::move(step)](Derived& self, result<T> outcome) mutable {
+                            coordinator& base = self;
+                            --base.in_flight_;
+                            step(self, std::move(outcome));
+                            base.rest();
+                          });
+  }
+  /// For what is under way without then(): a step on another thread, a wait for memory.
+  void one_more() noexcept { ++in_flight_; }
+  void one_less() {
+    --in_flight_;
+    rest();
+  }
+
+  std::optional<error> failure_{};
+
+ private:
+  void rest() {
+    if (in_flight_ == 0) self().idle();
+  }
+
+  object_store& store_;
+  const call_clock clock_;
+  const std::stop_token caller_stop_;
+  std::stop_source stop_{std::nostopstate};
+  stop_watch<Self> on_stop_{};
+  timer_id timer_{timer_id::none};
+  std::size_t in_flight_{0};
+};
+
+/// Private: a coordinator that ends in one result. complete() calls the completion once, whatever
+/// comes later. After fail() that is as soon as nothing is under way, perhaps inside fail(): what
+/// writes into the caller's memory has ended by then.
+template <class Self, class Value>
+class call_coordinator : public coordinator<Self> {
+ public:
+  using completion = object_store::completion<Value>;
+
+  call_coordinator(object_store& store, scheduler& strand, call_limits limits,
+                   completion done) noexcept
+      : coordinator<Self>(store, strand, std::move(limits)), done_(std::move(done)) {}
+
+  void refused(error why) { complete(std::move(why)); }
+  void idle() {
+    if (this->failure_) complete(*this->failure_);
+  }
+  void fail(error why) {
+    if (completed()) return;
+    coordinator<Self>::fail(std::move(why));
+    if (this->in_flight() == 0) this->self().idle();
+  }
+  bool completed() const noexcept { return !done_; }
+
+ protected:
+  ~call_coordinator() = default;
+
+  void complete(result<Value> outcome) {
+    this->unwatch();
+    if (auto done = std::exchange(done_, {})) done(std::move(outcome));
+  }
+
+ private:
+  completion done_;
+};
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

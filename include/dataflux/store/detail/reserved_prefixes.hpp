@@ -1,0 +1,22 @@
+#pragma once
+
+#include <dataflux/detail/config.hpp>
+
+#include <string_view>
+
+namespace dataflux::inline DATAFLUX_ABI {
+
+/// Below it lie objects that were composed for a download and removed after it; what is still there
+/// is in use, or a leftover (transfer/leftovers.hpp).
+inline constexpr std::string_view composed_objects_prefix = "dataflux-composed-objects/";
+
+/// Below it lie objects that were uploaded and have not got their own name yet. What is still there
+/// is on its way, or a leftover of a process that was killed (transfer/leftovers.hpp).
+inline constexpr std::string_view temporary_objects_prefix = "dataflux-uploads/";
+
+/// Below one of them.
+constexpr bool is_reserved_name(std::string_view name) noexcept {
+  return name.starts_with(composed_objects_prefix) || name.starts_with(temporary_objects_prefix);
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <dataflux/bytes.hpp>
+#include <dataflux/exec/detail/scheduler.hpp>
+#include <dataflux/store/object_store.hpp>
+#include <dataflux/transfer/detail/concurrency.hpp>
+#include <dataflux/transfer/detail/hedge.hpp>
+#include <dataflux/transfer/detail/read_member.hpp>
+
+#include <cstddef>
+#include <memory>
+
+namespace dataflux::inline DATAFLUX_ABI {
+
+namespace detail {
+struct read_engine_state;
+}
+
+struct read_engine_options {
+  /// Reads. Requests beyond the first come on top: a twentieth more connections are of use.
+  concurrency_options concurrency{};
+  hedge_options hedge{};
+};
+
+/// Sends all reads of a client's streams. concurrency_control says how many at a time. read_turns
+/// says whose turn it is, so that a large read leaves the others their share of the connections.
+/// hedge_policy says which ones are asked for again, twice at most. The first of the requests to
+/// deliver a body byte owns the destination; the others never touch it and are cancelled. The store
+/// resumes a body that breaks off, as always. A body that falls behind is given up and begun anew:
+/// its sink is rewound to 0. A read that waits for its turn holds no connection, and its time limit
+/// runs.
+///
+/// Errors: the store's; cancelled or deadline_exceeded for a read that never had its turn. When
+/// all requests of a read fail before a byte, the error is the first one's.
+///
+/// Lifetime: store and strand outlive the engine, and the engine all completions.
+///
+/// Threads: the strand. start() is called there; completions run there, never inside start().
+///
+/// Cost: beside the store's a copy of the request's names, one timer for all reads, and a copy of
+/// the first 512 bytes of a body. No allocation once as many reads as now were in flight before.
+class read_engine {
+ public:
+  using completion = object_store::completion<read_summary>;
+
+  read_engine(object_store& store, scheduler& strand, const read_engine_options& options = {});
+  ~read_engine();
+  read_engine(const read_engine&) = delete;
+  read_engine& operator=(const read_engine&) = delete;
+
+  /// As object_store::start(): the sink belongs to the caller and is borrowed until the completion.
+  /// It counts as one of `whose`, or of the one member that all reads of nobody's have together.
+  void start(const read_request& request, byte_sink& sink, completion done,
+             read_member* whose = nullptr);
+
+  object_store& store() const noexcept;
+  scheduler& strand() const noexcept;
+  /// Whether a read of `member` would be sent at once. If not it stands in line, although it has
+  /// not said yet what it reads, and is woken when its turn comes: then it asks again or leaves,
+  /// for the connection is kept for it.
+  bool may_start(read_member& member);
+  /// It has nothing to start.
+  void leave(read_member& member);
+  /// Reads that wait for their turn, and reads under way.
+  std::size_t waiting() const noexcept;
+  std::size_t in_flight() const noexcept;
+  int limit() const noexcept;
+  /// What the limit may soon be: as many as there may be, while it is not known that fewer do as
+  /// well. Who reads much puts so many into the line.
+  int reach() const noexcept;
+  network_estimate estimate() const noexcept;
+  const hedge_counters& hedges() const noexcept;
+
+ private:
+  std::shared_ptr<detail::read_engine_state> state_;
+};
+
+}  // namespace dataflux::inline DATAFLUX_ABI
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/transfer/impl/read_engine.ipp>
+#endif

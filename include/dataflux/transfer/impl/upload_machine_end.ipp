@@ -1,0 +1,291 @@
+#pragma once
+
+#include <dataflux/transfer/detail/upload_machine.hpp>
+#include <dataflux/transfer/impl/upload_machine.ipp>
+
+#include <algorithm>
+#include <utility>
+
+namespace dataflux::inline DATAFLUX_ABI::detail {
+
+template <class Request>
+void upload_machine::call_cleaning(upload_step step, Request request) {
+  request.limits = {.timeout = cleaning_timeout_};
+  ++in_flight_;
+  act(upload_call{.step = step, .request = std::move(request), .bounded = false});
+}
+
+/// Of requests that make the object, or remove what is no object yet.
+DATAFLUX_INLINE void upload_machine::answered_object(upload_answered&& event) {
+  const auto made = [&event] { return std::get<result<object_metadata>>(std::move(event.answer)); };
+  const auto ended = [&event] { return std::get<result<void>>(std::move(event.answer)); };
+  switch (event.step) {
+    case upload_step::stat_target:
+      return target_found(made(), event.took);
+    case upload_step::insert:
+      return insert_ended(event.piece, made());
+    case upload_step::check_target:
+      return target_checked(made());
+    case upload_step::complete:
+      return completed(made());
+    case upload_step::compare_temporary:
+    case upload_step::compare_target:
+      return compared(made(), event.step);
+    case upload_step::move:
+      return moved(made());
+    case upload_step::copy:
+      return copied(made());
+    case upload_step::stat_temporary:
+      return temporary_found(made());
+    case upload_step::remove_temporary:
+      return temporary_removed(ended());
+    case upload_step::abort_upload:
+      return cleaned("its open upload " + aborted_, ended());
+    case upload_step::remove_bad:
+      return cleaned(url_of(request_.object), ended());
+    default:  // cancel_session: what stays open leaves nothing behind and ends by itself
+      return clean();
+  }
+}
+
+DATAFLUX_INLINE void upload_machine::insert() {
+  phase_ = phase::ending;
+  const std::uint32_t number = waiting_.front().number;
+  waiting_.pop_front();
+  auto request = with_attributes<insert_request>(request_, request_.object);
+  request.conditions.if_generation_match = expected_;
+  call(upload_step::insert, std::move(request), number);
+}
+
+DATAFLUX_INLINE void upload_machine::insert_ended(std::uint32_t number,
+                                                  result<object_metadata> made) {
+  act(upload_release{number, made && !failure_ ? whole_.length() : 0});
+  if (failure_) return clean();
+  if (!made) return fail(std::move(made).error());
+  compare(*std::move(made), upload_step::compare_target);
+}
+
+DATAFLUX_INLINE void upload_machine::target_checked(const result<object_metadata>& found) {
+  if (failure_) return clean();
+  const errc why = found ? errc::ok : found.error().code();
+  if (why == errc::permission_denied) return complete();
+  if (why != errc::ok && why != errc::not_found) return fail(found.error());
+  const std::int64_t there = found ? found->generation : 0;
+  if (there == *expected_) return complete();
+  fail(error(*expected_ == 0 ? errc::already_exists : errc::failed_precondition,
+             "the object was written by another meanwhile: its generation is " +
+                 std::to_string(there) + ", not " + std::to_string(*expected_)));
+}
+
+DATAFLUX_INLINE void upload_machine::complete() {
+  std::sort(parts_.begin(), parts_.end(), [](const uploaded_part& a, const uploaded_part& b) {
+    return a.part_number < b.part_number;
+  });
+  temporary_.there = staged();
+  call(upload_step::complete, multipart_complete_request{.bucket = request_.bucket,
+                                                         .object = begun_->object,
+                                                         .upload_id = begun_->upload.upload_id,
+                                                         .parts = parts_,
+                                                         .mark = begun_->upload.mark});
+}
+
+DATAFLUX_INLINE void upload_machine::completed(result<object_metadata> made) {
+  if (made) begun_.reset();
+  if (made && staged()) temporary_.generation = made->generation;
+  if (failure_) return clean();
+  if (!made) return fail(std::move(made).error());
+  compare(*std::move(made),
+          staged() ? upload_step::compare_temporary : upload_step::compare_target);
+}
+
+/// A reply that lacks the checksum is made up for by asking once more.
+DATAFLUX_INLINE void upload_machine::compare(object_metadata made, upload_step step) {
+  if (!made.crc32c) {
+    return call(step, stat_request{.bucket = request_.bucket,
+                                   .object = std::move(made.name),
+                                   .generation = made.generation});
+  }
+  if (made.size != whole_.length() || *made.crc32c != whole_.crc()) {
+    return fail(error(errc::data_loss, "the object that the service made of what was sent has " +
+                                           std::to_string(made.size) +
+                                           " bytes or a CRC32C other than what was sent")
+                    .with_generation(made.generation));
+  }
+  if (step == upload_step::compare_temporary) return move(made);
+  committed(std::move(made));
+}
+
+DATAFLUX_INLINE void upload_machine::compared(result<object_metadata> found, upload_step step) {
+  if (failure_) return clean();
+  if (!found) return fail(std::move(found).error());
+  if (!found->crc32c) {
+    return fail(error(errc::data_loss, "the service gives no CRC32C of the object"));
+  }
+  compare(*std::move(found), step);
+}
+
+DATAFLUX_INLINE void upload_machine::move(const object_metadata& temporary) {
+  move_request request{.bucket = request_.bucket,
+                       .source = temporary_.name,
+                       .object = request_.object,
+                       .crc32c = whole_.crc()};
+  request.source_conditions.if_generation_match = temporary.generation;
+  request.conditions.if_generation_match = expected_;
+  call(upload_step::move, std::move(request));
+}
+
+/// Where a move is refused, a retention policy or a hold keeps the temporary object where it is.
+/// Its bytes are there and need not be sent again, so that they are copied.
+DATAFLUX_INLINE void upload_machine::moved(result<object_metadata> made) {
+  // A noncurrent generation of it may still be there.
+  if (made) temporary_.there = versioned_;
+  if (failure_) return clean();
+  if (made) return compare(*std::move(made), upload_step::compare_target);
+  if (!is_not_permitted(made.error())) return fail(std::move(made).error());
+  move_refused_ = std::move(made).error();
+  rewrite_request request{.source_bucket = request_.bucket,
+                          .source = temporary_.name,
+                          .source_generation = temporary_.generation,
+                          .bucket = request_.bucket,
+                          .object = request_.object,
+                          .attributes = {.kms_key_name = request_.attributes.kms_key_name}};
+  request.conditions.if_generation_match = expected_;
+  call(upload_step::copy, std::move(request));
+}
+
+DATAFLUX_INLINE void upload_machine::copied(result<object_metadata> made) {
+  if (failure_) return clean();
+  if (!made) {
+    const bool neither = is_not_permitted(made.error());
+    return fail(neither ? *move_refused_ : std::move(made).error());
+  }
+  fall_back("the temporary object could not be moved and was copied: " + move_refused_->message());
+  compare(*std::move(made), upload_step::compare_target);
+}
+
+DATAFLUX_INLINE void upload_machine::committed(object_metadata made) {
+  made_ = committed_object{.object = std::move(made),
+                           .path = path_,
+                           .mode = path_ == upload_path::multipart ? mode_ : commit_mode::direct,
+                           .parts = std::move(pieces_)};
+  if (temporary_.there) return remove_temporary();
+  end();
+}
+
+/// By its generation: so it goes for good, and may be asked for again when a reply is lost.
+DATAFLUX_INLINE void upload_machine::remove_temporary() {
+  temporary_.there = false;
+  call_cleaning(upload_step::remove_temporary, remove_request{.bucket = request_.bucket,
+                                                              .object = temporary_.name,
+                                                              .generation = temporary_.generation});
+}
+
+DATAFLUX_INLINE void upload_machine::temporary_removed(const result<void>& outcome) {
+  const bool gone = outcome || outcome.error().code() == errc::not_found;
+  if (!gone && is_not_permitted(outcome.error())) {
+    act(upload_remember{
+        folder(),
+        {versioned_, "temporary objects cannot be removed here: " + outcome.error().message()}});
+  }
+  if (outcome && temporary_.generation == 0 && versioned_) {
+    orphans_ += "; a noncurrent generation of " + url_of(temporary_.name) + " may be left behind";
+  }
+  if (failure_) return cleaned(url_of(temporary_.name), outcome);
+  if (!gone) {
+    fall_back(url_of(temporary_.name) + " was left behind, " + where_to_see() + ": " +
+              outcome.error().message());
+  }
+  end();
+}
+
+DATAFLUX_INLINE void upload_machine::fail(error why) {
+  if (failure_ || made_ || phase_ == phase::over) return;
+  failure_ = named(std::move(why));
+  phase_ = phase::cleaning;
+  if (failure_->code() == errc::data_loss && !staged()) bad_generation_ = failure_->generation();
+  act(upload_failed{*failure_});
+  for (const waiting_piece& each : std::exchange(waiting_, {})) act(upload_release{each.number});
+  clean();
+}
+
+DATAFLUX_INLINE void upload_machine::clean() {
+  if (in_flight_ > 0) return;
+  if (session_) {
+    return call_cleaning(upload_step::cancel_session,
+                         resumable_cancel_request{.session = *std::exchange(session_, {})});
+  }
+  if (begun_ && (!keeps_parts_ || failure_->code() == errc::data_loss)) {
+    const begun_upload from = *std::exchange(begun_, {});
+    aborted_ = from.upload.upload_id;
+    return call_cleaning(
+        upload_step::abort_upload,
+        multipart_abort_request{
+            .bucket = request_.bucket, .object = from.object, .upload_id = aborted_});
+  }
+  if (temporary_.there && temporary_.generation != 0) return remove_temporary();
+  if (temporary_.there) {
+    // When complete's reply was lost, the generation was, too.
+    return call_cleaning(upload_step::stat_temporary,
+                         stat_request{.bucket = request_.bucket, .object = temporary_.name});
+  }
+  if (bad_generation_ > 0) {
+    return call_cleaning(upload_step::remove_bad,
+                         remove_request{.bucket = request_.bucket,
+                                        .object = request_.object,
+                                        .generation = std::exchange(bad_generation_, 0)});
+  }
+  end();
+}
+
+DATAFLUX_INLINE void upload_machine::temporary_found(const result<object_metadata>& found) {
+  if (found) temporary_.generation = found->generation;
+  if (found || found.error().code() != errc::not_found) return remove_temporary();
+  temporary_.there = false;
+  clean();
+}
+
+DATAFLUX_INLINE void upload_machine::cleaned(const std::string& what, const result<void>& outcome) {
+  if (!outcome && outcome.error().code() != errc::not_found) {
+    orphans_ +=
+        "; left behind, " + where_to_see() + ": " + what + " (" + outcome.error().message() + ")";
+  }
+  clean();
+}
+
+DATAFLUX_INLINE void upload_machine::end() {
+  phase_ = phase::over;
+  if (failure_ && !orphans_.empty()) {
+    failure_->with_message(failure_->message() + orphans_);
+    act(upload_log{failure_->to_string()});
+  }
+  if (made_) made_->fallback = fallback_ + orphans_;
+  act(upload_ended{made_.has_value()});
+  deliver();
+}
+
+DATAFLUX_INLINE void upload_machine::deliver() {
+  if (std::exchange(open_waits_, false)) act(upload_deliver_open{*failure_});
+  if (std::exchange(finish_waits_, false)) {
+    act(upload_deliver_commit{failure_ ? result<committed_object>(*failure_)
+                                       : result<committed_object>(*std::move(made_))});
+  }
+  if (std::exchange(abort_waits_, false)) {
+    const bool left = failure_ && !orphans_.empty();
+    act(upload_deliver_abort{left ? result<void>(*failure_) : result<void>()});
+  }
+}
+
+DATAFLUX_INLINE error upload_machine::named(error why) const {
+  if (why.bucket().empty()) why.with_bucket(request_.bucket);
+  if (why.object().empty() || why.object() == temporary_.name) why.with_object(request_.object);
+  if (why.code() == errc::already_exists && !request_.advice_if_it_exists.empty()) {
+    why.with_message(why.message() + "; " + request_.advice_if_it_exists);
+  }
+  return why;
+}
+
+DATAFLUX_INLINE std::string upload_machine::where_to_see() const {
+  return "see `dataflux uploads list gs://" + request_.bucket + "`";
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

@@ -1,0 +1,12 @@
+#include <dataflux/folder/impl/copy_folder.ipp>
+#include <dataflux/folder/impl/extra_removal.ipp>
+#include <dataflux/folder/impl/file_names.ipp>
+#include <dataflux/folder/impl/file_walk.ipp>
+#include <dataflux/folder/impl/folder_copy.ipp>
+#include <dataflux/folder/impl/folder_download.ipp>
+#include <dataflux/folder/impl/folder_handle.ipp>
+#include <dataflux/folder/impl/folder_upload.ipp>
+#include <dataflux/folder/impl/folder_upload_small.ipp>
+#include <dataflux/folder/impl/listed_names.ipp>
+#include <dataflux/folder/impl/small_stream.ipp>
+#include <dataflux/folder/impl/walked_names.ipp>

@@ -1,0 +1,69 @@
+#include <cli/command_table.hpp>
+#include <support/catch.hpp>
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace command_table_test {
+
+using cli::chosen_command;
+using cli::command;
+using cli::command_line;
+using cli::commands;
+
+namespace {
+
+/// A command line of each subcommand: a new one needs one.
+const std::map<std::string, std::vector<std::string>> lines{
+    {"ls", {"gs://bucket/a"}},   {"stat", {"gs://bucket/a"}},
+    {"cat", {"gs://bucket/a"}},  {"cp", {"-r", "gs://bucket/a", "t"}},
+    {"rm", {"gs://bucket/a"}},   {"uploads", {"list", "gs://bucket"}},
+    {"manifest", {"show", "m"}}, {"sweep", {"gs://bucket"}},
+};
+
+}  // namespace
+
+TEST_CASE("command_table: each row is declared, chosen by its name, and has all that it needs",
+          "[cli]") {
+  std::set<std::string> names;
+  for (const command& row : commands()) {
+    INFO(row.name);
+    names.insert(row.name);
+    REQUIRE((row.declare != nullptr && row.run != nullptr && row.interrupted != nullptr));
+    REQUIRE(lines.count(row.name) == 1);
+    CLI::App app;
+    command_line asked;
+    cli::declare_commands(app, asked);
+    CHECK(chosen_command(app) == nullptr);
+    std::vector<std::string> words = lines.at(row.name);
+    words.insert(words.begin(), row.name);
+    std::vector<std::string> backwards(words.rbegin(), words.rend());  // as CLI11 takes them
+    app.parse(backwards);
+    CHECK(chosen_command(app) == &row);
+    CHECK(std::string(row.interrupted(asked)).starts_with("interrupted"));
+    CHECK(row.memory > 0);
+  }
+  CHECK(names.size() == commands().size());
+  CHECK(names.size() == lines.size());
+}
+
+TEST_CASE("command_table: no two rows run the same", "[cli]") {
+  std::set<cli::exit_status (*)(const cli::session&, const command_line&)> functions;
+  for (const command& row : commands()) functions.insert(row.run);
+  CHECK(functions.size() == commands().size());
+}
+
+TEST_CASE("command_table: options go to their own subcommand", "[cli]") {
+  CLI::App app;
+  command_line asked;
+  cli::declare_commands(app, asked);
+  app.parse("cp -r --continue --delete-extra --dry-run src gs://bucket/t");
+  CHECK((asked.cp.recursive && asked.cp.go_on && asked.cp.delete_extra && asked.cp.dry_run));
+  CHECK(asked.cp.source == "src");
+  CHECK(asked.cp.target == "gs://bucket/t");
+  CHECK_FALSE((asked.rm.recursive || asked.ls.recursive || asked.sweep.dry_run));
+}
+
+}  // namespace command_table_test
