@@ -78,7 +78,7 @@ class downloads {
       listed.append(small ? bench::small_object : bench::medium_object,
                     small ? bench::small_size : bench::medium_size, 0, std::nullopt);
     }
-    const std::int64_t before = allocations.load();
+    const std::int64_t before = dataflux::test::allocations();
     dataflux::getter items(context_, {.bucket = std::string(bench::bucket)}, std::move(listed));
     bench::tally done{};
     if (batch_ == 1) {
@@ -90,7 +90,7 @@ class downloads {
         more = !some.empty();
       }
     }
-    done.allocations = allocations.load() - before;
+    done.allocations = dataflux::test::allocations() - before;
     return done;
   }
 

@@ -68,10 +68,10 @@ class our_client {
     started_ = finished_ = bytes_ = items_ = 0;
     count_ = count;
     check_ = check;
-    const std::int64_t before = allocations.load();
+    const std::int64_t before = dataflux::test::allocations();
     for (auto& each : lanes_) begin(each, {});
     all_done_.acquire();
-    return {count, bytes_, items_, allocations.load() - before};
+    return {count, bytes_, items_, dataflux::test::allocations() - before};
   }
 
   /// One whole listing kept in memory: what it costs for each object, and the names' part of that.

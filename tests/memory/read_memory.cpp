@@ -88,10 +88,10 @@ class steady_part {
     if (begun_at_ == 0 && so_far.items >= items_ / 4) {
       begun_at_ = so_far.items;
       batches_before_ = so_far.batches;
-      before_ = allocations.load();
+      before_ = dataflux::test::allocations();
     }
     if (begun_at_ == 0 || so_far.items > items_ / 4 * 3) return;
-    so_far.steady_allocations = static_cast<std::uint64_t>(allocations.load() - before_);
+    so_far.steady_allocations = static_cast<std::uint64_t>(dataflux::test::allocations() - before_);
     so_far.steady_items = so_far.items - begun_at_;
     so_far.steady_batches = so_far.batches - batches_before_;
   }
