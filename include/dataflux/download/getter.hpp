@@ -192,6 +192,12 @@ class getter {
   /// All items that are there, at most `max` (at least 1), at least one: waits for the first. Empty
   /// at the end.
   result<std::vector<got_item>> next_batch(std::size_t max);
+  /// What is there now, at most `max` (at least 1), behind what is in `into`; never waits.
+  result<taken> try_next_batch(std::size_t max, std::vector<got_item>& into);
+  /// Pushes {tag, ok} into `queue` once, as soon as try_next_batch() has something to say: items,
+  /// the end, an error; now if it has already. So one thread may wait for many streams, and for
+  /// operations. Ask again when a try has found nothing. The queue outlives the getter.
+  void notify(completion_queue& queue, std::uint64_t tag);
   /// Cancelling the operation, or destroying it unfinished, cancels the stream.
   operation<std::vector<got_item>> submit_next_batch(std::size_t max);
   /// `done` runs inside this call if an item is there, otherwise on an executor of the store.

@@ -2,6 +2,7 @@
 
 #include "get_fixture.hpp"
 
+#include <array>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -13,6 +14,7 @@ namespace getter_test {
 
 using namespace std::chrono_literals;
 using dataflux::byte_range;
+using dataflux::completion_queue;
 using dataflux::errc;
 using dataflux::get_on_error;
 using dataflux::get_order;
@@ -21,6 +23,7 @@ using dataflux::getter;
 using dataflux::got_item;
 using dataflux::injected_fault;
 using dataflux::store_verb;
+using dataflux::taken;
 
 namespace {
 
@@ -500,6 +503,122 @@ TEST_CASE("getter: beside a large read it keeps half of its speed (mend 4)", "[d
     return static_cast<double>(got);
   };
   CHECK(items_of(true) >= 0.45 * items_of(false));
+}
+
+TEST_CASE("getter: a try gives what is there, and never waits", "[download]") {
+  get_fixture w;
+  getter items(w.context, {.bucket = "bucket"}, w.put_many(3, 1'000));
+  get_fixture::batch all;
+  CHECK(items.try_next_batch(9, all).value() == taken::nothing);
+  CHECK(all.empty());
+  w.clock.run();
+  CHECK(items.try_next_batch(2, all).value() == taken::some);
+  CHECK(all.size() == 2);
+  CHECK(items.try_next_batch(9, all).value() == taken::some);
+  REQUIRE(all.size() == 3);
+  for (std::size_t i = 0; i < 3; ++i) CHECK(same(all[i].bytes, body_of(1'000, i)));
+  w.clock.run();
+  CHECK(items.try_next_batch(9, all).value() == taken::ended);
+  CHECK(items.try_next_batch(9, all).value() == taken::ended);
+  CHECK(all.size() == 3);
+}
+
+TEST_CASE("getter: one queue tells of many streams and operations", "[download]") {
+  get_fixture w;
+  completion_queue queue;
+  constexpr std::size_t streams = 5;
+  constexpr std::size_t each = 200;
+  const auto requests = w.put_many(each, 2'000);
+  std::vector<getter> all;
+  for (std::size_t s = 0; s < streams; ++s) {
+    all.emplace_back(w.context, dataflux::get_many_request{.bucket = "bucket"}, requests);
+    all.back().notify(queue, s);
+  }
+  std::vector<std::byte> memory(2'000);
+  auto one = dataflux::submit_get_one(w.context, {.bucket = "bucket", .object = "7"}, memory);
+  one.notify(queue, streams);
+  std::vector<std::size_t> seen(streams);
+  std::size_t open = streams + 1;
+  std::array<dataflux::completion_event, 3> events;
+  while (open > 0) {
+    std::size_t count = 0;
+    while ((count = queue.next(events, 0s)) == 0) REQUIRE(w.clock.run_one());
+    for (std::size_t e = 0; e < count; ++e) {
+      CHECK(events[e].code == errc::ok);
+      const auto tag = static_cast<std::size_t>(events[e].tag);
+      if (tag == streams) {
+        CHECK(one.poll());
+        --open;
+        continue;
+      }
+      get_fixture::batch items;
+      const taken what = all[tag].try_next_batch(16, items).value();
+      CHECK(what != taken::nothing);  // what was told is there
+      for (const got_item& item : items) CHECK(item.index == seen[tag]++);
+      w.check();
+      if (what == taken::ended) {
+        --open;
+      } else {
+        all[tag].notify(queue, tag);
+      }
+    }
+  }
+  CHECK(seen == std::vector<std::size_t>(streams, each));
+  CHECK(queue.next(events, 0s) == 0);
+}
+
+TEST_CASE("getter: what nobody takes stays below the cap, whatever a queue was told",
+          "[download]") {
+  get_fixture w({.memory_cap = 1U << 20U});
+  completion_queue queue;
+  std::array<dataflux::completion_event, 4> events;
+  getter items(w.context, {.bucket = "bucket"}, w.put_many(100, 100'000));
+  items.notify(queue, 3);
+  w.clock.run();
+  CHECK(w.context.counters().peak_held <= 1U << 20U);
+  CHECK(w.reads() < 20);
+  REQUIRE(queue.next(events, 0s) == 1);
+  CHECK(events[0].tag == 3);
+  items.notify(queue, 4);  // there is something
+  REQUIRE(queue.next(events, 0s) == 1);
+  CHECK(events[0].tag == 4);
+}
+
+TEST_CASE("getter: a queue hears of an error and of a cancel, once each", "[download]") {
+  get_fixture w;
+  completion_queue queue;
+  std::array<dataflux::completion_event, 4> events;
+  auto requests = w.put_many(1, 10);
+  requests[0].object = "missing";
+  requests[0].object_size.reset();
+  getter fails(w.context, {.bucket = "bucket", .on_error = get_on_error::stop}, requests);
+  fails.notify(queue, 1);
+  w.clock.run();
+  REQUIRE(queue.next(events, 0s) == 1);
+  get_fixture::batch none;
+  CHECK(fails.try_next_batch(1, none).error().code() == errc::not_found);
+
+  getter stopped(w.context, {.bucket = "bucket"}, w.put_many(5, 10));
+  stopped.notify(queue, 2);
+  stopped.cancel();
+  w.clock.run();
+  REQUIRE(queue.next(events, 0s) == 1);
+  CHECK(events[0].tag == 2);
+  CHECK(stopped.try_next_batch(1, none).error().code() == errc::cancelled);
+  CHECK(none.empty());
+}
+
+TEST_CASE("getter: a getter that is gone tells no queue", "[download]") {
+  get_fixture w;
+  std::array<dataflux::completion_event, 4> events;
+  completion_queue queue;
+  // On the strand, where a getter does not wait for its end.
+  w.clock.post([&] {
+    getter items(w.context, {.bucket = "bucket"}, w.put_many(5, 10));
+    items.notify(queue, 1);
+  });
+  w.clock.run();
+  CHECK(queue.next(events, 0s) == 0);
 }
 
 }  // namespace getter_test

@@ -93,6 +93,7 @@ DATAFLUX_INLINE void getter::close() noexcept {
     static_cast<void>(new (std::nothrow) std::shared_ptr<detail::get_stream>(std::move(stream_)));
     return;
   }
+  stream_->queue().silence();
   stream_->cancel();
   if (!stream_->strand().is_current()) stream_->queue().wait_until_quiet();
 }
@@ -100,7 +101,6 @@ DATAFLUX_INLINE void getter::close() noexcept {
 /// Takes by `take(queue, tell)`, and sleeps while there is nothing. False at the end.
 template <class Take>
 bool getter::take_or_sleep(Take take) {
-  using taken = detail::get_queue::taken;
   detail::get_queue& queue = stream_->queue();
   for (;;) {
     bool tell = false;
@@ -129,6 +129,23 @@ DATAFLUX_INLINE result<std::vector<got_item>> getter::next_batch(std::size_t max
   });
   if (some) return items;
   return stream_->queue().outcome();
+}
+
+DATAFLUX_INLINE result<taken> getter::try_next_batch(std::size_t max, std::vector<got_item>& into) {
+  detail::get_queue& queue = stream_->queue();
+  if (queue.inherited()) return forked_error("stream");
+  bool tell = false;
+  const taken what = queue.take(std::max<std::size_t>(max, 1), into, tell);
+  if (tell) stream_->wake();
+  if (what != taken::ended) return what;
+  if (auto end = queue.outcome(); !end) return std::move(end).error();
+  return what;
+}
+
+DATAFLUX_INLINE void getter::notify(completion_queue& queue, std::uint64_t tag) {
+  if (stream_->queue().inherited()) return queue.push({tag, errc::failed_precondition});
+  stream_->queue().notify(queue, tag);
+  stream_->wake();
 }
 
 DATAFLUX_INLINE operation<std::vector<got_item>> getter::submit_next_batch(std::size_t max) {
