@@ -180,6 +180,11 @@ class getter {
   getter(const transfer_context& context, get_many_request how, std::vector<get_request> requests);
   /// Whole objects by their generation: every row of a listing, or of a slice, in order.
   getter(const transfer_context& context, get_many_request how, object_columns objects);
+  /// The same of some rows, by their numbers in `objects`, in any order, and as often as they are
+  /// named: what a sampler draws, without a name being copied. A number beyond the last row makes
+  /// an item that has failed with out_of_range.
+  getter(const transfer_context& context, get_many_request how, object_columns objects,
+         std::vector<std::uint64_t> rows);
   getter(const transfer_context& context, get_many_request how, get_source source);
   ~getter();
   getter(getter&&) noexcept;

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <optional>
 #include <random>
@@ -619,6 +620,48 @@ TEST_CASE("getter: a getter that is gone tells no queue", "[download]") {
   });
   w.clock.run();
   CHECK(queue.next(events, 0s) == 0);
+}
+
+TEST_CASE("getter: rows of a listing by their numbers, in any order", "[download]") {
+  get_fixture w;
+  w.put_many(300, 500);
+  const auto listed =
+      w.end(w.store.submit(dataflux::list_page_request{.bucket = "bucket"})).value();
+  std::vector<std::uint64_t> drawn;
+  for (std::uint64_t i = 0; i < 300; ++i) drawn.push_back(i * 7 % 300);
+  drawn.push_back(5);  // once more
+  getter items(w.context, {.bucket = "bucket"}, listed.objects.slice(0, 300), drawn);
+  std::size_t n = 0;
+  CHECK_FALSE(w.read_all(items, 20, [&](const got_item& item) {
+    REQUIRE_FALSE(item.failure);
+    const auto row = listed.objects[static_cast<std::size_t>(drawn[n])];
+    CHECK(item.index == n++);
+    CHECK(item.object == row.name);
+    CHECK(item.generation == row.generation);
+    CHECK(item.verified);
+    CHECK(same(item.bytes, body_of(500, std::stoul(item.object.str()))));
+  }));
+  CHECK(n == drawn.size());
+}
+
+TEST_CASE("getter: a row that a listing has not fails in its place, unasked", "[download]") {
+  get_fixture w;
+  w.put_many(3, 500);
+  const auto listed =
+      w.end(w.store.submit(dataflux::list_page_request{.bucket = "bucket"})).value();
+  w.store.reset_counters();
+  getter items(w.context, {.bucket = "bucket"}, listed.objects.slice(0, 3),
+               {0, 3, 2, std::numeric_limits<std::uint64_t>::max()});
+  std::vector<bool> good;
+  CHECK_FALSE(w.read_all(items, 9, [&](const got_item& item) {
+    good.push_back(!item.failure);
+    if (item.failure) {
+      CHECK(item.failure->code() == errc::out_of_range);
+      CHECK(item.failure->message().find("of a listing of 3") != std::string::npos);
+    }
+  }));
+  CHECK(good == std::vector<bool>{true, false, true, false});
+  CHECK(w.reads() == 2);
 }
 
 }  // namespace getter_test

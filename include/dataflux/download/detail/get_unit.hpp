@@ -25,6 +25,7 @@ struct get_piece {
 
   get_request request{};  ///< without the name
   object_name name{};
+  std::optional<error> refused{};  ///< by the source: there is no such request
   std::uint64_t index{0};
   /// Of the object, from the request or, when it says nothing, from the first answer.
   std::optional<std::uint64_t> object_size{};

@@ -17,6 +17,20 @@ struct listed_requests {
   object_columns::const_iterator last;
 };
 
+struct drawn_requests {
+  object_columns objects;
+  std::vector<std::uint64_t> rows;
+  std::size_t next{0};
+};
+
+/// The name stays where it is, and `owner` with it.
+inline void take(const object_row& row, const std::shared_ptr<const void>& owner, get_piece& into) {
+  into.name = object_name(row.name, owner);
+  into.request.generation = row.generation;
+  into.request.object_size = row.size;
+  into.request.crc32c = row.crc32c;
+}
+
 inline void take(get_request request, get_piece& into) {
   into.name = object_name(std::move(request.object));
   into.request = std::move(request);
@@ -38,7 +52,6 @@ inline piece_source pieces_of(std::vector<get_request> requests) {
   };
 }
 
-/// Names stay where they are: each item keeps the rows.
 inline piece_source pieces_of(object_columns objects) {
   auto rows = std::make_shared<listed_requests>();
   rows->objects = std::move(objects);
@@ -48,10 +61,22 @@ inline piece_source pieces_of(object_columns objects) {
     if (rows->next == rows->last) return false;
     const object_row row = *rows->next;
     ++rows->next;
-    into.name = object_name(row.name, rows);
-    into.request.generation = row.generation;
-    into.request.object_size = row.size;
-    into.request.crc32c = row.crc32c;
+    take(row, rows, into);
+    return true;
+  };
+}
+
+inline piece_source pieces_of(object_columns objects, std::vector<std::uint64_t> rows) {
+  auto drawn = std::make_shared<drawn_requests>(std::move(objects), std::move(rows));
+  return [drawn = std::move(drawn)](get_piece& into) {
+    if (drawn->next == drawn->rows.size()) return false;
+    const std::uint64_t row = drawn->rows[drawn->next++];
+    if (row < drawn->objects.size()) {
+      take(drawn->objects[static_cast<std::size_t>(row)], drawn, into);
+    } else {
+      into.refused = error(errc::out_of_range, "row " + std::to_string(row) + " of a listing of " +
+                                                   std::to_string(drawn->objects.size()));
+    }
     return true;
   };
 }
@@ -74,6 +99,13 @@ DATAFLUX_INLINE getter::getter(const transfer_context& context, get_many_request
                                object_columns objects)
     : stream_(std::make_shared<detail::get_stream>(context.state(), std::move(how),
                                                    detail::pieces_of(std::move(objects)))) {
+  stream_->start();
+}
+DATAFLUX_INLINE getter::getter(const transfer_context& context, get_many_request how,
+                               object_columns objects, std::vector<std::uint64_t> rows)
+    : stream_(std::make_shared<detail::get_stream>(
+          context.state(), std::move(how),
+          detail::pieces_of(std::move(objects), std::move(rows)))) {
   stream_->start();
 }
 DATAFLUX_INLINE getter::getter(getter&&) noexcept = default;
