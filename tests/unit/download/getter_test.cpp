@@ -664,4 +664,118 @@ TEST_CASE("getter: a row that a listing has not fails in its place, unasked", "[
   CHECK(w.reads() == 2);
 }
 
+TEST_CASE("getter: a stream waits for its feed, and ends with it", "[download]") {
+  get_fixture w;
+  auto requests = w.put_many(30, 500);
+  dataflux::get_feed feed;
+  getter items(w.context, {.bucket = "bucket"}, feed);
+  get_fixture::batch got;
+  w.clock.run();
+  CHECK(items.try_next_batch(100, got).value() == taken::nothing);
+  const std::span all(requests);
+  CHECK(feed.push(all.first(10)) == 10);
+  w.clock.run();
+  CHECK(items.try_next_batch(100, got).value() == taken::some);
+  CHECK(got.size() == 10);
+  CHECK(items.try_next_batch(100, got).value() == taken::nothing);
+  completion_queue queue;
+  std::array<dataflux::completion_event, 2> events;
+  items.notify(queue, 1);
+  w.clock.run();
+  CHECK(queue.next(events, 0s) == 0);
+  CHECK(feed.push(all.subspan(10)) == 20);
+  feed.finish();
+  w.clock.run();
+  CHECK(queue.next(events, 0s) == 1);
+  CHECK(items.try_next_batch(100, got).value() == taken::some);
+  w.clock.run();
+  CHECK(items.try_next_batch(100, got).value() == taken::ended);
+  REQUIRE(got.size() == 30);
+  for (std::size_t i = 0; i < 30; ++i) {
+    CHECK(got[i].index == i);
+    CHECK(same(got[i].bytes, body_of(500, i)));
+  }
+  CHECK(feed.push(all.first(1)) == 0);
+}
+
+TEST_CASE("getter: a feed is bounded, and has room again when items were taken", "[download]") {
+  get_fixture w({.memory_cap = 1U << 20U});
+  auto requests = w.put_many(100, 100'000);
+  dataflux::get_feed feed(5);
+  getter items(w.context, {.bucket = "bucket"}, feed);
+  std::span<get_request> rest(requests);
+  std::size_t got = 0;
+  std::size_t refusals = 0;
+  while (got < 100) {
+    const std::size_t taken_now = feed.push(rest);
+    CHECK(taken_now <= 5);
+    if (taken_now < rest.size()) ++refusals;
+    rest = rest.subspan(taken_now);
+    if (rest.empty()) feed.finish();
+    w.clock.run();
+    get_fixture::batch some;
+    if (items.try_next_batch(3, some).value() != taken::some) continue;
+    for (const got_item& item : some) {
+      CHECK(item.index == got);
+      CHECK(same(item.bytes, body_of(100'000, got++)));
+    }
+    w.check();
+  }
+  CHECK(refusals > 10);
+  w.clock.run();
+  get_fixture::batch none;
+  CHECK(items.try_next_batch(3, none).value() == taken::ended);
+}
+
+TEST_CASE("getter: a feed of rows, and of ranges that come one by one", "[download]") {
+  get_fixture w;
+  w.put_many(50, 400);
+  const auto listed =
+      w.end(w.store.submit(dataflux::list_page_request{.bucket = "bucket"})).value();
+  {
+    dataflux::get_feed feed(listed.objects.slice(0, 50));
+    getter items(w.context, {.bucket = "bucket"}, feed);
+    const std::array<std::uint64_t, 3> rows{7, 50, 0};
+    CHECK(feed.push_rows(rows) == 3);
+    feed.finish();
+    std::vector<std::string> names;
+    CHECK_FALSE(w.read_all(items, 9, [&](const got_item& item) {
+      names.push_back(item.failure ? "?" : item.object.str());
+    }));
+    CHECK(names == std::vector<std::string>{std::string(listed.objects[7].name), "?",
+                                            std::string(listed.objects[0].name)});
+  }
+  {
+    // Ranges of one object are gathered as far as they are there, and nothing waits for more.
+    dataflux::get_feed feed;
+    getter items(w.context, {.bucket = "bucket"}, feed);
+    get_fixture::batch got;
+    for (std::uint64_t i = 0; i < 8; ++i) {
+      std::array<get_request, 1> one{
+          get_request{.object = "3", .range = byte_range::span(i * 50, 50), .object_size = 400}};
+      CHECK(feed.push(one) == 1);
+      w.clock.run();
+      CHECK(items.try_next_batch(9, got).value() == taken::some);
+      REQUIRE(got.size() == i + 1);
+      CHECK_FALSE(got.back().failure);
+    }
+  }
+}
+
+TEST_CASE("getter: a feed whose stream was cancelled takes nothing", "[download]") {
+  get_fixture w;
+  auto requests = w.put_many(4, 500);
+  dataflux::get_feed feed;
+  {
+    getter items(w.context, {.bucket = "bucket"}, feed);
+    CHECK(feed.push(std::span(requests).first(2)) == 2);
+    items.cancel();
+    w.clock.run();
+    get_fixture::batch none;
+    CHECK(items.try_next_batch(9, none).error().code() == errc::cancelled);
+    CHECK(feed.push(std::span(requests).subspan(2)) == 0);
+  }
+  w.at_rest();
+}
+
 }  // namespace getter_test

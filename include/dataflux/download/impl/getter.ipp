@@ -1,5 +1,7 @@
 #pragma once
 
+#include <dataflux/detail/or_default.hpp>
+#include <dataflux/download/detail/feed_state.hpp>
 #include <dataflux/download/detail/get_stream.hpp>
 #include <dataflux/download/getter.hpp>
 
@@ -15,12 +17,6 @@ struct listed_requests {
   object_columns objects;
   object_columns::const_iterator next;
   object_columns::const_iterator last;
-};
-
-struct drawn_requests {
-  object_columns objects;
-  std::vector<std::uint64_t> rows;
-  std::size_t next{0};
 };
 
 /// The name stays where it is, and `owner` with it.
@@ -39,16 +35,17 @@ inline void take(get_request request, get_piece& into) {
 inline piece_source pieces_of(get_source source) {
   return [source = std::move(source)](get_piece& into) mutable {
     auto request = source();
-    if (request) take(std::move(*request), into);
-    return request.has_value();
+    if (!request) return taken::ended;
+    take(std::move(*request), into);
+    return taken::some;
   };
 }
 
 inline piece_source pieces_of(std::vector<get_request> requests) {
   return [all = std::move(requests), next = std::size_t{0}](get_piece& into) mutable {
-    if (next == all.size()) return false;
+    if (next == all.size()) return taken::ended;
     take(std::move(all[next++]), into);
-    return true;
+    return taken::some;
   };
 }
 
@@ -58,31 +55,134 @@ inline piece_source pieces_of(object_columns objects) {
   rows->next = rows->objects.begin();
   rows->last = rows->objects.end();
   return [rows = std::move(rows)](get_piece& into) {
-    if (rows->next == rows->last) return false;
+    if (rows->next == rows->last) return taken::ended;
     const object_row row = *rows->next;
     ++rows->next;
     take(row, rows, into);
-    return true;
+    return taken::some;
   };
 }
 
+inline void take(std::uint64_t row, const std::shared_ptr<const get_rows>& from, get_piece& into) {
+  if (row < from->objects.size()) {
+    return take(from->objects[static_cast<std::size_t>(row)], from, into);
+  }
+  into.refused = error(errc::out_of_range, "row " + std::to_string(row) + " of a listing of " +
+                                               std::to_string(from->objects.size()));
+}
+
 inline piece_source pieces_of(object_columns objects, std::vector<std::uint64_t> rows) {
-  auto drawn = std::make_shared<drawn_requests>(std::move(objects), std::move(rows));
-  return [drawn = std::move(drawn)](get_piece& into) {
-    if (drawn->next == drawn->rows.size()) return false;
-    const std::uint64_t row = drawn->rows[drawn->next++];
-    if (row < drawn->objects.size()) {
-      take(drawn->objects[static_cast<std::size_t>(row)], drawn, into);
-    } else {
-      into.refused = error(errc::out_of_range, "row " + std::to_string(row) + " of a listing of " +
-                                                   std::to_string(drawn->objects.size()));
-    }
-    return true;
+  auto from = std::make_shared<get_rows>();
+  from->objects = std::move(objects);
+  return [from = std::shared_ptr<const get_rows>(std::move(from)), rows = std::move(rows),
+          next = std::size_t{0}](get_piece& into) mutable {
+    if (next == rows.size()) return taken::ended;
+    take(rows[next++], from, into);
+    return taken::some;
   };
+}
+
+/// Asks the feed, which hears of the end of the stream by its destruction.
+class fed_source {
+ public:
+  explicit fed_source(std::shared_ptr<feed_state> feed) noexcept : feed_(std::move(feed)) {}
+  fed_source(fed_source&&) noexcept = default;
+  fed_source& operator=(fed_source&&) noexcept = default;
+  ~fed_source() {
+    if (feed_ != nullptr) feed_->close();
+  }
+  taken operator()(get_piece& into) { return feed_->take(into); }
+
+ private:
+  std::shared_ptr<feed_state> feed_;
+};
+
+DATAFLUX_INLINE feed_state::feed_state(object_columns objects, std::size_t most)
+    : most_(or_default(most, std::size_t{65536})) {
+  auto rows = std::make_shared<get_rows>();
+  rows->objects = std::move(objects);
+  rows_ = std::move(rows);
+}
+
+DATAFLUX_INLINE void feed_state::attach(std::weak_ptr<get_stream> stream) {
+  std::scoped_lock lock(mutex_);
+  stream_ = std::move(stream);
+}
+
+DATAFLUX_INLINE taken feed_state::take(get_piece& into) {
+  std::scoped_lock lock(mutex_);
+  if (waiting_.empty()) return finished_ ? taken::ended : taken::nothing;
+  entry& first = waiting_.front();
+  if (first.row) {
+    detail::take(*first.row, rows_, into);
+  } else {
+    detail::take(std::move(first.request), into);
+  }
+  waiting_.pop_front();
+  return taken::some;
+}
+
+DATAFLUX_INLINE void feed_state::close() {
+  if (born_.inherited()) return;
+  std::scoped_lock lock(mutex_);
+  finished_ = true;
+  waiting_.clear();
+}
+
+template <class Item, class Make>
+std::size_t feed_state::push(std::span<Item> items, Make make) {
+  if (born_.inherited()) return 0;
+  std::shared_ptr<get_stream> stream;
+  std::size_t count = 0;
+  {
+    std::scoped_lock lock(mutex_);
+    if (!finished_) count = std::min(items.size(), most_ - std::min(most_, waiting_.size()));
+    for (Item& each : items.first(count)) waiting_.push_back(make(each));
+    if (count > 0) stream = stream_.lock();
+  }
+  if (stream != nullptr) stream->wake();
+  return count;
+}
+
+DATAFLUX_INLINE std::size_t feed_state::push(std::span<get_request> requests) {
+  return push(requests, [](get_request& each) { return entry{std::move(each), std::nullopt}; });
+}
+DATAFLUX_INLINE std::size_t feed_state::push_rows(std::span<const std::uint64_t> rows) {
+  return push(rows, [](std::uint64_t row) { return entry{{}, row}; });
+}
+
+DATAFLUX_INLINE void feed_state::finish() {
+  if (born_.inherited()) return;
+  std::shared_ptr<get_stream> stream;
+  {
+    std::scoped_lock lock(mutex_);
+    finished_ = true;
+    stream = stream_.lock();
+  }
+  if (stream != nullptr) stream->wake();
 }
 
 }  // namespace detail
 
+DATAFLUX_INLINE get_feed::get_feed(std::size_t capacity)
+    : state_(std::make_shared<detail::feed_state>(object_columns(), capacity)) {}
+DATAFLUX_INLINE get_feed::get_feed(object_columns objects, std::size_t capacity)
+    : state_(std::make_shared<detail::feed_state>(std::move(objects), capacity)) {}
+DATAFLUX_INLINE std::size_t get_feed::push(std::span<get_request> requests) {
+  return state_->push(requests);
+}
+DATAFLUX_INLINE std::size_t get_feed::push_rows(std::span<const std::uint64_t> rows) {
+  return state_->push_rows(rows);
+}
+DATAFLUX_INLINE void get_feed::finish() { state_->finish(); }
+
+DATAFLUX_INLINE getter::getter(const transfer_context& context, get_many_request how,
+                               const get_feed& feed)
+    : stream_(std::make_shared<detail::get_stream>(context.state(), std::move(how),
+                                                   detail::fed_source(feed.state()))) {
+  feed.state()->attach(stream_);
+  stream_->start();
+}
 DATAFLUX_INLINE getter::getter(const transfer_context& context, get_many_request how,
                                get_source source)
     : stream_(std::make_shared<detail::get_stream>(context.state(), std::move(how),
