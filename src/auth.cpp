@@ -4,6 +4,7 @@
 #include <dataflux/auth/impl/credentials.ipp>
 #include <dataflux/auth/impl/credentials_file.ipp>
 #include <dataflux/auth/impl/environment.ipp>
+#include <dataflux/auth/impl/given_tokens.ipp>
 #include <dataflux/auth/impl/rsa_signer.ipp>
 #include <dataflux/auth/impl/service_account.ipp>
 #include <dataflux/auth/impl/token_cache.ipp>

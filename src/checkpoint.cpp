@@ -9,6 +9,7 @@
 #include <dataflux/checkpoint/impl/member_record.ipp>
 #include <dataflux/checkpoint/impl/offset_state.ipp>
 #include <dataflux/checkpoint/impl/offset_writer.ipp>
+#include <dataflux/checkpoint/impl/ranges_call.ipp>
 #include <dataflux/checkpoint/impl/read_ahead.ipp>
 #include <dataflux/checkpoint/impl/reader_call.ipp>
 #include <dataflux/checkpoint/impl/reader_loads.ipp>

@@ -22,5 +22,6 @@
 #include <dataflux/http/impl/socket_watch.ipp>
 #include <dataflux/http/impl/stream.ipp>
 #include <dataflux/http/impl/tls_stream.ipp>
+#include <dataflux/http/impl/trust_places.ipp>
 #include <dataflux/http/impl/trust_store.ipp>
 #include <dataflux/http/impl/url.ipp>

@@ -18,6 +18,7 @@
 #include <dataflux/transfer/impl/read_turns.ipp>
 #include <dataflux/transfer/impl/remove_objects.ipp>
 #include <dataflux/transfer/impl/remover.ipp>
+#include <dataflux/transfer/impl/scatter_sink.ipp>
 #include <dataflux/transfer/impl/temporary_object.ipp>
 #include <dataflux/transfer/impl/transfer_context.ipp>
 #include <dataflux/transfer/impl/transfer_state.ipp>

@@ -8,12 +8,14 @@
 #include <thread/thread_client.hpp>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <future>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
@@ -77,6 +79,45 @@ TEST_CASE("getter: many threads share one, each item goes to one of them (mend 1
   });
   CHECK(wrong == 0);
   CHECK(std::all_of(seen.begin(), seen.end(), [](const auto& times) { return times == 1; }));
+}
+
+TEST_CASE("getter: many threads feed one, and one waits for it by a queue", "[thread]") {
+  emulator::server server;
+  fill(server);
+  const auto client = thread_client(server);
+  const auto listing = dataflux::fast_list(*client, {.bucket = "bucket"}).value();
+  const dataflux::transfer_context context(*client);
+  dataflux::get_feed feed(listing.objects.slice(0, objects), 16);
+  dataflux::completion_queue queue;
+  dataflux::getter items(context, {.bucket = "bucket"}, feed);
+  constexpr std::size_t feeders = 3;
+  std::atomic<std::size_t> feeding{feeders};
+  std::size_t got = 0;
+  std::size_t wrong = 0;
+  on_threads(feeders + 1, [&](std::size_t thread) {
+    if (thread < feeders) {
+      for (std::uint64_t row = thread; row < objects; row += feeders) {
+        while (feed.push_rows(std::span(&row, 1)) == 0) std::this_thread::yield();
+      }
+      if (--feeding == 0) feed.finish();
+      return;
+    }
+    std::array<dataflux::completion_event, 1> event;
+    for (bool over = false; !over;) {
+      items.notify(queue, 1);
+      if (queue.next(event, dataflux::duration::max()) == 0) continue;
+      std::vector<dataflux::got_item> some;
+      const auto what = items.try_next_batch(7, some);
+      if (!what || *what == dataflux::taken::nothing) ++wrong;
+      over = !what || *what == dataflux::taken::ended;
+      for (const auto& item : some) {
+        ++got;
+        if (item.failure || !item.verified) ++wrong;
+      }
+    }
+  });
+  CHECK(wrong == 0);
+  CHECK(got == objects);
 }
 
 TEST_CASE("fast_lister: many threads share one, each page goes to one of them (mend 16)",

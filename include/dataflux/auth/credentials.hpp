@@ -4,6 +4,7 @@
 #include <dataflux/auth/detail/service_account.hpp>
 #include <dataflux/auth/detail/token_flow.hpp>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -71,6 +72,28 @@ result<credentials_ptr> load_credentials_file(const std::string& path,
 /// there is never a token to wait for. Cost: one allocation.
 credentials_ptr make_anonymous_credentials();
 
+/// Tokens that a function of the application gets, such as from a broker, a vault or another
+/// library. It is called when a token is needed, and again 165 to 225 s before that one ends, on a
+/// thread for steps that block: it may take its time, while calls go on with the token that is
+/// there. It must not use the client. A failure is remembered as token_cache says: calls that find
+/// no good token get it.
+///
+/// Errors, from the calls of the client: those of `get`; invalid_argument for a token that is
+/// empty, has control characters or has expired; internal if it throws.
+///
+/// Threads: one call at a time for each client that has these credentials.
+credentials_ptr make_token_provider(std::function<result<access_token>()> get);
+
+/// Tokens that the application sets by gcs::client::set_token(). `needed` is called when one is
+/// wanted: at first, 165 to 225 s before the last one ends, and when the service refused it; empty
+/// = nobody is told. Calls that find no good token wait for it, up to `limit` from then (0 = 60 s).
+/// A program that sets its tokens in time need not listen.
+///
+/// Errors, from the calls of the client: unauthenticated, retryable, when no token came in time.
+///
+/// Threads: `needed` runs on an I/O thread: it must not block or throw; it may call set_token().
+credentials_ptr make_set_tokens(std::function<void()> needed = {}, duration limit = {});
+
 /// The origin that a value of STORAGE_EMULATOR_HOST means: scheme optional (http), a trailing slash
 /// and "/storage/v1" dropped (protocol.md 4.10). Errors: invalid_argument, for any other path too.
 result<http::origin> parse_emulator_host(std::string_view value);
@@ -80,4 +103,5 @@ result<http::origin> parse_emulator_host(std::string_view value);
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/auth/impl/anonymous.ipp>
 #include <dataflux/auth/impl/credentials.ipp>
+#include <dataflux/auth/impl/given_tokens.ipp>
 #endif

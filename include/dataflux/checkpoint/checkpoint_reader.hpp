@@ -2,6 +2,7 @@
 
 #include <dataflux/bytes.hpp>
 #include <dataflux/deadline.hpp>
+#include <dataflux/detail/unique_function.hpp>
 #include <dataflux/exec/operation.hpp>
 #include <dataflux/store/object_store.hpp>
 #include <dataflux/transfer/detail/part_checksum.hpp>
@@ -42,6 +43,16 @@ struct checkpoint_read_request {
   /// Of opening.
   call_limits limits{};
 };
+
+/// One of many ranges that are read by one call: the bytes from `offset` on, as many as there is
+/// memory for. The memory is the caller's, and borrowed until the call has ended.
+struct range_read {
+  std::uint64_t offset{0};
+  bytes_span into{};
+};
+/// Is told once of each range, by its index, when its bytes are there, or why they are not. On the
+/// context's strand, one call at a time; it must not block or throw.
+using range_told = unique_function<void(std::size_t index, const result<void>& outcome)>;
 
 namespace detail {
 class reader_state;
@@ -127,6 +138,20 @@ class checkpoint_reader {
   operation<void> submit_read_at(std::uint64_t offset, bytes_span memory, call_limits limits = {});
   void start_read_at(std::uint64_t offset, bytes_span memory, const call_limits& limits,
                      completion<void> done);
+
+  /// Many ranges at once, in any order, overlapping or not: what a reader of tensors wants, who
+  /// knows beforehand which bytes go where. They are read in parallel; those shorter than a block
+  /// that lie close together by one request, gaps included where that costs less than another one,
+  /// and not by way of the cache. `each` is told of every range before the call ends. The first
+  /// failure ends the call: ranges that are not there by then are told of it.
+  ///
+  /// Errors: out_of_range, naming the range, before anything is read. Cost: 100 bytes a range.
+  result<void> read_ranges(std::vector<range_read> ranges, const call_limits& limits = {},
+                           range_told each = {});
+  operation<void> submit_read_ranges(std::vector<range_read> ranges, call_limits limits = {},
+                                     range_told each = {});
+  void start_read_ranges(std::vector<range_read> ranges, const call_limits& limits, range_told each,
+                         completion<void> done);
 
   /// The whole object: `memory` is exactly as large, out_of_range otherwise. A success means
   /// `verified()`, if the service told a checksum.

@@ -66,15 +66,10 @@ struct got_item {
   std::optional<error> failure{};
 };
 
-/// get_many_request::compose. Where it pays: a group costs one class A operation and as many class
-/// B ones as it has slices, in place of one class B operation for each object, and two round trips
-/// more (protocol.md 3.4). Class A costs some twelve times class B, so that groups of fewer than 14
-/// cost more than they save, and a full one of 32 less than half. It is no faster than plain reads
-/// where those have their connections; it writes to the bucket, needs permission to create and
-/// delete objects, and what is removed is billed on in buckets with soft delete.
-///
-/// While a group is read its composite lies below composed_objects_prefix and is an object like any
-/// other: fast_list() leaves it out of its result (list_filter_options::skip_composed), other
+/// get_many_request::compose. docs/compose.md has when it pays: a group costs one class A operation
+/// in place of up to 32 of class B (protocol.md 3.4). It writes to the bucket, and needs permission
+/// to create and delete objects. While a group is read its composite lies below
+/// composed_objects_prefix: fast_list() leaves it out (list_filter_options::skip_composed), other
 /// listings of the whole bucket show it.
 struct compose_options {
   /// Most bytes of one composite. An eighth of the context's memory cap where that is less.
@@ -111,14 +106,46 @@ struct get_many_request {
   call_limits limits{};
 };
 
-/// Where requests come from when they are not all known beforehand: called for the next one when
-/// there is room for it, nothing means the end. Called on I/O threads, one call at a time: it must
-/// not block, and must not throw.
+/// Called for the next request when there is room; nothing means the end. On I/O threads, one call
+/// at a time; it must not block or throw.
 using get_source = unique_function<std::optional<get_request>()>;
 
 namespace detail {
+class feed_state;
 class get_stream;
-}
+}  // namespace detail
+
+/// Requests that become known while a stream runs, such as what a sampler draws. A stream whose
+/// feed is empty waits; it ends when that is finished, too.
+///
+///     get_feed feed;
+///     getter items(context, {.bucket = "data"}, feed);
+///     feed.push(requests);          // any thread, again and again; what it returned is taken
+///     feed.finish();
+///
+/// Lifetime: a handle, of one getter; it takes nothing when that is over, nor in a fork's child.
+/// Threads: all members from any thread.
+class get_feed {
+ public:
+  /// Holds as many requests as `capacity` says (0 = 65,536), besides those that the stream has.
+  explicit get_feed(std::size_t capacity = 0);
+  /// The same, and rows of `objects` by their numbers.
+  explicit get_feed(object_columns objects, std::size_t capacity = 0);
+
+  /// Takes requests, from the first on, and gives their number: fewer when it is full (items that
+  /// are taken make room), 0 after finish() and when the stream is over. Never waits.
+  std::size_t push(std::span<get_request> requests);
+  /// The same by row numbers.
+  std::size_t push_rows(std::span<const std::uint64_t> rows);
+  /// No more will come. What was pushed is read.
+  void finish();
+
+  /// For the streams themselves.
+  const std::shared_ptr<detail::feed_state>& state() const noexcept { return state_; }
+
+ private:
+  std::shared_ptr<detail::feed_state> state_;
+};
 
 /// Reads very many objects, or ranges of objects, with as many requests in flight as the network
 /// rewards, and hands them out one by one or in batches.
@@ -145,14 +172,11 @@ class get_stream;
 /// than a request. They may overlap, and are borrowed with the first of them.
 ///
 /// With compose_options whole objects go in groups of up to 32 by way of a composite of exactly the
-/// generations asked for. Items are the same as without it. Each is compared with the checksum of
-/// its request. Whenever a composite cannot be made or read, the objects are read one by one. What
-/// forbids it for good (no permission, a kind of bucket) is said once to the observer, and the
-/// stream goes on without. A composite is removed as soon as it has been read, and on every other
-/// path: error, cancel, a getter destroyed early, which then waits for it; two round trips, and 70
-/// s at most when the service does not answer. One that could not be removed is counted
-/// (transfer_counters::composites_left) and told to the observer; remove_leftovers() takes it, and
-/// those of killed processes.
+/// generations asked for; items are the same as without it, compared one by one. Where a composite
+/// cannot be made or read, the objects are read; what forbids it for good is said once to the
+/// observer. A composite is removed as soon as it has been read, and on every other path: error,
+/// cancel, a getter destroyed early, which then waits for it, 70 s at most. One that could not be
+/// removed is counted (transfer_counters::composites_left); remove_leftovers() takes it.
 ///
 /// Integrity: whole objects, and ranges read together that are all of one, are compared with the
 /// service's CRC32C, and with the checksum in the request. A generation is pinned over all requests
@@ -180,7 +204,12 @@ class getter {
   getter(const transfer_context& context, get_many_request how, std::vector<get_request> requests);
   /// Whole objects by their generation: every row of a listing, or of a slice, in order.
   getter(const transfer_context& context, get_many_request how, object_columns objects);
+  /// The same of the rows of these numbers, in this order, as often as they are named: what a
+  /// sampler draws. A number beyond the last row makes an item that has failed with out_of_range.
+  getter(const transfer_context& context, get_many_request how, object_columns objects,
+         std::vector<std::uint64_t> rows);
   getter(const transfer_context& context, get_many_request how, get_source source);
+  getter(const transfer_context& context, get_many_request how, const get_feed& feed);
   ~getter();
   getter(getter&&) noexcept;
   getter& operator=(getter&&) noexcept;
@@ -192,6 +221,12 @@ class getter {
   /// All items that are there, at most `max` (at least 1), at least one: waits for the first. Empty
   /// at the end.
   result<std::vector<got_item>> next_batch(std::size_t max);
+  /// What is there now, at most `max` (at least 1), behind what is in `into`; never waits.
+  result<taken> try_next_batch(std::size_t max, std::vector<got_item>& into);
+  /// Pushes {tag, ok} into `queue` once, as soon as try_next_batch() has something to say: items,
+  /// the end, an error; now if it has already. Ask again when a try has found nothing. The queue
+  /// outlives the getter.
+  void notify(completion_queue& queue, std::uint64_t tag);
   /// Cancelling the operation, or destroying it unfinished, cancels the stream.
   operation<std::vector<got_item>> submit_next_batch(std::size_t max);
   /// `done` runs inside this call if an item is there, otherwise on an executor of the store.

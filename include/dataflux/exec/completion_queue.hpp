@@ -4,33 +4,51 @@
 #include <dataflux/detail/process_stamp.hpp>
 #include <dataflux/error.hpp>
 
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <mutex>
 #include <span>
 #include <vector>
 
 namespace dataflux::inline DATAFLUX_ABI {
 
-/// One finished operation: the tag it was registered with and how it ended.
+/// An operation has ended, with `code`; or a stream has something to take (getter::notify(),
+/// fast_lister::notify()), with errc::ok. The tag is the one that it was registered with.
 struct completion_event {
   std::uint64_t tag{0};
   errc code{errc::ok};
 };
 
-/// Collects the ends of many operations, to be pulled in batches: one call gives as many as have
-/// come, which is what makes a foreign-language binding fast. It has a descriptor for event loops.
+/// What a look at a stream found.
+enum class taken : std::uint8_t {
+  some,     ///< something was taken
+  nothing,  ///< something is still to come
+  ended     ///< nothing more will come
+};
+
+/// Collects what becomes of many operations and streams, to be pulled in batches: one call gives as
+/// many events as have come, which is what makes a foreign-language binding fast. It has a
+/// descriptor for event loops.
+///
+///     completion_queue queue;
+///     getter images(context, ...), labels(context, ...);
+///     images.notify(queue, 1);
+///     labels.notify(queue, 2);
+///     ... queue.next(events, 1s) ...   // {1, ok}: images.try_next_batch() has some
+///
+/// What a stream has read stays with it, under the memory cap of its context, until it is taken:
+/// only the news is in the queue.
 ///
 /// Errors: the constructor throws std::system_error.
 ///
-/// Lifetime: it outlives every operation that was registered with it. In the child of a fork an
-/// inherited queue gives nothing.
+/// Lifetime: it outlives every operation and stream that was registered with it. In the child of a
+/// fork an inherited queue gives nothing.
 ///
 /// Threads: all members may be called from any thread.
 ///
-/// Cost: a short lock for each event and each call of next(); no allocation once it has grown.
+/// Cost: a short lock for each event and each call of next(); no allocation once it has grown. Two
+/// system calls for each time that the queue becomes empty, and two for each time that somebody
+/// waits.
 class completion_queue {
  public:
   /// Throws std::system_error when no descriptor is left.
@@ -42,20 +60,24 @@ class completion_queue {
   /// Into an inherited queue the child of a fork pushes nothing.
   void push(completion_event event);
   /// Waits up to `limit` for the first event, then fills `out` with all that are there, oldest
-  /// first; gives their number, 0 after the time. Zero `limit` = do not wait.
-  /// In the child of a fork an inherited queue gives nothing.
+  /// first; gives their number, 0 after the time, and after a signal (wait()). Zero `limit` = do
+  /// not wait. In the child of a fork an inherited queue gives nothing.
   std::size_t next(std::span<completion_event> out, duration limit);
+
+  enum class wait_end : std::uint8_t { ready, timed_out, interrupted };
+  /// Waits up to `limit` until events are there, and leaves them there: another thread may be
+  /// quicker. A signal whose handler runs on this thread ends it, whatever SA_RESTART says, so that
+  /// a program or an interpreter can see to its Ctrl-C. timed_out at once in the child of a fork.
+  wait_end wait(duration limit) const;
   /// Readable (poll, epoll) while events wait. Do not read from it.
   int descriptor() const noexcept { return descriptor_; }
 
  private:
   std::mutex mutex_{};
-  /// By pointer, for the child of a fork: the end of one that a thread of the parent's waits for
-  /// would wait for that thread.
-  std::unique_ptr<std::condition_variable> arrived_{std::make_unique<std::condition_variable>()};
   std::vector<completion_event> events_{};
   std::size_t head_{0};
   bool inherited() const noexcept;
+  std::size_t take(std::span<completion_event> out);
 
   const detail::process_stamp born_{};
   int descriptor_{-1};

@@ -31,7 +31,8 @@ struct curl_transport_options {
   duration peer_timeout{std::chrono::seconds(60)};
   /// How long an answer of the resolver is used.
   duration resolve_ttl{std::chrono::seconds(60)};
-  /// PEM file of trusted authorities; empty = the system's.
+  /// PEM file of trusted authorities; empty = those that SSL_CERT_FILE and SSL_CERT_DIR name, else
+  /// the system's.
   std::string ca_file{};
   /// PEM files of a client certificate and its key, for mutual TLS; both or none.
   std::string client_certificate_file{};

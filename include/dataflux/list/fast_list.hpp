@@ -171,6 +171,12 @@ class fast_lister {
   /// The next page, or nothing at the end. After an error, and after the end, the same again. Pages
   /// that arrived before the error are handed out first.
   result<page> next_page();
+  /// A page that is there now, in place of what is in `into`; never waits.
+  result<taken> try_next_page(listed_page& into);
+  /// Pushes {tag, ok} into `queue` once, as soon as try_next_page() has something to say: a page,
+  /// the end, an error; now if it has already. Ask again when a try has found nothing. The queue
+  /// outlives the lister.
+  void notify(completion_queue& queue, std::uint64_t tag);
   /// Cancelling this operation, or destroying it unfinished, cancels the listing.
   operation<page> submit_next_page();
   /// `done` runs inside this call if a page is there, otherwise on an executor of the store.

@@ -7,6 +7,8 @@
 
 #include <functional>
 #include <optional>
+#include <stdexcept>
+#include <thread>
 
 #include "test_key.hpp"
 
@@ -26,7 +28,7 @@ class world {
  public:
   explicit world(auth::credentials_ptr credentials = person()) {
     auth::token_cache_options options;
-    options.wall_clock = [this] { return test::some_time() + (time.now() - begin_); };
+    options.wall_clock = [this] { return today(); };
     options.seed = 1;
     options.observer = &log;
     cache.emplace(std::move(credentials), net, std::move(options));
@@ -65,6 +67,7 @@ class world {
     return value ? std::string{*value} : "none";
   }
   std::size_t asked() const { return net.log().size(); }
+  auth::system_time today() { return test::some_time() + (time.now() - begin_); }
 
   std::function<http::memory_reply()> peer = [this] { return token(3600); };
   http::memory_reply token(int seconds, dataflux::duration delay = 100ms) {
@@ -342,6 +345,119 @@ TEST_CASE("token_cache: the application may set tokens, with credentials or with
   REQUIRE(full.cache->set_token({"mine", test::some_time() + 1h}));
   full.time.run_for(0s);
   CHECK(waiting.value == "Bearer mine");
+}
+
+TEST_CASE("token_cache: set tokens are asked for in time, and calls wait for them", "[auth]") {
+  int asked = 0;
+  world w(auth::make_set_tokens([&asked] { ++asked; }));
+  const auto set = [&w](const char* value, dataflux::duration lasts) {
+    return w.cache->set_token({value, w.today() + lasts});
+  };
+  CHECK(w.look() == "none");
+  world::answer first;
+  w.await(first);
+  w.time.run_for(5s);
+  CHECK(asked == 1);
+  CHECK(first.times == 0);
+  REQUIRE(set("t1", 3600s));
+  w.time.run_for(0s);
+  CHECK(first.value == "Bearer t1");
+  // Used all the time: asked for once, in time, and good until the end.
+  const auto begin = w.time.now();
+  while (w.time.now() - begin < 3500s) {
+    CHECK(w.look() == "Bearer t1");
+    w.time.run_for(10s);
+  }
+  CHECK(asked >= 2);
+  REQUIRE(set("t2", 3600s));
+  CHECK(w.look() == "Bearer t2");
+  w.time.run_for(100s);
+  CHECK(w.look() == "Bearer t2");
+  // Nothing hangs on: a new one is asked for, when its time has come.
+  const int before = asked;
+  w.time.run_for(3600s - 100s - 60s);
+  CHECK(w.look() == "Bearer t2");
+  w.time.run_for(0s);
+  CHECK(asked == before + 1);
+}
+
+TEST_CASE("token_cache: a token that nobody sets is an error after the limit", "[auth]") {
+  int asked = 0;
+  world w(auth::make_set_tokens([&asked] { ++asked; }, 7s));
+  world::answer told;
+  w.await(told);
+  w.time.run_for(6900ms);
+  CHECK(told.times == 0);
+  w.time.run_for(200ms);
+  REQUIRE(told.failure);
+  CHECK(told.failure->code() == errc::unauthenticated);
+  CHECK(told.failure->retryable());
+  CHECK(told.failure->message().find("within 7 s") != std::string::npos);
+  CHECK(asked == 1);
+  w.time.run_for(2s);
+  world::answer again;
+  w.await(again);
+  w.time.run_for(0s);
+  CHECK(asked == 2);
+}
+
+TEST_CASE("token_cache: a token may be set where it is asked for, and after it was refused",
+          "[auth]") {
+  world* here = nullptr;
+  int asked = 0;
+  world w(auth::make_set_tokens([&] {
+    const auto value = "t" + std::to_string(++asked);
+    CHECK(here->cache->set_token({value, test::some_time() + 1000h}));
+  }));
+  here = &w;
+  CHECK(w.fetch() == "Bearer t1");
+  w.cache->invalidate("Bearer t1");
+  CHECK(w.cache->renewable("Bearer t1"));
+  CHECK(w.look() == "none");
+  CHECK(w.fetch() == "Bearer t2");
+  CHECK(asked == 2);
+}
+
+TEST_CASE("token_cache: a provider's token is checked, and its failures are told", "[auth]") {
+  std::function<result<auth::access_token>()> gives;
+  int calls = 0;
+  world w(auth::make_token_provider([&] {
+    ++calls;
+    return gives();
+  }));
+  const auto fetch = [&w](auto reply) {
+    world::answer told;
+    w.await(told);
+    // The provider runs on a real thread of its own.
+    while (told.times == 0) {
+      w.time.run_for(1ms);
+      std::this_thread::yield();
+    }
+    w.time.run_for(2s);  // beyond the time for which a failure is remembered
+    reply(told);
+  };
+  gives = [] { return auth::access_token{"p1", test::some_time() + 1h}; };
+  fetch([](const world::answer& told) { CHECK(told.value == "Bearer p1"); });
+  CHECK(calls == 1);
+  CHECK(w.look() == "Bearer p1");
+
+  w.cache->invalidate("Bearer p1");
+  gives = [] { return auth::access_token{"a\r\nb", test::some_time() + 1h}; };
+  fetch([](const world::answer& told) { CHECK(told.failure->code() == errc::invalid_argument); });
+  gives = [] { return auth::access_token{"late", test::some_time() - 1h}; };
+  fetch([](const world::answer& told) { CHECK(told.failure->code() == errc::invalid_argument); });
+  gives = [] { return error(errc::permission_denied, "the vault says no"); };
+  fetch([](const world::answer& told) {
+    CHECK(told.failure->code() == errc::permission_denied);
+    CHECK(told.failure->message() == "the vault says no");
+  });
+  gives = []() -> result<auth::access_token> { throw std::runtime_error("secret"); };
+  fetch([](const world::answer& told) {
+    CHECK(told.failure->code() == errc::internal);
+    CHECK(told.failure->message().find("secret") == std::string::npos);
+  });
+  gives = [] { return auth::access_token{"p2", test::some_time() + 1h}; };
+  fetch([](const world::answer& told) { CHECK(told.value == "Bearer p2"); });
 }
 
 }  // namespace token_cache_test

@@ -2,7 +2,9 @@
 
 #include "get_fixture.hpp"
 
+#include <array>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <optional>
 #include <random>
@@ -13,6 +15,7 @@ namespace getter_test {
 
 using namespace std::chrono_literals;
 using dataflux::byte_range;
+using dataflux::completion_queue;
 using dataflux::errc;
 using dataflux::get_on_error;
 using dataflux::get_order;
@@ -21,6 +24,7 @@ using dataflux::getter;
 using dataflux::got_item;
 using dataflux::injected_fault;
 using dataflux::store_verb;
+using dataflux::taken;
 
 namespace {
 
@@ -500,6 +504,278 @@ TEST_CASE("getter: beside a large read it keeps half of its speed (mend 4)", "[d
     return static_cast<double>(got);
   };
   CHECK(items_of(true) >= 0.45 * items_of(false));
+}
+
+TEST_CASE("getter: a try gives what is there, and never waits", "[download]") {
+  get_fixture w;
+  getter items(w.context, {.bucket = "bucket"}, w.put_many(3, 1'000));
+  get_fixture::batch all;
+  CHECK(items.try_next_batch(9, all).value() == taken::nothing);
+  CHECK(all.empty());
+  w.clock.run();
+  CHECK(items.try_next_batch(2, all).value() == taken::some);
+  CHECK(all.size() == 2);
+  CHECK(items.try_next_batch(9, all).value() == taken::some);
+  REQUIRE(all.size() == 3);
+  for (std::size_t i = 0; i < 3; ++i) CHECK(same(all[i].bytes, body_of(1'000, i)));
+  w.clock.run();
+  CHECK(items.try_next_batch(9, all).value() == taken::ended);
+  CHECK(items.try_next_batch(9, all).value() == taken::ended);
+  CHECK(all.size() == 3);
+}
+
+TEST_CASE("getter: one queue tells of many streams and operations", "[download]") {
+  get_fixture w;
+  completion_queue queue;
+  constexpr std::size_t streams = 5;
+  constexpr std::size_t each = 200;
+  const auto requests = w.put_many(each, 2'000);
+  std::vector<getter> all;
+  for (std::size_t s = 0; s < streams; ++s) {
+    all.emplace_back(w.context, dataflux::get_many_request{.bucket = "bucket"}, requests);
+    all.back().notify(queue, s);
+  }
+  std::vector<std::byte> memory(2'000);
+  auto one = dataflux::submit_get_one(w.context, {.bucket = "bucket", .object = "7"}, memory);
+  one.notify(queue, streams);
+  std::vector<std::size_t> seen(streams);
+  std::size_t open = streams + 1;
+  std::array<dataflux::completion_event, 3> events;
+  while (open > 0) {
+    std::size_t count = 0;
+    while ((count = queue.next(events, 0s)) == 0) REQUIRE(w.clock.run_one());
+    for (std::size_t e = 0; e < count; ++e) {
+      CHECK(events[e].code == errc::ok);
+      const auto tag = static_cast<std::size_t>(events[e].tag);
+      if (tag == streams) {
+        CHECK(one.poll());
+        --open;
+        continue;
+      }
+      get_fixture::batch items;
+      const taken what = all[tag].try_next_batch(16, items).value();
+      CHECK(what != taken::nothing);  // what was told is there
+      for (const got_item& item : items) CHECK(item.index == seen[tag]++);
+      w.check();
+      if (what == taken::ended) {
+        --open;
+      } else {
+        all[tag].notify(queue, tag);
+      }
+    }
+  }
+  CHECK(seen == std::vector<std::size_t>(streams, each));
+  CHECK(queue.next(events, 0s) == 0);
+}
+
+TEST_CASE("getter: what nobody takes stays below the cap, whatever a queue was told",
+          "[download]") {
+  get_fixture w({.memory_cap = 1U << 20U});
+  completion_queue queue;
+  std::array<dataflux::completion_event, 4> events;
+  getter items(w.context, {.bucket = "bucket"}, w.put_many(100, 100'000));
+  items.notify(queue, 3);
+  w.clock.run();
+  CHECK(w.context.counters().peak_held <= 1U << 20U);
+  CHECK(w.reads() < 20);
+  REQUIRE(queue.next(events, 0s) == 1);
+  CHECK(events[0].tag == 3);
+  items.notify(queue, 4);  // there is something
+  REQUIRE(queue.next(events, 0s) == 1);
+  CHECK(events[0].tag == 4);
+}
+
+TEST_CASE("getter: a queue hears of an error and of a cancel, once each", "[download]") {
+  get_fixture w;
+  completion_queue queue;
+  std::array<dataflux::completion_event, 4> events;
+  auto requests = w.put_many(1, 10);
+  requests[0].object = "missing";
+  requests[0].object_size.reset();
+  getter fails(w.context, {.bucket = "bucket", .on_error = get_on_error::stop}, requests);
+  fails.notify(queue, 1);
+  w.clock.run();
+  REQUIRE(queue.next(events, 0s) == 1);
+  get_fixture::batch none;
+  CHECK(fails.try_next_batch(1, none).error().code() == errc::not_found);
+
+  getter stopped(w.context, {.bucket = "bucket"}, w.put_many(5, 10));
+  stopped.notify(queue, 2);
+  stopped.cancel();
+  w.clock.run();
+  REQUIRE(queue.next(events, 0s) == 1);
+  CHECK(events[0].tag == 2);
+  CHECK(stopped.try_next_batch(1, none).error().code() == errc::cancelled);
+  CHECK(none.empty());
+}
+
+TEST_CASE("getter: a getter that is gone tells no queue", "[download]") {
+  get_fixture w;
+  std::array<dataflux::completion_event, 4> events;
+  completion_queue queue;
+  // On the strand, where a getter does not wait for its end.
+  w.clock.post([&] {
+    getter items(w.context, {.bucket = "bucket"}, w.put_many(5, 10));
+    items.notify(queue, 1);
+  });
+  w.clock.run();
+  CHECK(queue.next(events, 0s) == 0);
+}
+
+TEST_CASE("getter: rows of a listing by their numbers, in any order", "[download]") {
+  get_fixture w;
+  w.put_many(300, 500);
+  const auto listed =
+      w.end(w.store.submit(dataflux::list_page_request{.bucket = "bucket"})).value();
+  std::vector<std::uint64_t> drawn;
+  for (std::uint64_t i = 0; i < 300; ++i) drawn.push_back(i * 7 % 300);
+  drawn.push_back(5);  // once more
+  getter items(w.context, {.bucket = "bucket"}, listed.objects.slice(0, 300), drawn);
+  std::size_t n = 0;
+  CHECK_FALSE(w.read_all(items, 20, [&](const got_item& item) {
+    REQUIRE_FALSE(item.failure);
+    const auto row = listed.objects[static_cast<std::size_t>(drawn[n])];
+    CHECK(item.index == n++);
+    CHECK(item.object == row.name);
+    CHECK(item.generation == row.generation);
+    CHECK(item.verified);
+    CHECK(same(item.bytes, body_of(500, std::stoul(item.object.str()))));
+  }));
+  CHECK(n == drawn.size());
+}
+
+TEST_CASE("getter: a row that a listing has not fails in its place, unasked", "[download]") {
+  get_fixture w;
+  w.put_many(3, 500);
+  const auto listed =
+      w.end(w.store.submit(dataflux::list_page_request{.bucket = "bucket"})).value();
+  w.store.reset_counters();
+  getter items(w.context, {.bucket = "bucket"}, listed.objects.slice(0, 3),
+               {0, 3, 2, std::numeric_limits<std::uint64_t>::max()});
+  std::vector<bool> good;
+  CHECK_FALSE(w.read_all(items, 9, [&](const got_item& item) {
+    good.push_back(!item.failure);
+    if (item.failure) {
+      CHECK(item.failure->code() == errc::out_of_range);
+      CHECK(item.failure->message().find("of a listing of 3") != std::string::npos);
+    }
+  }));
+  CHECK(good == std::vector<bool>{true, false, true, false});
+  CHECK(w.reads() == 2);
+}
+
+TEST_CASE("getter: a stream waits for its feed, and ends with it", "[download]") {
+  get_fixture w;
+  auto requests = w.put_many(30, 500);
+  dataflux::get_feed feed;
+  getter items(w.context, {.bucket = "bucket"}, feed);
+  get_fixture::batch got;
+  w.clock.run();
+  CHECK(items.try_next_batch(100, got).value() == taken::nothing);
+  const std::span all(requests);
+  CHECK(feed.push(all.first(10)) == 10);
+  w.clock.run();
+  CHECK(items.try_next_batch(100, got).value() == taken::some);
+  CHECK(got.size() == 10);
+  CHECK(items.try_next_batch(100, got).value() == taken::nothing);
+  completion_queue queue;
+  std::array<dataflux::completion_event, 2> events;
+  items.notify(queue, 1);
+  w.clock.run();
+  CHECK(queue.next(events, 0s) == 0);
+  CHECK(feed.push(all.subspan(10)) == 20);
+  feed.finish();
+  w.clock.run();
+  CHECK(queue.next(events, 0s) == 1);
+  CHECK(items.try_next_batch(100, got).value() == taken::some);
+  w.clock.run();
+  CHECK(items.try_next_batch(100, got).value() == taken::ended);
+  REQUIRE(got.size() == 30);
+  for (std::size_t i = 0; i < 30; ++i) {
+    CHECK(got[i].index == i);
+    CHECK(same(got[i].bytes, body_of(500, i)));
+  }
+  CHECK(feed.push(all.first(1)) == 0);
+}
+
+TEST_CASE("getter: a feed is bounded, and has room again when items were taken", "[download]") {
+  get_fixture w({.memory_cap = 1U << 20U});
+  auto requests = w.put_many(100, 100'000);
+  dataflux::get_feed feed(5);
+  getter items(w.context, {.bucket = "bucket"}, feed);
+  std::span<get_request> rest(requests);
+  std::size_t got = 0;
+  std::size_t refusals = 0;
+  while (got < 100) {
+    const std::size_t taken_now = feed.push(rest);
+    CHECK(taken_now <= 5);
+    if (taken_now < rest.size()) ++refusals;
+    rest = rest.subspan(taken_now);
+    if (rest.empty()) feed.finish();
+    w.clock.run();
+    get_fixture::batch some;
+    if (items.try_next_batch(3, some).value() != taken::some) continue;
+    for (const got_item& item : some) {
+      CHECK(item.index == got);
+      CHECK(same(item.bytes, body_of(100'000, got++)));
+    }
+    w.check();
+  }
+  CHECK(refusals > 10);
+  w.clock.run();
+  get_fixture::batch none;
+  CHECK(items.try_next_batch(3, none).value() == taken::ended);
+}
+
+TEST_CASE("getter: a feed of rows, and of ranges that come one by one", "[download]") {
+  get_fixture w;
+  w.put_many(50, 400);
+  const auto listed =
+      w.end(w.store.submit(dataflux::list_page_request{.bucket = "bucket"})).value();
+  {
+    dataflux::get_feed feed(listed.objects.slice(0, 50));
+    getter items(w.context, {.bucket = "bucket"}, feed);
+    const std::array<std::uint64_t, 3> rows{7, 50, 0};
+    CHECK(feed.push_rows(rows) == 3);
+    feed.finish();
+    std::vector<std::string> names;
+    CHECK_FALSE(w.read_all(items, 9, [&](const got_item& item) {
+      names.push_back(item.failure ? "?" : item.object.str());
+    }));
+    CHECK(names == std::vector<std::string>{std::string(listed.objects[7].name), "?",
+                                            std::string(listed.objects[0].name)});
+  }
+  {
+    // Ranges of one object are gathered as far as they are there, and nothing waits for more.
+    dataflux::get_feed feed;
+    getter items(w.context, {.bucket = "bucket"}, feed);
+    get_fixture::batch got;
+    for (std::uint64_t i = 0; i < 8; ++i) {
+      std::array<get_request, 1> one{
+          get_request{.object = "3", .range = byte_range::span(i * 50, 50), .object_size = 400}};
+      CHECK(feed.push(one) == 1);
+      w.clock.run();
+      CHECK(items.try_next_batch(9, got).value() == taken::some);
+      REQUIRE(got.size() == i + 1);
+      CHECK_FALSE(got.back().failure);
+    }
+  }
+}
+
+TEST_CASE("getter: a feed whose stream was cancelled takes nothing", "[download]") {
+  get_fixture w;
+  auto requests = w.put_many(4, 500);
+  dataflux::get_feed feed;
+  {
+    getter items(w.context, {.bucket = "bucket"}, feed);
+    CHECK(feed.push(std::span(requests).first(2)) == 2);
+    items.cancel();
+    w.clock.run();
+    get_fixture::batch none;
+    CHECK(items.try_next_batch(9, none).error().code() == errc::cancelled);
+    CHECK(feed.push(std::span(requests).subspan(2)) == 0);
+  }
+  w.at_rest();
 }
 
 }  // namespace getter_test

@@ -5,11 +5,13 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <thread>
 #include <vector>
 
 #include <poll.h>
+#include <pthread.h>
 
 namespace completion_queue_test {
 
@@ -99,6 +101,50 @@ TEST_CASE("completion_queue: a waiting thread is woken without a time limit", "[
   producer.join();
   CHECK(out[0].tag == 77);
   CHECK(out[0].code == errc::not_found);
+}
+
+TEST_CASE("completion_queue: wait says whether there is something, and takes nothing", "[exec]") {
+  using wait_end = completion_queue::wait_end;
+  completion_queue queue;
+  CHECK(queue.wait(0s) == wait_end::timed_out);
+  CHECK(queue.wait(-1s) == wait_end::timed_out);
+  CHECK(queue.wait(2ms) == wait_end::timed_out);
+  queue.push({5, errc::ok});
+  CHECK(queue.wait(duration::max()) == wait_end::ready);
+  CHECK(queue.wait(0s) == wait_end::ready);
+  std::array<completion_event, 2> out;
+  CHECK(queue.next(out, 0s) == 1);
+  CHECK(queue.wait(0s) == wait_end::timed_out);
+}
+
+TEST_CASE("completion_queue: a signal ends a wait", "[exec]") {
+  static std::atomic<int> caught{0};
+  struct sigaction counts {};
+  struct sigaction before {};
+  counts.sa_handler = [](int) { ++caught; };
+  counts.sa_flags = SA_RESTART;
+  REQUIRE(::sigaction(SIGUSR2, &counts, &before) == 0);
+  completion_queue queue;
+  std::array<completion_event, 1> out;
+  const bool by_next = GENERATE(false, true);
+  std::atomic<bool> ended{false};
+  const pthread_t waiter = ::pthread_self();
+  std::thread sender([&] {
+    // Again and again: the first one may come before the wait.
+    while (!ended) {
+      ::pthread_kill(waiter, SIGUSR2);
+      std::this_thread::sleep_for(1ms);
+    }
+  });
+  if (by_next) {
+    CHECK(queue.next(out, duration::max()) == 0);
+  } else {
+    CHECK(queue.wait(duration::max()) == completion_queue::wait_end::interrupted);
+  }
+  ended = true;
+  sender.join();
+  CHECK(caught > 0);
+  ::sigaction(SIGUSR2, &before, nullptr);
 }
 
 TEST_CASE("completion_queue: many producers and consumers lose and repeat nothing", "[exec]") {

@@ -167,7 +167,7 @@ TEST_CASE("trust_store: read again after a day, and kept when that fails (mend 1
       ::SSL_CTX_new(::TLS_client_method()), &::SSL_CTX_free);
   const dataflux::time_point start{};
   auto file = std::make_unique<authority_file>(own.authority_pem);
-  http::detail::trust_store subject(file->path(), nullptr, nullptr);
+  http::detail::trust_store subject({.file = file->path()});
   REQUIRE(subject.attach(context.get(), start));
   ::X509_STORE* const first = ::SSL_CTX_get_cert_store(context.get());
   REQUIRE(subject.attach(context.get(), start + 23h));
@@ -179,7 +179,7 @@ TEST_CASE("trust_store: read again after a day, and kept when that fails (mend 1
   REQUIRE(subject.attach(context.get(), start + 100h));
   CHECK(::SSL_CTX_get_cert_store(context.get()) == second);
 
-  http::detail::trust_store none("/nonexistent/ca.pem", nullptr, nullptr);
+  http::detail::trust_store none({.file = "/nonexistent/ca.pem"});
   const auto failed = none.attach(context.get(), start);
   REQUIRE_FALSE(failed);
   CHECK_FALSE(failed.error().retryable());

@@ -1,6 +1,7 @@
 #include "fast_list_fixture.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <set>
 
@@ -10,6 +11,7 @@ using dataflux::errc;
 using dataflux::fast_list_request;
 using dataflux::fast_lister;
 using dataflux::list_order;
+using dataflux::taken;
 using namespace std::chrono_literals;
 
 namespace {
@@ -253,6 +255,52 @@ TEST_CASE("fast_lister: a completion may destroy it", "[list]") {
   CHECK(called);
   CHECK(w.inner.in_flight() == 0);
   CHECK(w.store.calls < 5);
+}
+
+TEST_CASE("fast_lister: a queue tells when a try has a page", "[list]") {
+  fixture w(numbered(30'000));
+  dataflux::completion_queue queue;
+  std::array<dataflux::completion_event, 4> events;
+  fast_lister lister(w.store, {.bucket = "bucket", .order = list_order::by_name});
+  dataflux::listed_page page;
+  CHECK(lister.try_next_page(page).value() == taken::nothing);
+  std::vector<std::string> names;
+  for (bool more = true; more;) {
+    lister.notify(queue, 9);
+    std::size_t count = 0;
+    while ((count = queue.next(events, 0s)) == 0) REQUIRE(w.clock.run_one());
+    CHECK(count == 1);
+    CHECK(events[0].tag == 9);
+    const taken what = lister.try_next_page(page).value();
+    CHECK(what != taken::nothing);
+    more = what == taken::some;
+    if (more) {
+      for (auto& name : names_of(page.objects)) names.push_back(std::move(name));
+    }
+  }
+  CHECK(names == w.source->names());
+  CHECK(queue.next(events, 0s) == 0);
+  CHECK(lister.try_next_page(page).value() == taken::ended);
+}
+
+TEST_CASE("fast_lister: a queue hears of a cancel, and of nothing from one that is gone",
+          "[list]") {
+  fixture w(numbered(30'000));
+  dataflux::completion_queue queue;
+  std::array<dataflux::completion_event, 4> events;
+  dataflux::listed_page page;
+  fast_lister lister(w.store, {.bucket = "bucket"});
+  lister.notify(queue, 1);
+  lister.cancel();
+  w.clock.run();
+  REQUIRE(queue.next(events, 0s) == 1);
+  CHECK(lister.try_next_page(page).error().code() == errc::cancelled);
+  {
+    fast_lister dropped(w.store, {.bucket = "bucket"});
+    dropped.notify(queue, 2);
+  }
+  w.clock.run();
+  CHECK(queue.next(events, 0s) == 0);
 }
 
 }  // namespace fast_lister_test

@@ -25,6 +25,10 @@ struct access_token {
   system_time expires{};
 };
 
+/// May it go behind "Authorization: Bearer " at `now`? Errors: invalid_argument when it is empty,
+/// has control characters or has expired.
+result<void> check_token(const access_token& token, system_time now);
+
 /// What a flow may know at one step.
 struct flow_moment {
   system_time now{};

@@ -1,11 +1,11 @@
 #pragma once
 
+#include <dataflux/auth/detail/authorization_value.hpp>
 #include <dataflux/auth/detail/token_cache.hpp>
 #include <dataflux/detail/collecting_sink.hpp>
 #include <dataflux/exec/detail/blocking_worker.hpp>
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <mutex>
 #include <random>
@@ -25,33 +25,6 @@ inline constexpr std::chrono::seconds first_backoff{10};
 inline constexpr std::chrono::seconds longest_backoff{60};
 inline constexpr std::chrono::seconds error_remembered{1};
 inline constexpr std::size_t longest_reply = std::size_t{1} << 20;
-
-/// What the calls of one hour share; never changed once it is shared.
-struct authorization_value {
-  std::string text{};
-  time_point gone{never};
-};
-using authorization_ptr = std::shared_ptr<const authorization_value>;
-
-/// A thread's copy of the current value. `owner` and `version` say of which cache and which of its
-/// values it is; zero owns nothing.
-struct authorization_copy {
-  std::uint64_t owner{0};
-  std::uint64_t version{0};
-  authorization_ptr value{};
-};
-
-/// std::atomic<std::shared_ptr> takes a lock at every load, and a bare pointer could be freed under
-/// a reader: so each thread holds a share of its own, and compares one number for each call.
-inline authorization_copy& this_threads_copy(std::uint64_t owner) noexcept {
-  thread_local std::array<authorization_copy, 8> copies;
-  return copies[owner % copies.size()];
-}
-
-inline std::uint64_t next_cache_number() noexcept {
-  static std::atomic<std::uint64_t> last{0};
-  return last.fetch_add(1, std::memory_order_relaxed) + 1;
-}
 
 }  // namespace detail
 
@@ -127,16 +100,13 @@ class token_cache::refresher final : public http::exchange {
   }
 
   result<void> set_token(const access_token& token) {
-    http::header_list check;
-    check.add("Authorization", token.value);
-    if (token.value.empty() || !check.valid()) {
-      return error{errc::invalid_argument, "the token is empty or has control characters"};
-    }
     std::scoped_lock lock(mutex_);
-    if (token.expires <= wall_now()) {
-      return error{errc::invalid_argument, "the token has expired already"};
-    }
+    if (auto good = check_token(token, wall_now()); !good) return good;
     install(token);
+    // A flow that waits, for this one perhaps, has its end.
+    if (running_ && !closed_) {
+      executor->post([self = ref<refresher>::share(this)] { self->stop_waiting(); });
+    }
     return {};
   }
 
@@ -251,6 +221,7 @@ class token_cache::refresher final : public http::exchange {
   void advance(flow_event event) {
     std::unique_lock lock(mutex_);
     if (closed_) return;
+    timer_ = timer_id::none;
     const flow_moment moment{wall_now(), chance()};
     lock.unlock();
     if (flow_ == nullptr && credentials_ != nullptr) flow_ = credentials_->start();
@@ -293,6 +264,16 @@ class token_cache::refresher final : public http::exchange {
     timer_ =
         executor->at(deadline_after(executor->now(), wait),
                      [self = ref<refresher>::share(this)] { self->advance(std::monostate{}); });
+  }
+
+  void stop_waiting() {
+    std::unique_lock lock(mutex_);
+    if (closed_ || timer_ == timer_id::none) return;
+    executor->cancel(timer_);
+    timer_ = timer_id::none;
+    running_ = false;
+    lock.unlock();
+    flow_.reset();
   }
 
   void block_on(blocking_step step) {

@@ -8,6 +8,7 @@
 #include <dataflux/detail/process_stamp.hpp>
 #include <dataflux/exec/detail/fork.hpp>
 #include <dataflux/store/object_metadata.hpp>
+#include <dataflux/transfer/detail/coalesce.hpp>
 #include <dataflux/transfer/detail/ranged_read.hpp>
 #include <dataflux/transfer/detail/read_member.hpp>
 #include <dataflux/transfer/transfer_context.hpp>
@@ -66,6 +67,14 @@ class reader_state final : public std::enable_shared_from_this<reader_state> {
   void plan(reader_call& call);
   /// Reads a range into memory of the caller's, or of a load's.
   void read(byte_extent range, bytes_span into, const call_limits& limits, ranged done);
+  /// The same by one request; the sink is the caller's.
+  void read(byte_extent range, byte_sink& sink, const call_limits& limits,
+            object_store::completion<read_summary> done);
+  /// Whether a range has too few bytes for a request of its own into the caller's memory.
+  bool is_short(std::uint64_t length) const noexcept {
+    return !by_parts() && length < request_.block;
+  }
+  coalesce_options coalescing() const noexcept;
   /// How much of `left`, which is read straight into the caller's memory, one request asks for.
   std::uint64_t slice_of(std::uint64_t left) const noexcept;
   /// Notes what has been read; an error if that shows that the object is damaged.
@@ -97,6 +106,7 @@ class reader_state final : public std::enable_shared_from_this<reader_state> {
   void advance();
   void read_on_ahead();
   std::uint64_t rewarded_ahead() const;
+  error explained(error why);
   std::optional<error> check_part(byte_extent range, std::uint32_t crc) const;
   void lose(const error& why);
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/checkpoint/checkpoint_reader.hpp>
+#include <dataflux/checkpoint/detail/ranges_call.hpp>
 #include <dataflux/checkpoint/detail/reader_call.hpp>
 #include <dataflux/checkpoint/detail/reader_state.hpp>
 #include <dataflux/codec/crc32c.hpp>
@@ -168,6 +169,27 @@ DATAFLUX_INLINE void checkpoint_reader::start_read_at(std::uint64_t offset, byte
                                                       const call_limits& limits,
                                                       completion<void> done) {
   detail::start_piece(state_, offset, memory, limits, std::move(done));
+}
+
+DATAFLUX_INLINE result<void> checkpoint_reader::read_ranges(std::vector<range_read> ranges,
+                                                            const call_limits& limits,
+                                                            range_told each) {
+  return submit_read_ranges(std::move(ranges), limits, std::move(each)).take();
+}
+DATAFLUX_INLINE operation<void> checkpoint_reader::submit_read_ranges(
+    std::vector<range_read> ranges, call_limits limits, range_told each) {
+  return start_operation<void>(limits, [&](auto done) {
+    start_read_ranges(std::move(ranges), limits, std::move(each), std::move(done));
+  });
+}
+DATAFLUX_INLINE void checkpoint_reader::start_read_ranges(std::vector<range_read> ranges,
+                                                          const call_limits& limits,
+                                                          range_told each, completion<void> done) {
+  if (state_->inherited()) return done(forked_error("reader"));
+  state_->strand().post([call = std::make_shared<detail::ranges_call>(
+                             state_, std::move(ranges), limits, std::move(each), std::move(done))] {
+    call->begin();
+  });
 }
 
 DATAFLUX_INLINE result<void> checkpoint_reader::read_all(bytes_span memory,

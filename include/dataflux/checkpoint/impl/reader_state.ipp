@@ -100,18 +100,41 @@ DATAFLUX_INLINE void reader_state::read(byte_extent range, bytes_span into,
       context_.state()->engine, std::move(r), into,
       [self = shared_from_this(), done = std::move(done)](result<ranged_read_summary> o) mutable {
         if (o) return done(std::move(o));
-        error e = std::move(o).error();
-        if (e.code() == errc::not_found && self->request_.generation == 0) {
-          e = self->described(errc::aborted,
-                              "the object was replaced after it was opened, and what was opened "
-                              "is gone");
-          e.with_retryable(true);
-        }
-        e.with_generation(self->generation_);
-        if (e.code() == errc::data_loss) self->lose(e);
-        done(std::move(e));
+        done(self->explained(std::move(o).error()));
       },
       &member_);
+}
+
+DATAFLUX_INLINE void reader_state::read(byte_extent range, byte_sink& sink,
+                                        const call_limits& limits,
+                                        object_store::completion<read_summary> done) {
+  context_.state()->engine.start(
+      {.bucket = request_.bucket,
+       .object = request_.object,
+       .range = byte_range::span(range.offset, range.length),
+       .generation = generation_,
+       .limits = limits},
+      sink,
+      [self = shared_from_this(), done = std::move(done)](result<read_summary> o) mutable {
+        if (o) return done(std::move(o));
+        done(self->explained(std::move(o).error()));
+      },
+      &member_);
+}
+
+DATAFLUX_INLINE error reader_state::explained(error why) {
+  if (why.code() == errc::not_found && request_.generation == 0) {
+    why = described(errc::aborted,
+                    "the object was replaced after it was opened, and what was opened is gone");
+    why.with_retryable(true);
+  }
+  why.with_generation(generation_);
+  if (why.code() == errc::data_loss) lose(why);
+  return why;
+}
+
+DATAFLUX_INLINE coalesce_options reader_state::coalescing() const noexcept {
+  return context_.state()->coalescing(context_.state()->engine.estimate());
 }
 
 DATAFLUX_INLINE std::optional<error> reader_state::received(byte_extent range, bytes_view bytes,

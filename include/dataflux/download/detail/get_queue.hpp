@@ -4,6 +4,7 @@
 #include <dataflux/detail/process_stamp.hpp>
 #include <dataflux/download/detail/get_unit.hpp>
 #include <dataflux/download/getter.hpp>
+#include <dataflux/exec/detail/bells.hpp>
 #include <dataflux/exec/detail/fork.hpp>
 #include <dataflux/exec/detail/scheduler.hpp>
 #include <dataflux/result.hpp>
@@ -63,8 +64,8 @@ class get_queue {
   void quiet();
 
   // The reader's side.
-  /// What is there, at most `max` of it, into `into`. `tell`: the stream has something to learn.
-  enum class taken : std::uint8_t { some, nothing, ended };
+  /// What is there, at most `max` of it, behind what is in `into`. `tell`: the stream has something
+  /// to learn.
   taken take(std::size_t max, items& into, bool& tell);
   taken take_one(std::optional<got_item>& into, bool& tell);
   /// The outcome of the stream, once there is no item any more.
@@ -80,6 +81,11 @@ class get_queue {
   /// `done` gets what comes, later or, if that has come, now. `on_stop` ends with the waiting. The
   /// stream has something to learn then.
   void wait(std::size_t max, completion done, std::shared_ptr<void> on_stop);
+  /// Rings once something is there, or the end; now if it is already. The stream has something to
+  /// learn then.
+  void notify(completion_queue& queue, std::uint64_t tag);
+  /// Rings for nobody any more.
+  void silence();
   void wait_until_quiet();
   bool inherited() const noexcept { return born_.inherited(); }
 
@@ -111,6 +117,7 @@ class get_queue {
   std::condition_variable quiet_changed_{};
   fifo<get_unit*> ready_{};
   std::vector<waiter> waiters_{};  ///< the first one has waited longest
+  bells bells_{};
   std::deque<seat> seats_{};
   std::vector<seat*> free_seats_{};
   std::vector<get_event> events_{};

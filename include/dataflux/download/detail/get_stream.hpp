@@ -106,6 +106,7 @@ class get_stream final : public read_member, public coordinator<get_stream> {
   std::uint64_t pulled_{0};
   std::size_t unput_{0};  ///< units that the queue has not
   bool exhausted_{false};
+  bool dry_{false};  ///< the source had nothing yet
   bool finished_{false};
   bool stopped_{false};
   bool settled_{false};

@@ -25,6 +25,7 @@ struct get_piece {
 
   get_request request{};  ///< without the name
   object_name name{};
+  std::optional<error> refused{};  ///< by the source: there is no such request
   std::uint64_t index{0};
   /// Of the object, from the request or, when it says nothing, from the first answer.
   std::optional<std::uint64_t> object_size{};
@@ -52,9 +53,9 @@ struct get_piece {
   bool placed() const noexcept { return object_size || !request.range.is_suffix(); }
 };
 
-/// Private: where the next requests of a stream come from: fills in `request` and `name`, or gives
-/// false at the end. As get_source.
-using piece_source = unique_function<bool(get_piece&)>;
+/// Private: where the next requests of a stream come from: fills in `request` and `name`. As
+/// get_source. After taken::nothing it is asked again when the stream is woken.
+using piece_source = unique_function<taken(get_piece&)>;
 
 /// Private: takes the bytes of one read, into the caller's memory or into the library's. That is
 /// taken only when the first byte is there: what waits for the network holds none, so that few

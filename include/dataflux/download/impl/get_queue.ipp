@@ -9,7 +9,7 @@
 /// again. A reader takes what is there, or waits: those who wait are served first come, first
 /// served, and one of them gets a batch as soon as the stream calls serve(). A thread that sleeps
 /// is woken and takes what it finds itself, so that it costs neither an allocation nor a second
-/// lock.
+/// lock. Bells are rung by serve() and end(), and say no more than that a look is worth while.
 ///
 /// events_ are what the stream has to learn, in order. The stream takes them when it advances; the
 /// reader wakes it only when nothing is left, when it has to wait, or when enough has gathered.
@@ -57,8 +57,9 @@ DATAFLUX_INLINE got_item get_queue::hand_one(time_point now) {
 DATAFLUX_INLINE bool get_queue::hand_out(std::size_t max, items& into) {
   if (ready_.empty()) return false;
   const time_point now = strand_.now();
-  into.reserve(std::min(max, ready_.size()));
-  while (into.size() < max && !ready_.empty()) into.push_back(hand_one(now));
+  const std::size_t most = into.size() + std::min(max, ready_.size());
+  if (into.capacity() < most) into.reserve(most);
+  for (; max > 0 && !ready_.empty(); --max) into.push_back(hand_one(now));
   return true;
 }
 
@@ -97,6 +98,10 @@ DATAFLUX_INLINE get_queue::served get_queue::serve(std::size_t least) {
     hand(std::move(first), std::move(found));
     lock.lock();
   }
+  if (!bells_.empty() && ready_.size() > promised) {
+    if (ready_.size() < least) return served::held_back;
+    bells_.ring();
+  }
   return what;
 }
 
@@ -110,6 +115,7 @@ DATAFLUX_INLINE void get_queue::end(const std::optional<error>& failure, bool dr
     failure_ = failure;
     if (drop) ready_.clear();
     waiting.swap(waiters_);
+    bells_.ring();
     for (waiter& each : waiting) {
       if (each.sleeper != nullptr) each.sleeper->called = true;
     }
@@ -159,14 +165,14 @@ DATAFLUX_INLINE bool get_queue::should_tell() const noexcept {
   return ready_.empty() || events_.size() >= telling_events || untold_bytes_ >= telling_bytes_;
 }
 
-DATAFLUX_INLINE get_queue::taken get_queue::take(std::size_t max, items& into, bool& tell) {
+DATAFLUX_INLINE taken get_queue::take(std::size_t max, items& into, bool& tell) {
   std::scoped_lock lock(mutex_);
   if (!hand_out(max, into)) return ended_ ? taken::ended : taken::nothing;
   tell = should_tell();
   return taken::some;
 }
 
-DATAFLUX_INLINE get_queue::taken get_queue::take_one(std::optional<got_item>& into, bool& tell) {
+DATAFLUX_INLINE taken get_queue::take_one(std::optional<got_item>& into, bool& tell) {
   std::scoped_lock lock(mutex_);
   if (ready_.empty()) return ended_ ? taken::ended : taken::nothing;
   into.emplace(hand_one(strand_.now()));
@@ -210,6 +216,18 @@ DATAFLUX_INLINE void get_queue::wait(std::size_t max, completion done,
   } else {
     hand(std::move(late), std::move(found));
   }
+}
+
+DATAFLUX_INLINE void get_queue::notify(completion_queue& queue, std::uint64_t tag) {
+  std::scoped_lock lock(mutex_);
+  bells_.add(queue, tag);
+  if (!ready_.empty() || ended_) return bells_.ring();
+  events_.push_back({get_event::kind::waits, 0, nullptr, strand_.now()});
+}
+
+DATAFLUX_INLINE void get_queue::silence() {
+  std::scoped_lock lock(mutex_);
+  bells_.remove();
 }
 
 DATAFLUX_INLINE void get_queue::wait_until_quiet() {

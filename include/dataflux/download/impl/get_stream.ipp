@@ -83,6 +83,7 @@ DATAFLUX_INLINE void get_stream::advance() {
     stop(error(errc::cancelled, "the stream was cancelled"), true);
   }
   learn();
+  if (std::exchange(dry_, false)) window_->set_dry(false);
   fill();
   hand_over();
   core_->publish();
@@ -220,10 +221,13 @@ DATAFLUX_INLINE std::unique_ptr<get_unit> get_stream::fresh_unit() {
   return unit;
 }
 
-/// The source's next one; false at the end.
+/// The source's next one; false when it is dry or exhausted.
 DATAFLUX_INLINE bool get_stream::pull_request(get_piece& into) {
-  exhausted_ = exhausted_ || !source_(into);
-  if (exhausted_) return false;
+  if (exhausted_ || dry_) return false;
+  const taken what = source_(into);
+  exhausted_ = what == taken::ended;
+  dry_ = what == taken::nothing;
+  if (what != taken::some) return false;
   into.index = pulled_++;
   into.begin_anew();
   return true;
@@ -269,6 +273,9 @@ DATAFLUX_INLINE void get_stream::gather(get_unit& unit) {
 DATAFLUX_INLINE void get_stream::pull() {
   auto unit = fresh_unit();
   if (!next_request(unit->pieces.emplace_back())) {
+    unit->pieces.clear();
+    spare_.push_back(std::move(unit));
+    if (dry_) return window_->set_dry(true);
     finished_ = true;
     return window_->finish();
   }

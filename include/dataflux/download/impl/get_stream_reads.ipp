@@ -14,8 +14,6 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 inline constexpr std::uint64_t least_slice = 1U << 20U;
 /// Slices under way are such a part of the cap.
 inline constexpr std::uint64_t under_way_of_cap = 4;
-/// Read rather than skipped, until round trip and bandwidth are known.
-inline constexpr std::uint64_t first_gap = 256U << 10U;
 
 DATAFLUX_INLINE call_limits get_stream::limits(const get_unit& unit) const {
   return {.stop = unit.stop ? unit.stop->get_token() : requests_token()};
@@ -156,17 +154,12 @@ DATAFLUX_INLINE void get_stream::read_group(get_unit& unit) {
     for (get_piece& other : unit.pieces) other.failure = p.failure;
     return done(unit);
   }
-  const network_estimate& network = core_->counters.network;
-  const std::uint64_t gap = coalesce_gap(network.round_trip, network.connection_bandwidth);
-  const std::uint64_t slice = core_->options.slice;
   one_more();
-  std::make_shared<get_group>(
-      core_->engine, *this, request_.bucket, unit.pieces,
-      coalesce_options{.gap = std::min(gap > 0 ? gap : first_gap, slice), .slice = slice},
-      limits(unit).stop,
-      [self = shared_from_this(), &unit] {
-        if (!self->ended(unit)) self->done(unit);
-      })
+  std::make_shared<get_group>(core_->engine, *this, request_.bucket, unit.pieces,
+                              core_->coalescing(core_->counters.network), limits(unit).stop,
+                              [self = shared_from_this(), &unit] {
+                                if (!self->ended(unit)) self->done(unit);
+                              })
       ->start();
 }
 

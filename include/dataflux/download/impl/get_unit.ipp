@@ -26,6 +26,10 @@ DATAFLUX_INLINE void get_piece::begin_anew() {
 DATAFLUX_INLINE void get_piece::resolve() {
   const byte_range& range = request.range;
   const bool bounded = range.length() != byte_range::to_end;
+  if (refused) {
+    failure = refused;
+    return;
+  }
   if (!range.valid()) return fail(errc::invalid_argument, "the range is empty, or ends too far");
   if (object_size) {
     const std::uint64_t size = *object_size;

@@ -3,11 +3,14 @@
 #include <dataflux/exec/completion_queue.hpp>
 #include <dataflux/exec/detail/fork.hpp>
 
+#include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <ctime>
+#include <limits>
 #include <system_error>
 
 namespace dataflux::inline DATAFLUX_ABI {
@@ -19,10 +22,7 @@ DATAFLUX_INLINE completion_queue::completion_queue()
   }
 }
 
-DATAFLUX_INLINE completion_queue::~completion_queue() {
-  ::close(descriptor_);
-  if (inherited()) static_cast<void>(arrived_.release());
-}
+DATAFLUX_INLINE completion_queue::~completion_queue() { ::close(descriptor_); }
 
 DATAFLUX_INLINE bool completion_queue::inherited() const noexcept { return born_.inherited(); }
 
@@ -34,23 +34,23 @@ DATAFLUX_INLINE void completion_queue::push(completion_event event) {
   // The descriptor changes only when the queue becomes empty or stops being it, and under the
   // lock, so that the two always agree: a batch costs two system calls, however large it is.
   if (was_empty) ::eventfd_write(descriptor_, 1);
-  arrived_->notify_one();
 }
 
-DATAFLUX_INLINE std::size_t completion_queue::next(std::span<completion_event> out,
-                                                   duration limit) {
-  // The descriptor is shared with the parent: a child must not take the parent's signal away.
-  if (out.empty() || inherited()) return 0;
-  std::unique_lock lock(mutex_);
-  const auto some = [this] { return head_ != events_.size(); };
-  if (!some() && limit > duration::zero()) {
-    const time_point until = deadline_after(clock::now(), limit);
-    if (until == never) {
-      arrived_->wait(lock, some);
-    } else {
-      arrived_->wait_until(lock, until, some);
-    }
-  }
+DATAFLUX_INLINE completion_queue::wait_end completion_queue::wait(duration limit) const {
+  if (inherited()) return wait_end::timed_out;
+  const duration waits = std::max(limit, duration::zero());
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(waits);
+  timespec time{};
+  time.tv_sec = static_cast<std::time_t>(seconds.count());
+  time.tv_nsec = static_cast<long>((waits - seconds).count());
+  pollfd arrived{descriptor_, POLLIN, 0};
+  const int found = ::ppoll(&arrived, 1, &time, nullptr);
+  if (found > 0) return wait_end::ready;
+  return found < 0 && errno == EINTR ? wait_end::interrupted : wait_end::timed_out;
+}
+
+DATAFLUX_INLINE std::size_t completion_queue::take(std::span<completion_event> out) {
+  std::scoped_lock lock(mutex_);
   const std::size_t count = std::min(out.size(), events_.size() - head_);
   if (count == 0) return 0;
   std::copy_n(events_.data() + head_, count, out.data());
@@ -66,6 +66,17 @@ DATAFLUX_INLINE std::size_t completion_queue::next(std::span<completion_event> o
     events_.erase(events_.begin(), events_.begin() + static_cast<std::ptrdiff_t>(head_));
     head_ = 0;
   }
+  return count;
+}
+
+DATAFLUX_INLINE std::size_t completion_queue::next(std::span<completion_event> out,
+                                                   duration limit) {
+  // The descriptor is shared with the parent: a child must not take the parent's signal away.
+  if (out.empty() || inherited()) return 0;
+  std::size_t count = take(out);
+  if (count > 0 || limit <= duration::zero()) return count;
+  const time_point until = deadline_after(clock::now(), limit);
+  while (count == 0 && wait(until - clock::now()) == wait_end::ready) count = take(out);
   return count;
 }
 

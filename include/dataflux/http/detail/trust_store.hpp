@@ -1,10 +1,11 @@
 #pragma once
 
 #include <dataflux/deadline.hpp>
+#include <dataflux/http/detail/trust_places.hpp>
 #include <dataflux/result.hpp>
 
 #include <memory>
-#include <string>
+#include <utility>
 
 struct ssl_ctx_st;     // SSL_CTX
 struct x509_store_st;  // X509_STORE
@@ -16,25 +17,21 @@ namespace dataflux::inline DATAFLUX_ABI::http::detail {
 /// thread-safe.
 class trust_store {
  public:
-  /// A PEM file; where that is empty, the system's; where that is null, the system's folder of
-  /// hashed names (openssl rehash), which may be null, too.
-  trust_store(const std::string& file, const char* system_file, const char* system_folder)
-      : file_(file.empty() && system_file != nullptr ? system_file : file),
-        folder_(system_folder != nullptr ? system_folder : "") {}
+  explicit trust_store(trust_places places) : places_(std::move(places)) {}
   trust_store(const trust_store&) = delete;
   trust_store& operator=(const trust_store&) = delete;
 
   /// Has `context` trust them and nobody else, and read ahead. Errors: unavailable, retryable, when
   /// no descriptor is left to read the file; failed_precondition when it cannot be read or holds no
-  /// certificate. When it cannot be read again, the authorities that were read before stay.
+  /// certificate, or when nobody knows of a place. When it cannot be read again, the authorities
+  /// that were read before stay.
   result<void> attach(::ssl_ctx_st* context, time_point now);
 
  private:
   using store = std::unique_ptr<::x509_store_st, void (*)(::x509_store_st*)>;
   result<store> read() const;
 
-  const std::string file_;
-  const std::string folder_;
+  const trust_places places_;
   store store_{nullptr, nullptr};
   time_point read_again_{};
 };

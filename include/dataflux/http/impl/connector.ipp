@@ -123,7 +123,8 @@ struct connector::state {
   state(const curl_transport_options& o, int epoll)
       : options(o),
         connects(epoll),
-        authorities(o.ca_file, curl_facts().cainfo, curl_facts().capath),
+        trusted(find_trust_places(o.ca_file, curl_facts().cainfo, curl_facts().capath)),
+        authorities(trusted),
         sessions(::curl_share_init()) {
     if (sessions == nullptr) throw std::bad_alloc();
     // One thread uses it: no lock functions.
@@ -138,6 +139,7 @@ struct connector::state {
 
   curl_transport_options options;
   socket_watch connects;
+  const trust_places trusted;
   trust_store authorities;
   record_memory records{};
   /// TLS sessions, so that reconnects resume whatever group they land in.
@@ -250,8 +252,8 @@ DATAFLUX_INLINE void connector::state::configure(::CURL* easy, attempt& a, const
     // An HTTPS proxy is met with the same authorities.
     for (const auto file : {CURLOPT_CAINFO, CURLOPT_PROXY_CAINFO, CURLOPT_PROXY_CAPATH})
       set(file, static_cast<const char*>(nullptr));
-  } else if (!options.ca_file.empty()) {
-    set(CURLOPT_CAINFO, options.ca_file.c_str());
+  } else if (!trusted.file.empty()) {
+    set(CURLOPT_CAINFO, trusted.file.c_str());
   }
   if (!options.client_certificate_file.empty()) {
     set(CURLOPT_SSLCERT, options.client_certificate_file.c_str());

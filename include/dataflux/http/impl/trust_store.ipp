@@ -44,17 +44,25 @@ DATAFLUX_INLINE result<trust_store::store> trust_store::read() const {
   ::X509_STORE_set_flags(made.get(), X509_V_FLAG_TRUSTED_FIRST | X509_V_FLAG_PARTIAL_CHAIN);
   ::ERR_clear_error();
   errno = 0;
-  const bool good = file_.empty() ? ::X509_STORE_load_path(made.get(), folder_.c_str()) == 1
-                                  : ::X509_STORE_load_file(made.get(), file_.c_str()) == 1;
+  const auto& [file, folders, named_by] = places_;
+  const bool good = (file.empty() || ::X509_STORE_load_file(made.get(), file.c_str()) == 1) &&
+                    (folders.empty() || ::X509_STORE_load_path(made.get(), folders.c_str()) == 1);
   const int code = errno;
   ::ERR_clear_error();
+  if (file.empty() && folders.empty()) {
+    return error(
+        errc::failed_precondition,
+        "found no trusted authorities on this system: install its ca-certificates, or name "
+        "a PEM file by SSL_CERT_FILE or in curl_transport_options::ca_file");
+  }
   if (good) return made;
   if (is_descriptor_shortage(code)) {
     return error(errc::unavailable, std::string(no_descriptor_text)).with_retryable(true);
   }
   return error(errc::failed_precondition,
-               "cannot read the trusted authorities of \"" + (file_.empty() ? folder_ : file_) +
-                   "\"" + (code != 0 ? ": " + std::generic_category().message(code) : ""));
+               "cannot read the trusted authorities of \"" + (file.empty() ? folders : file) +
+                   "\"" + (named_by.empty() ? "" : " (" + named_by + ")") +
+                   (code != 0 ? ": " + std::generic_category().message(code) : ""));
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::http::detail

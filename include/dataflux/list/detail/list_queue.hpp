@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/detail/process_stamp.hpp>
+#include <dataflux/exec/detail/bells.hpp>
 #include <dataflux/exec/detail/fork.hpp>
 #include <dataflux/exec/detail/stop_watch.hpp>
 #include <dataflux/list/fast_list.hpp>
@@ -63,6 +64,8 @@ class list_queue : public std::enable_shared_from_this<list_queue> {
   std::optional<result<page>> try_take();
   /// `done` gets the next page later. A stop requested on `stop` cancels the listing.
   void wait(completion done, const std::stop_token& stop);
+  /// Rings once a page is there, or the end; now if it is already.
+  void notify(completion_queue& queue, std::uint64_t tag);
   void cancel() noexcept;
   void stop_heard() noexcept { cancel(); }
   void close() noexcept;
@@ -89,6 +92,7 @@ class list_queue : public std::enable_shared_from_this<list_queue> {
   std::deque<kept_page> pages_{};
   std::size_t bytes_{0};
   std::deque<waiter> waiters_{};
+  bells bells_{};
   bool ended_{false};
   std::optional<error> failure_{};
   list_summary summary_{};

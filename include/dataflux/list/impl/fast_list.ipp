@@ -49,6 +49,21 @@ DATAFLUX_INLINE result<fast_lister::page> fast_lister::next_page() {
   return submit_next_page().take();
 }
 
+DATAFLUX_INLINE result<taken> fast_lister::try_next_page(listed_page& into) {
+  if (queue_->inherited()) return forked_error("listing");
+  auto ready = queue_->try_take();
+  if (!ready) return taken::nothing;
+  if (!*ready) return std::move(*ready).error();
+  if (!**ready) return taken::ended;
+  into = ***std::move(ready);
+  return taken::some;
+}
+
+DATAFLUX_INLINE void fast_lister::notify(completion_queue& queue, std::uint64_t tag) {
+  if (queue_->inherited()) return queue.push({tag, errc::failed_precondition});
+  queue_->notify(queue, tag);
+}
+
 DATAFLUX_INLINE operation<fast_lister::page> fast_lister::submit_next_page() {
   call_limits limits;
   return start_operation<page>(limits, [&](object_store::completion<page> done) {

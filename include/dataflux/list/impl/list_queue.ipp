@@ -43,7 +43,7 @@ DATAFLUX_INLINE void list_queue::put(listed_page next, const list_summary& so_fa
   if (waiters_.empty()) {
     bytes_ += bytes;
     pages_.push_back({std::move(next), bytes});
-    return;
+    return bells_.ring();
   }
   waiter first = std::move(waiters_.front());
   waiters_.pop_front();
@@ -67,6 +67,7 @@ DATAFLUX_INLINE void list_queue::end(std::optional<error> failure, list_summary 
       bytes_ = 0;
     }
     waiting.swap(waiters_);
+    bells_.ring();
   }
   // Readers wait only where no page is kept.
   for (waiter& each : waiting) {
@@ -122,6 +123,12 @@ DATAFLUX_INLINE void list_queue::wait(completion done, const std::stop_token& st
   }
 }
 
+DATAFLUX_INLINE void list_queue::notify(completion_queue& queue, std::uint64_t tag) {
+  std::scoped_lock lock(mutex_);
+  bells_.add(queue, tag);
+  if (!pages_.empty() || ended_) bells_.ring();
+}
+
 DATAFLUX_INLINE void list_queue::cancel() noexcept {
   std::shared_ptr<list_source> alive;
   {
@@ -142,6 +149,7 @@ DATAFLUX_INLINE void list_queue::close() noexcept {
   std::scoped_lock lock(mutex_);
   dropped.swap(pages_);
   bytes_ = 0;
+  bells_.remove();
   parked.swap(parked_);
 }
 

@@ -4,6 +4,7 @@
 #include <dataflux/detail/process_stamp.hpp>
 #include <dataflux/detail/slab.hpp>
 #include <dataflux/transfer/detail/borrowed_bytes.hpp>
+#include <dataflux/transfer/detail/coalesce.hpp>
 #include <dataflux/transfer/detail/read_engine.hpp>
 #include <dataflux/transfer/detail/upload_share.hpp>
 #include <dataflux/transfer/detail/window.hpp>
@@ -37,6 +38,8 @@ struct transfer_state {
     return size > options.slice &&
            slabs.footprint(size) > std::max(slabs.footprint(options.slice), budget.cap() / 4);
   }
+  /// How ranges that lie close together become requests, by what is known of the network.
+  coalesce_options coalescing(const network_estimate& network) const noexcept;
   /// Makes the counters visible to all threads.
   void publish();
   transfer_counters published() const;

@@ -113,6 +113,8 @@ class read_window {
   std::uint64_t add(std::optional<std::uint64_t> bytes, bool by_parts = false);
   /// The source has no more.
   void finish() noexcept { finished_ = true; }
+  /// The source has nothing now, and what it may have later is not asked for while `dry`.
+  void set_dry(bool dry) noexcept { dry_ = dry; }
 
   /// An item that is being read turns out to have that many bytes.
   window_fit sized(std::uint64_t item, std::uint64_t bytes, bool by_parts = false);
@@ -180,6 +182,7 @@ class read_window {
   std::uint64_t revoked_{0};
   std::uint64_t guess_;
   bool finished_{false};
+  bool dry_{false};
   bool waiting_{false};
   bool wants_room_{false};
   // How far ahead is of use.

@@ -11,6 +11,9 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 /// Quantiles cost more than an item: they are read once for so many.
 inline constexpr std::uint64_t items_per_estimate = 256;
 
+/// A gap is read rather than skipped, until round trip and bandwidth are known.
+inline constexpr std::uint64_t first_gap = 256U << 10U;
+
 inline transfer_options complete(const transfer_options& given) noexcept {
   auto o = with_defaults<&transfer_options::memory_cap, &transfer_options::slice,
                          &transfer_options::upload_memory>(given);
@@ -29,6 +32,12 @@ DATAFLUX_INLINE transfer_state::transfer_state(object_store& store,
       budget(options.memory_cap),
       uploads(options.upload_memory) {
   published_.concurrency = engine.limit();
+}
+
+DATAFLUX_INLINE coalesce_options
+transfer_state::coalescing(const network_estimate& network) const noexcept {
+  const std::uint64_t gap = coalesce_gap(network.round_trip, network.connection_bandwidth);
+  return {.gap = std::min(gap > 0 ? gap : first_gap, options.slice), .slice = options.slice};
 }
 
 DATAFLUX_INLINE void transfer_state::publish() {

@@ -55,7 +55,7 @@ DATAFLUX_INLINE window_step read_window::next(bool may_start) {
   wants_room_ = false;
   if (!begun && lacks_from_ != first_ && ahead_ >= depth()) return {};
   if (lacks_from_ < end()) return set_aside(lacks_from_, at(lacks_from_));
-  return {finished_ ? window_step::kind::none : window_step::kind::pull};
+  return {finished_ || dry_ ? window_step::kind::none : window_step::kind::pull};
 }
 
 DATAFLUX_INLINE window_step read_window::set_aside(std::uint64_t item, entry& e) {

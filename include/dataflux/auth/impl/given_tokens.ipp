@@ -1,0 +1,112 @@
+#pragma once
+
+#include <dataflux/auth/credentials.hpp>
+#include <dataflux/detail/or_default.hpp>
+
+#include <chrono>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <utility>
+
+namespace dataflux::inline DATAFLUX_ABI::auth {
+
+namespace detail {
+
+using token_getter = std::function<result<access_token>()>;
+
+inline result<access_token> get_safely(const token_getter& get) {
+  try {
+    return get();
+  } catch (...) {  // what it says may hold a secret
+    return error{errc::internal, "the application's function for tokens threw an exception"};
+  }
+}
+
+class provided_token_flow final : public token_flow {
+ public:
+  explicit provided_token_flow(std::shared_ptr<const token_getter> get) : get_(std::move(get)) {}
+  flow_step resume(flow_event event, const flow_moment& moment) override {
+    if (std::holds_alternative<std::monostate>(event)) {
+      return blocking_step{[get = get_, into = got_]() -> result<std::string> {
+        *into = get_safely(*get);
+        return std::string();
+      }};
+    }
+    // The helper thread itself may be missing.
+    auto& step = std::get<result<std::string>>(event);
+    if (!step) return std::move(step).error();
+    if (!*got_) return std::move(*got_).error();
+    if (auto good = check_token(**got_, moment.now); !good) return std::move(good).error();
+    return std::move(**got_);
+  }
+
+ private:
+  const std::shared_ptr<const token_getter> get_;
+  const std::shared_ptr<result<access_token>> got_{
+      std::make_shared<result<access_token>>(access_token{})};
+};
+
+class provided_tokens final : public credentials {
+ public:
+  explicit provided_tokens(token_getter get)
+      : credentials(credentials_facts{.kind = "token provider"}),
+        get_(std::make_shared<const token_getter>(std::move(get))) {}
+  std::unique_ptr<token_flow> start() const override {
+    return std::make_unique<provided_token_flow>(get_);
+  }
+
+ private:
+  const std::shared_ptr<const token_getter> get_;
+};
+
+/// It ends by the token that is set (token_cache::set_token() drops a flow that waits), or here.
+class awaited_token_flow final : public token_flow {
+ public:
+  awaited_token_flow(const std::function<void()>& needed, duration limit)
+      : needed_(needed), limit_(limit) {}
+  flow_step resume(flow_event, const flow_moment&) override {
+    if (std::exchange(asked_, true)) {
+      const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(limit_).count();
+      return error{errc::unauthenticated, "the application set no token within " +
+                                              std::to_string(seconds) +
+                                              " s after one was needed: see client::set_token()"}
+          .with_retryable(true);
+    }
+    if (needed_) needed_();
+    return wait_step{limit_};
+  }
+
+ private:
+  const std::function<void()>& needed_;
+  const duration limit_;
+  bool asked_{false};
+};
+
+class awaited_tokens final : public credentials {
+ public:
+  awaited_tokens(std::function<void()> needed, duration limit)
+      : credentials(credentials_facts{.kind = "set tokens"}),
+        needed_(std::move(needed)),
+        limit_(limit) {}
+  std::unique_ptr<token_flow> start() const override {
+    return std::make_unique<awaited_token_flow>(needed_, limit_);
+  }
+
+ private:
+  const std::function<void()> needed_;
+  const duration limit_;
+};
+
+}  // namespace detail
+
+DATAFLUX_INLINE credentials_ptr make_token_provider(std::function<result<access_token>()> get) {
+  return std::make_shared<detail::provided_tokens>(std::move(get));
+}
+
+DATAFLUX_INLINE credentials_ptr make_set_tokens(std::function<void()> needed, duration limit) {
+  return std::make_shared<detail::awaited_tokens>(
+      std::move(needed), dataflux::detail::or_default<duration>(limit, std::chrono::seconds(60)));
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI::auth

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <dataflux/checkpoint/detail/reader_state.hpp>
+#include <dataflux/store/detail/coordinator.hpp>
+#include <dataflux/transfer/detail/coalesce.hpp>
+#include <dataflux/transfer/detail/scatter_sink.hpp>
+
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <vector>
+
+namespace dataflux::inline DATAFLUX_ABI::detail {
+
+/// Private: many ranges of one object, each into memory of its own. On the strand of its reader.
+class ranges_call final : public call_coordinator<ranges_call, void> {
+ public:
+  ranges_call(std::shared_ptr<reader_state> state, std::vector<range_read> ranges,
+              const call_limits& limits, range_told told, completion done);
+
+  void begin();
+  void stop_asked();
+  void time_passed();
+  /// What is not under way is not begun, and what writes into the caller's memory ends first.
+  void idle();
+
+ private:
+  bool check();
+  bool plan();
+  void advance();
+  void read_alone(std::size_t i);
+  void read_together(std::size_t k);
+  void arrived(std::size_t k, const result<read_summary>& outcome);
+  void ended();
+  void tell(std::size_t i, const result<void>& outcome);
+
+  const std::shared_ptr<reader_state> state_;
+  const std::vector<range_read> ranges_;
+  range_told told_;
+  std::vector<std::size_t> alone_{};  ///< ranges that have requests of their own
+  std::size_t next_alone_{0};
+  std::vector<std::size_t> short_{};  ///< the others: pieces of plan_
+  coalesced_plan plan_{};
+  std::size_t next_request_{0};
+  std::vector<landing> landings_{};  ///< as plan_.parts
+  std::deque<scatter_sink> sinks_{};
+  std::vector<std::size_t> parts_left_{};  ///< of each range; of one that was told of: none
+  std::size_t left_{0};                    ///< ranges that nobody was told of
+  bool advancing_{false};
+};
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/checkpoint/impl/ranges_call.ipp>
+#endif

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <dataflux/detail/process_stamp.hpp>
+#include <dataflux/download/detail/get_unit.hpp>
+#include <dataflux/download/getter.hpp>
+#include <dataflux/store/object_columns.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+
+namespace dataflux::inline DATAFLUX_ABI::detail {
+
+class get_stream;
+
+/// Private: objects of which rows are named.
+struct get_rows {
+  object_columns objects{};
+};
+
+/// Private: requests between those who push them and the stream that takes them. Any thread; its
+/// lock is held while a request is moved, and never while the stream is woken. In the child of a
+/// fork it takes nothing, without a lock.
+class feed_state {
+ public:
+  feed_state(object_columns objects, std::size_t most);
+
+  // Those who push.
+  std::size_t push(std::span<get_request> requests);
+  std::size_t push_rows(std::span<const std::uint64_t> rows);
+  void finish();
+
+  // The stream.
+  void attach(std::weak_ptr<get_stream> stream);
+  taken take(get_piece& into);
+  /// The stream is over: nothing is wanted any more.
+  void close();
+
+ private:
+  struct entry {
+    get_request request{};
+    std::optional<std::uint64_t> row{};  ///< in place of the request
+  };
+  template <class Item, class Make>
+  std::size_t push(std::span<Item> items, Make make);
+
+  const process_stamp born_{};
+  const std::size_t most_;
+  std::shared_ptr<const get_rows> rows_{};
+  std::mutex mutex_{};
+  std::deque<entry> waiting_{};
+  std::weak_ptr<get_stream> stream_{};
+  bool finished_{false};
+};
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <dataflux/exec/completion_queue.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace dataflux::inline DATAFLUX_ABI::detail {
+
+/// Private: whom a stream tells, once each, that it has something to take. A member of what its
+/// owner's lock guards, and rung under it: the queue's own lock is the inner one, and nobody who
+/// holds that waits for a stream.
+class bells {
+ public:
+  void add(completion_queue& queue, std::uint64_t tag) { all_.push_back({&queue, tag}); }
+  void ring() {
+    for (const bell& each : all_) each.queue->push({each.tag, errc::ok});
+    all_.clear();
+  }
+  /// The reader is gone.
+  void remove() noexcept { all_.clear(); }
+  bool empty() const noexcept { return all_.empty(); }
+
+ private:
+  struct bell {
+    completion_queue* queue;
+    std::uint64_t tag;
+  };
+  std::vector<bell> all_{};
+};
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail
