@@ -18,3 +18,4 @@
 #include <dataflux/gcs/impl/read_verb.ipp>
 #include <dataflux/gcs/impl/reply_facts.ipp>
 #include <dataflux/gcs/impl/resumable_verbs.ipp>
+#include <dataflux/gcs/impl/verb_call.ipp>

@@ -16,7 +16,7 @@ class unique_function;
 /// expression says so: the classes of std::is_invocable_r take the compiler longer.
 template <class F, class R, class... Args>
 concept callable_as = requires(F& f, Args&&... args) {
-  f(std::forward<Args>(args)...);
+  f(static_cast<Args&&>(args)...);
 }
 &&(std::is_void_v<R> || std::is_invocable_r_v<R, F&, Args...>);
 
@@ -30,14 +30,14 @@ class unique_function<R(Args...)> {
   unique_function() noexcept = default;
   unique_function(std::nullptr_t) noexcept {}
   template <class F>
-  requires(!std::is_same_v<std::remove_cvref_t<F>, unique_function> &&
+  requires(!std::is_same_v<std::decay_t<F>, unique_function> &&
            callable_as<std::decay_t<F>, R, Args...>) unique_function(F&& f) {
     using callable = std::decay_t<F>;
     if constexpr (fits<callable>) {
-      ::new (static_cast<void*>(storage_)) callable(std::forward<F>(f));
+      ::new (static_cast<void*>(storage_)) callable(static_cast<F&&>(f));
       table_ = &inline_table<callable>;
     } else {
-      ::new (static_cast<void*>(storage_)) callable*(new callable(std::forward<F>(f)));
+      ::new (static_cast<void*>(storage_)) void*(new callable(static_cast<F&&>(f)));
       table_ = &heap_table<callable>;
     }
   }
@@ -52,7 +52,7 @@ class unique_function<R(Args...)> {
   ~unique_function() { reset(); }
 
   explicit operator bool() const noexcept { return table_ != nullptr; }
-  R operator()(Args... args) { return table_->call(storage_, std::forward<Args>(args)...); }
+  R operator()(Args... args) { return table_->call(storage_, static_cast<Args&&>(args)...); }
 
  private:
   struct operations {
@@ -60,44 +60,66 @@ class unique_function<R(Args...)> {
     void (*move)(void* to, void* from) noexcept;
     void (*destroy)(void*) noexcept;
   };
+  // A source makes some hundred callables. So what is instantiated for each of them is kept to the
+  // functions themselves: no lambda, and no std::forward or std::launder of its type.
   template <class F>
   static constexpr bool fits = sizeof(F) <= inline_size &&
-                               alignof(F) <=
-                                   alignof(std::max_align_t) && noexcept(F(std::declval<F>()));
+                               alignof(F) <= alignof(std::max_align_t) && requires(F& f) {
+    { F(static_cast<F&&>(f)) }
+    noexcept;
+  };
+
   template <class F>
-  static F& at(void* p) noexcept {
-    return *std::launder(static_cast<F*>(p));
+  static F& in_place(void* storage) noexcept {
+    return *__builtin_launder(static_cast<F*>(storage));
+  }
+  static void*& on_heap(void* storage) noexcept {
+    return *__builtin_launder(static_cast<void**>(storage));
   }
   /// A callable's result is dropped where R is void.
   template <class F>
-  static R invoke(F& f, Args&&... args) {
+  static R call_in_place(void* storage, Args&&... args) {
     if constexpr (std::is_void_v<R>) {
-      static_cast<void>(f(std::forward<Args>(args)...));
+      static_cast<void>(in_place<F>(storage)(static_cast<Args&&>(args)...));
     } else {
-      return f(std::forward<Args>(args)...);
+      return in_place<F>(storage)(static_cast<Args&&>(args)...);
     }
   }
   template <class F>
-  static constexpr operations inline_table{
-      [](void* p, Args&&... args) -> R { return invoke(at<F>(p), std::forward<Args>(args)...); },
-      [](void* to, void* from) noexcept {
-        ::new (to) F(std::move(at<F>(from)));
-        at<F>(from).~F();
-      },
-      [](void* p) noexcept { at<F>(p).~F(); }};
+  static R call_on_heap(void* storage, Args&&... args) {
+    return call_in_place<F>(on_heap(storage), static_cast<Args&&>(args)...);
+  }
   template <class F>
-  static constexpr operations heap_table{
-      [](void* p, Args&&... args) -> R { return invoke(*at<F*>(p), std::forward<Args>(args)...); },
-      [](void* to, void* from) noexcept { ::new (to) F*(at<F*>(from)); },
-      [](void* p) noexcept { delete at<F*>(p); }};
+  static void move_in_place(void* to, void* from) noexcept {
+    F& moved = in_place<F>(from);
+    ::new (to) F(static_cast<F&&>(moved));
+    moved.~F();
+  }
+  static void move_on_heap(void* to, void* from) noexcept { ::new (to) void*(on_heap(from)); }
+  template <class F>
+  static void destroy_in_place(void* storage) noexcept {
+    in_place<F>(storage).~F();
+  }
+  template <class F>
+  static void destroy_on_heap(void* storage) noexcept {
+    delete static_cast<F*>(on_heap(storage));
+  }
+  template <class F>
+  static constexpr operations inline_table{call_in_place<F>, move_in_place<F>, destroy_in_place<F>};
+  template <class F>
+  static constexpr operations heap_table{call_on_heap<F>, move_on_heap, destroy_on_heap<F>};
 
   void take(unique_function& other) noexcept {
     if (other.table_ == nullptr) return;
     other.table_->move(storage_, other.storage_);
-    table_ = std::exchange(other.table_, nullptr);
+    table_ = other.table_;
+    other.table_ = nullptr;
   }
   void reset() noexcept {
-    if (table_ != nullptr) std::exchange(table_, nullptr)->destroy(storage_);
+    if (table_ == nullptr) return;
+    const operations* const table = table_;
+    table_ = nullptr;
+    table->destroy(storage_);
   }
 
   const operations* table_{nullptr};

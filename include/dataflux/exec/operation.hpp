@@ -73,9 +73,8 @@ class [[nodiscard]] operation {
 /// Cost: one allocation, and a second one for the stop state.
 template <class T, class Start>
 operation<T> start_operation(call_limits& limits, Start&& start) {
-  auto state = std::make_shared<detail::operation_state<T>>(limits.stop);
-  limits.stop = state->stop.get_token();
-  start([state](result<T> outcome) { state->complete(std::move(outcome)); });
+  auto state = detail::operation_state<T>::make(limits);
+  start(detail::operation_state<T>::completion(state));
   return operation<T>(std::move(state));
 }
 

@@ -14,7 +14,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 /// An upload_machine without a store: the caller, the driver and the service, all by hand. What the
@@ -184,12 +183,13 @@ class machine_run {
 
   /// Answers the request of that place in the queue.
   void answer(std::size_t which, kind how) {
-    const upload_call call = calls[which];
+    upload_call call = std::move(calls[which]);
     calls.erase(calls.begin() + static_cast<std::ptrdiff_t>(which));
-    upload_answer said =
-        std::visit([&](const auto& request) { return reply(call, request, how); }, call.request);
-    compared_ = compared_ || good_temporary(call.step, said);
-    take(upload_answered{call.step, call.piece, std::move(said), 1ms});
+    call.request.visit([&](const auto& request) {
+      upload_answer said = reply(call, request, how);
+      compared_ = compared_ || good_temporary(call.step, said);
+      take(upload_answered{call.step, call.piece, std::move(said), 1ms});
+    });
   }
   void wait_over() {
     --waits;
@@ -263,11 +263,10 @@ class machine_run {
   void take(upload_event event) {
     now_ += 1ms;
     for (upload_action& action : machine_.take(std::move(event), now_)) {
-      const bool late = std::holds_alternative<upload_call>(action) ||
-                        std::holds_alternative<upload_wait>(action) ||
-                        std::holds_alternative<upload_recall>(action);
+      const bool late = action.holds<upload_call>() || action.holds<upload_wait>() ||
+                        action.holds<upload_recall>();
       expect_(!late || ended == 0, "nothing is asked for after the end");
-      std::visit([this](auto& a) { act(a); }, action);
+      action.visit([this](auto& a) { act(a); });
     }
   }
   void act(upload_call& call) {
@@ -333,7 +332,7 @@ class machine_run {
   }
   bool good_temporary(upload_step step, const upload_answer& said) const {
     if (step != upload_step::complete && step != upload_step::compare_temporary) return false;
-    const auto& made = std::get<result<object_metadata>>(said);
+    const auto& made = said.get<result<object_metadata>>();
     return made && matches(*made);
   }
   void check_committed() {

@@ -261,7 +261,7 @@ TEST_CASE("upload_machine: an abort's time is that of each request that cleans u
   REQUIRE_FALSE(s.run.calls.empty());
   const upload_call& call = s.run.calls.front();
   CHECK_FALSE(call.bounded);
-  CHECK(std::get<dataflux::multipart_abort_request>(call.request).limits.timeout == 5s);
+  CHECK(call.request.get<dataflux::multipart_abort_request>().limits.timeout == 5s);
 }
 
 TEST_CASE("upload_machine: an earlier upload is gone on with", "[transfer]") {

@@ -17,7 +17,9 @@ class anonymous_credentials final : public credentials {
  public:
   anonymous_credentials() : credentials(credentials_facts{.kind = "anonymous"}) {}
   bool anonymous() const noexcept override { return true; }
-  std::unique_ptr<token_flow> start() const override { return std::make_unique<no_token_flow>(); }
+  std::unique_ptr<token_flow> start() const override {
+    return std::unique_ptr<token_flow>(new no_token_flow());
+  }
 };
 
 }  // namespace detail

@@ -48,7 +48,7 @@ class authorized_user_credentials final : public credentials {
   authorized_user_credentials(credentials_facts facts, authorized_user_login login)
       : credentials(std::move(facts)), login_(std::move(login)) {}
   std::unique_ptr<token_flow> start() const override {
-    return std::make_unique<refresh_token_flow>(this->facts(), login_);
+    return std::unique_ptr<token_flow>(new refresh_token_flow(this->facts(), login_));
   }
 
  private:

@@ -164,7 +164,7 @@ class metadata_flow final : public token_flow {
 };
 
 inline std::unique_ptr<token_flow> compute_engine_credentials::start() const {
-  return std::make_unique<metadata_flow>(*this);
+  return std::unique_ptr<token_flow>(new metadata_flow(*this));
 }
 
 inline result<http::origin> metadata_origin(const std::string& host) {

@@ -95,8 +95,9 @@ class service_account_credentials final : public credentials {
   service_account_credentials(credentials_facts facts, service_account_key key)
       : credentials(std::move(facts)), key_(std::move(key)) {}
   std::unique_ptr<token_flow> start() const override {
-    if (key_.options.exchange) return std::make_unique<jwt_bearer_flow>(this->facts(), key_);
-    return std::make_unique<self_signed_flow>(key_);
+    if (key_.options.exchange)
+      return std::unique_ptr<token_flow>(new jwt_bearer_flow(this->facts(), key_));
+    return std::unique_ptr<token_flow>(new self_signed_flow(key_));
   }
 
  private:

@@ -39,7 +39,7 @@ struct operation_link {
   }
   const std::shared_ptr<object_upload> upload;
   scheduler& strand;
-  stop_watch<operation_link> watch{};
+  stop_watch watch{};
 };
 
 /// `done`, before which a stop ends the upload.

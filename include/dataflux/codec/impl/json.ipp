@@ -2,6 +2,20 @@
 
 #include <dataflux/codec/detail/json.hpp>
 
+// simdjson up to 3.1 shows each source its code for every kind of processor, of which a source
+// needs the one that it is compiled for; the library that is linked has them all, and chooses at
+// run time.
+#if !defined(__SSE4_2__)
+#if !defined(SIMDJSON_IMPLEMENTATION_ICELAKE)
+#define SIMDJSON_IMPLEMENTATION_ICELAKE 0
+#endif
+#if !defined(SIMDJSON_IMPLEMENTATION_HASWELL)
+#define SIMDJSON_IMPLEMENTATION_HASWELL 0
+#endif
+#if !defined(SIMDJSON_IMPLEMENTATION_WESTMERE)
+#define SIMDJSON_IMPLEMENTATION_WESTMERE 0
+#endif
+#endif
 #include <simdjson.h>
 
 #include <bit>

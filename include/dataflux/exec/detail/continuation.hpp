@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/detail/unique_function.hpp>
 #include <dataflux/exec/detail/scheduler.hpp>
 #include <dataflux/result.hpp>
 
@@ -8,16 +9,42 @@
 
 namespace dataflux::inline DATAFLUX_ABI {
 
+namespace detail {
+
+/// Calls `done` on `strand`, later. One task for all steps that wait for a T.
+template <class T>
+void go_on(scheduler& strand, unique_function<void(result<T>)> done, result<T> outcome) {
+  strand.post([done = std::move(done), outcome = std::move(outcome)]() mutable {
+    done(std::move(outcome));
+  });
+}
+
+}  // namespace detail
+
 /// How what lives on one executor of a store goes on after a request: a completion, for any thread,
 /// that calls `step(*self, outcome)` on `strand`, at once where it is there already, and keeps
 /// `self` until then. `strand` outlives the request.
 template <class T, class Self, class Step>
-auto continue_on(scheduler& strand, std::shared_ptr<Self> self, Step step) {
-  return [&strand, self = std::move(self), step = std::move(step)](result<T> outcome) mutable {
-    if (strand.is_current()) return step(*self, std::move(outcome));
-    strand.post([self = std::move(self), step = std::move(step),
-                 outcome = std::move(outcome)]() mutable { step(*self, std::move(outcome)); });
-  };
+class continuation {
+ public:
+  continuation(scheduler& strand, std::shared_ptr<Self> self, Step step)
+      : strand_(&strand), self_(std::move(self)), step_(std::move(step)) {}
+
+  void operator()(result<T> outcome) {
+    if (strand_->is_current()) return step_(*self_, std::move(outcome));
+    scheduler& strand = *strand_;
+    detail::go_on<T>(strand, std::move(*this), std::move(outcome));
+  }
+
+ private:
+  scheduler* strand_;
+  std::shared_ptr<Self> self_;
+  Step step_;
+};
+
+template <class T, class Self, class Step>
+continuation<T, Self, Step> continue_on(scheduler& strand, std::shared_ptr<Self> self, Step step) {
+  return {strand, std::move(self), std::move(step)};
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI

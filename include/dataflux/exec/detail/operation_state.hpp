@@ -37,7 +37,7 @@ struct operation_base {
     const std::stop_source source = stop;
     source.request_stop();
   }
-  stop_watch<operation_base> caller_stop{};
+  stop_watch caller_stop{};
 
   /// The outcome is in its place: tells all who wait. `lock` is of the mutex.
   void completed(std::unique_lock<std::mutex> lock, errc with);
@@ -50,6 +50,17 @@ struct operation_state : operation_base {
   operation_state& operator=(const operation_state&) = delete;
   ~operation_state() {
     if (done) outcome.~result();
+  }
+
+  /// One that `limits.stop` from now on stops, too.
+  static std::shared_ptr<operation_state> make(call_limits& limits) {
+    auto made = std::make_shared<operation_state>(limits.stop);
+    limits.stop = made->stop.get_token();
+    return made;
+  }
+  /// What its producer calls. One type for all who start such an operation.
+  static unique_function<void(result<T>)> completion(std::shared_ptr<operation_state> state) {
+    return [state = std::move(state)](result<T> value) { state->complete(std::move(value)); };
   }
 
   void complete(result<T> value) {

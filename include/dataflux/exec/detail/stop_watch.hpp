@@ -21,7 +21,6 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 /// They never wait for one on their own thread: the owner may end inside of it.
 ///
 /// Cost: no allocation; nothing at all for a token that can never be stopped.
-template <class Owner>
 class stop_watch {
  public:
   stop_watch() = default;
@@ -29,16 +28,24 @@ class stop_watch {
   stop_watch& operator=(const stop_watch&) = delete;
   ~stop_watch() = default;
 
+  template <class Owner>
   void begin(const std::stop_token& token, Owner& owner) {
-    if (token.stop_possible()) watched_.emplace(token, listener{&owner});
+    if (!token.stop_possible()) return;
+    watched_.emplace(token, listener{&owner, tell<Owner>});
   }
   void end() noexcept { watched_.reset(); }
 
  private:
+  /// One type for all owners, so that the compiler has one kind of callback to make.
   struct listener {
-    Owner* owner;
-    void operator()() const noexcept { owner->stop_heard(); }
+    void* owner;
+    void (*tell)(void*) noexcept;
+    void operator()() const noexcept { tell(owner); }
   };
+  template <class Owner>
+  static void tell(void* owner) noexcept {
+    static_cast<Owner*>(owner)->stop_heard();
+  }
   std::optional<std::stop_callback<listener>> watched_{};
 };
 
@@ -56,7 +63,7 @@ class stop_link {
 
  private:
   const std::weak_ptr<Owner> owner_;
-  stop_watch<stop_link> watch_{};
+  stop_watch watch_{};
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

@@ -149,7 +149,7 @@ class call : public http::exchange {
   reply_facts facts_{};
   collecting_sink body_;
   std::stop_token stop_token_{};
-  dataflux::detail::stop_watch<call> on_stop_{};
+  dataflux::detail::stop_watch on_stop_{};
 
   friend class pace_line;
   friend class client_core;

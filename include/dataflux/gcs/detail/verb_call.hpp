@@ -12,9 +12,30 @@
 
 namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
 
+/// What does not depend on the verb, so that it is compiled once: how a call whose reply is read as
+/// a whole finds out what became of it.
+class looking_call : public call {
+ public:
+  using call::call;
+
+ protected:
+  /// What an error means to a call of that row. True if finish() will be called later.
+  DATAFLUX_INLINE bool look(const repeat_rule& rule, bool no_value, bool has_value, const error& e,
+                            bool outcome_unknown);
+  /// The object is there: is it the one that this call was to make? end_look() or finish() is next.
+  virtual void verify(error e, object_metadata found) = 0;
+  /// The same with the answer to another stat.
+  virtual void verify(error e, object_metadata found, const result<object_metadata>& source) = 0;
+  DATAFLUX_INLINE void ask_witness(stat_request about, error e, object_metadata found);
+
+ private:
+  DATAFLUX_INLINE void stat(const error& e);
+  DATAFLUX_INLINE void remove_damaged(const error& e);
+};
+
 /// A call whose reply is read as a whole: every verb but the read.
 template <class Verb>
-class verb_call final : public call {
+class verb_call final : public looking_call {
  public:
   using value = typename Verb::value;
   using request_type = typename Verb::request;
@@ -34,7 +55,7 @@ class verb_call final : public call {
   static constexpr repeat_rule rule = repeat_rule_of<Verb>;
 
   friend class call;
-  explicit verb_call(const buffer_pool& buffers) : call(buffers) {}
+  explicit verb_call(const buffer_pool& buffers) : looking_call(buffers) {}
   bool recycled() const noexcept override {
     return requires { Verb::recycled; };
   }
@@ -128,62 +149,26 @@ class verb_call final : public call {
   }
 
   bool investigate(const error& e, bool outcome_unknown) override {
-    // What comes from somewhere else than the service says nothing of the object.
-    const repeat_meaning meaning = outcome_unknown && e.code() != errc::internal
-                                       ? meaning_of(rule, e.http_status())
-                                       : repeat_meaning::failed;
-    if constexpr (rule.looks) {
-      if (e.code() == errc::data_loss && e.generation() != 0) return remove_damaged(e);
-      // No reply, a success that broke off, or one without a checksum: the object itself is the
-      // only witness.
-      const bool silent = (outcome_unknown && e.http_status() < 300) || value_.has_value();
-      if (meaning != repeat_meaning::compare && !silent) return false;
-      stat(e);
-      return true;
-    } else if constexpr (std::is_void_v<value>) {
-      if (meaning != repeat_meaning::done) return false;
-      finish(std::nullopt);
-      return true;
-    } else {
-      return false;
-    }
+    return look(rule, std::is_void_v<value>, value_.has_value(), e, outcome_unknown);
   }
 
-  stat_request question(const call_identity& about) const {
-    return {.bucket = std::string(about.bucket),
-            .object = std::string(about.object),
-            .limits = remaining_limits()};
-  }
-
-  /// Success if the object is there as this call was to make it; otherwise the error that led here.
-  void stat(const error& e) {
-    verb_call<stat_verb>::start(
-        ref<client_core>::share(&core()), question(identity()),
-        [self = ref<verb_call>::share(this), e = error(e)](result<object_metadata> found) mutable {
-          if (!found) return self->finish(std::move(e));
-          self->verify(std::move(e), *std::move(found));
-        },
-        executor);
-  }
-
-  void verify(error e, object_metadata found) {
+  void verify(error e, object_metadata found) override {
     if constexpr (requires { Verb::witness(request_); }) {
-      stat_request about = Verb::witness(request_);
-      about.limits = remaining_limits();
-      verb_call<stat_verb>::start(
-          ref<client_core>::share(&core()), about,
-          [self = ref<verb_call>::share(this), e = std::move(e),
-           found = std::move(found)](result<object_metadata> source) mutable {
-            const bool ours = Verb::is_ours(self->request_, self->state_, found, source);
-            self->end_look(ours, std::move(e), std::move(found));
-          },
-          executor);
-    } else {
+      ask_witness(Verb::witness(request_), std::move(e), std::move(found));
+    } else if constexpr (rule.looks) {
       const bool ours = Verb::is_ours(request_, state_, found);
       end_look(ours, std::move(e), std::move(found));
     }
   }
 
+  void verify(error e, object_metadata found, const result<object_metadata>& source) override {
+    if constexpr (requires { Verb::witness(request_); }) {
+      const bool ours = Verb::is_ours(request_, state_, found, source);
+      end_look(ours, std::move(e), std::move(found));
+    }
+  }
+
+  /// Success if the object is there as this call was to make it; otherwise the error that led here.
   void end_look(bool ours, error e, object_metadata found) {
     if (!ours) return finish(std::move(e));
     if constexpr (requires { Verb::resolved(std::move(found)); }) {
@@ -192,25 +177,6 @@ class verb_call final : public call {
       value_ = std::move(found);
     }
     finish(std::nullopt);
-  }
-
-  /// What was stored is not what was sent: nobody must find it under this name.
-  bool remove_damaged(const error& e) {
-    const call_identity about = identity();
-    remove_request removal{.bucket = std::string(about.bucket),
-                           .object = std::string(about.object),
-                           .generation = e.generation(),
-                           .limits = remaining_limits()};
-    verb_call<remove_verb>::start(
-        ref<client_core>::share(&core()), removal,
-        [self = ref<verb_call>::share(this), e = error(e)](result<void> removed) mutable {
-          e.with_message(e.message() +
-                         (removed ? "; the damaged object was removed"
-                                  : "; it could not be removed: " + removed.error().message()));
-          self->finish(std::move(e));
-        },
-        executor);
-    return true;
   }
 
   void conclude(std::optional<error> failure) noexcept override {
@@ -234,3 +200,7 @@ class verb_call final : public call {
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI::gcs::detail
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/gcs/impl/verb_call.ipp>
+#endif

@@ -146,13 +146,13 @@ class coordinator : public std::enable_shared_from_this<Self> {
   }
   /// The same for a class that derives from Self: `then<T>(this, step)`.
   template <class T, class Derived, class Step>
-  auto then(Derived* derived, Step step) {
+  auto then(Derived* /*this*/, Step step) {
     one_more();
-    return continue_on<T>(strand(), std::static_pointer_cast<Derived>(derived->shared_from_this()),
-                          [step = std::move(step)](Derived& self, result<T> outcome) mutable {
+    return continue_on<T>(strand(), this->shared_from_this(),
+                          [step = std::move(step)](Self& self, result<T> outcome) mutable {
                             coordinator& base = self;
                             --base.in_flight_;
-                            step(self, std::move(outcome));
+                            step(static_cast<Derived&>(self), std::move(outcome));
                             base.rest();
                           });
   }
@@ -174,7 +174,7 @@ class coordinator : public std::enable_shared_from_this<Self> {
   const call_clock clock_;
   const std::stop_token caller_stop_;
   std::stop_source stop_{std::nostopstate};
-  stop_watch<Self> on_stop_{};
+  stop_watch on_stop_{};
   timer_id timer_{timer_id::none};
   std::size_t in_flight_{0};
 };

@@ -133,7 +133,7 @@ class memory_call : public std::enable_shared_from_this<memory_call> {
   timer_id deadline_{timer_id::none};
   shared_link* link_{nullptr};
   timer_id transfer_{timer_id::none};
-  stop_watch<memory_call> on_stop_{};
+  stop_watch on_stop_{};
 };
 
 /// The outcome and its completion.

@@ -169,7 +169,7 @@ class engine_read final : public std::enable_shared_from_this<engine_read> {
   completion done_;
   const call_clock clock_;
   const std::stop_token caller_stop_;
-  stop_watch<engine_read> on_stop_{};
+  stop_watch on_stop_{};
   std::array<request, hedged_read::most_requests> requests_{
       request{gate(*this, 0)}, request{gate(*this, 1)}, request{gate(*this, 2)}};
   std::atomic<std::size_t> owner_{nobody};  ///< of the destination: which request

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/deadline.hpp>
+#include <dataflux/detail/one_of.hpp>
 #include <dataflux/error.hpp>
 #include <dataflux/result.hpp>
 #include <dataflux/store/bucket_requests.hpp>
@@ -14,7 +15,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 /// Private: what an upload_machine and its driver, object_upload, say to each other: values.
@@ -60,23 +60,22 @@ enum class upload_step : std::uint8_t {
 };
 
 using upload_verb =
-    std::variant<stat_request, remove_request, move_request, bucket_request,
-                 multipart_initiate_request, list_page_request, list_uploads_request,
-                 list_parts_request, multipart_abort_request, resumable_start_request,
-                 upload_part_request, resumable_chunk_request, insert_request,
-                 multipart_complete_request, rewrite_request, resumable_cancel_request>;
+    one_of<stat_request, remove_request, move_request, bucket_request, multipart_initiate_request,
+           list_page_request, list_uploads_request, list_parts_request, multipart_abort_request,
+           resumable_start_request, upload_part_request, resumable_chunk_request, insert_request,
+           multipart_complete_request, rewrite_request, resumable_cancel_request>;
 
-using upload_answer = std::variant<result<void>, result<object_metadata>, result<bucket_metadata>,
-                                   result<multipart_upload>, result<list_page>, result<upload_page>,
-                                   result<part_page>, result<resumable_session>,
-                                   result<uploaded_part>, result<resumable_progress>>;
+using upload_answer =
+    one_of<result<void>, result<object_metadata>, result<bucket_metadata>, result<multipart_upload>,
+           result<list_page>, result<upload_page>, result<part_page>, result<resumable_session>,
+           result<uploaded_part>, result<resumable_progress>>;
 
 // Actions. Those of the first group are answered, each once; the others are not.
 
 /// Send this; its outcome is an upload_answered.
 struct upload_call {
   upload_step step{upload_step::stat_target};
-  upload_verb request{};
+  upload_verb request;
   /// Whose bytes go with it; 0 = none.
   std::uint32_t piece{0};
   /// By what is left of the upload's own limits. Else the request says how long it may take.
@@ -152,9 +151,9 @@ struct upload_deliver_abort {
 };
 
 using upload_action =
-    std::variant<upload_call, upload_wait, upload_recall, upload_release, upload_overhead,
-                 upload_remember, upload_tell_begun, upload_tell_part, upload_log, upload_failed,
-                 upload_ended, upload_deliver_open, upload_deliver_commit, upload_deliver_abort>;
+    one_of<upload_call, upload_wait, upload_recall, upload_release, upload_overhead,
+           upload_remember, upload_tell_begun, upload_tell_part, upload_log, upload_failed,
+           upload_ended, upload_deliver_open, upload_deliver_commit, upload_deliver_abort>;
 
 // Events: what the caller does, and how actions came out.
 
@@ -216,8 +215,8 @@ struct upload_recalled {
   std::string temporary{};
 };
 
-using upload_event = std::variant<upload_opened, upload_planned, upload_resumed, upload_had,
-                                  upload_given, upload_finished, upload_refused, upload_aborted,
-                                  upload_answered, upload_waited, upload_recalled>;
+using upload_event =
+    one_of<upload_opened, upload_planned, upload_resumed, upload_had, upload_given, upload_finished,
+           upload_refused, upload_aborted, upload_answered, upload_waited, upload_recalled>;
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

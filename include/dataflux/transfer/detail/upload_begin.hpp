@@ -4,7 +4,6 @@
 
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
@@ -26,7 +25,7 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 class upload_begin {
  public:
   /// What to do next; the upload or an error is the end.
-  using step = std::variant<upload_call, upload_wait, result<multipart_upload>>;
+  using step = one_of<upload_call, upload_wait, result<multipart_upload>>;
 
   upload_begin(multipart_initiate_request request, bool own_name, time_point now);
 

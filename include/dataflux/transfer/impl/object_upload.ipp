@@ -154,7 +154,7 @@ DATAFLUX_INLINE void object_upload::advance(detail::upload_event event) {
   while (!actions_.empty()) {
     detail::upload_action next = std::move(actions_.front());
     actions_.pop_front();
-    std::visit([this](auto& action) { act(action); }, next);
+    next.visit([this](auto& action) { act(action); });
   }
   acting_ = false;
 }
@@ -174,7 +174,7 @@ DATAFLUX_INLINE void object_upload::act(detail::upload_call& call) {
     };
     store().start(request, then<typename request_type::value>(answered));
   };
-  std::visit(start, call.request);
+  call.request.visit(start);
 }
 
 DATAFLUX_INLINE void object_upload::act(const detail::upload_wait& pause) {

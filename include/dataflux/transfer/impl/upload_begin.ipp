@@ -32,25 +32,25 @@ DATAFLUX_INLINE upload_begin::step upload_begin::start() {
 DATAFLUX_INLINE upload_begin::step upload_begin::answered(upload_answer answer, time_point now) {
   switch (asked_) {
     case upload_step::service_time: {
-      const auto& page = std::get<result<list_page>>(answer);
+      const auto& page = answer.get<result<list_page>>();
       if (!page || !page->served) return leave();
       const duration since = now - began_ + begin_tolerance;
       return find_uploads(*page->served - std::chrono::duration_cast<timestamp::duration>(since));
     }
     case upload_step::find_uploads:
-      return found(std::get<result<upload_page>>(answer));
+      return found(answer.get<result<upload_page>>());
     case upload_step::find_parts: {
-      const auto& page = std::get<result<part_page>>(answer);
+      const auto& page = answer.get<result<part_page>>();
       if (!page || !page->parts.empty()) return leave();
       return abort_next();
     }
     case upload_step::abort_lost: {
-      const auto& aborted = std::get<result<void>>(answer);
+      const auto& aborted = answer.get<result<void>>();
       if (!aborted && aborted.error().code() != errc::not_found) return leave();
       return abort_next();
     }
     default:
-      return begun(std::get<result<multipart_upload>>(std::move(answer)));
+      return begun(std::move(answer.get<result<multipart_upload>>()));
   }
 }
 

@@ -25,7 +25,7 @@ DATAFLUX_INLINE upload_machine::upload_machine(upload_request request,
 DATAFLUX_INLINE std::vector<upload_action> upload_machine::take(upload_event event,
                                                                 time_point now) {
   now_ = now;
-  std::visit([this](auto& e) { on(std::move(e)); }, event);
+  event.visit([this](auto& e) { on(std::move(e)); });
   return std::exchange(actions_, {});
 }
 
@@ -124,18 +124,17 @@ DATAFLUX_INLINE void upload_machine::answered_begin(upload_answered&& event) {
   upload_answer& answer = event.answer;
   switch (event.step) {
     case upload_step::probe_remove:
-      return probed(refusal(std::get<result<void>>(answer)));
+      return probed(refusal(answer.get<result<void>>()));
     case upload_step::probe_move:
-      return probed(refusal(std::get<result<object_metadata>>(answer)));
+      return probed(refusal(answer.get<result<object_metadata>>()));
     case upload_step::ask_bucket:
-      return bucket_told(std::get<result<bucket_metadata>>(answer));
+      return bucket_told(answer.get<result<bucket_metadata>>());
     case upload_step::start_session:
-      return session_started(std::get<result<resumable_session>>(answer));
+      return session_started(answer.get<result<resumable_session>>());
     case upload_step::part:
-      return part_ended(event.piece, std::get<result<uploaded_part>>(std::move(answer)),
-                        event.took);
+      return part_ended(event.piece, std::move(answer.get<result<uploaded_part>>()), event.took);
     default:
-      return chunk_ended(event.piece, std::get<result<resumable_progress>>(answer));
+      return chunk_ended(event.piece, answer.get<result<resumable_progress>>());
   }
 }
 
@@ -322,15 +321,15 @@ DATAFLUX_INLINE void upload_machine::initiate() {
 }
 
 DATAFLUX_INLINE void upload_machine::go_on_beginning(upload_begin::step next) {
-  if (auto* const made = std::get_if<result<multipart_upload>>(&next)) {
+  if (auto* const made = next.get_if<result<multipart_upload>>()) {
     if (beginning_->left()) {
       orphans_ += "; an upload may have begun and be left open, " + where_to_see();
     }
     return initiated(std::move(*made));
   }
   ++in_flight_;
-  if (auto* const request = std::get_if<upload_call>(&next)) return act(std::move(*request));
-  act(std::get<upload_wait>(next));
+  if (auto* const request = next.get_if<upload_call>()) return act(std::move(*request));
+  act(next.get<upload_wait>());
 }
 
 DATAFLUX_INLINE void upload_machine::initiated(result<multipart_upload> made) {

@@ -17,8 +17,8 @@ void upload_machine::call_cleaning(upload_step step, Request request) {
 
 /// Of requests that make the object, or remove what is no object yet.
 DATAFLUX_INLINE void upload_machine::answered_object(upload_answered&& event) {
-  const auto made = [&event] { return std::get<result<object_metadata>>(std::move(event.answer)); };
-  const auto ended = [&event] { return std::get<result<void>>(std::move(event.answer)); };
+  const auto made = [&event] { return std::move(event.answer.get<result<object_metadata>>()); };
+  const auto ended = [&event] { return std::move(event.answer.get<result<void>>()); };
   switch (event.step) {
     case upload_step::stat_target:
       return target_found(made(), event.took);
