@@ -116,6 +116,7 @@ DATAFLUX_INLINE timer_id io_thread::at(time_point when, task work) {
 }
 
 DATAFLUX_INLINE bool io_thread::cancel(timer_id id) noexcept {
+  if (id == timer_id::none) return false;  // mostly, and not worth a lock
   task cancelled;  // destroyed outside the lock: its captures may come back here
   std::scoped_lock lock(timers_mutex_);
   cancelled = timers_.take(id);
@@ -185,8 +186,8 @@ DATAFLUX_INLINE void io_thread::wait_for_events() {
 }
 
 /// What a reply has brought posts a task, and that task's requests post their beginnings. Both run
-/// in the turn of the reply: so the request goes out before the loop looks at its sockets again, and
-/// on a connection that is known to be silent. What is posted then waits for the next turn, or
+/// in the turn of the reply: so the request goes out before the loop looks at its sockets again,
+/// and on a connection that is known to be silent. What is posted then waits for the next turn, or
 /// tasks that post themselves again would keep the sockets waiting.
 inline constexpr int rounds_in_turn = 2;
 
