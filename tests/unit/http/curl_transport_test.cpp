@@ -1,6 +1,7 @@
 #include <dataflux/http/curl_transport.hpp>
 
 #include <support/catch.hpp>
+#include <support/flag.hpp>
 #include <support/raw_server.hpp>
 #include <support/test_exchange.hpp>
 #include <unit/http/transport_harness.hpp>
@@ -110,6 +111,27 @@ TEST_CASE("curl_transport: a reply and the close behind it may come at once", "[
     first->wait();
     CHECK(ask(*t, next)->outcome() == "200 ok");
   }
+}
+
+TEST_CASE("curl_transport: what a task posts runs in its turn, what that posts in the next one",
+          "[http]") {
+  const auto t = make();
+  dataflux::scheduler& here = t->next_executor();
+  std::string order;
+  flag ended;
+  here.post([&] {
+    order += "task ";
+    here.at(here.now(), [&] { order += "next turn "; });
+    here.post([&] {
+      order += "its task ";
+      here.post([&] {
+        order += "that one's";
+        ended.raise();
+      });
+    });
+  });
+  ended.wait();
+  CHECK(order == "task its task next turn that one's");
 }
 
 TEST_CASE("curl_transport: a request lost on a kept connection is repeated", "[http]") {

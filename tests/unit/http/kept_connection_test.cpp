@@ -13,11 +13,14 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace kept_connection_test {
 
@@ -52,7 +55,68 @@ std::string reply_of(std::size_t size) {
          end + std::string(body, 'b');
 }
 
+/// Keeps a body, and how it came.
+class watching_sink final : public dataflux::byte_sink {
+ public:
+  dataflux::result<void> expect(std::uint64_t length) override {
+    memory_.resize(static_cast<std::size_t>(length));
+    return {};
+  }
+  dataflux::bytes_span prepare(std::size_t wanted) override {
+    return dataflux::bytes_span(memory_).subspan(used_).first(
+        std::min(wanted, memory_.size() - used_));
+  }
+  dataflux::result<void> commit(std::size_t count) override {
+    if (used_ == 0) first_piece = count;
+    used_ += count;
+    return {};
+  }
+  dataflux::result<void> rewind(std::uint64_t offset) override {
+    used_ = static_cast<std::size_t>(offset);
+    return {};
+  }
+  std::string_view text() const { return dataflux::as_text({memory_.data(), used_}); }
+
+  std::size_t first_piece{0};
+
+ private:
+  std::vector<std::byte> memory_{};
+  std::size_t used_{0};
+};
+
 }  // namespace
+
+TEST_CASE("curl_transport: the head is received apart where the last reply was a long one",
+          "[http]") {
+  std::string body(40'000, ' ');
+  for (std::size_t i = 0; i < body.size(); ++i) body[i] = static_cast<char>('a' + i % 23);
+  const auto reply = [&](std::size_t padding) {
+    return "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(body.size()) +
+           "\r\nX-Padding: " + std::string(padding, 'x') + "\r\n\r\n" + body;
+  };
+  constexpr std::size_t usual = 300;
+  // Shorter heads and longer ones than the last, by less and by more than heads of a kind differ.
+  for (const std::size_t padding : {1U, 172U, 299U, 300U, 301U, 427U, 428U, 429U, 9'000U}) {
+    INFO("padding " << padding);
+    raw_server server({[&](peer& p) {
+      for (const std::size_t each : {usual, padding, usual}) {
+        p.request();
+        p.send(reply(each));
+      }
+      p.drain();
+    }});
+    const auto t = make();
+    watching_sink sinks[3];
+    for (watching_sink& sink : sinks) {
+      const auto e = test_exchange::make(server.port());
+      e->into = &sink;
+      CHECK(ask(*t, e)->status == 200);
+      CHECK(e->report.connection_reused == (&sink != sinks));
+      CHECK(sink.text() == body);
+    }
+    if (padding == usual) CHECK(sinks[1].first_piece < 1'000);
+  }
+}
 
 TEST_CASE("curl_transport: a second reply of the same flight is nobody's, plain (mend 1)",
           "[http]") {

@@ -39,6 +39,8 @@ class get_stream final : public read_member, public coordinator<get_stream> {
   void time_passed();
 
  private:
+  void wake_next_turn();
+  void woken();
   void advance();
   void learn();
   void fill();

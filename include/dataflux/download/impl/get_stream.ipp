@@ -66,10 +66,18 @@ DATAFLUX_INLINE void get_stream::time_passed() {
 
 DATAFLUX_INLINE void get_stream::wake() {
   if (posted_.exchange(true, std::memory_order_acq_rel)) return;
-  strand().post([self = shared_from_this()] {
-    self->posted_.store(false, std::memory_order_release);
-    self->advance();
-  });
+  strand().post([self = shared_from_this()] { self->woken(); });
+}
+
+/// Once the I/O thread has looked at its sockets again: what is posted may run before that.
+DATAFLUX_INLINE void get_stream::wake_next_turn() {
+  if (posted_.exchange(true, std::memory_order_acq_rel)) return;
+  strand().at(strand().now(), [self = shared_from_this()] { self->woken(); });
+}
+
+DATAFLUX_INLINE void get_stream::woken() {
+  posted_.store(false, std::memory_order_release);
+  advance();
 }
 
 DATAFLUX_INLINE void get_stream::cancel() {
@@ -177,7 +185,16 @@ DATAFLUX_INLINE void get_stream::hand_over() {
   const bool ends = first_failure || (finished_ && unput_ == 0);
   const bool more_may_come = !ends && !batch_.empty() && in_flight() > 0;
   queue_.put(batch_);
-  if (queue_.serve(more_may_come ? worth_waking : 1) != get_queue::served::nobody) wake();
+  switch (queue_.serve(more_may_come ? worth_waking : 1)) {
+    case get_queue::served::nobody:
+      break;
+    case get_queue::served::some:
+      wake();
+      break;
+    case get_queue::served::held_back:
+      wake_next_turn();
+      break;
+  }
   if (first_failure) return stop(*first_failure, false);
   if (finished_ && unput_ == 0) queue_.end(std::nullopt, false);
 }

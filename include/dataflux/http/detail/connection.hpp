@@ -118,7 +118,11 @@ class connection {
   std::size_t part_sent_{0};
 
   std::string begun_head_{};  ///< the bytes of a head that is not complete
-  bytes_view input_{};        ///< received and not decoded yet; empty between turns
+  /// How much is received before the head is known: about the last reply's head, where that did not
+  /// come by one receive.
+  static constexpr std::size_t whole_input = static_cast<std::size_t>(-1);
+  std::size_t usual_head_{whole_input};
+  bytes_view input_{};  ///< received and not decoded yet; empty between turns
 
   duration keep_for_{};  ///< while idle
   time_point last_activity_{};

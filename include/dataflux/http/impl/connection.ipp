@@ -12,9 +12,10 @@
 /// closed, and destroyed when the turn of the loop has ended.
 ///
 /// Of an exchange: begin() encodes the head and sends what fits. sending_ lasts until the last byte
-/// was taken. The reply may begin before that. receive_head() reads until the decoder has a head,
-/// on_head() gives the sink, and receive_body() fills it. One turn moves turn_limit bytes at most;
-/// then resume() goes on in the next turn.
+/// was taken. The reply may begin before that. receive_head() reads until the decoder has a head
+/// (little more than that where the last reply was long, so that its body needs no copy), on_head()
+/// gives the sink, and receive_body() fills it. One turn moves turn_limit bytes at most; then
+/// resume() goes on in the next turn.
 ///
 /// reply_complete() ends an exchange well: the connection is idle again if both sides agree and no
 /// byte is left over, and else it is closed. fail() ends it otherwise, and closes. A kept

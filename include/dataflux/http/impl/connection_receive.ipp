@@ -11,6 +11,10 @@ namespace dataflux::inline DATAFLUX_ABI::http::detail {
 
 /// What one receive moves at most: small enough that a checksum finds it in the cache.
 inline constexpr std::size_t receive_piece = std::size_t{256} << 10U;
+/// What one receive brings at most over TLS: a record.
+inline constexpr std::size_t tls_record = std::size_t{16} << 10U;
+/// Heads of a kind differ by less. What of it the head leaves goes through the shared memory.
+inline constexpr std::size_t head_slack = 128;
 
 DATAFLUX_INLINE void connection::receive_some() {
   step next = step::more;
@@ -35,7 +39,8 @@ DATAFLUX_INLINE stream::outcome connection::receive_into(bytes_span memory, bool
 
 DATAFLUX_INLINE connection::step connection::receive_head() {
   const bytes_span memory = owner_.input();
-  const auto got = receive_into(memory);
+  const std::size_t room = begun_head_.empty() ? usual_head_ : whole_input;
+  const auto got = receive_into(memory.first(std::min(memory.size(), room)));
   if (got.status == stream::status::again) return step::again;
   if (got.status != stream::status::ok) return lost(got.status);
   input_ = memory.first(got.count);
@@ -55,6 +60,11 @@ DATAFLUX_INLINE connection::step connection::receive_head() {
     return step::more;
   }
   input_ = input_.subspan(*consumed - before);
+  // What does not come by one receive anyway goes straight to where it belongs, but for the head.
+  const std::size_t at_once = pool_.to->tls ? tls_record : memory.size();
+  const bool apart =
+      decoder_.framing() == body_framing::length && *consumed + decoder_.remaining() > at_once;
+  usual_head_ = apart ? *consumed + head_slack : whole_input;
   return start_body();
 }
 

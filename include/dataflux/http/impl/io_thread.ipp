@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 /// A thread runs turns until it is stopped. A turn waits for events and timers, then does what they
-/// bring: sockets that became ready, connects that ended, timers that are due, messages from other
-/// threads (the inbox), and connections that a turn has left unfinished. At the end closed
+/// bring: sockets that became ready, connects that ended, timers that are due, messages (the
+/// inbox) and what these post, and connections that a turn has left unfinished. At the end closed
 /// connections are destroyed.
 ///
 /// Other threads only put messages into the inbox and timers into the queue, each under its lock.
@@ -116,6 +116,7 @@ DATAFLUX_INLINE timer_id io_thread::at(time_point when, task work) {
 }
 
 DATAFLUX_INLINE bool io_thread::cancel(timer_id id) noexcept {
+  if (id == timer_id::none) return false;  // mostly, and not worth a lock
   task cancelled;  // destroyed outside the lock: its captures may come back here
   std::scoped_lock lock(timers_mutex_);
   cancelled = timers_.take(id);
@@ -184,22 +185,31 @@ DATAFLUX_INLINE void io_thread::wait_for_events() {
   if (pool_.connector().next_timer() <= now_) pool_.connector().handle_timers(now_);
 }
 
+/// What a reply has brought posts a task, and that task's requests post their beginnings. Both run
+/// in the turn of the reply: so the request goes out before the loop looks at its sockets again,
+/// and on a connection that is known to be silent. What is posted then waits for the next turn, or
+/// tasks that post themselves again would keep the sockets waiting.
+inline constexpr int rounds_in_turn = 2;
+
 DATAFLUX_INLINE void io_thread::drain_inbox() {
-  {
-    std::scoped_lock lock(inbox_mutex_);
-    awake_ = true;
-    taken_.swap(inbox_);
-  }
-  for (message& m : taken_) {
-    if (m.work) {
-      m.work();
-    } else if (m.is_cancel) {
-      pool_.cancel(*m.subject);
-    } else {
-      pool_.start(std::move(m.subject));
+  for (int round = 0; round < rounds_in_turn; ++round) {
+    {
+      std::scoped_lock lock(inbox_mutex_);
+      awake_ = true;
+      taken_.swap(inbox_);
     }
+    if (taken_.empty()) return;
+    for (message& m : taken_) {
+      if (m.work) {
+        m.work();
+      } else if (m.is_cancel) {
+        pool_.cancel(*m.subject);
+      } else {
+        pool_.start(std::move(m.subject));
+      }
+    }
+    taken_.clear();
   }
-  taken_.clear();
 }
 
 DATAFLUX_INLINE void io_thread::run_timers() {
