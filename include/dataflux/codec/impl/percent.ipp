@@ -41,10 +41,10 @@ inline const char* find_escape(const char* at, const char* end) noexcept {
   for (; end - at >= 16; at += 16) {
     const __m128i bytes = ::_mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
     const __m128i letter = within(::_mm_or_si128(bytes, ::_mm_set1_epi8(0x20)), 'a', 'z');
-    const __m128i other = ::_mm_or_si128(
-        ::_mm_or_si128(within(bytes, '0', '9'), within(bytes, '-', '.')),
-        ::_mm_or_si128(::_mm_cmpeq_epi8(bytes, ::_mm_set1_epi8('_')),
-                       ::_mm_cmpeq_epi8(bytes, ::_mm_set1_epi8('~'))));
+    const __m128i other =
+        ::_mm_or_si128(::_mm_or_si128(within(bytes, '0', '9'), within(bytes, '-', '.')),
+                       ::_mm_or_si128(::_mm_cmpeq_epi8(bytes, ::_mm_set1_epi8('_')),
+                                      ::_mm_cmpeq_epi8(bytes, ::_mm_set1_epi8('~'))));
     const int plain = ::_mm_movemask_epi8(::_mm_or_si128(letter, other));
     if (plain != 0xFFFF) return at + std::countr_one(static_cast<unsigned>(plain));
   }

@@ -33,7 +33,7 @@
 /// And where a verb needs it (detail/verb_call.hpp finds out by itself):
 ///
 ///       static constexpr bool recycled = true;  // its calls come in streams, and are used again
-///       // Instead of the other prepare(): sets all of the state of an earlier call, for its memory.
+///       // Instead of the other prepare(): sets all of the state of an earlier call.
 ///       static void prepare(const request&, const call_id&, state&);
 ///       // parse() with a state& that gives a result<std::optional<value>>: nothing = go on with
 ///       // the next request at once, and advanced() says whether something was achieved.

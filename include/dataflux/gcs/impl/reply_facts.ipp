@@ -91,9 +91,8 @@ inline void take_fact(std::string_view name, std::string_view value, reply_facts
 }  // namespace detail
 
 DATAFLUX_INLINE void gather_facts(const http::reply_head& head, reply_facts& out) {
-  for (std::string* text :
-       {&out.content_type, &out.content_encoding, &out.request_id, &out.etag, &out.redirect,
-        &out.date}) {
+  for (std::string* text : {&out.content_type, &out.content_encoding, &out.request_id, &out.etag,
+                            &out.redirect, &out.date}) {
     text->clear();
   }
   out.status = head.status();

@@ -25,45 +25,6 @@ inline bool is_sendable_host(std::string_view host) noexcept {
          });
 }
 
-/// What Host says behind the name: "", ":8080", "]:8080".
-class host_end {
- public:
-  host_end(const origin& to, bool literal) noexcept {
-    if (literal) *end_++ = ']';
-    if (to.port == (to.tls ? 443 : 80)) return;
-    *end_++ = ':';
-    end_ = std::to_chars(end_, text_ + sizeof text_, to.port).ptr;  // 5 digits hold every port
-  }
-  host_end(const host_end&) = delete;
-  host_end& operator=(const host_end&) = delete;
-  std::string_view view() const noexcept {
-    return {text_, static_cast<std::size_t>(end_ - text_)};
-  }
-
- private:
-  char text_[8]{};
-  char* end_{text_};
-};
-
-/// "\r\nContent-Length: 123", or nothing.
-class length_field {
- public:
-  explicit length_field(std::optional<std::uint64_t> length) noexcept {
-    if (!length) return;
-    constexpr std::string_view name{"\r\nContent-Length: "};
-    end_ = std::to_chars(text_ + name.copy(text_, name.size()), text_ + sizeof text_, *length).ptr;
-  }
-  length_field(const length_field&) = delete;
-  length_field& operator=(const length_field&) = delete;
-  std::string_view view() const noexcept {
-    return {text_, static_cast<std::size_t>(end_ - text_)};
-  }
-
- private:
-  char text_[40]{};
-  char* end_{text_};
-};
-
 inline bool announces_body(method m) noexcept {
   return m == method::post || m == method::put || m == method::patch;
 }
@@ -88,12 +49,20 @@ DATAFLUX_INLINE result<void> encode_request_head(const request& r, std::string& 
   if (!r.body.valid()) return refuse("the request body has too many parts");
   const std::string_view host = r.origin->host;
   const bool literal = host.find(':') != std::string_view::npos;
-  const detail::host_end port{*r.origin, literal};
+  char port[8]{']'};
+  char* port_end = literal ? port + 1 : port;
+  if (r.origin->port != (r.origin->tls ? 443 : 80)) {
+    *port_end++ = ':';
+    port_end = std::to_chars(port_end, port + sizeof port, r.origin->port).ptr;
+  }
   const bool announced = r.body.size() != 0 || detail::announces_body(r.method);
-  const detail::length_field length{announced ? std::optional{r.body.size()} : std::nullopt};
-  detail::append_all(out, {to_string(r.method), " ", r.target, " HTTP/1.1\r\nHost: ",
-                           literal ? "[" : "", host, port.view(), length.view(), "\r\n",
-                           r.headers.wire(), "\r\n"});
+  char length[20];  // 20 digits hold every 64-bit number
+  const char* const length_end =
+      announced ? std::to_chars(length, length + sizeof length, r.body.size()).ptr : length;
+  detail::append_all(
+      out, {to_string(r.method), " ", r.target, " HTTP/1.1\r\nHost: ", literal ? "[" : "", host,
+            std::string_view(port, port_end), announced ? "\r\nContent-Length: " : "",
+            std::string_view(length, length_end), "\r\n", r.headers.wire(), "\r\n"});
   return {};
 }
 
@@ -189,8 +158,7 @@ DATAFLUX_INLINE const char* reply_decoder::parse_status_line(std::string_view li
   return nullptr;
 }
 
-DATAFLUX_INLINE const char* reply_decoder::parse_field(std::string_view received,
-                                                        std::size_t end) {
+DATAFLUX_INLINE const char* reply_decoder::parse_field(std::string_view received, std::size_t end) {
   const char* const first = received.data();
   // Stops at the CR at the latest.
   const auto colon = static_cast<std::size_t>(
@@ -211,7 +179,7 @@ DATAFLUX_INLINE const char* reply_decoder::parse_field(std::string_view received
 }
 
 DATAFLUX_INLINE const char* reply_decoder::note_field(std::string_view name,
-                                                       std::string_view value) {
+                                                      std::string_view value) {
   switch (name.size()) {
     case 10:
       if (detail::same_letters(name, "connection")) return note_connection(value);
