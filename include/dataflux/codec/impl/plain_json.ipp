@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstddef>
 #include <charconv>
+#include <cstddef>
 
 #if defined(__SSE2__)
 #include <immintrin.h>
@@ -69,8 +69,8 @@ inline json_block look_at_block(const char* block) noexcept {
   };
   for (unsigned k = 0; k < 64; k += 8) {
     const std::uint64_t bytes = load_eight(block + k);
-    const std::uint64_t marks = zeros(bytes & (ones * 0xE0)) | zeros(bytes ^ (ones * '"')) |
-                                zeros(bytes ^ (ones * '\\'));
+    const std::uint64_t marks =
+        zeros(bytes & (ones * 0xE0)) | zeros(bytes ^ (ones * '"')) | zeros(bytes ^ (ones * '\\'));
     found.marks |= ((marks >> 7U) * 0x0102040810204080U >> 56U) << k;
     found.ascii = found.ascii && (bytes & tops) == 0;
   }
