@@ -5,6 +5,7 @@
 #include <dataflux/codec/impl/object_list.ipp>
 #include <dataflux/codec/impl/percent.ipp>
 #include <dataflux/codec/impl/plain_json.ipp>
+#include <dataflux/codec/impl/plain_list.ipp>
 #include <dataflux/codec/impl/rfc3339.ipp>
 #include <dataflux/codec/impl/utf8.ipp>
 #include <dataflux/codec/impl/xml.ipp>

@@ -31,6 +31,10 @@ class [[nodiscard]] result {
   result(const T& value) : value_(value), has_value_(true) {}
   result(T&& value) noexcept : value_(std::move(value)), has_value_(true) {}
   result(dataflux::error e) noexcept : error_(std::move(e)), has_value_(false) {}
+  /// A value made where it is going to be.
+  template <class... Args>
+  explicit result(std::in_place_t, Args&&... args)
+      : value_(std::forward<Args>(args)...), has_value_(true) {}
   result(const result& other) requires(std::is_copy_constructible_v<T>)
       : has_value_(other.has_value_) {
     if (has_value_) {

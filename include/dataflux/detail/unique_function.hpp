@@ -53,6 +53,8 @@ class unique_function<R(Args...)> {
 
   explicit operator bool() const noexcept { return table_ != nullptr; }
   R operator()(Args... args) { return table_->call(storage_, static_cast<Args&&>(args)...); }
+  /// The same without a move of the arguments, for large ones.
+  R pass(Args&&... args) { return table_->call(storage_, static_cast<Args&&>(args)...); }
 
  private:
   struct operations {

@@ -8,6 +8,18 @@ namespace percent_test {
 
 using namespace dataflux::codec;
 
+TEST_CASE("percent: a byte is escaped wherever it stands", "[codec]") {
+  for (int c = 0; c < 256; ++c) {
+    const std::string alone = encode_percent(std::string(1, static_cast<char>(c)));
+    for (std::size_t at = 0; at < 40; ++at) {
+      std::string text(40, 'x');
+      text[at] = static_cast<char>(c);
+      INFO(c << " at " << at);
+      CHECK(encode_percent(text) == std::string(at, 'x') + alone + std::string(39 - at, 'x'));
+    }
+  }
+}
+
 TEST_CASE("percent: only the unreserved set stays", "[codec]") {
   const std::string_view unreserved{
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"};

@@ -63,7 +63,7 @@ TEST_CASE("reply_facts: nothing is left of an earlier head", "[gcs]") {
                                       {"x-goog-hash", "crc32c=bad"}}));
   CHECK(facts.etag == "e");
   CHECK(facts.redirect == "https://host");
-  CHECK(facts.date);
+  CHECK(time_of(facts));
   CHECK_FALSE(facts.crc32c);
   dataflux::gcs::gather_facts(head_of(200, {}), facts);
   CHECK(facts.ok());
@@ -73,7 +73,7 @@ TEST_CASE("reply_facts: nothing is left of an earlier head", "[gcs]") {
   }
   CHECK(facts.stranger.empty());
   CHECK(facts.retry_after.count() == 0);
-  CHECK_FALSE(facts.date);
+  CHECK_FALSE(time_of(facts));
   CHECK(facts.generation == 0);
   CHECK(facts.metageneration == 0);
   REQUIRE(facts.crc32c);

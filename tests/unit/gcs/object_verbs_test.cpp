@@ -60,6 +60,12 @@ repeat_meaning meaning(int status) {
   return dataflux::gcs::meaning_of(dataflux::gcs::repeat_rule_of<Verb>, status);
 }
 
+dataflux::gcs::insert_body prepared(const dataflux::insert_request& r) {
+  dataflux::gcs::insert_body body;
+  insert_verb::prepare(r, id, body);
+  return body;
+}
+
 }  // namespace
 
 TEST_CASE("stat_verb: the request", "[gcs]") {
@@ -248,10 +254,9 @@ TEST_CASE("insert_verb: the request, to the byte", "[gcs]") {
                      .content_language = "en"},
       .conditions = {.if_generation_match = 0},
   };
-  const auto state = insert_verb::prepare(r, id);
-  REQUIRE(state);
-  CHECK(state->crc32c == 0xE3069283U);
-  const auto out = build<insert_verb>(r, *state, {service(), "payer", {}});
+  const auto state = prepared(r);
+  CHECK(state.crc32c == 0xE3069283U);
+  const auto out = build<insert_verb>(r, state, {service(), "payer", {}});
   CHECK(out.method == http::method::post);
   CHECK(out.target ==
         "/upload/storage/v1/b/bkt/o?uploadType=multipart&prettyPrint=false&ifGenerationMatch=0"
@@ -279,26 +284,23 @@ TEST_CASE("insert_verb: texts of an earlier call leave nothing behind", "[gcs]")
   const dataflux::insert_request long_one{
       .bucket = "bkt", .object = std::string(500, 'x'), .data = dataflux::as_bytes("123456789")};
   const dataflux::insert_request r{.bucket = "bkt", .object = "o"};
-  auto used = insert_verb::prepare(long_one, {1, 2});
-  REQUIRE(used);
-  const std::size_t room = used->preamble.capacity();
-  const auto again = insert_verb::prepare(r, id, *std::move(used));
-  const auto fresh = insert_verb::prepare(r, id);
-  REQUIRE(again);
-  REQUIRE(fresh);
-  CHECK(again->crc32c == fresh->crc32c);
-  CHECK(again->mark == fresh->mark);
-  CHECK(again->content_type == fresh->content_type);
-  CHECK(again->preamble == fresh->preamble);
-  CHECK(again->epilogue == fresh->epilogue);
-  CHECK(again->preamble.capacity() == room);
+  dataflux::gcs::insert_body again;
+  insert_verb::prepare(long_one, {1, 2}, again);
+  const std::size_t room = again.preamble.capacity();
+  insert_verb::prepare(r, id, again);
+  const auto fresh = prepared(r);
+  CHECK(again.crc32c == fresh.crc32c);
+  CHECK(again.mark == fresh.mark);
+  CHECK(again.content_type == fresh.content_type);
+  CHECK(again.preamble == fresh.preamble);
+  CHECK(again.epilogue == fresh.epilogue);
+  CHECK(again.preamble.capacity() == room);
 }
 
 TEST_CASE("insert_verb: an empty object of no type", "[gcs]") {
   const dataflux::insert_request r{.bucket = "bkt", .object = "o"};
-  const auto state = insert_verb::prepare(r, id);
-  REQUIRE(state);
-  const auto out = build<insert_verb>(r, *state);
+  const auto state = prepared(r);
+  const auto out = build<insert_verb>(r, state);
   CHECK(out.target == "/upload/storage/v1/b/bkt/o?uploadType=multipart&prettyPrint=false");
   CHECK(body_of(out).find("{\"name\":\"o\",\"contentType\":\"application/octet-stream\","
                           "\"crc32c\":\"AAAAAA==\",\"metadata\":{\"dataflux-upload\":"
@@ -310,22 +312,21 @@ TEST_CASE("insert_verb: an empty object of no type", "[gcs]") {
 TEST_CASE("insert_verb: what was stored is held against what was sent", "[gcs]") {
   const dataflux::insert_request r{
       .bucket = "bkt", .object = "o", .data = dataflux::as_bytes("123456789")};
-  const auto state = insert_verb::prepare(r, id);
-  REQUIRE(state);
+  const auto state = prepared(r);
   const auto stored = parse<insert_verb>(
-      r, *state, R"({"name":"o","generation":"5","size":"9","crc32c":"4waSgw=="})");
+      r, state, R"({"name":"o","generation":"5","size":"9","crc32c":"4waSgw=="})");
   REQUIRE(stored);
   CHECK(stored->generation == 5);
   for (const char* other : {R"({"name":"o","generation":"5","size":"9","crc32c":"AAAAAA=="})",
                             R"({"name":"o","generation":"5","size":"8","crc32c":"4waSgw=="})"}) {
     CAPTURE(other);
-    const auto lost = parse<insert_verb>(r, *state, other);
+    const auto lost = parse<insert_verb>(r, state, other);
     REQUIRE_FALSE(lost);
     CHECK(lost.error().code() == errc::data_loss);
     CHECK(lost.error().generation() == 5);
     CHECK_FALSE(lost.error().retryable());
   }
-  const auto unknown = parse<insert_verb>(r, *state, R"({"name":"o","generation":"5","size":"9"})");
+  const auto unknown = parse<insert_verb>(r, state, R"({"name":"o","generation":"5","size":"9"})");
   REQUIRE_FALSE(unknown);
   CHECK(unknown.error().code() == errc::internal);
   CHECK(unknown.error().generation() == 5);

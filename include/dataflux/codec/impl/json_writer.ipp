@@ -37,9 +37,15 @@ DATAFLUX_INLINE void append_json_string(std::string& out, std::string_view text)
   static constexpr char digits[] = "0123456789abcdef";
   const char* at = text.data();
   const char* const end = at + text.size();
+  const char* mark = detail::find_json_mark(at, end);
+  if (mark == end) {  // nearly always
+    const std::size_t before = out.size();
+    out.resize(before + text.size() + 2, '"');
+    text.copy(out.data() + before + 1, text.size());
+    return;
+  }
   out += '"';
-  for (;;) {
-    const char* const mark = detail::find_json_mark(at, end);
+  for (;; mark = detail::find_json_mark(at, end)) {
     out.append(at, static_cast<std::size_t>(mark - at));
     if (mark == end) break;
     const auto byte = static_cast<unsigned char>(*mark);

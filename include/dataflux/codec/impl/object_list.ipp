@@ -2,6 +2,7 @@
 
 #include <dataflux/codec/detail/decimal.hpp>
 #include <dataflux/codec/detail/object_list.hpp>
+#include <dataflux/codec/detail/plain_list.hpp>
 
 // json.ipp is the one file that sees simdjson, crc32c.ipp has the text form's inline reader.
 #include <dataflux/codec/impl/crc32c.ipp>
@@ -50,14 +51,6 @@ inline constexpr list_member_facts list_members[] = {
     {"updated", object_fields::updated, &object_list_item::updated},
     {"metadata", object_fields::metadata, &object_list_item::metadata},
 };
-
-/// True if the raw key at `p` is `Key`, closing quote included. May read past the document into its
-/// padding, which is longer than any key here.
-template <std::size_t N>
-bool is_key(const char* p, const char (&key)[N]) noexcept {
-  static_assert(N + 1 < buffer_slack);
-  return std::memcmp(p, key, N - 1) == 0 && p[N - 1] == '"';
-}
 
 /// True if the raw key at `p` holds an escape: then it may be any member, and no member of an
 /// object resource is spelled so.
@@ -175,6 +168,9 @@ class list_reader {
       : page_(page), fields_(fields), visitor_(visitor) {}
 
   result<object_list_end> read(simdjson::ondemand::parser& parser, std::size_t capacity) {
+    if (fields_ == object_fields::basic && read_plain_list(page_, visitor_, shown_)) {
+      return std::move(shown_);
+    }
     simdjson::ondemand::document document;
     const simdjson::error_code code =
         parser.iterate(page_.data(), page_.size(), capacity).get(document);
@@ -271,8 +267,7 @@ class list_reader {
       const auto missing = static_cast<unsigned>(std::countr_one(seen & required));
       return fail("missing or empty in an item", list_members[missing % 3].key, location(document));
     }
-    ++end_.objects;
-    visitor_.on_object(item_);
+    if (++end_.objects > shown_.objects) visitor_.on_object(item_);
     return true;
   }
 
@@ -339,8 +334,7 @@ class list_reader {
       if (!read_text(element, prefix) || prefix.empty()) {
         return fail("not a string of some length", "prefixes", location(document));
       }
-      ++end_.prefixes;
-      visitor_.on_prefix(prefix);
+      if (++end_.prefixes > shown_.prefixes) visitor_.on_prefix(prefix);
     }
     return true;
   }
@@ -357,6 +351,7 @@ class list_reader {
   object_list_visitor& visitor_;
   object_list_item item_{};
   object_list_end end_{};
+  object_list_end shown_{};  ///< by read_plain_list(), before it gave up
   std::optional<error> failure_{};
 };
 

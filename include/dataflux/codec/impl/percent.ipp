@@ -3,8 +3,13 @@
 #include <dataflux/codec/detail/percent.hpp>
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
 
 namespace dataflux::inline DATAFLUX_ABI::codec {
 
@@ -25,6 +30,29 @@ constexpr byte_table make_escape_table() {
 }
 inline constexpr byte_table needs_escape = make_escape_table();
 
+/// The first byte in [at, end) that needs an escape, or end.
+inline const char* find_escape(const char* at, const char* end) noexcept {
+#if defined(__SSE2__)
+  // Signed compares: bytes of 0x80 and above are below all others.
+  const auto within = [](__m128i bytes, char least, char most) {
+    return ::_mm_and_si128(::_mm_cmpgt_epi8(bytes, ::_mm_set1_epi8(static_cast<char>(least - 1))),
+                           ::_mm_cmplt_epi8(bytes, ::_mm_set1_epi8(static_cast<char>(most + 1))));
+  };
+  for (; end - at >= 16; at += 16) {
+    const __m128i bytes = ::_mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
+    const __m128i letter = within(::_mm_or_si128(bytes, ::_mm_set1_epi8(0x20)), 'a', 'z');
+    const __m128i other =
+        ::_mm_or_si128(::_mm_or_si128(within(bytes, '0', '9'), within(bytes, '-', '.')),
+                       ::_mm_or_si128(::_mm_cmpeq_epi8(bytes, ::_mm_set1_epi8('_')),
+                                      ::_mm_cmpeq_epi8(bytes, ::_mm_set1_epi8('~'))));
+    const int plain = ::_mm_movemask_epi8(::_mm_or_si128(letter, other));
+    if (plain != 0xFFFF) return at + std::countr_one(static_cast<unsigned>(plain));
+  }
+#endif
+  while (at != end && needs_escape[static_cast<unsigned char>(*at)] == 0) ++at;
+  return at;
+}
+
 inline int hex_value(char c) noexcept {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'A' && c <= 'F') return c - 'A' + 10;
@@ -41,7 +69,7 @@ DATAFLUX_INLINE void append_percent(std::string& out, std::string_view text) {
   const char* const end = at + text.size();
   for (;;) {
     const char* const plain = at;
-    while (at != end && detail::needs_escape[static_cast<unsigned char>(*at)] == 0) ++at;
+    at = detail::find_escape(at, end);
     out.append(plain, static_cast<std::size_t>(at - plain));
     if (at == end) return;
     const auto byte = static_cast<unsigned char>(*at++);

@@ -3,9 +3,10 @@
 #include <dataflux/codec/detail/plain_json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <charconv>
-#include <utility>
+#include <cstddef>
 
 #if defined(__SSE2__)
 #include <immintrin.h>
@@ -44,8 +45,48 @@ DATAFLUX_INLINE const char* find_json_mark(const char* at, const char* end) noex
   return at;
 }
 
-/// JSON's grammar, of what 64 bits surely hold.
-inline bool is_plain_integer(std::string_view word) noexcept {
+/// Of 64 bytes.
+inline json_block look_at_block(const char* block) noexcept {
+  json_block found{0, true};
+#if defined(__SSE2__)
+  int high = 0;
+  for (unsigned k = 0; k < 64; k += 16) {
+    const __m128i bytes = ::_mm_loadu_si128(reinterpret_cast<const __m128i*>(block + k));
+    const __m128i control = ::_mm_cmpeq_epi8(::_mm_min_epu8(bytes, ::_mm_set1_epi8(0x1f)), bytes);
+    const __m128i other = ::_mm_or_si128(::_mm_cmpeq_epi8(bytes, ::_mm_set1_epi8('"')),
+                                         ::_mm_cmpeq_epi8(bytes, ::_mm_set1_epi8('\\')));
+    const int marks = ::_mm_movemask_epi8(::_mm_or_si128(control, other));
+    found.marks |= std::uint64_t{static_cast<unsigned>(marks)} << k;
+    high |= ::_mm_movemask_epi8(bytes);
+  }
+  found.ascii = high == 0;
+#else
+  constexpr std::uint64_t ones = 0x0101010101010101U;
+  constexpr std::uint64_t tops = ones * 0x80;
+  // The top bit of each byte that is zero, and of no other.
+  const auto zeros = [](std::uint64_t bytes) {
+    return ~(((bytes & ~tops) + ~tops) | bytes | ~tops);
+  };
+  for (unsigned k = 0; k < 64; k += 8) {
+    const std::uint64_t bytes = load_eight(block + k);
+    const std::uint64_t marks =
+        zeros(bytes & (ones * 0xE0)) | zeros(bytes ^ (ones * '"')) | zeros(bytes ^ (ones * '\\'));
+    found.marks |= ((marks >> 7U) * 0x0102040810204080U >> 56U) << k;
+    found.ascii = found.ascii && (bytes & tops) == 0;
+  }
+#endif
+  return found;
+}
+
+DATAFLUX_INLINE json_block look_at_json(const char* at, const char* end) noexcept {
+  if (end - at >= json_block::size) return look_at_block(at);
+  std::array<char, json_block::size> padded;
+  padded.fill(' ');
+  std::copy(at, end, padded.begin());
+  return look_at_block(padded.data());
+}
+
+DATAFLUX_INLINE bool is_plain_integer(std::string_view word) noexcept {
   if (!word.empty() && word.front() == '-') word.remove_prefix(1);
   if (word.empty() || word.size() > 18 || (word.front() == '0' && word.size() > 1)) return false;
   return std::all_of(word.begin(), word.end(), [](char c) { return c >= '0' && c <= '9'; });
@@ -55,77 +96,15 @@ inline bool is_plain_integer(std::string_view word) noexcept {
 
 DATAFLUX_INLINE std::optional<std::int64_t> plain_value::int64() const noexcept {
   if (kind_ != json_kind::string && kind_ != json_kind::number) return std::nullopt;
+  if (token_.size() >= 8) {  // so that no byte beyond it is read
+    const std::uint64_t count = detail::read_count(token_);
+    if (count != detail::no_count) return static_cast<std::int64_t>(count);
+  }
   std::int64_t value = 0;
   const char* const end = token_.data() + token_.size();
   const auto [stop, code] = std::from_chars(token_.data(), end, value);
   if (code != std::errc{} || stop != end) return std::nullopt;
   return value;
-}
-
-DATAFLUX_INLINE plain_reader::plain_reader(std::string_view text) noexcept
-    : at_(text.data()), end_(text.data() + text.size()) {
-  if (take() != '{') give_up();
-}
-
-DATAFLUX_INLINE bool plain_reader::next() noexcept {
-  if (depth_ <= 0) return false;
-  bool first = std::exchange(opened_, false);
-  if (first && depth_ == 2) parent_ = key_;
-  char c = take();
-  while (c == '}') {
-    if (--depth_ == 0) return false;
-    parent_ = {};
-    first = false;
-    c = take();
-  }
-  if (!first) {
-    if (c != ',') return give_up();
-    c = take();
-  }
-  if (c != '"' || !read_string(key_) || take() != ':') return give_up();
-  return read_value() || give_up();
-}
-
-/// From behind its first quotation mark on.
-DATAFLUX_INLINE bool plain_reader::read_string(std::string_view& out) noexcept {
-  const char* const mark = detail::find_json_mark(at_, end_);
-  if (mark == end_ || *mark != '"') return false;
-  out = {at_, static_cast<std::size_t>(mark - at_)};
-  at_ = mark + 1;
-  return true;
-}
-
-DATAFLUX_INLINE bool plain_reader::read_value() noexcept {
-  if (at_ == end_) return false;
-  if (*at_ == '"') {
-    ++at_;
-    value_.kind_ = json_kind::string;
-    return read_string(value_.token_);
-  }
-  if (*at_ != '{') return read_word();
-  if (depth_ == 2) return false;
-  ++at_;
-  depth_ = 2;
-  opened_ = true;
-  value_.kind_ = json_kind::object;
-  return true;
-}
-
-/// An integer, or null, true, false.
-DATAFLUX_INLINE bool plain_reader::read_word() noexcept {
-  const char* const begin = at_;
-  while (at_ != end_ && *at_ != ',' && *at_ != '}') ++at_;
-  const std::string_view word{begin, static_cast<std::size_t>(at_ - begin)};
-  value_.token_ = word;
-  if (word == "null") {
-    value_.kind_ = json_kind::null;
-  } else if (word == "true" || word == "false") {
-    value_.kind_ = json_kind::boolean;
-  } else {
-    value_.kind_ = json_kind::number;
-    return detail::is_plain_integer(word);
-  }
-  return true;
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::codec

@@ -15,55 +15,60 @@ inline constexpr std::int64_t nanos_per_second = 1'000'000'000;
 /// Takes text from the front, piece by piece; once a piece does not fit, all later ones fail too.
 class time_reader {
  public:
-  explicit time_reader(std::string_view text) noexcept : rest_(text) {}
+  explicit time_reader(std::string_view text) noexcept
+      : at_(text.data()), end_(text.data() + text.size()) {}
 
-  /// Exactly `digits` decimal digits with a value within [low, high].
-  int number(std::size_t digits, int low, int high) noexcept {
+  /// Exactly `Digits` decimal digits with a value within [low, high].
+  template <int Digits>
+  int number(int low, int high) noexcept {
+    if (end_ - at_ < Digits) return fail();
     int value = 0;
-    if (rest_.size() < digits) return fail();
-    for (std::size_t i = 0; i < digits; ++i) {
-      if (!is_digit(rest_[i])) return fail();
-      value = value * 10 + (rest_[i] - '0');
+    bool good = true;
+    for (int i = 0; i < Digits; ++i) {
+      good = good && is_digit(at_[i]);
+      value = value * 10 + (at_[i] - '0');
     }
-    if (value < low || value > high) return fail();
-    rest_.remove_prefix(digits);
+    if (!good || value < low || value > high) return fail();
+    at_ += Digits;
     return value;
   }
-  /// One character out of `set`; gives it, or 0.
-  char one_of(std::string_view set) noexcept {
-    for (const char wanted : set) {
-      if (rest_.empty() || rest_.front() != wanted) continue;
-      rest_.remove_prefix(1);
-      return wanted;
-    }
+  /// One character, of two that are as good; gives it, or 0.
+  char one_of(char wanted, char other) noexcept {
+    if (at_ != end_ && (*at_ == wanted || *at_ == other)) return *at_++;
     fail();
     return '\0';
   }
+  char one_of(char wanted) noexcept { return one_of(wanted, wanted); }
+  /// 'Z' in either case, '+' or '-', or 0.
+  char zone() noexcept {
+    if (at_ != end_ && (*at_ == '+' || *at_ == '-')) return *at_++;
+    return one_of('Z', 'z');
+  }
   /// An optional '.' with one to nine digits, in nanoseconds.
   std::int64_t fraction() noexcept {
-    if (rest_.empty() || rest_.front() != '.') return 0;
-    rest_.remove_prefix(1);
+    if (at_ == end_ || *at_ != '.') return 0;
+    ++at_;
     std::int64_t value = 0;
     std::int64_t scale = nanos_per_second;
-    while (!rest_.empty() && is_digit(rest_.front()) && scale > 1) {
-      value = value * 10 + (rest_.front() - '0');
+    while (at_ != end_ && is_digit(*at_) && scale > 1) {
+      value = value * 10 + (*at_++ - '0');
       scale /= 10;
-      rest_.remove_prefix(1);
     }
     if (scale == nanos_per_second) return fail();
     return value * scale;
   }
-  bool finished() const noexcept { return good_ && rest_.empty(); }
+  bool finished() const noexcept { return good_ && at_ == end_; }
 
  private:
   static bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
   int fail() noexcept {
     good_ = false;
-    rest_ = {};
+    at_ = end_;
     return 0;
   }
 
-  std::string_view rest_;
+  const char* at_;
+  const char* end_;
   bool good_{true};
 };
 
@@ -92,24 +97,24 @@ inline timestamp join_time(std::int64_t seconds, std::int64_t nanos) noexcept {
 DATAFLUX_INLINE std::optional<timestamp> parse_rfc3339(std::string_view text) {
   namespace chrono = std::chrono;
   detail::time_reader in{text};
-  const int year = in.number(4, 0, 9999);
-  in.one_of("-");
-  const int month = in.number(2, 1, 12);
-  in.one_of("-");
-  const int day = in.number(2, 1, 31);
-  in.one_of("Tt");
-  const int hour = in.number(2, 0, 23);
-  in.one_of(":");
-  const int minute = in.number(2, 0, 59);
-  in.one_of(":");
-  const int second = in.number(2, 0, 60);
+  const int year = in.number<4>(0, 9999);
+  in.one_of('-');
+  const int month = in.number<2>(1, 12);
+  in.one_of('-');
+  const int day = in.number<2>(1, 31);
+  in.one_of('T', 't');
+  const int hour = in.number<2>(0, 23);
+  in.one_of(':');
+  const int minute = in.number<2>(0, 59);
+  in.one_of(':');
+  const int second = in.number<2>(0, 60);
   const std::int64_t nanos = in.fraction();
   int offset_minutes = 0;
-  const char zone = in.one_of("Zz+-");
+  const char zone = in.zone();
   if (zone == '+' || zone == '-') {
-    offset_minutes = in.number(2, 0, 23) * 60;
-    in.one_of(":");
-    offset_minutes += in.number(2, 0, 59);
+    offset_minutes = in.number<2>(0, 23) * 60;
+    in.one_of(':');
+    offset_minutes += in.number<2>(0, 59);
     if (zone == '-') offset_minutes = -offset_minutes;
   }
   if (!in.finished()) return std::nullopt;

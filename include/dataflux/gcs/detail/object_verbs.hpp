@@ -58,9 +58,9 @@ struct insert_verb {
     return {info.name, r.bucket, r.object, 0, r.conditions.if_generation_match == 0};
   }
   /// Reads the data once for its CRC32C. The boundary is the call's 128 random bits: that they
-  /// occur in the data is less likely than any failure of the machine. The texts are written into
-  /// the memory of `used`.
-  static result<state> prepare(const request& r, const call_id& id, state used = {});
+  /// occur in the data is less likely than any failure of the machine. Sets all of `body`, and
+  /// uses the memory of its texts again.
+  static void prepare(const request& r, const call_id& id, state& body);
   static void build(const call_context& context, const request& r, const state& body,
                     http::request& out);
   /// Errors: as parse_object_resource() and check_stored().

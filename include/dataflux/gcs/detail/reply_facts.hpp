@@ -33,8 +33,8 @@ struct reply_facts {
   /// Zero when not asked to wait; at most an hour. Only the form in seconds is read: the service
   /// sends no other (protocol.md 3.2), and a date would need a clock.
   std::chrono::milliseconds retry_after{0};
-  /// Date: when the service answered, by its clock, to the second.
-  std::optional<timestamp> date{};
+  /// As it came; see time_of().
+  std::string date{};
   /// x-goog-generation, 0 when the reply has none.
   std::int64_t generation{0};
   std::int64_t metageneration{0};
@@ -47,6 +47,10 @@ struct reply_facts {
 /// Sets all of `out`, and uses the memory of its texts again. Never fails: fields that are missing
 /// or malformed are empty, but for the checksum. Cost: one pass over the head.
 void gather_facts(const http::reply_head& head, reply_facts& out);
+
+/// When the service answered, by its clock, to the second; nothing where its Date says nothing or
+/// is in another form than HTTP's own.
+std::optional<timestamp> time_of(const reply_facts& facts);
 
 /// A reply whose body is complete. Borrowed, all of it.
 struct whole_reply {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/codec/detail/hexadecimal.hpp>
 #include <dataflux/codec/detail/json_writer.hpp>
 #include <dataflux/codec/detail/rfc3339.hpp>
 #include <dataflux/gcs/detail/verb.hpp>
@@ -18,10 +19,10 @@ namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
 class hexadecimal {
  public:
   explicit hexadecimal(const call_id& id) noexcept {
-    constexpr std::string_view digits{"0123456789abcdef"};
     char* to = text_.data();
     for (const std::uint64_t half : id) {
-      for (int shift = 60; shift >= 0; shift -= 4) *to++ = digits[(half >> shift) & 0xfU];
+      to = codec::write_hex(static_cast<std::uint32_t>(half >> 32U), to);
+      to = codec::write_hex(static_cast<std::uint32_t>(half), to);
     }
   }
   std::string_view view() const noexcept { return {text_.data(), text_.size()}; }

@@ -33,8 +33,8 @@
 /// And where a verb needs it (detail/verb_call.hpp finds out by itself):
 ///
 ///       static constexpr bool recycled = true;  // its calls come in streams, and are used again
-///       // Instead of the other prepare(): `used` is the state of an earlier call, for its memory.
-///       static result<state> prepare(const request&, const call_id&, state used);
+///       // Instead of the other prepare(): sets all of the state of an earlier call.
+///       static void prepare(const request&, const call_id&, state&);
 ///       // parse() with a state& that gives a result<std::optional<value>>: nothing = go on with
 ///       // the next request at once, and advanced() says whether something was achieved.
 ///       static bool advanced(const state&) noexcept;

@@ -12,6 +12,13 @@
 
 namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
 
+/// What `make` gives, made where it is converted: an object_metadata costs 400 instructions a move.
+template <class Make>
+struct made_by {
+  const Make& make;
+  operator decltype(std::declval<const Make&>()())() const { return make(); }
+};
+
 /// What does not depend on the verb, so that it is compiled once: how a call whose reply is read as
 /// a whole finds out what became of it.
 class looking_call : public call {
@@ -63,15 +70,13 @@ class verb_call final : public looking_call {
   /// Why the call must fail before any request.
   std::optional<error> prepare() {
     if (auto valid = check(); !valid) return std::move(valid).error();
-    auto prepared = [this] {
-      if constexpr (requires { Verb::prepare(request_, id(), std::move(state_)); }) {
-        return Verb::prepare(request_, id(), std::move(state_));
-      } else {
-        return Verb::prepare(request_, id());
-      }
-    }();
-    if (!prepared) return std::move(prepared).error();
-    state_ = std::move(*prepared);
+    if constexpr (requires { Verb::prepare(request_, id(), state_); }) {
+      Verb::prepare(request_, id(), state_);
+    } else {
+      auto prepared = Verb::prepare(request_, id());
+      if (!prepared) return std::move(prepared).error();
+      state_ = std::move(*prepared);
+    }
     return std::nullopt;
   }
 
@@ -116,17 +121,25 @@ class verb_call final : public looking_call {
   }
 
   result<progress> take_reply() override {
-    auto parsed = Verb::parse(request_, state_, reply());
-    if (!parsed) return std::move(parsed).error();
-    using parsed_type = std::remove_cvref_t<decltype(parsed)>;
-    if constexpr (std::is_same_v<parsed_type, result<std::optional<stored_value>>>) {
-      if (!*parsed) return went_on();
-      value_ = std::move(**parsed);
-    } else if constexpr (!std::is_void_v<value>) {
-      value_ = std::move(*parsed);
+    const auto parse = [this] { return Verb::parse(request_, state_, reply()); };
+    using parsed_type = decltype(parse());
+    if constexpr (std::is_same_v<parsed_type, result<stored_value>>) {
+      outcome_.emplace(made_by<decltype(parse)>{parse});
+      if (!*outcome_) {
+        error e = std::move(*outcome_).error();
+        outcome_.reset();
+        return e;
+      }
+    } else {
+      auto parsed = parse();
+      if (!parsed) return std::move(parsed).error();
+      if constexpr (!std::is_void_v<value>) {
+        if (!*parsed) return went_on();
+        outcome_.emplace(std::move(**parsed));
+      }
     }
     if constexpr (requires { Verb::checksum_by_look; }) {
-      if (!value_->crc32c)
+      if (!(**outcome_).crc32c)
         return error(errc::data_loss, "the reply carries no checksum of the object");
     }
     return progress::done;
@@ -149,7 +162,7 @@ class verb_call final : public looking_call {
   }
 
   bool investigate(const error& e, bool outcome_unknown) override {
-    return look(rule, std::is_void_v<value>, value_.has_value(), e, outcome_unknown);
+    return look(rule, std::is_void_v<value>, outcome_.has_value(), e, outcome_unknown);
   }
 
   void verify(error e, object_metadata found) override {
@@ -172,9 +185,9 @@ class verb_call final : public looking_call {
   void end_look(bool ours, error e, object_metadata found) {
     if (!ours) return finish(std::move(e));
     if constexpr (requires { Verb::resolved(std::move(found)); }) {
-      value_ = Verb::resolved(std::move(found));
+      outcome_.emplace(Verb::resolved(std::move(found)));
     } else {
-      value_ = std::move(found);
+      outcome_.emplace(std::move(found));
     }
     finish(std::nullopt);
   }
@@ -187,16 +200,16 @@ class verb_call final : public looking_call {
     } else if constexpr (std::is_void_v<value>) {
       done(result<void>{});
     } else {
-      done(std::move(*value_));
+      done.pass(std::move(*outcome_));
     }
-    value_.reset();
+    outcome_.reset();
   }
 
   using stored_value = std::conditional_t<std::is_void_v<value>, no_state, value>;
   request_type request_{};
   typename Verb::state state_{};
   completion done_{};
-  std::optional<stored_value> value_{};
+  std::optional<result<stored_value>> outcome_{};  ///< a value, once it is known
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI::gcs::detail

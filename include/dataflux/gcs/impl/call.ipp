@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/gcs/detail/call.hpp>
+#include <dataflux/gcs/detail/resource_writer.hpp>
 #include <dataflux/version.hpp>
 
 #include <algorithm>
@@ -32,17 +33,17 @@ inline constexpr std::size_t kept_body_limit = std::size_t{4} << 10U;
 /// Telemetry (protocol.md 0.3): one id per call, the same on all its attempts.
 inline void add_api_client(const call_id& id, http::header_list& headers) {
   constexpr std::string_view start{"gl-cpp/20 gccl/" DATAFLUX_VERSION " gccl-invocation-id/"};
-  constexpr std::string_view digits{"0123456789abcdef"};
   call_id shown = id;  // a random UUID of RFC 9562
   shown[0] = (shown[0] & ~std::uint64_t{0xf000}) | 0x4000U;
   shown[1] = (shown[1] & ~(std::uint64_t{3} << 62U)) | (std::uint64_t{1} << 63U);
+  const hexadecimal digits{shown};
   char text[start.size() + 36];
   char* at = text + start.copy(text, start.size());
-  for (unsigned byte = 0; byte < 16; ++byte) {
-    if (byte == 4 || byte == 6 || byte == 8 || byte == 10) *at++ = '-';
-    const auto value = static_cast<unsigned>(shown[byte / 8] >> (56 - 8 * (byte % 8))) & 0xffU;
-    *at++ = digits[value >> 4U];
-    *at++ = digits[value & 0xfU];
+  std::size_t from = 0;
+  for (const std::size_t group : {8U, 4U, 4U, 4U, 12U}) {
+    if (from != 0) *at++ = '-';
+    at += digits.view().copy(at, group, from);
+    from += group;
   }
   headers.add("x-goog-api-client", std::string_view{text, sizeof text});
 }

@@ -329,6 +329,9 @@ DATAFLUX_INLINE error cut_or_garbled() {
 }
 
 DATAFLUX_INLINE result<void> check_document(const whole_reply& reply, const call_identity& call) {
+  const std::string_view start = as_text(reply.body);
+  const bool resource = start.starts_with("{\"") && !start.starts_with("{\"error\"");
+  if (resource && reply.facts.stranger.empty()) return {};  // nearly always
   if (is_web_page(reply.facts, reply.body)) return parse_error(call, reply.facts, reply.body);
   if (detail::is_error_document(reply.body)) {
     const bool json = detail::trim(as_text(reply.body)).front() == '{';

@@ -152,7 +152,7 @@ result<list_page> read_list_page(const list_page_request& r, const whole_reply& 
   auto end = codec::parse_object_list(reply.body, reply.capacity, members_of(r.extra), reader);
   if (!end) return std::move(end.error().with_retryable(true));
   page.next_page_token = std::move(end->next_page_token);
-  page.served = reply.facts.date;
+  page.served = time_of(reply.facts);
   if (page.objects.size() < greatest_page / 2) page.objects.shrink_to_fit();
   if (auto fault = reader.finish()) return *std::move(fault);
   return page;

@@ -32,10 +32,25 @@ static_assert(
     }(),
     "two keys have one place: choose other factors");
 
+/// Without a call: each of the twenty keys of a resource is compared.
+inline bool is_key(std::string_view known, std::string_view key) noexcept {
+  const std::size_t size = key.size();
+  if (known.size() != size) return false;
+  if (size < 8) return known == key;
+  const auto same = [&](std::size_t at) {
+    return codec::detail::load_eight(known.data() + at) ==
+           codec::detail::load_eight(key.data() + at);
+  };
+  for (std::size_t at = 0; at + 8 < size; at += 8) {
+    if (!same(at)) return false;
+  }
+  return same(size - 8);
+}
+
 DATAFLUX_INLINE std::size_t object_reader::find(std::string_view key) const noexcept {
   if (key.empty()) return object_members.size();
   const std::size_t member = object_places[place_of(key)];
-  if (member == object_members.size() || object_members[member].key != key) {
+  if (member == object_members.size() || !is_key(object_members[member].key, key)) {
     return object_members.size();
   }
   return has(asked_, object_members[member].field) ? member : object_members.size();
@@ -95,20 +110,21 @@ DATAFLUX_INLINE bool object_reader::read(std::string_view text) {
   codec::plain_reader in{text};
   std::size_t member = object_members.size();  // the last one of the resource itself
   while (in.next()) {
+    const codec::plain_value value = in.value();  // a copy, or the reader would be in memory
     if (in.parent().empty()) {
       member = find(in.key());
       if (member == object_members.size()) continue;
       if (!is_new(member)) return false;
-      take(object_members[member], in.value());
+      take(object_members[member], value);
     } else if (member != object_members.size()) {
       if (object_members[member].field != metadata_fields::metadata) return false;
-      take_entry(in.key(), in.value());
+      take_entry(in.key(), value);
     }
   }
   if (!in.complete() || in.rest().find_first_not_of(" \t\r\n") != std::string_view::npos) {
     return false;
   }
-  return codec::is_valid_utf8(text);
+  return in.ascii() || codec::is_valid_utf8(text);
 }
 
 DATAFLUX_INLINE void object_reader::read(codec::json_value resource) {

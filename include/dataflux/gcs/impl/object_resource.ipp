@@ -55,16 +55,17 @@ DATAFLUX_INLINE result<object_metadata> parse_object_resource(const whole_reply&
                                                               std::string_view bucket,
                                                               std::string_view object,
                                                               metadata_fields asked) {
-  if (auto fit = check_document(reply); !fit) return std::move(fit).error();
-  object_metadata out;
-  detail::object_reader reader{out, asked};
-  if (!reader.read(as_text(reply.body))) {
+  // The only thing that is returned, so that it is made where the caller has it.
+  result<object_metadata> out{std::in_place};
+  detail::object_reader reader{*out, asked};
+  if (auto fit = check_document(reply); !fit) {
+    out = std::move(fit).error();
+  } else if (!reader.read(as_text(reply.body))) {
     const auto document = parse_json_reply(reply);
-    if (!document) return document.error();
-    return parse_object_resource(document->root(), bucket, object, asked);
-  }
-  if (auto good = detail::check_resource(reader.fault(), out, bucket, object); !good) {
-    return std::move(good).error();
+    out = document ? parse_object_resource(document->root(), bucket, object, asked)
+                   : result<object_metadata>(document.error());
+  } else if (auto good = detail::check_resource(reader.fault(), *out, bucket, object); !good) {
+    out = std::move(good).error();
   }
   return out;
 }

@@ -52,18 +52,16 @@ DATAFLUX_INLINE result<object_metadata> stat_verb::parse(const request& r, const
                                                          const whole_reply& reply) {
   auto found = parse_object_resource(reply, r.bucket, r.object, r.fields);
   if (found && r.generation != 0 && found->generation != r.generation) {
-    return error{errc::internal, "asked for generation " + std::to_string(r.generation) +
-                                     ", but the reply is about generation " +
-                                     std::to_string(found->generation)};
+    found = error{errc::internal, "asked for generation " + std::to_string(r.generation) +
+                                      ", but the reply is about generation " +
+                                      std::to_string(found->generation)};
   }
   return found;
 }
 
-DATAFLUX_INLINE result<insert_body> insert_verb::prepare(const request& r, const call_id& id,
-                                                         state used) {
+DATAFLUX_INLINE void insert_verb::prepare(const request& r, const call_id& id, state& body) {
   const object_attributes& a = r.attributes;
   const detail::hexadecimal boundary{id};  // needs no quotes in Content-Type
-  insert_body body = std::move(used);
   body.crc32c = codec::crc32c(r.data);
   detail::write_mark(id, a, body.mark);
   body.content_type.assign("multipart/related; boundary=").append(boundary.view());
@@ -73,7 +71,6 @@ DATAFLUX_INLINE result<insert_body> insert_verb::prepare(const request& r, const
   body.preamble.append("\r\n--").append(boundary.view());
   body.preamble.append("\r\nContent-Type: ").append(detail::content_type_of(a)).append("\r\n\r\n");
   body.epilogue.assign("\r\n--").append(boundary.view()).append("--\r\n");
-  return body;
 }
 
 DATAFLUX_INLINE void insert_verb::build(const call_context& context, const request& r,
@@ -95,8 +92,10 @@ DATAFLUX_INLINE void insert_verb::build(const call_context& context, const reque
 DATAFLUX_INLINE result<object_metadata> insert_verb::parse(const request& r, const state& body,
                                                            const whole_reply& reply) {
   auto stored = parse_object_resource(reply, r.bucket, r.object);
-  if (!stored) return stored;
-  if (auto same = check_stored(*stored, r.data.size(), body.crc32c); !same) return same.error();
+  if (stored) {
+    auto same = check_stored(*stored, r.data.size(), body.crc32c);
+    if (!same) stored = std::move(same).error();
+  }
   return stored;
 }
 

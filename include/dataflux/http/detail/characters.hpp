@@ -8,7 +8,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <system_error>
 
@@ -60,12 +62,13 @@ constexpr std::string_view trim_blanks(std::string_view text) noexcept {
   return text;
 }
 
-/// Eight characters, the capitals among them in lower case.
-inline std::uint64_t lower_word(const char* text) noexcept {
+/// Eight characters or fewer, the capitals among them in lower case.
+template <std::size_t Count = 8>
+std::uint64_t lower_word(const char* text) noexcept {
   constexpr std::uint64_t ones = 0x0101010101010101U;
   constexpr std::uint64_t tops = 0x8080808080808080U;
   std::uint64_t word = 0;
-  std::memcpy(&word, text, sizeof word);
+  std::memcpy(&word, text, Count);
   // The top bit of each byte says: at least 'A', beyond 'Z'. Bytes above 0x7f are no letters.
   const std::uint64_t low = word & ~tops;
   const std::uint64_t from_a = low + ones * (0x80 - 'A');
@@ -78,7 +81,11 @@ inline std::uint64_t lower_word(const char* text) noexcept {
 inline bool same_letters(std::string_view a, std::string_view b) noexcept {
   const std::size_t size = a.size();
   if (size != b.size()) return false;
-  if (size < 8) {
+  if (size < 8 && size >= 4) {
+    return lower_word<4>(a.data()) == lower_word<4>(b.data()) &&
+           lower_word<4>(a.data() + size - 4) == lower_word<4>(b.data() + size - 4);
+  }
+  if (size < 4) {
     for (std::size_t i = 0; i < size; ++i) {
       if (to_lower(a[i]) != to_lower(b[i])) return false;
     }
@@ -89,6 +96,16 @@ inline bool same_letters(std::string_view a, std::string_view b) noexcept {
     if (lower_word(a.data() + i) != lower_word(b.data() + i)) return false;
   }
   return true;
+}
+
+/// One step for all pieces: a request's head consists of many short ones.
+inline void append_all(std::string& out, std::initializer_list<std::string_view> pieces) {
+  const std::size_t before = out.size();
+  std::size_t size = before;
+  for (const std::string_view piece : pieces) size += piece.size();
+  out.resize(size);
+  char* at = out.data() + before;
+  for (const std::string_view piece : pieces) at += piece.copy(at, piece.size());
 }
 
 /// Decimal digits only: no sign, no blanks, no overflow.

@@ -61,6 +61,8 @@ class connection {
   enum class step : std::uint8_t { again, more, ended };
 
   void encode();
+  stream::outcome send_pieces();
+  void sent(std::size_t count) noexcept;
   void send_some();
   void send_broken();
   void fail_soon();

@@ -145,13 +145,14 @@ class reply_decoder {
 
   error fail(std::string_view what);
   void give_up() noexcept;
-  result<void> end_line(std::string_view received, std::size_t end);
-  result<void> parse_status_line(std::string_view line);
-  result<void> parse_field(std::string_view received, std::size_t end);
-  result<void> note_field(std::string_view name, std::string_view value);
-  result<void> note_length(std::string_view value);
-  result<void> note_connection(std::string_view value);
-  result<void> end_head(std::string_view received);
+  // These give what is wrong, or null.
+  const char* end_line(std::string_view received, std::size_t end);
+  const char* parse_status_line(std::string_view line);
+  const char* parse_field(std::string_view received, std::size_t end);
+  const char* note_field(std::string_view name, std::string_view value);
+  const char* note_length(std::string_view value);
+  const char* note_connection(std::string_view value);
+  const char* end_head(std::string_view received);
   void choose_framing() noexcept;
   const char* chunk_control(char c);
   const char* chunk_size_digit(char c) noexcept;

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace dataflux::inline DATAFLUX_ABI::http::detail {
 
@@ -28,6 +29,9 @@ class socket_end {
 
   int descriptor() const noexcept { return descriptor_; }
   outcome send(bytes_view bytes) noexcept;
+  /// One call for all pieces, at most most_pieces.
+  static constexpr std::size_t most_pieces = 8;
+  outcome send(std::span<const bytes_view> pieces) noexcept;
   /// `last`: nothing may come behind what has room in `memory`. One byte more is asked for then,
   /// so that no other call need ask whether that was all.
   outcome receive(bytes_span memory, bool last = false) noexcept;

@@ -4,6 +4,7 @@
 #include <dataflux/http/detail/socket_end.hpp>
 #include <dataflux/http/detail/tls_stream.hpp>
 
+#include <span>
 #include <string>
 
 namespace dataflux::inline DATAFLUX_ABI::http::detail {
@@ -21,7 +22,12 @@ class stream {
   using outcome = socket_end::outcome;
 
   int descriptor() const noexcept { return socket_.descriptor(); }
-  outcome send(bytes_view bytes) noexcept;
+  /// Begins with the first of the pieces, which are not empty; the others go with it where sends
+  /// are gathered.
+  outcome send(std::span<const bytes_view> pieces) noexcept;
+  /// Whether pieces go in one call without a copy. To TLS they are better given in one: each one
+  /// would be a record of its own.
+  bool gathers() const noexcept { return receives_ == way::socket; }
   /// As socket_end has it; `last` is known of plain streams only.
   outcome receive(bytes_span memory, bool last = false) noexcept;
   /// The last receive left nothing behind, neither in the socket nor in the TLS layer. False where

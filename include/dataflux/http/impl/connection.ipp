@@ -5,6 +5,8 @@
 
 #include <sys/epoll.h>
 #include <algorithm>
+#include <array>
+#include <span>
 #include <utility>
 
 /// connecting: the connector works on it. idle: it has no exchange; it is closed if the peer closes
@@ -24,8 +26,11 @@
 /// end an exchange.
 namespace dataflux::inline DATAFLUX_ABI::http::detail {
 
-/// The head and the pieces of the body that fit into this behind it are sent in one call.
+/// The pieces of the body that fit into this behind the head are copied there, to be sent with it:
+/// small ones, or all of a small body where the stream does not gather.
+inline constexpr std::size_t gathered_limit = std::size_t{2} << 10U;
 inline constexpr std::size_t joined_limit = std::size_t{24} << 10U;
+
 DATAFLUX_INLINE time_point connection::now() const noexcept { return owner_.loop_.now(); }
 
 DATAFLUX_INLINE void connection::established() {
@@ -66,43 +71,63 @@ DATAFLUX_INLINE void connection::encode() {
     report_.detail = encoded.error().message();
     return fail_soon();
   }
+  const std::size_t limit = stream_.gathers() ? gathered_limit : joined_limit;
   for (const bytes_view part : body.parts()) {
-    if (out_.size() + part.size() > joined_limit) return;
+    if (out_.size() + part.size() > limit) return;
     out_.append(as_text(part));
     ++part_;
   }
 }
 
-DATAFLUX_INLINE void connection::send_some() {
+/// Offers what is left of the request, a turn's worth at most.
+DATAFLUX_INLINE stream::outcome connection::send_pieces() {
+  const auto parts = current_->request.body.parts().subspan(part_);
+  std::array<bytes_view, 1 + request_body::max_parts> pieces;
+  static_assert(pieces.size() <= socket_end::most_pieces);
+  std::size_t count = 0;
+  std::size_t room = turn_limit;
+  const auto offer = [&](bytes_view rest) {
+    if (rest.empty() || room == 0) return;
+    pieces[count] = rest.first(std::min(rest.size(), room));
+    room -= pieces[count++].size();
+  };
+  offer(as_bytes(out_).subspan(out_sent_));
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    offer(k == 0 ? parts[k].subspan(part_sent_) : parts[k]);
+  }
+  return stream_.send(std::span<const bytes_view>(pieces).first(count));
+}
+
+DATAFLUX_INLINE void connection::sent(std::size_t count) noexcept {
+  const std::size_t of_head = std::min(count, out_.size() - out_sent_);
+  out_sent_ += of_head;
+  count -= of_head;
+  if (count == 0) return;
+  count_moved(count, 0);
   const auto parts = current_->request.body.parts();
+  part_sent_ += count;
+  while (part_ < parts.size() && part_sent_ >= parts[part_].size()) {
+    part_sent_ -= parts[part_++].size();
+  }
+}
+
+DATAFLUX_INLINE void connection::send_some() {
   std::size_t turn = 0;
   while (sending_) {
     if (turn >= turn_limit) return resume_soon();
-    const bool in_head = out_sent_ < out_.size();
-    if (!in_head && part_ == parts.size()) {
+    if (out_sent_ == out_.size() && part_ == current_->request.body.parts().size()) {
       sending_ = false;
       report_.bytes_sent = current_->request.body.size();
       request_sent_ = now();
       return;
     }
-    const bytes_view rest =
-        in_head ? as_bytes(out_).subspan(out_sent_) : parts[part_].subspan(part_sent_);
-    const auto sent = stream_.send(rest.first(std::min(rest.size(), turn_limit)));
-    if (sent.status == stream::status::again) return;
-    if (sent.status != stream::status::ok) return send_broken();
+    const auto moved = send_pieces();
+    if (moved.status == stream::status::again) return;
+    if (moved.status != stream::status::ok) return send_broken();
     report_.request_sent = true;
     last_activity_ = now();
-    if (in_head) {
-      out_sent_ += sent.count;
-      continue;
-    }
-    count_moved(sent.count, 0);
-    part_sent_ += sent.count;
-    turn += sent.count;
-    if (part_sent_ == parts[part_].size()) {
-      ++part_;
-      part_sent_ = 0;
-    }
+    turn += moved.count;
+    sent(moved.count);
   }
 }
 

@@ -25,18 +25,6 @@ inline bool is_sendable_host(std::string_view host) noexcept {
          });
 }
 
-inline void append_authority(const origin& to, std::string& out) {
-  const bool literal = to.host.find(':') != std::string::npos;
-  if (literal) out += '[';
-  out += to.host;
-  if (literal) out += ']';
-  if (to.port == (to.tls ? 443 : 80)) return;
-  char digits[8]{':'};
-  const auto [end, failure] = std::to_chars(digits + 1, digits + sizeof digits, to.port);
-  static_cast<void>(failure);  // 5 digits hold every port
-  out.append(digits, static_cast<std::size_t>(end - digits));
-}
-
 inline bool announces_body(method m) noexcept {
   return m == method::post || m == method::put || m == method::patch;
 }
@@ -59,15 +47,22 @@ DATAFLUX_INLINE result<void> encode_request_head(const request& r, std::string& 
   }
   if (!r.headers.valid()) return refuse("a header field of the request is not valid");
   if (!r.body.valid()) return refuse("the request body has too many parts");
-  out.append(to_string(r.method)).append(" ").append(r.target).append(" HTTP/1.1\r\nHost: ");
-  detail::append_authority(*r.origin, out);
-  if (r.body.size() != 0 || detail::announces_body(r.method)) {
-    char digits[20];
-    const auto [end, failure] = std::to_chars(digits, digits + sizeof digits, r.body.size());
-    static_cast<void>(failure);  // 20 digits hold every 64-bit number
-    out.append("\r\nContent-Length: ").append(digits, static_cast<std::size_t>(end - digits));
+  const std::string_view host = r.origin->host;
+  const bool literal = host.find(':') != std::string_view::npos;
+  char port[8]{']'};
+  char* port_end = literal ? port + 1 : port;
+  if (r.origin->port != (r.origin->tls ? 443 : 80)) {
+    *port_end++ = ':';
+    port_end = std::to_chars(port_end, port + sizeof port, r.origin->port).ptr;
   }
-  out.append("\r\n").append(r.headers.wire()).append("\r\n");
+  const bool announced = r.body.size() != 0 || detail::announces_body(r.method);
+  char length[20];  // 20 digits hold every 64-bit number
+  const char* const length_end =
+      announced ? std::to_chars(length, length + sizeof length, r.body.size()).ptr : length;
+  detail::append_all(
+      out, {to_string(r.method), " ", r.target, " HTTP/1.1\r\nHost: ", literal ? "[" : "", host,
+            std::string_view(port, port_end), announced ? "\r\nContent-Length: " : "",
+            std::string_view(length, length_end), "\r\n", r.headers.wire(), "\r\n"});
   return {};
 }
 
@@ -128,7 +123,7 @@ DATAFLUX_INLINE result<std::size_t> reply_decoder::parse_head(std::string_view r
     if (at + 1 == last) break;  // its LF is still to come
     if (at[1] != '\n') return fail("CR without LF in the head");
     const auto end = static_cast<std::size_t>(at - first);
-    if (auto line = end_line(bounded, end); !line) return std::move(line).error();
+    if (const char* const wrong = end_line(bounded, end)) return fail(wrong);
     at += 2;
     line_ = scanned_ = static_cast<std::size_t>(at - first);
     if (phase_ == phase::body || phase_ == phase::complete) return line_;
@@ -138,40 +133,39 @@ DATAFLUX_INLINE result<std::size_t> reply_decoder::parse_head(std::string_view r
   return std::size_t{0};
 }
 
-DATAFLUX_INLINE result<void> reply_decoder::end_line(std::string_view received, std::size_t end) {
+DATAFLUX_INLINE const char* reply_decoder::end_line(std::string_view received, std::size_t end) {
   if (phase_ == phase::status_line) {
     return parse_status_line(received.substr(line_, end - line_));
   }
   return end == line_ ? end_head(received) : parse_field(received, end);
 }
 
-DATAFLUX_INLINE result<void> reply_decoder::parse_status_line(std::string_view line) {
+DATAFLUX_INLINE const char* reply_decoder::parse_status_line(std::string_view line) {
   const std::string_view version = line.substr(0, 9);
-  if (version != "HTTP/1.1 " && version != "HTTP/1.0 ") return fail("not HTTP/1.1 or HTTP/1.0");
+  if (version != "HTTP/1.1 " && version != "HTTP/1.0 ") return "not HTTP/1.1 or HTTP/1.0";
   const std::string_view code = line.substr(9, 3);
   const bool digits = code.size() == 3 && std::all_of(code.begin(), code.end(), detail::is_digit);
   if (!digits || code.front() == '0' || line.size() < 13 || line[12] != ' ') {
-    return fail("malformed status line");
+    return "malformed status line";
   }
   status_ = (code[0] - '0') * 100 + (code[1] - '0') * 10 + (code[2] - '0');
-  if (status_ == 101) return fail("the server switched protocols unasked");
+  if (status_ == 101) return "the server switched protocols unasked";
   http10_ = version[7] == '0';
   chunked_ = close_ = stay_open_ = false;
   positions_.clear();
   head_.content_length_.reset();
   phase_ = phase::fields;
-  return {};
+  return nullptr;
 }
 
-DATAFLUX_INLINE result<void> reply_decoder::parse_field(std::string_view received,
-                                                        std::size_t end) {
+DATAFLUX_INLINE const char* reply_decoder::parse_field(std::string_view received, std::size_t end) {
   const char* const first = received.data();
   // Stops at the CR at the latest.
   const auto colon = static_cast<std::size_t>(
       detail::find_non_token(first + line_, first + received.size()) - first);
   if (first[colon] != ':' || colon == line_) {
-    if (detail::is_blank(first[line_])) return fail("folded header line");
-    return fail("header line without a valid name and a colon");
+    if (detail::is_blank(first[line_])) return "folded header line";
+    return "header line without a valid name and a colon";
   }
   std::size_t value = colon + 1;
   std::size_t value_end = end;
@@ -184,56 +178,56 @@ DATAFLUX_INLINE result<void> reply_decoder::parse_field(std::string_view receive
   return note_field({first + line_, colon - line_}, {first + value, value_end - value});
 }
 
-DATAFLUX_INLINE result<void> reply_decoder::note_field(std::string_view name,
-                                                       std::string_view value) {
+DATAFLUX_INLINE const char* reply_decoder::note_field(std::string_view name,
+                                                      std::string_view value) {
   switch (name.size()) {
     case 10:
       if (detail::same_letters(name, "connection")) return note_connection(value);
-      return {};
+      return nullptr;
     case 14:
       if (detail::same_letters(name, "content-length")) return note_length(value);
-      return {};
+      return nullptr;
     case 17:
-      if (!detail::same_letters(name, "transfer-encoding")) return {};
+      if (!detail::same_letters(name, "transfer-encoding")) return nullptr;
       if (chunked_ || !detail::same_letters(value, "chunked")) {
-        return fail("a Transfer-Encoding other than chunked");
+        return "a Transfer-Encoding other than chunked";
       }
-      if (http10_) return fail("Transfer-Encoding in an HTTP/1.0 reply");
+      if (http10_) return "Transfer-Encoding in an HTTP/1.0 reply";
       chunked_ = true;
-      return {};
+      return nullptr;
     default:
-      return {};
+      return nullptr;
   }
 }
 
-DATAFLUX_INLINE result<void> reply_decoder::note_length(std::string_view value) {
+DATAFLUX_INLINE const char* reply_decoder::note_length(std::string_view value) {
   constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   const auto length = detail::parse_decimal(value);
-  if (!length || *length > most) return fail("malformed Content-Length");
+  if (!length || *length > most) return "malformed Content-Length";
   if (head_.content_length_ && *head_.content_length_ != *length) {
-    return fail("two different Content-Length");
+    return "two different Content-Length";
   }
   head_.content_length_ = length;
-  return {};
+  return nullptr;
 }
 
-DATAFLUX_INLINE result<void> reply_decoder::note_connection(std::string_view value) {
+DATAFLUX_INLINE const char* reply_decoder::note_connection(std::string_view value) {
   while (!value.empty()) {
     const std::size_t comma = std::min(value.find(','), value.size());
     const std::string_view option = detail::trim_blanks(value.substr(0, comma));
-    if (!option.empty() && !detail::is_token(option)) return fail("malformed Connection");
+    if (!option.empty() && !detail::is_token(option)) return "malformed Connection";
     if (detail::same_letters(option, "close")) close_ = true;
     if (detail::same_letters(option, "keep-alive")) stay_open_ = true;
     value.remove_prefix(std::min(comma + 1, value.size()));
   }
-  return {};
+  return nullptr;
 }
 
-DATAFLUX_INLINE result<void> reply_decoder::end_head(std::string_view received) {
-  if (chunked_ && head_.content_length_) return fail("both Content-Length and Transfer-Encoding");
+DATAFLUX_INLINE const char* reply_decoder::end_head(std::string_view received) {
+  if (chunked_ && head_.content_length_) return "both Content-Length and Transfer-Encoding";
   if (status_ < 200) {  // interim: the final head follows
     phase_ = phase::status_line;
-    return {};
+    return nullptr;
   }
   head_.status_ = status_;
   head_.fields_.clear();
@@ -242,7 +236,7 @@ DATAFLUX_INLINE result<void> reply_decoder::end_head(std::string_view received) 
         {{received.data() + p.name, p.name_size}, {received.data() + p.value, p.value_size}});
   }
   choose_framing();
-  return {};
+  return nullptr;
 }
 
 DATAFLUX_INLINE void reply_decoder::choose_framing() noexcept {

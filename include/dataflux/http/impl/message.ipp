@@ -67,7 +67,7 @@ DATAFLUX_INLINE void header_list::add(std::string_view name, std::string_view va
     return;
   }
   if (wire_.empty()) wire_.reserve(512);
-  wire_.append(name).append(": ", 2).append(value).append("\r\n", 2);
+  detail::append_all(wire_, {name, ": ", value, "\r\n"});
 }
 
 DATAFLUX_INLINE void header_list::add(std::string_view name, std::uint64_t value) {

@@ -2,6 +2,7 @@
 
 #include <dataflux/http/detail/socket_end.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 
@@ -20,6 +21,17 @@ DATAFLUX_INLINE socket_end::outcome socket_end::outcome_of(std::ptrdiff_t moved)
 
 DATAFLUX_INLINE socket_end::outcome socket_end::send(bytes_view bytes) noexcept {
   return outcome_of(::send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL));
+}
+
+DATAFLUX_INLINE socket_end::outcome socket_end::send(std::span<const bytes_view> pieces) noexcept {
+  if (pieces.size() == 1) return send(pieces.front());
+  std::array<::iovec, most_pieces> gathered;
+  ::msghdr message{};
+  message.msg_iov = gathered.data();
+  for (const bytes_view piece : pieces.first(std::min(pieces.size(), most_pieces))) {
+    gathered[message.msg_iovlen++] = {const_cast<std::byte*>(piece.data()), piece.size()};
+  }
+  return outcome_of(::sendmsg(descriptor_, &message, MSG_NOSIGNAL));
 }
 
 DATAFLUX_INLINE socket_end::outcome socket_end::receive(bytes_span memory, bool last) noexcept {

@@ -6,9 +6,9 @@
 
 namespace dataflux::inline DATAFLUX_ABI::http::detail {
 
-DATAFLUX_INLINE stream::outcome stream::send(bytes_view bytes) noexcept {
-  if (receives_ == way::socket) return socket_.send(bytes);
-  return tls_ != nullptr ? tls_->send(bytes) : send_by_curl(bytes);
+DATAFLUX_INLINE stream::outcome stream::send(std::span<const bytes_view> pieces) noexcept {
+  if (gathers()) return socket_.send(pieces);
+  return tls_ != nullptr ? tls_->send(pieces.front()) : send_by_curl(pieces.front());
 }
 
 DATAFLUX_INLINE stream::outcome stream::receive(bytes_span memory, bool last) noexcept {

@@ -1,0 +1,30 @@
+#include <dataflux/codec/detail/hexadecimal.hpp>
+
+#include <support/catch.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace hexadecimal_test {
+
+TEST_CASE("write_hex: eight digits, and nothing behind them", "[codec]") {
+  const auto hex = [](std::uint32_t value) {
+    std::string text(9, '.');
+    CHECK(dataflux::codec::write_hex(value, text.data()) == text.data() + 8);
+    return text;
+  };
+  CHECK(hex(0) == "00000000.");
+  CHECK(hex(0x01234567U) == "01234567.");
+  CHECK(hex(0x89abcdefU) == "89abcdef.");
+  CHECK(hex(0xffffffffU) == "ffffffff.");
+  for (unsigned digit = 0; digit < 16; ++digit) {
+    for (unsigned place = 0; place < 8; ++place) {
+      std::string wanted = "00000000.";
+      wanted[7 - place] = std::string_view("0123456789abcdef")[digit];
+      CHECK(hex(digit << (4 * place)) == wanted);
+    }
+  }
+}
+
+}  // namespace hexadecimal_test
