@@ -120,6 +120,31 @@ TEST_CASE("getter: many threads feed one, and one waits for it by a queue", "[th
   CHECK(got == objects);
 }
 
+TEST_CASE("getter: a feed may be pushed to while its getter and client begin and end", "[thread]") {
+  emulator::server server;
+  fill(server);
+  const auto listed = dataflux::fast_list(*thread_client(server), {.bucket = "bucket"}).value();
+  for (int round = 0; round < 20; ++round) {
+    dataflux::get_feed feed(listed.objects.slice(0, objects), 64);
+    std::atomic<bool> over{false};
+    std::thread feeder([&] {
+      for (std::uint64_t row = 0; !over; row = (row + 1) % objects) {
+        static_cast<void>(feed.push_rows(std::span(&row, 1)));
+      }
+    });
+    {
+      const auto client = thread_client(server);
+      const dataflux::transfer_context context(*client);
+      dataflux::getter items(context, {.bucket = "bucket"}, feed);
+      CHECK(items.next_batch(5).value().size() > 0);
+    }
+    over = true;
+    feeder.join();
+    std::uint64_t row = 0;
+    CHECK(feed.push_rows(std::span(&row, 1)) == 0);
+  }
+}
+
 TEST_CASE("fast_lister: many threads share one, each page goes to one of them (mend 16)",
           "[thread]") {
   emulator::server server;

@@ -381,6 +381,25 @@ TEST_CASE("token_cache: set tokens are asked for in time, and calls wait for the
   CHECK(asked == before + 1);
 }
 
+TEST_CASE("token_cache: who waits when a token ends that was set is not forgotten", "[auth]") {
+  int asked = 0;
+  world w(auth::make_set_tokens([&asked] { ++asked; }));
+  world::answer first;
+  w.await(first);
+  w.time.run_for(1s);
+  // So short that calls do not take it: whoever asks then waits for the next one.
+  REQUIRE(w.cache->set_token({"short", w.today() + 5s}));
+  world::answer second;
+  w.await(second);
+  w.time.run_for(1s);
+  CHECK(first.times == 1);
+  CHECK(second.times == 0);
+  CHECK(asked == 2);
+  REQUIRE(w.cache->set_token({"t2", w.today() + 1h}));
+  w.time.run_for(0s);
+  CHECK(second.value == "Bearer t2");
+}
+
 TEST_CASE("token_cache: a token that nobody sets is an error after the limit", "[auth]") {
   int asked = 0;
   world w(auth::make_set_tokens([&asked] { ++asked; }, 7s));

@@ -698,6 +698,21 @@ TEST_CASE("getter: a stream waits for its feed, and ends with it", "[download]")
   CHECK(feed.push(all.first(1)) == 0);
 }
 
+TEST_CASE("getter: what was pushed before the getter is made is read, too", "[download]") {
+  get_fixture w;
+  auto requests = w.put_many(3, 500);
+  dataflux::get_feed feed;
+  CHECK(feed.push(requests) == 3);
+  feed.finish();
+  getter items(w.context, {.bucket = "bucket"}, feed);
+  std::size_t n = 0;
+  CHECK_FALSE(w.read_all(items, 9, [&](const got_item& item) {
+    CHECK_FALSE(item.failure);
+    ++n;
+  }));
+  CHECK(n == 3);
+}
+
 TEST_CASE("getter: a feed is bounded, and has room again when items were taken", "[download]") {
   get_fixture w({.memory_cap = 1U << 20U});
   auto requests = w.put_many(100, 100'000);

@@ -5,18 +5,24 @@
 #include <support/authority_file.hpp>
 #include <support/catch.hpp>
 #include <support/raw_server.hpp>
+#include <support/temporary_folder.hpp>
 #include <support/test_exchange.hpp>
 #include <support/tls_end.hpp>
 #include <unit/http/transport_harness.hpp>
 
+#include <array>
+#include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
 
+#include <openssl/pem.h>
 #include <openssl/ssl.h>
+#include <openssl/x509_vfy.h>
 
 namespace trust_places_test {
 
@@ -115,15 +121,39 @@ TEST_CASE("trust_store: its errors say who named the place, and what to do", "[h
         std::string::npos);
 }
 
-TEST_CASE("trust_store: a file and a folder together", "[http]") {
-  const std::unique_ptr<::SSL_CTX, decltype(&::SSL_CTX_free)> context(
-      ::SSL_CTX_new(::TLS_client_method()), &::SSL_CTX_free);
+TEST_CASE("trust_store: folders of hashed names are looked into, and a file beside them",
+          "[http]") {
   const auto own = emulator::make_certificate(emulator::tls_mode::valid);
-  const authority_file file(own.authority_pem);
-  trust_store both({.file = file.path(), .folders = "/etc/ssl/certs"});
-  CHECK(both.attach(context.get(), {}));
-  trust_store only_folder({.folders = "/etc/ssl/certs"});
-  CHECK(only_folder.attach(context.get(), {}));
+  const auto other = emulator::make_certificate(emulator::tls_mode::valid);
+  const authority_file file(other.authority_pem);
+  const temporary_folder folder;
+  const std::unique_ptr<::BIO, decltype(&::BIO_free)> text(
+      ::BIO_new_mem_buf(own.authority_pem.data(), static_cast<int>(own.authority_pem.size())),
+      &::BIO_free);
+  const std::unique_ptr<::X509, decltype(&::X509_free)> authority(
+      ::PEM_read_bio_X509(text.get(), nullptr, nullptr, nullptr), &::X509_free);
+  REQUIRE(authority != nullptr);
+  std::array<char, 16> name{};
+  std::snprintf(name.data(), name.size(), "%08lx.0", ::X509_subject_name_hash(authority.get()));
+  const std::string hashed = (folder.path / name.data()).string();
+  std::ofstream(hashed) << own.authority_pem;
+  const auto trusted = [&](trust_places places) {
+    const std::unique_ptr<::SSL_CTX, decltype(&::SSL_CTX_free)> context(
+        ::SSL_CTX_new(::TLS_client_method()), &::SSL_CTX_free);
+    trust_store store(std::move(places));
+    REQUIRE(store.attach(context.get(), {}));
+    const std::unique_ptr<::X509_STORE_CTX, decltype(&::X509_STORE_CTX_free)> look(
+        ::X509_STORE_CTX_new(), &::X509_STORE_CTX_free);
+    REQUIRE(::X509_STORE_CTX_init(look.get(), ::SSL_CTX_get_cert_store(context.get()),
+                                  authority.get(), nullptr) == 1);
+    return ::X509_verify_cert(look.get()) == 1;
+  };
+  const std::string folders = "/nonexistent:" + folder.path.string();
+  CHECK(trusted({.folders = folders}));
+  CHECK_FALSE(trusted({.folders = "/nonexistent"}));
+  CHECK_FALSE(trusted({.file = file.path()}));  // another authority of the same name
+  const authority_file right(own.authority_pem);
+  CHECK(trusted({.file = right.path(), .folders = "/nonexistent"}));
 }
 
 TEST_CASE("trust_places: a transport takes the authorities that the environment names", "[http]") {

@@ -267,13 +267,15 @@ class token_cache::refresher final : public http::exchange {
   }
 
   void stop_waiting() {
-    std::unique_lock lock(mutex_);
+    std::unique_ptr<token_flow> over;  // destroyed without the lock
+    std::scoped_lock lock(mutex_);
     if (closed_ || timer_ == timer_id::none) return;
     executor->cancel(timer_);
     timer_ = timer_id::none;
     running_ = false;
-    lock.unlock();
-    flow_.reset();
+    over = std::move(flow_);
+    // The token that ended it may itself have ended since.
+    if (!waiters_.empty()) start();
   }
 
   void block_on(blocking_step step) {

@@ -185,7 +185,11 @@ DATAFLUX_INLINE operation<void> checkpoint_reader::submit_read_ranges(
 DATAFLUX_INLINE void checkpoint_reader::start_read_ranges(std::vector<range_read> ranges,
                                                           const call_limits& limits,
                                                           range_told each, completion<void> done) {
-  if (state_->inherited()) return done(forked_error("reader"));
+  if (state_->inherited()) {
+    const result<void> refused = forked_error("reader");
+    for (std::size_t i = 0; each && i < ranges.size(); ++i) each(i, refused);
+    return done(forked_error("reader"));
+  }
   state_->strand().post([call = std::make_shared<detail::ranges_call>(
                              state_, std::move(ranges), limits, std::move(each), std::move(done))] {
     call->begin();

@@ -22,9 +22,9 @@ struct get_rows {
   object_columns objects{};
 };
 
-/// Private: requests between those who push them and the stream that takes them. Any thread; its
-/// lock is held while a request is moved, and never while the stream is woken. In the child of a
-/// fork it takes nothing, without a lock.
+/// Private: requests between those who push them and the stream that takes them. Any thread. The
+/// stream is woken under its lock, which only posts, so that close() is the last that it hears of.
+/// In the child of a fork it takes and gives nothing, without a lock.
 class feed_state {
  public:
   feed_state(object_columns objects, std::size_t most);
@@ -35,7 +35,7 @@ class feed_state {
   void finish();
 
   // The stream.
-  void attach(std::weak_ptr<get_stream> stream);
+  void attach(const std::shared_ptr<get_stream>& stream);
   taken take(get_piece& into);
   /// The stream is over: nothing is wanted any more.
   void close();
@@ -47,6 +47,7 @@ class feed_state {
   };
   template <class Item, class Make>
   std::size_t push(std::span<Item> items, Make make);
+  std::shared_ptr<get_stream> wake();
 
   const process_stamp born_{};
   const std::size_t most_;

@@ -98,7 +98,7 @@ DATAFLUX_INLINE get_queue::served get_queue::serve(std::size_t least) {
     hand(std::move(first), std::move(found));
     lock.lock();
   }
-  if (!bells_.empty() && ready_.size() > promised) {
+  if (!bells_.empty() && !ready_.empty()) {
     if (ready_.size() < least) return served::held_back;
     bells_.ring();
   }

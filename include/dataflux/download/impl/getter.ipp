@@ -104,12 +104,15 @@ DATAFLUX_INLINE feed_state::feed_state(object_columns objects, std::size_t most)
   rows_ = std::move(rows);
 }
 
-DATAFLUX_INLINE void feed_state::attach(std::weak_ptr<get_stream> stream) {
+DATAFLUX_INLINE void feed_state::attach(const std::shared_ptr<get_stream>& stream) {
+  if (born_.inherited()) return;
   std::scoped_lock lock(mutex_);
-  stream_ = std::move(stream);
+  stream_ = stream;
+  stream->wake();  // what was pushed before has woken nobody
 }
 
 DATAFLUX_INLINE taken feed_state::take(get_piece& into) {
+  if (born_.inherited()) return taken::ended;
   std::scoped_lock lock(mutex_);
   if (waiting_.empty()) return finished_ ? taken::ended : taken::nothing;
   entry& first = waiting_.front();
@@ -126,21 +129,27 @@ DATAFLUX_INLINE void feed_state::close() {
   if (born_.inherited()) return;
   std::scoped_lock lock(mutex_);
   finished_ = true;
+  stream_.reset();
   waiting_.clear();
+}
+
+/// Under the lock, behind which close() waits: the stream's executor is there as long as that has
+/// not been called. The last reference may go without it.
+DATAFLUX_INLINE std::shared_ptr<get_stream> feed_state::wake() {
+  auto stream = stream_.lock();
+  if (stream != nullptr) stream->wake();
+  return stream;
 }
 
 template <class Item, class Make>
 std::size_t feed_state::push(std::span<Item> items, Make make) {
   if (born_.inherited()) return 0;
-  std::shared_ptr<get_stream> stream;
-  std::size_t count = 0;
-  {
-    std::scoped_lock lock(mutex_);
-    if (!finished_) count = std::min(items.size(), most_ - std::min(most_, waiting_.size()));
-    for (Item& each : items.first(count)) waiting_.push_back(make(each));
-    if (count > 0) stream = stream_.lock();
-  }
-  if (stream != nullptr) stream->wake();
+  std::shared_ptr<get_stream> kept;
+  std::scoped_lock lock(mutex_);
+  if (finished_) return 0;
+  const std::size_t count = std::min(items.size(), most_ - std::min(most_, waiting_.size()));
+  for (Item& each : items.first(count)) waiting_.push_back(make(each));
+  if (count > 0) kept = wake();
   return count;
 }
 
@@ -153,13 +162,10 @@ DATAFLUX_INLINE std::size_t feed_state::push_rows(std::span<const std::uint64_t>
 
 DATAFLUX_INLINE void feed_state::finish() {
   if (born_.inherited()) return;
-  std::shared_ptr<get_stream> stream;
-  {
-    std::scoped_lock lock(mutex_);
-    finished_ = true;
-    stream = stream_.lock();
-  }
-  if (stream != nullptr) stream->wake();
+  std::shared_ptr<get_stream> kept;
+  std::scoped_lock lock(mutex_);
+  finished_ = true;
+  kept = wake();
 }
 
 }  // namespace detail
@@ -180,8 +186,8 @@ DATAFLUX_INLINE getter::getter(const transfer_context& context, get_many_request
                                const get_feed& feed)
     : stream_(std::make_shared<detail::get_stream>(context.state(), std::move(how),
                                                    detail::fed_source(feed.state()))) {
-  feed.state()->attach(stream_);
   stream_->start();
+  feed.state()->attach(stream_);  // from now on it is woken
 }
 DATAFLUX_INLINE getter::getter(const transfer_context& context, get_many_request how,
                                get_source source)
@@ -275,9 +281,10 @@ DATAFLUX_INLINE result<taken> getter::try_next_batch(std::size_t max, std::vecto
 }
 
 DATAFLUX_INLINE void getter::notify(completion_queue& queue, std::uint64_t tag) {
-  if (stream_->queue().inherited()) return queue.push({tag, errc::failed_precondition});
-  stream_->queue().notify(queue, tag);
-  stream_->wake();
+  const auto stream = stream_;  // who hears of it may end the getter
+  if (stream->queue().inherited()) return queue.push({tag, errc::failed_precondition});
+  stream->queue().notify(queue, tag);
+  stream->wake();
 }
 
 DATAFLUX_INLINE operation<std::vector<got_item>> getter::submit_next_batch(std::size_t max) {

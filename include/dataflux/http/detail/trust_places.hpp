@@ -32,8 +32,9 @@ struct trust_machine {
 /// usual systems, since a library that comes with a libcurl of its own (a wheel, a crate) runs on
 /// another system than the builder's. Empty places if there is nothing anywhere.
 ///
-/// What the caller or a variable names is taken as it is: that it cannot be read is an error to be
-/// shown, not a reason to trust somebody else.
+/// What the caller or a variable names is taken as it is, and nobody else is trusted where it
+/// cannot be read: of a file that is an error of its own, of a folder, in which a connect looks for
+/// one name, the connect's.
 trust_places find_trust_places(const std::string& given, trust_machine& machine);
 /// The same on this machine; where the builder had them may be null.
 trust_places find_trust_places(const std::string& given, const char* built_in_file,

@@ -252,8 +252,9 @@ DATAFLUX_INLINE void connector::state::configure(::CURL* easy, attempt& a, const
     // An HTTPS proxy is met with the same authorities.
     for (const auto file : {CURLOPT_CAINFO, CURLOPT_PROXY_CAINFO, CURLOPT_PROXY_CAPATH})
       set(file, static_cast<const char*>(nullptr));
-  } else if (!trusted.file.empty()) {
-    set(CURLOPT_CAINFO, trusted.file.c_str());
+  } else {
+    if (!trusted.file.empty()) set(CURLOPT_CAINFO, trusted.file.c_str());
+    if (!trusted.folders.empty()) set(CURLOPT_CAPATH, trusted.folders.c_str());
   }
   if (!options.client_certificate_file.empty()) {
     set(CURLOPT_SSLCERT, options.client_certificate_file.c_str());
