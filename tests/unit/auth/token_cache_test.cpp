@@ -7,8 +7,6 @@
 
 #include <functional>
 #include <optional>
-#include <stdexcept>
-#include <thread>
 
 #include "test_key.hpp"
 
@@ -435,48 +433,6 @@ TEST_CASE("token_cache: a token may be set where it is asked for, and after it w
   CHECK(w.look() == "none");
   CHECK(w.fetch() == "Bearer t2");
   CHECK(asked == 2);
-}
-
-TEST_CASE("token_cache: a provider's token is checked, and its failures are told", "[auth]") {
-  std::function<result<auth::access_token>()> gives;
-  int calls = 0;
-  world w(auth::make_token_provider([&] {
-    ++calls;
-    return gives();
-  }));
-  const auto fetch = [&w](auto reply) {
-    world::answer told;
-    w.await(told);
-    // The provider runs on a real thread of its own.
-    while (told.times == 0) {
-      w.time.run_for(1ms);
-      std::this_thread::yield();
-    }
-    w.time.run_for(2s);  // beyond the time for which a failure is remembered
-    reply(told);
-  };
-  gives = [] { return auth::access_token{"p1", test::some_time() + 1h}; };
-  fetch([](const world::answer& told) { CHECK(told.value == "Bearer p1"); });
-  CHECK(calls == 1);
-  CHECK(w.look() == "Bearer p1");
-
-  w.cache->invalidate("Bearer p1");
-  gives = [] { return auth::access_token{"a\r\nb", test::some_time() + 1h}; };
-  fetch([](const world::answer& told) { CHECK(told.failure->code() == errc::invalid_argument); });
-  gives = [] { return auth::access_token{"late", test::some_time() - 1h}; };
-  fetch([](const world::answer& told) { CHECK(told.failure->code() == errc::invalid_argument); });
-  gives = [] { return error(errc::permission_denied, "the vault says no"); };
-  fetch([](const world::answer& told) {
-    CHECK(told.failure->code() == errc::permission_denied);
-    CHECK(told.failure->message() == "the vault says no");
-  });
-  gives = []() -> result<auth::access_token> { throw std::runtime_error("secret"); };
-  fetch([](const world::answer& told) {
-    CHECK(told.failure->code() == errc::internal);
-    CHECK(told.failure->message().find("secret") == std::string::npos);
-  });
-  gives = [] { return auth::access_token{"p2", test::some_time() + 1h}; };
-  fetch([](const world::answer& told) { CHECK(told.value == "Bearer p2"); });
 }
 
 }  // namespace token_cache_test
