@@ -25,6 +25,7 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 SHOWN_OUTPUT = 8000  # characters of a failed program's own output that are shown
+CUT_SHORT = "the program ended inside this test case"
 
 
 def ctest_entries(build_dir):
@@ -113,7 +114,7 @@ def read_report(path):
     except ET.ParseError:
         pass
     if case is not None:
-        failed.append((case, lines + ["the program ended inside this test case"]))
+        failed.append((case, lines + [CUT_SHORT]))
     return passed, skipped, failed
 
 
@@ -140,8 +141,12 @@ def run_catch2(entry, environment, limit, full, case_filter):
         failed = [("(the program)", ["it ran no test case"])]
     if failed and status is None:
         failed[-1][1].append(f"stopped after {limit:.0f} s")
-    elif failed and status not in (0, None) and (status < 0 or failed[0][0] == "(the program)"):
+    elif failed and status not in (0, None) and (
+            status < 0 or failed[0][0] == "(the program)" or CUT_SHORT in failed[-1][1]):
         failed[-1][1].append(f"exit status {status}")
+    if failed:
+        # What a sanitizer has found, in its own one line.
+        failed[-1][1].extend(re.findall(r"^SUMMARY: .+", output, re.MULTILINE))
     return passed, skipped, failed, output
 
 
@@ -181,6 +186,12 @@ def run_all(entries, *how):
     scripts = [e for e in entries if not is_catch2(e)]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         yield from pool.map(lambda entry: run_entry(entry, *how), scripts)
+
+
+def in_short(lines):
+    """The first line of why, and how the program ended, if it did."""
+    rest = [line for line in lines[1:] if line.startswith(("exit status", "stopped", "SUMMARY: "))]
+    return "; ".join(lines[:1] + rest)
 
 
 def report(name, took, ok, omitted, bad, output):
@@ -236,7 +247,7 @@ def main():
         if not (ok or omitted or bad):
             continue
         passed, skipped = passed + ok, skipped + omitted
-        lost += [f"FAILED {entry['name']}: {case}: {next(iter(why), '')}" for case, why in bad]
+        lost += [f"FAILED {entry['name']}: {case}: {in_short(why)}" for case, why in bad]
         report(entry["name"], took, ok, omitted, bad, output)
     if passed + len(lost) + skipped == 0:
         sys.exit(f"no test matches '{options.filter}'" if options.filter else "there is no test")
