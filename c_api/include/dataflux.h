@@ -479,7 +479,7 @@ typedef struct dataflux_get_columns {
   const uint64_t* object_sizes; /* UINT64_MAX = not known */
 } dataflux_get_columns;
 
-DATAFLUX_API void dataflux_get_columns_init(dataflux_get_columns *columns);
+DATAFLUX_API void dataflux_get_columns_init(dataflux_get_columns* columns);
 
 /* Pushes requests into a feed, from the first on, and gives how many it has taken: fewer when it is
  * full; offer the others again when records have come. Any thread; never waits. */
