@@ -55,7 +55,7 @@ class DatafluxConan(ConanFile):
 
     def build(self):
         cmake = CMake(self)
-        cmake.configure(variables={"DATAFLUX_DEVELOPER": False})
+        cmake.configure(variables={"DATAFLUX_DEVELOPER": False, "DATAFLUX_C_API": False})
         if self.options.compiled:
             cmake.build()
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the numbered C++ examples against the emulator's program and looks at what they say.
+"""Runs the numbered examples, C++ and C, against the emulator's program and looks at what they say.
 
     examples.py --programs DIR --emulator PROGRAM [TEST...]
 """
@@ -31,18 +31,19 @@ class Examples(unittest.TestCase):
     def tearDownClass(cls):
         cls.emulator.close()
 
-    def run_it(self, name, *arguments, status=0, env=None):
+    def run_it(self, name, *arguments, status=0, env=None, typed=None):
         env = env or environment(STORAGE_EMULATOR_HOST=self.emulator.endpoint)
         done = subprocess.run([options.programs / f"example_{name}", *arguments], env=env, text=True,
-                              capture_output=True, timeout=120, check=False)
+                              capture_output=True, timeout=120, check=False, input=typed)
         self.assertEqual(status, done.returncode, done.stdout + done.stderr)
         self.said_aside = done.stderr
         return done.stdout
 
     def test_every_example_is_here_and_short(self):
-        sources = sorted((Path(__file__).resolve().parents[2] / "examples").glob("[0-9]*.cpp"))
-        for source in sources:
-            self.assertTrue(hasattr(self, "test_" + source.stem), source.name)
+        folder = Path(__file__).resolve().parents[2] / "examples"
+        for source in [*sorted(folder.glob("[0-9]*.cpp")), *sorted(folder.glob("c/[0-9]*.c"))]:
+            language = "c_" if source.suffix == ".c" else ""
+            self.assertTrue(hasattr(self, f"test_{language}{source.stem}"), source.name)
             self.assertLessEqual(len(source.read_text().splitlines()), 80, source.name)
 
     def test_01_list(self):
@@ -136,6 +137,23 @@ class Examples(unittest.TestCase):
             r"request objects\.media train/a: HTTP 20[06], attempt 1, \d+ bytes came\n"
             r"class B 1, retries 0, failed calls 0\n"))
         self.assertIn("failed: not_found", self.run_it("08_events", BUCKET, "missing", status=1))
+
+    def test_c_01_list(self):
+        self.assertEqual("           5  train/a\n          14  train/b\n2 objects, 19 bytes\n",
+                         self.run_it("c_01_list", BUCKET, "train/"))
+        self.assertEqual("", self.run_it("c_01_list", "no-such-bucket", status=1))
+        self.assertIn("not_found", self.said_aside)
+
+    def test_c_02_load(self):
+        self.assertEqual("row 0: 5 bytes, checked\nrow 1: 14 bytes, checked\n",
+                         self.run_it("c_02_load", BUCKET, "train/"))
+        self.run_it("c_02_load", "no-such-bucket", "", status=1)
+
+    def test_c_03_event_loop(self):
+        said = self.run_it("c_03_event_loop", BUCKET, typed="train/a\nmissing\ntrain/b\n")
+        self.assertEqual({"line 1: 5 bytes, crc32c 8a3ea150", "line 2: not_found",
+                          "line 3: 14 bytes, crc32c e449570b"}, set(said.splitlines()))
+        self.assertIn("missing", self.said_aside)
 
 
 if __name__ == "__main__":

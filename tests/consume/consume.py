@@ -4,10 +4,11 @@
     consume.py WAY --source DIR --build DIR --compiler CXX [--launcher CCACHE]
 
 WAY: find_package (an installed tree, moved after installing), pkg_config (the same, plain compiler
-calls, and with -fno-exceptions), headers (only include/ copied), subdirectory (add_subdirectory), examples (every numbered one with nothing but dataflux.hpp), vcpkg (its port, run by
-vcpkg.cmake; under --full only, since it builds the library anew), mixing (header-only and compiled
-objects in one program must not link). All in a folder outside the source tree. Exit status 77: not
-asked for.
+calls, and with -fno-exceptions), c (the C ABI, from C, in both of these ways), headers (only
+include/ copied), subdirectory (add_subdirectory), examples (every numbered one with nothing but
+dataflux.hpp), vcpkg (its port, run by vcpkg.cmake; under --full only, since it builds the library
+anew), mixing (header-only and compiled objects in one program must not link). All in a folder
+outside the source tree. Exit status 77: not asked for.
 """
 
 import argparse
@@ -71,6 +72,21 @@ class Consumer:
         out = self.cmake("find_package", f"-DCMAKE_PREFIX_PATH={self.install()}")
         self.run(out / "consumer_dataflux")
         self.run(out / "consumer_compiled")
+
+    def c(self):
+        """Of an installed tree, by a project without C++ and by a plain call of a C compiler."""
+        prefix = self.install()
+        self.call("cmake", "-S", HERE / "c", "-B", "out", "-G", "Ninja",
+                  f"-DCMAKE_PREFIX_PATH={prefix}")
+        self.call("cmake", "--build", "out")
+        self.run(self.folder / "out/consumer")
+        folders = [str(p.parent) for p in prefix.rglob("*.pc")]
+        self.environment["PKG_CONFIG_PATH"] = ":".join(folders)
+        flags = self.call("pkg-config", "--cflags", "--libs", "dataflux-c").split()
+        libraries = next(p.parent for p in prefix.rglob("libdataflux.so"))
+        self.call("cc", "-std=c89", "-pedantic", "-Werror", HERE / "c/consumer.c", "-o", "plain",
+                  *flags, f"-Wl,-rpath,{libraries}")
+        self.run(self.folder / "plain")
 
     def vcpkg(self):
         if os.environ.get("DATAFLUX_TEST_FULL") != "1":
@@ -161,7 +177,7 @@ class Consumer:
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    arguments.add_argument("way", choices=["find_package", "pkg_config", "headers", "subdirectory",
+    arguments.add_argument("way", choices=["find_package", "pkg_config", "c", "headers", "subdirectory",
                                            "examples", "vcpkg", "mixing"])
     arguments.add_argument("--source", type=Path, required=True)
     arguments.add_argument("--build", type=Path, required=True)

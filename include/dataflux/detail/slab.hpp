@@ -5,6 +5,7 @@
 #include <dataflux/detail/ref.hpp>
 #include <dataflux/detail/spare_memory.hpp>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -30,12 +31,42 @@ class shared_bytes {
   shared_bytes part(std::size_t offset, std::size_t count) const {
     return {owner_, bytes_.subspan(offset, count)};
   }
+  /// Leaves this share to somebody who counts by himself, such as a program in another language:
+  /// gives the number of its slab, the same for all pieces of one, or 0 for no memory. Each share
+  /// goes back by give_back(). While any is lent, the whole slab counts in the writer's lent_bytes.
+  std::uint64_t lend() && noexcept {
+    slab* const of = owner_.leak();
+    bytes_ = {};
+    if (of != nullptr) of->lent_one();
+    return reinterpret_cast<std::uintptr_t>(of);
+  }
+  /// `lent` is not 0. Once for each time that it was lent, on any thread; in the child of a fork
+  /// without a lock.
+  static void give_back(std::uint64_t lent) noexcept {
+    const ref<slab> share = ref<slab>::adopt(reinterpret_cast<slab*>(lent));
+    share->returned_one();
+  }
+  /// All the memory of a slab that is lent.
+  static bytes_span memory_of(std::uint64_t lent) noexcept {
+    return reinterpret_cast<const slab*>(lent)->memory.span();
+  }
 
  private:
   friend class slab_writer;
   struct slab final : ref_counted {
-    slab(buffer b, std::shared_ptr<detail::spare_memory> from) noexcept
-        : memory(std::move(b)), home(std::move(from)) {}
+    slab(buffer b, std::shared_ptr<detail::spare_memory> from,
+         std::shared_ptr<std::atomic<std::uint64_t>> count) noexcept
+        : memory(std::move(b)), home(std::move(from)), lent_bytes(std::move(count)) {}
+    void lent_one() noexcept {
+      if (lent.fetch_add(1, std::memory_order_relaxed) == 0 && lent_bytes != nullptr) {
+        lent_bytes->fetch_add(memory.capacity(), std::memory_order_relaxed);
+      }
+    }
+    void returned_one() noexcept {
+      if (lent.fetch_sub(1, std::memory_order_relaxed) == 1 && lent_bytes != nullptr) {
+        lent_bytes->fetch_sub(memory.capacity(), std::memory_order_relaxed);
+      }
+    }
     void last_reference_gone() noexcept override {
       const auto to = std::move(home);
       this->~slab();
@@ -43,6 +74,8 @@ class shared_bytes {
     }
     buffer memory;
     std::shared_ptr<detail::spare_memory> home;  ///< of the slab itself
+    const std::shared_ptr<std::atomic<std::uint64_t>> lent_bytes;
+    std::atomic<std::uint32_t> lent{0};
   };
   shared_bytes(ref<slab> owner, bytes_span bytes) noexcept
       : owner_(std::move(owner)), bytes_(bytes) {}
@@ -61,8 +94,12 @@ class shared_bytes {
 /// second-level cache.
 class slab_writer {
  public:
-  explicit slab_writer(buffer_pool pool, std::size_t slab_size = std::size_t{128} << 10U)
-      : pool_(std::move(pool)), slab_size_(slab_size) {}
+  static constexpr std::size_t usual_slab = std::size_t{128} << 10U;
+
+  /// Slabs that are lent (shared_bytes::lend()) count in `lent_bytes`; null = nobody asks.
+  explicit slab_writer(buffer_pool pool, std::size_t slab_size = usual_slab,
+                       std::shared_ptr<std::atomic<std::uint64_t>> lent_bytes = {})
+      : pool_(std::move(pool)), slab_size_(slab_size), lent_bytes_(std::move(lent_bytes)) {}
 
   /// What a piece of `size` bytes takes of memory, with its part of what is lost in its slab.
   std::uint64_t footprint(std::uint64_t size) const noexcept {
@@ -89,7 +126,8 @@ class slab_writer {
   static constexpr std::size_t share = 8;
   using slab = shared_bytes::slab;
   ref<slab> make(buffer memory) {
-    return ref<slab>::adopt(::new (spare_->take(sizeof(slab))) slab(std::move(memory), spare_));
+    return ref<slab>::adopt(::new (spare_->take(sizeof(slab)))
+                                slab(std::move(memory), spare_, lent_bytes_));
   }
   static shared_bytes cut(const ref<slab>& owner, std::size_t offset, std::size_t size) {
     return {owner, owner->memory.span().subspan(offset, size)};
@@ -97,6 +135,7 @@ class slab_writer {
 
   buffer_pool pool_;
   std::size_t slab_size_;
+  const std::shared_ptr<std::atomic<std::uint64_t>> lent_bytes_;
   const std::shared_ptr<detail::spare_memory> spare_{std::make_shared<detail::spare_memory>()};
   std::mutex mutex_{};
   ref<slab> current_{};

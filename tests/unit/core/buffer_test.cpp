@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <new>
 #include <optional>
 #include <random>
@@ -299,5 +300,57 @@ TEST_CASE("buffer_pool: the child of a fork goes without its lock (mend 10)", "[
   CHECK(pool.used_bytes() == 0);
 }
 #endif
+
+TEST_CASE("shared_bytes: what is lent counts by slabs, until all of it is back", "[core]") {
+  const buffer_pool pool;
+  const auto lent = std::make_shared<std::atomic<std::uint64_t>>(0);
+  std::uint64_t first = 0;
+  std::uint64_t second = 0;
+  std::uint64_t large = 0;
+  {
+    dataflux::slab_writer writer(pool, 8192, lent);
+    auto a = writer.allocate(100);
+    const std::byte* const bytes = a.data();
+    first = std::move(a).lend();
+    CHECK(a.data() == nullptr);
+    second = writer.allocate(100).lend();
+    CHECK(first != 0);
+    CHECK(first == second);
+    CHECK(dataflux::shared_bytes::memory_of(first).data() == bytes);
+    CHECK(dataflux::shared_bytes::memory_of(first).size() == 8192);
+    CHECK(*lent == 8192);
+    large = writer.allocate(5000).lend();
+    CHECK(large != first);
+    CHECK(*lent == 16384);
+    CHECK(dataflux::shared_bytes().lend() == 0);
+  }
+  CHECK(pool.used_bytes() == 16384);  // it outlives who made it
+  dataflux::shared_bytes::give_back(large);
+  dataflux::shared_bytes::give_back(first);
+  CHECK(*lent == 8192);
+  CHECK(pool.used_bytes() == 8192);
+  dataflux::shared_bytes::give_back(second);
+  CHECK(*lent == 0);
+  CHECK(pool.used_bytes() == 0);
+}
+
+TEST_CASE("shared_bytes: lent and given back by many threads at once", "[core]") {
+  const buffer_pool pool;
+  const auto lent = std::make_shared<std::atomic<std::uint64_t>>(0);
+  {
+    dataflux::slab_writer writer(pool, 8192, lent);
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back([&] {
+        for (int i = 0; i < 2000; ++i) {
+          const std::uint64_t one = writer.allocate(700).lend();
+          dataflux::shared_bytes::give_back(one);
+        }
+      });
+    }
+  }
+  CHECK(*lent == 0);
+  CHECK(pool.used_bytes() == 0);
+}
 
 }  // namespace buffer_test

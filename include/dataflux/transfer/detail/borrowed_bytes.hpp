@@ -33,6 +33,12 @@ class borrowed_bytes {
   }
   ~borrowed_bytes() { give_back(); }
 
+  /// Leaves the memory to somebody who counts by himself (shared_bytes::lend()).
+  std::uint64_t lend() && noexcept {
+    give_back();
+    return std::move(memory_).lend();
+  }
+
   bytes_span span() const noexcept { return memory_.span(); }
   std::size_t size() const noexcept { return memory_.size(); }
 

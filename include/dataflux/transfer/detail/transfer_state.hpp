@@ -49,8 +49,9 @@ struct transfer_state {
   scheduler& strand;
   read_engine engine;
   read_budget budget;
-  slab_writer slabs{buffer_pool()};
-  std::shared_ptr<borrowed_bytes::counter> borrowed{std::make_shared<borrowed_bytes::counter>(0)};
+  const std::shared_ptr<borrowed_bytes::counter> borrowed{
+      std::make_shared<borrowed_bytes::counter>(0)};
+  slab_writer slabs{buffer_pool(), slab_writer::usual_slab, borrowed};
   upload_share uploads;
   transfer_counters counters{};
 

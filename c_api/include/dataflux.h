@@ -1,0 +1,504 @@
+/* dataflux: reads from Google Cloud Storage and writes to it, from C and whatever can call C.
+ *
+ * This page is the whole interface, and its contract. It is 0.x: it may change until bindings for
+ * Python, Rust and Julia stand on it. dataflux_abi_version() says what a library has.
+ *
+ * In short
+ *
+ *     dataflux_client *client = NULL;
+ *     dataflux_queue *queue = NULL;
+ *     dataflux_listing *listing = NULL;
+ *     dataflux_operation *op = NULL;
+ *     dataflux_getter *getter = NULL;
+ *     dataflux_error *err = NULL;
+ *     if (dataflux_client_create(NULL, &client, &err) != DATAFLUX_OK) goto failed;
+ *     if (dataflux_list(client, &list_options, NULL, 0, &op, &err) != DATAFLUX_OK) goto failed;
+ *     if (dataflux_operation_wait(op, -1, &err) != DATAFLUX_OK) goto failed;
+ *     if (dataflux_operation_take_listing(op, &listing, &err) != DATAFLUX_OK) goto failed;
+ *     dataflux_queue_create(&queue, &err);
+ *     dataflux_get_many(client, &get_options, listing, NULL, 0, queue, 7, &getter, &err);
+ *     while (dataflux_queue_next(queue, records, sizeof records[0], 64, -1, &count) == DATAFLUX_OK)
+ *       for (i = 0; i < count; ++i) use(records[i].data, records[i].size);
+ *
+ * Conventions
+ *
+ * Handles are opaque. A function that makes one gives it by an out parameter, which is NULL after
+ * an error; each kind has a function dataflux_KIND_free(), which accepts NULL. Copying a pointer
+ * copies nothing. A handle keeps alive what it needs: handles may be freed in any order.
+ *
+ * A dataflux_status is 0 (DATAFLUX_OK) or says what kind of failure it was; 1 to 16 are those of
+ * google.rpc.Code. The last parameter of functions that can fail is `dataflux_error **err`: NULL,
+ * or where the error is put, which is then the caller's to free. It is not touched on success.
+ *
+ * Options are structs whose first member is their size: set it to sizeof, and everything else to
+ * zero, which is the default of each member; dataflux_KIND_init() does both. Members are only ever
+ * added at the end, so that a program and a library of different versions understand each other:
+ * what an older program does not name is zero, and what a newer one sets that the library does not
+ * know is DATAFLUX_INVALID_ARGUMENT. NULL means all defaults where nothing is required. What
+ * options point to is read during the call only.
+ *
+ * Texts are UTF-8 and end with a NUL; where a size is given beside a pointer they need not. Texts
+ * that the library gives live as long as the handle that gave them, unless it says otherwise. Times
+ * are nanoseconds: durations, or since 1970 by UTC. Sizes are bytes.
+ *
+ * Threads: each function says what it allows. "Any thread" means at any time, at once with all
+ * others on the same handle except its free function. A function that says nothing about threads
+ * may be called on any.
+ *
+ * Close and free: client and queue have a function dataflux_KIND_close() that ends what is under
+ * way. Closing twice does nothing; whatever is asked of a handle that was closed answers
+ * DATAFLUX_FAILED_PRECONDITION. Freeing closes, and is the last thing done with a handle.
+ *
+ * Fork: in the child of a fork every handle of the parent answers DATAFLUX_FAILED_PRECONDITION at
+ * once, and freeing it does nothing. The child makes a client of its own.
+ *
+ * The library never prints, never exits, never installs a signal handler, and no C++ exception
+ * leaves it. Where memory is short it answers DATAFLUX_RESOURCE_EXHAUSTED. Once loaded it stays:
+ * dlclose() leaves it in memory, since threads of it may still end.
+ */
+#ifndef DATAFLUX_H
+#define DATAFLUX_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define DATAFLUX_API __attribute__((visibility("default")))
+#else
+#define DATAFLUX_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Version --------------------------------------------------------------------------------- */
+
+/* The interface that this header describes: major * 1000 + minor. */
+#define DATAFLUX_ABI_VERSION 1
+
+/* That of the library in memory, which is never less than that of the header it was linked by.
+ * Any thread. */
+DATAFLUX_API uint32_t dataflux_abi_version(void);
+/* Such as "0.1.0"; lives for ever. Any thread. */
+DATAFLUX_API const char* dataflux_version(void);
+
+/* ---- Status and errors ----------------------------------------------------------------------- */
+
+typedef int32_t dataflux_status;
+
+#define DATAFLUX_OK 0
+#define DATAFLUX_CANCELLED 1           /* the caller asked to stop */
+#define DATAFLUX_UNKNOWN 2             /* the service said what no other code covers */
+#define DATAFLUX_INVALID_ARGUMENT 3    /* bad input, found before any request where possible */
+#define DATAFLUX_DEADLINE_EXCEEDED 4   /* the time limit passed */
+#define DATAFLUX_NOT_FOUND 5           /* no such bucket, object or generation */
+#define DATAFLUX_ALREADY_EXISTS 6      /* a create-only write met an object */
+#define DATAFLUX_PERMISSION_DENIED 7   /* 403 */
+#define DATAFLUX_RESOURCE_EXHAUSTED 8  /* 429, or memory, threads or descriptors of this machine */
+#define DATAFLUX_FAILED_PRECONDITION 9 /* a condition does not hold; a handle after a fork */
+#define DATAFLUX_ABORTED 10            /* a conflict with a change by somebody else */
+#define DATAFLUX_OUT_OF_RANGE 11       /* bytes that the object has not */
+#define DATAFLUX_UNIMPLEMENTED 12      /* known, and not supported */
+#define DATAFLUX_INTERNAL 13           /* an invariant broke, here or there */
+#define DATAFLUX_UNAVAILABLE 14        /* the network, or the service, cannot serve now */
+#define DATAFLUX_DATA_LOSS 15          /* bytes do not match their checksum */
+#define DATAFLUX_UNAUTHENTICATED 16    /* no credentials, or refused ones */
+/* Not a failure of anything: a signal has come while the thread waited. See to it, and wait again.
+ */
+#define DATAFLUX_INTERRUPTED 64
+
+/* "not_found"; "unknown" for what is no status. Lives for ever. Any thread. */
+DATAFLUX_API const char* dataflux_status_name(dataflux_status status);
+
+typedef struct dataflux_error dataflux_error;
+
+/* What is known of a failure. Texts live as long as the error, and are "" where nothing is known.
+ * No text ever holds a secret. Any thread. */
+DATAFLUX_API dataflux_status dataflux_error_status(const dataflux_error* error);
+/* What happened and what to do, for a person. */
+DATAFLUX_API const char* dataflux_error_message(const dataflux_error* error);
+/* One line for a log: all that is known. */
+DATAFLUX_API const char* dataflux_error_text(const dataflux_error* error);
+DATAFLUX_API const char* dataflux_error_verb(const dataflux_error* error);
+DATAFLUX_API const char* dataflux_error_bucket(const dataflux_error* error);
+DATAFLUX_API const char* dataflux_error_object(const dataflux_error* error);
+/* The service's word for it, such as "rateLimitExceeded". */
+DATAFLUX_API const char* dataflux_error_reason(const dataflux_error* error);
+/* The service's number of the request, for a support case. */
+DATAFLUX_API const char* dataflux_error_request_id(const dataflux_error* error);
+/* 0 when none was asked for. */
+DATAFLUX_API int64_t dataflux_error_generation(const dataflux_error* error);
+/* 0 when no reply came. */
+DATAFLUX_API int32_t dataflux_error_http_status(const dataflux_error* error);
+DATAFLUX_API int32_t dataflux_error_attempts(const dataflux_error* error);
+/* 1 if the same call may succeed later without any change, else 0. */
+DATAFLUX_API int32_t dataflux_error_retryable(const dataflux_error* error);
+/* How long the service asked to wait; 0 when it did not. */
+DATAFLUX_API int64_t dataflux_error_retry_after_ns(const dataflux_error* error);
+DATAFLUX_API void dataflux_error_free(dataflux_error* error);
+
+/* ---- Queues ---------------------------------------------------------------------------------- */
+
+/* A queue brings what has become of operations and streams to whoever waits for it, many at a time.
+ * It is named where they are begun, and may serve any number of them, of any clients.
+ *
+ * Items of a stream stay with the stream, under its client's memory cap, until this queue is asked
+ * for them: a queue that nobody asks stops the network, and not the process. */
+typedef struct dataflux_queue dataflux_queue;
+
+/* One thing that has happened. 64 bytes; in later versions more may be added at the end, which is
+ * why dataflux_queue_next() is told its size. */
+typedef struct dataflux_record {
+  uint64_t tag;       /* as it was given where the operation or the stream was begun */
+  uint64_t index;     /* of a stream: which request it answers, from 0 in their order */
+  const void* data;   /* of an item: its bytes */
+  uint64_t size;      /* of `data` */
+  uint64_t slab;      /* whose memory `data` is: dataflux_slabs_release(); 0 = nobody's, or yours */
+  int64_t generation; /* of the object that the bytes are of */
+  uint32_t crc32c;    /* of the bytes */
+  int32_t status;     /* DATAFLUX_OK, or why there are no bytes, or why the operation failed */
+  uint32_t flags;     /* DATAFLUX_RECORD_* */
+  uint32_t error;     /* not 0: dataflux_queue_error() has more about `status` */
+} dataflux_record;
+
+/* The bytes are a whole object, or all of it came together, and its checksum was equal. */
+#define DATAFLUX_RECORD_VERIFIED 1u
+/* The last record of its operation or stream; that of a stream has no bytes. */
+#define DATAFLUX_RECORD_END 2u
+
+DATAFLUX_API dataflux_status dataflux_queue_create(dataflux_queue** out, dataflux_error** err);
+
+/* Waits until something has happened, then fills `out` with what there is, at most `capacity`
+ * records of `record_size` bytes each (sizeof(dataflux_record)), and gives their number.
+ *
+ * timeout_ns: how long to wait; 0 = not at all; negative = without end. *count is 0 after it.
+ * DATAFLUX_INTERRUPTED: a signal handler has run on this thread; *count is 0.
+ * Other failures: DATAFLUX_INVALID_ARGUMENT for a NULL, a capacity of 0, or a record_size that is
+ * too small; DATAFLUX_FAILED_PRECONDITION after dataflux_queue_close(), and in the child of a fork.
+ *
+ * Threads: any; what one thread gets no other does. */
+DATAFLUX_API dataflux_status dataflux_queue_next(dataflux_queue* queue, dataflux_record* out,
+                                                 size_t record_size, size_t capacity,
+                                                 int64_t timeout_ns, size_t* count);
+
+/* A descriptor that is readable while dataflux_queue_next() has something, for poll(2) and event
+ * loops. It is the queue's: neither read nor close it. -1 in the child of a fork. Any thread. */
+DATAFLUX_API int dataflux_queue_fd(const dataflux_queue* queue);
+
+/* The error of a record, by its number, as long as fewer than 65,536 newer ones were handed out by
+ * this queue. NULL after that. It is the caller's to free. Any thread. */
+DATAFLUX_API dataflux_error* dataflux_queue_error(dataflux_queue* queue, uint32_t number);
+
+/* Wakes all who wait in dataflux_queue_next(), which answers DATAFLUX_FAILED_PRECONDITION from now
+ * on. Streams and operations that name it go on, and what they bring is dropped; operations that
+ * nobody has a handle of are cancelled, and waited for. Any thread. */
+DATAFLUX_API void dataflux_queue_close(dataflux_queue* queue);
+DATAFLUX_API void dataflux_queue_free(dataflux_queue* queue);
+
+/* ---- Memory of items ------------------------------------------------------------------------- */
+
+/* Gives memory back: `slabs` of records, each as often as it was handed out. 0 is passed over.
+ * Until then the memory counts as borrowed, outside the memory cap. Any thread, at any time, also
+ * when client, stream and queue are gone. In the child of a fork without a lock. */
+DATAFLUX_API void dataflux_slabs_release(const uint64_t* slabs, size_t count);
+/* The memory that a slab is: small items share one, so that a binding need wrap it once only.
+ * The slab is one that the caller has. Any thread. */
+DATAFLUX_API void dataflux_slab_memory(uint64_t slab, void** data, uint64_t* size);
+
+/* ---- Client ---------------------------------------------------------------------------------- */
+
+/* Connections, credentials and limits, shared by all that a process does. One for each process. */
+typedef struct dataflux_client dataflux_client;
+
+/* dataflux_client_options.credentials */
+#define DATAFLUX_CREDENTIALS_DEFAULT 0   /* Application Default Credentials */
+#define DATAFLUX_CREDENTIALS_ANONYMOUS 1 /* none: public buckets */
+#define DATAFLUX_CREDENTIALS_FILE 2      /* those of `credentials_file` */
+#define DATAFLUX_CREDENTIALS_TOKEN 3     /* dataflux_client_set_token() */
+
+typedef struct dataflux_client_options {
+  size_t struct_size;
+  uint32_t credentials;         /* DATAFLUX_CREDENTIALS_* */
+  uint32_t emulator;            /* 1: `endpoint` is an emulator: plain HTTP, no credentials */
+  const char* credentials_file; /* JSON: service_account or authorized_user */
+  const char* endpoint;         /* "https://host[:port][/base]" */
+  const char* user_project;     /* who pays at requester-pays buckets */
+  const char* quota_project;
+  const char* user_agent;            /* put before the library's own, such as "trainer/2.1" */
+  const char* ca_file;               /* PEM; NULL = SSL_CERT_FILE, SSL_CERT_DIR, or the system's */
+  uint32_t io_threads;               /* 0 = one for four processors */
+  uint32_t max_connections_per_host; /* 0 = 256 */
+  uint32_t max_attempts;             /* of a request; 0 = the library's */
+  uint32_t max_concurrency;          /* reads in flight; 0 = found by measuring */
+  uint64_t memory_cap;               /* of all reads ahead; 0 = 256 MiB */
+  uint64_t upload_memory;            /* of all uploads; 0 = 256 MiB */
+  uint64_t slice;                    /* longest single read; 0 = 8 MiB */
+  int64_t connect_timeout_ns;        /* 0 = 10 s */
+  int64_t stall_timeout_ns;          /* no byte for so long: begun anew; 0 = 30 s */
+  int64_t token_limit_ns;            /* how long calls wait for a token to be set; 0 = 60 s */
+} dataflux_client_options;
+
+DATAFLUX_API void dataflux_client_options_init(dataflux_client_options* options);
+
+/* Starts the client's threads; sends nothing. Failures: what finding credentials says;
+ * DATAFLUX_INVALID_ARGUMENT for an option; DATAFLUX_RESOURCE_EXHAUSTED. */
+DATAFLUX_API dataflux_status dataflux_client_create(const dataflux_client_options* options,
+                                                    dataflux_client** out, dataflux_error** err);
+
+/* Sets the access token that requests bear from now on, in place of any other. `expires_ns`: since
+ * 1970; 0 = never. With DATAFLUX_CREDENTIALS_TOKEN set the next one before its end: calls without a
+ * good token wait `token_limit_ns` for it. Any thread. */
+DATAFLUX_API dataflux_status dataflux_client_set_token(dataflux_client* client, const char* token,
+                                                       int64_t expires_ns, dataflux_error** err);
+
+/* What the client does now and has done, as a JSON object, with a NUL; free it by
+ * dataflux_text_free(). Any thread. */
+DATAFLUX_API dataflux_status dataflux_client_metrics(const dataflux_client* client, char** out,
+                                                     dataflux_error** err);
+DATAFLUX_API void dataflux_text_free(char* text);
+
+/* Ends all that is under way with DATAFLUX_CANCELLED: the records still come, and items that have
+ * arrived already may come before them. Any thread. */
+DATAFLUX_API void dataflux_client_close(dataflux_client* client);
+/* Threads and connections end when the last handle that was made with it is free, too. */
+DATAFLUX_API void dataflux_client_free(dataflux_client* client);
+
+/* ---- Operations ------------------------------------------------------------------------------ */
+
+/* A call under way. Each is begun by a function that takes `queue` and `tag`: when it has ended the
+ * queue has one record with that tag, its status, and DATAFLUX_RECORD_END. A NULL queue: nobody is
+ * told, and dataflux_operation_wait() is how to learn of the end. A NULL `out`: the record is all
+ * that is wanted; one of queue and `out` must be given. */
+typedef struct dataflux_operation dataflux_operation;
+
+/* Waits for the end. DATAFLUX_OK: it has ended, well or not. DATAFLUX_DEADLINE_EXCEEDED: not within
+ * timeout_ns (0 = do not wait; negative = without end). DATAFLUX_INTERRUPTED. Any thread. */
+DATAFLUX_API dataflux_status dataflux_operation_wait(dataflux_operation* op, int64_t timeout_ns,
+                                                     dataflux_error** err);
+/* Asks for an early end; the record comes, usually with DATAFLUX_CANCELLED. Any thread. */
+DATAFLUX_API void dataflux_operation_cancel(dataflux_operation* op);
+/* How an operation that has ended did. DATAFLUX_FAILED_PRECONDITION if it has not. Any thread. */
+DATAFLUX_API dataflux_status dataflux_operation_result(dataflux_operation* op,
+                                                       dataflux_error** err);
+/* Lets go. One that is under way is cancelled and waited for: that takes milliseconds, and memory
+ * of the caller's is his again. No record of it comes any more. */
+DATAFLUX_API void dataflux_operation_free(dataflux_operation* op);
+
+/* ---- Objects --------------------------------------------------------------------------------- */
+
+/* What must hold for a call to be carried out; else it fails with DATAFLUX_FAILED_PRECONDITION. */
+typedef struct dataflux_conditions {
+  size_t struct_size;
+  uint32_t has; /* which of them are meant: DATAFLUX_IF_* */
+  uint32_t reserved;
+  int64_t generation_match; /* 0 = the object must not exist */
+  int64_t generation_not_match;
+  int64_t metageneration_match;
+  int64_t metageneration_not_match;
+} dataflux_conditions;
+
+#define DATAFLUX_IF_GENERATION_MATCH 1u
+#define DATAFLUX_IF_GENERATION_NOT_MATCH 2u
+#define DATAFLUX_IF_METAGENERATION_MATCH 4u
+#define DATAFLUX_IF_METAGENERATION_NOT_MATCH 8u
+
+DATAFLUX_API void dataflux_conditions_init(dataflux_conditions* conditions);
+
+/* Which object, and limits of a call. */
+typedef struct dataflux_object_options {
+  size_t struct_size;
+  const char* bucket;
+  const char* object;
+  int64_t generation;                    /* 0 = the live one */
+  int64_t timeout_ns;                    /* of the whole call, with all its retries; 0 = none */
+  const dataflux_conditions* conditions; /* NULL = none */
+} dataflux_object_options;
+
+DATAFLUX_API void dataflux_object_options_init(dataflux_object_options* options);
+
+/* What is written beside an object's bytes. Texts: NULL = the service's default. */
+typedef struct dataflux_attributes {
+  size_t struct_size;
+  const char* content_type;
+  const char* content_encoding;
+  const char* content_disposition;
+  const char* content_language;
+  const char* cache_control;
+  const char* storage_class;
+  const char* kms_key_name;
+  int64_t custom_time_ns;            /* since 1970; 0 = none */
+  const char* const* metadata_names; /* metadata_count texts each */
+  const char* const* metadata_values;
+  size_t metadata_count;
+} dataflux_attributes;
+
+DATAFLUX_API void dataflux_attributes_init(dataflux_attributes* attributes);
+
+/* Reads `size` bytes from `offset` on into `memory`, by ranges in parallel where that is long. The
+ * memory is lent until the operation has ended; after a failure its content is undefined. The
+ * record has size, crc32c, generation and DATAFLUX_RECORD_VERIFIED. Failures: DATAFLUX_OUT_OF_RANGE
+ * where the object ends before, or where `size` is 0 and the object is not empty;
+ * DATAFLUX_UNIMPLEMENTED for conditions: name the generation. */
+DATAFLUX_API dataflux_status dataflux_get_one(dataflux_client* client,
+                                              const dataflux_object_options* options,
+                                              uint64_t offset, void* memory, size_t size,
+                                              dataflux_queue* queue, uint64_t tag,
+                                              dataflux_operation** out, dataflux_error** err);
+/* What is known of an object: dataflux_operation_object(). The record has size, crc32c and
+ * generation. */
+DATAFLUX_API dataflux_status dataflux_stat(dataflux_client* client,
+                                           const dataflux_object_options* options,
+                                           dataflux_queue* queue, uint64_t tag,
+                                           dataflux_operation** out, dataflux_error** err);
+/* Inserts an object by one request; the checksum goes with it. `data` is lent until the operation
+ * has ended. The record is that of dataflux_stat(). */
+DATAFLUX_API dataflux_status dataflux_put(dataflux_client* client,
+                                          const dataflux_object_options* options, const void* data,
+                                          size_t size, const dataflux_attributes* attributes,
+                                          dataflux_queue* queue, uint64_t tag,
+                                          dataflux_operation** out, dataflux_error** err);
+DATAFLUX_API dataflux_status dataflux_remove(dataflux_client* client,
+                                             const dataflux_object_options* options,
+                                             dataflux_queue* queue, uint64_t tag,
+                                             dataflux_operation** out, dataflux_error** err);
+/* What dataflux_stat() and dataflux_put() give: a JSON object with the names and the forms that the
+ * service uses. Lives as long as the operation. */
+DATAFLUX_API dataflux_status dataflux_operation_object(dataflux_operation* op, const char** json,
+                                                       dataflux_error** err);
+
+/* ---- Listings -------------------------------------------------------------------------------- */
+
+/* Rows of objects in order of names, in columns. Immutable; any thread. */
+typedef struct dataflux_listing dataflux_listing;
+
+typedef struct dataflux_list_options {
+  size_t struct_size;
+  const char* bucket;
+  const char* prefix;
+  const char* start_offset; /* names >= it */
+  const char* end_offset;   /* names < it */
+  const char* delimiter;
+  const char* match_glob;
+  const char* suffix;
+  const char* regex;
+  uint64_t min_size;
+  uint64_t max_size;      /* 0 = no bound */
+  uint32_t keep_markers;  /* 1: objects of no bytes whose names end in "/" are listed, too */
+  uint32_t keep_composed; /* 1: this library's temporary objects are listed, too */
+  uint32_t versions;      /* 1: all generations */
+  uint32_t parallelism;   /* calls in flight; 0 = adaptive */
+  uint64_t max_calls;     /* 0 = no bound */
+  uint64_t memory_cap;    /* 0 = no bound */
+  int64_t timeout_ns;
+} dataflux_list_options;
+
+DATAFLUX_API void dataflux_list_options_init(dataflux_list_options* options);
+
+/* Lists by many calls at a time; proved complete, or it fails. */
+DATAFLUX_API dataflux_status dataflux_list(dataflux_client* client,
+                                           const dataflux_list_options* options,
+                                           dataflux_queue* queue, uint64_t tag,
+                                           dataflux_operation** out, dataflux_error** err);
+/* Once, of an operation of dataflux_list() that has ended well. */
+DATAFLUX_API dataflux_status dataflux_operation_take_listing(dataflux_operation* op,
+                                                             dataflux_listing** out,
+                                                             dataflux_error** err);
+
+DATAFLUX_API uint64_t dataflux_listing_size(const dataflux_listing* listing);
+DATAFLUX_API uint64_t dataflux_listing_chunks(const dataflux_listing* listing);
+
+/* A run of rows whose columns lie in one piece. Borrowed from the listing. */
+typedef struct dataflux_chunk {
+  uint64_t first_row;
+  uint64_t rows;
+  const char* names;           /* one behind the other, without NULs */
+  const int32_t* name_offsets; /* rows + 1 of them, into `names` */
+  const uint64_t* sizes;
+  const int64_t* generations;
+  const uint32_t* crc32c;      /* of rows whose bit in crc32c_valid is set */
+  const uint8_t* crc32c_valid; /* a bit for each row, least significant first; NULL = all are */
+  uint64_t first_bit;          /* of the first row, in crc32c_valid: 0 to 7 */
+} dataflux_chunk;
+
+DATAFLUX_API dataflux_status dataflux_listing_chunk(const dataflux_listing* listing, uint64_t index,
+                                                    dataflux_chunk* out, size_t chunk_size,
+                                                    dataflux_error** err);
+struct ArrowArrayStream;
+/* All rows for an Arrow library of this process, without a copy. `out` is its structure, not yet
+ * initialised; whoever has it releases it, and it may outlive the listing. */
+DATAFLUX_API dataflux_status dataflux_listing_arrow(const dataflux_listing* listing,
+                                                    struct ArrowArrayStream* out,
+                                                    dataflux_error** err);
+DATAFLUX_API void dataflux_listing_free(dataflux_listing* listing);
+
+/* ---- Very many objects ----------------------------------------------------------------------- */
+
+/* A stream of reads. Its items come as records of its queue. */
+typedef struct dataflux_getter dataflux_getter;
+
+#define DATAFLUX_ORDER_AS_ASKED 0
+#define DATAFLUX_ORDER_AS_READY 1
+#define DATAFLUX_ON_ERROR_ITEM 0 /* a failed request is a record with its status; others go on */
+#define DATAFLUX_ON_ERROR_STOP 1 /* the stream ends with the first failure */
+
+typedef struct dataflux_get_many_options {
+  size_t struct_size;
+  const char* bucket;
+  uint32_t order;
+  uint32_t on_error;
+  uint32_t compose;       /* 1: runs of small whole objects are composed and read as one */
+  uint32_t feed;          /* 1: requests are pushed, by dataflux_getter_push_*() */
+  uint64_t feed_capacity; /* requests that wait in the feed; 0 = 65,536 */
+  int64_t timeout_ns;
+} dataflux_get_many_options;
+
+DATAFLUX_API void dataflux_get_many_options_init(dataflux_get_many_options* options);
+
+/* Reads whole objects of a listing: `rows` of them by number, in this order, or all rows in order
+ * when `rows` is NULL. With options->feed nothing is read before it is pushed; `listing` may be
+ * NULL then, and rows must be. Names never cross: a record's index says which row it answers. Any
+ * thread.
+ */
+DATAFLUX_API dataflux_status dataflux_get_many(dataflux_client* client,
+                                               const dataflux_get_many_options* options,
+                                               const dataflux_listing* listing,
+                                               const uint64_t* rows, size_t row_count,
+                                               dataflux_queue* queue, uint64_t tag,
+                                               dataflux_getter** out, dataflux_error** err);
+
+/* Requests by columns, of `count` rows. A NULL column = its default for all. */
+typedef struct dataflux_get_columns {
+  size_t struct_size;
+  const char* names;            /* one behind the other */
+  const uint64_t* name_offsets; /* count + 1 of them */
+  const int64_t* generations;
+  const uint64_t* offsets;
+  const uint64_t* lengths; /* UINT64_MAX = to the end */
+  void* const* into;       /* memory of the caller, `lengths` bytes each; NULL = the library's */
+  const uint64_t* object_sizes; /* UINT64_MAX = not known */
+} dataflux_get_columns;
+
+DATAFLUX_API void dataflux_get_columns_init(dataflux_get_columns* columns);
+
+/* Pushes requests into a feed, from the first on, and gives how many it has taken: fewer when it is
+ * full; offer the others again when records have come. Any thread; never waits. */
+DATAFLUX_API dataflux_status dataflux_getter_push(dataflux_getter* getter,
+                                                  const dataflux_get_columns* requests,
+                                                  size_t count, size_t* taken,
+                                                  dataflux_error** err);
+DATAFLUX_API dataflux_status dataflux_getter_push_rows(dataflux_getter* getter,
+                                                       const uint64_t* rows, size_t count,
+                                                       size_t* taken, dataflux_error** err);
+/* No more will be pushed. */
+DATAFLUX_API void dataflux_getter_finish(dataflux_getter* getter);
+/* Ends the stream: its last record has DATAFLUX_CANCELLED. Any thread. */
+DATAFLUX_API void dataflux_getter_cancel(dataflux_getter* getter);
+/* Lets go: a stream that has not ended is cancelled, and waited for: milliseconds. No record of it
+ * comes any more. Memory of its items stays until it is released. */
+DATAFLUX_API void dataflux_getter_free(dataflux_getter* getter);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

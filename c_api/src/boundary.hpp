@@ -1,0 +1,143 @@
+#pragma once
+
+#include <dataflux.h>
+
+#include <dataflux/deadline.hpp>
+#include <dataflux/detail/process_stamp.hpp>
+#include <dataflux/error.hpp>
+#include <dataflux/result.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <string>
+#include <utility>
+
+/// An error as C sees it: the texts that are put together live in it.
+struct dataflux_error {
+  explicit dataflux_error(dataflux::error e) : what(std::move(e)), text(what.to_string()) {}
+  dataflux::error what;
+  std::string text;
+};
+
+/// What every function of the C ABI goes through. It is the only place that catches.
+namespace dataflux_c {
+
+using dataflux::errc;
+using dataflux::error;
+using dataflux::result;
+
+/// Gives the error away, where somebody wants it.
+inline dataflux_status fail(dataflux_error** err, const error& e) noexcept {
+  if (err != nullptr) {
+    try {
+      *err = new dataflux_error(e);
+    } catch (...) {
+      *err = nullptr;
+    }
+  }
+  return static_cast<dataflux_status>(e.code());
+}
+
+/// Runs `body`, which gives a result<void>, and turns whatever becomes of it into a status.
+template <class Body>
+dataflux_status guarded(dataflux_error** err, Body&& body) noexcept {
+  try {
+    const result<void> outcome = body();
+    if (outcome) return DATAFLUX_OK;
+    return fail(err, outcome.error());
+  } catch (const std::bad_alloc&) {
+    try {
+      return fail(err, error(errc::resource_exhausted, "out of memory"));
+    } catch (...) {
+      return DATAFLUX_RESOURCE_EXHAUSTED;
+    }
+  } catch (const std::exception& e) {
+    try {
+      return fail(err, error(errc::internal, e.what()));
+    } catch (...) {
+      return DATAFLUX_INTERNAL;
+    }
+  } catch (...) {
+    return DATAFLUX_INTERNAL;
+  }
+}
+
+/// For functions that answer nothing.
+template <class Body>
+void quietly(Body&& body) noexcept {
+  try {
+    body();
+  } catch (...) {
+  }
+}
+
+inline error missing(const char* what) {
+  return error(errc::invalid_argument, std::string(what) + " is NULL");
+}
+
+inline error closed_error(const char* what) {
+  return error(errc::failed_precondition, std::string("the ") + what + " was closed");
+}
+
+/// Options of the caller's version: what that does not know is 0 here. Errors: invalid_argument for
+/// a size that cannot be, and where a later version's member is set, which would be passed over.
+template <class Options>
+result<Options> options_of(const Options* given) {
+  Options known{};
+  if (given == nullptr) return known;
+  std::size_t size = 0;
+  std::memcpy(&size, given, sizeof size);
+  if (size < sizeof size) {
+    return error(errc::invalid_argument, "struct_size of the options is not set");
+  }
+  const auto* const bytes = reinterpret_cast<const unsigned char*>(given);
+  for (std::size_t i = sizeof known; i < size; ++i) {
+    if (bytes[i] == 0) continue;
+    return error(errc::invalid_argument,
+                 "the options are of a later version, and use what this library has not");
+  }
+  std::memcpy(&known, given, std::min(size, sizeof known));
+  return known;
+}
+template <class Options>
+void init_options(Options* options) noexcept {
+  if (options == nullptr) return;
+  std::memset(static_cast<void*>(options), 0, sizeof *options);
+  options->struct_size = sizeof *options;
+}
+
+inline std::string text_of(const char* text) { return text == nullptr ? std::string() : text; }
+
+inline dataflux::duration duration_of(std::int64_t ns) noexcept {
+  return std::chrono::duration_cast<dataflux::duration>(
+      std::chrono::nanoseconds(std::max<std::int64_t>(ns, 0)));
+}
+/// How long to wait: negative is without end.
+inline dataflux::duration wait_of(std::int64_t ns) noexcept {
+  return ns < 0 ? dataflux::duration::max() : duration_of(ns);
+}
+
+/// Base of handles: in the child of a fork they answer no more.
+struct handle {
+  const dataflux::detail::process_stamp born{};
+};
+template <class Handle>
+result<void> usable(const Handle* h, const char* what) {
+  if (h == nullptr) return missing(what);
+  if (!h->born.inherited()) return {};
+  return error(
+      errc::failed_precondition,
+      std::string("the ") + what + " was made before a fork: the child of a fork makes its own");
+}
+/// The end of a handle: that of the parent's is leaked in a child.
+template <class Handle>
+void free_handle(Handle* h) noexcept {
+  if (h == nullptr || h->born.inherited()) return;
+  quietly([h] { delete h; });
+}
+
+}  // namespace dataflux_c

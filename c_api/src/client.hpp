@@ -1,0 +1,56 @@
+#pragma once
+
+#include "boundary.hpp"
+
+#include <dataflux/gcs/client.hpp>
+#include <dataflux/transfer/transfer_context.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace dataflux_c {
+
+/// What is cancelled when the client is freed.
+class cancellable {
+ public:
+  cancellable() = default;
+  cancellable(const cancellable&) = delete;
+  cancellable& operator=(const cancellable&) = delete;
+  virtual ~cancellable() = default;
+  virtual void cancel() noexcept = 0;
+};
+
+/// What lies behind a client: operations and streams keep it alive.
+class client_state {
+ public:
+  client_state(std::shared_ptr<dataflux::gcs::client> made, const dataflux::transfer_options& o)
+      : client(std::move(made)), context(client, o) {}
+
+  /// Cancels it when the client is closed. failed_precondition if that has come already.
+  result<void> watch(const std::shared_ptr<cancellable>& what);
+  bool closed() const;
+  void close();
+
+  const std::shared_ptr<dataflux::gcs::client> client;
+  const dataflux::transfer_context context;
+
+ private:
+  mutable std::mutex mutex_{};
+  std::vector<std::weak_ptr<cancellable>> under_way_{};
+  std::size_t sweep_at_{64};  ///< those that have ended are forgotten when there are so many
+  bool closed_{false};
+};
+
+}  // namespace dataflux_c
+
+struct dataflux_client : dataflux_c::handle {
+  explicit dataflux_client(std::shared_ptr<dataflux_c::client_state> s) noexcept
+      : state(std::move(s)) {}
+  ~dataflux_client() { state->close(); }
+  dataflux_client(const dataflux_client&) = delete;
+  dataflux_client& operator=(const dataflux_client&) = delete;
+  const std::shared_ptr<dataflux_c::client_state> state;
+};

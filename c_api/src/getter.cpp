@@ -1,0 +1,281 @@
+#include "listing.hpp"
+#include "operation.hpp"
+
+#include <dataflux/download/getter.hpp>
+
+#include <limits>
+#include <numeric>
+#include <vector>
+
+namespace dataflux_c {
+
+/// A stream, as a source of records.
+class getter_state final : public record_source, public cancellable {
+ public:
+  explicit getter_state(std::uint64_t tag) noexcept : tag_(tag) {}
+
+  /// Takes part in the queue, under a number.
+  result<void> join(std::shared_ptr<client_state> client, std::shared_ptr<queue_state> queue,
+                    const std::shared_ptr<getter_state>& self) {
+    client_ = std::move(client);
+    if (auto watched = client_->watch(self); !watched) return watched;
+    auto number = queue->add(self);
+    if (!number) return std::move(number).error();
+    number_ = *number;
+    queue_ = std::move(queue);
+    return {};
+  }
+  void begin(dataflux::getter items, std::optional<dataflux::get_feed> feed) {
+    std::scoped_lock lock(mutex_);
+    feed_ = std::move(feed);
+    items_.emplace(std::move(items));
+    if (cancelled_) items_->cancel();
+    items_->notify(queue_->events(), number_);
+  }
+  /// No record comes any more; waits for the reads that are under way.
+  void end() {
+    if (queue_ != nullptr) queue_->remove(number_);
+    std::optional<dataflux::getter> gone;  // destroyed without the lock
+    std::scoped_lock lock(mutex_);
+    gone.swap(items_);
+  }
+  std::optional<dataflux::get_feed>& feed() noexcept { return feed_; }
+  void cancel() noexcept override {
+    std::scoped_lock lock(mutex_);
+    cancelled_ = true;
+    if (items_) items_->cancel();
+  }
+
+  left take(std::span<dataflux_record> into, std::size_t& count, queue_state& queue) override {
+    std::scoped_lock lock(mutex_);
+    if (!items_) return left::nothing;
+    batch_.clear();
+    batch_.reserve(into.size());
+    const auto what = items_->try_next_batch(into.size(), batch_);
+    std::size_t filled = 0;
+    for (dataflux::got_item& item : batch_) into[filled++] = record_of(item, queue);
+    batch_.clear();
+    count += filled;
+    if (what && *what == dataflux::taken::some) return left::more;
+    if (what && *what == dataflux::taken::nothing) {
+      items_->notify(queue.events(), number_);
+      return left::asleep;
+    }
+    dataflux_record& last = into[filled] = {};
+    last.tag = tag_;
+    last.flags = DATAFLUX_RECORD_END;
+    if (!what) {
+      last.status = static_cast<std::int32_t>(what.error().code());
+      last.error = queue.keep(what.error());
+    }
+    ++count;
+    return left::nothing;
+  }
+
+ private:
+  dataflux_record record_of(dataflux::got_item& item, queue_state& queue) const {
+    dataflux_record r{};
+    r.tag = tag_;
+    r.index = item.index;
+    r.generation = item.generation;
+    if (item.failure) {
+      r.status = static_cast<std::int32_t>(item.failure->code());
+      r.error = queue.keep(*std::move(item.failure));
+      return r;
+    }
+    r.data = item.bytes.data();
+    r.size = item.bytes.size();
+    r.crc32c = item.crc32c;
+    if (item.verified) r.flags |= DATAFLUX_RECORD_VERIFIED;
+    r.slab = std::move(item.memory).lend();
+    return r;
+  }
+
+  const std::uint64_t tag_;
+  std::shared_ptr<client_state> client_{};
+  std::shared_ptr<queue_state> queue_{};
+  std::uint64_t number_{0};  ///< in the queue
+  std::mutex mutex_{};
+  bool cancelled_{false};
+  std::optional<dataflux::get_feed> feed_{};
+  std::vector<dataflux::got_item> batch_{};
+  std::optional<dataflux::getter> items_{};
+};
+
+}  // namespace dataflux_c
+
+struct dataflux_getter : dataflux_c::handle {
+  explicit dataflux_getter(std::shared_ptr<dataflux_c::getter_state> s) noexcept
+      : state(std::move(s)) {}
+  ~dataflux_getter() { state->end(); }
+  dataflux_getter(const dataflux_getter&) = delete;
+  dataflux_getter& operator=(const dataflux_getter&) = delete;
+  const std::shared_ptr<dataflux_c::getter_state> state;
+};
+
+namespace {
+
+using dataflux_c::client_state;
+using dataflux_c::errc;
+using dataflux_c::error;
+using dataflux_c::getter_state;
+using dataflux_c::guarded;
+using dataflux_c::missing;
+using dataflux_c::result;
+using dataflux_c::usable;
+
+result<dataflux::get_many_request> request_of(const dataflux_get_many_options& o) {
+  if (o.bucket == nullptr) return missing("bucket");
+  if (o.order > DATAFLUX_ORDER_AS_READY) {
+    return error(errc::invalid_argument, "order is no DATAFLUX_ORDER_*");
+  }
+  if (o.on_error > DATAFLUX_ON_ERROR_STOP) {
+    return error(errc::invalid_argument, "on_error is no DATAFLUX_ON_ERROR_*");
+  }
+  dataflux::get_many_request r;
+  r.bucket = o.bucket;
+  r.order = o.order == DATAFLUX_ORDER_AS_READY ? dataflux::get_order::as_ready
+                                               : dataflux::get_order::as_asked;
+  r.on_error = o.on_error == DATAFLUX_ON_ERROR_STOP ? dataflux::get_on_error::stop
+                                                    : dataflux::get_on_error::fail_item;
+  if (o.compose != 0) r.compose.emplace();
+  r.limits.timeout = dataflux_c::duration_of(o.timeout_ns);
+  return r;
+}
+
+dataflux::object_columns rows_of(const dataflux_listing* listing) {
+  return listing == nullptr ? dataflux::object_columns()
+                            : listing->rows->slice(0, listing->rows->size());
+}
+
+/// One request of the columns. Errors: invalid_argument, naming the row.
+result<dataflux::get_request> request_at(const dataflux_get_columns& c, std::size_t i) {
+  dataflux::get_request r;
+  const std::uint64_t begin = c.name_offsets[i];
+  const std::uint64_t end = c.name_offsets[i + 1];
+  if (end < begin) {
+    return error(errc::invalid_argument, "name_offsets descend at " + std::to_string(i));
+  }
+  r.object.assign(c.names + begin, static_cast<std::size_t>(end - begin));
+  if (c.generations != nullptr) r.generation = c.generations[i];
+  const std::uint64_t offset = c.offsets == nullptr ? 0 : c.offsets[i];
+  const std::uint64_t length = c.lengths == nullptr ? UINT64_MAX : c.lengths[i];
+  if (length != UINT64_MAX) {
+    r.range = dataflux::byte_range::span(offset, length);
+  } else if (offset != 0) {
+    r.range = dataflux::byte_range::from(offset);
+  }
+  if (c.object_sizes != nullptr && c.object_sizes[i] != UINT64_MAX) {
+    r.object_size = c.object_sizes[i];
+  }
+  if (c.into != nullptr && c.into[i] != nullptr) {
+    if (length == UINT64_MAX) {
+      return error(errc::invalid_argument, "`into` needs `lengths` at " + std::to_string(i));
+    }
+    r.into = {static_cast<std::byte*>(c.into[i]), static_cast<std::size_t>(length)};
+  }
+  return r;
+}
+
+result<getter_state*> fed(dataflux_getter* getter) {
+  if (auto good = usable(getter, "getter"); !good) return std::move(good).error();
+  if (getter->state->feed()) return getter->state.get();
+  return error(errc::failed_precondition,
+               "the getter has its requests: set dataflux_get_many_options.feed");
+}
+
+}  // namespace
+
+void dataflux_get_many_options_init(dataflux_get_many_options* options) {
+  dataflux_c::init_options(options);
+}
+
+void dataflux_get_columns_init(dataflux_get_columns* columns) {
+  dataflux_c::init_options(columns);
+}
+
+dataflux_status dataflux_get_many(dataflux_client* client, const dataflux_get_many_options* options,
+                                  const dataflux_listing* listing, const uint64_t* rows,
+                                  size_t row_count, dataflux_queue* queue, uint64_t tag,
+                                  dataflux_getter** out, dataflux_error** err) {
+  return guarded(err, [&]() -> result<void> {
+    if (out == nullptr) return missing("out");
+    *out = nullptr;
+    if (auto good = usable(client, "client"); !good) return good;
+    if (auto good = usable(queue, "queue"); !good) return good;
+    const auto known = dataflux_c::options_of(options);
+    if (!known) return known.error();
+    auto request = request_of(*known);
+    if (!request) return std::move(request).error();
+    const bool feeds = known->feed != 0;
+    if (!feeds && listing == nullptr) return missing("listing");
+    if (feeds && rows != nullptr) {
+      return error(errc::invalid_argument, "rows of a feed are pushed");
+    }
+    const auto state = std::make_shared<getter_state>(tag);
+    auto handle = std::make_unique<dataflux_getter>(state);
+    auto joined = state->join(client->state, queue->state, state);
+    if (!joined) return joined;
+    const dataflux::transfer_context& context = client->state->context;
+    if (feeds) {
+      dataflux::get_feed feed(rows_of(listing), static_cast<size_t>(known->feed_capacity));
+      dataflux::getter items(context, *std::move(request), feed);
+      state->begin(std::move(items), std::move(feed));
+    } else if (rows == nullptr) {
+      state->begin({context, *std::move(request), rows_of(listing)}, std::nullopt);
+    } else {
+      state->begin({context, *std::move(request), rows_of(listing),
+                    std::vector<std::uint64_t>(rows, rows + row_count)},
+                   std::nullopt);
+    }
+    *out = handle.release();
+    return {};
+  });
+}
+
+dataflux_status dataflux_getter_push(dataflux_getter* getter, const dataflux_get_columns* requests,
+                                     size_t count, size_t* taken, dataflux_error** err) {
+  return guarded(err, [&]() -> result<void> {
+    if (taken == nullptr) return missing("taken");
+    *taken = 0;
+    const auto to = fed(getter);
+    if (!to) return to.error();
+    const auto c = dataflux_c::options_of(requests);
+    if (!c) return c.error();
+    if (count > 0 && (c->names == nullptr || c->name_offsets == nullptr)) return missing("names");
+    std::vector<dataflux::get_request> all;
+    all.reserve(count);
+    for (size_t i = 0; i < count; ++i) {
+      auto one = request_at(*c, i);
+      if (!one) return std::move(one).error();
+      all.push_back(*std::move(one));
+    }
+    *taken = (*to)->feed()->push(all);
+    return {};
+  });
+}
+
+dataflux_status dataflux_getter_push_rows(dataflux_getter* getter, const uint64_t* rows,
+                                          size_t count, size_t* taken, dataflux_error** err) {
+  return guarded(err, [&]() -> result<void> {
+    if (taken == nullptr) return missing("taken");
+    *taken = 0;
+    const auto to = fed(getter);
+    if (!to) return to.error();
+    if (rows == nullptr && count > 0) return missing("rows");
+    *taken = (*to)->feed()->push_rows({rows, count});
+    return {};
+  });
+}
+
+void dataflux_getter_finish(dataflux_getter* getter) {
+  dataflux_c::quietly([&] {
+    if (const auto to = fed(getter)) (*to)->feed()->finish();
+  });
+}
+
+void dataflux_getter_cancel(dataflux_getter* getter) {
+  if (getter != nullptr && !getter->born.inherited()) getter->state->cancel();
+}
+
+void dataflux_getter_free(dataflux_getter* getter) { dataflux_c::free_handle(getter); }

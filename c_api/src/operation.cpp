@@ -1,0 +1,128 @@
+#include "operation.hpp"
+
+namespace dataflux_c {
+
+/// Under the lock.
+bool operation_state::ended() {
+  if (!settled_ && begun_) settled_ = settle(failure_);
+  return settled_;
+}
+
+result<void> operation_state::join(std::shared_ptr<client_state> client,
+                                   std::shared_ptr<queue_state> queue,
+                                   const std::shared_ptr<operation_state>& self) {
+  client_ = std::move(client);
+  if (auto watched = client_->watch(self); !watched) return watched;
+  if (queue == nullptr) return {};
+  auto number = queue->add(self);
+  if (!number) return std::move(number).error();
+  number_ = *number;
+  queue_ = std::move(queue);
+  return {};
+}
+
+void operation_state::begun() {
+  begun_ = true;
+  if (cancelled_) stop();
+  if (queue_ != nullptr) tell(queue_->events(), number_);
+}
+
+void operation_state::cancel() noexcept {
+  std::scoped_lock lock(mutex_);
+  cancelled_ = true;
+  if (begun_ && !settled_) stop();
+}
+
+void operation_state::end() noexcept {
+  cancel();
+  if (queue_ != nullptr) queue_->remove(number_);
+  // Nobody else settles it any more.
+  if (begun_ && !settled_) wait_out();
+}
+
+record_source::left operation_state::take(std::span<dataflux_record> into, std::size_t& count,
+                                          queue_state& queue) {
+  std::scoped_lock lock(mutex_);
+  if (!ended()) return left::asleep;
+  dataflux_record& r = into[0];
+  r = {};
+  r.tag = tag_;
+  r.flags = DATAFLUX_RECORD_END;
+  if (failure_) {
+    r.status = static_cast<std::int32_t>(failure_->code());
+    r.error = queue.keep(*failure_);
+  } else {
+    describe(r);
+  }
+  ++count;
+  return left::nothing;
+}
+
+std::optional<result<void>> operation_state::outcome() {
+  std::scoped_lock lock(mutex_);
+  if (!ended()) return std::nullopt;
+  if (failure_) return result<void>(error(*failure_));
+  return result<void>();
+}
+
+operation_state::wait_end operation_state::wait(std::int64_t timeout_ns) {
+  std::shared_ptr<dataflux::completion_queue> bell;
+  {
+    std::scoped_lock lock(mutex_);
+    if (ended()) return wait_end::ended;
+    if (timeout_ns == 0) return wait_end::timed_out;
+    if (bell_ == nullptr) {
+      bell_ = std::make_shared<dataflux::completion_queue>();
+      when_ready([bell = bell_] { bell->push({}); });
+    }
+    if (ended()) return wait_end::ended;  // before it could be told
+    bell = bell_;
+  }
+  using how = dataflux::completion_queue::wait_end;
+  // It rings once, and for all who wait: nobody takes the event.
+  switch (bell->wait(wait_of(timeout_ns))) {
+    case how::interrupted:
+      return wait_end::interrupted;
+    case how::timed_out:
+      return wait_end::timed_out;
+    case how::ready:
+      break;
+  }
+  std::scoped_lock lock(mutex_);
+  return ended() ? wait_end::ended : wait_end::timed_out;
+}
+
+}  // namespace dataflux_c
+
+using dataflux_c::errc;
+using dataflux_c::error;
+using dataflux_c::operation_state;
+using dataflux_c::result;
+using dataflux_c::usable;
+
+dataflux_status dataflux_operation_wait(dataflux_operation* op, int64_t timeout_ns,
+                                        dataflux_error** err) {
+  auto how = operation_state::wait_end::ended;
+  const dataflux_status status = dataflux_c::guarded(err, [&]() -> result<void> {
+    if (auto good = usable(op, "operation"); !good) return good;
+    how = op->state->wait(timeout_ns);
+    if (how != operation_state::wait_end::timed_out) return {};
+    return error(errc::deadline_exceeded, "the operation has not ended yet");
+  });
+  const bool interrupted = how == operation_state::wait_end::interrupted;
+  return status == DATAFLUX_OK && interrupted ? DATAFLUX_INTERRUPTED : status;
+}
+
+void dataflux_operation_cancel(dataflux_operation* op) {
+  if (op != nullptr && !op->born.inherited()) op->state->cancel();
+}
+
+dataflux_status dataflux_operation_result(dataflux_operation* op, dataflux_error** err) {
+  return dataflux_c::guarded(err, [&]() -> result<void> {
+    if (auto good = usable(op, "operation"); !good) return good;
+    if (auto outcome = op->state->outcome()) return *std::move(outcome);
+    return error(errc::failed_precondition, "the operation has not ended yet");
+  });
+}
+
+void dataflux_operation_free(dataflux_operation* op) { dataflux_c::free_handle(op); }

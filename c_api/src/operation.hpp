@@ -1,0 +1,182 @@
+#pragma once
+
+#include "client.hpp"
+#include "queue.hpp"
+
+#include <dataflux/exec/operation.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+namespace dataflux_c {
+
+/// An operation of any type of result: what is the same for all.
+///
+/// The outcome is taken in once, by whoever is first to ask for it when it is there: the queue, a
+/// wait, or the caller.
+class operation_state : public record_source, public cancellable {
+ public:
+  explicit operation_state(std::uint64_t tag) noexcept : tag_(tag) {}
+
+  left take(std::span<dataflux_record> into, std::size_t& count, queue_state& queue) override;
+  /// Nothing if it has not ended; else why it failed, if it did.
+  std::optional<result<void>> outcome();
+  enum class wait_end : std::uint8_t { ended, timed_out, interrupted };
+  wait_end wait(std::int64_t timeout_ns);
+  void cancel() noexcept final;
+  /// Takes part in a queue, under a number, or in none. Both outlive it.
+  result<void> join(std::shared_ptr<client_state> client, std::shared_ptr<queue_state> queue,
+                    const std::shared_ptr<operation_state>& self);
+  /// Cancels, waits for the end, and tells nobody.
+  void end() noexcept;
+
+ protected:
+  /// After join(): the call is under way, and may have been cancelled before.
+  void begun();
+  client_state& client() const noexcept { return *client_; }
+
+  // Under the lock.
+  /// Takes the result in, if it is there.
+  virtual bool settle(std::optional<error>& failure) = 0;
+  virtual void describe(dataflux_record&) const {}
+  virtual void stop() noexcept = 0;
+  /// Without the lock, by end() alone.
+  virtual void wait_out() noexcept = 0;
+  virtual void tell(dataflux::completion_queue& queue, std::uint64_t number) = 0;
+  /// Calls `then` at the end; not if that is there already.
+  virtual void when_ready(dataflux::unique_function<void()> then) = 0;
+
+  std::mutex mutex_{};
+
+ private:
+  bool ended();
+
+  const std::uint64_t tag_;
+  std::shared_ptr<client_state> client_{};
+  std::shared_ptr<queue_state> queue_{};
+  std::uint64_t number_{0};  ///< in the queue
+  bool begun_{false};
+  bool cancelled_{false};
+  bool settled_{false};
+  std::optional<error> failure_{};
+  std::shared_ptr<dataflux::completion_queue> bell_{};  ///< of who waits; what calls it has it, too
+};
+
+/// What an operation gives; nothing is something, too.
+template <class T>
+struct outcome_of {
+  using type = T;
+};
+template <>
+struct outcome_of<void> {
+  struct type {};
+};
+
+template <class T>
+class typed_operation : public operation_state {
+ public:
+  using value_type = typename outcome_of<T>::type;
+  using operation_state::operation_state;
+
+  /// `start` gives the operation.
+  template <class Start>
+  void begin(Start start) {
+    std::scoped_lock lock(mutex_);
+    op_ = start(client());
+    begun();
+  }
+  /// Calls `use` with the value of one that has ended well, once. False where it was taken.
+  template <class Use>
+  bool take_value(Use use) {
+    std::scoped_lock lock(mutex_);
+    if (!value_) return false;
+    use(*value_);
+    value_.reset();
+    return true;
+  }
+
+ protected:
+  bool settle(std::optional<error>& failure) override {
+    if (!op_.poll()) return false;
+    auto outcome = op_.take();
+    if (outcome) {
+      if constexpr (std::is_void_v<T>) {
+        value_.emplace();
+      } else {
+        value_.emplace(*std::move(outcome));
+      }
+    } else {
+      failure = std::move(outcome).error();
+    }
+    return true;
+  }
+  void stop() noexcept override { op_.cancel(); }
+  void wait_out() noexcept override { op_.wait(); }
+  void tell(dataflux::completion_queue& queue, std::uint64_t number) override {
+    op_.notify(queue, number);
+  }
+  void when_ready(dataflux::unique_function<void()> then) override {
+    static_cast<void>(op_.on_ready(std::move(then)));
+  }
+
+  std::optional<value_type> value_{};
+
+ private:
+  dataflux::operation<T> op_{};
+};
+
+}  // namespace dataflux_c
+
+struct dataflux_operation : dataflux_c::handle {
+  explicit dataflux_operation(std::shared_ptr<dataflux_c::operation_state> s) noexcept
+      : state(std::move(s)) {}
+  ~dataflux_operation() {
+    if (owns) state->end();
+  }
+  dataflux_operation(const dataflux_operation&) = delete;
+  dataflux_operation& operator=(const dataflux_operation&) = delete;
+  const std::shared_ptr<dataflux_c::operation_state> state;
+  bool owns{true};  ///< not where the queue's record is all that is wanted
+};
+
+namespace dataflux_c {
+
+/// Begins an operation: `start` gives it. The handle is made first, so that what was begun is never
+/// lost for want of memory.
+template <class State, class Start>
+result<void> begin_operation(dataflux_client* client, dataflux_queue* queue, std::uint64_t tag,
+                             dataflux_operation** out, Start start) {
+  if (auto good = usable(client, "client"); !good) return good;
+  if (queue != nullptr) {
+    if (auto good = usable(queue, "queue"); !good) return good;
+  }
+  if (out == nullptr && queue == nullptr) return missing("queue, and so is out");
+  const auto state = std::make_shared<State>(tag);
+  auto handle = std::make_unique<dataflux_operation>(state);
+  auto joined = state->join(client->state, queue == nullptr ? nullptr : queue->state, state);
+  if (!joined) return joined;
+  state->begin(std::move(start));
+  handle->owns = out != nullptr;
+  if (out != nullptr) *out = handle.release();
+  return {};
+}
+
+/// An operation of this type that has ended well: no other can be asked for its value.
+template <class State>
+result<State*> ended_well(dataflux_operation* op, const char* what) {
+  if (auto good = usable(op, "operation"); !good) return std::move(good).error();
+  auto* const mine = dynamic_cast<State*>(op->state.get());
+  if (mine == nullptr) {
+    return error(errc::invalid_argument, std::string("the operation gives no ") + what);
+  }
+  const auto outcome = op->state->outcome();
+  if (!outcome) return error(errc::failed_precondition, "the operation has not ended yet");
+  if (!*outcome) return outcome->error();
+  return mine;
+}
+
+}  // namespace dataflux_c

@@ -1,0 +1,120 @@
+#include <c_api/harness.hpp>
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace c_api_listing_test {
+
+using namespace c_api_test;
+
+namespace {
+
+/// Name to size, by the columns.
+std::map<std::string, std::uint64_t> rows_of(const dataflux_listing* listing) {
+  std::map<std::string, std::uint64_t> rows;
+  std::uint64_t expected_row = 0;
+  for (std::uint64_t i = 0; i < dataflux_listing_chunks(listing); ++i) {
+    dataflux_chunk c;
+    told why;
+    REQUIRE(dataflux_listing_chunk(listing, i, &c, sizeof c, why) == DATAFLUX_OK);
+    CHECK(c.first_row == expected_row);
+    expected_row += c.rows;
+    for (std::uint64_t k = 0; k < c.rows; ++k) {
+      CHECK(c.generations[k] > 0);
+      const std::uint64_t bit = c.first_bit + k;
+      if (c.crc32c_valid != nullptr) CHECK((c.crc32c_valid[bit / 8] >> (bit % 8) & 1) == 1);
+      rows.emplace(std::string(c.names + c.name_offsets[k], c.names + c.name_offsets[k + 1]),
+                   c.sizes[k]);
+    }
+  }
+  CHECK(expected_row == dataflux_listing_size(listing));
+  return rows;
+}
+
+}  // namespace
+
+TEST_CASE("dataflux_list: all rows are there, in columns", "[c_api]") {
+  world w;
+  w.fill(2500, 10);
+  w.server.put("bkt", "other", "x");
+  const listing_ptr listing = w.list();
+  REQUIRE(dataflux_listing_size(listing.get()) == 2500);
+  const auto rows = rows_of(listing.get());
+  REQUIRE(rows.size() == 2500);
+  int i = 0;
+  for (const auto& [name, size] : rows) {
+    CHECK(name == world::name_of(i));
+    CHECK(size == world::body_of(i, 10).size());
+    ++i;
+  }
+}
+
+TEST_CASE("dataflux_list: filters", "[c_api]") {
+  world w;
+  for (const char* name : {"o/a.jpg", "o/b.jpg", "o/c.txt", "o/dir/"}) {
+    w.server.put("bkt", name, std::string_view(name) == "o/dir/" ? "" : "12345");
+  }
+  dataflux_list_options o;
+  dataflux_list_options_init(&o);
+  o.bucket = "bkt";
+  const auto names = [&] {
+    told why;
+    const queue_ptr queue = make_queue();
+    dataflux_operation* op = nullptr;
+    REQUIRE(dataflux_list(w.client.get(), &o, queue.get(), 8, &op, why) == DATAFLUX_OK);
+    const operation_ptr owner(op);
+    const auto records = next(queue);
+    REQUIRE(records.size() == 1);
+    CHECK(records[0].tag == 8);
+    dataflux_listing* taken = nullptr;
+    REQUIRE(dataflux_operation_take_listing(op, &taken, why) == DATAFLUX_OK);
+    const listing_ptr listing(taken);
+    CHECK(records[0].size == dataflux_listing_size(taken));
+    CHECK(dataflux_operation_take_listing(op, &taken, why) == DATAFLUX_FAILED_PRECONDITION);
+    CHECK(taken == nullptr);
+    std::string all;
+    for (const auto& [name, _] : rows_of(listing.get())) all += name + " ";
+    return all;
+  };
+  CHECK(names() == "o/a.jpg o/b.jpg o/c.txt ");
+  o.keep_markers = 1;
+  CHECK(names() == "o/a.jpg o/b.jpg o/c.txt o/dir/ ");
+  o.min_size = 1;
+  o.suffix = ".jpg";
+  CHECK(names() == "o/a.jpg o/b.jpg ");
+  o.start_offset = "o/b";
+  CHECK(names() == "o/b.jpg ");
+  o.suffix = nullptr;
+  o.start_offset = nullptr;
+  o.match_glob = "**.txt";
+  CHECK(names() == "o/c.txt ");
+  o.match_glob = nullptr;
+  o.max_size = 4;
+  o.min_size = 0;
+  CHECK(names() == "o/dir/ ");
+}
+
+TEST_CASE("dataflux_list: bad input is answered", "[c_api]") {
+  world w;
+  told why;
+  dataflux_operation* op = nullptr;
+  dataflux_list_options o;
+  dataflux_list_options_init(&o);
+  CHECK(dataflux_list(w.client.get(), &o, nullptr, 0, &op, why) == DATAFLUX_INVALID_ARGUMENT);
+  CHECK(dataflux_list(w.client.get(), nullptr, nullptr, 0, &op, why) == DATAFLUX_INVALID_ARGUMENT);
+  dataflux_chunk c;
+  CHECK(dataflux_listing_chunk(nullptr, 0, &c, sizeof c, why) == DATAFLUX_INVALID_ARGUMENT);
+  CHECK(dataflux_listing_arrow(nullptr, nullptr, why) == DATAFLUX_INVALID_ARGUMENT);
+  CHECK(dataflux_listing_size(nullptr) == 0);
+  CHECK(dataflux_listing_chunks(nullptr) == 0);
+  dataflux_listing_free(nullptr);
+  const listing_ptr empty = w.list();
+  CHECK(dataflux_listing_size(empty.get()) == 0);
+  CHECK(dataflux_listing_chunk(empty.get(), dataflux_listing_chunks(empty.get()), &c, sizeof c,
+                               why) == DATAFLUX_OUT_OF_RANGE);
+  CHECK(dataflux_listing_chunk(empty.get(), 0, &c, 8, why) == DATAFLUX_INVALID_ARGUMENT);
+  CHECK(dataflux_listing_arrow(empty.get(), nullptr, why) == DATAFLUX_INVALID_ARGUMENT);
+}
+
+}  // namespace c_api_listing_test
