@@ -69,7 +69,14 @@ CASES["load"] = {**DOWNLOAD, "ours": "load", "asked": "one1g", "count": 512, "co
                  "schemes": ["http"], "unit": "s/GiB", "per": "bytes", "scale": GIB, "wall": True,
                  "not_by": [*DOWNLOAD["not_by"], "object_store"],
                  "variants": [("ours", "one1g-read", "read() in sequence")]}
-GROUPS = {"get_many": ["many16k", "many100k"], "get_one": ["one1g", "file1g"],
+# Ours by the C ABI, beside the same in C++.
+for name, count in [("many16k", 60000), ("one16k", 40000)]:
+    CASES[f"{name}_c"] = {**DOWNLOAD, "ours": "languages", "asked": f"{name}-c", "count": count,
+                          "concurrency": 64, "unit": "us/object", "per": "requests", "scale": 1e6,
+                          "schemes": ["http"],
+                          "not_by": [*DOWNLOAD["not_by"], "floor", "object_store"],
+                          "variants": [("ours", f"{name}-cpp", "C++")]}
+GROUPS = {"languages": ["many16k_c", "one16k_c"], "get_many": ["many16k", "many100k"], "get_one": ["one1g", "file1g"],
           "verbs": ["stat", "delete", "insert"]}
 SCHEME_WORDS = {"http": "plain", "https": "TLS 1.3"}
 CANCEL_AIMS = {"cancel to completion": ("cancel_ms", 5.0), "destroy to joined": ("destroy_ms", 50.0)}
