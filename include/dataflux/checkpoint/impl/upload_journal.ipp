@@ -4,6 +4,7 @@
 #include <dataflux/checkpoint/upload_file.hpp>
 #include <dataflux/codec/detail/percent.hpp>
 #include <dataflux/detail/file_error.hpp>
+#include <dataflux/detail/hexadecimal.hpp>
 #include <dataflux/detail/unique_name.hpp>
 #include <dataflux/exec/detail/file_place.hpp>
 

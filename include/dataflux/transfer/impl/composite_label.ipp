@@ -1,7 +1,7 @@
 #pragma once
 
 #include <dataflux/codec/detail/rfc3339.hpp>
-#include <dataflux/detail/unique_name.hpp>
+#include <dataflux/detail/hexadecimal.hpp>
 #include <dataflux/transfer/detail/composite_label.hpp>
 #include <dataflux/version.hpp>
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/codec/detail/percent.hpp>
+#include <dataflux/detail/hexadecimal.hpp>
 #include <dataflux/detail/unique_name.hpp>
 #include <dataflux/store/detail/reserved_prefixes.hpp>
 #include <dataflux/transfer/detail/temporary_object.hpp>

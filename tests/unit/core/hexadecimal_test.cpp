@@ -1,4 +1,4 @@
-#include <dataflux/codec/detail/hexadecimal.hpp>
+#include <dataflux/detail/hexadecimal.hpp>
 
 #include <support/catch.hpp>
 
@@ -8,10 +8,10 @@
 
 namespace hexadecimal_test {
 
-TEST_CASE("write_hex: eight digits, and nothing behind them", "[codec]") {
+TEST_CASE("write_hex: eight digits, and nothing behind them", "[core]") {
   const auto hex = [](std::uint32_t value) {
     std::string text(9, '.');
-    CHECK(dataflux::codec::write_hex(value, text.data()) == text.data() + 8);
+    CHECK(dataflux::write_hex(value, text.data()) == text.data() + 8);
     return text;
   };
   CHECK(hex(0) == "00000000.");
@@ -25,6 +25,15 @@ TEST_CASE("write_hex: eight digits, and nothing behind them", "[codec]") {
       CHECK(hex(digit << (4 * place)) == wanted);
     }
   }
+}
+
+TEST_CASE("append_hex: digits of a number, the highest first", "[core]") {
+  std::string text("x");
+  dataflux::append_hex(text, 0x0123456789abcdefU);
+  dataflux::append_hex(text, 0xfedcU, 8);
+  dataflux::append_hex(text, 0x123U, 2);
+  dataflux::append_hex(text, 0x123U, 0);
+  CHECK(text == "x0123456789abcdef0000fedc23");
 }
 
 }  // namespace hexadecimal_test
