@@ -2,6 +2,8 @@
 
 #include <support/catch.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -34,6 +36,22 @@ TEST_CASE("append_hex: digits of a number, the highest first", "[core]") {
   dataflux::append_hex(text, 0x123U, 2);
   dataflux::append_hex(text, 0x123U, 0);
   CHECK(text == "x0123456789abcdef0000fedc23");
+}
+
+TEST_CASE("hex_value: of sixteen digits in either case, and of nothing else", "[core]") {
+  for (int c = 0; c < 256; ++c) {
+    const std::size_t lower = std::string_view("0123456789abcdef").find(static_cast<char>(c));
+    const std::size_t upper = std::string_view("0123456789ABCDEF").find(static_cast<char>(c));
+    const std::size_t place = std::min(lower, upper);
+    CHECK(dataflux::hex_value(static_cast<char>(c)) == (place < 16 ? static_cast<int>(place) : -1));
+  }
+}
+
+TEST_CASE("is_hex: lower case only", "[core]") {
+  CHECK(dataflux::is_hex("0123456789abcdef"));
+  CHECK(dataflux::is_hex(""));
+  CHECK_FALSE(dataflux::is_hex("A"));
+  CHECK_FALSE(dataflux::is_hex("0g"));
 }
 
 }  // namespace hexadecimal_test
