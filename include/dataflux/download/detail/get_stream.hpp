@@ -4,6 +4,7 @@
 #include <dataflux/download/detail/composer.hpp>
 #include <dataflux/download/detail/get_queue.hpp>
 #include <dataflux/download/detail/get_unit.hpp>
+#include <dataflux/download/detail/piece_source.hpp>
 #include <dataflux/download/getter.hpp>
 #include <dataflux/store/detail/coordinator.hpp>
 #include <dataflux/transfer/detail/ranged_read.hpp>
