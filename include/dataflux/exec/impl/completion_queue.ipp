@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <ctime>
-#include <limits>
 #include <system_error>
 
 namespace dataflux::inline DATAFLUX_ABI {
