@@ -6,7 +6,6 @@
 #include <dataflux/checkpoint/detail/extent_cache.hpp>
 #include <dataflux/checkpoint/detail/read_ahead.hpp>
 #include <dataflux/detail/process_stamp.hpp>
-#include <dataflux/exec/detail/fork.hpp>
 #include <dataflux/store/object_metadata.hpp>
 #include <dataflux/transfer/detail/coalesce.hpp>
 #include <dataflux/transfer/detail/ranged_read.hpp>

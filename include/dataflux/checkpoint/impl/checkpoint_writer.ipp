@@ -4,6 +4,7 @@
 #include <dataflux/checkpoint/detail/writer_opening.hpp>
 #include <dataflux/checkpoint/detail/writer_state.hpp>
 #include <dataflux/codec/crc32c.hpp>
+#include <dataflux/exec/detail/fork.hpp>
 #include <dataflux/transfer/detail/transfer_state.hpp>
 
 #include <algorithm>

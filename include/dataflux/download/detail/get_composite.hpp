@@ -6,7 +6,6 @@
 #include <dataflux/download/detail/get_unit.hpp>
 #include <dataflux/result.hpp>
 #include <dataflux/store/detail/coordinator.hpp>
-#include <dataflux/transfer/detail/ranged_read.hpp>
 
 #include <cstddef>
 #include <cstdint>

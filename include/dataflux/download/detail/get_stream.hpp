@@ -16,8 +16,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <stop_token>
-#include <string>
 #include <vector>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {

@@ -4,8 +4,6 @@
 #include <dataflux/download/detail/get_group.hpp>
 #include <dataflux/transfer/detail/ranged_read.hpp>
 
-#include <utility>
-
 /// Two things go on, and each tells its owner once. The pieces: compose, then read (slices of the
 /// composite, as one get_group), then read_missing (each piece without good bytes from its own
 /// object), then owner::done. Where composing is not allowed, or fails, all pieces are missing from

@@ -3,6 +3,7 @@
 #include <dataflux/download/detail/get_stream.hpp>
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 /// A stream is a window of units. A unit is one request, or several that are read together. Its

@@ -4,6 +4,7 @@
 #include <dataflux/download/detail/get_stream.hpp>
 #include <dataflux/download/detail/piece_source.hpp>
 #include <dataflux/download/getter.hpp>
+#include <dataflux/exec/detail/fork.hpp>
 
 #include <algorithm>
 #include <new>

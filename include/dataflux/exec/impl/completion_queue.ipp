@@ -1,7 +1,6 @@
 #pragma once
 
 #include <dataflux/exec/completion_queue.hpp>
-#include <dataflux/exec/detail/fork.hpp>
 
 #include <poll.h>
 #include <sys/eventfd.h>

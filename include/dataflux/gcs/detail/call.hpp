@@ -2,7 +2,6 @@
 
 #include <dataflux/detail/collecting_sink.hpp>
 #include <dataflux/gcs/detail/client_core.hpp>
-#include <dataflux/gcs/detail/error_reply.hpp>
 #include <dataflux/gcs/detail/reply_facts.hpp>
 #include <dataflux/gcs/detail/verb.hpp>
 #include <dataflux/http/detail/transport.hpp>

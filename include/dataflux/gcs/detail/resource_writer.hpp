@@ -10,7 +10,6 @@
 #include <array>
 #include <string>
 #include <string_view>
-#include <vector>
 
 /// Private: what a write says of its object, as members of an object resource.
 namespace dataflux::inline DATAFLUX_ABI::gcs::detail {

@@ -2,7 +2,6 @@
 
 #include <dataflux/detail/config.hpp>
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstddef>

@@ -5,7 +5,6 @@
 #include <dataflux/list/detail/page_check.hpp>
 
 #include <algorithm>
-#include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 

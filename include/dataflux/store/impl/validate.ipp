@@ -2,6 +2,7 @@
 
 #include <dataflux/codec/detail/utf8.hpp>
 #include <dataflux/detail/hexadecimal.hpp>
+#include <dataflux/store/detail/attributes.hpp>
 #include <dataflux/store/detail/validate.hpp>
 #include <dataflux/store/resumable.hpp>
 

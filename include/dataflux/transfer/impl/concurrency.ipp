@@ -3,7 +3,6 @@
 #include <dataflux/transfer/detail/concurrency.hpp>
 
 #include <algorithm>
-#include <cmath>
 
 namespace dataflux::inline DATAFLUX_ABI {
 
