@@ -3,7 +3,6 @@
 #include <dataflux/bytes.hpp>
 #include <dataflux/deadline.hpp>
 #include <dataflux/detail/unique_function.hpp>
-#include <dataflux/download/detail/composite.hpp>
 #include <dataflux/exec/operation.hpp>
 #include <dataflux/observer.hpp>
 #include <dataflux/result.hpp>

@@ -41,7 +41,6 @@ inline constexpr double longest_body = 1e6;  ///< seconds: more would overflow i
 /// exact, it keeps windows of small and of large bodies comparable.
 inline constexpr double worth_of_request = 1 << 20;
 
-
 }  // namespace detail::concurrency
 
 DATAFLUX_INLINE concurrency_control::concurrency_control(concurrency_options options) noexcept
