@@ -75,6 +75,8 @@ class get_stream final : public read_member, public coordinator<get_stream> {
   void got_part(get_unit& unit, const result<read_summary>& outcome);
   void got_ranges(get_unit& unit, const result<ranged_read_summary>& outcome);
   void fail(get_unit& unit, const error& why);
+  /// The piece is larger than the memory cap.
+  void fail_for_cap(get_piece& p) const;
   void done(get_unit& unit);
   void ready(get_unit& unit);
   void drop(std::uint64_t number);

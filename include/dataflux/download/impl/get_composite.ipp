@@ -119,10 +119,7 @@ DATAFLUX_INLINE void get_composite::read_one(get_piece& p) {
        .generation = p.generation,
        .limits = limits()},
       sinks_.emplace_back(p.to),
-      [self = shared_from_this(), &p](const result<read_summary>& outcome) {
-        outcome ? p.check(*outcome) : void(p.failure = outcome.error());
-        self->one_ended();
-      },
+      [self = shared_from_this(), &p](const result<read_summary>& o) { self->was_read(p, o); },
       &owner_.whose);
 }
 
@@ -136,11 +133,16 @@ DATAFLUX_INLINE void get_composite::read_ranges(get_piece& p) {
        .slice = composer_.core().options.slice,
        .limits = limits()},
       p.to,
-      [self = shared_from_this(), &p](const result<ranged_read_summary>& outcome) {
-        outcome ? p.check(*outcome) : void(p.failure = outcome.error());
-        self->one_ended();
+      [self = shared_from_this(), &p](const result<ranged_read_summary>& o) {
+        self->was_read(p, o);
       },
       &owner_.whose);
+}
+
+template <class Summary>
+void get_composite::was_read(get_piece& p, const result<Summary>& outcome) {
+  outcome ? p.check(*outcome) : void(p.failure = outcome.error());
+  one_ended();
 }
 
 DATAFLUX_INLINE void get_composite::one_ended() {
