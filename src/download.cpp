@@ -1,6 +1,7 @@
 #include <dataflux/download/impl/composer.ipp>
 #include <dataflux/download/impl/download_file.ipp>
 #include <dataflux/download/impl/download_file_job.ipp>
+#include <dataflux/download/impl/feed_state.ipp>
 #include <dataflux/download/impl/get_composite.ipp>
 #include <dataflux/download/impl/get_group.ipp>
 #include <dataflux/download/impl/get_one.ipp>
@@ -11,3 +12,4 @@
 #include <dataflux/download/impl/get_unit.ipp>
 #include <dataflux/download/impl/getter.ipp>
 #include <dataflux/download/impl/part_file.ipp>
+#include <dataflux/download/impl/piece_source.ipp>

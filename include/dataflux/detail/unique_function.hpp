@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <new>
 #include <type_traits>
-#include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI {
 

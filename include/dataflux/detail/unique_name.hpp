@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/detail/config.hpp>
+#include <dataflux/detail/hexadecimal.hpp>
 
 #include <cstdint>
 #include <random>
@@ -16,14 +16,8 @@ inline std::uint64_t random_bits() {
   return std::uint64_t{device()} << 32U | device();
 }
 
-/// The lowest `digits` hexadecimal digits of `bits`, in lower case.
-inline void append_hex(std::string& out, std::uint64_t bits, int digits = 16) {
-  for (int shift = 4 * digits - 4; shift >= 0; shift -= 4) {
-    out += "0123456789abcdef"[bits >> shift & 15U];
-  }
-}
-
-/// `prefix` and 16 digits that tell `key`, however long that is (FNV-1a): the same in each process.
+/// `prefix` and 16 hexadecimal digits that tell `key`, however long that is (FNV-1a): the same in
+/// each process.
 inline std::string hashed_name(std::string_view prefix, std::string_view key) {
   std::uint64_t hash = 0xcbf29ce484222325U;
   for (const char c : key) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;

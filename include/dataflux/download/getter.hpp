@@ -3,8 +3,8 @@
 #include <dataflux/bytes.hpp>
 #include <dataflux/deadline.hpp>
 #include <dataflux/detail/unique_function.hpp>
-#include <dataflux/download/detail/composite.hpp>
 #include <dataflux/exec/operation.hpp>
+#include <dataflux/observer.hpp>
 #include <dataflux/result.hpp>
 #include <dataflux/store/detail/object_chunk.hpp>
 #include <dataflux/store/object_columns.hpp>

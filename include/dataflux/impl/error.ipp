@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/detail/escaped_text.hpp>
 #include <dataflux/error.hpp>
 
 #include <atomic>
@@ -197,23 +198,6 @@ DATAFLUX_INLINE error& error::with_retry_after(std::chrono::milliseconds wait) {
   own().retry_after = wait;
   return *this;
 }
-
-namespace detail {
-/// Names come from users and servers: a control character must not break a log line in two.
-inline void append_escaped(std::string& out, std::string_view text) {
-  static constexpr char hex[] = "0123456789abcdef";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f) {
-      out += "\\x";
-      out += hex[byte >> 4];
-      out += hex[byte & 15];
-    } else {
-      out += c;
-    }
-  }
-}
-}  // namespace detail
 
 DATAFLUX_INLINE std::string error::to_string() const {
   const rep& r = *rep_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/detail/hexadecimal.hpp>
 #include <dataflux/log_observer.hpp>
 
 #include <array>
@@ -29,7 +30,6 @@ class log_line {
   }
 
   log_line& operator<<(std::string_view text) noexcept {
-    constexpr std::string_view digits = "0123456789abcdef";
     for (const char c : text) {
       const auto byte = static_cast<unsigned char>(c);
       if (size_ + 5 > text_.size()) break;  // an escape, and the line's end
@@ -37,7 +37,8 @@ class log_line {
         text_[size_++] = c;
         continue;
       }
-      for (const char e : {'\\', 'x', digits[byte >> 4U], digits[byte & 15U]}) text_[size_++] = e;
+      for (const char e : {'\\', 'x', hex_digits[byte >> 4U], hex_digits[byte & 15U]})
+        text_[size_++] = e;
     }
     return *this;
   }

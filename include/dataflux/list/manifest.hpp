@@ -9,7 +9,6 @@
 #include <dataflux/store/object_store.hpp>
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>

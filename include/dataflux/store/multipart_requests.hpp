@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 /// What the verbs of object_store for multipart uploads take and give (protocol.md 2); written as

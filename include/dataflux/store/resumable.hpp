@@ -11,8 +11,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 /// Resumable uploads (protocol.md 1.4): one stream of bytes, whose end need not be known at its
 /// start. An upload that is never finished leaves no object, costs nothing and goes away within a

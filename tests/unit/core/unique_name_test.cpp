@@ -2,16 +2,7 @@
 
 #include <support/catch.hpp>
 
-#include <string>
-
 namespace unique_name_test {
-
-TEST_CASE("unique_name: digits of a number, the highest first", "[core]") {
-  std::string text("x");
-  dataflux::append_hex(text, 0x0123456789abcdefU);
-  dataflux::append_hex(text, 0xfedcU, 8);
-  CHECK(text == "x0123456789abcdef0000fedc");
-}
 
 TEST_CASE("unique_name: a hash that never changes", "[core]") {
   // FNV-1a's own test vectors.

@@ -1,5 +1,5 @@
 #include <dataflux/codec/crc32c.hpp>
-#include <dataflux/detail/unique_name.hpp>
+#include <dataflux/detail/hexadecimal.hpp>
 #include <dataflux/download/detail/part_file.hpp>
 
 #include <support/catch.hpp>

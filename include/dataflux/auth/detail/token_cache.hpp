@@ -5,10 +5,8 @@
 #include <dataflux/http/detail/transport.hpp>
 #include <dataflux/observer.hpp>
 
-#include <atomic>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
 
 namespace dataflux::inline DATAFLUX_ABI::auth {

@@ -4,7 +4,6 @@
 #include <dataflux/detail/or_default.hpp>
 
 #include <chrono>
-#include <exception>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -53,7 +52,7 @@ class provided_tokens final : public credentials {
       : credentials(credentials_facts{.kind = "token provider"}),
         get_(std::make_shared<const token_getter>(std::move(get))) {}
   std::unique_ptr<token_flow> start() const override {
-    return std::make_unique<provided_token_flow>(get_);
+    return std::unique_ptr<token_flow>(new provided_token_flow(get_));
   }
 
  private:
@@ -90,7 +89,7 @@ class awaited_tokens final : public credentials {
         needed_(std::move(needed)),
         limit_(limit) {}
   std::unique_ptr<token_flow> start() const override {
-    return std::make_unique<awaited_token_flow>(needed_, limit_);
+    return std::unique_ptr<token_flow>(new awaited_token_flow(needed_, limit_));
   }
 
  private:

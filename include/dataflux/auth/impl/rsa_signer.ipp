@@ -10,7 +10,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::auth {
 

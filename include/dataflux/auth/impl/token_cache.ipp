@@ -6,9 +6,11 @@
 #include <dataflux/exec/detail/blocking_worker.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <random>
+#include <string>
 #include <utility>
 #include <vector>
 

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <dataflux/checkpoint/detail/reader_coordinator.hpp>
 #include <dataflux/checkpoint/detail/reader_state.hpp>
-#include <dataflux/store/detail/coordinator.hpp>
 #include <dataflux/transfer/detail/coalesce.hpp>
 #include <dataflux/transfer/detail/scatter_sink.hpp>
 
@@ -13,14 +13,12 @@
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// Private: many ranges of one object, each into memory of its own. On the strand of its reader.
-class ranges_call final : public call_coordinator<ranges_call, void> {
+class ranges_call final : public reader_coordinator<ranges_call> {
  public:
   ranges_call(std::shared_ptr<reader_state> state, std::vector<range_read> ranges,
               const call_limits& limits, range_told told, completion done);
 
   void begin();
-  void stop_asked();
-  void time_passed();
   /// What is not under way is not begun, and what writes into the caller's memory ends first.
   void idle();
 
@@ -34,7 +32,6 @@ class ranges_call final : public call_coordinator<ranges_call, void> {
   void ended();
   void tell(std::size_t i, const result<void>& outcome);
 
-  const std::shared_ptr<reader_state> state_;
   const std::vector<range_read> ranges_;
   range_told told_;
   std::vector<std::size_t> alone_{};  ///< ranges that have requests of their own

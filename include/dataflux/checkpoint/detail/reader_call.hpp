@@ -1,7 +1,7 @@
 #pragma once
 
+#include <dataflux/checkpoint/detail/reader_coordinator.hpp>
 #include <dataflux/checkpoint/detail/reader_state.hpp>
-#include <dataflux/store/detail/coordinator.hpp>
 
 #include <cstddef>
 #include <memory>
@@ -11,7 +11,7 @@
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// Private: one range that a caller reads. On the strand of its reader.
-class reader_call final : public call_coordinator<reader_call, void> {
+class reader_call final : public reader_coordinator<reader_call> {
  public:
   reader_call(std::shared_ptr<reader_state> state, std::uint64_t offset, bytes_span into,
               const call_limits& limits, completion done);
@@ -28,8 +28,6 @@ class reader_call final : public call_coordinator<reader_call, void> {
   /// What is not under way is not begun, what is waited for is waited for no more; what writes into
   /// the caller's memory ends first.
   void fail(error why);
-  void stop_asked();
-  void time_passed();
 
  private:
   void advance();
@@ -38,7 +36,6 @@ class reader_call final : public call_coordinator<reader_call, void> {
   void arrived(byte_extent range, const result<ranged_read_summary>& outcome);
   void settle();
 
-  const std::shared_ptr<reader_state> state_;
   const std::uint64_t offset_;
   const bytes_span into_;
   std::vector<byte_extent> direct_{};

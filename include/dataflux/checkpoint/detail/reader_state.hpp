@@ -6,7 +6,6 @@
 #include <dataflux/checkpoint/detail/extent_cache.hpp>
 #include <dataflux/checkpoint/detail/read_ahead.hpp>
 #include <dataflux/detail/process_stamp.hpp>
-#include <dataflux/exec/detail/fork.hpp>
 #include <dataflux/store/object_metadata.hpp>
 #include <dataflux/transfer/detail/coalesce.hpp>
 #include <dataflux/transfer/detail/ranged_read.hpp>
@@ -107,6 +106,9 @@ class reader_state final : public std::enable_shared_from_this<reader_state> {
   void read_on_ahead();
   std::uint64_t rewarded_ahead() const;
   error explained(error why);
+  /// `done`, with a failure explained.
+  template <class Summary>
+  object_store::completion<Summary> explaining(object_store::completion<Summary> done);
   std::optional<error> check_part(byte_extent range, std::uint32_t crc) const;
   void lose(const error& why);
 
@@ -141,5 +143,5 @@ class reader_state final : public std::enable_shared_from_this<reader_state> {
 }  // namespace dataflux::inline DATAFLUX_ABI::detail
 
 #if !defined(DATAFLUX_COMPILED)
-#include <dataflux/checkpoint/detail/reader_call.hpp>
+#include <dataflux/checkpoint/detail/reader_coordinator.hpp>
 #endif

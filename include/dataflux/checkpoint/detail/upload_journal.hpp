@@ -5,7 +5,6 @@
 #include <dataflux/transfer/detail/journal_file.hpp>
 #include <dataflux/transfer/detail/object_upload.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>

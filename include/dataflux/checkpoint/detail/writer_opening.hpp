@@ -27,6 +27,18 @@ inline constexpr std::size_t copied_at_once = std::size_t{64} << 10U;
 inline constexpr duration destructor_timeout = std::chrono::seconds(5);
 inline constexpr duration abort_timeout = std::chrono::seconds(60);
 
+/// What a writer says that is used after its end.
+inline error writer_ended() {
+  return {errc::failed_precondition, "the writer has been committed or aborted"};
+}
+
+/// Ends the upload, of which no part has memory; gives what it fails with.
+inline error fail_for_memory(std::shared_ptr<object_upload> upload, scheduler& strand) {
+  const error why(errc::resource_exhausted, "there is no memory for a part");
+  strand.post([upload = std::move(upload), why] { upload->fail(why); });
+  return why;
+}
+
 /// Ends an upload when an operation on it is cancelled, until watch.end().
 struct operation_link {
   operation_link(const std::stop_token& stop, std::shared_ptr<object_upload> of, scheduler& at)

@@ -4,7 +4,6 @@
 #include <dataflux/detail/buffer.hpp>
 #include <dataflux/detail/process_stamp.hpp>
 #include <dataflux/detail/unique_function.hpp>
-#include <dataflux/exec/detail/fork.hpp>
 #include <dataflux/exec/detail/scheduler.hpp>
 #include <dataflux/result.hpp>
 #include <dataflux/transfer/detail/object_upload.hpp>

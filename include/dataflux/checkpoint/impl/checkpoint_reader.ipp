@@ -5,6 +5,7 @@
 #include <dataflux/checkpoint/detail/reader_call.hpp>
 #include <dataflux/checkpoint/detail/reader_state.hpp>
 #include <dataflux/codec/crc32c.hpp>
+#include <dataflux/exec/detail/fork.hpp>
 
 #include <new>
 #include <optional>

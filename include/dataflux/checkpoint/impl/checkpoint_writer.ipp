@@ -4,6 +4,7 @@
 #include <dataflux/checkpoint/detail/writer_opening.hpp>
 #include <dataflux/checkpoint/detail/writer_state.hpp>
 #include <dataflux/codec/crc32c.hpp>
+#include <dataflux/exec/detail/fork.hpp>
 #include <dataflux/transfer/detail/transfer_state.hpp>
 
 #include <algorithm>
@@ -33,9 +34,7 @@ DATAFLUX_INLINE std::optional<result<void>> writer_state::gate::wait(duration li
 
 DATAFLUX_INLINE result<void> writer_state::check_open() const {
   if (failure) return *failure;
-  if (finished) {
-    return error(errc::failed_precondition, "the writer has been committed or aborted");
-  }
+  if (finished) return writer_ended();
   return {};
 }
 
@@ -56,8 +55,7 @@ DATAFLUX_INLINE result<void> writer_state::reserve(std::uint64_t bytes) {
 }
 
 DATAFLUX_INLINE result<void> writer_state::out_of_memory() {
-  const error why(errc::resource_exhausted, "there is no memory for a part");
-  context.strand().post([upload = upload, why] { upload->fail(why); });
+  const error why = fail_for_memory(upload, context.strand());
   fail(why);
   return why;
 }

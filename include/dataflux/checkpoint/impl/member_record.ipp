@@ -5,7 +5,7 @@
 #include <dataflux/codec/crc32c.hpp>
 #include <dataflux/codec/detail/json_writer.hpp>
 #include <dataflux/codec/detail/utf8.hpp>
-#include <dataflux/detail/unique_name.hpp>
+#include <dataflux/detail/hexadecimal.hpp>
 
 #include <array>
 #include <limits>

@@ -68,9 +68,7 @@ DATAFLUX_INLINE offset_state::offset_state(const transfer_context& with,
 
 DATAFLUX_INLINE result<void> offset_state::going_on() const {
   if (failure) return *failure;
-  if (finished) {
-    return error(errc::failed_precondition, "the writer has been committed or aborted");
-  }
+  if (finished) return writer_ended();
   return {};
 }
 
@@ -81,8 +79,7 @@ DATAFLUX_INLINE void offset_state::fail(const error& why) {
 }
 
 DATAFLUX_INLINE result<void> offset_state::out_of_memory() {
-  const error why(errc::resource_exhausted, "there is no memory for a part");
-  context.strand().post([upload = upload, why] { upload->fail(why); });
+  const error why = fail_for_memory(upload, context.strand());
   fail(why);
   return why;
 }

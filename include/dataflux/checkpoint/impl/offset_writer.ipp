@@ -3,6 +3,7 @@
 #include <dataflux/checkpoint/detail/offset_state.hpp>
 #include <dataflux/checkpoint/detail/writer_opening.hpp>
 #include <dataflux/checkpoint/offset_writer.hpp>
+#include <dataflux/exec/detail/fork.hpp>
 
 #include <new>
 #include <utility>

@@ -21,27 +21,14 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 DATAFLUX_INLINE ranges_call::ranges_call(std::shared_ptr<reader_state> state,
                                          std::vector<range_read> ranges, const call_limits& limits,
                                          range_told told, completion done)
-    : call_coordinator(state->store(), state->strand(), limits, std::move(done)),
-      state_(std::move(state)),
+    : reader_coordinator(std::move(state), limits, std::move(done)),
       ranges_(std::move(ranges)),
       told_(std::move(told)),
       parts_left_(ranges_.size(), 1),
       left_(ranges_.size()) {}
 
-DATAFLUX_INLINE void ranges_call::stop_asked() {
-  fail(state_->described(errc::cancelled, "the caller asked to stop"));
-}
-
-DATAFLUX_INLINE void ranges_call::time_passed() {
-  fail(state_->described(errc::deadline_exceeded, "the read's time limit passed"));
-}
-
 DATAFLUX_INLINE void ranges_call::begin() {
-  if (!check()) return;
-  if (auto lost = state_->lost()) return fail(std::move(*lost));
-  if (!watch_stop()) return stop_asked();
-  watch_deadline();
-  if (plan()) advance();
+  if (check() && watch() && plan()) advance();
 }
 
 DATAFLUX_INLINE bool ranges_call::check() {

@@ -20,10 +20,7 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 DATAFLUX_INLINE reader_call::reader_call(std::shared_ptr<reader_state> state, std::uint64_t offset,
                                          bytes_span into, const call_limits& limits,
                                          completion done)
-    : call_coordinator(state->store(), state->strand(), limits, std::move(done)),
-      state_(std::move(state)),
-      offset_(offset),
-      into_(into) {}
+    : reader_coordinator(std::move(state), limits, std::move(done)), offset_(offset), into_(into) {}
 
 DATAFLUX_INLINE void reader_call::begin() {
   if (offset_ > state_->size() || into_.size() > state_->size() - offset_) {
@@ -31,24 +28,11 @@ DATAFLUX_INLINE void reader_call::begin() {
                            std::to_string(into_.size()) + " bytes are to be read from byte " +
                                std::to_string(offset_) + " on, the object has " +
                                std::to_string(state_->size())));
-  } else if (auto lost = state_->lost()) {
-    fail(std::move(*lost));
-  } else if (!watch_stop()) {
-    stop_asked();
-  } else {
-    watch_deadline();
+  } else if (watch()) {
     if (!into_.empty() && into_.size() == state_->size()) whole_.emplace();
     state_->plan(*this);
     advance();
   }
-}
-
-DATAFLUX_INLINE void reader_call::stop_asked() {
-  fail(state_->described(errc::cancelled, "the caller asked to stop"));
-}
-
-DATAFLUX_INLINE void reader_call::time_passed() {
-  fail(state_->described(errc::deadline_exceeded, "the read's time limit passed"));
 }
 
 DATAFLUX_INLINE bytes_span reader_call::memory_of(byte_extent range) const noexcept {

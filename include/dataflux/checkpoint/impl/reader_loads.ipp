@@ -2,10 +2,10 @@
 
 #include <dataflux/checkpoint/detail/reader_call.hpp>
 #include <dataflux/checkpoint/detail/reader_state.hpp>
+#include <dataflux/detail/seconds.hpp>
 #include <dataflux/transfer/detail/transfer_state.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <iterator>
 #include <new>
@@ -188,8 +188,7 @@ DATAFLUX_INLINE void reader_state::loaded(std::uint64_t begin,
 DATAFLUX_INLINE std::uint64_t reader_state::rewarded_ahead() const {
   constexpr double round_trips = 9;
   const network_estimate link = context_.state()->engine.estimate();
-  const double lane = round_trips * link.connection_bandwidth *
-                      std::chrono::duration<double>(link.round_trip).count();
+  const double lane = round_trips * link.connection_bandwidth * to_seconds(link.round_trip);
   const double all = lane * context_.state()->engine.limit();
   constexpr double most = 1ULL << 50U;
   return all > 0 && all < most ? static_cast<std::uint64_t>(all) : byte_range::to_end;

@@ -87,6 +87,14 @@ DATAFLUX_INLINE int reader_state::concurrency() const noexcept {
   return context_.state()->engine.reach();
 }
 
+template <class Summary>
+object_store::completion<Summary> reader_state::explaining(object_store::completion<Summary> done) {
+  return [self = shared_from_this(), done = std::move(done)](result<Summary> o) mutable {
+    if (o) return done(std::move(o));
+    done(self->explained(std::move(o).error()));
+  };
+}
+
 DATAFLUX_INLINE void reader_state::read(byte_extent range, bytes_span into,
                                         const call_limits& limits, ranged done) {
   ranged_read_request r;
@@ -96,30 +104,19 @@ DATAFLUX_INLINE void reader_state::read(byte_extent range, bytes_span into,
   r.generation = generation_;
   r.slice = by_parts() ? context_.options().slice : range.length;
   r.limits = limits;
-  start_ranged_read(
-      context_.state()->engine, std::move(r), into,
-      [self = shared_from_this(), done = std::move(done)](result<ranged_read_summary> o) mutable {
-        if (o) return done(std::move(o));
-        done(self->explained(std::move(o).error()));
-      },
-      &member_);
+  start_ranged_read(context_.state()->engine, std::move(r), into, explaining(std::move(done)),
+                    &member_);
 }
 
 DATAFLUX_INLINE void reader_state::read(byte_extent range, byte_sink& sink,
                                         const call_limits& limits,
                                         object_store::completion<read_summary> done) {
-  context_.state()->engine.start(
-      {.bucket = request_.bucket,
-       .object = request_.object,
-       .range = byte_range::span(range.offset, range.length),
-       .generation = generation_,
-       .limits = limits},
-      sink,
-      [self = shared_from_this(), done = std::move(done)](result<read_summary> o) mutable {
-        if (o) return done(std::move(o));
-        done(self->explained(std::move(o).error()));
-      },
-      &member_);
+  context_.state()->engine.start({.bucket = request_.bucket,
+                                  .object = request_.object,
+                                  .range = byte_range::span(range.offset, range.length),
+                                  .generation = generation_,
+                                  .limits = limits},
+                                 sink, explaining(std::move(done)), &member_);
 }
 
 DATAFLUX_INLINE error reader_state::explained(error why) {

@@ -2,19 +2,16 @@
 
 #include <dataflux/checkpoint/detail/record_text.hpp>
 #include <dataflux/codec/detail/json_writer.hpp>
+#include <dataflux/detail/hexadecimal.hpp>
 
 #include <algorithm>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
 DATAFLUX_INLINE std::optional<std::uint32_t> parse_hex32(std::string_view text) noexcept {
-  if (text.size() != 8) return std::nullopt;
+  if (text.size() != 8 || !is_hex(text)) return std::nullopt;
   std::uint32_t value = 0;
-  for (const char c : text) {
-    const bool digit = c >= '0' && c <= '9';
-    if (!digit && !(c >= 'a' && c <= 'f')) return std::nullopt;
-    value = value << 4U | static_cast<std::uint32_t>(digit ? c - '0' : c - 'a' + 10);
-  }
+  for (const char c : text) value = value << 4U | static_cast<std::uint32_t>(hex_value(c));
   return value;
 }
 

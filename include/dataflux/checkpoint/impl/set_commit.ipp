@@ -5,7 +5,6 @@
 #include <dataflux/detail/unique_name.hpp>
 #include <dataflux/transfer/detail/list_all.hpp>
 
-#include <algorithm>
 #include <chrono>
 #include <utility>
 

@@ -3,7 +3,7 @@
 #include <dataflux/checkpoint/detail/record_text.hpp>
 #include <dataflux/checkpoint/detail/set_manifest.hpp>
 #include <dataflux/codec/detail/json_writer.hpp>
-#include <dataflux/detail/unique_name.hpp>
+#include <dataflux/detail/hexadecimal.hpp>
 
 #include <algorithm>
 #include <array>

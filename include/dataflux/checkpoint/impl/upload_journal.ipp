@@ -4,12 +4,14 @@
 #include <dataflux/checkpoint/upload_file.hpp>
 #include <dataflux/codec/detail/percent.hpp>
 #include <dataflux/detail/file_error.hpp>
+#include <dataflux/detail/hexadecimal.hpp>
 #include <dataflux/detail/unique_name.hpp>
 #include <dataflux/exec/detail/file_place.hpp>
 
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cstddef>
 #include <utility>
 #include <vector>
 

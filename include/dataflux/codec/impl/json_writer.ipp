@@ -2,6 +2,7 @@
 
 #include <dataflux/codec/detail/json_writer.hpp>
 #include <dataflux/codec/detail/plain_json.hpp>
+#include <dataflux/detail/hexadecimal.hpp>
 
 #include <cstddef>
 
@@ -34,7 +35,6 @@ inline char short_escape(char c) noexcept {
 }  // namespace detail
 
 DATAFLUX_INLINE void append_json_string(std::string& out, std::string_view text) {
-  static constexpr char digits[] = "0123456789abcdef";
   const char* at = text.data();
   const char* const end = at + text.size();
   const char* mark = detail::find_json_mark(at, end);
@@ -48,14 +48,11 @@ DATAFLUX_INLINE void append_json_string(std::string& out, std::string_view text)
   for (;; mark = detail::find_json_mark(at, end)) {
     out.append(at, static_cast<std::size_t>(mark - at));
     if (mark == end) break;
-    const auto byte = static_cast<unsigned char>(*mark);
     out += '\\';
     if (const char letter = detail::short_escape(*mark); letter != '\0') {
       out += letter;
     } else {
-      out += "u00";
-      out += digits[byte >> 4];
-      out += digits[byte & 15];
+      append_hex(out += "u00", static_cast<unsigned char>(*mark), 2);
     }
     at = mark + 1;
   }

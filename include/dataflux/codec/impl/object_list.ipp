@@ -9,7 +9,6 @@
 #include <dataflux/codec/impl/json.ipp>
 
 #include <cstring>
-#include <limits>
 
 namespace dataflux::inline DATAFLUX_ABI::codec::detail {
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/codec/detail/percent.hpp>
+#include <dataflux/detail/hexadecimal.hpp>
 
 #include <array>
 #include <bit>
@@ -53,13 +54,6 @@ inline const char* find_escape(const char* at, const char* end) noexcept {
   return at;
 }
 
-inline int hex_value(char c) noexcept {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  return -1;
-}
-
 }  // namespace detail
 
 DATAFLUX_INLINE void append_percent(std::string& out, std::string_view text) {
@@ -93,8 +87,8 @@ DATAFLUX_INLINE std::optional<std::string> decode_percent(std::string_view text)
       continue;
     }
     if (text.size() - i < 3) return std::nullopt;
-    const int high = detail::hex_value(text[i + 1]);
-    const int low = detail::hex_value(text[i + 2]);
+    const int high = hex_value(text[i + 1]);
+    const int low = hex_value(text[i + 2]);
     if (high < 0 || low < 0) return std::nullopt;
     out += static_cast<char>(high * 16 + low);
     i += 2;

@@ -6,7 +6,6 @@
 #include <array>
 #include <bit>
 #include <charconv>
-#include <cstddef>
 
 #if defined(__SSE2__)
 #include <immintrin.h>

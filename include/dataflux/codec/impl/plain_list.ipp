@@ -8,7 +8,6 @@
 #include <dataflux/codec/impl/crc32c.ipp>  // has the text form's inline reader
 
 #include <cstdint>
-#include <optional>
 
 /// Functions give false where the page is not plain.
 namespace dataflux::inline DATAFLUX_ABI::codec::detail {

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 
 namespace dataflux::inline DATAFLUX_ABI::codec {
 

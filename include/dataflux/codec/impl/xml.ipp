@@ -2,6 +2,7 @@
 
 #include <dataflux/codec/detail/utf8.hpp>
 #include <dataflux/codec/detail/xml.hpp>
+#include <dataflux/detail/hexadecimal.hpp>
 
 #include <pugixml.hpp>
 
@@ -33,7 +34,7 @@ inline bool is_element(const pugi::xml_node& node) noexcept {
 /// pugixml takes any: a NUL would cut its strings short, a surrogate make them ill-formed.
 inline bool is_character_reference(std::string_view text) noexcept {
   text.remove_prefix(2);
-  std::uint32_t base = 10;
+  int base = 10;
   if (!text.empty() && text.front() == 'x') {
     base = 16;
     text.remove_prefix(1);
@@ -41,13 +42,11 @@ inline bool is_character_reference(std::string_view text) noexcept {
   std::uint32_t value = 0;
   std::size_t digits = 0;
   for (const char c : text) {
-    const auto lower = static_cast<unsigned char>(c | 0x20);
-    const std::uint32_t digit = c >= '0' && c <= '9' ? static_cast<std::uint32_t>(c - '0')
-                                : lower >= 'a' && lower <= 'f'
-                                    ? static_cast<std::uint32_t>(lower - 'a' + 10)
-                                    : 16;
-    if (digit >= base) return c == ';' && digits > 0 && value != 0 && (value >> 11) != 0x1B;
-    value = value * base + digit;
+    const int digit = hex_value(c);
+    if (digit < 0 || digit >= base) {
+      return c == ';' && digits > 0 && value != 0 && (value >> 11) != 0x1B;
+    }
+    value = value * static_cast<std::uint32_t>(base) + static_cast<std::uint32_t>(digit);
     ++digits;
     if (value > 0x10FFFF) return false;
   }

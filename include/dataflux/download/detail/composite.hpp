@@ -1,9 +1,5 @@
 #pragma once
 
-#include <dataflux/deadline.hpp>
-#include <dataflux/observer.hpp>
-
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <dataflux/codec/crc32c.hpp>
 #include <dataflux/download/detail/part_file.hpp>
 #include <dataflux/download/download_file.hpp>
 #include <dataflux/download/getter.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <dataflux/detail/process_stamp.hpp>
-#include <dataflux/download/detail/get_unit.hpp>
+#include <dataflux/download/detail/piece_source.hpp>
 #include <dataflux/download/getter.hpp>
 #include <dataflux/store/object_columns.hpp>
 
@@ -12,15 +12,11 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
 class get_stream;
-
-/// Private: objects of which rows are named.
-struct get_rows {
-  object_columns objects{};
-};
 
 /// Private: requests between those who push them and the stream that takes them. Any thread. The
 /// stream is woken under its lock, which only posts, so that close() is the last that it hears of.
@@ -51,11 +47,30 @@ class feed_state {
 
   const process_stamp born_{};
   const std::size_t most_;
-  std::shared_ptr<const get_rows> rows_{};
+  const std::shared_ptr<const get_rows> rows_;
   std::mutex mutex_{};
   std::deque<entry> waiting_{};
   std::weak_ptr<get_stream> stream_{};
   bool finished_{false};
 };
 
+/// Private: asks the feed, which hears of the end of the stream by its destruction.
+class fed_source {
+ public:
+  explicit fed_source(std::shared_ptr<feed_state> feed) noexcept : feed_(std::move(feed)) {}
+  fed_source(fed_source&&) noexcept = default;
+  fed_source& operator=(fed_source&&) = delete;
+  ~fed_source() {
+    if (feed_ != nullptr) feed_->close();
+  }
+  taken operator()(get_piece& into) { return feed_->take(into); }
+
+ private:
+  std::shared_ptr<feed_state> feed_;
+};
+
 }  // namespace dataflux::inline DATAFLUX_ABI::detail
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/download/impl/feed_state.ipp>
+#endif

@@ -6,7 +6,6 @@
 #include <dataflux/download/detail/get_unit.hpp>
 #include <dataflux/result.hpp>
 #include <dataflux/store/detail/coordinator.hpp>
-#include <dataflux/transfer/detail/ranged_read.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -56,6 +55,8 @@ class get_composite final : public coordinator<get_composite> {
   void read_missing();
   void read_one(get_piece& p);
   void read_ranges(get_piece& p);
+  template <class Summary>
+  void was_read(get_piece& p, const result<Summary>& outcome);
   void one_ended();
 
   void stat(const error& why);

@@ -5,7 +5,6 @@
 #include <dataflux/download/detail/get_unit.hpp>
 #include <dataflux/download/getter.hpp>
 #include <dataflux/exec/detail/bells.hpp>
-#include <dataflux/exec/detail/fork.hpp>
 #include <dataflux/exec/detail/scheduler.hpp>
 #include <dataflux/result.hpp>
 #include <dataflux/store/object_store.hpp>

@@ -4,6 +4,7 @@
 #include <dataflux/download/detail/composer.hpp>
 #include <dataflux/download/detail/get_queue.hpp>
 #include <dataflux/download/detail/get_unit.hpp>
+#include <dataflux/download/detail/piece_source.hpp>
 #include <dataflux/download/getter.hpp>
 #include <dataflux/store/detail/coordinator.hpp>
 #include <dataflux/transfer/detail/ranged_read.hpp>
@@ -15,8 +16,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <stop_token>
-#include <string>
 #include <vector>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
@@ -76,6 +75,8 @@ class get_stream final : public read_member, public coordinator<get_stream> {
   void got_part(get_unit& unit, const result<read_summary>& outcome);
   void got_ranges(get_unit& unit, const result<ranged_read_summary>& outcome);
   void fail(get_unit& unit, const error& why);
+  /// The piece is larger than the memory cap.
+  void fail_for_cap(get_piece& p) const;
   void done(get_unit& unit);
   void ready(get_unit& unit);
   void drop(std::uint64_t number);

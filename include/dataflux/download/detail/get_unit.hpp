@@ -2,7 +2,6 @@
 
 #include <dataflux/bytes.hpp>
 #include <dataflux/detail/slab.hpp>
-#include <dataflux/detail/unique_function.hpp>
 #include <dataflux/download/getter.hpp>
 #include <dataflux/store/object_columns.hpp>
 #include <dataflux/store/object_store.hpp>
@@ -11,7 +10,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -52,10 +50,6 @@ struct get_piece {
   /// Whether it is known where in the object it lies, as it must be to be read by slices.
   bool placed() const noexcept { return object_size || !request.range.is_suffix(); }
 };
-
-/// Private: where the next requests of a stream come from: fills in `request` and `name`. As
-/// get_source. After taken::nothing it is asked again when the stream is woken.
-using piece_source = unique_function<taken(get_piece&)>;
 
 /// Private: takes the bytes of one read, into the caller's memory or into the library's. That is
 /// taken only when the first byte is there: what waits for the network holds none, so that few

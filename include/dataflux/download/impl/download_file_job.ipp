@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/codec/crc32c.hpp>
 #include <dataflux/download/detail/download_file_job.hpp>
 #include <dataflux/exec/detail/blocking_worker.hpp>
 

@@ -4,8 +4,6 @@
 #include <dataflux/download/detail/get_group.hpp>
 #include <dataflux/transfer/detail/ranged_read.hpp>
 
-#include <utility>
-
 /// Two things go on, and each tells its owner once. The pieces: compose, then read (slices of the
 /// composite, as one get_group), then read_missing (each piece without good bytes from its own
 /// object), then owner::done. Where composing is not allowed, or fails, all pieces are missing from
@@ -121,10 +119,7 @@ DATAFLUX_INLINE void get_composite::read_one(get_piece& p) {
        .generation = p.generation,
        .limits = limits()},
       sinks_.emplace_back(p.to),
-      [self = shared_from_this(), &p](const result<read_summary>& outcome) {
-        outcome ? p.check(*outcome) : void(p.failure = outcome.error());
-        self->one_ended();
-      },
+      [self = shared_from_this(), &p](const result<read_summary>& o) { self->was_read(p, o); },
       &owner_.whose);
 }
 
@@ -138,11 +133,16 @@ DATAFLUX_INLINE void get_composite::read_ranges(get_piece& p) {
        .slice = composer_.core().options.slice,
        .limits = limits()},
       p.to,
-      [self = shared_from_this(), &p](const result<ranged_read_summary>& outcome) {
-        outcome ? p.check(*outcome) : void(p.failure = outcome.error());
-        self->one_ended();
+      [self = shared_from_this(), &p](const result<ranged_read_summary>& o) {
+        self->was_read(p, o);
       },
       &owner_.whose);
+}
+
+template <class Summary>
+void get_composite::was_read(get_piece& p, const result<Summary>& outcome) {
+  outcome ? p.check(*outcome) : void(p.failure = outcome.error());
+  one_ended();
 }
 
 DATAFLUX_INLINE void get_composite::one_ended() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/codec/crc32c.hpp>
 #include <dataflux/download/detail/get_group.hpp>
 
 #include <algorithm>

@@ -227,7 +227,7 @@ DATAFLUX_INLINE void get_queue::notify(completion_queue& queue, std::uint64_t ta
 
 DATAFLUX_INLINE void get_queue::silence() {
   std::scoped_lock lock(mutex_);
-  bells_.remove();
+  bells_.clear();
 }
 
 DATAFLUX_INLINE void get_queue::wait_until_quiet() {

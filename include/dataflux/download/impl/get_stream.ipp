@@ -3,6 +3,7 @@
 #include <dataflux/download/detail/get_stream.hpp>
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 /// A stream is a window of units. A unit is one request, or several that are read together. Its
@@ -147,11 +148,7 @@ DATAFLUX_INLINE void get_stream::fill() {
         break;
       case window_step::kind::too_large: {
         get_unit& unit = at(step.item);
-        for (get_piece& p : unit.pieces) {
-          p.fail(errc::resource_exhausted,
-                 std::to_string(p.length) + " bytes are more than the memory cap of " +
-                     std::to_string(core_->budget.cap()) + "; give memory for them in `into`");
-        }
+        for (get_piece& p : unit.pieces) fail_for_cap(p);
         ready(unit);
         break;
       }

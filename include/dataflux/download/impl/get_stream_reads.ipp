@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <new>
+#include <string>
 #include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
@@ -185,6 +186,12 @@ DATAFLUX_INLINE void get_stream::got(get_unit& unit, const result<read_summary>&
   done(unit);
 }
 
+DATAFLUX_INLINE void get_stream::fail_for_cap(get_piece& p) const {
+  p.fail(errc::resource_exhausted,
+         std::to_string(p.length) + " bytes are more than the memory cap of " +
+             std::to_string(core_->budget.cap()) + "; give memory for them in `into`");
+}
+
 DATAFLUX_INLINE void get_stream::got_part(get_unit& unit, const result<read_summary>& outcome) {
   if (!outcome) return fail(unit, outcome.error());
   get_piece& p = unit.pieces.front();
@@ -200,9 +207,7 @@ DATAFLUX_INLINE void get_stream::got_part(get_unit& unit, const result<read_summ
       window_->sized(unit.number, core_->footprint(p.length), unit.by_parts(*core_));
   if (fit == window_fit::later) return release(unit);
   if (fit == window_fit::too_large) {
-    p.fail(errc::resource_exhausted,
-           std::to_string(p.length) + " bytes are more than the memory cap of " +
-               std::to_string(core_->budget.cap()) + "; give memory for them in `into`");
+    fail_for_cap(p);
     unit.free_memory();
     return ready(unit);
   }

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <new>
 #include <string>
-#include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 

@@ -10,6 +10,8 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 /// Private: whom a stream tells, once each, that it has something to take. A member of what its
 /// owner's lock guards, and rung under it: the queue's own lock is the inner one, and nobody who
 /// holds that waits for a stream.
+///
+/// Each add() is one event, also where queue and tag were added before and have not rung yet.
 class bells {
  public:
   void add(completion_queue& queue, std::uint64_t tag) { all_.push_back({&queue, tag}); }
@@ -18,7 +20,7 @@ class bells {
     all_.clear();
   }
   /// The reader is gone.
-  void remove() noexcept { all_.clear(); }
+  void clear() noexcept { all_.clear(); }
   bool empty() const noexcept { return all_.empty(); }
 
  private:

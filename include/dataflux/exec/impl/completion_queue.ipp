@@ -1,7 +1,6 @@
 #pragma once
 
 #include <dataflux/exec/completion_queue.hpp>
-#include <dataflux/exec/detail/fork.hpp>
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -10,7 +9,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <ctime>
-#include <limits>
 #include <system_error>
 
 namespace dataflux::inline DATAFLUX_ABI {

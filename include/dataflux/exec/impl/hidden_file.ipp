@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/detail/hexadecimal.hpp>
 #include <dataflux/detail/unique_name.hpp>
 #include <dataflux/exec/detail/file_lock.hpp>
 #include <dataflux/exec/detail/file_place.hpp>
@@ -127,14 +128,12 @@ class hidden_file_sweep {
 }  // namespace detail
 
 DATAFLUX_INLINE bool is_hidden_file_name(std::string_view name) noexcept {
-  const auto made_of = [](std::string_view part, std::string_view digits) {
-    return !part.empty() && part.find_first_not_of(digits) == std::string_view::npos;
-  };
   if (!name.starts_with(detail::hidden_prefix)) return false;
   name.remove_prefix(detail::hidden_prefix.size());
   const auto dash = name.find('-');
-  return dash != std::string_view::npos && made_of(name.substr(0, dash), "0123456789abcdef") &&
-         made_of(name.substr(dash + 1), "0123456789");
+  if (dash == std::string_view::npos || dash == 0 || dash + 1 == name.size()) return false;
+  return is_hex(name.substr(0, dash)) &&
+         name.find_first_not_of("0123456789", dash + 1) == std::string_view::npos;
 }
 
 DATAFLUX_INLINE hidden_file::hidden_file(hidden_file&& other) noexcept

@@ -1,14 +1,10 @@
 #pragma once
 
-#include <dataflux/exec/detail/blocking_worker.hpp>
 #include <dataflux/folder/copy_folder.hpp>
 #include <dataflux/list/fast_list.hpp>
 #include <dataflux/store/detail/coordinator.hpp>
 
-#include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 

@@ -5,7 +5,6 @@
 #include <dataflux/exec/detail/hidden_file.hpp>
 #include <dataflux/result.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <optional>
-#include <string>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 

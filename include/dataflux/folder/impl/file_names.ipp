@@ -3,7 +3,6 @@
 #include <dataflux/folder/copy_folder.hpp>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI {

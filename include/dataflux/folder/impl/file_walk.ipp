@@ -2,6 +2,7 @@
 
 #include <dataflux/checkpoint/upload_file.hpp>
 #include <dataflux/detail/file_error.hpp>
+#include <dataflux/detail/hexadecimal.hpp>
 #include <dataflux/exec/detail/hidden_file.hpp>
 #include <dataflux/folder/detail/file_walk.hpp>
 
@@ -44,7 +45,7 @@ DATAFLUX_INLINE bool is_leftover_name(std::string_view name) noexcept {
   if (name.starts_with(upload_journal_prefix) || is_hidden_file_name(name)) return true;
   constexpr std::string_view part{".dataflux-part-"};
   if (!name.starts_with(part) || name == part) return false;
-  return name.find_first_not_of("0123456789abcdef", part.size()) == std::string_view::npos;
+  return is_hex(name.substr(part.size()));
 }
 
 DATAFLUX_INLINE file_walk::file_walk(folder_ptr root) {

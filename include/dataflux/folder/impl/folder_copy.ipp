@@ -2,11 +2,14 @@
 
 #include <dataflux/detail/file_error.hpp>
 #include <dataflux/detail/or_default.hpp>
+#include <dataflux/exec/detail/blocking_worker.hpp>
 #include <dataflux/folder/detail/folder_copy.hpp>
 #include <dataflux/store/detail/validate.hpp>
 #include <dataflux/transfer/detail/remover.hpp>
 
 #include <cerrno>
+#include <cstddef>
+#include <memory>
 #include <system_error>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {

@@ -1,14 +1,13 @@
 #pragma once
 
 #include <dataflux/detail/collecting_sink.hpp>
+#include <dataflux/detail/seconds.hpp>
 #include <dataflux/gcs/detail/client_core.hpp>
-#include <dataflux/gcs/detail/error_reply.hpp>
 #include <dataflux/gcs/detail/reply_facts.hpp>
 #include <dataflux/gcs/detail/verb.hpp>
 #include <dataflux/http/detail/transport.hpp>
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <stop_token>
@@ -17,8 +16,7 @@ namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
 
 /// What must move in that time.
 inline std::uint64_t least_bytes_in(const client_options& o, duration time) noexcept {
-  const auto seconds = std::chrono::duration<double>(time).count();
-  return static_cast<std::uint64_t>(static_cast<double>(o.least_throughput) * seconds);
+  return static_cast<std::uint64_t>(static_cast<double>(o.least_throughput) * to_seconds(time));
 }
 
 /// One call of a verb with all its attempts: waits for a token and for its turn, sends, reads the

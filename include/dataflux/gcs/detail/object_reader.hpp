@@ -4,13 +4,10 @@
 #include <dataflux/codec/detail/json.hpp>
 #include <dataflux/codec/detail/plain_json.hpp>
 #include <dataflux/codec/detail/rfc3339.hpp>
-#include <dataflux/codec/detail/utf8.hpp>
-#include <dataflux/store/detail/attributes.hpp>
 #include <dataflux/store/object_metadata.hpp>
 
 #include <array>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>

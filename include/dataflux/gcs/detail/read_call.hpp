@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
 

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <dataflux/gcs/detail/verb.hpp>
-
 #include <cstdint>
 #include <string_view>
 

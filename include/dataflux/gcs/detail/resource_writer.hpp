@@ -1,8 +1,8 @@
 #pragma once
 
-#include <dataflux/codec/detail/hexadecimal.hpp>
 #include <dataflux/codec/detail/json_writer.hpp>
 #include <dataflux/codec/detail/rfc3339.hpp>
+#include <dataflux/detail/hexadecimal.hpp>
 #include <dataflux/gcs/detail/verb.hpp>
 #include <dataflux/store/detail/attributes.hpp>
 
@@ -10,7 +10,6 @@
 #include <array>
 #include <string>
 #include <string_view>
-#include <vector>
 
 /// Private: what a write says of its object, as members of an object resource.
 namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
@@ -21,8 +20,8 @@ class hexadecimal {
   explicit hexadecimal(const call_id& id) noexcept {
     char* to = text_.data();
     for (const std::uint64_t half : id) {
-      to = codec::write_hex(static_cast<std::uint32_t>(half >> 32U), to);
-      to = codec::write_hex(static_cast<std::uint32_t>(half), to);
+      to = write_hex(static_cast<std::uint32_t>(half >> 32U), to);
+      to = write_hex(static_cast<std::uint32_t>(half), to);
     }
   }
   std::string_view view() const noexcept { return {text_.data(), text_.size()}; }

@@ -2,24 +2,11 @@
 
 #include <dataflux/http/detail/message.hpp>
 
-#include <charconv>
-#include <optional>
+#include <cstddef>
 #include <string_view>
-#include <system_error>
 
 /// Private: small readers of header fields and bodies.
 namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
-
-/// Decimal digits and nothing else; nullopt when they do not fit.
-template <class Integer>
-std::optional<Integer> parse_digits(std::string_view text) noexcept {
-  Integer number{};
-  if (text.empty() || text.front() < '0' || text.front() > '9') return std::nullopt;
-  const char* const last = text.data() + text.size();
-  const auto [end, failure] = std::from_chars(text.data(), last, number);
-  if (failure != std::errc{} || end != last) return std::nullopt;
-  return number;
-}
 
 inline std::string_view trim(std::string_view text) noexcept {
   constexpr std::string_view blanks{" \t\r\n"};

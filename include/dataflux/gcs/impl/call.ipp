@@ -5,7 +5,6 @@
 #include <dataflux/version.hpp>
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 /// A call is in one of six phases. idle: one of its own functions runs. token: it waits for the

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/gcs/detail/call.hpp>
+#include <dataflux/gcs/detail/error_reply.hpp>
 
 #include <algorithm>
 #include <chrono>

@@ -3,7 +3,6 @@
 #include <dataflux/codec/crc32c.hpp>
 #include <dataflux/codec/detail/json.hpp>
 #include <dataflux/gcs/detail/change_verbs.hpp>
-#include <dataflux/gcs/detail/error_reply.hpp>
 #include <dataflux/gcs/detail/object_resource.hpp>
 #include <dataflux/gcs/detail/resource_writer.hpp>
 #include <dataflux/gcs/detail/target.hpp>

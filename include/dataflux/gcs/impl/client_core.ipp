@@ -1,7 +1,6 @@
 #pragma once
 
 #include <dataflux/detail/or_default.hpp>
-#include <dataflux/exec/detail/fork.hpp>
 #include <dataflux/gcs/detail/call.hpp>
 #include <dataflux/gcs/detail/client_core.hpp>
 #include <dataflux/version.hpp>

@@ -6,6 +6,7 @@
 #include <dataflux/gcs/detail/object_resource.hpp>
 #include <dataflux/gcs/detail/resource_writer.hpp>
 #include <dataflux/gcs/detail/target.hpp>
+#include <dataflux/store/detail/attributes.hpp>
 
 #include <vector>
 

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <dataflux/codec/detail/utf8.hpp>
 #include <dataflux/gcs/detail/object_reader.hpp>
+#include <dataflux/store/detail/attributes.hpp>
 
+#include <limits>
 #include <type_traits>
 
 namespace dataflux::inline DATAFLUX_ABI::gcs::detail {

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <dataflux/codec/crc32c.hpp>
+#include <dataflux/gcs/detail/error_reply.hpp>
 #include <dataflux/gcs/detail/read_call.hpp>
 #include <dataflux/store/detail/validate.hpp>
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 /// The first accepted head begins the read (begun_): from then on the generation is pinned, and the
 /// cursor says where the next reply has to begin. Each piece is checksummed as it is committed.

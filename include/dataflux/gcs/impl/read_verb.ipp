@@ -4,6 +4,7 @@
 #include <dataflux/gcs/detail/read_verb.hpp>
 #include <dataflux/gcs/detail/target.hpp>
 #include <dataflux/gcs/detail/text.hpp>
+#include <dataflux/http/detail/characters.hpp>
 
 #include <algorithm>
 #include <string>
@@ -40,7 +41,7 @@ inline std::optional<content_range> parse_content_range(std::string_view text, b
   text.remove_prefix(unit.size());
   const std::size_t slash = text.find('/');
   if (slash == std::string_view::npos) return std::nullopt;
-  const auto total = parse_digits<std::uint64_t>(text.substr(slash + 1));
+  const auto total = http::detail::parse_decimal(text.substr(slash + 1));
   const std::string_view span = text.substr(0, slash);
   if (!total) return std::nullopt;
   if (!satisfied) {
@@ -48,8 +49,8 @@ inline std::optional<content_range> parse_content_range(std::string_view text, b
   }
   const std::size_t dash = span.find('-');
   if (dash == std::string_view::npos) return std::nullopt;
-  const auto first = parse_digits<std::uint64_t>(span.substr(0, dash));
-  const auto last = parse_digits<std::uint64_t>(span.substr(dash + 1));
+  const auto first = http::detail::parse_decimal(span.substr(0, dash));
+  const auto last = http::detail::parse_decimal(span.substr(dash + 1));
   if (!first || !last || *first > *last || *last >= *total) return std::nullopt;
   return content_range{*first, *last, *total};
 }
@@ -143,7 +144,7 @@ inline resolved_range resolve(const byte_range& range, std::uint64_t size) noexc
 template <class Integer>
 bool read_number(const std::optional<std::string_view>& text, Integer& into) noexcept {
   if (!text) return true;
-  const auto number = parse_digits<Integer>(*text);
+  const auto number = http::detail::parse_decimal<Integer>(*text);
   if (number) into = *number;
   return number.has_value();
 }

@@ -3,7 +3,6 @@
 #include <dataflux/codec/detail/rfc3339.hpp>
 #include <dataflux/gcs/detail/goog_hash.hpp>
 #include <dataflux/gcs/detail/reply_facts.hpp>
-#include <dataflux/gcs/detail/text.hpp>
 #include <dataflux/http/detail/characters.hpp>
 
 #include <algorithm>
@@ -54,7 +53,7 @@ inline void take_fact(std::string_view name, std::string_view value, reply_facts
     if (text.empty()) text = value;
   };
   const auto number = [value](std::int64_t& known) {
-    if (known == 0) known = parse_digits<std::int64_t>(value).value_or(0);
+    if (known == 0) known = http::detail::parse_decimal<std::int64_t>(value).value_or(0);
   };
   switch (name.size()) {
     case 4:

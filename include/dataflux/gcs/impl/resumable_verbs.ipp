@@ -8,6 +8,7 @@
 #include <dataflux/gcs/detail/resumable_verbs.hpp>
 #include <dataflux/gcs/detail/target.hpp>
 #include <dataflux/gcs/detail/text.hpp>
+#include <dataflux/http/detail/characters.hpp>
 
 #include <string>
 #include <utility>
@@ -43,7 +44,7 @@ inline std::optional<std::uint64_t> kept_bytes(const http::reply_head& head) {
   if (!range) return 0;
   constexpr std::string_view start{"bytes=0-"};
   if (!starts_with_ignoring_case(*range, start)) return std::nullopt;
-  const auto last = parse_digits<std::uint64_t>(range->substr(start.size()));
+  const auto last = http::detail::parse_decimal(range->substr(start.size()));
   if (!last || *last >= greatest_object_size) return std::nullopt;
   return *last + 1;
 }

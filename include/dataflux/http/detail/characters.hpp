@@ -2,7 +2,6 @@
 
 #include <dataflux/detail/config.hpp>
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstddef>
@@ -109,8 +108,9 @@ inline void append_all(std::string& out, std::initializer_list<std::string_view>
 }
 
 /// Decimal digits only: no sign, no blanks, no overflow.
-inline std::optional<std::uint64_t> parse_decimal(std::string_view text) noexcept {
-  std::uint64_t number = 0;
+template <class Integer = std::uint64_t>
+std::optional<Integer> parse_decimal(std::string_view text) noexcept {
+  Integer number{};
   if (text.empty() || !is_digit(text.front())) return std::nullopt;
   const char* const last = text.data() + text.size();
   const auto [end, failure] = std::from_chars(text.data(), last, number);

@@ -1,13 +1,11 @@
 #pragma once
 
-#include <dataflux/bytes.hpp>
 #include <dataflux/deadline.hpp>
 #include <dataflux/http/curl_transport.hpp>
 #include <dataflux/http/detail/failure.hpp>
 #include <dataflux/http/detail/stream.hpp>
 #include <dataflux/http/detail/url.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>

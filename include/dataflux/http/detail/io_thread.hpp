@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <mutex>
-#include <optional>
 #include <thread>
 #include <vector>
 

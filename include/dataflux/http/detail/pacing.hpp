@@ -5,11 +5,9 @@
 #include <array>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <utility>
 
 /// How fast requests may start, learned from the service's 429 replies. Pure arithmetic over times
 /// that are passed in: no clock, no timer, no queue.

@@ -2,6 +2,7 @@
 
 #include <dataflux/http/detail/characters.hpp>
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <cstring>

@@ -5,6 +5,7 @@
 #include <dataflux/http/detail/proxy.hpp>
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include <sys/epoll.h>

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::http::detail {
 

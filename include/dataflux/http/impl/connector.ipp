@@ -12,7 +12,7 @@
 #include <array>
 #include <cerrno>
 #include <climits>
-#include <system_error>
+#include <cstddef>
 #include <utility>
 
 #include <sys/epoll.h>

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <fstream>
 #include <limits>
-#include <string_view>
 
 namespace dataflux::inline DATAFLUX_ABI::http::detail {
 

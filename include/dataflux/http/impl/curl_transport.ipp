@@ -2,7 +2,6 @@
 
 #include <dataflux/detail/or_default.hpp>
 #include <dataflux/detail/process_stamp.hpp>
-#include <dataflux/exec/detail/fork.hpp>
 #include <dataflux/http/curl_transport.hpp>
 #include <dataflux/http/detail/cpu_count.hpp>
 #include <dataflux/http/detail/io_thread.hpp>

@@ -2,8 +2,6 @@
 
 #include <dataflux/http/detail/host_pool.hpp>
 
-#include <utility>
-
 namespace dataflux::inline DATAFLUX_ABI::http::detail {
 
 DATAFLUX_INLINE void wait_line::push_back(ref<exchange> owned) noexcept {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/detail/hexadecimal.hpp>
 #include <dataflux/http/detail/characters.hpp>
 #include <dataflux/http/detail/http1.hpp>
 
@@ -27,12 +28,6 @@ inline bool is_sendable_host(std::string_view host) noexcept {
 
 inline bool announces_body(method m) noexcept {
   return m == method::post || m == method::put || m == method::patch;
-}
-
-inline int hex_value(char c) noexcept {
-  if (is_digit(c)) return c - '0';
-  const char lower = to_lower(c);
-  return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
 }  // namespace detail
@@ -341,7 +336,7 @@ DATAFLUX_INLINE const char* reply_decoder::chunk_control(char c) {
 
 DATAFLUX_INLINE const char* reply_decoder::chunk_size_digit(char c) noexcept {
   constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-  if (const int digit = detail::hex_value(c); digit >= 0) {
+  if (const int digit = hex_value(c); digit >= 0) {
     if (remaining_ > most >> 4) return "chunk size out of range";
     remaining_ = remaining_ << 4 | static_cast<std::uint64_t>(digit);
     chunk_phase_ = chunk_phase::size;

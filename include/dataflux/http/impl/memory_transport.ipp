@@ -4,7 +4,9 @@
 #include <dataflux/http/detail/memory_transport.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
+#include <string_view>
 
 namespace dataflux::inline DATAFLUX_ABI::http {
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/detail/seconds.hpp>
 #include <dataflux/http/detail/pacing.hpp>
 
 #include <algorithm>
@@ -43,10 +44,6 @@ inline constexpr duration calibration = std::chrono::seconds(1);
 inline constexpr int rejections_take = 2;
 inline constexpr duration longest_pause = std::chrono::milliseconds(100);
 
-inline double seconds(duration d) noexcept { return std::chrono::duration<double>(d).count(); }
-inline duration from_seconds(double s) noexcept {
-  return std::chrono::duration_cast<duration>(std::chrono::duration<double>(s));
-}
 inline std::int64_t slot_of(time_point t, duration each) noexcept {
   return t.time_since_epoch() / each;
 }
@@ -77,7 +74,7 @@ DATAFLUX_INLINE time_point pace_controller::admit(time_point now) noexcept {
   if (limited_) {
     if (in_flight_ + 1 > concurrency_) return now + pace::in_flight_poll;
     if (next_start_ > now) return next_start_;
-    next_start_ = std::max(next_start_, now - pace::slack) + pace::from_seconds(1.0 / rate_);
+    next_start_ = std::max(next_start_, now - pace::slack) + from_seconds(1.0 / rate_);
   }
   const auto count = [now](auto& tallies, duration each) {
     const std::int64_t slot = pace::slot_of(now, each);
@@ -120,7 +117,7 @@ DATAFLUX_INLINE double pace_controller::accepted_per_second(time_point now) cons
   for (const tally& t : tenths_) {
     if (newest - t.slot < static_cast<std::int64_t>(tenths_.size())) accepted += t.accepted();
   }
-  return accepted / std::clamp(pace::seconds(now - busy_since_), pace::shortest_activity, 1.0);
+  return accepted / std::clamp(to_seconds(now - busy_since_), pace::shortest_activity, 1.0);
 }
 
 /// Counts from the start of that request on, the first one that was rejected.
@@ -142,7 +139,7 @@ DATAFLUX_INLINE double pace_controller::accepted_since_refused(time_point now) c
   namespace pace = detail::pace;
   const duration paused = std::clamp(now, first_cut_, paused_until_) - first_cut_;
   const duration passed = std::max(now - refused_from_ - paused, pace::millisecond);
-  return std::max(since_refused_.accepted(), 1.0) / pace::seconds(passed);
+  return std::max(since_refused_.accepted(), 1.0) / to_seconds(passed);
 }
 
 DATAFLUX_INLINE void pace_controller::cut(time_point started, time_point now) noexcept {
@@ -191,12 +188,12 @@ DATAFLUX_INLINE void pace_controller::cut(time_point started, time_point now) no
 DATAFLUX_INLINE void pace_controller::grow(time_point now) noexcept {
   namespace pace = detail::pace;
   if (now <= grown_) return;
-  const double quiet = pace::seconds(now - last_rejection_);
+  const double quiet = to_seconds(now - last_rejection_);
   if (quiet >= pace::unlimited_after) {
     limited_ = false;
     return;
   }
-  const double dt = pace::seconds(now - grown_);
+  const double dt = to_seconds(now - grown_);
   grown_ = now;
   double rate = rate_;
   const double hold = found_

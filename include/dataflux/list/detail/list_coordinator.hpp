@@ -6,7 +6,6 @@
 #include <dataflux/list/fast_list.hpp>
 #include <dataflux/store/detail/coordinator.hpp>
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -15,7 +14,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {

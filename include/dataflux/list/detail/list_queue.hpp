@@ -2,7 +2,6 @@
 
 #include <dataflux/detail/process_stamp.hpp>
 #include <dataflux/exec/detail/bells.hpp>
-#include <dataflux/exec/detail/fork.hpp>
 #include <dataflux/exec/detail/stop_watch.hpp>
 #include <dataflux/list/fast_list.hpp>
 #include <dataflux/result.hpp>
@@ -10,7 +9,6 @@
 
 #include <cstddef>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/exec/detail/fork.hpp>
 #include <dataflux/list/detail/list_coordinator.hpp>
 #include <dataflux/list/detail/list_queue.hpp>
 #include <dataflux/list/fast_list.hpp>

@@ -6,8 +6,8 @@
 #include <dataflux/store/detail/validate.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
+#include <utility>
 
 /// A listing is a row of ranges of names. Each one is open, complete or failed; a cut makes two of
 /// one.

@@ -149,7 +149,7 @@ DATAFLUX_INLINE void list_queue::close() noexcept {
   std::scoped_lock lock(mutex_);
   dropped.swap(pages_);
   bytes_ = 0;
-  bells_.remove();
+  bells_.clear();
   parked.swap(parked_);
 }
 

@@ -2,9 +2,7 @@
 
 #include <dataflux/list/detail/listing_changes.hpp>
 
-#include <optional>
 #include <string>
-#include <string_view>
 
 namespace dataflux::inline DATAFLUX_ABI {
 

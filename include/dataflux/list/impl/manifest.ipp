@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstdint>
 #include <limits>
 
 namespace dataflux::inline DATAFLUX_ABI {

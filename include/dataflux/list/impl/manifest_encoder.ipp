@@ -5,8 +5,8 @@
 #include <dataflux/list/detail/manifest_encoder.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
-#include <span>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 

@@ -8,6 +8,7 @@
 #include <dataflux/list/manifest.hpp>
 
 #include <algorithm>
+#include <cstdint>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 

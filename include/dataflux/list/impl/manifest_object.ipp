@@ -8,6 +8,7 @@
 #include <dataflux/transfer/detail/object_upload.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <memory>
 #include <new>

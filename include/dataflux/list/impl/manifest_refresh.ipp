@@ -6,7 +6,6 @@
 #include <dataflux/list/manifest_refresh.hpp>
 
 #include <chrono>
-#include <string>
 #include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI {

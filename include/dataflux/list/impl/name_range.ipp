@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI {
 

@@ -1,10 +1,10 @@
 #pragma once
 
+#include <dataflux/detail/escaped_text.hpp>
 #include <dataflux/list/detail/name_range.hpp>
 #include <dataflux/list/detail/page_check.hpp>
 
 #include <algorithm>
-#include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
@@ -34,16 +34,8 @@ DATAFLUX_INLINE std::optional<std::string> list_position::rest(const std::string
 }
 
 DATAFLUX_INLINE std::string in_quotes(std::string_view text) {
-  constexpr std::string_view digits{"0123456789abcdef"};
   std::string out{"'"};
-  for (const char c : text.substr(0, 200)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte != 0x7f) {
-      out += c;
-    } else {
-      out.append("\\x").append(1, digits[byte >> 4U]).append(1, digits[byte & 0xfU]);
-    }
-  }
+  append_escaped(out, text.substr(0, 200));
   return out.append(text.size() > 200 ? "...'" : "'");
 }
 

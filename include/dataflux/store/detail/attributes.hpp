@@ -2,11 +2,7 @@
 
 #include <dataflux/store/object_metadata.hpp>
 
-#include <optional>
-#include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 namespace dataflux::inline DATAFLUX_ABI {
 

@@ -2,7 +2,6 @@
 
 #include <dataflux/result.hpp>
 #include <dataflux/store/bucket_requests.hpp>
-#include <dataflux/store/detail/attributes.hpp>
 #include <dataflux/store/multipart_requests.hpp>
 #include <dataflux/store/requests.hpp>
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/codec/crc32c.hpp>
+#include <dataflux/detail/seconds.hpp>
 #include <dataflux/store/detail/memory_call.hpp>
 #include <dataflux/store/detail/random.hpp>
 
@@ -64,7 +65,7 @@ DATAFLUX_INLINE void memory_store_state::disconnect() {
 DATAFLUX_INLINE bool memory_store_state::admit() {
   if (options.requests_per_second <= 0) return true;
   const time_point now = clock.now();
-  tokens += std::chrono::duration<double>(now - tokens_at).count() * options.requests_per_second;
+  tokens += to_seconds(now - tokens_at) * options.requests_per_second;
   tokens = std::min(tokens, std::max(1.0, options.requests_per_second / 10));
   tokens_at = now;
   if (tokens < 1) return false;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/detail/seconds.hpp>
 #include <dataflux/store/detail/shared_link.hpp>
 
 #include <algorithm>
@@ -31,7 +32,7 @@ DATAFLUX_INLINE double shared_link::rate() const noexcept {
 DATAFLUX_INLINE void shared_link::advance() noexcept {
   const time_point now = clock_.now();
   if (ends_.size() > 0) {
-    position_ += std::chrono::duration<double>(now - updated_).count() * rate();
+    position_ += to_seconds(now - updated_) * rate();
   } else if (!firing_) {
     // Nobody counts from the old ones: begin with full precision again.
     position_ = 0;

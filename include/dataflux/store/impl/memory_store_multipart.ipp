@@ -1,7 +1,6 @@
 #pragma once
 
 #include <dataflux/codec/crc32c.hpp>
-#include <dataflux/store/detail/attributes.hpp>
 #include <dataflux/store/detail/memory_service.hpp>
 #include <dataflux/store/impl/memory_store_service.ipp>
 

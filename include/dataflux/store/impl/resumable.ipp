@@ -1,10 +1,10 @@
 #pragma once
 
-#include <dataflux/store/detail/attributes.hpp>
 #include <dataflux/store/detail/validate.hpp>
 #include <dataflux/store/resumable.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI {
 

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <dataflux/codec/detail/utf8.hpp>
+#include <dataflux/detail/hexadecimal.hpp>
+#include <dataflux/store/detail/attributes.hpp>
 #include <dataflux/store/detail/validate.hpp>
 #include <dataflux/store/resumable.hpp>
 
@@ -24,7 +26,6 @@ inline constexpr std::uint32_t greatest_page = 1000;
 
 /// `what` 'value': `rule`. The value is cut, and what is not printable ASCII shown as \xHH.
 inline error bad_input(std::string_view what, std::string_view value, std::string_view rule) {
-  constexpr std::string_view digits{"0123456789abcdef"};
   std::string message{what};
   message.append(" '");
   for (const char c : value.substr(0, 80)) {
@@ -32,7 +33,7 @@ inline error bad_input(std::string_view what, std::string_view value, std::strin
     if (byte >= 0x20 && byte < 0x7f) {
       message.push_back(c);
     } else {
-      message.append("\\x").append(1, digits[byte >> 4U]).append(1, digits[byte & 0xfU]);
+      append_hex(message += "\\x", byte, 2);
     }
   }
   message.append(value.size() > 80 ? "...': " : "': ").append(rule);

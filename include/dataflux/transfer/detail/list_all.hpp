@@ -5,7 +5,6 @@
 #include <dataflux/store/object_store.hpp>
 #include <dataflux/transfer/detail/page_walk.hpp>
 
-#include <memory>
 #include <optional>
 #include <utility>
 

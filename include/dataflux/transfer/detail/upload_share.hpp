@@ -2,9 +2,9 @@
 
 #include <dataflux/deadline.hpp>
 #include <dataflux/detail/buffer.hpp>
+#include <dataflux/detail/seconds.hpp>
 #include <dataflux/transfer/detail/upload_memory.hpp>
 
-#include <chrono>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -20,7 +20,7 @@ struct upload_share {
     overhead = overhead == duration{0} ? took : (overhead * 3 + took) / 4;
   }
   void sent(std::uint64_t bytes, duration took) noexcept {
-    const double seconds = std::chrono::duration<double>(took - overhead).count();
+    const double seconds = to_seconds(took - overhead);
     if (seconds <= 0) return;
     const double rate = static_cast<double>(bytes) / seconds;
     bandwidth = bandwidth == 0 ? rate : bandwidth + (rate - bandwidth) / 8;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/detail/seconds.hpp>
 #include <dataflux/transfer/detail/coalesce.hpp>
 
 #include <algorithm>
@@ -133,7 +134,7 @@ inline void scatter(std::span<const object_piece> pieces, std::span<const std::s
 }  // namespace detail::coalescing
 
 DATAFLUX_INLINE std::uint64_t coalesce_gap(duration round_trip, double bytes_per_second) noexcept {
-  const double bytes = std::chrono::duration<double>(round_trip).count() * bytes_per_second;
+  const double bytes = to_seconds(round_trip) * bytes_per_second;
   return static_cast<std::uint64_t>(std::clamp(bytes, 0.0, 1e15));
 }
 

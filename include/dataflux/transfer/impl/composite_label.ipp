@@ -1,7 +1,7 @@
 #pragma once
 
 #include <dataflux/codec/detail/rfc3339.hpp>
-#include <dataflux/detail/unique_name.hpp>
+#include <dataflux/detail/hexadecimal.hpp>
 #include <dataflux/transfer/detail/composite_label.hpp>
 #include <dataflux/version.hpp>
 
@@ -31,8 +31,7 @@ DATAFLUX_INLINE std::string composite_name(std::uint64_t high, std::uint64_t low
 DATAFLUX_INLINE bool is_composite_name(std::string_view name) noexcept {
   if (!name.starts_with(composed_objects_prefix)) return false;
   name.remove_prefix(composed_objects_prefix.size());
-  return name.size() == composite_digits &&
-         name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+  return name.size() == composite_digits && is_hex(name);
 }
 
 DATAFLUX_INLINE composite_label make_composite_label(timestamp now, duration lifetime) {

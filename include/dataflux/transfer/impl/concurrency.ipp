@@ -1,9 +1,9 @@
 #pragma once
 
+#include <dataflux/detail/seconds.hpp>
 #include <dataflux/transfer/detail/concurrency.hpp>
 
 #include <algorithm>
-#include <cmath>
 
 namespace dataflux::inline DATAFLUX_ABI {
 
@@ -41,11 +41,6 @@ inline constexpr double longest_body = 1e6;  ///< seconds: more would overflow i
 /// exact, it keeps windows of small and of large bodies comparable.
 inline constexpr double worth_of_request = 1 << 20;
 
-inline double seconds(duration d) noexcept { return std::chrono::duration<double>(d).count(); }
-inline duration from_seconds(double s) noexcept {
-  return std::chrono::duration_cast<duration>(std::chrono::duration<double>(s));
-}
-
 }  // namespace detail::concurrency
 
 DATAFLUX_INLINE concurrency_control::concurrency_control(concurrency_options options) noexcept
@@ -56,7 +51,7 @@ DATAFLUX_INLINE concurrency_control::concurrency_control(concurrency_options opt
 DATAFLUX_INLINE void concurrency_control::pass_time(time_point now) noexcept {
   if (now <= window_.updated) return;
   if (window_.since != never) {
-    window_.in_flight_seconds += in_flight_ * detail::concurrency::seconds(now - window_.updated);
+    window_.in_flight_seconds += in_flight_ * to_seconds(now - window_.updated);
   }
   window_.updated = now;
 }
@@ -76,17 +71,17 @@ DATAFLUX_INLINE void concurrency_control::finished(const finished_request& reque
   namespace tune = detail::concurrency;
   pass_time(request.finished);
   --in_flight_;
-  first_bytes_.add(tune::seconds(request.first_byte - request.started));
+  first_bytes_.add(to_seconds(request.first_byte - request.started));
   const auto bytes = static_cast<double>(request.bytes);
   if (request.bytes >= tune::telling_body && request.finished > request.first_byte) {
-    rates_.add(bytes / tune::seconds(request.finished - request.first_byte));
+    rates_.add(bytes / to_seconds(request.finished - request.first_byte));
   }
   if (phase_ == phase::rest) {
     if (request.finished >= rest_until_) open_window(phase::baseline, request.finished);
     return;
   }
   if (request.started < window_.since) return;
-  window_.busy_seconds += tune::seconds(request.finished - request.started);
+  window_.busy_seconds += to_seconds(request.finished - request.started);
   window_.work += bytes + tune::worth_of_request;
   window_.bytes += bytes;
   ++window_.count;
@@ -114,7 +109,7 @@ DATAFLUX_INLINE double concurrency_control::ratio_needed() const noexcept {
 }
 
 DATAFLUX_INLINE double concurrency_control::in_flight_on_average() const noexcept {
-  const double length = detail::concurrency::seconds(window_.updated - window_.since);
+  const double length = to_seconds(window_.updated - window_.since);
   return length > 0 ? window_.in_flight_seconds / length : 0;
 }
 
@@ -219,14 +214,14 @@ DATAFLUX_INLINE duration network_estimate::time_of(std::uint64_t bytes) const no
   namespace tune = detail::concurrency;
   if (connection_bandwidth > 0) {
     const double body = static_cast<double>(bytes) / connection_bandwidth;
-    return first_byte + tune::from_seconds(std::min(body, tune::longest_body));
+    return first_byte + from_seconds(std::min(body, tune::longest_body));
   }
   return bytes < tune::telling_body ? first_byte : duration{0};
 }
 
 DATAFLUX_INLINE network_estimate concurrency_control::estimate() const noexcept {
-  return {.round_trip = detail::concurrency::from_seconds(first_bytes_.quantile(0.1)),
-          .first_byte = detail::concurrency::from_seconds(first_bytes_.quantile(0.5)),
+  return {.round_trip = from_seconds(first_bytes_.quantile(0.1)),
+          .first_byte = from_seconds(first_bytes_.quantile(0.5)),
           .connection_bandwidth = rates_.quantile(0.5),
           .goodput = goodput_};
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/detail/seconds.hpp>
 #include <dataflux/transfer/detail/concurrency_ramp.hpp>
 
 #include <algorithm>
@@ -27,8 +28,7 @@ DATAFLUX_INLINE int concurrency_ramp::on_arrivals(int limit, int most, const arr
   }
   if (now - measured_at_ < measured_for_) return limit;
   const std::uint64_t came = seen.bytes - std::min(seen.bytes, measured_from_);
-  const double rate =
-      static_cast<double>(came) / std::chrono::duration<double>(now - measured_at_).count();
+  const double rate = static_cast<double>(came) / to_seconds(now - measured_at_);
   if (base_limit_ > 0) {
     const double growth = static_cast<double>(limit) / base_limit_ - 1;
     over_ = rate <= (1 + detail::ramp::gain_per_step * growth) * base_rate_;

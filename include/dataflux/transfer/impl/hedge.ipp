@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/detail/seconds.hpp>
 #include <dataflux/transfer/detail/hedge.hpp>
 
 #include <algorithm>
@@ -69,8 +70,8 @@ DATAFLUX_INLINE hedge_decision hedge_policy::consider_body(hedged_read& read,
   if (waited < timeout) return {.next_check = deadline_after(body.first_byte, timeout)};
   // rest / received * waited > 2 * usual, without a division by 0
   const auto rest = static_cast<double>(body.length - std::min(body.received, body.length));
-  const auto slow = rest * std::chrono::duration<double>(waited).count();
-  const auto anew = detail::hedging::anew_times * std::chrono::duration<double>(body.usual).count();
+  const auto slow = rest * to_seconds(waited);
+  const auto anew = detail::hedging::anew_times * to_seconds(body.usual);
   const bool moved = std::exchange(read.seen, body.received) != body.received;
   if (moved && slow <= anew * static_cast<double>(body.received)) {
     return {.next_check = deadline_after(now, waited)};
@@ -129,12 +130,12 @@ DATAFLUX_INLINE void hedge_policy::throttled(time_point now) noexcept {
 }
 
 DATAFLUX_INLINE void hedge_policy::saw(duration waited) noexcept {
-  waits_.add(std::chrono::duration<double>(waited).count());
+  waits_.add(to_seconds(waited));
   if (waits_.count() < detail::hedging::least_samples) return;
   if (waits_.count() % detail::hedging::samples_per_threshold != 0) return;
-  const std::chrono::duration<double> slow(detail::hedging::times_percentile *
-                                           waits_.quantile(detail::hedging::percentile));
-  threshold_ = std::max(options_.floor, std::chrono::duration_cast<duration>(slow));
+  const duration slow = from_seconds(detail::hedging::times_percentile *
+                                     waits_.quantile(detail::hedging::percentile));
+  threshold_ = std::max(options_.floor, slow);
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI

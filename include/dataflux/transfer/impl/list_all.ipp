@@ -2,6 +2,7 @@
 
 #include <dataflux/transfer/detail/list_all.hpp>
 
+#include <memory>
 #include <string>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {

@@ -1,9 +1,9 @@
 #pragma once
 
+#include <dataflux/detail/seconds.hpp>
 #include <dataflux/transfer/detail/part_plan.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <string>
 
 namespace dataflux::inline DATAFLUX_ABI {
@@ -21,7 +21,7 @@ inline std::uint64_t round_up(std::uint64_t bytes, std::uint64_t to) noexcept {
 inline std::uint64_t usual_part(const part_plan_options& o, const store_traits& traits) noexcept {
   std::uint64_t wanted = o.memory / 16;
   if (o.connection_bandwidth > 0 && o.overhead > duration{0}) {
-    const double seconds = std::chrono::duration<double>(o.overhead).count();
+    const double seconds = to_seconds(o.overhead);
     wanted = static_cast<std::uint64_t>(std::min(8 * seconds * o.connection_bandwidth, 1e12));
   }
   std::uint64_t usual = least_usual_part;

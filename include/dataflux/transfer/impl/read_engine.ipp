@@ -3,7 +3,6 @@
 #include <dataflux/transfer/detail/engine_read.hpp>
 #include <dataflux/transfer/detail/read_engine.hpp>
 
-#include <algorithm>
 #include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/codec/detail/percent.hpp>
+#include <dataflux/detail/hexadecimal.hpp>
 #include <dataflux/detail/unique_name.hpp>
 #include <dataflux/store/detail/reserved_prefixes.hpp>
 #include <dataflux/transfer/detail/temporary_object.hpp>
@@ -9,7 +10,6 @@ namespace dataflux::inline DATAFLUX_ABI {
 
 namespace detail {
 inline constexpr std::size_t longest_temporary_name = 480;
-inline constexpr std::string_view temporary_digits = "0123456789abcdef";
 inline constexpr std::size_t temporary_digit_count = 16;
 }  // namespace detail
 
@@ -27,9 +27,7 @@ DATAFLUX_INLINE std::optional<temporary_target> target_of_temporary(std::string_
   const bool whole = name.size() < detail::longest_temporary_name;
   if (!name.starts_with(temporary_objects_prefix)) return std::nullopt;
   name.remove_prefix(temporary_objects_prefix.size());
-  if (name.size() <= digits || name[digits] != '-' ||
-      name.substr(0, digits).find_first_not_of(detail::temporary_digits) !=
-          std::string_view::npos) {
+  if (name.size() <= digits || name[digits] != '-' || !is_hex(name.substr(0, digits))) {
     return std::nullopt;
   }
   name.remove_prefix(digits + 1);

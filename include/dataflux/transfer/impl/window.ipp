@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/detail/seconds.hpp>
 #include <dataflux/transfer/detail/window.hpp>
 
 #include <algorithm>
@@ -142,7 +143,7 @@ DATAFLUX_INLINE void read_window::arrived(std::uint64_t item, duration took) noe
   entry& e = at(item);
   if (e.is == state::reading) e.is = state::ready;
   slow_read_ -= slow_read_ / detail::windowing::slow_read_memory;
-  slow_read_ = std::max(slow_read_, std::chrono::duration<double>(took).count());
+  slow_read_ = std::max(slow_read_, to_seconds(took));
 }
 
 DATAFLUX_INLINE void read_window::failed(std::uint64_t item) {
@@ -164,7 +165,7 @@ DATAFLUX_INLINE void read_window::asked(time_point now, bool ready) {
   namespace ahead = detail::windowing;
   if (taken_at_ != never) {
     const double keep = 1 - 1 / ahead::think_memory;
-    think_seconds_ = keep * think_seconds_ + std::chrono::duration<double>(now - taken_at_).count();
+    think_seconds_ = keep * think_seconds_ + to_seconds(now - taken_at_);
     thinks_ = keep * thinks_ + 1;
     taken_at_ = never;
   }

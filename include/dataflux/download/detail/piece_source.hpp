@@ -1,0 +1,39 @@
+#pragma once
+
+#include <dataflux/detail/unique_function.hpp>
+#include <dataflux/download/detail/get_unit.hpp>
+#include <dataflux/download/getter.hpp>
+#include <dataflux/store/object_columns.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace dataflux::inline DATAFLUX_ABI::detail {
+
+/// Private: where the next requests of a stream come from: fills in `request` and `name`. As
+/// get_source. After taken::nothing it is asked again when the stream is woken.
+using piece_source = unique_function<taken(get_piece&)>;
+
+piece_source pieces_of(get_source source);
+piece_source pieces_of(std::vector<get_request> requests);
+piece_source pieces_of(object_columns objects);
+/// Rows by their numbers.
+piece_source pieces_of(object_columns objects, std::vector<std::uint64_t> rows);
+
+/// Private: objects of which rows are named.
+struct get_rows {
+  object_columns objects{};
+};
+
+/// Private: a request as a piece.
+void fill_piece(get_request request, get_piece& into);
+/// The same of the row of that number, which is refused where there is none. The name stays in
+/// `from`, which the piece keeps.
+void fill_piece(std::uint64_t row, const std::shared_ptr<const get_rows>& from, get_piece& into);
+
+}  // namespace dataflux::inline DATAFLUX_ABI::detail
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/download/impl/piece_source.ipp>
+#endif
