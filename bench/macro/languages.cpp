@@ -1,5 +1,5 @@
-// The same work by our C++ and by our C ABI, each with requests that are pushed and records or items
-// in batches: what a binding pays for the boundary. Cases: many16k-cpp, many16k-c (get_many),
+// The same work by our C++ and by our C ABI, each with requests that are pushed and records or
+// items in batches: what a binding pays for the boundary. Cases: many16k-cpp, many16k-c (get_many),
 // one16k-cpp, one16k-c (single reads that are submitted, `concurrency` in flight).
 
 #include <dataflux.h>
@@ -72,12 +72,12 @@ class by_cpp final : public worker {
     dataflux::completion_queue queue;
     std::uint64_t begun = 0;
     const auto begin = [&](std::uint64_t which) {
-      reads[which].op = dataflux::submit_get_one(context_,
-                                                 {.bucket = std::string(bench::bucket),
-                                                  .object = std::string(bench::small_object),
-                                                  .range = dataflux::byte_range::span(
-                                                      0, bench::small_size)},
-                                                 reads[which].memory);
+      reads[which].op =
+          dataflux::submit_get_one(context_,
+                                   {.bucket = std::string(bench::bucket),
+                                    .object = std::string(bench::small_object),
+                                    .range = dataflux::byte_range::span(0, bench::small_size)},
+                                   reads[which].memory);
       reads[which].op.notify(queue, which);
       ++begun;
     };
@@ -146,8 +146,8 @@ class by_c final : public worker {
     for (std::uint64_t done = 0; done < count;) {
       if (pushed < count && pushed - done < pushed_at_once / 2) {
         std::size_t taken = 0;
-        const auto some = static_cast<std::size_t>(
-            std::min<std::uint64_t>(pushed_at_once, count - pushed));
+        const auto some =
+            static_cast<std::size_t>(std::min<std::uint64_t>(pushed_at_once, count - pushed));
         check(dataflux_getter_push(getter, &columns, some, &taken, &why), why);
         pushed += taken;
         if (pushed == count) dataflux_getter_finish(getter);

@@ -190,9 +190,7 @@ void dataflux_get_many_options_init(dataflux_get_many_options* options) {
   dataflux_c::init_options(options);
 }
 
-void dataflux_get_columns_init(dataflux_get_columns* columns) {
-  dataflux_c::init_options(columns);
-}
+void dataflux_get_columns_init(dataflux_get_columns* columns) { dataflux_c::init_options(columns); }
 
 dataflux_status dataflux_get_many(dataflux_client* client, const dataflux_get_many_options* options,
                                   const dataflux_listing* listing, const uint64_t* rows,

@@ -8,14 +8,14 @@
 
 #include <stdio.h>
 
-static int fail(dataflux_error *why) {
+static int fail(dataflux_error* why) {
   fprintf(stderr, "%s\n", dataflux_error_text(why));
   dataflux_error_free(why);
   return 1;
 }
 
-static int print(const dataflux_listing *listing) {
-  dataflux_error *why = NULL;
+static int print(const dataflux_listing* listing) {
+  dataflux_error* why = NULL;
   dataflux_chunk c;
   uint64_t bytes = 0;
   /* A listing lies in chunks, each with its columns in one piece. */
@@ -34,11 +34,11 @@ static int print(const dataflux_listing *listing) {
   return 0;
 }
 
-int main(int argc, char **argv) {
-  dataflux_error *why = NULL;
-  dataflux_client *client = NULL;
-  dataflux_operation *op = NULL;
-  dataflux_listing *listing = NULL;
+int main(int argc, char** argv) {
+  dataflux_error* why = NULL;
+  dataflux_client* client = NULL;
+  dataflux_operation* op = NULL;
+  dataflux_listing* listing = NULL;
   dataflux_list_options options;
   int status = 1;
   if (argc < 2) return 2;

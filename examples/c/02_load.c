@@ -7,14 +7,14 @@
 
 enum { batch = 64 };
 
-static int fail(dataflux_error *why) {
+static int fail(dataflux_error* why) {
   fprintf(stderr, "%s\n", dataflux_error_text(why));
   dataflux_error_free(why);
   return 1;
 }
 
 /* Takes records until the last one, and gives how many objects could not be read. */
-static int read_all(dataflux_queue *queue) {
+static int read_all(dataflux_queue* queue) {
   dataflux_record records[batch];
   uint64_t slabs[batch];
   size_t count = 0;
@@ -26,7 +26,7 @@ static int read_all(dataflux_queue *queue) {
     if (status == DATAFLUX_INTERRUPTED) continue; /* a signal handler has run */
     if (status != DATAFLUX_OK) return -1;
     for (size_t i = 0; i < count; ++i) {
-      const dataflux_record *r = &records[i];
+      const dataflux_record* r = &records[i];
       slabs[i] = r->slab;
       if (r->error != 0) failed += fail(dataflux_queue_error(queue, r->error));
       if ((r->flags & DATAFLUX_RECORD_END) != 0) {
@@ -44,13 +44,13 @@ static int read_all(dataflux_queue *queue) {
   return failed;
 }
 
-int main(int argc, char **argv) {
-  dataflux_error *why = NULL;
-  dataflux_client *client = NULL;
-  dataflux_queue *queue = NULL;
-  dataflux_operation *op = NULL;
-  dataflux_listing *listing = NULL;
-  dataflux_getter *getter = NULL;
+int main(int argc, char** argv) {
+  dataflux_error* why = NULL;
+  dataflux_client* client = NULL;
+  dataflux_queue* queue = NULL;
+  dataflux_operation* op = NULL;
+  dataflux_listing* listing = NULL;
+  dataflux_getter* getter = NULL;
   dataflux_list_options list;
   dataflux_get_many_options many;
   int status = 1;

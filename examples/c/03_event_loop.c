@@ -10,14 +10,14 @@
 #include <stdio.h>
 #include <string.h>
 
-static int fail(dataflux_error *why) {
+static int fail(dataflux_error* why) {
   fprintf(stderr, "%s\n", dataflux_error_text(why));
   dataflux_error_free(why);
   return 1;
 }
 
 /* What has come, without waiting; gives how many answers that were. */
-static int take(dataflux_queue *queue) {
+static int take(dataflux_queue* queue) {
   dataflux_record r;
   size_t count = 0;
   int taken = 0;
@@ -36,10 +36,10 @@ static int take(dataflux_queue *queue) {
   return taken;
 }
 
-int main(int argc, char **argv) {
-  dataflux_error *why = NULL;
-  dataflux_client *client = NULL;
-  dataflux_queue *queue = NULL;
+int main(int argc, char** argv) {
+  dataflux_error* why = NULL;
+  dataflux_client* client = NULL;
+  dataflux_queue* queue = NULL;
   dataflux_object_options object;
   char line[1100];
   uint64_t lines = 0;

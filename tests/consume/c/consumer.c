@@ -4,8 +4,8 @@
 #include <stdio.h>
 
 int main(void) {
-  dataflux_error *why = NULL;
-  dataflux_queue *queue = NULL;
+  dataflux_error* why = NULL;
+  dataflux_queue* queue = NULL;
   if (dataflux_queue_create(&queue, &why) != DATAFLUX_OK) {
     printf("%s\n", dataflux_error_text(why));
     return 1;
