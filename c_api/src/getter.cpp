@@ -115,7 +115,6 @@ struct dataflux_getter : dataflux_c::handle {
 
 namespace {
 
-using dataflux_c::client_state;
 using dataflux_c::errc;
 using dataflux_c::error;
 using dataflux_c::getter_state;

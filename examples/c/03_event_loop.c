@@ -3,7 +3,6 @@
  *     c_03_event_loop BUCKET < NAMES
  *
  * Each line is the name of an object; what is known of it is printed as soon as it is there. */
-#define _POSIX_C_SOURCE 200809L
 #include <dataflux.h>
 
 #include <poll.h>

@@ -6,6 +6,7 @@
 #include <dataflux/detail/spare_memory.hpp>
 
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -43,12 +44,12 @@ class shared_bytes {
   /// `lent` is not 0. Once for each time that it was lent, on any thread; in the child of a fork
   /// without a lock.
   static void give_back(std::uint64_t lent) noexcept {
-    const ref<slab> share = ref<slab>::adopt(reinterpret_cast<slab*>(lent));
+    const ref<slab> share = ref<slab>::adopt(slab_of(lent));
     share->returned_one();
   }
   /// All the memory of a slab that is lent.
   static bytes_span memory_of(std::uint64_t lent) noexcept {
-    return reinterpret_cast<const slab*>(lent)->memory.span();
+    return slab_of(lent)->memory.span();
   }
 
  private:
@@ -77,6 +78,9 @@ class shared_bytes {
     const std::shared_ptr<std::atomic<std::uint64_t>> lent_bytes;
     std::atomic<std::uint32_t> lent{0};
   };
+  static slab* slab_of(std::uint64_t lent) noexcept {
+    return std::bit_cast<slab*>(static_cast<std::uintptr_t>(lent));
+  }
   shared_bytes(ref<slab> owner, bytes_span bytes) noexcept
       : owner_(std::move(owner)), bytes_(bytes) {}
 

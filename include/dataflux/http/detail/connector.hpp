@@ -48,7 +48,8 @@ class connector {
   /// False when there is no memory; the stream is to be closed all the same.
   bool open(stream& s, const origin& to, const std::vector<std::string>& addresses,
             duration timeout, void* user);
-  /// Takes a stream that finished without failure away from curl's watch; gives its descriptor.
+  /// Takes a stream that finished without failure away from curl's watch; gives its descriptor,
+  /// which stays open until close(). -1 if there is none, or if the peer has spoken unasked.
   int adopt(stream& s) noexcept;
   /// Ends a stream in any state. A connect under way is given up without a finished entry.
   void close(stream& s) noexcept;

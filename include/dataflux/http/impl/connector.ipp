@@ -380,10 +380,21 @@ DATAFLUX_INLINE bool connector::next_finished(finished& out) {
   return false;
 }
 
+/// A connection that no transfer of curl's has is closed by it, whosever it is, when another one
+/// begins: if it is older than 118 s, if the peer has ended it, or if it has something to read.
+/// From the first receive on, a transfer that only connects has its own again. False if the peer
+/// has spoken, who has not been asked anything.
+inline bool hold_connection(::CURL* easy) noexcept {
+  char unasked = 0;
+  std::size_t count = 0;
+  static_cast<void>(::curl_easy_recv(easy, &unasked, 1, &count));
+  return count == 0;
+}
+
 DATAFLUX_INLINE int connector::adopt(stream& s) noexcept {
   curl_socket_t descriptor = CURL_SOCKET_BAD;
   static_cast<void>(::curl_easy_getinfo(s.easy_, CURLINFO_ACTIVESOCKET, &descriptor));
-  if (descriptor < 0) return -1;
+  if (descriptor < 0 || !hold_connection(s.easy_)) return -1;
   state_->connects.unwatch(descriptor);
   s.socket_ = socket_end(descriptor);
   if (::ssl_st* const tls = state::attempt_of(s.easy_).tls; tls != nullptr) {

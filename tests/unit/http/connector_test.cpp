@@ -1,0 +1,89 @@
+#include <dataflux/http/detail/connector.hpp>
+#include <dataflux/http/detail/socket_watch.hpp>
+
+#include <support/catch.hpp>
+#include <support/raw_server.hpp>
+
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <thread>
+
+namespace connector_test {
+
+namespace {
+
+namespace http = dataflux::http;
+using http::detail::connector;
+using http::detail::stream;
+using peer = raw_server::peer;
+
+/// Connectors on an epoll descriptor, driven as an I/O thread does.
+struct fixture {
+  explicit fixture(const raw_server& server)
+      : where{.tls = false, .host = "127.0.0.1", .port = server.port()} {}
+  ~fixture() { ::close(epoll); }
+  fixture(const fixture&) = delete;
+  fixture& operator=(const fixture&) = delete;
+
+  /// Connects, and gives the descriptor.
+  int open(stream& s) {
+    REQUIRE(subject.open(s, where, {"127.0.0.1"}, std::chrono::seconds(60), &s));
+    connector::finished end;
+    while (!subject.next_finished(end)) {
+      ::epoll_event event{};
+      if (::epoll_wait(epoll, &event, 1, 1) == 1) {
+        subject.handle_socket(static_cast<int>(event.data.u64 >> 1U), event.events);
+      }
+      subject.handle_timers(dataflux::clock::now());
+    }
+    REQUIRE(end.failure == http::transport_failure::none);
+    return subject.adopt(s);
+  }
+
+  const http::origin where;
+  const http::curl_transport_options options{};
+  const int epoll{::epoll_create1(EPOLL_CLOEXEC)};
+  connector subject{options, epoll};
+};
+
+/// Which socket a descriptor is; 0 if none.
+::ino_t socket_of(int descriptor) {
+  struct stat what {};
+  return ::fstat(descriptor, &what) == 0 ? what.st_ino : 0;
+}
+
+}  // namespace
+
+TEST_CASE("connector: a stream is its owner's while others connect", "[http]") {
+  const bool speaks = GENERATE(false, true);
+  raw_server server({[speaks](peer& p) {
+                       p.some();
+                       speaks ? static_cast<void>(p.send("something to read")) : p.finish();
+                       p.stall();
+                     },
+                     [](peer& p) { p.stall(); }});
+  fixture f(server);
+  stream first;
+  const int descriptor = f.open(first);
+  REQUIRE(descriptor >= 0);
+  const auto socket = socket_of(descriptor);
+  REQUIRE(socket != 0);
+  REQUIRE(::write(descriptor, "x", 1) == 1);
+  pollfd readable{descriptor, POLLIN, 0};
+  REQUIRE(::poll(&readable, 1, 60'000) == 1);
+  // curl looks for dead connections once a second at most.
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));
+  stream second;
+  const int other = f.open(second);
+  CHECK(other != descriptor);
+  CHECK(socket_of(descriptor) == socket);
+  f.subject.close(first);
+  f.subject.close(second);
+  CHECK(socket_of(descriptor) == 0);
+}
+
+}  // namespace connector_test
