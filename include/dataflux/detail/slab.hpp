@@ -6,9 +6,9 @@
 #include <dataflux/detail/spare_memory.hpp>
 
 #include <atomic>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -48,9 +48,7 @@ class shared_bytes {
     share->returned_one();
   }
   /// All the memory of a slab that is lent.
-  static bytes_span memory_of(std::uint64_t lent) noexcept {
-    return slab_of(lent)->memory.span();
-  }
+  static bytes_span memory_of(std::uint64_t lent) noexcept { return slab_of(lent)->memory.span(); }
 
  private:
   friend class slab_writer;
@@ -79,7 +77,10 @@ class shared_bytes {
     std::atomic<std::uint32_t> lent{0};
   };
   static slab* slab_of(std::uint64_t lent) noexcept {
-    return std::bit_cast<slab*>(static_cast<std::uintptr_t>(lent));
+    slab* of = nullptr;
+    static_assert(sizeof lent == sizeof(void*));
+    std::memcpy(&of, &lent, sizeof lent);
+    return of;
   }
   shared_bytes(ref<slab> owner, bytes_span bytes) noexcept
       : owner_(std::move(owner)), bytes_(bytes) {}
