@@ -128,7 +128,6 @@ int main(int argc, char** argv) {
   const bench::stopwatch watch;
   const bench::tally done = client.run(given.count, false);
   const double reader = bench::own_time() - reader_before;
-  watch.print(done, ", \"in_flight\": " + std::to_string(client.concurrency()) +
-                        ", \"reader\": " + std::to_string(reader) +
-                        ", \"threads\": " + bench::times_since(before));
+  watch.print(done, ", \"in_flight\": " + std::to_string(client.concurrency()) + ", \"reader\": " +
+                        std::to_string(reader) + ", \"threads\": " + bench::times_since(before));
 }

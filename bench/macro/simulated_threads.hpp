@@ -104,11 +104,10 @@ class threaded_store final : public dataflux::object_store {
     simulated_thread& mine = *threads_[next_++ % threads_.size()];
     mine.post([this, &mine, &sink, request, done = std::move(done)]() mutable {
       network_.start(request, sink, [this, &mine, done = std::move(done)](auto outcome) mutable {
-        mine.post(
-            [this, &mine, done = std::move(done), outcome = std::move(outcome)]() mutable {
-              mine.charge(costs_.transfer);
-              done(std::move(outcome));
-            });
+        mine.post([this, &mine, done = std::move(done), outcome = std::move(outcome)]() mutable {
+          mine.charge(costs_.transfer);
+          done(std::move(outcome));
+        });
       });
     });
   }
@@ -149,7 +148,8 @@ class threaded_store final : public dataflux::object_store {
   void start(const dataflux::list_parts_request& r, completion<dataflux::part_page> d) override {
     network_.start(r, std::move(d));
   }
-  void start(const dataflux::list_uploads_request& r, completion<dataflux::upload_page> d) override {
+  void start(const dataflux::list_uploads_request& r,
+             completion<dataflux::upload_page> d) override {
     network_.start(r, std::move(d));
   }
   using object_store::start;
