@@ -82,7 +82,8 @@ SCHEME_WORDS = {"http": "plain", "https": "TLS 1.3"}
 CANCEL_AIMS = {"cancel to completion": ("cancel_ms", 5.0), "destroy to joined": ("destroy_ms", 50.0)}
 SIMULATIONS = {"list_sim": list_sim, "epoch_sim": epoch_sim, "tail": tail, "storm": storm}
 FILE_BYTES = 2 << 30  # of file1g: the new file beside the last one
-NAMES = [*CASES, *GROUPS, "cancel", "build", "cp", "save", "trace", "micro", "list_socket", "scale", *SIMULATIONS]
+NAMES = [*CASES, *GROUPS, "cancel", "build", "cp", "save", "trace", "micro", "list_socket", "scale",
+         *SIMULATIONS]
 
 
 class LoadServer:

@@ -124,8 +124,10 @@ int main(int argc, char** argv) {
   downloads client(given, batch);
   client.run(std::max<std::uint64_t>(given.warmup, given.count / 8), true);
   const auto before = bench::thread_times();
+  const double reader_before = bench::own_time();
   const bench::stopwatch watch;
   const bench::tally done = client.run(given.count, false);
-  watch.print(done, ", \"in_flight\": " + std::to_string(client.concurrency()) +
-                        ", \"threads\": " + bench::times_since(before));
+  const double reader = bench::own_time() - reader_before;
+  watch.print(done, ", \"in_flight\": " + std::to_string(client.concurrency()) + ", \"reader\": " +
+                        std::to_string(reader) + ", \"threads\": " + bench::times_since(before));
 }

@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "simulated_threads.hpp"
+
 /// An epoch through the real getter, over a simulated network, in simulated time.
 
 /// A region of a cloud, seen from a machine in it.
@@ -50,6 +52,9 @@ struct epoch_plan {
   dataflux::get_order order{dataflux::get_order::as_asked};
   std::optional<dataflux::compose_options> compose{};
   dataflux::transfer_options transfer{};
+  /// I/O threads whose CPUs may be the limit, and what a read costs them. 0: CPU is free.
+  std::size_t threads{0};
+  read_costs costs{};
 
   std::uint64_t items() const noexcept { return objects * epochs; }
 };
@@ -64,12 +69,14 @@ struct epoch_sample {
   std::uint64_t borrowed{0};
   int limit{0};
   std::size_t in_flight{0};
+  std::vector<double> busy{};  ///< CPU seconds of each I/O thread so far; the strand's is first
 };
 
 struct epoch_outcome {
   /// Every 10 ms, then the end.
   std::vector<epoch_sample> samples{};
   std::vector<double> completions{};  ///< seconds from the pull of a request to its item
+  double last_pulled{0};  ///< when the last request was pulled: the end of the steady state
   std::uint64_t peak_held{0};
   std::uint64_t peak_borrowed{0};
   std::uint64_t requests{0};  ///< reads
@@ -89,7 +96,12 @@ struct epoch_outcome {
 class simulated_epoch {
  public:
   simulated_epoch(const simulated_network& network, const epoch_plan& plan)
-      : plan_(plan), store_(clock_, network.options()), context_(store_, plan.transfer) {
+      : plan_(plan),
+        store_(clock_, network.options()),
+        threads_(plan.threads == 0
+                     ? nullptr
+                     : std::make_unique<threaded_store>(clock_, store_, plan.threads, plan.costs)),
+        context_(seen_store(), plan.transfer) {
     for (std::uint64_t i = 0; i < plan.objects; ++i) {
       rows_.push_back({.object = name_of(i), .object_size = plan.bytes});
       rows_.back().generation =
@@ -117,8 +129,8 @@ class simulated_epoch {
     outcome_.peak_held = outcome_.counters.peak_held;
     outcome_.requests = store_.counters().of(dataflux::store_verb::read);
     outcome_.composed = store_.counters().of(dataflux::store_verb::compose);
+    clock_.run();  // a getter waits for its stream where it is not on the strand
     items_.reset();
-    clock_.run();
     return std::move(outcome_);
   }
 
@@ -130,10 +142,15 @@ class simulated_epoch {
     std::snprintf(text, sizeof text, "train/%010llu", static_cast<unsigned long long>(i));
     return text;
   }
+  dataflux::object_store& seen_store() noexcept {
+    if (threads_ != nullptr) return *threads_;
+    return store_;
+  }
   double now() const { return std::chrono::duration<double>(clock_.now() - began_).count(); }
   std::optional<dataflux::get_request> pull() {
     if (pulled_ == plan_.items()) return std::nullopt;
     outcome_.completions[pulled_] = -now();
+    outcome_.last_pulled = now();
     return rows_[pulled_++ % rows_.size()];
   }
   void ask() {
@@ -184,12 +201,14 @@ class simulated_epoch {
                                 .held = counters.held,
                                 .borrowed = counters.borrowed,
                                 .limit = counters.concurrency,
-                                .in_flight = counters.in_flight});
+                                .in_flight = counters.in_flight,
+                                .busy = threads_ ? threads_->busy() : std::vector<double>{}});
   }
 
   const epoch_plan plan_;
   dataflux::virtual_scheduler clock_{};
   dataflux::memory_store store_;
+  std::unique_ptr<threaded_store> threads_;
   dataflux::transfer_context context_;
   std::vector<dataflux::get_request> rows_{};
   std::optional<dataflux::getter> items_{};

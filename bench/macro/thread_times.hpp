@@ -2,10 +2,13 @@
 // CPU time of each thread of this process.
 
 #include <cstdint>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <string>
+
+#include <unistd.h>
 
 namespace bench {
 
@@ -20,10 +23,18 @@ inline std::map<std::string, std::uint64_t> thread_times() {
   return found;
 }
 
-/// What each thread has taken since `before`, in seconds, as a JSON array.
+/// Of the caller's thread, in seconds since it began.
+inline double own_time() {
+  timespec ran{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ran);
+  return static_cast<double>(ran.tv_sec) + static_cast<double>(ran.tv_nsec) * 1e-9;
+}
+
+/// What each thread but the caller's has taken since `before`, in seconds, as a JSON array.
 inline std::string times_since(const std::map<std::string, std::uint64_t>& before) {
   std::string text = "[";
   for (const auto& [thread, ran] : thread_times()) {
+    if (thread == std::to_string(::gettid())) continue;
     const auto then = before.find(thread);
     const std::uint64_t taken = ran - (then == before.end() ? 0 : then->second);
     text += (text.size() > 1 ? ", " : "") + std::to_string(static_cast<double>(taken) * 1e-9);
