@@ -34,7 +34,7 @@ inline error writer_ended() {
 
 /// Ends the upload, of which no part has memory; gives what it fails with.
 inline error fail_for_memory(std::shared_ptr<object_upload> upload, scheduler& strand) {
-  const error why(errc::resource_exhausted, "there is no memory for a part");
+  error why(errc::resource_exhausted, "there is no memory for a part");
   strand.post([upload = std::move(upload), why] { upload->fail(why); });
   return why;
 }
