@@ -394,7 +394,9 @@ inline bool hold_connection(::CURL* easy) noexcept {
 DATAFLUX_INLINE int connector::adopt(stream& s) noexcept {
   curl_socket_t descriptor = CURL_SOCKET_BAD;
   static_cast<void>(::curl_easy_getinfo(s.easy_, CURLINFO_ACTIVESOCKET, &descriptor));
-  if (descriptor < 0 || !hold_connection(s.easy_)) return -1;
+  if (descriptor < 0) return -1;
+  // Over TLS the first reply is received by curl, which does the same.
+  if (s.receives_ == stream::way::socket && !hold_connection(s.easy_)) return -1;
   state_->connects.unwatch(descriptor);
   s.socket_ = socket_end(descriptor);
   if (::ssl_st* const tls = state::attempt_of(s.easy_).tls; tls != nullptr) {
