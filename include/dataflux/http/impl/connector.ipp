@@ -380,23 +380,15 @@ DATAFLUX_INLINE bool connector::next_finished(finished& out) {
   return false;
 }
 
-/// A connection that no transfer of curl's has is closed by it, whosever it is, when another one
-/// begins: if it is older than 118 s, if the peer has ended it, or if it has something to read.
-/// From the first receive on, a transfer that only connects has its own again. False if the peer
-/// has spoken, who has not been asked anything.
-inline bool hold_connection(::CURL* easy) noexcept {
-  char unasked = 0;
-  std::size_t count = 0;
-  static_cast<void>(::curl_easy_recv(easy, &unasked, 1, &count));
-  return count == 0;
-}
-
 DATAFLUX_INLINE int connector::adopt(stream& s) noexcept {
   curl_socket_t descriptor = CURL_SOCKET_BAD;
   static_cast<void>(::curl_easy_getinfo(s.easy_, CURLINFO_ACTIVESOCKET, &descriptor));
   if (descriptor < 0) return -1;
-  // Over TLS the first reply is received by curl, which does the same.
-  if (s.receives_ == stream::way::socket && !hold_connection(s.easy_)) return -1;
+  // When a transfer begins, curl closes what looks old or dead among connections that no transfer
+  // has. This one has ours again from its first receive, which over TLS is that of the first reply.
+  std::byte unasked{};
+  const bool plain = s.receives_ == stream::way::socket;
+  if (plain && s.receive_by_curl({&unasked, 1}).status == stream::status::ok) return -1;
   state_->connects.unwatch(descriptor);
   s.socket_ = socket_end(descriptor);
   if (::ssl_st* const tls = state::attempt_of(s.easy_).tls; tls != nullptr) {
