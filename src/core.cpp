@@ -3,4 +3,5 @@
 #include <dataflux/impl/collecting_sink.ipp>
 #include <dataflux/impl/error.ipp>
 #include <dataflux/impl/fork_generation.ipp>
-#include <dataflux/impl/log_observer.ipp>
+#include <dataflux/impl/latency_histogram.ipp>
+#include <dataflux/impl/observer.ipp>

@@ -1,5 +1,6 @@
 #include <dataflux/exec/impl/blocking_worker.ipp>
 #include <dataflux/exec/impl/completion_queue.ipp>
+#include <dataflux/exec/impl/event_ring.ipp>
 #include <dataflux/exec/impl/fork.ipp>
 #include <dataflux/exec/impl/hidden_file.ipp>
 #include <dataflux/exec/impl/interrupt_source.ipp>

@@ -5,6 +5,7 @@
 #include <dataflux/gcs/impl/change_verbs.ipp>
 #include <dataflux/gcs/impl/client.ipp>
 #include <dataflux/gcs/impl/client_core.ipp>
+#include <dataflux/gcs/impl/client_snapshot.ipp>
 #include <dataflux/gcs/impl/endpoint.ipp>
 #include <dataflux/gcs/impl/error_reply.ipp>
 #include <dataflux/gcs/impl/goog_hash.ipp>

@@ -21,7 +21,8 @@
 /// | find and remove what killed processes have left | find_leftovers(), remove_leftovers() |
 /// | list the buckets of a project | list_all_buckets_request |
 /// | stop on Ctrl-C | interrupt_source |
-/// | see what happens | observer; log_observer writes it to stderr |
+/// | see what happens | observer; log_observer writes it to stderr, event_ring keeps it |
+/// | measure it | gcs::client::snapshot(), to_json(), to_prometheus() |
 /// | know what failed | result, error |
 ///
 /// Anything a store can do beyond that is a verb of object_store (store/object_store.hpp), which
@@ -38,13 +39,13 @@
 #include <dataflux/download/download_file.hpp>
 #include <dataflux/download/get_one.hpp>
 #include <dataflux/download/getter.hpp>
+#include <dataflux/exec/event_ring.hpp>
 #include <dataflux/exec/interrupt_source.hpp>
 #include <dataflux/folder/copy_folder.hpp>
 #include <dataflux/gcs/client.hpp>
 #include <dataflux/list/fast_list.hpp>
 #include <dataflux/list/manifest.hpp>
 #include <dataflux/list/manifest_refresh.hpp>
-#include <dataflux/log_observer.hpp>
 #include <dataflux/transfer/leftovers.hpp>
 #include <dataflux/transfer/remove_objects.hpp>
 #include <dataflux/transfer/transfer_context.hpp>

@@ -1,12 +1,16 @@
 #pragma once
 
 #include <dataflux/deadline.hpp>
+#include <dataflux/detail/latency_histogram.hpp>
 #include <dataflux/error.hpp>
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace dataflux::inline DATAFLUX_ABI {
 
@@ -84,11 +88,56 @@ class observer {
   virtual void on_list(const list_event&) noexcept {}
 };
 
-/// Running totals of a client.
+/// Writes what a client does as lines of time, level and text. The library itself never prints; a
+/// program that wants to see chooses this:
+///
+///     dataflux::log_observer log;                              // DATAFLUX_LOG=debug ./program
+///     auto client = gcs::client::create({.observer = &log});
+///
+///     2026-11-22T21:44:43.127Z warning objects.get gs://data/o attempt 1 failed: unavailable ...
+///
+/// Log lines come at the level they have, attempts that failed and are repeated at `warning`, the
+/// progress of listings at `info` and once a second at most, every request at `debug`.
+///
+/// Errors: none. A line that cannot be written is lost, and a line of more than 4 KiB is cut.
+/// Lifetime: outlives every client that was given it. The descriptor is borrowed.
+/// Threads: all members from any thread. Lines do not mix: each is one write(2), of no more than
+/// what a pipe takes at once. A descriptor that nobody reads from blocks the I/O threads.
+/// Cost: no allocation; a comparison for what is below the level.
+class log_observer final : public observer {
+ public:
+  /// By DATAFLUX_LOG, read now: debug, info, warning, error or off. Without it, or when it is
+  /// empty: warning. Of another text the first line says so.
+  explicit log_observer(int descriptor = 2) noexcept;
+  /// From `least` on, whatever the variable says; nothing = off.
+  explicit log_observer(std::optional<log_level> least, int descriptor = 2) noexcept
+      : least_(least), descriptor_(descriptor) {}
+
+  /// Nothing = off.
+  std::optional<log_level> level() const noexcept { return least_; }
+
+  DATAFLUX_INLINE void on_log(log_level level, std::string_view line) noexcept override;
+  DATAFLUX_INLINE void on_request(const request_event& event) noexcept override;
+  DATAFLUX_INLINE void on_retry(const retry_event& event) noexcept override;
+  DATAFLUX_INLINE void on_list(const list_event& event) noexcept override;
+
+ private:
+  bool shows(log_level level) const noexcept { return least_ && level >= *least_; }
+
+  std::optional<log_level> least_{log_level::warning};
+  const int descriptor_;
+  std::atomic<std::int64_t> last_list_{0};  ///< when, in ns of the clock
+};
+
+/// Running totals of a client. A copy has the numbers of its moment.
 ///
 /// Threads: written by I/O threads, read from anywhere at any time. The numbers of one reading need
 /// not belong to one instant.
 struct counters {
+  counters() = default;
+  counters(const counters& other) noexcept;
+  counters& operator=(const counters& other) noexcept;
+
   std::atomic<std::uint64_t> requests_a{0};
   std::atomic<std::uint64_t> requests_b{0};
   std::atomic<std::uint64_t> requests_free{0};
@@ -110,4 +159,74 @@ struct counters {
   }
 };
 
+/// The attempts of one verb. Times are those of turns of the I/O thread: what begins and ends in
+/// one turn took none.
+struct verb_latency {
+  /// Such as "objects.get".
+  std::string_view verb{};
+  /// From when the call, or its next attempt, reached its I/O thread until it had a connection:
+  /// waiting for a token, for its turn and in line. Its count is that of requests begun.
+  latency_histogram queued{};
+  /// From there to the first byte of the reply; sending the body is part of it. Its count is that
+  /// of requests with a reply.
+  latency_histogram first_byte{};
+  /// From there to the last one. Its count is that of whole replies, refusals included.
+  latency_histogram body{};
+};
+
+/// The connections of a transport; clients that share one share these.
+struct connection_snapshot {
+  /// In all: idle, being made, and at work.
+  std::size_t open{0};
+  std::size_t idle{0};
+  std::size_t connecting{0};
+  /// Requests in line for a connection.
+  std::size_t waiting{0};
+  /// Of a new connection, TLS included, the name's resolution not. Failed ones are not counted.
+  latency_histogram connect{};
+};
+
+/// Requests of one kind to one bucket, as the service's limits go (docs/tuning.md).
+struct pacing_snapshot {
+  std::string bucket{};
+  /// "read", "write" or "metadata".
+  std::string_view kind{};
+  /// The service has refused some of late: rate and concurrency hold.
+  bool limited{false};
+  /// Starts a second that are allowed now, and requests in flight; 0 when not limited.
+  double rate{0};
+  double concurrency{0};
+  std::size_t in_flight{0};
+  /// Calls in line for their turn.
+  std::size_t waiting{0};
+  std::uint64_t started{0};
+  /// Of them, those that the service refused for their rate.
+  std::uint64_t rejected{0};
+};
+
+/// The memory of a transfer_context, in bytes.
+struct memory_snapshot {
+  std::uint64_t cap{0};
+  std::uint64_t held{0};      ///< under it: read ahead, or being read
+  std::uint64_t borrowed{0};  ///< with readers, beside it
+  std::uint64_t upload_cap{0};
+  std::uint64_t upload_held{0};
+};
+
+/// What a client has done and does now (gcs::client::snapshot()), a copy that belongs to nobody.
+struct client_snapshot {
+  counters totals{};
+  /// Verbs that have been used, in the order of docs/retries.md.
+  std::vector<verb_latency> verbs{};
+  connection_snapshot connections{};
+  /// By bucket and kind, those that have been used.
+  std::vector<pacing_snapshot> pacing{};
+  /// Of whom the caller says so: `seen.memory = context.memory()`.
+  std::optional<memory_snapshot> memory{};
+};
+
 }  // namespace dataflux::inline DATAFLUX_ABI
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/impl/observer.ipp>
+#endif

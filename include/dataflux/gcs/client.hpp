@@ -106,6 +106,10 @@ class client final : public object_store {
   const gcs::endpoint& endpoint() const noexcept;
   /// What has been done so far; also valid to read while calls are under way.
   const counters& totals() const noexcept;
+  /// The same with latencies, connections and pacing: see observer.hpp. The child of a fork sees
+  /// nothing. Cost: some microseconds for each verb and bucket in use, and no wait but for short
+  /// locks.
+  client_snapshot snapshot() const;
   /// An access token that the application acquired itself; replaces the current one.
   /// Errors: invalid_argument for one that is empty, has control characters or has expired;
   /// failed_precondition at an emulator, which gets none without
@@ -180,11 +184,24 @@ class client final : public object_store {
 
 }  // namespace dataflux::inline DATAFLUX_ABI::gcs
 
+namespace dataflux::inline DATAFLUX_ABI {
+
+/// One JSON object with the members of client_snapshot, times in nanoseconds. A histogram has its
+/// count, sum, the quantiles 0.5, 0.9 and 0.99, and those buckets that are not empty as pairs of
+/// limit and count; null = longer than 137 s. `memory` may be null.
+std::string to_json(const client_snapshot& seen);
+/// The same in Prometheus' text format (version 0.0.4), names begin with "dataflux_". Times are in
+/// seconds, and a histogram has one bucket for each doubling.
+std::string to_prometheus(const client_snapshot& seen);
+
+}  // namespace dataflux::inline DATAFLUX_ABI
+
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/gcs/impl/call.ipp>
 #include <dataflux/gcs/impl/call_outcome.ipp>
 #include <dataflux/gcs/impl/client.ipp>
 #include <dataflux/gcs/impl/client_core.ipp>
+#include <dataflux/gcs/impl/client_snapshot.ipp>
 #include <dataflux/gcs/impl/pace_line.ipp>
 #include <dataflux/gcs/impl/read_call.ipp>
 #endif

@@ -69,6 +69,8 @@ class curl_transport final : public transport {
   DATAFLUX_INLINE void cancel(ref<exchange> e) noexcept override;
   DATAFLUX_INLINE scheduler& next_executor() noexcept override;
   DATAFLUX_INLINE bool is_current() const noexcept override;
+  DATAFLUX_INLINE std::size_t threads() const noexcept override;
+  DATAFLUX_INLINE connection_snapshot look() const override;
 
   /// Connections open now, idle ones included, over all threads.
   std::size_t connections() const noexcept;

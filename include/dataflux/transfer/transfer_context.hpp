@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/exec/detail/scheduler.hpp>
+#include <dataflux/observer.hpp>
 #include <dataflux/store/object_store.hpp>
 #include <dataflux/transfer/detail/concurrency.hpp>
 #include <dataflux/transfer/detail/hedge.hpp>
@@ -86,6 +87,8 @@ class transfer_context {
   const transfer_options& options() const noexcept;
   /// All zero in the child of a fork.
   transfer_counters counters() const;
+  /// Of them, what client_snapshot::memory takes, and the caps.
+  memory_snapshot memory() const;
   /// For the streams themselves.
   const std::shared_ptr<detail::transfer_state>& state() const noexcept { return state_; }
 

@@ -2,6 +2,8 @@
 
 #include <support/catch.hpp>
 
+#include <limits>
+
 namespace json_writer_test {
 
 using namespace dataflux::codec;
@@ -29,6 +31,14 @@ TEST_CASE("json_writer: writes behind what there is", "[codec]") {
   json_writer w{"head "};
   w.begin_object().key("a").string("x").end_object();
   CHECK(std::move(w).take() == R"(head {"a":"x"})");
+}
+
+TEST_CASE("json_writer: numbers are read as they were, and what is none is null", "[codec]") {
+  json_writer w;
+  w.begin_array().number(0).number(0.1).number(-2.5e-9).number(1e300).number(5);
+  constexpr double endless = std::numeric_limits<double>::infinity();
+  w.natural(18446744073709551615U).number(endless).number(-endless).end_array();
+  CHECK(w.text() == "[0,0.1,-2.5e-09,1e+300,5,18446744073709551615,null,null]");
 }
 
 }  // namespace json_writer_test

@@ -1,4 +1,4 @@
-#include <dataflux/log_observer.hpp>
+#include <dataflux/observer.hpp>
 
 #include <support/catch.hpp>
 

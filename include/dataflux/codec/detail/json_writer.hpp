@@ -36,6 +36,9 @@ class json_writer {
   json_writer& boolean(bool value);
   json_writer& null();
   json_writer& integer(std::int64_t value);
+  json_writer& natural(std::uint64_t value);
+  /// The shortest text that is read as the same number; null for one that is not finite.
+  json_writer& number(double value);
   /// A 64-bit integer as a string, which is how the service writes them (protocol.md 0).
   json_writer& decimal_string(std::int64_t value);
 

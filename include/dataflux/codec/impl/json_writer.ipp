@@ -4,6 +4,9 @@
 #include <dataflux/codec/detail/plain_json.hpp>
 #include <dataflux/detail/hexadecimal.hpp>
 
+#include <array>
+#include <charconv>
+#include <cmath>
 #include <cstddef>
 
 namespace dataflux::inline DATAFLUX_ABI::codec {
@@ -111,6 +114,19 @@ DATAFLUX_INLINE json_writer& json_writer::boolean(bool value) {
 DATAFLUX_INLINE json_writer& json_writer::integer(std::int64_t value) {
   separate();
   out_ += std::to_string(value);
+  return *this;
+}
+DATAFLUX_INLINE json_writer& json_writer::natural(std::uint64_t value) {
+  separate();
+  out_ += std::to_string(value);
+  return *this;
+}
+DATAFLUX_INLINE json_writer& json_writer::number(double value) {
+  if (!std::isfinite(value)) return null();
+  separate();
+  std::array<char, 32> text{};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
+  out_.append(text.data(), end);
   return *this;
 }
 DATAFLUX_INLINE json_writer& json_writer::decimal_string(std::int64_t value) {

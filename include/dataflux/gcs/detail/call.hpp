@@ -8,6 +8,7 @@
 #include <dataflux/http/detail/transport.hpp>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <stop_token>
@@ -28,7 +29,8 @@ inline std::uint64_t least_bytes_in(const client_options& o, duration time) noex
 /// core when they have ended, and used again with the capacity of their strings.
 class call : public http::exchange {
  public:
-  explicit call(const buffer_pool& buffers) : body_(buffers) {}
+  /// `verb`: its number among the rows of gcs/detail/repeat_rules.hpp.
+  call(const buffer_pool& buffers, std::size_t verb) : verb_(verb), body_(buffers) {}
 
   /// Registers the call and posts its beginning. `bad` = why it must fail before any request.
   void launch(const call_limits& allowed, std::optional<error> bad);
@@ -100,8 +102,9 @@ class call : public http::exchange {
 
   enum class phase : std::uint8_t { idle, token, turn, wait, exchange, finished };
   void begin();
-  void attempt();
-  void with_token(std::string_view authorization);
+  void attempt() { attempt_at(executor->now()); }
+  void attempt_at(time_point now);
+  void with_token(std::string_view authorization, time_point now);
   void without_token(const error& e);
   void on_turn(time_point admitted);
   void send(time_point admitted);
@@ -118,11 +121,12 @@ class call : public http::exchange {
   bool sent_damaged(error& e);
   void decide(const http::attempt_outcome& outcome, const error& e);
   void fail_or_investigate(error e);
-  void report_attempt(const http::exchange_report& report);
+  void report_attempt(const http::exchange_report& report, time_point now);
   error stopped_error() const;
 
   void keep_secret(error& e) const;
 
+  const std::size_t verb_;
   ref<client_core> core_;
   call_id id_{};
   phase phase_{phase::idle};
@@ -136,6 +140,7 @@ class call : public http::exchange {
   std::uint64_t counted_received_{0};
   http::retry_state retry_{};
   pace_line* line_{nullptr};
+  time_point begun_{};  ///< the attempt
   time_point admitted_{};
   time_point deadline_{never};
   duration timeout_{0};

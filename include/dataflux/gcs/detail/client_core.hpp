@@ -8,6 +8,7 @@
 #include <dataflux/gcs/detail/endpoint.hpp>
 #include <dataflux/gcs/detail/pace_line.hpp>
 #include <dataflux/gcs/detail/verb.hpp>
+#include <dataflux/gcs/detail/verb_latencies.hpp>
 #include <dataflux/http/detail/message.hpp>
 #include <dataflux/http/detail/pacing.hpp>
 #include <dataflux/http/detail/retry.hpp>
@@ -49,6 +50,7 @@ class client_core final : public ref_counted {
   http::retry_budget retry_budget{};
   buffer_pool buffers{};
   counters totals{};
+  verb_latencies latencies;
   const dataflux::detail::process_stamp born{};
 
   /// The endpoint has answered a call.
@@ -75,6 +77,8 @@ class client_core final : public ref_counted {
   /// are posted, find themselves stopped and end.
   void end_transport();
   http::transport& transport() const noexcept { return *transport_; }
+  /// Nothing in the child of a fork.
+  client_snapshot look();
 
   /// A call of that kind that has ended; null where there is none.
   call* take_spare(const verb_info& kind);

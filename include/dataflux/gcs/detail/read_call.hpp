@@ -2,6 +2,7 @@
 
 #include <dataflux/gcs/detail/call.hpp>
 #include <dataflux/gcs/detail/read_verb.hpp>
+#include <dataflux/gcs/detail/repeat_rules.hpp>
 #include <dataflux/store/object_store.hpp>
 
 #include <cstdint>
@@ -22,7 +23,7 @@ class read_call final : public call, private byte_sink {
 
  private:
   friend class call;
-  explicit read_call(const buffer_pool& buffers) : call(buffers) {}
+  explicit read_call(const buffer_pool& buffers) : call(buffers, verb_number<read_verb>) {}
   bool recycled() const noexcept override { return true; }
 
   const verb_info& info() const noexcept override { return read_verb::info; }

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <dataflux/gcs/detail/verb.hpp>
+
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -82,6 +85,11 @@ constexpr const repeat_rule* find_repeat_rule(std::string_view verb) noexcept {
 /// A verb without a row does not compile.
 template <class Verb>
 inline constexpr repeat_rule repeat_rule_of = *find_repeat_rule(Verb::info.name);
+
+/// The place of its row.
+template <class Verb>
+inline constexpr std::size_t verb_number =
+    static_cast<std::size_t>(find_repeat_rule(Verb::info.name) - repeat_rules);
 
 /// May this request be sent again although it may have been carried out?
 template <class Request>

@@ -62,7 +62,7 @@ class verb_call final : public looking_call {
   static constexpr repeat_rule rule = repeat_rule_of<Verb>;
 
   friend class call;
-  explicit verb_call(const buffer_pool& buffers) : looking_call(buffers) {}
+  explicit verb_call(const buffer_pool& buffers) : looking_call(buffers, verb_number<Verb>) {}
   bool recycled() const noexcept override {
     return requires { Verb::recycled; };
   }

@@ -99,15 +99,16 @@ DATAFLUX_INLINE void call::begin() {
   if (const auto about = identity(); line_ == nullptr || line_->bucket() != about.bucket) {
     line_ = &core_->line_of(about.bucket, info().pacing);
   }
-  attempt();
+  attempt_at(retry_.started);
 }
 
 /// Everything that has to be there before a connection is asked for: a token, and our turn.
-DATAFLUX_INLINE void call::attempt() {
+DATAFLUX_INLINE void call::attempt_at(time_point now) {
+  begun_ = now;
   if (stopped()) return finish(stopped_error());
-  if (deadline_ <= executor->now()) return deadline_here();
-  if (auto authorization = core_->tokens->try_get(executor->now())) {
-    return with_token(*authorization);
+  if (deadline_ <= now) return deadline_here();
+  if (auto authorization = core_->tokens->try_get(now)) {
+    return with_token(*authorization, now);
   }
   phase_ = phase::token;
   token_wait_ = core_->tokens->await(
@@ -116,7 +117,7 @@ DATAFLUX_INLINE void call::attempt() {
         if (self->phase_ != phase::token) return;
         self->phase_ = phase::idle;
         if (!authorization) return self->without_token(authorization.error());
-        self->with_token(*authorization);
+        self->with_token(*authorization, self->executor->now());
       });
   watch_deadline();
 }
@@ -130,9 +131,9 @@ DATAFLUX_INLINE void call::watch_deadline() {
   });
 }
 
-DATAFLUX_INLINE void call::with_token(std::string_view authorization) {
+DATAFLUX_INLINE void call::with_token(std::string_view authorization, time_point now) {
   authorization_.assign(authorization);
-  line_->enter(*this);
+  line_->enter(*this, now);
   if (phase_ == phase::turn) watch_deadline();
 }
 
@@ -208,11 +209,13 @@ DATAFLUX_INLINE void call::on_moved(std::size_t sent, std::size_t received) noex
 
 DATAFLUX_INLINE void call::on_done(http::exchange_report& report) noexcept {
   phase_ = phase::idle;
-  report_attempt(report);
+  const time_point now = executor->now();
+  core_->latencies.add(verb_, begun_, report, now);
+  report_attempt(report, now);
   if (status_ != 0) core_->has_answered();
   if (report.resent) retry_.may_have_been_executed = true;
   if (report.failure != http::transport_failure::none || !accepted_) return settle(report);
-  line_->report(admitted_, executor->now(), http::pace_outcome::not_rejected);
+  line_->report(admitted_, now, http::pace_outcome::not_rejected);
   auto taken = take_reply();
   if (!taken) return settle(std::move(taken).error());
   ++retry_.attempts;
@@ -225,7 +228,7 @@ DATAFLUX_INLINE void call::on_done(http::exchange_report& report) noexcept {
   attempt();
 }
 
-DATAFLUX_INLINE void call::report_attempt(const http::exchange_report& report) {
+DATAFLUX_INLINE void call::report_attempt(const http::exchange_report& report, time_point now) {
   counters& totals = core_->totals;
   if (status_ != 0) totals.count(info().billing);
   // What was moved twice, since a kept connection had broken, was counted twice.
@@ -250,7 +253,7 @@ DATAFLUX_INLINE void call::report_attempt(const http::exchange_report& report) {
                     .bytes_received = report.bytes_received,
                     .started = report.started,
                     .first_byte = report.first_byte,
-                    .finished = executor->now()});
+                    .finished = now});
 }
 
 /// Whatever the call is waiting for, it waits no more.

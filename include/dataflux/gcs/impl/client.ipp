@@ -136,6 +136,7 @@ DATAFLUX_INLINE client::~client() {
 
 DATAFLUX_INLINE const gcs::endpoint& client::endpoint() const noexcept { return core_->where; }
 DATAFLUX_INLINE const counters& client::totals() const noexcept { return core_->totals; }
+DATAFLUX_INLINE client_snapshot client::snapshot() const { return core_->look(); }
 DATAFLUX_INLINE result<void> client::set_token(const auth::access_token& token) {
   if (core_->forked()) return forked_error("client");
   if (core_->where.is_emulator() && !core_->options.tokens_to_emulator) {

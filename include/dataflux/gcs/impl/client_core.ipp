@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <random>
+#include <tuple>
 #include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
@@ -41,6 +42,7 @@ DATAFLUX_INLINE client_core::client_core(client_options o, gcs::endpoint e,
       project(project_of(options, credentials)),
       tokens(std::make_unique<auth::token_cache>(
           std::move(credentials), *t, auth::token_cache_options{.observer = options.observer})),
+      latencies(t->threads()),
       owned_transport_(std::move(t)),
       transport_(owned_transport_.get()) {}
 
@@ -78,7 +80,25 @@ DATAFLUX_INLINE call_id client_core::random_id() { return {random_engine()(), ra
 DATAFLUX_INLINE pace_line& client_core::line_of(std::string_view bucket, pacing_class c) {
   http::pacing::lane& lane = pacing_.of(bucket, c);
   std::scoped_lock lock(lines_mutex_);
-  return lines_.try_emplace(&lane, lane, bucket).first->second;
+  return lines_.try_emplace(&lane, lane, bucket, c).first->second;
+}
+
+DATAFLUX_INLINE client_snapshot client_core::look() {
+  client_snapshot seen;
+  if (forked()) return seen;
+  seen.totals = totals;
+  latencies.add_to(seen.verbs);
+  seen.connections = transport().look();
+  const time_point now = transport().next_executor().now();
+  {
+    std::scoped_lock lock(lines_mutex_);
+    for (const auto& [lane, line] : lines_) seen.pacing.push_back(line.look(now));
+  }
+  std::sort(seen.pacing.begin(), seen.pacing.end(),
+            [](const pacing_snapshot& a, const pacing_snapshot& b) {
+              return std::tie(a.bucket, a.kind) < std::tie(b.bucket, b.kind);
+            });
+  return seen;
 }
 
 DATAFLUX_INLINE bool client_core::enter(call& c) {

@@ -8,12 +8,25 @@
 
 namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
 
-DATAFLUX_INLINE pace_line::pace_line(http::pacing::lane& lane, std::string_view bucket)
-    : lane_(lane), bucket_(bucket) {}
+DATAFLUX_INLINE pace_line::pace_line(http::pacing::lane& lane, std::string_view bucket,
+                                     http::operation_class kind)
+    : lane_(lane), bucket_(bucket), kind_(kind) {}
 DATAFLUX_INLINE pace_line::~pace_line() = default;
 
-DATAFLUX_INLINE void pace_line::enter(call& c) {
-  const time_point now = c.executor->now();
+DATAFLUX_INLINE pacing_snapshot pace_line::look(time_point now) const {
+  const http::pace_snapshot lane = lane_.snapshot(now);
+  return {.bucket = bucket_,
+          .kind = http::to_string(kind_),
+          .limited = lane.limited,
+          .rate = lane.rate,
+          .concurrency = lane.concurrency,
+          .in_flight = static_cast<std::size_t>(std::max(lane.in_flight, 0)),
+          .waiting = size_.load(std::memory_order_relaxed),
+          .started = lane.started,
+          .rejected = lane.rejected};
+}
+
+DATAFLUX_INLINE void pace_line::enter(call& c, time_point now) {
   time_point turn = now;
   if (size_.load(std::memory_order_acquire) == 0) {
     turn = lane_.admit(now);

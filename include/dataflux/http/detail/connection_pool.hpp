@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/detail/latency_recorder.hpp>
 #include <dataflux/http/detail/connection.hpp>
 #include <dataflux/http/detail/connector.hpp>
 #include <dataflux/http/detail/host_pool.hpp>
@@ -17,7 +18,7 @@ namespace dataflux::inline DATAFLUX_ABI::http::detail {
 class io_thread;
 
 /// Brings exchanges and connections of one I/O thread together: who waits, what is idle, when one
-/// more connection is opened. All members run on that thread, connections() apart.
+/// more connection is opened. All members run on that thread, connections() and add_to() apart.
 ///
 /// An exchange gets an idle connection at once, or waits in the line of its host (host_pool). Each
 /// line that is longer than the connections that are being made for it gets one more
@@ -39,8 +40,8 @@ class connection_pool {
     std::size_t connections{1};
   };
 
-  connection_pool(io_thread& loop, int epoll, const curl_transport_options& options, limits share,
-                  resolver& names);
+  connection_pool(io_thread& loop, std::uint32_t thread, int epoll,
+                  const curl_transport_options& options, limits share, resolver& names);
   connection_pool(const connection_pool&) = delete;
   connection_pool& operator=(const connection_pool&) = delete;
   ~connection_pool() = default;
@@ -50,6 +51,13 @@ class connection_pool {
   /// Ends everything with `cancelled`; from here on start() refuses.
   void shut_down();
   std::size_t connections() const noexcept { return open_.load(std::memory_order_relaxed); }
+  void add_to(connection_snapshot& all) const noexcept {
+    all.open += open_.load(std::memory_order_relaxed);
+    all.idle += idle_.load(std::memory_order_relaxed);
+    all.connecting += connecting_.load(std::memory_order_relaxed);
+    all.waiting += waiting_.load(std::memory_order_relaxed);
+    connects_.add_to(all.connect);
+  }
 
   /// For the event loop: what became ready, and what each of its turns does.
   detail::connector& connector() noexcept { return connector_; }
@@ -104,7 +112,18 @@ class connection_pool {
   std::vector<std::unique_ptr<connection>> graveyard_{};
   std::vector<connection*> resume_{};
   std::vector<connection*> resuming_{};
-  std::atomic<std::size_t> open_{0};
+  const std::uint32_t thread_;
+
+  /// What other threads may look at; written on this one only.
+  using number = std::atomic<std::size_t>;
+  static void count(number& what, std::size_t more, std::size_t less = 0) noexcept {
+    what.store(what.load(std::memory_order_relaxed) + more - less, std::memory_order_relaxed);
+  }
+  number open_{0};
+  number idle_{0};
+  number connecting_{0};
+  number waiting_{0};
+  dataflux::detail::latency_recorder connects_{};
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI::http::detail

@@ -5,6 +5,7 @@
 #include <dataflux/http/detail/transport.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -28,8 +29,10 @@ class event_descriptors {
 /// stays on one io_thread from submit to end.
 class io_thread final : public scheduler {
  public:
-  io_thread(const curl_transport_options& options, connection_pool::limits share, resolver& names)
-      : pool_(*this, descriptors_.epoll, options, share, names) {}
+  /// `number`: among the threads of its transport, from 0.
+  io_thread(std::uint32_t number, const curl_transport_options& options,
+            connection_pool::limits share, resolver& names)
+      : pool_(*this, number, descriptors_.epoll, options, share, names) {}
 
   void start();
   /// Cancels everything and ends the thread; what was waiting completes with `cancelled`.
@@ -47,6 +50,7 @@ class io_thread final : public scheduler {
   void submit(ref<exchange> e);
   void cancel(ref<exchange> e);
   std::size_t connections() const noexcept { return pool_.connections(); }
+  void add_to(connection_snapshot& all) const noexcept { pool_.add_to(all); }
 
  private:
   struct message {

@@ -6,6 +6,7 @@
 #include <dataflux/exec/detail/scheduler.hpp>
 #include <dataflux/http/detail/failure.hpp>
 #include <dataflux/http/detail/message.hpp>
+#include <dataflux/observer.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -49,6 +50,8 @@ struct exchange_report {
   /// on_head() has been called.
   bool head_received{false};
   bool connection_reused{false};
+  /// On which of transport::threads() all of it happened, from 0.
+  std::uint32_t thread{0};
   /// Body bytes sent and delivered.
   std::uint64_t bytes_sent{0};
   std::uint64_t bytes_received{0};
@@ -125,6 +128,10 @@ class transport {
   virtual scheduler& next_executor() noexcept = 0;
   /// Whether the caller is one of the I/O threads, where nobody may wait for the transport's end.
   virtual bool is_current() const noexcept = 0;
+  /// How many executors there are.
+  virtual std::size_t threads() const noexcept { return 1; }
+  /// Its connections now. Not in the child of a fork.
+  virtual connection_snapshot look() const { return {}; }
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI::http

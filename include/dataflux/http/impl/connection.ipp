@@ -47,8 +47,9 @@ DATAFLUX_INLINE void connection::begin(ref<exchange> e) {
   report_ = {};
   report_.resent = current_->resent_;
   report_.connection_reused = reused_;
+  report_.thread = owner_.thread_;
   report_.started = last_activity_ = now();
-  window_.open(now(), 0);
+  window_.open(report_.started, 0);
   sink_ = nullptr;
   head_done_ = false;
   give_up_ = transport_failure::none;

@@ -12,7 +12,7 @@
 
 namespace dataflux::inline DATAFLUX_ABI::http::detail {
 
-DATAFLUX_INLINE connection_pool::connection_pool(io_thread& loop, int epoll,
+DATAFLUX_INLINE connection_pool::connection_pool(io_thread& loop, std::uint32_t thread, int epoll,
                                                  const curl_transport_options& options,
                                                  limits share, resolver& names)
     : loop_(loop),
@@ -20,7 +20,8 @@ DATAFLUX_INLINE connection_pool::connection_pool(io_thread& loop, int epoll,
       options_(options),
       limits_(share),
       resolver_(names),
-      connector_(options_, epoll) {}
+      connector_(options_, epoll),
+      thread_(thread) {}
 
 DATAFLUX_INLINE void connection_pool::finish_connects() {
   detail::connector::finished end;
@@ -37,6 +38,8 @@ DATAFLUX_INLINE void connection_pool::finish_connects() {
     }
     --c.pool().connecting;
     ++c.pool().established;
+    count(connecting_, 0, 1);
+    connects_.add(loop_.now() - c.last_activity_);
     c.established();
     released(c);
   }
@@ -93,6 +96,7 @@ DATAFLUX_INLINE void connection_pool::wait_in_line(host_pool& pool, ref<exchange
   e->connect_until_ = connect_end(e->limits, loop_.now());
   limit_wait(pool, *e);
   first ? pool.waiting.push_front(std::move(e)) : pool.waiting.push_back(std::move(e));
+  count(waiting_, 1);
   open_connections();
 }
 
@@ -155,6 +159,7 @@ DATAFLUX_INLINE void connection_pool::give_up_connecting(host_pool& pool) {
 
 DATAFLUX_INLINE ref<exchange> connection_pool::leave_line(host_pool& pool, exchange& e) noexcept {
   if (e.wait_timer_ != timer_id::none) loop_.cancel(std::exchange(e.wait_timer_, timer_id::none));
+  count(waiting_, 0, 1);
   return pool.waiting.remove(e);
 }
 
@@ -198,6 +203,7 @@ DATAFLUX_INLINE connection* connection_pool::take_idle(host_pool& pool, const ex
     connection* const c = pool.idle.back();
     if (c->usable(next)) {
       pool.idle.pop_back();
+      count(idle_, 0, 1);
       return c;
     }
     c->close();
@@ -298,6 +304,7 @@ DATAFLUX_INLINE void connection_pool::open_one(host_pool& pool) {
   connection& c = *all_.back();
   c.last_activity_ = loop_.now();
   ++pool.connecting;
+  count(connecting_, 1);
   open_.store(all_.size(), std::memory_order_relaxed);
   std::vector<std::string> addresses;
   if (pool.addresses != nullptr) {
@@ -343,6 +350,7 @@ DATAFLUX_INLINE void connection_pool::released(connection& c) {
   // A fresh one has done nothing yet: passed on, it would have been made for nothing.
   if (c.reused_ && gives_way(pool)) return c.close();
   pool.idle.push_back(&c);
+  count(idle_, 1);
   serve_line(pool);
   if (c.state() != connection::state::idle) return;
   c.arm();
@@ -354,9 +362,10 @@ DATAFLUX_INLINE void connection_pool::closed(connection& c) {
   host_pool& pool = c.pool();
   if (c.state_ == connection::state::connecting) {
     --pool.connecting;
+    count(connecting_, 0, 1);
   } else {
     --pool.established;
-    std::erase(pool.idle, &c);
+    count(idle_, 0, std::erase(pool.idle, &c));
   }
   c.state_ = connection::state::dead;
   if (c.timer_ != timer_id::none) loop_.cancel(std::exchange(c.timer_, timer_id::none));

@@ -31,7 +31,7 @@ DATAFLUX_INLINE stream::outcome connection::receive_into(bytes_span memory, bool
   const auto got = stream_.receive(memory, last);
   if (got.status == stream::status::ok && report_.first_byte == never) {
     report_.first_byte = now();
-    window_.open(now(), moved());
+    window_.open(report_.first_byte, moved());
   }
   return got;
 }

@@ -68,7 +68,9 @@ DATAFLUX_INLINE result<std::shared_ptr<curl_transport>> curl_transport::create(
   try {
     auto made = std::make_unique<state>(options.resolve_ttl);
     for (std::size_t i = 0; i < count; ++i) {
-      made->threads.push_back(std::make_unique<detail::io_thread>(options, share, made->names));
+      const auto number = static_cast<std::uint32_t>(i);
+      made->threads.push_back(
+          std::make_unique<detail::io_thread>(number, options, share, made->names));
     }
     std::shared_ptr<curl_transport> out(new curl_transport(std::move(made)));
     for (auto& thread : out->state_->threads) thread->start();
@@ -118,6 +120,16 @@ DATAFLUX_INLINE scheduler& curl_transport::next_executor() noexcept {
 DATAFLUX_INLINE bool curl_transport::is_current() const noexcept {
   return std::any_of(state_->threads.begin(), state_->threads.end(),
                      [](const auto& thread) { return thread->is_current(); });
+}
+
+DATAFLUX_INLINE std::size_t curl_transport::threads() const noexcept {
+  return state_->threads.size();
+}
+
+DATAFLUX_INLINE connection_snapshot curl_transport::look() const {
+  connection_snapshot all;
+  for (const auto& thread : state_->threads) thread->add_to(all);
+  return all;
 }
 
 DATAFLUX_INLINE std::size_t curl_transport::connections() const noexcept {

@@ -24,5 +24,13 @@ DATAFLUX_INLINE const transfer_options& transfer_context::options() const noexce
   return state_->options;
 }
 DATAFLUX_INLINE transfer_counters transfer_context::counters() const { return state_->published(); }
+DATAFLUX_INLINE memory_snapshot transfer_context::memory() const {
+  const transfer_counters now = counters();
+  return {.cap = options().memory_cap,
+          .held = now.held,
+          .borrowed = now.borrowed,
+          .upload_cap = options().upload_memory,
+          .upload_held = now.upload_held};
+}
 
 }  // namespace dataflux::inline DATAFLUX_ABI

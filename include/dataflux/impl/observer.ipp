@@ -1,7 +1,7 @@
 #pragma once
 
 #include <dataflux/detail/hexadecimal.hpp>
-#include <dataflux/log_observer.hpp>
+#include <dataflux/observer.hpp>
 
 #include <array>
 #include <cerrno>
@@ -14,6 +14,18 @@
 #include <unistd.h>
 
 namespace dataflux::inline DATAFLUX_ABI {
+
+DATAFLUX_INLINE counters::counters(const counters& other) noexcept { *this = other; }
+
+DATAFLUX_INLINE counters& counters::operator=(const counters& other) noexcept {
+  for (const auto member :
+       {&counters::requests_a, &counters::requests_b, &counters::requests_free, &counters::retries,
+        &counters::paced, &counters::bytes_sent, &counters::bytes_received, &counters::failed}) {
+    (this->*member)
+        .store((other.*member).load(std::memory_order_relaxed), std::memory_order_relaxed);
+  }
+  return *this;
+}
 
 namespace detail {
 

@@ -1,0 +1,148 @@
+#pragma once
+
+#include <dataflux/deadline.hpp>
+#include <dataflux/detail/fifo.hpp>
+#include <dataflux/detail/process_stamp.hpp>
+#include <dataflux/exec/completion_queue.hpp>
+#include <dataflux/exec/detail/bells.hpp>
+#include <dataflux/observer.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dataflux::inline DATAFLUX_ABI {
+
+enum class event_kind : std::uint8_t {
+  log,           ///< observer::on_log()
+  retry,         ///< observer::on_retry()
+  progress,      ///< observer::on_list(), event_ring::progress_of() and tell_progress()
+  token_needed,  ///< event_ring::need_token()
+};
+/// "log", "retry", "progress", "token_needed".
+std::string_view to_string(event_kind kind) noexcept;
+
+/// What an observer was told, kept. Members that a kind does not have are empty or 0. No text has a
+/// secret in it.
+struct observed_event {
+  event_kind kind{event_kind::log};
+  /// Of a retry warning, of the others that are no log lines info.
+  log_level level{log_level::info};
+  std::chrono::system_clock::time_point time{};
+  /// A log line, or why an attempt failed; of 1 KiB at most.
+  std::string text{};
+  /// Such as "objects.get"; of progress what it is of, of a listing "listing".
+  std::string verb{};
+  std::string bucket{};
+  /// Of a listing its prefix.
+  std::string object{};
+  /// Of a retry: the attempt that failed, from 1, and the wait before the next one.
+  int attempt{0};
+  duration delay{};
+  /// Of progress: bytes, or of a listing entries, and how many there are in all where that is
+  /// known, or of a listing thought.
+  std::uint64_t done{0};
+  std::uint64_t total{0};
+};
+
+/// How far something is. Views are valid during the call only.
+struct progress_event {
+  /// Such as "download".
+  std::string_view what{};
+  std::string_view bucket{};
+  std::string_view object{};
+  std::uint64_t done{0};
+  /// 0 = not known.
+  std::uint64_t total{0};
+};
+
+struct event_ring_options {
+  /// Most events that it holds; 0 = 1,024.
+  std::size_t capacity{0};
+  /// Log lines below it are not kept.
+  log_level least{log_level::info};
+  /// Progress that comes sooner after other progress is left out, which is not dropped, but for
+  /// the end of something; 0 = 100 ms.
+  duration progress_every{0};
+};
+
+/// Keeps what a client does until somebody takes it: for programs that cannot be called from an
+/// I/O thread, such as in other languages.
+///
+///     event_ring events;
+///     auto client = gcs::client::create(
+///         {.credentials = auth::make_set_tokens([&] { events.need_token(); }),
+///          .observer = &events});
+///     events.notify(queue, 7);
+///     ... queue.next(...) ...   // {7, ok}: events.take(100) has some; then notify() again
+///
+/// A full one drops what is new, and counts it: what is kept is then the beginning of a trouble,
+/// which explains what follows, and has no gap but at its end. A token that is needed is never
+/// dropped: there is a place for one besides the capacity, and as long as that is not taken no
+/// other is kept.
+///
+/// Errors: none. What cannot be kept for want of memory counts as dropped.
+///
+/// Lifetime: as an observer, and of need_token() as long as the credentials. The queues of notify()
+/// outlive it. In the child of a fork an inherited one keeps and gives nothing.
+///
+/// Threads: all members from any thread.
+///
+/// Cost: an event kept costs its texts and a short lock; one dropped a short lock. Requests cost
+/// nothing: client::snapshot() counts them.
+class event_ring final : public observer {
+ public:
+  explicit event_ring(const event_ring_options& options = {}) noexcept;
+
+  /// At most `max`, oldest first; empty if there is none.
+  std::vector<observed_event> take(std::size_t max);
+  /// Pushes {tag, ok} into `queue` once, as soon as take() has something to give; now if it has
+  /// already.
+  void notify(completion_queue& queue, std::uint64_t tag);
+  /// Forgets all that notify() has been asked for.
+  void silence();
+  /// How many were dropped since it was made.
+  std::uint64_t dropped() const;
+
+  /// For auth::make_set_tokens(): token_needed, in time before the last one ends. It is the first
+  /// that take() gives.
+  void need_token() noexcept;
+  /// For the `progress` of downloads, uploads and folders: adds up the bytes that it is called
+  /// with. `total` as of progress_event.
+  ///
+  ///     request.progress = events.progress_of("download", request.bucket, request.object, size);
+  std::function<void(std::uint64_t)> progress_of(std::string what, std::string bucket,
+                                                 std::string object, std::uint64_t total = 0);
+  void tell_progress(const progress_event& event) noexcept;
+
+  DATAFLUX_INLINE void on_log(log_level level, std::string_view line) noexcept override;
+  DATAFLUX_INLINE void on_retry(const retry_event& event) noexcept override;
+  DATAFLUX_INLINE void on_list(const list_event& event) noexcept override;
+
+ private:
+  template <class Fill>
+  void keep(event_kind kind, Fill fill) noexcept;
+  bool too_soon() noexcept;
+
+  const event_ring_options options_;
+  const detail::process_stamp born_{};
+  mutable std::mutex mutex_{};
+  detail::fifo<observed_event> events_{};
+  detail::bells bells_{};
+  std::uint64_t dropped_{0};
+  std::optional<std::chrono::system_clock::time_point> token_needed_at_{};
+  std::atomic<time_point> last_progress_{never};
+};
+
+}  // namespace dataflux::inline DATAFLUX_ABI
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/exec/impl/event_ring.ipp>
+#endif

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <dataflux/detail/latency_recorder.hpp>
+#include <dataflux/gcs/detail/repeat_rules.hpp>
+#include <dataflux/http/detail/transport.hpp>
+#include <dataflux/observer.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <iterator>
+#include <memory>
+#include <new>
+#include <vector>
+
+namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
+
+/// The latencies of a client, by verb and I/O thread, so that each is written by one thread.
+///
+/// Threads: add() of a thread's report on that thread, add_to() on any.
+/// Memory: 2 KiB for each verb and thread that is used, from its first attempt on.
+class verb_latencies {
+ public:
+  explicit verb_latencies(std::size_t threads) : threads_(threads), all_(verbs * threads) {}
+  verb_latencies(const verb_latencies&) = delete;
+  verb_latencies& operator=(const verb_latencies&) = delete;
+  ~verb_latencies() {
+    for (const auto& one : all_) delete one.load(std::memory_order_relaxed);
+  }
+
+  /// An attempt of repeat_rules[verb] has ended, `begun` and `ended` by the clock of its thread.
+  /// Without memory for it, it is not counted.
+  void add(std::size_t verb, time_point begun, const http::exchange_report& report,
+           time_point ended) noexcept {
+    if (report.started == never) return;
+    phases* const to = phases_of(verb, report.thread);
+    if (to == nullptr) return;
+    to->queued.add(report.started - begun);
+    if (report.first_byte == never) return;
+    to->first_byte.add(report.first_byte - report.started);
+    if (report.failure == http::transport_failure::none) to->body.add(ended - report.first_byte);
+  }
+
+  void add_to(std::vector<verb_latency>& seen) const {
+    for (std::size_t verb = 0; verb < verbs; ++verb) {
+      verb_latency sum{.verb = repeat_rules[verb].verb};
+      bool any = false;
+      for (std::size_t thread = 0; thread < threads_; ++thread) {
+        const phases* const one = at(verb, thread).load(std::memory_order_acquire);
+        if (one == nullptr) continue;
+        any = true;
+        one->queued.add_to(sum.queued);
+        one->first_byte.add_to(sum.first_byte);
+        one->body.add_to(sum.body);
+      }
+      if (any) seen.push_back(sum);
+    }
+  }
+
+ private:
+  static constexpr std::size_t verbs = std::size(repeat_rules);
+
+  struct phases {
+    dataflux::detail::latency_recorder queued{};
+    dataflux::detail::latency_recorder first_byte{};
+    dataflux::detail::latency_recorder body{};
+  };
+  using place = std::atomic<phases*>;
+
+  const place& at(std::size_t verb, std::size_t thread) const noexcept {
+    return all_[verb * threads_ + thread];
+  }
+  place& at(std::size_t verb, std::size_t thread) noexcept {
+    return all_[verb * threads_ + thread];
+  }
+  phases* phases_of(std::size_t verb, std::size_t thread) noexcept {
+    place& mine = at(verb, thread);
+    phases* known = mine.load(std::memory_order_relaxed);
+    if (known == nullptr) {
+      known = new (std::nothrow) phases;
+      mine.store(known, std::memory_order_release);
+    }
+    return known;
+  }
+
+  const std::size_t threads_;
+  std::vector<place> all_;
+};
+
+}  // namespace dataflux::inline DATAFLUX_ABI::gcs::detail
