@@ -7,9 +7,9 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: whom a stream tells, once each, that it has something to take. A member of what its
-/// owner's lock guards, and rung under it: the queue's own lock is the inner one, and nobody who
-/// holds that waits for a stream.
+/// Private: whom a stream tells, once each, that it has something to take, or room. A member of
+/// what its owner's lock guards, and rung under it: the queue's own lock is the inner one, and
+/// nobody who holds that waits for a stream.
 class bells {
  public:
   void add(completion_queue& queue, std::uint64_t tag) { all_.push_back({&queue, tag}); }
