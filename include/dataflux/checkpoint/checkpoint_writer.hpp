@@ -50,7 +50,8 @@ class writer_opening;
 /// for a write() after commit(), a second commit(), and in the child of a fork.
 ///
 /// Lifetime: the context's store outlives the writer, and its destruction. The destructor waits 5 s
-/// for the cleaning up, and leaves the rest to the threads of the store. Movable.
+/// for the cleaning up, and leaves the rest to the threads of the store; it does not wait after a
+/// commit or an abort, nor on the context's strand. Movable.
 ///
 /// Limits: upload_request::limits are the whole upload's, which they end. Those of a call end that
 /// call with cancelled or deadline_exceeded, and say how it leaves the writer:

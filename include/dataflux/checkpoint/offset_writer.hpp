@@ -69,7 +69,8 @@ class writer_opening;
 ///
 /// Lifetime: the bytes of write_at() are the caller's again when it returns. The context's store
 /// outlives the writer, and its destruction. The destructor waits 5 s for the cleaning up, and
-/// leaves the rest to the threads of the store. Movable, while no thread is inside a member.
+/// leaves the rest to the threads of the store; it does not wait after a commit or an abort, nor on
+/// the context's strand. Movable, while no thread is inside a member.
 ///
 /// Threads: write_at(), try_write_at(), notify(), written() and abort() on any threads at once; an
 /// abort() ends each write_at() with an error. commit(), a move and the destructor when neither

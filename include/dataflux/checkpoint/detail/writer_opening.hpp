@@ -60,13 +60,13 @@ inline object_store::completion<void> no_longer_than(const call_limits& limits, 
   return [end = std::move(end)](result<void> outcome) { end->come(std::move(outcome)); };
 }
 
-/// What the destructor of a writer that was not committed does.
+/// What the destructor of a writer that was not committed does. On the strand it cannot wait.
 template <class State>
 void drop_writer(State& state) {
   const auto told = std::make_shared<std::promise<void>>();
   const auto over = told->get_future();
   state.start_abort(destructor_timeout, {}, [told](const result<void>&) { told->set_value(); });
-  static_cast<void>(over.wait_for(destructor_timeout));
+  if (!state.context.strand().is_current()) static_cast<void>(over.wait_for(destructor_timeout));
 }
 
 /// What may make a writer. `make` gives its state, on the strand, when the upload is open.
