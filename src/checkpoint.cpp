@@ -8,6 +8,7 @@
 #include <dataflux/checkpoint/impl/latest_set.ipp>
 #include <dataflux/checkpoint/impl/member_record.ipp>
 #include <dataflux/checkpoint/impl/offset_state.ipp>
+#include <dataflux/checkpoint/impl/offset_write.ipp>
 #include <dataflux/checkpoint/impl/offset_writer.ipp>
 #include <dataflux/checkpoint/impl/ranges_call.ipp>
 #include <dataflux/checkpoint/impl/read_ahead.ipp>
@@ -24,3 +25,4 @@
 #include <dataflux/checkpoint/impl/upload_file_job.ipp>
 #include <dataflux/checkpoint/impl/upload_file_job_resume.ipp>
 #include <dataflux/checkpoint/impl/upload_journal.ipp>
+#include <dataflux/checkpoint/impl/writer_state.ipp>

@@ -1,4 +1,5 @@
 #include <dataflux/checkpoint/checkpoint_writer.hpp>
+#include <dataflux/exec/completion_queue.hpp>
 #include <dataflux/gcs/client.hpp>
 #include <dataflux/store/detail/reserved_prefixes.hpp>
 
@@ -7,9 +8,11 @@
 #include <support/upload_faults.hpp>
 #include <support/verb_driver.hpp>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -313,6 +316,91 @@ TEST_CASE("checkpoint_writer: many threads, each its writer, one memory", "[chec
   CHECK_FALSE(s.server.get("bkt", "m3"));
   CHECK(context.counters().upload_held == 0);
   CHECK(context.counters().upload_peak <= 6 * part);
+}
+
+TEST_CASE("checkpoint_writer: a slow service, a full memory, and writes with a time limit",
+          "[checkpoint]") {
+  service s;
+  s.server.put("bkt", "ckpt/o", old_body);
+  s.server.faults().add({.verb = "multipart.part", .count = 3, .action = fault::delay{1s}});
+  const transfer_context context(*s.looker, {.upload_memory = 2 * part});
+  auto writer =
+      checkpoint_writer::open(context, {.bucket = "bkt", .object = "ckpt/o", .part_size = part});
+  REQUIRE(writer);
+  const std::string_view body = large_body();
+  int late = 0;
+  while (writer->written() < body.size()) {
+    const std::uint64_t before = writer->written();
+    const auto wrote = writer->write(as_bytes(body.substr(before)), {.timeout = 20ms});
+    if (wrote) break;
+    REQUIRE(wrote.error().code() == dataflux::errc::deadline_exceeded);
+    ++late;
+  }
+  CHECK(late > 0);
+  REQUIRE(writer->commit());
+  CHECK(s.server.get("bkt", "ckpt/o") == body);
+  CHECK(s.orphans("bkt").empty());
+}
+
+TEST_CASE("checkpoint_writer: tries and bells over a socket, two in one memory", "[checkpoint]") {
+  service s;
+  s.server.create_bucket("bkt");
+  const transfer_context context(*s.looker, {.upload_memory = 3 * part});
+  dataflux::completion_queue queue;
+  const std::string_view body = large_body();
+  struct one {
+    checkpoint_writer writer;
+    std::size_t at{0};
+  };
+  std::vector<one> both;
+  for (const std::string name : {"a", "b"}) {
+    both.push_back(
+        {checkpoint_writer::open(context, {.bucket = "bkt", .object = name, .part_size = part})
+             .value()});
+    both.back().writer.notify(queue, both.size() - 1);
+  }
+  std::array<dataflux::completion_event, 2> events;
+  while (both[0].at < body.size() || both[1].at < body.size()) {
+    const std::size_t count = queue.next(events, 60s);
+    REQUIRE(count > 0);
+    for (std::size_t e = 0; e < count; ++e) {
+      const std::uint64_t tag = events[e].tag;
+      one& each = both[static_cast<std::size_t>(tag)];
+      const auto some = each.writer.try_write(as_bytes(body.substr(each.at)));
+      REQUIRE(some);
+      each.at += *some;
+      if (each.at < body.size()) each.writer.notify(queue, tag);
+    }
+  }
+  for (one& each : both) CHECK(each.writer.commit({.timeout = 60s}));
+  CHECK(s.server.get("bkt", "a") == body);
+  CHECK(s.server.get("bkt", "b") == body);
+}
+
+TEST_CASE("checkpoint_writer: a stop ends a wait for a service that is silent", "[checkpoint]") {
+  service s;
+  s.server.put("bkt", "ckpt/o", old_body);
+  s.server.faults().add({.verb = "multipart.part", .count = 0, .action = fault::stall{}});
+  const transfer_context context(*s.looker, {.upload_memory = 2 * part});
+  auto writer =
+      checkpoint_writer::open(context, {.bucket = "bkt", .object = "ckpt/o", .part_size = part});
+  REQUIRE(writer);
+  // As far as the memory goes.
+  const auto late = writer->write(as_bytes(large_body()), {.timeout = 200ms});
+  REQUIRE_FALSE(late);
+  CHECK(late.error().code() == dataflux::errc::deadline_exceeded);
+  std::stop_source stop;
+  std::thread asks([&stop] { stop.request_stop(); });
+  const auto wrote = writer->write(as_bytes(large_body()), {.stop = stop.get_token()});
+  asks.join();
+  REQUIRE_FALSE(wrote);
+  CHECK(wrote.error().code() == dataflux::errc::cancelled);
+  CHECK(writer->written() <= 2 * part);
+  const auto made = writer->commit({.timeout = 100ms});
+  REQUIRE_FALSE(made);
+  CHECK(made.error().code() == dataflux::errc::deadline_exceeded);
+  CHECK(s.server.get("bkt", "ckpt/o") == old_body);
+  CHECK(s.orphans("bkt").empty());
 }
 
 }  // namespace checkpoint_writer_test

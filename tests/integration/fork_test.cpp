@@ -4,6 +4,7 @@
 #include <dataflux/download/download_file.hpp>
 #include <dataflux/download/get_one.hpp>
 #include <dataflux/download/getter.hpp>
+#include <dataflux/exec/completion_queue.hpp>
 #include <dataflux/gcs/client.hpp>
 #include <dataflux/list/manifest.hpp>
 #include <dataflux/transfer/leftovers.hpp>
@@ -16,6 +17,7 @@
 #include <support/run_child.hpp>
 #include <support/temporary_folder.hpp>
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <fstream>
@@ -155,6 +157,20 @@ TEST_CASE("fork: what the parent has begun stays the parent's", "[integration]")
   };
   const int bad = first_bad({
       [&] { return inherited(failure_of(writer.write(as_bytes(std::string_view("x"))))); },
+      [&] {
+        dataflux::completion_queue queue;
+        writer.notify(queue, 1);
+        offsets->notify(queue, 2);
+        std::array<dataflux::completion_event, 3> events;
+        return queue.next(events, {}) == 2 && events[0].code == errc::failed_precondition &&
+               events[1].code == errc::failed_precondition;
+      },
+      [&] {
+        const auto bytes = as_bytes(std::string_view("x"));
+        return inherited(failure_of(writer.try_write(bytes))) &&
+               inherited(failure_of(writer.try_write_borrowed(bytes))) &&
+               inherited(failure_of(offsets->try_write_at(0, bytes)));
+      },
       [&] { return inherited(failure_of(writer.commit())); },
       [&] { return inherited(failure_of(writer.abort())); },
       [&] { return inherited(failure_of(items.next())); },

@@ -1,12 +1,15 @@
 #pragma once
 
 #include <dataflux/bytes.hpp>
+#include <dataflux/deadline.hpp>
+#include <dataflux/exec/completion_queue.hpp>
 #include <dataflux/exec/operation.hpp>
 #include <dataflux/result.hpp>
 #include <dataflux/store/object_store.hpp>
 #include <dataflux/transfer/transfer_context.hpp>
 #include <dataflux/transfer/upload_request.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <stop_token>
@@ -38,6 +41,9 @@ class writer_opening;
 /// Not committed is aborted: by abort(), and by the destructor. A process that is killed leaves an
 /// open upload or a temporary object, which find_leftovers() lists and remove_leftovers() removes.
 ///
+/// Without blocking: try_write_at() takes what there is room for, and notify() tells when there may
+/// be more; submit_ and start_ forms do the rest.
+///
 /// Errors: some refuse one call, of which no byte is taken, and the writer goes on:
 /// - invalid_argument: bytes that have been written or are being written; it names both ranges.
 /// - out_of_range: beyond the size.
@@ -51,20 +57,32 @@ class writer_opening;
 /// replaced the object since open(); failed_precondition, too, for any use after commit() or
 /// abort(), and in the child of a fork.
 ///
+/// Limits: upload_request::limits are the whole upload's, which they end. Those of a call end that
+/// call with cancelled or deadline_exceeded, and say how it leaves the writer:
+/// - write_at(): it goes on, and no byte of the call is taken, as long as none of them was copied
+/// or
+///   sent. After that the upload ends with this error: for the service may have some of them.
+/// - commit(): it is over, and cleaned up. Whether the object was made is not known where its last
+///   request was under way; it is whole if it was.
+/// - abort(): it is over, and the cleaning up goes on behind; what that leaves is told to the
+///   observer.
+///
 /// Lifetime: the bytes of write_at() are the caller's again when it returns. The context's store
 /// outlives the writer, and its destruction. The destructor waits 5 s for the cleaning up, and
-/// leaves the rest to the threads of the store. Movable, while no thread is inside a member.
+/// leaves the rest to the threads of the store; it does not wait after a commit or an abort, nor on
+/// the context's strand. Movable, while no thread is inside a member.
 ///
-/// Threads: write_at(), written() and abort() on any threads at once; an abort() ends each
-/// write_at() with an error. commit(), a move and the destructor when no write_at() is under way.
-/// Blocking members are not for completions, nor for a virtual_scheduler.
+/// Threads: write_at(), try_write_at(), notify(), written() and abort() on any threads at once; an
+/// abort() ends each write_at() with an error. commit(), a move and the destructor when neither
+/// write is under way. write_at(), commit() and abort() block: they are not for completions, nor
+/// for a virtual_scheduler. The others are.
 ///
 /// Cost: a part that lies within one write_at() is sent from where it is, and the call waits until
 /// it has been sent. All else is copied once into its part. A begun part holds its memory, which
 /// counts under transfer_options::upload_memory, until it is full and sent: so write in an order
 /// that leaves few parts begun, or parts as wholes. Of the memory one part's worth is for parts on
 /// their way, so that a call waits for the service alone and never for another thread's bytes. A
-/// short lock at begin and end of a call and of each of its parts.
+/// short lock at begin and end of a call and of each of its parts. try_write_at() copies all bytes.
 class offset_writer {
  public:
   /// Looks at what is there, by one request. `size` takes the place of request.size_hint. Errors:
@@ -85,22 +103,34 @@ class offset_writer {
   offset_writer& operator=(offset_writer&& other) noexcept;
   ~offset_writer() { drop(); }
 
-  /// Writes `bytes` from byte `offset` of the object on.
-  result<void> write_at(std::uint64_t offset, bytes_view bytes);
+  /// Writes `bytes` from byte `offset` of the object on. Waits up to `limits`.
+  result<void> write_at(std::uint64_t offset, bytes_view bytes, const call_limits& limits = {});
+  /// Writes what there is room for now, from the first byte on, and gives how many; 0 = no room.
+  /// Never waits. The first call for a part begins it: that asks for its memory, and takes nothing.
+  /// Errors: as of write_at(); resource_exhausted comes with the call after the one that asked.
+  result<std::size_t> try_write_at(std::uint64_t offset, bytes_view bytes);
+  /// Pushes {tag, ok} into `queue` once, as soon as memory that a write has asked for is there or
+  /// refused, or the writer is over; now where nothing is asked for. Ask again when a try has taken
+  /// less than all. {tag, failed_precondition} in the child of a fork. The queue outlives the
+  /// writer.
+  void notify(completion_queue& queue, std::uint64_t tag);
 
   /// Waits for all parts, makes the object and verifies it.
-  result<committed_object> commit() { return submit_commit().take(); }
+  result<committed_object> commit(call_limits limits = {}) {
+    return submit_commit(std::move(limits)).take();
+  }
   /// The same while the caller does something else; the writer is to be destroyed or assigned to
-  /// afterwards. Destroying the operation cancels the commit.
-  operation<committed_object> submit_commit();
+  /// afterwards. Cancelling the operation, or destroying it, is a stop.
+  operation<committed_object> submit_commit(call_limits limits = {});
   /// `done` is called on the context's strand; inside the call where nothing can be committed.
-  void start_commit(object_store::completion<committed_object> done);
+  void start_commit(object_store::completion<committed_object> done,
+                    const call_limits& limits = {});
 
   /// Gives up and cleans up. An error names what could not be removed. Nothing after commit().
-  result<void> abort() { return submit_abort().take(); }
-  operation<void> submit_abort();
+  result<void> abort(call_limits limits = {}) { return submit_abort(std::move(limits)).take(); }
+  operation<void> submit_abort(call_limits limits = {});
   /// `done` is called on the context's strand; inside the call where there is nothing to abort.
-  void start_abort(object_store::completion<void> done);
+  void start_abort(object_store::completion<void> done, const call_limits& limits = {});
 
   /// Of the object.
   std::uint64_t size() const noexcept;
@@ -116,7 +146,6 @@ class offset_writer {
       : state_(std::move(state)) {}
   static void open_with(const transfer_context& context, upload_request request, std::uint64_t size,
                         const std::stop_token& stop, object_store::completion<offset_writer> done);
-  void commit_with(const std::stop_token& stop, object_store::completion<committed_object> done);
   void drop() noexcept;
   std::shared_ptr<detail::offset_state> state_;
 };

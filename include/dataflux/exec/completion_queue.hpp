@@ -13,7 +13,8 @@
 namespace dataflux::inline DATAFLUX_ABI {
 
 /// An operation has ended, with `code`; or a stream has something to take (getter::notify(),
-/// fast_lister::notify()), with errc::ok. The tag is the one that it was registered with.
+/// fast_lister::notify()), or room (checkpoint_writer::notify()), with errc::ok. The tag is the one
+/// that it was registered with.
 struct completion_event {
   std::uint64_t tag{0};
   errc code{errc::ok};

@@ -16,6 +16,7 @@
 #include <optional>
 #include <random>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -475,6 +476,71 @@ TEST_CASE("offset_writer: two writers share the memory", "[checkpoint]") {
     REQUIRE(a->abort());
   });
   CHECK(w.content() == body);
+  w.clean();
+}
+
+TEST_CASE("offset_writer: a wait that ends before a byte is on its way takes none",
+          "[checkpoint]") {
+  const std::string body = pattern(4 * part);
+  for (const bool stopped : {false, true}) {
+    fixture w(2 * part);
+    std::atomic<int> sent{0};
+    w.store.set_faults([&](store_verb v, std::string_view, std::uint64_t) {
+      std::optional<dataflux::injected_fault> fault;
+      if (v != store_verb::upload_part) return fault;
+      ++sent;
+      fault.emplace().delay = dataflux::duration::max();  // is never answered
+      return fault;
+    });
+    w.run([&] {
+      auto writer = w.open(body.size());
+      REQUIRE(writer);
+      REQUIRE(write(*writer, body, {0, 10}));
+      // One part's worth is begun, the other one's is on its way: there is none for a third.
+      std::thread waits([&] { CHECK_FALSE(write(*writer, body, {part, part})); });
+      while (sent == 0) std::this_thread::yield();
+      for (int i = 0; i < 3; ++i) {
+        std::stop_source stop;
+        std::thread asks([&] { stop.request_stop(); });
+        const auto bytes = dataflux::as_bytes(std::string_view(body).substr(2 * part, 2 * part));
+        const auto outcome = stopped ? writer->write_at(2 * part, bytes, {.stop = stop.get_token()})
+                                     : writer->write_at(2 * part, bytes, {.timeout = 1s});
+        asks.join();
+        refused(outcome, stopped ? errc::cancelled : errc::deadline_exceeded, {});
+        CHECK(writer->written() == part + 10);
+      }
+      CHECK(writer->abort());
+      waits.join();
+    });
+    CHECK(w.content() == "old");
+    w.clean();
+  }
+}
+
+TEST_CASE("offset_writer: a wait that ends with bytes on their way ends the upload",
+          "[checkpoint]") {
+  const std::string body = pattern(4 * part);
+  fixture w;
+  std::stop_source stop;
+  w.store.set_faults([&](store_verb v, std::string_view, std::uint64_t) {
+    std::optional<dataflux::injected_fault> fault;
+    if (v != store_verb::upload_part) return fault;
+    stop.request_stop();
+    fault.emplace().delay = dataflux::duration::max();
+    return fault;
+  });
+  w.run([&] {
+    auto writer = w.open(body.size());
+    REQUIRE(writer);
+    const auto outcome =
+        writer->write_at(0, dataflux::as_bytes(std::string_view(body).substr(0, 2 * part)),
+                         {.stop = stop.get_token()});
+    refused(outcome, errc::cancelled, {});
+    refused(write(*writer, body, {2 * part, 10}), errc::cancelled, {});
+    CHECK(writer->commit().error().code() == errc::cancelled);
+    CHECK(writer->abort());
+  });
+  CHECK(w.content() == "old");
   w.clean();
 }
 

@@ -51,6 +51,10 @@ struct fixture {
   std::size_t released{0};
   std::string sent{};
   std::optional<result<committed_object>> made{};
+  /// How far the clock goes after each call; nothing = until nothing waits.
+  std::optional<dataflux::duration> pace{};
+
+  void go() { pace ? clock.run_for(*pace) : clock.run(); }
 
   explicit fixture(std::uint64_t memory = 4 * part)
       : store(clock, {.traits = {.min_part_size = part}, .rtt = 10ms}),
@@ -66,7 +70,7 @@ struct fixture {
     upload = std::make_shared<object_upload>(context, std::move(request));
     std::optional<result<void>> opened;
     upload->open([&](result<void> r) { opened = std::move(r); });
-    clock.run();
+    go();
     REQUIRE(opened);
     return *opened;
   }
@@ -88,7 +92,7 @@ struct fixture {
       upload->send(piece(size, size));
       went = true;
     });
-    clock.run();
+    go();
     return went;
   }
   result<committed_object> finish(std::optional<upload_piece> last = {}) {
@@ -552,10 +556,24 @@ TEST_CASE("object_upload: the caller's stop and its time limit end it", "[transf
   w.clean();
 
   fixture late;
+  late.pace = 100ms;
   REQUIRE(late.open({.limits = {.timeout = 1s}}));
   REQUIRE(late.send(part));
-  late.clock.at(late.clock.now() + 2s, [] {});
-  late.clock.run();
+  late.store.set_faults([](store_verb v, std::string_view, std::uint64_t) {
+    return v == store_verb::upload_part
+               ? std::optional(injected_fault{.delay = std::chrono::hours(1)})
+               : std::nullopt;
+  });
+  REQUIRE(late.send(part));
+  // Nobody has to come for it: who waits for memory is told.
+  bool told = false;
+  late.upload->reserve(4 * part, [&](const result<void>& granted) {
+    told = !granted && granted.error().code() == errc::deadline_exceeded;
+  });
+  CHECK_FALSE(told);
+  late.clock.run_for(1s);
+  CHECK(told);
+  CHECK(late.upload->failed());
   CHECK_FALSE(late.send(part));
   const auto over = late.finish();
   REQUIRE_FALSE(over);

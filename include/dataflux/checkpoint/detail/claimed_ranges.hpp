@@ -17,6 +17,8 @@ class claimed_ranges {
   std::optional<byte_extent> overlap(byte_extent range) const;
   /// None of `range`, which is not empty, is claimed yet.
   void add(byte_extent range);
+  /// All of `range`, which is not empty, was claimed and is not any more.
+  void remove(byte_extent range);
   /// The first bytes of `size` that nobody has claimed.
   std::optional<byte_extent> first_gap(std::uint64_t size) const;
   std::uint64_t bytes() const noexcept { return bytes_; }

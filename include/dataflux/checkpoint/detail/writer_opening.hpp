@@ -2,8 +2,8 @@
 
 #include <dataflux/deadline.hpp>
 #include <dataflux/error.hpp>
+#include <dataflux/exec/detail/limit_watch.hpp>
 #include <dataflux/exec/detail/scheduler.hpp>
-#include <dataflux/exec/detail/stop_watch.hpp>
 #include <dataflux/result.hpp>
 #include <dataflux/store/object_store.hpp>
 #include <dataflux/transfer/detail/object_upload.hpp>
@@ -12,12 +12,13 @@
 
 #include <chrono>
 #include <cstddef>
+#include <future>
 #include <memory>
 #include <stop_token>
 #include <utility>
 
-/// Private: what checkpoint_writer and offset_writer share: how they open, how an operation on them
-/// is cancelled, how long an end may take, and how much they copy at a time.
+/// Private: what checkpoint_writer and offset_writer share: how they open, how a call on them ends
+/// before its time, how long an end may take, and how much they copy at a time.
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// What is copied is checksummed while it is in the second-level cache.
@@ -39,31 +40,45 @@ inline error fail_for_memory(std::shared_ptr<object_upload> upload, scheduler& s
   return why;
 }
 
-/// Ends an upload when an operation on it is cancelled, until watch.end().
-struct operation_link {
-  operation_link(const std::stop_token& stop, std::shared_ptr<object_upload> of, scheduler& at)
-      : upload(std::move(of)), strand(at) {
-    watch.begin(stop, *this);
-  }
-  void stop_heard() noexcept {
-    strand.post(
-        [upload = upload] { upload->fail(error(errc::cancelled, "the operation was cancelled")); });
-  }
-  const std::shared_ptr<object_upload> upload;
-  scheduler& strand;
-  stop_watch watch{};
-};
-
-/// `done`, before which a stop ends the upload.
+/// `done`, before which the limits of the call end the upload.
 template <class T>
-object_store::completion<T> stopped_by(const std::stop_token& stop,
+object_store::completion<T> limited_by(const call_limits& limits,
                                        std::shared_ptr<object_upload> upload, scheduler& strand,
                                        object_store::completion<T> done) {
-  auto link = std::make_shared<operation_link>(stop, std::move(upload), strand);
-  return [link = std::move(link), done = std::move(done)](result<T> outcome) mutable {
-    link->watch.end();
+  auto watch = limit_watch::begin(
+      strand, limits, [upload = std::move(upload)](error why) { upload->fail(std::move(why)); });
+  if (watch == nullptr) return done;
+  return [watch = std::move(watch), done = std::move(done)](result<T> outcome) mutable {
+    watch->end();
     done(std::move(outcome));
   };
+}
+
+/// `done`, called before the outcome when the limits of the call pass. On the strand.
+inline object_store::completion<void> no_longer_than(const call_limits& limits, scheduler& strand,
+                                                     object_store::completion<void> done) {
+  struct ending {
+    object_store::completion<void> done;
+    std::shared_ptr<limit_watch> watch{};
+    void come(result<void> outcome) {
+      if (auto first = std::exchange(watch, {})) first->end();
+      if (auto call = std::exchange(done, {})) call(std::move(outcome));
+    }
+  };
+  auto end = std::make_shared<ending>(ending{std::move(done)});
+  end->watch = limit_watch::begin(strand, limits, [waits = std::weak_ptr(end)](error why) {
+    if (const auto there = waits.lock()) there->come(std::move(why));
+  });
+  return [end = std::move(end)](result<void> outcome) { end->come(std::move(outcome)); };
+}
+
+/// What the destructor of a writer that was not committed does. On the strand it cannot wait.
+template <class State>
+void drop_writer(State& state) {
+  const auto told = std::make_shared<std::promise<void>>();
+  const auto over = told->get_future();
+  state.start_abort(destructor_timeout, {}, [told](const result<void>&) { told->set_value(); });
+  if (!state.context.strand().is_current()) static_cast<void>(over.wait_for(destructor_timeout));
 }
 
 /// What may make a writer. `make` gives its state, on the strand, when the upload is open.
@@ -76,8 +91,8 @@ class writer_opening {
       return done(std::move(good).error());
     }
     auto upload = std::make_shared<object_upload>(context, std::move(request));
-    auto opened = stopped_by<void>(
-        stop, upload, context.strand(),
+    auto opened = limited_by<void>(
+        {.stop = stop}, upload, context.strand(),
         [context, upload, make, done = std::move(done)](result<void> outcome) mutable {
           if (!outcome) return done(std::move(outcome).error());
           done(Writer(make(context, std::move(upload))));

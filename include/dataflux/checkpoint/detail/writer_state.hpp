@@ -1,14 +1,18 @@
 #pragma once
 
 #include <dataflux/bytes.hpp>
+#include <dataflux/deadline.hpp>
 #include <dataflux/detail/buffer.hpp>
 #include <dataflux/detail/process_stamp.hpp>
 #include <dataflux/detail/unique_function.hpp>
+#include <dataflux/exec/completion_queue.hpp>
+#include <dataflux/exec/detail/bells.hpp>
 #include <dataflux/exec/detail/scheduler.hpp>
 #include <dataflux/result.hpp>
 #include <dataflux/transfer/detail/object_upload.hpp>
 #include <dataflux/transfer/transfer_context.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
@@ -19,23 +23,31 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
-/// Private: a checkpoint_writer's side of its upload. Used by the writer's thread but for `gate`.
+/// Private: what the strand has told a checkpoint_writer, and whom that tells of it: memory for the
+/// next piece, and the upload's failure. Under its lock but for `broken`.
+struct writer_room {
+  /// The upload's, to what was asked for.
+  void answer(std::uint64_t bytes, bool had);
+  /// What the upload says of it takes the place of what was said here. After an abort there is
+  /// none.
+  void fail(const error& why);
+  /// What was granted and not used is the upload's again.
+  std::uint64_t unused();
+  /// The writer was committed or aborted.
+  void close(bool by_abort);
+
+  std::mutex mutex{};
+  std::condition_variable changed{};
+  bool asked{false};         ///< for memory; the answer is still to come
+  std::uint64_t granted{0};  ///< and not used
+  bells news{};
+  std::optional<error> failure{};
+  bool aborted{false};
+  std::atomic<bool> broken{false};  ///< there is a failure
+};
+
+/// Private: a checkpoint_writer's side of its upload. Used by the writer's thread but for `room`.
 struct writer_state {
-  /// Where the writer's thread waits for an answer from the strand.
-  struct gate {
-    std::mutex mutex{};
-    std::condition_variable came{};
-    std::optional<result<void>> answer{};
-
-    void give(result<void> value) {
-      std::scoped_lock lock(mutex);
-      answer.emplace(std::move(value));
-      came.notify_all();
-    }
-    /// Nothing when `limit` passes first.
-    std::optional<result<void>> wait(duration limit = duration::max());
-  };
-
   /// Held by the thread that is inside a member of the writer. Nobody waits for it: two producers
   /// that share a writer have no order, so that what they write would mean nothing.
   class turn {
@@ -54,51 +66,60 @@ struct writer_state {
     writer_state& of_;
   };
 
+  /// One call that may wait for room, and what ends that before.
+  class patience;
+
   explicit writer_state(const transfer_context& with, std::shared_ptr<object_upload> to)
       : context(with), upload(std::move(to)) {}
+  /// On the strand.
   static std::shared_ptr<writer_state> make(const transfer_context& with,
                                             std::shared_ptr<object_upload> to) {
-    return std::make_shared<writer_state>(with, std::move(to));
+    auto made = std::make_shared<writer_state>(with, std::move(to));
+    made->upload->on_failed([room = made->room](const error& why) { room->fail(why); });
+    return made;
   }
 
-  /// Why nothing may be done any more. Within a turn.
+  // All of these within a turn.
+  /// Why nothing may be done any more.
   result<void> check_open() const;
-  /// A buffer for the next part, of at least `wanted` bytes.
-  result<void> begin_part(std::size_t wanted);
+  /// Whether so much memory is held for the next piece; asks for it where it is not.
+  result<bool> try_reserve(std::uint64_t bytes);
+  /// The next piece takes so much of what is held.
+  void use(std::uint64_t bytes);
+  /// A buffer for the next part, of at least `wanted` bytes; false where there is no room yet.
+  result<bool> try_begin_part(std::size_t wanted);
   void grow(std::size_t wanted);
   void append(bytes_view bytes) noexcept;
   upload_piece take_piece();
   void send(upload_piece piece);
-  std::uint64_t next_size() const noexcept { return upload->plan().size_of(parts + 1); }
-  result<void> out_of_memory();
-  result<void> reserve(std::uint64_t bytes);
-  result<void> write(bytes_view bytes);
-  result<void> write_borrowed(bytes_view bytes, const std::shared_ptr<void>& released);
-  result<void> send_borrowed(bytes_view bytes, const std::shared_ptr<void>& released);
-  void finish(object_store::completion<committed_object> done);
-  void start_abort(duration timeout, object_store::completion<void> done);
-  /// Waits for it as long as `limit`.
-  result<void> abort(duration timeout, duration limit);
-  void fail(const error& why) {
-    if (!failure) failure = why;
+  std::uint64_t next_size() const noexcept {
+    // Where the store takes no more parts it is the upload that says so.
+    return std::max<std::uint64_t>(upload->plan().size_of(parts + 1), 1);
   }
+  error out_of_memory();
+  result<std::size_t> try_write(bytes_view bytes);
+  result<std::size_t> try_write_borrowed(bytes_view bytes, const std::shared_ptr<void>& released);
+  /// By one of these, until all is taken.
+  template <class Try>
+  result<void> write(bytes_view bytes, const call_limits& limits, Try some_of);
+  void notify(completion_queue& queue, std::uint64_t tag);
+  void finish(const call_limits& limits, object_store::completion<committed_object> done);
+  void start_abort(duration timeout, const call_limits& limits,
+                   object_store::completion<void> done);
 
   const transfer_context context;
   const std::shared_ptr<object_upload> upload;
   const process_stamp born{};
   std::atomic<bool> busy{false};
-  std::shared_ptr<gate> answers{std::make_shared<gate>()};
+  const std::shared_ptr<writer_room> room{std::make_shared<writer_room>()};
   buffer memory{};
   std::size_t used{0};
   std::uint32_t crc{0};
   std::uint64_t part_size{0};  ///< of the part that is being filled, and held for it; 0 = none
   std::uint64_t parts{0};      ///< on their way
   std::uint64_t written{0};
-  std::optional<error> failure{};
   bool finished{false};
 };
-
-class writer_opening;
 
 /// Tells the owner when the last piece of the borrowed memory is let go.
 struct lending {
@@ -112,3 +133,7 @@ struct lending {
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/checkpoint/impl/writer_state.ipp>
+#endif

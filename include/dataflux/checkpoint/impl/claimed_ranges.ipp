@@ -28,6 +28,15 @@ DATAFLUX_INLINE void claimed_ranges::add(byte_extent range) {
   bytes_ += range.length;
 }
 
+DATAFLUX_INLINE void claimed_ranges::remove(byte_extent range) {
+  const std::uint64_t end = range.offset + range.length;
+  const auto at = std::prev(ranges_.upper_bound(range.offset));
+  if (at->second > end) ranges_.emplace(end, at->second);
+  at->second = range.offset;
+  if (at->first == range.offset) ranges_.erase(at);
+  bytes_ -= range.length;
+}
+
 DATAFLUX_INLINE std::optional<byte_extent> claimed_ranges::first_gap(std::uint64_t size) const {
   std::uint64_t begin = 0;
   auto at = ranges_.begin();

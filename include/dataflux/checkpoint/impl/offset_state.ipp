@@ -2,6 +2,7 @@
 
 #include <dataflux/checkpoint/detail/offset_state.hpp>
 #include <dataflux/checkpoint/detail/writer_opening.hpp>
+#include <dataflux/checkpoint/detail/writer_state.hpp>
 #include <dataflux/codec/crc32c.hpp>
 #include <dataflux/transfer/detail/transfer_state.hpp>
 
@@ -21,37 +22,6 @@ inline std::string text_of(byte_extent range) {
          std::to_string(range.offset + range.length) + ")";
 }
 
-/// Begins with the lock held, and may end with it.
-class offset_state::write_call {
- public:
-  write_call(offset_state& of, std::unique_lock<std::mutex>& lock) noexcept : of_(of), lock_(lock) {
-    ++of.inside;
-  }
-  write_call(const write_call&) = delete;
-  write_call& operator=(const write_call&) = delete;
-  ~write_call() {
-    if (!lock_.owns_lock()) lock_.lock();
-    of_.changed.wait(lock_, [this] { return pieces_ == 0; });
-    if (--of_.inside == 0 && of_.finished) of_.drop_buffers();
-    of_.changed.notify_all();
-    lock_.unlock();
-  }
-  void given() {
-    const std::scoped_lock lock(of_.mutex);
-    ++pieces_;
-  }
-  void let_go() {
-    const std::scoped_lock lock(of_.mutex);
-    --pieces_;
-    of_.changed.notify_all();
-  }
-
- private:
-  offset_state& of_;
-  std::unique_lock<std::mutex>& lock_;
-  std::size_t pieces_{0};
-};
-
 DATAFLUX_INLINE offset_state::offset_state(const transfer_context& with,
                                            std::shared_ptr<object_upload> to, std::uint64_t bytes)
     : context(with), upload(std::move(to)), size(bytes) {
@@ -63,7 +33,17 @@ DATAFLUX_INLINE offset_state::offset_state(const transfer_context& with,
     parts[i].size = sizes[i];
     begin += sizes[i];
   }
-  upload->divide(size);
+}
+
+DATAFLUX_INLINE std::shared_ptr<offset_state> offset_state::make(const transfer_context& with,
+                                                                 std::shared_ptr<object_upload> to,
+                                                                 std::uint64_t bytes) {
+  auto made = std::make_shared<offset_state>(with, std::move(to), bytes);
+  made->upload->divide(bytes);
+  made->upload->on_failed([state = std::weak_ptr(made)](const error& why) {
+    if (const auto there = state.lock()) there->fail(why);
+  });
+  return made;
 }
 
 DATAFLUX_INLINE result<void> offset_state::going_on() const {
@@ -72,30 +52,24 @@ DATAFLUX_INLINE result<void> offset_state::going_on() const {
   return {};
 }
 
+/// What the upload says of it takes the place of what was said here. After an abort there is none.
 DATAFLUX_INLINE void offset_state::fail(const error& why) {
   const std::scoped_lock lock(mutex);
-  if (!failure) failure = why;
+  if (aborted) return;
+  failure = why;
   changed.notify_all();
+  news.ring();
 }
 
-DATAFLUX_INLINE result<void> offset_state::out_of_memory() {
-  const error why = fail_for_memory(upload, context.strand());
+DATAFLUX_INLINE void offset_state::fail_upload(error why) {
+  context.strand().post(
+      [upload = upload, why = std::move(why)]() mutable { upload->fail(std::move(why)); });
+}
+
+DATAFLUX_INLINE error offset_state::out_of_memory() {
+  error why = fail_for_memory(upload, context.strand());
   fail(why);
   return why;
-}
-
-DATAFLUX_INLINE result<void> offset_state::ask_memory(std::uint64_t bytes, bool kept) {
-  const auto answer = std::make_shared<gate>();
-  context.strand().post([upload = upload, bytes, kept, answer] {
-    auto give = [answer](result<void> granted) { answer->give(std::move(granted)); };
-    if (kept) return upload->keep(bytes, std::move(give));
-    upload->reserve(bytes, std::move(give));
-  });
-  auto granted = *answer->wait();
-  if (granted || !upload->failed()) return granted;
-  if (kept) return ask_memory(0, false);  // what it has failed with, and not what was refused
-  fail(granted.error());
-  return granted;
 }
 
 DATAFLUX_INLINE std::size_t offset_state::part_at(std::uint64_t offset) const noexcept {
@@ -126,60 +100,54 @@ DATAFLUX_INLINE result<void> offset_state::refuse_overlap(byte_extent range) con
                                            ", which are written: each byte is written once");
 }
 
-DATAFLUX_INLINE result<void> offset_state::open_parts(const std::vector<std::size_t>& which,
-                                                      std::unique_lock<std::mutex>& lock) {
+DATAFLUX_INLINE result<void> offset_state::check(byte_extent range) const {
+  if (auto good = going_on(); !good) return good;
+  if (range.offset <= size && range.length <= size - range.offset) return {};
+  return error(errc::out_of_range, text_of(range) + " are not within the object's size of " +
+                                       std::to_string(size) + " bytes, given to open()");
+}
+
+DATAFLUX_INLINE void offset_state::begin_parts(std::vector<std::size_t> which) {
   std::uint64_t bytes = 0;
   for (const std::size_t i : which) {
     bytes += parts[i].size;
     parts[i].at = phase::opening;
+    parts[i].refused.reset();
   }
-  lock.unlock();
-  std::vector<buffer> buffers;
-  result<void> granted;
+  ++opening;
+  context.strand().post([self = shared_from_this(), which = std::move(which), bytes]() mutable {
+    object_upload& from = *self->upload;
+    auto answered = [self, which = std::move(which)](result<void> granted) {
+      self->parts_opened(which, std::move(granted));
+    };
+    if (!self->single()) return from.keep(bytes, std::move(answered));
+    from.reserve(bytes, std::move(answered));
+  });
+}
+
+DATAFLUX_INLINE void offset_state::parts_opened(const std::vector<std::size_t>& which,
+                                                result<void> granted) {
+  std::vector<buffer> buffers(which.size());
   try {
-    buffers.reserve(which.size());
-    granted = ask_memory(bytes, !single());
     for (std::size_t n = 0; granted && n < which.size(); ++n) {
       const auto each = static_cast<std::size_t>(parts[which[n]].size);
-      buffers.push_back(context.state()->uploads.buffers.acquire(each));
+      buffers[n] = context.state()->uploads.buffers.acquire(each);
     }
   } catch (const std::bad_alloc&) {
     granted = out_of_memory();
   }
-  lock.lock();
+  const std::scoped_lock lock(mutex);
   for (std::size_t n = 0; n < which.size(); ++n) {
     part& each = parts[which[n]];
     each.at = granted ? phase::open : phase::untouched;
-    if (granted) each.memory = std::move(buffers[n]);
+    if (granted && !finished) each.memory = std::move(buffers[n]);
+    if (granted || failure) continue;
+    each.refused = granted.error();
+    each.refused->with_message(granted.error().message() + open_ones());
   }
+  --opening;
   changed.notify_all();
-  if (granted || failure) return granted;
-  return error(granted.error()).with_message(granted.error().message() + open_ones());
-}
-
-DATAFLUX_INLINE result<void> offset_state::open_ends(byte_extent range,
-                                                     std::unique_lock<std::mutex>& lock) {
-  const std::uint64_t end = range.offset + range.length;
-  const std::size_t ends[] = {part_at(range.offset), part_at(end - 1)};
-  for (;;) {
-    if (auto good = going_on(); !good) return good;
-    if (auto good = refuse_overlap(range); !good) return good;
-    std::vector<std::size_t> missing;
-    bool others = false;
-    for (const std::size_t i : ends) {
-      const part& each = parts[i];
-      const bool whole = range.offset <= each.begin && each.begin + each.size <= end;
-      others = others || each.at == phase::opening;
-      if (each.at != phase::untouched || (whole && !single())) continue;
-      if (missing.empty() || missing.back() != i) missing.push_back(i);
-    }
-    if (others) {
-      changed.wait(lock);
-      continue;
-    }
-    if (missing.empty()) return {};
-    if (auto good = open_parts(missing, lock); !good) return good;
-  }
+  news.ring();
 }
 
 /// A whole part that another thread has opened and not written is copied into.
@@ -192,6 +160,13 @@ DATAFLUX_INLINE std::vector<std::size_t> offset_state::claim(byte_extent range) 
   claimed.add(range);
   for (const std::size_t i : borrowed) parts[i].at = phase::sent;
   return borrowed;
+}
+
+DATAFLUX_INLINE void offset_state::unclaim(byte_extent range,
+                                           const std::vector<std::size_t>& borrowed) {
+  claimed.remove(range);
+  for (const std::size_t i : borrowed) parts[i].at = phase::untouched;
+  changed.notify_all();
 }
 
 DATAFLUX_INLINE void offset_state::send(upload_piece piece) {
@@ -231,60 +206,20 @@ DATAFLUX_INLINE void offset_state::copy(std::size_t index, byte_extent range, by
   send(std::move(piece));
 }
 
-DATAFLUX_INLINE result<void> offset_state::send_borrowed(std::size_t index, bytes_view bytes,
-                                                         write_call& call) {
-  if (auto room = ask_memory(bytes.size(), false); !room) return room;
-  // Told by its end, so that a piece that never gets to the upload is let go, too.
-  const auto borrowed = std::make_shared<lending>(unique_function<void()>{});
-  upload_piece piece{.bytes = bytes,
-                     .crc32c = codec::crc32c(bytes),
-                     .reserved = bytes.size(),
-                     .release = [borrowed] {},
-                     .number = static_cast<std::uint32_t>(index + 1)};
-  call.given();
-  borrowed->released = [&call] { call.let_go(); };
-  send(std::move(piece));
-  return {};
+DATAFLUX_INLINE void offset_state::notify(completion_queue& queue, std::uint64_t tag) {
+  const std::scoped_lock lock(mutex);
+  news.add(queue, tag);
+  if (opening == 0 || !going_on()) news.ring();
 }
 
-DATAFLUX_INLINE result<void> offset_state::write(byte_extent range, bytes_view bytes) {
-  std::unique_lock lock(mutex);
-  if (auto good = going_on(); !good) return good;
-  if (range.offset > size || range.length > size - range.offset) {
-    return error(errc::out_of_range, text_of(range) + " are not within the object's size of " +
-                                         std::to_string(size) + " bytes, given to open()");
-  }
-  if (bytes.empty()) return {};
-  if (upload->failed()) {
-    lock.unlock();
-    return ask_memory(0, false);
-  }
-  {
-    write_call call(*this, lock);
-    if (auto good = open_ends(range, lock); !good) return good;
-    const auto borrowed = claim(range);
-    lock.unlock();
-    const std::uint64_t end = range.offset + range.length;
-    std::size_t index = part_at(range.offset);
-    for (std::uint64_t at = range.offset; at < end; ++index) {
-      const std::uint64_t until = std::min(end, parts[index].begin + parts[index].size);
-      const bytes_view some = bytes.subspan(static_cast<std::size_t>(at - range.offset),
-                                            static_cast<std::size_t>(until - at));
-      if (!std::binary_search(borrowed.begin(), borrowed.end(), index)) {
-        copy(index, {at, some.size()}, some);
-      } else if (auto good = send_borrowed(index, some, call); !good) {
-        return good;
-      }
-      at = until;
-    }
-  }
-  if (upload->failed()) return ask_memory(0, false);
-  return {};
+DATAFLUX_INLINE void offset_state::silence() {
+  const std::scoped_lock lock(mutex);
+  news.remove();
 }
 
 DATAFLUX_INLINE result<void> offset_state::finish(
-    object_store::completion<committed_object>& done) {
-  std::unique_lock lock(mutex);
+    const call_limits& limits, object_store::completion<committed_object>& done) {
+  lock_type lock(mutex);
   if (finished) return going_on();
   if (inside > 0) {
     return error(errc::failed_precondition,
@@ -298,28 +233,33 @@ DATAFLUX_INLINE result<void> offset_state::finish(
   std::optional<upload_piece> last;
   if (single() && parts[0].at == phase::open && !gap) last = piece_of(0);
   drop_buffers();
+  news.ring();
   lock.unlock();
-  context.strand().post(
-      [upload = upload, last = std::move(last), done = std::move(done)]() mutable {
-        upload->finish(std::move(last), std::move(done));
-      });
+  context.strand().post([upload = upload, limits, at = &context.strand(), last = std::move(last),
+                         done = std::move(done)]() mutable {
+    done = limited_by(limits, upload, *at, std::move(done));
+    upload->finish(std::move(last), std::move(done));
+  });
   return {};
 }
 
-DATAFLUX_INLINE void offset_state::start_abort(duration timeout,
+DATAFLUX_INLINE void offset_state::start_abort(duration timeout, const call_limits& limits,
                                                object_store::completion<void> done) {
-  std::unique_lock lock(mutex);
+  lock_type lock(mutex);
   if (finished) {
     lock.unlock();
     return done({});
   }
   finished = true;
+  aborted = true;
   if (inside == 0) drop_buffers();
   changed.notify_all();
+  news.ring();
   lock.unlock();
-  context.strand().post([upload = upload, timeout, done = std::move(done)]() mutable {
-    upload->abort(timeout, std::move(done));
-  });
+  context.strand().post(
+      [upload = upload, timeout, limits, at = &context.strand(), done = std::move(done)]() mutable {
+        upload->abort(timeout, no_longer_than(limits, *at, std::move(done)));
+      });
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

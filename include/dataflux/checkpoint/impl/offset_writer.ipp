@@ -33,7 +33,7 @@ DATAFLUX_INLINE void offset_writer::open_with(const transfer_context& context,
   detail::writer_opening::start<offset_writer>(
       context, std::move(request), stop, std::move(done),
       [size](const transfer_context& with, std::shared_ptr<object_upload> upload) {
-        return std::make_shared<detail::offset_state>(with, std::move(upload), size);
+        return detail::offset_state::make(with, std::move(upload), size);
       });
 }
 
@@ -53,47 +53,65 @@ DATAFLUX_INLINE void offset_writer::drop() noexcept {
     static_cast<void>(new (std::nothrow) std::shared_ptr<detail::offset_state>(std::move(state)));
     return;
   }
-  const auto ended = std::make_shared<detail::offset_state::gate>();
-  state->start_abort(detail::destructor_timeout,
-                     [ended](result<void> outcome) { ended->give(std::move(outcome)); });
-  static_cast<void>(ended->wait(detail::destructor_timeout));
+  state->silence();
+  detail::drop_writer(*state);
 }
 
-DATAFLUX_INLINE result<void> offset_writer::write_at(std::uint64_t offset, bytes_view bytes) {
-  if (state_->born.inherited()) return forked_error("writer");
+namespace detail {
+
+/// `act`, unless the writer is the parent's.
+template <class T, class Act>
+result<T> of_this_process(offset_state& state, Act act) {
+  if (state.born.inherited()) return forked_error("writer");
   try {
-    return state_->write({offset, bytes.size()}, bytes);
+    return act();
   } catch (const std::bad_alloc&) {
-    return state_->out_of_memory();
+    return state.out_of_memory();
   }
 }
 
-DATAFLUX_INLINE operation<committed_object> offset_writer::submit_commit() {
-  call_limits limits{};
+}  // namespace detail
+
+DATAFLUX_INLINE result<void> offset_writer::write_at(std::uint64_t offset, bytes_view bytes,
+                                                     const call_limits& limits) {
+  return detail::of_this_process<void>(*state_, [&] {
+    return state_->write({offset, bytes.size()}, bytes, limits);
+  });
+}
+
+DATAFLUX_INLINE result<std::size_t> offset_writer::try_write_at(std::uint64_t offset,
+                                                                bytes_view bytes) {
+  return detail::of_this_process<std::size_t>(*state_, [&] {
+    return state_->try_write({offset, bytes.size()}, bytes);
+  });
+}
+
+DATAFLUX_INLINE void offset_writer::notify(completion_queue& queue, std::uint64_t tag) {
+  const auto state = state_;  // who hears of it may end the writer
+  if (state->born.inherited()) return queue.push({tag, errc::failed_precondition});
+  state->notify(queue, tag);
+}
+
+DATAFLUX_INLINE void offset_writer::start_commit(object_store::completion<committed_object> done,
+                                                 const call_limits& limits) {
+  if (state_->born.inherited()) return done(forked_error("writer"));
+  auto begun = state_->finish(limits, done);
+  if (!begun) done(std::move(begun).error());
+}
+
+DATAFLUX_INLINE operation<committed_object> offset_writer::submit_commit(call_limits limits) {
   return start_operation<committed_object>(
-      limits, [&](auto done) { commit_with(limits.stop, std::move(done)); });
+      limits, [&](auto done) { start_commit(std::move(done), limits); });
 }
 
-DATAFLUX_INLINE void offset_writer::start_commit(object_store::completion<committed_object> done) {
-  commit_with({}, std::move(done));
-}
-
-DATAFLUX_INLINE void offset_writer::commit_with(const std::stop_token& stop,
-                                                object_store::completion<committed_object> done) {
+DATAFLUX_INLINE void offset_writer::start_abort(object_store::completion<void> done,
+                                                const call_limits& limits) {
   if (state_->born.inherited()) return done(forked_error("writer"));
-  auto end = detail::stopped_by(stop, state_->upload, state_->context.strand(), std::move(done));
-  auto begun = state_->finish(end);
-  if (!begun) end(std::move(begun).error());
+  state_->start_abort(detail::abort_timeout, limits, std::move(done));
 }
 
-DATAFLUX_INLINE operation<void> offset_writer::submit_abort() {
-  call_limits limits{};
-  return start_operation<void>(limits, [&](auto done) { start_abort(std::move(done)); });
-}
-
-DATAFLUX_INLINE void offset_writer::start_abort(object_store::completion<void> done) {
-  if (state_->born.inherited()) return done(forked_error("writer"));
-  state_->start_abort(detail::abort_timeout, std::move(done));
+DATAFLUX_INLINE operation<void> offset_writer::submit_abort(call_limits limits) {
+  return start_operation<void>(limits, [&](auto done) { start_abort(std::move(done), limits); });
 }
 
 DATAFLUX_INLINE std::uint64_t offset_writer::size() const noexcept { return state_->size; }

@@ -90,6 +90,8 @@ class object_upload final : public detail::coordinator<object_upload> {
   /// `granted` when so many bytes may be held: after others have been sent. Errors: what the upload
   /// has failed with; resource_exhausted when that much can never be had.
   void reserve(std::uint64_t bytes, completion<void> granted);
+  /// Gives back what reserve() has granted and no piece will name.
+  void unreserve(std::uint64_t bytes);
   /// Before the first piece, where size_hint was the size: pieces are plan().sizes(size), given by
   /// number in any order, each once. An object of one part is given to finish().
   void divide(std::uint64_t size);
@@ -98,11 +100,13 @@ class object_upload final : public detail::coordinator<object_upload> {
   /// when what others are promised, or this upload for its parts in flight, would be missing.
   void keep(std::uint64_t bytes, completion<void> granted);
   void send(upload_piece piece);
-  /// The end of the bytes, and the last of them. Errors: what anything has failed with, after
-  /// everything was cleaned up.
+  /// The end of the bytes, and the last of them. Who still waits for memory gets
+  /// failed_precondition. Errors: what anything has failed with, after everything was cleaned up.
   void finish(std::optional<upload_piece> last, completion<committed_object> done);
   /// Ends it for a reason of the caller's, unless it has failed before.
   void fail(error why);
+  /// Its deadline has come.
+  void time_passed() { fail(error(errc::deadline_exceeded, "the upload's time limit passed")); }
   /// Ends it without an object, and waits for the end of the cleaning up: up to `timeout` for each
   /// of its requests. An error when something is left.
   void abort(duration timeout, completion<void> done);
@@ -122,6 +126,9 @@ class object_upload final : public detail::coordinator<object_upload> {
   void keep_parts() noexcept { machine_.keep_parts(); }
   /// Called on the strand when an upload in parts has begun, before the first of them is sent.
   void on_begun(unique_function<void(const begun_upload&)> began) { on_begun_ = std::move(began); }
+  /// Called on the strand, once, when it fails or is aborted: before failed() says so, and before
+  /// the cleaning up.
+  void on_failed(unique_function<void(const error&)> failed) { on_failed_ = std::move(failed); }
   /// Called on the strand for each part that the service has taken.
   void on_part(unique_function<void(const uploaded_part&)> taken) { on_part_ = std::move(taken); }
 
@@ -146,7 +153,6 @@ class object_upload final : public detail::coordinator<object_upload> {
 
   /// Keeps it under the number that the machine will give it.
   part_checksum hold(upload_piece piece);
-  void check_deadline();
 
   const transfer_context context_;
   const std::shared_ptr<detail::transfer_state> state_;
@@ -164,6 +170,7 @@ class object_upload final : public detail::coordinator<object_upload> {
   completion<void> abort_done_{};
   unique_function<void(const begun_upload&)> on_begun_{};
   unique_function<void(const uploaded_part&)> on_part_{};
+  unique_function<void(const error&)> on_failed_{};
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI

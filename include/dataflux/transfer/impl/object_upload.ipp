@@ -21,7 +21,10 @@ DATAFLUX_INLINE object_upload::object_upload(const transfer_context& context,
 DATAFLUX_INLINE void object_upload::open(completion<void> done) {
   open_done_ = std::move(done);
   auto good = prepare();
-  if (good && !watch_stop()) stop_heard();
+  if (good) {
+    if (!watch_stop()) stop_heard();
+    watch_deadline();
+  }
   advance(detail::upload_opened{std::move(good)});
 }
 
@@ -62,7 +65,6 @@ DATAFLUX_INLINE result<void> object_upload::prepare() {
 }
 
 DATAFLUX_INLINE void object_upload::reserve(std::uint64_t bytes, completion<void> granted) {
-  check_deadline();
   if (bytes > 0 && plan_.size_of(machine_.pieces() + 1) == 0) {
     fail(error(errc::out_of_range,
                "the object is larger than what its parts reach, " + std::to_string(plan_.reach()) +
@@ -79,12 +81,16 @@ DATAFLUX_INLINE void object_upload::reserve(std::uint64_t bytes, completion<void
   memory.acquire(memory_, bytes, std::move(granted));
 }
 
+DATAFLUX_INLINE void object_upload::unreserve(std::uint64_t bytes) {
+  // What is held at the end was given back as a whole.
+  if (!ended_) state_->uploads.memory.release(memory_, bytes);
+}
+
 DATAFLUX_INLINE void object_upload::divide(std::uint64_t size) {
   advance(detail::upload_planned{plan_.sizes(size)});
 }
 
 DATAFLUX_INLINE void object_upload::keep(std::uint64_t bytes, completion<void> granted) {
-  check_deadline();
   if (machine_.failure()) return granted(*machine_.failure());
   auto& memory = state_->uploads.memory;
   if (!memory.own_more(memory_, bytes)) {
@@ -115,7 +121,8 @@ DATAFLUX_INLINE void object_upload::send(upload_piece piece) {
 DATAFLUX_INLINE void object_upload::finish(std::optional<upload_piece> last,
                                            completion<committed_object> done) {
   finish_done_ = std::move(done);
-  check_deadline();
+  state_->uploads.memory.forget(memory_,
+                                error(errc::failed_precondition, "no more bytes will come"));
   detail::upload_finished end{};
   if (last) end.last = hold(*std::move(last));
   advance(end);
@@ -136,11 +143,6 @@ DATAFLUX_INLINE part_checksum object_upload::hold(upload_piece piece) {
       piece.number != 0 ? piece.number : static_cast<std::uint32_t>(machine_.pieces() + 1);
   pieces_.emplace(number, std::move(piece));
   return about;
-}
-
-DATAFLUX_INLINE void object_upload::check_deadline() {
-  if (!clock().passed()) return;
-  fail(error(errc::deadline_exceeded, "the upload's time limit passed"));
 }
 
 /// What an action leads to while another one is carried out waits for its turn.
@@ -195,8 +197,7 @@ DATAFLUX_INLINE void object_upload::act(const detail::upload_release& end) {
   if (!node) return;
   upload_piece& piece = node.mapped();
   if (piece.release) std::exchange(piece.release, {})();
-  // What is held at the end was given back as a whole.
-  if (!ended_) state_->uploads.memory.release(memory_, piece.reserved);
+  unreserve(piece.reserved);
 }
 
 DATAFLUX_INLINE void object_upload::act(const detail::upload_overhead& learned) {
@@ -222,6 +223,7 @@ DATAFLUX_INLINE void object_upload::act(const detail::upload_log& news) {
 }
 
 DATAFLUX_INLINE void object_upload::act(const detail::upload_failed& failed) {
+  if (auto told = std::exchange(on_failed_, {})) told(failed.why);
   broken_ = true;
   stop_requests();
   state_->uploads.memory.forget(memory_, failed.why);
@@ -235,6 +237,7 @@ DATAFLUX_INLINE void object_upload::act(const detail::upload_ended& end) {
   state_->publish();
   on_begun_ = {};
   on_part_ = {};
+  on_failed_ = {};
 }
 
 DATAFLUX_INLINE void object_upload::act(detail::upload_deliver_open& answer) {
