@@ -66,7 +66,7 @@ dataflux_status guarded(dataflux_error** err, Body&& body) noexcept {
   }
 }
 
-/// For functions that answer nothing.
+/// Where nothing can be answered.
 template <class Body>
 void quietly(Body&& body) noexcept {
   try {
@@ -133,11 +133,16 @@ result<void> usable(const Handle* h, const char* what) {
       errc::failed_precondition,
       std::string("the ") + what + " was made before a fork: the child of a fork makes its own");
 }
-/// The end of a handle: that of the parent's is leaked in a child.
+/// For functions that answer nothing: in a child they leave the parent's handles alone.
+template <class Handle, class Body>
+void if_own(const Handle* h, Body&& body) noexcept {
+  if (h == nullptr || h->born.inherited()) return;
+  quietly(std::forward<Body>(body));
+}
+/// The end of a handle.
 template <class Handle>
 void free_handle(Handle* h) noexcept {
-  if (h == nullptr || h->born.inherited()) return;
-  quietly([h] { delete h; });
+  if_own(h, [h] { delete h; });
 }
 
 }  // namespace dataflux_c

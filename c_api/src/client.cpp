@@ -192,8 +192,7 @@ dataflux_status dataflux_client_metrics(const dataflux_client* client, char** ou
 void dataflux_text_free(char* text) { delete[] text; }
 
 void dataflux_client_close(dataflux_client* client) {
-  if (client == nullptr || client->born.inherited()) return;
-  dataflux_c::quietly([client] { client->state->close(); });
+  dataflux_c::if_own(client, [client] { client->state->close(); });
 }
 
 void dataflux_client_free(dataflux_client* client) { dataflux_c::free_handle(client); }

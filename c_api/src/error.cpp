@@ -3,6 +3,7 @@
 #include <dataflux/version.hpp>
 
 #include <chrono>
+#include <string>
 
 uint32_t dataflux_abi_version(void) { return DATAFLUX_ABI_VERSION; }
 const char* dataflux_version(void) { return DATAFLUX_VERSION; }
@@ -15,9 +16,9 @@ const char* dataflux_status_name(dataflux_status status) {
 
 namespace {
 
-template <class Get>
-const char* text_of(const dataflux_error* error, Get get) noexcept {
-  return error == nullptr ? "" : get(*error).c_str();
+const char* text_of(const dataflux_error* error,
+                    const std::string& (dataflux::error::*get)() const noexcept) noexcept {
+  return error == nullptr ? "" : (error->what.*get)().c_str();
 }
 
 }  // namespace
@@ -26,32 +27,25 @@ dataflux_status dataflux_error_status(const dataflux_error* error) {
   return error == nullptr ? DATAFLUX_OK : static_cast<dataflux_status>(error->what.code());
 }
 const char* dataflux_error_message(const dataflux_error* error) {
-  return text_of(
-      error, [](const dataflux_error& e) -> auto& { return e.what.message(); });
+  return text_of(error, &dataflux::error::message);
 }
 const char* dataflux_error_text(const dataflux_error* error) {
-  return text_of(
-      error, [](const dataflux_error& e) -> auto& { return e.text; });
+  return error == nullptr ? "" : error->text.c_str();
 }
 const char* dataflux_error_verb(const dataflux_error* error) {
-  return text_of(
-      error, [](const dataflux_error& e) -> auto& { return e.what.verb(); });
+  return text_of(error, &dataflux::error::verb);
 }
 const char* dataflux_error_bucket(const dataflux_error* error) {
-  return text_of(
-      error, [](const dataflux_error& e) -> auto& { return e.what.bucket(); });
+  return text_of(error, &dataflux::error::bucket);
 }
 const char* dataflux_error_object(const dataflux_error* error) {
-  return text_of(
-      error, [](const dataflux_error& e) -> auto& { return e.what.object(); });
+  return text_of(error, &dataflux::error::object);
 }
 const char* dataflux_error_reason(const dataflux_error* error) {
-  return text_of(
-      error, [](const dataflux_error& e) -> auto& { return e.what.reason(); });
+  return text_of(error, &dataflux::error::reason);
 }
 const char* dataflux_error_request_id(const dataflux_error* error) {
-  return text_of(
-      error, [](const dataflux_error& e) -> auto& { return e.what.request_id(); });
+  return text_of(error, &dataflux::error::request_id);
 }
 int64_t dataflux_error_generation(const dataflux_error* error) {
   return error == nullptr ? 0 : error->what.generation();

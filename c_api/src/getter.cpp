@@ -3,28 +3,15 @@
 
 #include <dataflux/download/getter.hpp>
 
-#include <limits>
-#include <numeric>
 #include <vector>
 
 namespace dataflux_c {
 
 /// A stream, as a source of records.
-class getter_state final : public record_source, public cancellable {
+class getter_state final : public queue_member {
  public:
-  explicit getter_state(std::uint64_t tag) noexcept : tag_(tag) {}
+  using queue_member::queue_member;
 
-  /// Takes part in the queue, under a number.
-  result<void> join(std::shared_ptr<client_state> client, std::shared_ptr<queue_state> queue,
-                    const std::shared_ptr<getter_state>& self) {
-    client_ = std::move(client);
-    if (auto watched = client_->watch(self); !watched) return watched;
-    auto number = queue->add(self);
-    if (!number) return std::move(number).error();
-    number_ = *number;
-    queue_ = std::move(queue);
-    return {};
-  }
   void begin(dataflux::getter items, std::optional<dataflux::get_feed> feed) {
     std::scoped_lock lock(mutex_);
     feed_ = std::move(feed);
@@ -34,7 +21,7 @@ class getter_state final : public record_source, public cancellable {
   }
   /// No record comes any more; waits for the reads that are under way.
   void end() {
-    if (queue_ != nullptr) queue_->remove(number_);
+    leave();
     std::optional<dataflux::getter> gone;  // destroyed without the lock
     std::scoped_lock lock(mutex_);
     gone.swap(items_);
@@ -61,13 +48,8 @@ class getter_state final : public record_source, public cancellable {
       items_->notify(queue.events(), number_);
       return left::asleep;
     }
-    dataflux_record& last = into[filled] = {};
-    last.tag = tag_;
-    last.flags = DATAFLUX_RECORD_END;
-    if (!what) {
-      last.status = static_cast<std::int32_t>(what.error().code());
-      last.error = queue.keep(what.error());
-    }
+    dataflux_record& last = into[filled] = end_record();
+    if (!what) queue.fail(last, what.error());
     ++count;
     return left::nothing;
   }
@@ -79,8 +61,7 @@ class getter_state final : public record_source, public cancellable {
     r.index = item.index;
     r.generation = item.generation;
     if (item.failure) {
-      r.status = static_cast<std::int32_t>(item.failure->code());
-      r.error = queue.keep(*std::move(item.failure));
+      queue.fail(r, *std::move(item.failure));
       return r;
     }
     r.data = item.bytes.data();
@@ -91,12 +72,6 @@ class getter_state final : public record_source, public cancellable {
     return r;
   }
 
-  const std::uint64_t tag_;
-  std::shared_ptr<client_state> client_{};
-  std::shared_ptr<queue_state> queue_{};
-  std::uint64_t number_{0};  ///< in the queue
-  std::mutex mutex_{};
-  bool cancelled_{false};
   std::optional<dataflux::get_feed> feed_{};
   std::vector<dataflux::got_item> batch_{};
   std::optional<dataflux::getter> items_{};
@@ -272,7 +247,7 @@ void dataflux_getter_finish(dataflux_getter* getter) {
 }
 
 void dataflux_getter_cancel(dataflux_getter* getter) {
-  if (getter != nullptr && !getter->born.inherited()) getter->state->cancel();
+  dataflux_c::if_own(getter, [getter] { getter->state->cancel(); });
 }
 
 void dataflux_getter_free(dataflux_getter* getter) { dataflux_c::free_handle(getter); }

@@ -8,19 +8,6 @@ bool operation_state::ended() {
   return settled_;
 }
 
-result<void> operation_state::join(std::shared_ptr<client_state> client,
-                                   std::shared_ptr<queue_state> queue,
-                                   const std::shared_ptr<operation_state>& self) {
-  client_ = std::move(client);
-  if (auto watched = client_->watch(self); !watched) return watched;
-  if (queue == nullptr) return {};
-  auto number = queue->add(self);
-  if (!number) return std::move(number).error();
-  number_ = *number;
-  queue_ = std::move(queue);
-  return {};
-}
-
 void operation_state::begun() {
   begun_ = true;
   if (cancelled_) stop();
@@ -35,7 +22,7 @@ void operation_state::cancel() noexcept {
 
 void operation_state::end() noexcept {
   cancel();
-  if (queue_ != nullptr) queue_->remove(number_);
+  leave();
   // Nobody else settles it any more.
   if (begun_ && !settled_) wait_out();
 }
@@ -44,16 +31,8 @@ record_source::left operation_state::take(std::span<dataflux_record> into, std::
                                           queue_state& queue) {
   std::scoped_lock lock(mutex_);
   if (!ended()) return left::asleep;
-  dataflux_record& r = into[0];
-  r = {};
-  r.tag = tag_;
-  r.flags = DATAFLUX_RECORD_END;
-  if (failure_) {
-    r.status = static_cast<std::int32_t>(failure_->code());
-    r.error = queue.keep(*failure_);
-  } else {
-    describe(r);
-  }
+  dataflux_record& r = into[0] = end_record();
+  failure_ ? queue.fail(r, *failure_) : describe(r);
   ++count;
   return left::nothing;
 }
@@ -114,7 +93,7 @@ dataflux_status dataflux_operation_wait(dataflux_operation* op, int64_t timeout_
 }
 
 void dataflux_operation_cancel(dataflux_operation* op) {
-  if (op != nullptr && !op->born.inherited()) op->state->cancel();
+  dataflux_c::if_own(op, [op] { op->state->cancel(); });
 }
 
 dataflux_status dataflux_operation_result(dataflux_operation* op, dataflux_error** err) {

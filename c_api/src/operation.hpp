@@ -1,7 +1,6 @@
 #pragma once
 
-#include "client.hpp"
-#include "queue.hpp"
+#include "queue_member.hpp"
 
 #include <dataflux/exec/operation.hpp>
 
@@ -18,9 +17,9 @@ namespace dataflux_c {
 ///
 /// The outcome is taken in once, by whoever is first to ask for it when it is there: the queue, a
 /// wait, or the caller.
-class operation_state : public record_source, public cancellable {
+class operation_state : public queue_member {
  public:
-  explicit operation_state(std::uint64_t tag) noexcept : tag_(tag) {}
+  using queue_member::queue_member;
 
   left take(std::span<dataflux_record> into, std::size_t& count, queue_state& queue) override;
   /// Nothing if it has not ended; else why it failed, if it did.
@@ -28,9 +27,6 @@ class operation_state : public record_source, public cancellable {
   enum class wait_end : std::uint8_t { ended, timed_out, interrupted };
   wait_end wait(std::int64_t timeout_ns);
   void cancel() noexcept final;
-  /// Takes part in a queue, under a number, or in none. Both outlive it.
-  result<void> join(std::shared_ptr<client_state> client, std::shared_ptr<queue_state> queue,
-                    const std::shared_ptr<operation_state>& self);
   /// Cancels, waits for the end, and tells nobody.
   void end() noexcept;
 
@@ -50,17 +46,10 @@ class operation_state : public record_source, public cancellable {
   /// Calls `then` at the end; not if that is there already.
   virtual void when_ready(dataflux::unique_function<void()> then) = 0;
 
-  std::mutex mutex_{};
-
  private:
   bool ended();
 
-  const std::uint64_t tag_;
-  std::shared_ptr<client_state> client_{};
-  std::shared_ptr<queue_state> queue_{};
-  std::uint64_t number_{0};  ///< in the queue
   bool begun_{false};
-  bool cancelled_{false};
   bool settled_{false};
   std::optional<error> failure_{};
   std::shared_ptr<dataflux::completion_queue> bell_{};  ///< of who waits; what calls it has it, too

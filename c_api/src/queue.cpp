@@ -58,6 +58,11 @@ std::uint32_t queue_state::keep(error why) noexcept {
   }
 }
 
+void queue_state::fail(dataflux_record& r, error why) noexcept {
+  r.status = static_cast<std::int32_t>(why.code());
+  r.error = keep(std::move(why));
+}
+
 std::optional<error> queue_state::find(std::uint32_t number) {
   std::scoped_lock lock(mutex_);
   if (number < first_error_ || number - first_error_ >= errors_.size()) return std::nullopt;
@@ -168,8 +173,7 @@ dataflux_error* dataflux_queue_error(dataflux_queue* queue, uint32_t number) {
 }
 
 void dataflux_queue_close(dataflux_queue* queue) {
-  if (queue == nullptr || queue->born.inherited()) return;
-  dataflux_c::quietly([queue] { queue->state->close(); });
+  dataflux_c::if_own(queue, [queue] { queue->state->close(); });
 }
 
 void dataflux_queue_free(dataflux_queue* queue) { dataflux_c::free_handle(queue); }

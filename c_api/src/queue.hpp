@@ -55,12 +55,13 @@ class queue_state {
   /// What is still told is told to nobody, and who waits is woken.
   void close();
 
-  /// Keeps the error, and gives its number for a record; 0 where there is no memory for it. Under
-  /// the lock, by take().
-  std::uint32_t keep(error why) noexcept;
+  /// Says in a record why something failed, and keeps the error for who asks by its number; that is
+  /// 0 where there is no memory for it. Under the lock, by take().
+  void fail(dataflux_record& r, error why) noexcept;
   std::optional<error> find(std::uint32_t number);
 
  private:
+  std::uint32_t keep(error why) noexcept;
   /// False if it is closed.
   bool fill(std::span<dataflux_record> into, std::size_t& filled);
 

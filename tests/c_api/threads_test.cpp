@@ -81,42 +81,37 @@ void play(const world& w, const queue_ptr& shared, const listing_ptr& listing, u
   }
 }
 
+/// Plays on `count` threads, with `meanwhile` beside them; gives how many calls went wrong.
+template <class Meanwhile>
+int play_all(const world& w, unsigned count, Meanwhile meanwhile) {
+  const listing_ptr listing = w.list();
+  const queue_ptr shared = make_queue();
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (unsigned t = 0; t < count; ++t) {
+    threads.emplace_back([&, t] { play(w, shared, listing, t, wrong); });
+  }
+  meanwhile();
+  for (auto& each : threads) each.join();
+  // What they left in the shared queue.
+  for (auto records = next(shared, 64, 0); !records.empty(); records = next(shared, 64, 0)) {
+    release(records);
+  }
+  return wrong;
+}
+
 }  // namespace
 
 TEST_CASE("c_api: many threads on one client and one queue", "[c_api]") {
   world w(2);
   w.fill(50);
-  const listing_ptr listing = w.list();
-  const queue_ptr shared = make_queue();
-  std::atomic<int> wrong{0};
-  std::vector<std::thread> threads;
-  for (unsigned t = 0; t < 64; ++t) {
-    threads.emplace_back([&, t] { play(w, shared, listing, t, wrong); });
-  }
-  for (auto& each : threads) each.join();
-  CHECK(wrong == 0);
-  // What they left in the shared queue.
-  for (auto records = next(shared, 64, 0); !records.empty(); records = next(shared, 64, 0)) {
-    release(records);
-  }
+  CHECK(play_all(w, 64, [] {}) == 0);
 }
 
 TEST_CASE("c_api: a client that is closed while many threads use it", "[c_api]") {
   world w(2);
   w.fill(50);
-  const listing_ptr listing = w.list();
-  const queue_ptr shared = make_queue();
-  std::atomic<int> refused{0};
-  std::vector<std::thread> threads;
-  for (unsigned t = 0; t < 16; ++t) {
-    threads.emplace_back([&, t] { play(w, shared, listing, t, refused); });
-  }
-  dataflux_client_close(w.client.get());
-  for (auto& each : threads) each.join();
-  CHECK(refused > 0);
-  for (auto records = next(shared, 64, 0); !records.empty(); records = next(shared, 64, 0)) {
-    release(records);
-  }
+  CHECK(play_all(w, 16, [&w] { dataflux_client_close(w.client.get()); }) > 0);
 }
 
 }  // namespace c_api_threads_test

@@ -37,9 +37,9 @@ constexpr std::size_t slice = 20'000;
 constexpr std::size_t size = 15 * slice + 7;
 
 struct harness {
-  harness() : server({.threads = 2}) {
+  explicit harness(std::size_t connections = 256) : server({.threads = 2}) {
     server.service().store().create_bucket("bkt", {});
-    client = impatient_client(server);
+    client = impatient_client(server, 6, connections);
     context.emplace(*client, dataflux::transfer_options{.slice = slice});
     put(1);
   }
@@ -205,7 +205,7 @@ TEST_CASE("get_one: over a socket, what never mends is an error and leaves no fi
 
 TEST_CASE("download_file: over a socket, goes on where a service that failed broke it off",
           "[integration]") {
-  harness h;
+  harness h(1);  // so that slices have come before the read that fails
   h.server.faults().add(
       {.verb = "objects.media", .from = 9, .count = 0, .action = fault::refuse{403}});
   const auto broken = h.into_file(true);
@@ -222,10 +222,11 @@ TEST_CASE("download_file: over a socket, goes on where a service that failed bro
 
 TEST_CASE("download_file: over a socket, an object that was replaced begins anew",
           "[integration]") {
-  harness h;
+  harness h(1);
   h.server.faults().add(
       {.verb = "objects.media", .from = 9, .count = 0, .action = fault::refuse{403}});
   REQUIRE_FALSE(h.into_file(true));
+  REQUIRE(h.names().size() == 1);
   h.server.faults().clear();
   h.put(2);
   const auto got = h.into_file(true);

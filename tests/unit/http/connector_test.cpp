@@ -1,8 +1,11 @@
 #include <dataflux/http/detail/connector.hpp>
 #include <dataflux/http/detail/socket_watch.hpp>
 
+#include <emulator/certificate.hpp>
+#include <support/authority_file.hpp>
 #include <support/catch.hpp>
 #include <support/raw_server.hpp>
+#include <support/tls_end.hpp>
 
 #include <poll.h>
 #include <sys/epoll.h>
@@ -10,6 +13,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <string_view>
 #include <thread>
 
 namespace connector_test {
@@ -23,8 +27,10 @@ using peer = raw_server::peer;
 
 /// Connectors on an epoll descriptor, driven as an I/O thread does.
 struct fixture {
-  explicit fixture(const raw_server& server)
-      : where{.tls = false, .host = "127.0.0.1", .port = server.port()} {}
+  /// By TLS where there is an authority.
+  explicit fixture(const raw_server& server, const authority_file* trusted = nullptr)
+      : where{.tls = trusted != nullptr, .host = "127.0.0.1", .port = server.port()},
+        options{.ca_file = trusted != nullptr ? trusted->path() : ""} {}
   ~fixture() { ::close(epoll); }
   fixture(const fixture&) = delete;
   fixture& operator=(const fixture&) = delete;
@@ -45,7 +51,7 @@ struct fixture {
   }
 
   const http::origin where;
-  const http::curl_transport_options options{};
+  const http::curl_transport_options options;
   const int epoll{::epoll_create1(EPOLL_CLOEXEC)};
   connector subject{options, epoll};
 };
@@ -54,6 +60,29 @@ struct fixture {
 ::ino_t socket_of(int descriptor) {
   struct stat what {};
   return ::fstat(descriptor, &what) == 0 ? what.st_ino : 0;
+}
+
+/// What the server says to `first_words` is there, or it has gone, when the second one connects.
+void is_ours_while_others_connect(fixture& f, std::string_view first_words) {
+  stream first;
+  const int descriptor = f.open(first);
+  REQUIRE(descriptor >= 0);
+  const auto socket = socket_of(descriptor);
+  REQUIRE(socket != 0);
+  const dataflux::bytes_view words = dataflux::as_bytes(first_words);
+  REQUIRE(first.send({&words, 1}).count == words.size());
+  pollfd readable{descriptor, POLLIN, 0};
+  REQUIRE(::poll(&readable, 1, 60'000) == 1);
+  // curl looks for dead connections once a second at most.
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));
+  stream second;
+  const int other = f.open(second);
+  CHECK(other != descriptor);
+  CHECK(socket_of(descriptor) == socket);
+  f.subject.close(first);
+  f.subject.close(second);
+  // The number may be that of one of the server's sockets by now.
+  CHECK(socket_of(descriptor) != socket);
 }
 
 }  // namespace
@@ -67,23 +96,26 @@ TEST_CASE("connector: a stream is its owner's while others connect", "[http]") {
                      },
                      [](peer& p) { p.stall(); }});
   fixture f(server);
-  stream first;
-  const int descriptor = f.open(first);
-  REQUIRE(descriptor >= 0);
-  const auto socket = socket_of(descriptor);
-  REQUIRE(socket != 0);
-  REQUIRE(::write(descriptor, "x", 1) == 1);
-  pollfd readable{descriptor, POLLIN, 0};
-  REQUIRE(::poll(&readable, 1, 60'000) == 1);
-  // curl looks for dead connections once a second at most.
-  std::this_thread::sleep_for(std::chrono::milliseconds(1100));
-  stream second;
-  const int other = f.open(second);
-  CHECK(other != descriptor);
-  CHECK(socket_of(descriptor) == socket);
-  f.subject.close(first);
-  f.subject.close(second);
-  CHECK(socket_of(descriptor) == 0);
+  is_ours_while_others_connect(f, "x");
+}
+
+TEST_CASE("connector: a TLS stream is its owner's while others connect", "[http]") {
+  const bool speaks = GENERATE(false, true);
+  const auto own = emulator::make_certificate(emulator::tls_mode::valid);
+  const authority_file trusted(own.authority_pem);
+  raw_server server({[speaks, &own](peer& below) {
+                       tls_end p(below, own);
+                       p.request();
+                       p.queue("something to read");
+                       speaks ? static_cast<void>(p.flush()) : below.finish();
+                       below.stall();
+                     },
+                     [&own](peer& below) {
+                       tls_end p(below, own);
+                       below.stall();
+                     }});
+  fixture f(server, &trusted);
+  is_ours_while_others_connect(f, "\r\n\r\n");
 }
 
 }  // namespace connector_test

@@ -384,16 +384,15 @@ DATAFLUX_INLINE int connector::adopt(stream& s) noexcept {
   curl_socket_t descriptor = CURL_SOCKET_BAD;
   static_cast<void>(::curl_easy_getinfo(s.easy_, CURLINFO_ACTIVESOCKET, &descriptor));
   if (descriptor < 0) return -1;
-  // When a transfer begins, curl closes what looks old or dead among connections that no transfer
-  // has. This one has ours again from its first receive, which over TLS is that of the first reply.
-  std::byte unasked{};
-  const bool plain = s.receives_ == stream::way::socket;
-  if (plain && s.receive_by_curl({&unasked, 1}).status == stream::status::ok) return -1;
   state_->connects.unwatch(descriptor);
   s.socket_ = socket_end(descriptor);
   if (::ssl_st* const tls = state::attempt_of(s.easy_).tls; tls != nullptr) {
     s.tls_ = tls_stream::attach(tls, descriptor, state_->records);
   }
+  // When a transfer begins, curl closes what looks old or dead among connections that no transfer
+  // has. This one has ours again from its first receive, of which nothing is to come yet.
+  std::byte unasked{};
+  if (s.receive_by_curl({&unasked, 1}).status == stream::status::ok) return -1;
   return descriptor;
 }
 
