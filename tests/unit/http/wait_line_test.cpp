@@ -91,7 +91,7 @@ TEST_CASE("curl_transport: the time of connecting counts the name's resolution (
         std::make_shared<std::vector<std::string>>(1, "127.0.0.1"));
   });
   raw_server server({serve_ok});
-  http::detail::io_thread thread({}, {.connections_per_host = 4, .connections = 8}, *names);
+  http::detail::io_thread thread(0, {}, {.connections_per_host = 4, .connections = 8}, *names);
   thread.start();
   http::origin to;
   to.tls = false;

@@ -49,7 +49,7 @@ DATAFLUX_INLINE void checkpoint_writer::drop() noexcept {
   }
   {
     const std::scoped_lock lock(state->room->mutex);
-    state->room->news.remove();
+    state->room->news.clear();
   }
   if (!state->finished) detail::drop_writer(*state);
 }

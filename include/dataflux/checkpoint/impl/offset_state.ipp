@@ -214,7 +214,7 @@ DATAFLUX_INLINE void offset_state::notify(completion_queue& queue, std::uint64_t
 
 DATAFLUX_INLINE void offset_state::silence() {
   const std::scoped_lock lock(mutex);
-  news.remove();
+  news.clear();
 }
 
 DATAFLUX_INLINE result<void> offset_state::finish(

@@ -69,7 +69,7 @@ DATAFLUX_INLINE void event_ring::notify(completion_queue& queue, std::uint64_t t
 DATAFLUX_INLINE void event_ring::silence() {
   if (born_.inherited()) return;
   std::scoped_lock lock(mutex_);
-  bells_.remove();
+  bells_.clear();
 }
 
 DATAFLUX_INLINE std::uint64_t event_ring::dropped() const {
