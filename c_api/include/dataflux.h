@@ -281,6 +281,10 @@ DATAFLUX_API void dataflux_operation_cancel(dataflux_operation* op);
 /* How an operation that has ended did. DATAFLUX_FAILED_PRECONDITION if it has not. Any thread. */
 DATAFLUX_API dataflux_status dataflux_operation_result(dataflux_operation* op,
                                                        dataflux_error** err);
+/* What one that has ended well gives beside its record: a JSON object, which lives as long as the
+ * operation. DATAFLUX_INVALID_ARGUMENT for one that gives nothing else. Any thread. */
+DATAFLUX_API dataflux_status dataflux_operation_json(dataflux_operation* op, const char** json,
+                                                     dataflux_error** err);
 /* Lets go. One that is under way is cancelled and waited for: that takes milliseconds, and memory
  * of the caller's is his again. No record of it comes any more. */
 DATAFLUX_API void dataflux_operation_free(dataflux_operation* op);
@@ -345,14 +349,14 @@ DATAFLUX_API dataflux_status dataflux_get_one(dataflux_client* client,
                                               uint64_t offset, void* memory, size_t size,
                                               dataflux_queue* queue, uint64_t tag,
                                               dataflux_operation** out, dataflux_error** err);
-/* What is known of an object: dataflux_operation_object(). The record has size, crc32c and
- * generation. */
+/* Gives what is known of an object, with the names and the forms that the service uses. The record
+ * has size, crc32c and generation. */
 DATAFLUX_API dataflux_status dataflux_stat(dataflux_client* client,
                                            const dataflux_object_options* options,
                                            dataflux_queue* queue, uint64_t tag,
                                            dataflux_operation** out, dataflux_error** err);
 /* Inserts an object by one request; the checksum goes with it. `data` is lent until the operation
- * has ended. The record is that of dataflux_stat(). */
+ * has ended. It gives what dataflux_stat() does. */
 DATAFLUX_API dataflux_status dataflux_put(dataflux_client* client,
                                           const dataflux_object_options* options, const void* data,
                                           size_t size, const dataflux_attributes* attributes,
@@ -362,11 +366,6 @@ DATAFLUX_API dataflux_status dataflux_remove(dataflux_client* client,
                                              const dataflux_object_options* options,
                                              dataflux_queue* queue, uint64_t tag,
                                              dataflux_operation** out, dataflux_error** err);
-/* What dataflux_stat() and dataflux_put() give: a JSON object with the names and the forms that the
- * service uses. Lives as long as the operation. */
-DATAFLUX_API dataflux_status dataflux_operation_object(dataflux_operation* op, const char** json,
-                                                       dataflux_error** err);
-
 /* ---- Listings -------------------------------------------------------------------------------- */
 
 /* Rows of objects in order of names, in columns. Immutable; any thread. */

@@ -75,18 +75,13 @@ dataflux_status dataflux_list(dataflux_client* client, const dataflux_list_optio
 
 dataflux_status dataflux_operation_take_listing(dataflux_operation* op, dataflux_listing** out,
                                                 dataflux_error** err) {
-  return guarded(err, [&]() -> result<void> {
-    if (out == nullptr) return missing("out");
-    *out = nullptr;
-    const auto mine = dataflux_c::ended_well<dataflux_c::list_operation>(op, "listing");
-    if (!mine) return mine.error();
-    auto made = std::make_unique<dataflux_listing>();
-    const bool taken = (*mine)->take_value([&](dataflux::listing& all) {
-      made->rows = std::make_shared<const dataflux::object_columns>(std::move(all.objects));
-    });
-    if (!taken) return error(errc::failed_precondition, "the listing was taken already");
-    *out = made.release();
-    return {};
+  return guarded(err, [&] {
+    return dataflux_c::take_handle<dataflux_c::list_operation>(
+        op, "listing", out, [](dataflux::listing& all) {
+          auto made = std::make_unique<dataflux_listing>();
+          made->rows = std::make_shared<const dataflux::object_columns>(std::move(all.objects));
+          return made;
+        });
   });
 }
 

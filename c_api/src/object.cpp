@@ -1,9 +1,8 @@
-#include "operation.hpp"
+#include "object.hpp"
 
 #include <dataflux/codec/crc32c.hpp>
 #include <dataflux/codec/detail/json_writer.hpp>
 #include <dataflux/download/get_one.hpp>
-#include <dataflux/store/object_metadata.hpp>
 
 #include <chrono>
 #include <optional>
@@ -11,22 +10,6 @@
 #include <utility>
 
 namespace dataflux_c {
-
-namespace {
-
-class read_operation final : public typed_operation<dataflux::ranged_read_summary> {
- public:
-  using typed_operation::typed_operation;
-
- protected:
-  void describe(dataflux_record& r) const override {
-    if (!value_) return;
-    r.size = value_->bytes;
-    r.generation = value_->generation;
-    r.crc32c = value_->crc32c;
-    if (value_->verified) r.flags |= DATAFLUX_RECORD_VERIFIED;
-  }
-};
 
 std::string json_of(const dataflux::object_metadata& o) {
   dataflux::codec::json_writer w;
@@ -65,34 +48,12 @@ std::string json_of(const dataflux::object_metadata& o) {
   return std::move(w).take();
 }
 
-class object_operation final : public typed_operation<dataflux::object_metadata> {
- public:
-  using typed_operation::typed_operation;
-
-  /// Null if it has not ended well.
-  const char* json() {
-    std::scoped_lock lock(mutex_);
-    if (!value_) return nullptr;
-    if (json_.empty()) json_ = json_of(*value_);
-    return json_.c_str();
-  }
-
- protected:
-  void describe(dataflux_record& r) const override {
-    if (!value_) return;
-    r.size = value_->size;
-    r.generation = value_->generation;
-    r.crc32c = value_->crc32c.value_or(0);
-  }
-
- private:
-  std::string json_{};
-};
-
-class remove_operation final : public typed_operation<void> {
- public:
-  using typed_operation::typed_operation;
-};
+void object_operation::describe(dataflux_record& r) const {
+  if (!value_) return;
+  r.size = value_->size;
+  r.generation = value_->generation;
+  r.crc32c = value_->crc32c.value_or(0);
+}
 
 result<dataflux::preconditions> conditions_of(const dataflux_conditions* given) {
   const auto known = options_of(given);
@@ -143,41 +104,26 @@ result<dataflux::object_attributes> attributes_of(const dataflux_attributes* giv
   return a;
 }
 
-/// What the options say, into a request; conditions are for those that have them.
-template <class Request>
-result<Request> request_of(const dataflux_object_options* given) {
-  const auto o = options_of(given);
-  if (!o) return o.error();
-  if (o->bucket == nullptr) return missing("bucket");
-  if (o->object == nullptr) return missing("object");
-  Request r;
-  r.bucket = o->bucket;
-  r.object = o->object;
-  r.limits.timeout = duration_of(o->timeout_ns);
-  if constexpr (requires { r.generation; }) {
-    r.generation = o->generation;
-  } else if (o->generation != 0) {
-    return error(errc::invalid_argument, "the call makes a generation: name none");
-  }
-  if constexpr (requires { r.conditions; }) {
-    auto conditions = conditions_of(o->conditions);
-    if (!conditions) return std::move(conditions).error();
-    r.conditions = *std::move(conditions);
-  } else if (o->conditions != nullptr) {
-    return error(errc::unimplemented, "a read takes no conditions: name the generation");
-  }
-  return r;
-}
+namespace {
 
-/// A call of the store whose request is all in the options.
-template <class Operation, class Request>
-result<void> begin_call(dataflux_client* client, result<Request> request, dataflux_queue* queue,
-                        std::uint64_t tag, dataflux_operation** out) {
-  if (!request) return std::move(request).error();
-  return begin_operation<Operation>(client, queue, tag, out, [&](client_state& c) {
-    return c.client->submit(*std::move(request));
-  });
-}
+class read_operation final : public typed_operation<dataflux::ranged_read_summary> {
+ public:
+  using typed_operation::typed_operation;
+
+ protected:
+  void describe(dataflux_record& r) const override {
+    if (!value_) return;
+    r.size = value_->bytes;
+    r.generation = value_->generation;
+    r.crc32c = value_->crc32c;
+    if (value_->verified) r.flags |= DATAFLUX_RECORD_VERIFIED;
+  }
+};
+
+class remove_operation final : public typed_operation<void> {
+ public:
+  using typed_operation::typed_operation;
+};
 
 }  // namespace
 
@@ -252,17 +198,5 @@ dataflux_status dataflux_remove(dataflux_client* client, const dataflux_object_o
     if (out != nullptr) *out = nullptr;
     return dataflux_c::begin_call<dataflux_c::remove_operation>(
         client, request_of<dataflux::remove_request>(options), queue, tag, out);
-  });
-}
-
-dataflux_status dataflux_operation_object(dataflux_operation* op, const char** json,
-                                          dataflux_error** err) {
-  return guarded(err, [&]() -> result<void> {
-    if (json == nullptr) return missing("json");
-    *json = nullptr;
-    const auto mine = dataflux_c::ended_well<dataflux_c::object_operation>(op, "object");
-    if (!mine) return mine.error();
-    *json = (*mine)->json();
-    return {};
   });
 }

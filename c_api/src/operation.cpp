@@ -44,6 +44,12 @@ std::optional<result<void>> operation_state::outcome() {
   return result<void>();
 }
 
+const char* operation_state::json() {
+  std::scoped_lock lock(mutex_);
+  if (json_.empty()) json_ = make_json();
+  return json_.empty() ? nullptr : json_.c_str();
+}
+
 operation_state::wait_end operation_state::wait(std::int64_t timeout_ns) {
   std::shared_ptr<dataflux::completion_queue> bell;
   {
@@ -97,10 +103,18 @@ void dataflux_operation_cancel(dataflux_operation* op) {
 }
 
 dataflux_status dataflux_operation_result(dataflux_operation* op, dataflux_error** err) {
+  return dataflux_c::guarded(err, [&] { return dataflux_c::ended_well(op); });
+}
+
+dataflux_status dataflux_operation_json(dataflux_operation* op, const char** json,
+                                        dataflux_error** err) {
   return dataflux_c::guarded(err, [&]() -> result<void> {
-    if (auto good = usable(op, "operation"); !good) return good;
-    if (auto outcome = op->state->outcome()) return *std::move(outcome);
-    return error(errc::failed_precondition, "the operation has not ended yet");
+    if (json == nullptr) return dataflux_c::missing("json");
+    *json = nullptr;
+    if (auto good = dataflux_c::ended_well(op); !good) return good;
+    *json = op->state->json();
+    if (*json != nullptr) return {};
+    return error(errc::invalid_argument, "the operation gives nothing but its record");
   });
 }
 

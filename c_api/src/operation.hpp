@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -27,6 +28,9 @@ class operation_state : public queue_member {
   enum class wait_end : std::uint8_t { ended, timed_out, interrupted };
   wait_end wait(std::int64_t timeout_ns);
   void cancel() noexcept final;
+  /// What one that has ended well gives beside its record, as a JSON object: it lives as long as
+  /// this. Null for one that gives none.
+  const char* json();
   /// Cancels, waits for the end, and tells nobody.
   void end() noexcept;
 
@@ -39,6 +43,8 @@ class operation_state : public queue_member {
   /// Takes the result in, if it is there.
   virtual bool settle(std::optional<error>& failure) = 0;
   virtual void describe(dataflux_record&) const {}
+  /// Once, of one that has ended well; empty = it gives none.
+  virtual std::string make_json() const { return {}; }
   virtual void stop() noexcept = 0;
   /// Without the lock, by end() alone.
   virtual void wait_out() noexcept = 0;
@@ -52,6 +58,7 @@ class operation_state : public queue_member {
   bool begun_{false};
   bool settled_{false};
   std::optional<error> failure_{};
+  std::string json_{};
   std::shared_ptr<dataflux::completion_queue> bell_{};  ///< of who waits; what calls it has it, too
 };
 
@@ -154,18 +161,31 @@ result<void> begin_operation(dataflux_client* client, dataflux_queue* queue, std
   return {};
 }
 
-/// An operation of this type that has ended well: no other can be asked for its value.
-template <class State>
-result<State*> ended_well(dataflux_operation* op, const char* what) {
-  if (auto good = usable(op, "operation"); !good) return std::move(good).error();
+/// Good if it has ended well, else why it failed.
+inline result<void> ended_well(dataflux_operation* op) {
+  if (auto good = usable(op, "operation"); !good) return good;
+  if (auto outcome = op->state->outcome()) return *std::move(outcome);
+  return error(errc::failed_precondition, "the operation has not ended yet");
+}
+
+/// Gives what an operation of type State has made to `make`, which makes a handle of it: once, and
+/// if it has ended well.
+template <class State, class Handle, class Make>
+result<void> take_handle(dataflux_operation* op, const char* what, Handle** out, Make make) {
+  if (out == nullptr) return missing("out");
+  *out = nullptr;
+  if (auto good = usable(op, "operation"); !good) return good;
   auto* const mine = dynamic_cast<State*>(op->state.get());
   if (mine == nullptr) {
     return error(errc::invalid_argument, std::string("the operation gives no ") + what);
   }
-  const auto outcome = op->state->outcome();
-  if (!outcome) return error(errc::failed_precondition, "the operation has not ended yet");
-  if (!*outcome) return outcome->error();
-  return mine;
+  if (auto good = ended_well(op); !good) return good;
+  std::unique_ptr<Handle> made;
+  if (!mine->take_value([&](typename State::value_type& value) { made = make(value); })) {
+    return error(errc::failed_precondition, std::string("the ") + what + " was taken already");
+  }
+  *out = made.release();
+  return {};
 }
 
 }  // namespace dataflux_c

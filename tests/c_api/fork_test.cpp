@@ -51,7 +51,7 @@ TEST_CASE("c_api: in the child of a fork each handle answers, and is freed", "[c
       if (dataflux_queue_error(queue.get(), 1) != nullptr) return 3;
       if (dataflux_operation_wait(op, -1, nullptr) != refused) return 4;
       if (dataflux_operation_result(op, nullptr) != refused) return 5;
-      if (dataflux_operation_object(op, &json, nullptr) != refused) return 6;
+      if (dataflux_operation_json(op, &json, nullptr) != refused) return 6;
       if (dataflux_stat(w.client.get(), &object, nullptr, 0, &none, nullptr) != refused) return 7;
       if (dataflux_client_metrics(w.client.get(), &text, nullptr) != refused) return 8;
       if (dataflux_client_set_token(w.client.get(), "t", 0, nullptr) != refused) return 9;

@@ -55,7 +55,7 @@ dataflux_status remove(const world& w, const dataflux_object_options& o, told& w
 std::string json_of(const operation_ptr& op) {
   told why;
   const char* json = nullptr;
-  REQUIRE(dataflux_operation_object(op.get(), &json, why) == DATAFLUX_OK);
+  REQUIRE(dataflux_operation_json(op.get(), &json, why) == DATAFLUX_OK);
   return json;
 }
 bool has(const std::string& json, std::string_view member) {

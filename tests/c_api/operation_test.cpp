@@ -26,9 +26,9 @@ TEST_CASE("dataflux_operation: bad input is answered", "[c_api]") {
   CHECK(why.message() == "operation is NULL");
   CHECK(dataflux_operation_result(nullptr, why) == DATAFLUX_INVALID_ARGUMENT);
   const char* json = "kept";
-  CHECK(dataflux_operation_object(nullptr, &json, why) == DATAFLUX_INVALID_ARGUMENT);
+  CHECK(dataflux_operation_json(nullptr, &json, why) == DATAFLUX_INVALID_ARGUMENT);
   CHECK(json == nullptr);
-  CHECK(dataflux_operation_object(nullptr, nullptr, why) == DATAFLUX_INVALID_ARGUMENT);
+  CHECK(dataflux_operation_json(nullptr, nullptr, why) == DATAFLUX_INVALID_ARGUMENT);
   CHECK(dataflux_operation_take_listing(nullptr, nullptr, why) == DATAFLUX_INVALID_ARGUMENT);
   dataflux_operation_cancel(nullptr);
   dataflux_operation_free(nullptr);
@@ -53,7 +53,7 @@ TEST_CASE("dataflux_operation: its result is there when it has ended", "[c_api]"
   CHECK(dataflux_operation_result(bad.get(), why) == DATAFLUX_NOT_FOUND);
   CHECK(std::string_view(dataflux_error_object(why.get())) == "missing");
   const char* json = nullptr;
-  CHECK(dataflux_operation_object(bad.get(), &json, why) == DATAFLUX_NOT_FOUND);
+  CHECK(dataflux_operation_json(bad.get(), &json, why) == DATAFLUX_NOT_FOUND);
   // Of another kind.
   dataflux_listing* listing = nullptr;
   CHECK(dataflux_operation_take_listing(good.get(), &listing, why) == DATAFLUX_INVALID_ARGUMENT);

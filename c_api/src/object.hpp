@@ -1,0 +1,64 @@
+#pragma once
+
+#include "operation.hpp"
+
+#include <dataflux/store/object_metadata.hpp>
+#include <dataflux/store/requests.hpp>
+
+#include <string>
+#include <utility>
+
+namespace dataflux_c {
+
+/// With the names and the forms that the service uses.
+std::string json_of(const dataflux::object_metadata& o);
+result<dataflux::preconditions> conditions_of(const dataflux_conditions* given);
+result<dataflux::object_attributes> attributes_of(const dataflux_attributes* given);
+
+/// A call that gives what is known of an object.
+class object_operation final : public typed_operation<dataflux::object_metadata> {
+ public:
+  using typed_operation::typed_operation;
+
+ protected:
+  void describe(dataflux_record& r) const override;
+  std::string make_json() const override { return value_ ? json_of(*value_) : std::string(); }
+};
+
+/// What the options say, into a request; conditions are for those that have them.
+template <class Request>
+result<Request> request_of(const dataflux_object_options* given) {
+  const auto o = options_of(given);
+  if (!o) return o.error();
+  if (o->bucket == nullptr) return missing("bucket");
+  if (o->object == nullptr) return missing("object");
+  Request r;
+  r.bucket = o->bucket;
+  r.object = o->object;
+  r.limits.timeout = duration_of(o->timeout_ns);
+  if constexpr (requires { r.generation; }) {
+    r.generation = o->generation;
+  } else if (o->generation != 0) {
+    return error(errc::invalid_argument, "the call makes a generation: name none");
+  }
+  if constexpr (requires { r.conditions; }) {
+    auto conditions = conditions_of(o->conditions);
+    if (!conditions) return std::move(conditions).error();
+    r.conditions = *std::move(conditions);
+  } else if (o->conditions != nullptr) {
+    return error(errc::unimplemented, "a read takes no conditions: name the generation");
+  }
+  return r;
+}
+
+/// A call of the store whose request is all in the options.
+template <class Operation, class Request>
+result<void> begin_call(dataflux_client* client, result<Request> request, dataflux_queue* queue,
+                        std::uint64_t tag, dataflux_operation** out) {
+  if (!request) return std::move(request).error();
+  return begin_operation<Operation>(client, queue, tag, out, [&](client_state& c) {
+    return c.client->submit(*std::move(request));
+  });
+}
+
+}  // namespace dataflux_c
