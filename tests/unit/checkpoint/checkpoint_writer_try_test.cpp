@@ -447,7 +447,9 @@ TEST_CASE("checkpoint_writer: a wait for room ends by a deadline, a stop and a f
           const auto wrote = write({.timeout = 0s, .stop = stop.get_token()});
           REQUIRE_FALSE(wrote);
           CHECK(wrote.error().code() == (how == "stop" ? errc::cancelled : errc::data_loss));
-          CHECK(writer->written() == 4 * part);
+          // The memory of a part that fails is the next one's, for which nobody waits any more.
+          CHECK(writer->written() >= 4 * part);
+          CHECK(writer->written() <= (how == "stop" ? 4 : 5) * part);
         }
         if (how == "stop") {
           // It is asked before anything is done.

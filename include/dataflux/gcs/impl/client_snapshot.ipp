@@ -77,14 +77,15 @@ class metric_writer {
  private:
   struct shown {
     template <class Number>
-    explicit shown(Number number) noexcept
-        : size_(static_cast<std::size_t>(
-              std::to_chars(text_.data(), text_.data() + text_.size(), number).ptr -
-              text_.data())) {}
+    explicit shown(Number number) noexcept {
+      char* const begin = text_.data();
+      size_ =
+          static_cast<std::size_t>(std::to_chars(begin, begin + text_.size(), number).ptr - begin);
+    }
     std::string_view view() const noexcept { return {text_.data(), size_}; }
 
     std::array<char, 32> text_{};
-    std::size_t size_;
+    std::size_t size_{0};
   };
 
   static double seconds_of(duration time) noexcept {
