@@ -100,7 +100,8 @@ class checkpoint_writer {
   /// Appends without a copy but for what is less than half a part at either end. The bytes must
   /// stay as they are until `released` is called: on a thread of the store, or inside the call,
   /// behind its last step, where all of it was copied. Without `released` that is when commit() or
-  /// abort() has returned without the error of a limit, or the writer is destroyed. Returns when
+  /// abort() has returned without the error of a limit, or a writer is destroyed on which neither
+  /// was called: then it waits up to 5 s. Returns when
   /// all of it has been put on its way, or `limits` passed; `released` is called, or destroyed
   /// without a call where it was not called within 5 s of a destructor, in any case.
   result<void> write_borrowed(bytes_view bytes, unique_function<void()> released = {},

@@ -129,6 +129,7 @@ class event_ring final : public observer {
  private:
   template <class Fill>
   void keep(event_kind kind, Fill fill) noexcept;
+  void ring() noexcept;
   bool too_soon() noexcept;
 
   const event_ring_options options_;

@@ -383,6 +383,9 @@ TEST_CASE("checkpoint_writer: lent bytes are told to be free once they are", "[c
   CHECK(w.told() == std::vector<std::uint64_t>{9});
   REQUIRE(w.end(writer.submit_commit()));
   CHECK(w.content() == body.substr(0, part) + body.substr(0, 100));
+  // Nor where it is refused.
+  CHECK_FALSE(writer.try_write_borrowed(as_bytes(body), [&] { w.queue.push({10, errc::ok}); }));
+  CHECK(w.told().empty());
   w.clean();
 }
 

@@ -129,6 +129,12 @@ TEST_CASE("event_ring: lines below the level are left out, long ones are cut", "
   REQUIRE(kept.size() == 1);
   CHECK(kept[0].text == std::string(1'024, 'x'));
   CHECK(ring.dropped() == 0);
+  // A character of UTF-8 is there whole or not at all.
+  for (std::size_t before = 1'020; before <= 1'024; ++before) {
+    ring.on_log(log_level::error, std::string(before, 'x') + "\xe2\x82\xac\xe2\x82\xac");
+    const std::string whole = before <= 1'021 ? "\xe2\x82\xac" : "";
+    CHECK(ring.take(all).at(0).text == std::string(before, 'x') + whole);
+  }
 }
 
 TEST_CASE("event_ring: progress is thinned out, but for the end", "[exec]") {

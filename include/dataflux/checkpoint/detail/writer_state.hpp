@@ -35,6 +35,8 @@ struct writer_room {
   std::uint64_t unused();
   /// The writer was committed or aborted.
   void close(bool by_abort);
+  /// Tells the queue once that there is news, at once if there is some.
+  void tell(completion_queue& queue, std::uint64_t tag, bool now);
 
   std::mutex mutex{};
   std::condition_variable changed{};
@@ -102,8 +104,14 @@ struct writer_state {
   /// By one of these, until all is taken.
   template <class Try>
   result<void> write(bytes_view bytes, const call_limits& limits, Try some_of);
-  void notify(completion_queue& queue, std::uint64_t tag);
-  void finish(const call_limits& limits, object_store::completion<committed_object> done);
+  /// Whether a write would say something now: there is room, or an error. Asks for room otherwise.
+  bool has_room();
+  /// No more is written; gives what is left to send.
+  std::optional<upload_piece> end(bool by_abort);
+
+  // After end(), without a turn: whom these tell may use the writer at once.
+  void finish(std::optional<upload_piece> last, const call_limits& limits,
+              object_store::completion<committed_object> done);
   void start_abort(duration timeout, const call_limits& limits,
                    object_store::completion<void> done);
 

@@ -51,7 +51,9 @@ DATAFLUX_INLINE void checkpoint_writer::drop() noexcept {
     const std::scoped_lock lock(state->room->mutex);
     state->room->news.clear();
   }
-  if (!state->finished) detail::drop_writer(*state);
+  if (state->finished) return;
+  static_cast<void>(state->end(true));
+  detail::drop_writer(*state);
 }
 
 namespace detail {
@@ -85,9 +87,15 @@ DATAFLUX_INLINE result<void> checkpoint_writer::write(bytes_view bytes, const ca
 DATAFLUX_INLINE result<std::size_t> checkpoint_writer::try_write_borrowed(
     bytes_view bytes, unique_function<void()> released) {
   const auto borrowed = std::make_shared<detail::lending>(std::move(released));
-  auto some = detail::in_turn<std::size_t>(
-      *state_, [&] { return state_->try_write_borrowed(bytes, borrowed); });
-  if (some && *some == 0) borrowed->released = {};
+  bool took = false;
+  auto some = detail::in_turn<std::size_t>(*state_, [&] {
+    const std::uint64_t before = state_->written;
+    took = true;  // as far as is known, should memory run out
+    auto outcome = state_->try_write_borrowed(bytes, borrowed);
+    took = state_->written != before;
+    return outcome;
+  });
+  if (!took) borrowed->released = {};
   return some;
 }
 
@@ -103,19 +111,32 @@ DATAFLUX_INLINE result<void> checkpoint_writer::write_borrowed(bytes_view bytes,
 
 DATAFLUX_INLINE void checkpoint_writer::notify(completion_queue& queue, std::uint64_t tag) {
   const auto state = state_;  // who hears of it may end the writer
-  const detail::writer_state::turn mine(*state);
-  if (!mine.granted()) return queue.push({tag, errc::failed_precondition});
-  state->notify(queue, tag);
+  bool now = false;
+  {
+    const detail::writer_state::turn mine(*state);
+    if (!mine.granted()) return queue.push({tag, errc::failed_precondition});
+    now = state->has_room();
+  }
+  state->room->tell(queue, tag, now);
 }
 
 DATAFLUX_INLINE void checkpoint_writer::start_commit(
     object_store::completion<committed_object> done, const call_limits& limits) {
   // What a part has failed with is said when all is cleaned up.
   const auto state = state_;  // `done` may end the writer
-  const detail::writer_state::turn mine(*state);
-  if (auto good = mine.granted(); !good) return done(std::move(good).error());
-  if (state->finished) return done(state->check_open().error());
-  state->finish(limits, std::move(done));
+  result<std::optional<upload_piece>> last(std::nullopt);
+  {
+    const detail::writer_state::turn mine(*state);
+    if (auto good = mine.granted(); !good) {
+      last = std::move(good).error();
+    } else if (state->finished) {
+      last = state->check_open().error();
+    } else {
+      last = state->end(false);
+    }
+  }
+  if (!last) return done(std::move(last).error());
+  state->finish(*std::move(last), limits, std::move(done));
 }
 
 DATAFLUX_INLINE operation<committed_object> checkpoint_writer::submit_commit(call_limits limits) {
@@ -130,9 +151,15 @@ DATAFLUX_INLINE result<committed_object> checkpoint_writer::commit(call_limits l
 DATAFLUX_INLINE void checkpoint_writer::start_abort(object_store::completion<void> done,
                                                     const call_limits& limits) {
   const auto state = state_;  // `done` may end the writer
-  const detail::writer_state::turn mine(*state);
-  if (auto good = mine.granted(); !good) return done(std::move(good));
-  if (state->finished) return done({});
+  result<void> good;
+  bool ended = false;
+  {
+    const detail::writer_state::turn mine(*state);
+    good = mine.granted();
+    ended = !good || state->finished;
+    if (!ended) static_cast<void>(state->end(true));
+  }
+  if (ended) return done(std::move(good));
   state->start_abort(detail::abort_timeout, limits, std::move(done));
 }
 

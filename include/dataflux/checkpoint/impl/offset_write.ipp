@@ -88,7 +88,12 @@ DATAFLUX_INLINE result<void> offset_state::open_ends(byte_extent range, write_ca
       if (missing.empty()) return {};
       // Of an answer to somebody else nothing is known about this one.
       auto& refused = parts[missing.front()].refused;
-      if (asked && refused) return *std::exchange(refused, {});
+      if (asked && refused) {
+        auto why = *std::move(refused);
+        // It is of all that was asked for together.
+        for (const std::size_t i : missing) parts[i].refused.reset();
+        return why;
+      }
       begin_parts(std::move(missing));
       asked = true;
     }

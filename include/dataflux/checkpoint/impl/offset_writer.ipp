@@ -94,8 +94,9 @@ DATAFLUX_INLINE void offset_writer::notify(completion_queue& queue, std::uint64_
 
 DATAFLUX_INLINE void offset_writer::start_commit(object_store::completion<committed_object> done,
                                                  const call_limits& limits) {
-  if (state_->born.inherited()) return done(forked_error("writer"));
-  auto begun = state_->finish(limits, done);
+  const auto state = state_;  // who hears of it may end the writer
+  if (state->born.inherited()) return done(forked_error("writer"));
+  auto begun = state->finish(limits, done);
   if (!begun) done(std::move(begun).error());
 }
 
@@ -106,8 +107,9 @@ DATAFLUX_INLINE operation<committed_object> offset_writer::submit_commit(call_li
 
 DATAFLUX_INLINE void offset_writer::start_abort(object_store::completion<void> done,
                                                 const call_limits& limits) {
-  if (state_->born.inherited()) return done(forked_error("writer"));
-  state_->start_abort(detail::abort_timeout, limits, std::move(done));
+  const auto state = state_;  // who hears of it may end the writer
+  if (state->born.inherited()) return done(forked_error("writer"));
+  state->start_abort(detail::abort_timeout, limits, std::move(done));
 }
 
 DATAFLUX_INLINE operation<void> offset_writer::submit_abort(call_limits limits) {

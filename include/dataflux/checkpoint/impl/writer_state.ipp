@@ -247,23 +247,30 @@ result<void> writer_state::write(bytes_view bytes, const call_limits& limits, Tr
   }
 }
 
-DATAFLUX_INLINE void writer_state::notify(completion_queue& queue, std::uint64_t tag) {
-  bool now = !check_open() || part_size != 0;
-  if (!now) {
-    const auto held = try_reserve(next_size());
-    now = !held || *held;
-  }
-  const std::scoped_lock lock(room->mutex);
-  room->news.add(queue, tag);
-  if (now || !room->asked || room->failure) room->news.ring();
+DATAFLUX_INLINE void writer_room::tell(completion_queue& queue, std::uint64_t tag, bool now) {
+  const std::scoped_lock lock(mutex);
+  news.add(queue, tag);
+  if (now || !asked || failure) news.ring();
 }
 
-DATAFLUX_INLINE void writer_state::finish(const call_limits& limits,
-                                          object_store::completion<committed_object> done) {
+DATAFLUX_INLINE bool writer_state::has_room() {
+  if (!check_open() || part_size != 0) return true;
+  const auto held = try_reserve(next_size());
+  return !held || *held;
+}
+
+DATAFLUX_INLINE std::optional<upload_piece> writer_state::end(bool by_abort) {
   finished = true;
-  room->close(false);
   std::optional<upload_piece> last;
-  if (part_size != 0) last = take_piece();
+  if (part_size != 0 && !by_abort) last = take_piece();
+  if (by_abort) memory = {};
+  return last;
+}
+
+DATAFLUX_INLINE void writer_state::finish(std::optional<upload_piece> last,
+                                          const call_limits& limits,
+                                          object_store::completion<committed_object> done) {
+  room->close(false);
   context.strand().post([upload = upload, room = room, limits, at = &context.strand(),
                          last = std::move(last), done = std::move(done)]() mutable {
     upload->unreserve(room->unused());
@@ -274,9 +281,7 @@ DATAFLUX_INLINE void writer_state::finish(const call_limits& limits,
 
 DATAFLUX_INLINE void writer_state::start_abort(duration timeout, const call_limits& limits,
                                                object_store::completion<void> done) {
-  finished = true;
   room->close(true);
-  memory = {};
   context.strand().post(
       [upload = upload, timeout, limits, at = &context.strand(), done = std::move(done)]() mutable {
         upload->abort(timeout, no_longer_than(limits, *at, std::move(done)));

@@ -16,8 +16,10 @@ class bells {
  public:
   void add(completion_queue& queue, std::uint64_t tag) { all_.push_back({&queue, tag}); }
   void ring() {
-    for (const bell& each : all_) each.queue->push({each.tag, errc::ok});
-    all_.clear();
+    // One that cannot be told for want of memory, and those behind it, are told next time.
+    for (; !all_.empty(); all_.erase(all_.begin())) {
+      all_.front().queue->push({all_.front().tag, errc::ok});
+    }
   }
   /// The reader is gone.
   void clear() noexcept { all_.clear(); }

@@ -17,7 +17,11 @@ namespace detail {
 inline constexpr std::size_t longest_event_text = 1024;
 
 inline std::string event_text(std::string_view text) {
-  return std::string(text.substr(0, longest_event_text));
+  if (text.size() <= longest_event_text) return std::string(text);
+  // Not within a character of UTF-8.
+  std::size_t size = longest_event_text;
+  while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xC0U) == 0x80U) --size;
+  return std::string(text.substr(0, size));
 }
 
 }  // namespace detail
@@ -93,9 +97,18 @@ void event_ring::keep(event_kind kind, Fill fill) noexcept {
     made.time = std::chrono::system_clock::now();
     fill(made);
     events_.push_back(std::move(made));
-    bells_.ring();
   } catch (...) {
     ++dropped_;
+    return;
+  }
+  ring();
+}
+
+/// Who is not told for want of memory is told with the next event.
+DATAFLUX_INLINE void event_ring::ring() noexcept {
+  try {
+    bells_.ring();
+  } catch (...) {
   }
 }
 
@@ -112,7 +125,7 @@ DATAFLUX_INLINE void event_ring::need_token() noexcept {
   std::scoped_lock lock(mutex_);
   if (token_needed_at_) return;
   token_needed_at_ = std::chrono::system_clock::now();
-  bells_.ring();
+  ring();
 }
 
 DATAFLUX_INLINE void event_ring::on_log(log_level level, std::string_view line) noexcept {
