@@ -18,6 +18,7 @@ namespace dataflux::inline DATAFLUX_ABI {
 DATAFLUX_INLINE counters::counters(const counters& other) noexcept { *this = other; }
 
 DATAFLUX_INLINE counters& counters::operator=(const counters& other) noexcept {
+  if (this == &other) return *this;
   for (const auto member :
        {&counters::requests_a, &counters::requests_b, &counters::requests_free, &counters::retries,
         &counters::paced, &counters::bytes_sent, &counters::bytes_received, &counters::failed}) {
