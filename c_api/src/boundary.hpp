@@ -91,8 +91,10 @@ result<Options> options_of(const Options* given) {
   if (given == nullptr) return known;
   std::size_t size = 0;
   std::memcpy(&size, given, sizeof size);
-  if (size < sizeof size) {
-    return error(errc::invalid_argument, "struct_size of the options is not set");
+  // What ends within a member is of no version.
+  if (size < sizeof size || size % alignof(Options) != 0) {
+    return error(errc::invalid_argument,
+                 "struct_size of the options is " + std::to_string(size) + ": set it to sizeof");
   }
   const auto* const bytes = reinterpret_cast<const unsigned char*>(given);
   for (std::size_t i = sizeof known; i < size; ++i) {

@@ -34,9 +34,11 @@ TEST_CASE("dataflux_client: options of another version", "[c_api]") {
   o.more = 1;
   CHECK(create(&o.known, why) == DATAFLUX_INVALID_ARGUMENT);
   CHECK(why.message().find("later version") != std::string::npos);
-  o.known.struct_size = 0;
-  CHECK(create(&o.known, why) == DATAFLUX_INVALID_ARGUMENT);
-  CHECK(why.message().find("struct_size") != std::string::npos);
+  for (const std::size_t wrong : {std::size_t{0}, std::size_t{4}, sizeof o - 3}) {
+    o.known.struct_size = wrong;
+    CHECK(create(&o.known, why) == DATAFLUX_INVALID_ARGUMENT);
+    CHECK(why.message().find("struct_size") != std::string::npos);
+  }
   // An older program: what it does not name is 0, whatever lies behind its struct.
   auto older = w.options();
   older.struct_size = offsetof(dataflux_client_options, max_attempts);
