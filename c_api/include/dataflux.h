@@ -317,7 +317,27 @@ typedef struct dataflux_object_options {
   int64_t generation;                    /* 0 = the live one */
   int64_t timeout_ns;                    /* of the whole call, with all its retries; 0 = none */
   const dataflux_conditions* conditions; /* NULL = none */
+  uint32_t fields;                       /* of dataflux_stat(): DATAFLUX_FIELD_*; 0 = all */
+  uint32_t reserved;
 } dataflux_object_options;
+
+/* What dataflux_stat() gives. What is not asked for is not sent, and is not in the JSON. */
+#define DATAFLUX_FIELD_BASIC 1u /* bucket, name, size, generation, crc32c: with all others, too */
+#define DATAFLUX_FIELD_METAGENERATION 2u
+#define DATAFLUX_FIELD_MD5_HASH 4u
+#define DATAFLUX_FIELD_ETAG 8u
+#define DATAFLUX_FIELD_CONTENT_TYPE 16u
+#define DATAFLUX_FIELD_CONTENT_ENCODING 32u
+#define DATAFLUX_FIELD_CONTENT_DISPOSITION 64u
+#define DATAFLUX_FIELD_CONTENT_LANGUAGE 128u
+#define DATAFLUX_FIELD_CACHE_CONTROL 256u
+#define DATAFLUX_FIELD_STORAGE_CLASS 512u
+#define DATAFLUX_FIELD_KMS_KEY_NAME 1024u
+#define DATAFLUX_FIELD_TIME_CREATED 2048u
+#define DATAFLUX_FIELD_UPDATED 4096u
+#define DATAFLUX_FIELD_CUSTOM_TIME 8192u
+#define DATAFLUX_FIELD_COMPONENT_COUNT 16384u
+#define DATAFLUX_FIELD_METADATA 32768u
 
 DATAFLUX_API void dataflux_object_options_init(dataflux_object_options* options);
 
@@ -388,13 +408,16 @@ typedef struct dataflux_list_options {
   uint32_t versions;      /* 1: all generations */
   uint32_t parallelism;   /* calls in flight; 0 = adaptive */
   uint64_t max_calls;     /* 0 = no bound */
-  uint64_t memory_cap;    /* 0 = no bound */
+  uint64_t memory_cap;    /* 0 = no bound; of a stream 256 MiB */
   int64_t timeout_ns;
+  uint32_t partial; /* 1: a range of names that fails is left out, and dataflux_listing_json() says
+                     * so; else the first that fails ends the listing */
+  uint32_t by_name; /* of a stream, 1: its batches come in order of names */
 } dataflux_list_options;
 
 DATAFLUX_API void dataflux_list_options_init(dataflux_list_options* options);
 
-/* Lists by many calls at a time; proved complete, or it fails. */
+/* Lists by many calls at a time; proved complete, or it fails. The record's size is the rows. */
 DATAFLUX_API dataflux_status dataflux_list(dataflux_client* client,
                                            const dataflux_list_options* options,
                                            dataflux_queue* queue, uint64_t tag,
@@ -406,6 +429,13 @@ DATAFLUX_API dataflux_status dataflux_operation_take_listing(dataflux_operation*
 
 DATAFLUX_API uint64_t dataflux_listing_size(const dataflux_listing* listing);
 DATAFLUX_API uint64_t dataflux_listing_chunks(const dataflux_listing* listing);
+/* What is known of it beside its rows, as a JSON object, which lives as long as the listing. Of
+ * all: "prefixes" (names that a delimiter folded). Of one by dataflux_list(), too: "objects" and
+ * "bytes"; "pages", "calls", and of those "probes" and "repeats"; "ranges"; "dropped", by reason;
+ * "missing", ranges of names that could not be listed, as "start" and "end"; and "cause", where
+ * some are. */
+DATAFLUX_API dataflux_status dataflux_listing_json(const dataflux_listing* listing,
+                                                   const char** json, dataflux_error** err);
 
 /* A run of rows whose columns lie in one piece. Borrowed from the listing. */
 typedef struct dataflux_chunk {
@@ -496,6 +526,91 @@ DATAFLUX_API void dataflux_getter_cancel(dataflux_getter* getter);
 /* Lets go: a stream that has not ended is cancelled, and waited for: milliseconds. No record of it
  * comes any more. Memory of its items stays until it is released. */
 DATAFLUX_API void dataflux_getter_free(dataflux_getter* getter);
+
+/* ---- Changes of objects ---------------------------------------------------------------------- */
+
+/* These give what dataflux_stat() does, of the object that is made or changed.
+ *
+ * One that names no condition for what it makes is not sent again when its reply is lost, since it
+ * may have been carried out: it fails with DATAFLUX_UNAVAILABLE. Conditions make it safe to repeat:
+ * generation_match of the target, and metageneration_match for dataflux_patch(). */
+
+/* Copies an object within the service, however large: to another name, bucket, storage class or
+ * key. `source`: bucket, object, generation and conditions; `target`: bucket, object, conditions of
+ * the copy, and the time limit of the whole. attributes: NULL, or none that is set = the source's;
+ * else the copy has exactly these, where kms_key_name alone does not count as one. Failures:
+ * DATAFLUX_INVALID_ARGUMENT for a time limit of the source, and a generation of the target. */
+DATAFLUX_API dataflux_status dataflux_copy(dataflux_client* client,
+                                           const dataflux_object_options* source,
+                                           const dataflux_object_options* target,
+                                           const dataflux_attributes* attributes,
+                                           dataflux_queue* queue, uint64_t tag,
+                                           dataflux_operation** out, dataflux_error** err);
+/* Renames an object within its bucket, in one step. The options are as for dataflux_copy(), and
+ * both name the same bucket. Failures: DATAFLUX_INVALID_ARGUMENT for two buckets, and for a
+ * generation: the live one is moved, and conditions say which that must be. */
+DATAFLUX_API dataflux_status dataflux_move(dataflux_client* client,
+                                           const dataflux_object_options* source,
+                                           const dataflux_object_options* target,
+                                           dataflux_queue* queue, uint64_t tag,
+                                           dataflux_operation** out, dataflux_error** err);
+/* Puts 1 to 32 objects of the target's bucket together, in this order; they stay. `names` has
+ * `count` texts; `generations` as many numbers, 0 = the live one, or is NULL = the live ones. */
+DATAFLUX_API dataflux_status dataflux_compose(dataflux_client* client,
+                                              const dataflux_object_options* target,
+                                              const char* const* names, const int64_t* generations,
+                                              size_t count, const dataflux_attributes* attributes,
+                                              dataflux_queue* queue, uint64_t tag,
+                                              dataflux_operation** out, dataflux_error** err);
+/* Changes attributes. Here NULL, or a custom_time_ns of 0, leaves one as it is, and "" removes it;
+ * names of metadata that are not given stay, and one whose value is NULL is removed. Failures:
+ * DATAFLUX_INVALID_ARGUMENT where nothing is changed, and for storage_class and kms_key_name, which
+ * dataflux_copy() changes. */
+DATAFLUX_API dataflux_status dataflux_patch(dataflux_client* client,
+                                            const dataflux_object_options* options,
+                                            const dataflux_attributes* attributes,
+                                            dataflux_queue* queue, uint64_t tag,
+                                            dataflux_operation** out, dataflux_error** err);
+
+/* ---- Buckets --------------------------------------------------------------------------------- */
+
+typedef struct dataflux_bucket_options {
+  size_t struct_size;
+  const char* bucket;
+  int64_t timeout_ns; /* of the whole call, with all its retries; 0 = none */
+} dataflux_bucket_options;
+
+DATAFLUX_API void dataflux_bucket_options_init(dataflux_bucket_options* options);
+
+/* Gives what is known of a bucket as JSON, with the names and the forms that the service uses. */
+DATAFLUX_API dataflux_status dataflux_bucket(dataflux_client* client,
+                                             const dataflux_bucket_options* options,
+                                             dataflux_queue* queue, uint64_t tag,
+                                             dataflux_operation** out, dataflux_error** err);
+/* Which of `count` permissions, 1 to 100, such as "storage.objects.create", the account has on the
+ * bucket: {"permissions": [...]}. The record's size is their number. */
+DATAFLUX_API dataflux_status dataflux_test_permissions(dataflux_client* client,
+                                                       const dataflux_bucket_options* options,
+                                                       const char* const* permissions, size_t count,
+                                                       dataflux_queue* queue, uint64_t tag,
+                                                       dataflux_operation** out,
+                                                       dataflux_error** err);
+
+typedef struct dataflux_list_buckets_options {
+  size_t struct_size;
+  const char* project; /* NULL = that of the credentials */
+  const char* prefix;
+  int64_t timeout_ns;
+} dataflux_list_buckets_options;
+
+DATAFLUX_API void dataflux_list_buckets_options_init(dataflux_list_buckets_options* options);
+
+/* All buckets of a project, in order of names: {"items": [...]}, each as dataflux_bucket() gives
+ * it. The record's size is their number. */
+DATAFLUX_API dataflux_status dataflux_list_buckets(dataflux_client* client,
+                                                   const dataflux_list_buckets_options* options,
+                                                   dataflux_queue* queue, uint64_t tag,
+                                                   dataflux_operation** out, dataflux_error** err);
 
 #ifdef __cplusplus
 }

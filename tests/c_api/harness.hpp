@@ -51,6 +51,32 @@ class told {
   dataflux_error* error_{nullptr};
 };
 
+/// Begins by `begin(out, err)`, waits, and gives its status; what it says is in `why`.
+template <class Begin>
+dataflux_status outcome(Begin begin, told& why, operation_ptr* kept = nullptr) {
+  dataflux_operation* op = nullptr;
+  const dataflux_status refused = begin(&op, static_cast<dataflux_error**>(why));
+  if (refused != DATAFLUX_OK) {
+    CHECK(op == nullptr);
+    return refused;
+  }
+  operation_ptr owner(op);
+  REQUIRE(dataflux_operation_wait(op, -1, nullptr) == DATAFLUX_OK);
+  const dataflux_status status = dataflux_operation_result(op, why);
+  if (kept != nullptr) *kept = std::move(owner);
+  return status;
+}
+
+inline std::string json_of(const operation_ptr& op) {
+  told why;
+  const char* json = nullptr;
+  REQUIRE(dataflux_operation_json(op.get(), &json, why) == DATAFLUX_OK);
+  return json;
+}
+inline bool has(const std::string& json, std::string_view member) {
+  return json.find(member) != std::string::npos;
+}
+
 inline queue_ptr make_queue() {
   told why;
   dataflux_queue* made = nullptr;
