@@ -612,6 +612,37 @@ DATAFLUX_API dataflux_status dataflux_list_buckets(dataflux_client* client,
                                                    dataflux_queue* queue, uint64_t tag,
                                                    dataflux_operation** out, dataflux_error** err);
 
+/* ---- Listings that need not fit in memory ---------------------------------------------------- */
+
+/* A stream of batches of rows. Its queue has a record for each batch: how many rows it has (size)
+ * and its number from 0 on (index). dataflux_lister_take() takes it; the next one is told of then.
+ *
+ * A stream from which nobody takes stops the network: options->memory_cap is for the pages that
+ * wait, and beside them there is one batch, of 65,536 rows and a page at most. The last record has
+ * DATAFLUX_RECORD_END and the outcome; its size is the rows of all batches. It is proved complete,
+ * or that record says why it is not; the batches before it are good in either case. */
+typedef struct dataflux_lister dataflux_lister;
+
+/* Begins to list. A bad value is told by the last record, too. Any thread. */
+DATAFLUX_API dataflux_status dataflux_list_stream(dataflux_client* client,
+                                                  const dataflux_list_options* options,
+                                                  dataflux_queue* queue, uint64_t tag,
+                                                  dataflux_lister** out, dataflux_error** err);
+/* Takes the batch that was told of, in order of names; it is the caller's, and may outlive the
+ * stream. Of all batches together the names are in order with options->by_name only.
+ * DATAFLUX_FAILED_PRECONDITION where none is there. Never waits. Any thread. */
+DATAFLUX_API dataflux_status dataflux_lister_take(dataflux_lister* lister, dataflux_listing** out,
+                                                  dataflux_error** err);
+/* What was done so far, as a JSON object: what dataflux_listing_json() gives of dataflux_list(),
+ * but "prefixes", which the batches have. Free it by dataflux_text_free(). Any thread. */
+DATAFLUX_API dataflux_status dataflux_lister_json(const dataflux_lister* lister, char** out,
+                                                  dataflux_error** err);
+/* Ends the stream: its last record has DATAFLUX_CANCELLED. What was told of can be taken still. Any
+ * thread. */
+DATAFLUX_API void dataflux_lister_cancel(dataflux_lister* lister);
+/* Lets go: a stream that has not ended is cancelled. No record of it comes any more. */
+DATAFLUX_API void dataflux_lister_free(dataflux_lister* lister);
+
 #ifdef __cplusplus
 }
 #endif
