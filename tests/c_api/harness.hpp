@@ -29,6 +29,8 @@ using operation_ptr = std::unique_ptr<dataflux_operation, freer<dataflux_operati
 using listing_ptr = std::unique_ptr<dataflux_listing, freer<dataflux_listing_free>>;
 using getter_ptr = std::unique_ptr<dataflux_getter, freer<dataflux_getter_free>>;
 using lister_ptr = std::unique_ptr<dataflux_lister, freer<dataflux_lister_free>>;
+using manifest_ptr = std::unique_ptr<dataflux_manifest, freer<dataflux_manifest_free>>;
+using changes_ptr = std::unique_ptr<dataflux_changes, freer<dataflux_changes_free>>;
 using error_ptr = std::unique_ptr<dataflux_error, freer<dataflux_error_free>>;
 
 /// Where a call puts its error; says it where the call was to do well.
