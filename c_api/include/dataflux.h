@@ -749,6 +749,50 @@ DATAFLUX_API dataflux_status dataflux_changes_listing(const dataflux_changes* ch
                                                       dataflux_listing** out, dataflux_error** err);
 DATAFLUX_API void dataflux_changes_free(dataflux_changes* changes);
 
+/* ---- Leftovers ------------------------------------------------------------------------------- */
+
+/* What uploads and reads that were killed have left in a bucket, where it is billed: open uploads,
+ * temporary objects of uploads, and composites of reads.
+ *
+ * Both calls give a JSON object: the numbers "stale", "stale_bytes", "young", "foreign", "failed",
+ * and "rows". A row has "kind" ("upload", "temporary_object", "composite"); "verdict" ("stale": its
+ * time has passed, and dataflux_remove_leftovers() removes it; "young"; "foreign": somebody else's,
+ * never removed; "failed": could not be removed); "target", what it was going to be, with
+ * "whole_target", false where that is the beginning of a long name; "name"; and where they are
+ * known "upload_id", "generation", "size", "noncurrent", "began", and "error". "age_seconds" are
+ * since "began", by this machine's clock; verdicts are by the service's. The record's size is
+ * "stale". */
+typedef struct dataflux_leftovers_options {
+  size_t struct_size;
+  const char* bucket;
+  const char* prefix; /* of targets and names */
+  uint32_t kinds;     /* DATAFLUX_LEFTOVERS_*; 0 = all */
+  uint32_t reserved;
+  int64_t older_than_ns; /* the age from which one is stale; negative = all are; 0 = composites
+                          * whose own time has passed, and nothing else */
+  int64_t timeout_ns;
+} dataflux_leftovers_options;
+
+#define DATAFLUX_LEFTOVERS_UPLOADS 1u    /* temporary objects, too */
+#define DATAFLUX_LEFTOVERS_COMPOSITES 2u /* where no prefix is given */
+
+DATAFLUX_API void dataflux_leftovers_options_init(dataflux_leftovers_options* options);
+
+/* Finds them. Removes nothing. */
+DATAFLUX_API dataflux_status dataflux_find_leftovers(dataflux_client* client,
+                                                     const dataflux_leftovers_options* options,
+                                                     dataflux_queue* queue, uint64_t tag,
+                                                     dataflux_operation** out,
+                                                     dataflux_error** err);
+/* Finds them, and removes what is stale: objects by their generation, uploads by aborting them. An
+ * upload that somebody is at work on fails then: choose an age that none takes. A removal that
+ * failed is a row of the JSON, and no failure of the call. */
+DATAFLUX_API dataflux_status dataflux_remove_leftovers(dataflux_client* client,
+                                                       const dataflux_leftovers_options* options,
+                                                       dataflux_queue* queue, uint64_t tag,
+                                                       dataflux_operation** out,
+                                                       dataflux_error** err);
+
 #ifdef __cplusplus
 }
 #endif
