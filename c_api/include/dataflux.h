@@ -317,7 +317,27 @@ typedef struct dataflux_object_options {
   int64_t generation;                    /* 0 = the live one */
   int64_t timeout_ns;                    /* of the whole call, with all its retries; 0 = none */
   const dataflux_conditions* conditions; /* NULL = none */
+  uint32_t fields;                       /* of dataflux_stat(): DATAFLUX_FIELD_*; 0 = all */
+  uint32_t reserved;
 } dataflux_object_options;
+
+/* What dataflux_stat() gives. What is not asked for is not sent, and is not in the JSON. */
+#define DATAFLUX_FIELD_BASIC 1u /* bucket, name, size, generation, crc32c: with all others, too */
+#define DATAFLUX_FIELD_METAGENERATION 2u
+#define DATAFLUX_FIELD_MD5_HASH 4u
+#define DATAFLUX_FIELD_ETAG 8u
+#define DATAFLUX_FIELD_CONTENT_TYPE 16u
+#define DATAFLUX_FIELD_CONTENT_ENCODING 32u
+#define DATAFLUX_FIELD_CONTENT_DISPOSITION 64u
+#define DATAFLUX_FIELD_CONTENT_LANGUAGE 128u
+#define DATAFLUX_FIELD_CACHE_CONTROL 256u
+#define DATAFLUX_FIELD_STORAGE_CLASS 512u
+#define DATAFLUX_FIELD_KMS_KEY_NAME 1024u
+#define DATAFLUX_FIELD_TIME_CREATED 2048u
+#define DATAFLUX_FIELD_UPDATED 4096u
+#define DATAFLUX_FIELD_CUSTOM_TIME 8192u
+#define DATAFLUX_FIELD_COMPONENT_COUNT 16384u
+#define DATAFLUX_FIELD_METADATA 32768u
 
 DATAFLUX_API void dataflux_object_options_init(dataflux_object_options* options);
 
@@ -388,13 +408,16 @@ typedef struct dataflux_list_options {
   uint32_t versions;      /* 1: all generations */
   uint32_t parallelism;   /* calls in flight; 0 = adaptive */
   uint64_t max_calls;     /* 0 = no bound */
-  uint64_t memory_cap;    /* 0 = no bound */
+  uint64_t memory_cap;    /* 0 = no bound; of a stream 256 MiB */
   int64_t timeout_ns;
+  uint32_t partial; /* 1: a range of names that fails is left out, and dataflux_listing_json() says
+                     * so; else the first that fails ends the listing */
+  uint32_t by_name; /* of a stream, 1: its batches come in order of names */
 } dataflux_list_options;
 
 DATAFLUX_API void dataflux_list_options_init(dataflux_list_options* options);
 
-/* Lists by many calls at a time; proved complete, or it fails. */
+/* Lists by many calls at a time; proved complete, or it fails. The record's size is the rows. */
 DATAFLUX_API dataflux_status dataflux_list(dataflux_client* client,
                                            const dataflux_list_options* options,
                                            dataflux_queue* queue, uint64_t tag,
@@ -406,6 +429,13 @@ DATAFLUX_API dataflux_status dataflux_operation_take_listing(dataflux_operation*
 
 DATAFLUX_API uint64_t dataflux_listing_size(const dataflux_listing* listing);
 DATAFLUX_API uint64_t dataflux_listing_chunks(const dataflux_listing* listing);
+/* What is known of it beside its rows, as a JSON object, which lives as long as the listing. Of
+ * all: "prefixes" (names that a delimiter folded). Of one by dataflux_list(), too: "objects" and
+ * "bytes"; "pages", "calls", and of those "probes" and "repeats"; "ranges"; "dropped", by reason;
+ * "missing", ranges of names that could not be listed, as "start" and "end"; and "cause", where
+ * some are. */
+DATAFLUX_API dataflux_status dataflux_listing_json(const dataflux_listing* listing,
+                                                   const char** json, dataflux_error** err);
 
 /* A run of rows whose columns lie in one piece. Borrowed from the listing. */
 typedef struct dataflux_chunk {
@@ -496,6 +526,272 @@ DATAFLUX_API void dataflux_getter_cancel(dataflux_getter* getter);
 /* Lets go: a stream that has not ended is cancelled, and waited for: milliseconds. No record of it
  * comes any more. Memory of its items stays until it is released. */
 DATAFLUX_API void dataflux_getter_free(dataflux_getter* getter);
+
+/* ---- Changes of objects ---------------------------------------------------------------------- */
+
+/* These give what dataflux_stat() does, of the object that is made or changed.
+ *
+ * One that names no condition for what it makes is not sent again when its reply is lost, since it
+ * may have been carried out: it fails with DATAFLUX_UNAVAILABLE. Conditions make it safe to repeat:
+ * generation_match of the target, and metageneration_match for dataflux_patch(). */
+
+/* Copies an object within the service, however large: to another name, bucket, storage class or
+ * key. `source`: bucket, object, generation and conditions; `target`: bucket, object, conditions of
+ * the copy, and the time limit of the whole. attributes: NULL, or none that is set = the source's;
+ * else the copy has exactly these, where kms_key_name alone does not count as one. Failures:
+ * DATAFLUX_INVALID_ARGUMENT for a time limit of the source, and a generation of the target. */
+DATAFLUX_API dataflux_status dataflux_copy(dataflux_client* client,
+                                           const dataflux_object_options* source,
+                                           const dataflux_object_options* target,
+                                           const dataflux_attributes* attributes,
+                                           dataflux_queue* queue, uint64_t tag,
+                                           dataflux_operation** out, dataflux_error** err);
+/* Renames an object within its bucket, in one step. The options are as for dataflux_copy(), and
+ * both name the same bucket. Failures: DATAFLUX_INVALID_ARGUMENT for two buckets, and for a
+ * generation: the live one is moved, and conditions say which that must be. */
+DATAFLUX_API dataflux_status dataflux_move(dataflux_client* client,
+                                           const dataflux_object_options* source,
+                                           const dataflux_object_options* target,
+                                           dataflux_queue* queue, uint64_t tag,
+                                           dataflux_operation** out, dataflux_error** err);
+/* Puts 1 to 32 objects of the target's bucket together, in this order; they stay. `names` has
+ * `count` texts; `generations` as many numbers, 0 = the live one, or is NULL = the live ones. */
+DATAFLUX_API dataflux_status dataflux_compose(dataflux_client* client,
+                                              const dataflux_object_options* target,
+                                              const char* const* names, const int64_t* generations,
+                                              size_t count, const dataflux_attributes* attributes,
+                                              dataflux_queue* queue, uint64_t tag,
+                                              dataflux_operation** out, dataflux_error** err);
+/* Changes attributes. Here NULL, or a custom_time_ns of 0, leaves one as it is, and "" removes it;
+ * names of metadata that are not given stay, and one whose value is NULL is removed. Failures:
+ * DATAFLUX_INVALID_ARGUMENT where nothing is changed, and for storage_class and kms_key_name, which
+ * dataflux_copy() changes. */
+DATAFLUX_API dataflux_status dataflux_patch(dataflux_client* client,
+                                            const dataflux_object_options* options,
+                                            const dataflux_attributes* attributes,
+                                            dataflux_queue* queue, uint64_t tag,
+                                            dataflux_operation** out, dataflux_error** err);
+
+/* ---- Buckets --------------------------------------------------------------------------------- */
+
+typedef struct dataflux_bucket_options {
+  size_t struct_size;
+  const char* bucket;
+  int64_t timeout_ns; /* of the whole call, with all its retries; 0 = none */
+} dataflux_bucket_options;
+
+DATAFLUX_API void dataflux_bucket_options_init(dataflux_bucket_options* options);
+
+/* Gives what is known of a bucket as JSON, with the names and the forms that the service uses. */
+DATAFLUX_API dataflux_status dataflux_bucket(dataflux_client* client,
+                                             const dataflux_bucket_options* options,
+                                             dataflux_queue* queue, uint64_t tag,
+                                             dataflux_operation** out, dataflux_error** err);
+/* Which of `count` permissions, 1 to 100, such as "storage.objects.create", the account has on the
+ * bucket: {"permissions": [...]}. The record's size is their number. */
+DATAFLUX_API dataflux_status dataflux_test_permissions(dataflux_client* client,
+                                                       const dataflux_bucket_options* options,
+                                                       const char* const* permissions, size_t count,
+                                                       dataflux_queue* queue, uint64_t tag,
+                                                       dataflux_operation** out,
+                                                       dataflux_error** err);
+
+typedef struct dataflux_list_buckets_options {
+  size_t struct_size;
+  const char* project; /* NULL = that of the credentials */
+  const char* prefix;
+  int64_t timeout_ns;
+} dataflux_list_buckets_options;
+
+DATAFLUX_API void dataflux_list_buckets_options_init(dataflux_list_buckets_options* options);
+
+/* All buckets of a project, in order of names: {"items": [...]}, each as dataflux_bucket() gives
+ * it. The record's size is their number. */
+DATAFLUX_API dataflux_status dataflux_list_buckets(dataflux_client* client,
+                                                   const dataflux_list_buckets_options* options,
+                                                   dataflux_queue* queue, uint64_t tag,
+                                                   dataflux_operation** out, dataflux_error** err);
+
+/* ---- Listings that need not fit in memory ---------------------------------------------------- */
+
+/* A stream of batches of rows. Its queue has a record for each batch: how many rows it has (size)
+ * and its number from 0 on (index). dataflux_lister_take() takes it; the next one is told of then.
+ *
+ * A stream from which nobody takes stops the network: options->memory_cap is for the pages that
+ * wait, and beside them there is one batch, of 65,536 rows and a page at most. The last record has
+ * DATAFLUX_RECORD_END and the outcome; its size is the rows of all batches. It is proved complete,
+ * or that record says why it is not; the batches before it are good in either case. */
+typedef struct dataflux_lister dataflux_lister;
+
+/* Begins to list. A bad value is told by the last record, too. Any thread. */
+DATAFLUX_API dataflux_status dataflux_list_stream(dataflux_client* client,
+                                                  const dataflux_list_options* options,
+                                                  dataflux_queue* queue, uint64_t tag,
+                                                  dataflux_lister** out, dataflux_error** err);
+/* Takes the batch that was told of, in order of names; it is the caller's, and may outlive the
+ * stream. Of all batches together the names are in order with options->by_name only.
+ * DATAFLUX_FAILED_PRECONDITION where none is there. Never waits. Any thread. */
+DATAFLUX_API dataflux_status dataflux_lister_take(dataflux_lister* lister, dataflux_listing** out,
+                                                  dataflux_error** err);
+/* What was done so far, as a JSON object: what dataflux_listing_json() gives of dataflux_list(),
+ * but "prefixes", which the batches have. Free it by dataflux_text_free(). Any thread. */
+DATAFLUX_API dataflux_status dataflux_lister_json(const dataflux_lister* lister, char** out,
+                                                  dataflux_error** err);
+/* Ends the stream: its last record has DATAFLUX_CANCELLED. What was told of can be taken still. Any
+ * thread. */
+DATAFLUX_API void dataflux_lister_cancel(dataflux_lister* lister);
+/* Lets go: a stream that has not ended is cancelled. No record of it comes any more. */
+DATAFLUX_API void dataflux_lister_free(dataflux_lister* lister);
+
+/* ---- Manifests ------------------------------------------------------------------------------- */
+
+/* A listing that was saved, to a file or an object: many processes open it instead of listing
+ * again. Opening reads no rows; those that are asked for are checked then. Immutable; any thread.
+ */
+typedef struct dataflux_manifest dataflux_manifest;
+
+/* Where one is: a file, by its path, or an object. */
+typedef struct dataflux_manifest_options {
+  size_t struct_size;
+  const char* path;
+  const char* bucket;
+  const char* object;
+  int64_t timeout_ns; /* of an object's requests; 0 = none */
+} dataflux_manifest_options;
+
+DATAFLUX_API void dataflux_manifest_options_init(dataflux_manifest_options* options);
+
+/* Saves a listing: that of dataflux_list(), of dataflux_changes_listing(), or all rows of a
+ * manifest. It is there whole or not at all, and replaces what was there. An object gives what
+ * dataflux_stat() does. Failures: DATAFLUX_INVALID_ARGUMENT for a listing of another kind, with a
+ * delimiter, or where something is missing; those of the file system, or of a write. */
+DATAFLUX_API dataflux_status dataflux_manifest_save(dataflux_client* client,
+                                                    const dataflux_manifest_options* options,
+                                                    const dataflux_listing* listing,
+                                                    dataflux_queue* queue, uint64_t tag,
+                                                    dataflux_operation** out, dataflux_error** err);
+/* Maps a file, which must stay as it is while it is in use; or reads an object into memory. The
+ * record's size is the rows. Failures: DATAFLUX_NOT_FOUND; DATAFLUX_INVALID_ARGUMENT for what is no
+ * manifest; DATAFLUX_DATA_LOSS for one that is damaged; DATAFLUX_UNIMPLEMENTED for a later form. */
+DATAFLUX_API dataflux_status dataflux_manifest_open(dataflux_client* client,
+                                                    const dataflux_manifest_options* options,
+                                                    dataflux_queue* queue, uint64_t tag,
+                                                    dataflux_operation** out, dataflux_error** err);
+/* Once, of an operation of dataflux_manifest_open() that has ended well. */
+DATAFLUX_API dataflux_status dataflux_operation_take_manifest(dataflux_operation* op,
+                                                              dataflux_manifest** out,
+                                                              dataflux_error** err);
+
+DATAFLUX_API uint64_t dataflux_manifest_size(const dataflux_manifest* manifest);
+/* What was listed, how, and when, as a JSON object, which lives as long as the manifest: "bucket",
+ * "prefix", "start_offset", "end_offset", "match_glob", "versions", "taken", "options" (pairs of
+ * name and value), "rows", "bytes". */
+DATAFLUX_API dataflux_status dataflux_manifest_json(const dataflux_manifest* manifest,
+                                                    const char** json, dataflux_error** err);
+/* Rows from `first` on, `count` of them at most, UINT64_MAX = all, as a listing without a copy, by
+ * dataflux_operation_take_listing(): so that dataflux_get_many() reads them by number. What is
+ * there of a file is read from disk, and checked: DATAFLUX_DATA_LOSS where it is damaged. The
+ * listing may outlive the manifest. */
+DATAFLUX_API dataflux_status dataflux_manifest_rows(dataflux_client* client,
+                                                    const dataflux_manifest* manifest,
+                                                    uint64_t first, uint64_t count,
+                                                    dataflux_queue* queue, uint64_t tag,
+                                                    dataflux_operation** out, dataflux_error** err);
+DATAFLUX_API void dataflux_manifest_free(dataflux_manifest* manifest);
+
+/* What became of a listing. Immutable; any thread. */
+typedef struct dataflux_changes dataflux_changes;
+
+typedef struct dataflux_refresh_options {
+  size_t struct_size;
+  uint32_t parallelism; /* calls in flight; 0 = adaptive */
+  uint32_t reserved;
+  int64_t timeout_ns;
+} dataflux_refresh_options;
+
+DATAFLUX_API void dataflux_refresh_options_init(dataflux_refresh_options* options);
+
+/* Lists again what the manifest lists, and compares. Nothing is written. The record's size is the
+ * rows that are there now. */
+DATAFLUX_API dataflux_status dataflux_manifest_refresh(dataflux_client* client,
+                                                       const dataflux_manifest* manifest,
+                                                       const dataflux_refresh_options* options,
+                                                       dataflux_queue* queue, uint64_t tag,
+                                                       dataflux_operation** out,
+                                                       dataflux_error** err);
+/* Once, of an operation of dataflux_manifest_refresh() that has ended well. */
+DATAFLUX_API dataflux_status dataflux_operation_take_changes(dataflux_operation* op,
+                                                             dataflux_changes** out,
+                                                             dataflux_error** err);
+/* Compares two listings of the same place, by names and generations; takes about 10 ns a row, on
+ * this thread. DATAFLUX_INVALID_ARGUMENT where rows are not in order, or one has all generations
+ * and the other has not. */
+DATAFLUX_API dataflux_status dataflux_listing_compare(const dataflux_listing* before,
+                                                      const dataflux_listing* after,
+                                                      dataflux_changes** out, dataflux_error** err);
+
+/* Rows by number, each list in order of names. Borrowed from the changes. */
+typedef struct dataflux_changed_rows {
+  const uint64_t* added; /* of the later listing */
+  uint64_t added_count;
+  const uint64_t* removed; /* of the earlier one */
+  uint64_t removed_count;
+  const uint64_t* changed; /* written anew: pairs, the row before and the row after */
+  uint64_t changed_count;  /* pairs */
+  uint64_t unchanged_count;
+} dataflux_changed_rows;
+
+DATAFLUX_API dataflux_status dataflux_changes_rows(const dataflux_changes* changes,
+                                                   dataflux_changed_rows* out, size_t rows_size,
+                                                   dataflux_error** err);
+/* The later listing, as a handle of its own. */
+DATAFLUX_API dataflux_status dataflux_changes_listing(const dataflux_changes* changes,
+                                                      dataflux_listing** out, dataflux_error** err);
+DATAFLUX_API void dataflux_changes_free(dataflux_changes* changes);
+
+/* ---- Leftovers ------------------------------------------------------------------------------- */
+
+/* What uploads and reads that were killed have left in a bucket, where it is billed: open uploads,
+ * temporary objects of uploads, and composites of reads.
+ *
+ * Both calls give a JSON object: the numbers "stale", "stale_bytes", "young", "foreign", "failed",
+ * and "rows". A row has "kind" ("upload", "temporary_object", "composite"); "verdict" ("stale": its
+ * time has passed, and dataflux_remove_leftovers() removes it; "young"; "foreign": somebody else's,
+ * never removed; "failed": could not be removed); "target", what it was going to be, with
+ * "whole_target", false where that is the beginning of a long name; "name"; and where they are
+ * known "upload_id", "generation", "size", "noncurrent", "began", and "error". "age_seconds" are
+ * since "began", by this machine's clock; verdicts are by the service's. The record's size is
+ * "stale". */
+typedef struct dataflux_leftovers_options {
+  size_t struct_size;
+  const char* bucket;
+  const char* prefix; /* of targets and names */
+  uint32_t kinds;     /* DATAFLUX_LEFTOVERS_*; 0 = all */
+  uint32_t reserved;
+  int64_t older_than_ns; /* the age from which one is stale; negative = all are; 0 = composites
+                          * whose own time has passed, and nothing else */
+  int64_t timeout_ns;
+} dataflux_leftovers_options;
+
+#define DATAFLUX_LEFTOVERS_UPLOADS 1u    /* temporary objects, too */
+#define DATAFLUX_LEFTOVERS_COMPOSITES 2u /* where no prefix is given */
+
+DATAFLUX_API void dataflux_leftovers_options_init(dataflux_leftovers_options* options);
+
+/* Finds them. Removes nothing. */
+DATAFLUX_API dataflux_status dataflux_find_leftovers(dataflux_client* client,
+                                                     const dataflux_leftovers_options* options,
+                                                     dataflux_queue* queue, uint64_t tag,
+                                                     dataflux_operation** out,
+                                                     dataflux_error** err);
+/* Finds them, and removes what is stale: objects by their generation, uploads by aborting them. An
+ * upload that somebody is at work on fails then: choose an age that none takes. A removal that
+ * failed is a row of the JSON, and no failure of the call. */
+DATAFLUX_API dataflux_status dataflux_remove_leftovers(dataflux_client* client,
+                                                       const dataflux_leftovers_options* options,
+                                                       dataflux_queue* queue, uint64_t tag,
+                                                       dataflux_operation** out,
+                                                       dataflux_error** err);
 
 #ifdef __cplusplus
 }

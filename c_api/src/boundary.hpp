@@ -66,6 +66,18 @@ dataflux_status guarded(dataflux_error** err, Body&& body) noexcept {
   }
 }
 
+/// For steps that run on threads of the library, which no exception may leave.
+template <class T, class Body>
+result<T> contained(Body&& body) {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    return error(errc::resource_exhausted, "out of memory");
+  } catch (const std::exception& e) {
+    return error(errc::internal, e.what());
+  }
+}
+
 /// Where nothing can be answered.
 template <class Body>
 void quietly(Body&& body) noexcept {
@@ -113,6 +125,13 @@ void init_options(Options* options) noexcept {
 }
 
 inline std::string text_of(const char* text) { return text == nullptr ? std::string() : text; }
+
+/// For dataflux_text_free().
+inline char* text_for_caller(const std::string& text) {
+  auto* const out = new char[text.size() + 1];
+  std::memcpy(out, text.c_str(), text.size() + 1);
+  return out;
+}
 
 inline dataflux::duration duration_of(std::int64_t ns) noexcept {
   return std::chrono::duration_cast<dataflux::duration>(

@@ -182,9 +182,7 @@ dataflux_status dataflux_client_metrics(const dataflux_client* client, char** ou
     *out = nullptr;
     const auto state = dataflux_c::usable_state(client);
     if (!state) return state.error();
-    const std::string text = dataflux_c::metrics_of(**state);
-    *out = new char[text.size() + 1];
-    std::memcpy(*out, text.c_str(), text.size() + 1);
+    *out = dataflux_c::text_for_caller(dataflux_c::metrics_of(**state));
     return {};
   });
 }

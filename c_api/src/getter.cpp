@@ -1,5 +1,4 @@
 #include "listing.hpp"
-#include "operation.hpp"
 
 #include <dataflux/download/getter.hpp>
 

@@ -1,23 +1,14 @@
 #include "listing.hpp"
 
-#include "operation.hpp"
-
-#include <dataflux/list/fast_list.hpp>
+#include <dataflux/list/manifest_refresh.hpp>
 #include <dataflux/store/arrow_stream.hpp>
+
+#include <chrono>
+#include <utility>
 
 namespace dataflux_c {
 
-namespace {
-
-class list_operation final : public typed_operation<dataflux::listing> {
- public:
-  using typed_operation::typed_operation;
-
- protected:
-  void describe(dataflux_record& r) const override {
-    if (value_) r.size = value_->objects.size();
-  }
-};
+using dataflux::codec::json_writer;
 
 result<dataflux::fast_list_request> request_of(const dataflux_list_options* given) {
   const auto known = options_of(given);
@@ -42,7 +33,69 @@ result<dataflux::fast_list_request> request_of(const dataflux_list_options* give
   r.max_calls = o.max_calls;
   r.memory_cap = o.memory_cap;
   r.limits.timeout = duration_of(o.timeout_ns);
+  if (o.partial != 0) r.on_error = dataflux::list_on_error::give_partial;
+  if (o.by_name != 0) r.order = dataflux::list_order::by_name;
   return r;
+}
+
+void put_prefixes(json_writer& w, const std::vector<std::string>& prefixes) {
+  w.key("prefixes").begin_array();
+  for (const std::string& each : prefixes) w.string(each);
+  w.end_array();
+}
+
+void put_summary(json_writer& w, const dataflux::list_summary& s) {
+  w.key("objects").natural(s.objects).key("bytes").natural(s.bytes);
+  w.key("pages").natural(s.pages).key("calls").natural(s.calls);
+  w.key("probes").natural(s.probes).key("repeats").natural(s.repeats);
+  w.key("ranges").natural(s.ranges);
+  const dataflux::list_dropped& d = s.dropped;
+  w.key("dropped").begin_object();
+  w.key("markers").natural(d.markers).key("composed").natural(d.composed);
+  w.key("suffix").natural(d.suffix).key("size").natural(d.size).key("regex").natural(d.regex);
+  w.end_object();
+  w.key("missing").begin_array();
+  for (const dataflux::name_range& each : s.missing) {
+    w.begin_object().key("start").string(each.start).key("end").string(each.end).end_object();
+  }
+  w.end_array();
+  if (s.cause) w.key("cause").string(s.cause->to_string());
+}
+
+listed listed_of(dataflux::listing all, bool versions,
+                 std::optional<dataflux::manifest_description> description) {
+  json_writer w;
+  w.begin_object();
+  put_summary(w, all.summary);
+  put_prefixes(w, all.prefixes);
+  w.end_object();
+  if (!all.summary.missing.empty()) description.reset();
+  return {.rows = std::make_shared<const dataflux::object_columns>(std::move(all.objects)),
+          .json = std::move(w).take(),
+          .versions = versions,
+          .description = std::move(description)};
+}
+
+namespace {
+
+dataflux::operation<listed> submit_list(client_state& c, dataflux::fast_list_request request) {
+  using std::chrono::system_clock;
+  std::optional<dataflux::manifest_description> description;
+  // Folded prefixes are no rows: then there is none.
+  if (auto made = dataflux::describe_listing(
+          request,
+          std::chrono::time_point_cast<dataflux::timestamp::duration>(system_clock::now()))) {
+    description = *std::move(made);
+  }
+  return dataflux::start_operation<listed>(request.limits, [&](auto done) {
+    dataflux::start_fast_list(
+        *c.client, request,
+        [done = std::move(done), versions = request.versions,
+         description = std::move(description)](result<dataflux::listing> all) mutable {
+          if (!all) return done(std::move(all).error());
+          done(listed_of(*std::move(all), versions, std::move(description)));
+        });
+  });
 }
 
 }  // namespace
@@ -66,9 +119,9 @@ dataflux_status dataflux_list(dataflux_client* client, const dataflux_list_optio
     if (out != nullptr) *out = nullptr;
     auto request = dataflux_c::request_of(options);
     if (!request) return std::move(request).error();
-    return dataflux_c::begin_operation<dataflux_c::list_operation>(
+    return dataflux_c::begin_operation<dataflux_c::listing_operation>(
         client, queue, tag, out, [&](dataflux_c::client_state& c) {
-          return dataflux::submit_fast_list(*c.client, *std::move(request));
+          return dataflux_c::submit_list(c, *std::move(request));
         });
   });
 }
@@ -76,11 +129,9 @@ dataflux_status dataflux_list(dataflux_client* client, const dataflux_list_optio
 dataflux_status dataflux_operation_take_listing(dataflux_operation* op, dataflux_listing** out,
                                                 dataflux_error** err) {
   return guarded(err, [&] {
-    return dataflux_c::take_handle<dataflux_c::list_operation>(
-        op, "listing", out, [](dataflux::listing& all) {
-          auto made = std::make_unique<dataflux_listing>();
-          made->rows = std::make_shared<const dataflux::object_columns>(std::move(all.objects));
-          return made;
+    return dataflux_c::take_handle<dataflux_c::listing_operation>(
+        op, "listing", out, [](dataflux_c::listed& made) {
+          return std::make_unique<dataflux_listing>(std::move(made));
         });
   });
 }
@@ -90,6 +141,17 @@ uint64_t dataflux_listing_size(const dataflux_listing* listing) {
 }
 uint64_t dataflux_listing_chunks(const dataflux_listing* listing) {
   return listing == nullptr ? 0 : listing->rows->chunk_count();
+}
+
+dataflux_status dataflux_listing_json(const dataflux_listing* listing, const char** json,
+                                      dataflux_error** err) {
+  return guarded(err, [&]() -> result<void> {
+    if (json == nullptr) return missing("json");
+    *json = nullptr;
+    if (listing == nullptr) return missing("listing");
+    *json = listing->json.c_str();
+    return {};
+  });
 }
 
 dataflux_status dataflux_listing_chunk(const dataflux_listing* listing, uint64_t index,

@@ -24,7 +24,7 @@ std::string json_of(const dataflux::object_metadata& o) {
   text("name", o.name);
   w.key("size").decimal_string(static_cast<std::int64_t>(o.size));
   w.key("generation").decimal_string(o.generation);
-  w.key("metageneration").decimal_string(o.metageneration);
+  if (o.metageneration != 0) w.key("metageneration").decimal_string(o.metageneration);
   if (o.crc32c) w.key("crc32c").string(dataflux::codec::encode_crc32c(*o.crc32c).view());
   text("md5Hash", o.md5_hash);
   text("etag", o.etag);

@@ -48,6 +48,14 @@ result<Request> request_of(const dataflux_object_options* given) {
   } else if (o->conditions != nullptr) {
     return error(errc::unimplemented, "a read takes no conditions: name the generation");
   }
+  if constexpr (requires { r.fields; }) {
+    if (o->fields >= 2 * DATAFLUX_FIELD_METADATA) {
+      return error(errc::invalid_argument, "`fields` names one that is not known");
+    }
+    r.fields = static_cast<dataflux::metadata_fields>(o->fields);
+  } else if (o->fields != 0) {
+    return error(errc::invalid_argument, "`fields` are for dataflux_stat()");
+  }
   return r;
 }
 

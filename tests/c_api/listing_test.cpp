@@ -95,6 +95,60 @@ TEST_CASE("dataflux_list: filters", "[c_api]") {
   CHECK(names() == "o/dir/ ");
 }
 
+TEST_CASE("dataflux_listing_json: what was listed, folded, dropped, and what is missing",
+          "[c_api]") {
+  world w;
+  for (const char* name : {"o/a.jpg", "o/c.txt", "o/dir/1", "o/dir/2", "o/e/", "o/\"q\"/x"}) {
+    w.server.put("bkt", name, std::string_view(name).ends_with('/') ? "" : "12345");
+  }
+  dataflux_list_options o;
+  dataflux_list_options_init(&o);
+  o.bucket = "bkt";
+  o.prefix = "o/";
+  const auto json = [&](std::uint64_t rows) {
+    told why;
+    dataflux_operation* op = nullptr;
+    REQUIRE(dataflux_list(w.client.get(), &o, nullptr, 0, &op, why) == DATAFLUX_OK);
+    const operation_ptr owner(op);
+    REQUIRE(dataflux_operation_wait(op, -1, why) == DATAFLUX_OK);
+    dataflux_listing* taken = nullptr;
+    const dataflux_status status = dataflux_operation_take_listing(op, &taken, why);
+    INFO(why.text());
+    REQUIRE(status == DATAFLUX_OK);
+    const listing_ptr listing(taken);
+    CHECK(dataflux_listing_size(taken) == rows);
+    const char* text = nullptr;
+    REQUIRE(dataflux_listing_json(taken, &text, why) == DATAFLUX_OK);
+    return std::string(text);
+  };
+  std::string text = json(5);
+  INFO(text);
+  CHECK(has(text, R"({"objects":5,"bytes":25,"pages":)"));
+  CHECK(has(text, R"("dropped":{"markers":1,"composed":0,"suffix":0,"size":0,"regex":0})"));
+  CHECK(has(text, R"("missing":[],"prefixes":[]})"));
+  o.delimiter = "/";
+  o.suffix = ".jpg";
+  text = json(1);
+  CHECK(has(text, R"("suffix":1,)"));
+  CHECK(has(text, R"("prefixes":["o/\"q\"/","o/dir/","o/e/"]})"));
+  // Nothing can be listed: that is said, and is no failure where it was allowed.
+  o.delimiter = nullptr;
+  o.suffix = nullptr;
+  w.server.faults().add(
+      {.verb = "objects.list", .count = 0, .action = emulator::fault::refuse{403}});
+  o.partial = 1;
+  text = json(0);
+  CHECK(has(text, R"("missing":[{"start":)"));
+  CHECK(has(text, R"(],"cause":")"));
+  o.partial = 0;
+  told why;
+  CHECK(outcome(
+            [&](dataflux_operation** op, dataflux_error** err) {
+              return dataflux_list(w.client.get(), &o, nullptr, 0, op, err);
+            },
+            why) == DATAFLUX_PERMISSION_DENIED);
+}
+
 TEST_CASE("dataflux_list: bad input is answered", "[c_api]") {
   world w;
   told why;
@@ -106,6 +160,10 @@ TEST_CASE("dataflux_list: bad input is answered", "[c_api]") {
   dataflux_chunk c;
   CHECK(dataflux_listing_chunk(nullptr, 0, &c, sizeof c, why) == DATAFLUX_INVALID_ARGUMENT);
   CHECK(dataflux_listing_arrow(nullptr, nullptr, why) == DATAFLUX_INVALID_ARGUMENT);
+  const char* json = "kept";
+  CHECK(dataflux_listing_json(nullptr, &json, why) == DATAFLUX_INVALID_ARGUMENT);
+  CHECK(json == nullptr);
+  CHECK(dataflux_listing_json(nullptr, nullptr, why) == DATAFLUX_INVALID_ARGUMENT);
   CHECK(dataflux_listing_size(nullptr) == 0);
   CHECK(dataflux_listing_chunks(nullptr) == 0);
   dataflux_listing_free(nullptr);

@@ -11,22 +11,6 @@ using namespace c_api_test;
 
 namespace {
 
-/// Begins by `begin(out, err)`, waits, and gives its status; what it says is in `why`.
-template <class Begin>
-dataflux_status outcome(Begin begin, told& why, operation_ptr* kept = nullptr) {
-  dataflux_operation* op = nullptr;
-  const dataflux_status refused = begin(&op, static_cast<dataflux_error**>(why));
-  if (refused != DATAFLUX_OK) {
-    CHECK(op == nullptr);
-    return refused;
-  }
-  operation_ptr owner(op);
-  REQUIRE(dataflux_operation_wait(op, -1, nullptr) == DATAFLUX_OK);
-  const dataflux_status status = dataflux_operation_result(op, why);
-  if (kept != nullptr) *kept = std::move(owner);
-  return status;
-}
-
 dataflux_status put(const world& w, const dataflux_object_options& o, std::string_view body,
                     told& why, const dataflux_attributes* attributes = nullptr,
                     operation_ptr* kept = nullptr) {
@@ -51,15 +35,6 @@ dataflux_status remove(const world& w, const dataflux_object_options& o, told& w
         return dataflux_remove(w.client.get(), &o, nullptr, 0, op, err);
       },
       why);
-}
-std::string json_of(const operation_ptr& op) {
-  told why;
-  const char* json = nullptr;
-  REQUIRE(dataflux_operation_json(op.get(), &json, why) == DATAFLUX_OK);
-  return json;
-}
-bool has(const std::string& json, std::string_view member) {
-  return json.find(member) != std::string::npos;
 }
 
 }  // namespace
@@ -154,6 +129,32 @@ TEST_CASE("dataflux_get_one: into the caller's memory", "[c_api]") {
   REQUIRE(dataflux_get_one(w.client.get(), &gone, 0, nullptr, 0, queue.get(), 5, nullptr, why) ==
           DATAFLUX_OK);
   CHECK(next(queue)[0].status == DATAFLUX_NOT_FOUND);
+}
+
+TEST_CASE("dataflux_stat: what is not asked for is not sent", "[c_api]") {
+  world w;
+  w.server.put("bkt", "o", "12345", {.content_type = "text/plain"});
+  told why;
+  auto o = world::object("o");
+  operation_ptr op;
+  REQUIRE(stat(w, o, why, &op) == DATAFLUX_OK);
+  CHECK(has(json_of(op), R"("metageneration":"1")"));
+  o.fields = DATAFLUX_FIELD_BASIC;
+  REQUIRE(stat(w, o, why, &op) == DATAFLUX_OK);
+  CHECK(has(json_of(op), R"({"bucket":"bkt","name":"o","size":"5","generation":")"));
+  CHECK_FALSE(has(json_of(op), "metageneration"));
+  CHECK_FALSE(has(json_of(op), "contentType"));
+  CHECK_FALSE(has(json_of(op), "etag"));
+  o.fields = DATAFLUX_FIELD_CONTENT_TYPE | DATAFLUX_FIELD_TIME_CREATED;
+  REQUIRE(stat(w, o, why, &op) == DATAFLUX_OK);
+  CHECK(has(json_of(op), R"("contentType":"text/plain")"));
+  CHECK(has(json_of(op), "timeCreated"));
+  CHECK_FALSE(has(json_of(op), "updated"));
+  o.fields = DATAFLUX_FIELD_METADATA << 1U;
+  CHECK(stat(w, o, why) == DATAFLUX_INVALID_ARGUMENT);
+  o.fields = DATAFLUX_FIELD_BASIC;
+  CHECK(remove(w, o, why) == DATAFLUX_INVALID_ARGUMENT);
+  CHECK(why.message() == "`fields` are for dataflux_stat()");
 }
 
 TEST_CASE("dataflux_stat and its like: bad input is answered before any request", "[c_api]") {

@@ -1,0 +1,199 @@
+#include "listing.hpp"
+
+#include <dataflux/list/fast_list.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace dataflux_c {
+
+namespace {
+
+/// Rows of a batch, and one page more: what is told of, beside the pages that wait.
+constexpr std::size_t batch_rows = 65'536;
+
+}  // namespace
+
+/// A listing, as a source of records. One batch is told of at a time; the next one when it has been
+/// taken, so that pages wait in the listing, which stops by its cap.
+class lister_state final : public queue_member {
+ public:
+  lister_state(std::uint64_t tag, bool versions) noexcept
+      : queue_member(tag), versions_(versions) {}
+
+  void begin(const dataflux::fast_list_request& request) {
+    std::scoped_lock lock(mutex_);
+    pages_.emplace(*client_->client, request);
+    if (cancelled_) pages_->cancel();
+    pages_->notify(queue_->events(), number_);
+  }
+  /// No record comes any more.
+  void end() {
+    leave();
+    std::optional<dataflux::fast_lister> gone;  // destroyed without the lock
+    std::scoped_lock lock(mutex_);
+    gone.swap(pages_);
+  }
+  void cancel() noexcept override {
+    std::scoped_lock lock(mutex_);
+    if (std::exchange(cancelled_, true) || !pages_) return;
+    pages_->cancel();
+    if (!ready_) return;
+    // Nobody may take what was told of, and so nobody would ask for the end.
+    quietly([this] { pages_->notify(queue_->events(), number_); });
+  }
+
+  left take(std::span<dataflux_record> into, std::size_t& count, queue_state& queue) override {
+    std::scoped_lock lock(mutex_);
+    if (!pages_) return left::nothing;
+    if (ready_ && !cancelled_) return left::asleep;
+    dataflux::listed_page batch;
+    const auto what = gather(batch);
+    if (!cancelled_ && (!batch.objects.empty() || !batch.prefixes.empty())) {
+      dataflux_record& r = into[0] = {};
+      r.tag = tag_;
+      r.index = told_++;
+      r.size = batch.objects.size();
+      ready_ = std::move(batch);
+      ++count;
+      return left::asleep;
+    }
+    if (what && *what == dataflux::taken::nothing) {
+      pages_->notify(queue.events(), number_);
+      return left::asleep;
+    }
+    dataflux_record& last = into[0] = end_record();
+    last.size = pages_->summary().objects;
+    if (!what) {
+      queue.fail(last, what.error());
+    } else if (cancelled_) {
+      queue.fail(last, error(errc::cancelled, "the listing was cancelled"));
+    }
+    ++count;
+    return left::nothing;
+  }
+
+  /// The batch that was told of.
+  result<listed> take_batch() {
+    std::optional<dataflux::listed_page> batch;
+    {
+      std::scoped_lock lock(mutex_);
+      if (!ready_) {
+        return error(errc::failed_precondition, "no batch is there: wait for its record");
+      }
+      batch.swap(ready_);
+      if (pages_ && !cancelled_) pages_->notify(queue_->events(), number_);
+    }
+    batch->objects.sort_by_name();
+    dataflux::codec::json_writer w;
+    w.begin_object();
+    put_prefixes(w, batch->prefixes);
+    w.end_object();
+    return listed{
+        .rows = std::make_shared<const dataflux::object_columns>(std::move(batch->objects)),
+        .json = std::move(w).take(),
+        .versions = versions_};
+  }
+  std::string summary() {
+    std::scoped_lock lock(mutex_);
+    dataflux::codec::json_writer w;
+    w.begin_object();
+    put_summary(w, pages_->summary());
+    w.end_object();
+    return std::move(w).take();
+  }
+
+ private:
+  /// Adds pages that are there, up to a batch; of a listing that was cancelled they are dropped.
+  /// Gives why there are no more, where there was room.
+  result<dataflux::taken> gather(dataflux::listed_page& batch) {
+    for (;;) {
+      dataflux::listed_page page;
+      auto what = pages_->try_next_page(page);
+      if (!what || *what != dataflux::taken::some) return what;
+      if (cancelled_) continue;
+      batch.objects.append(std::move(page.objects));
+      batch.prefixes.insert(batch.prefixes.end(), std::make_move_iterator(page.prefixes.begin()),
+                            std::make_move_iterator(page.prefixes.end()));
+      if (batch.objects.size() + batch.prefixes.size() >= batch_rows) return what;
+    }
+  }
+
+  const bool versions_;
+  std::uint64_t told_{0};
+  std::optional<dataflux::listed_page> ready_{};
+  std::optional<dataflux::fast_lister> pages_{};
+};
+
+}  // namespace dataflux_c
+
+struct dataflux_lister : dataflux_c::handle {
+  explicit dataflux_lister(std::shared_ptr<dataflux_c::lister_state> s) noexcept
+      : state(std::move(s)) {}
+  ~dataflux_lister() { state->end(); }
+  dataflux_lister(const dataflux_lister&) = delete;
+  dataflux_lister& operator=(const dataflux_lister&) = delete;
+  const std::shared_ptr<dataflux_c::lister_state> state;
+};
+
+using dataflux_c::guarded;
+using dataflux_c::missing;
+using dataflux_c::result;
+using dataflux_c::usable;
+
+dataflux_status dataflux_list_stream(dataflux_client* client, const dataflux_list_options* options,
+                                     dataflux_queue* queue, uint64_t tag, dataflux_lister** out,
+                                     dataflux_error** err) {
+  return guarded(err, [&]() -> result<void> {
+    if (out == nullptr) return missing("out");
+    *out = nullptr;
+    if (auto good = usable(client, "client"); !good) return good;
+    if (auto good = usable(queue, "queue"); !good) return good;
+    const auto request = dataflux_c::request_of(options);
+    if (!request) return request.error();
+    const auto state = std::make_shared<dataflux_c::lister_state>(tag, request->versions);
+    auto handle = std::make_unique<dataflux_lister>(state);
+    auto joined = state->join(client->state, queue->state, state);
+    if (!joined) return joined;
+    state->begin(*request);
+    *out = handle.release();
+    return {};
+  });
+}
+
+dataflux_status dataflux_lister_take(dataflux_lister* lister, dataflux_listing** out,
+                                     dataflux_error** err) {
+  return guarded(err, [&]() -> result<void> {
+    if (out == nullptr) return missing("out");
+    *out = nullptr;
+    if (auto good = usable(lister, "lister"); !good) return good;
+    auto batch = lister->state->take_batch();
+    if (!batch) return std::move(batch).error();
+    *out = new dataflux_listing(*std::move(batch));
+    return {};
+  });
+}
+
+dataflux_status dataflux_lister_json(const dataflux_lister* lister, char** out,
+                                     dataflux_error** err) {
+  return guarded(err, [&]() -> result<void> {
+    if (out == nullptr) return missing("out");
+    *out = nullptr;
+    if (auto good = usable(lister, "lister"); !good) return good;
+    *out = dataflux_c::text_for_caller(lister->state->summary());
+    return {};
+  });
+}
+
+void dataflux_lister_cancel(dataflux_lister* lister) {
+  dataflux_c::if_own(lister, [lister] { lister->state->cancel(); });
+}
+
+void dataflux_lister_free(dataflux_lister* lister) { dataflux_c::free_handle(lister); }
