@@ -28,6 +28,8 @@ using queue_ptr = std::unique_ptr<dataflux_queue, freer<dataflux_queue_free>>;
 using operation_ptr = std::unique_ptr<dataflux_operation, freer<dataflux_operation_free>>;
 using listing_ptr = std::unique_ptr<dataflux_listing, freer<dataflux_listing_free>>;
 using getter_ptr = std::unique_ptr<dataflux_getter, freer<dataflux_getter_free>>;
+using writer_ptr = std::unique_ptr<dataflux_writer, freer<dataflux_writer_free>>;
+using reader_ptr = std::unique_ptr<dataflux_reader, freer<dataflux_reader_free>>;
 using error_ptr = std::unique_ptr<dataflux_error, freer<dataflux_error_free>>;
 
 /// Where a call puts its error; says it where the call was to do well.
