@@ -793,6 +793,165 @@ DATAFLUX_API dataflux_status dataflux_remove_leftovers(dataflux_client* client,
                                                        dataflux_operation** out,
                                                        dataflux_error** err);
 
+/* ---- Writers --------------------------------------------------------------------------------- */
+
+/* Writes an object while its bytes are being made, of whatever length, in bounded memory
+ * (dataflux_client_options.upload_memory). The object appears by dataflux_writer_commit() alone,
+ * whole and verified. Whatever else happens, what was there before stays.
+ *
+ * Failures: a part that has failed shows in the next call, whichever that is. After it every call
+ * fails, and what was sent is removed. DATAFLUX_FAILED_PRECONDITION where somebody has written the
+ * object since the writer was opened (DATAFLUX_ALREADY_EXISTS where there was none), and for a
+ * write after commit or abort.
+ *
+ * Threads: one at a time uses a writer, each writer its own. Who comes while another is inside gets
+ * DATAFLUX_FAILED_PRECONDITION at once. dataflux_client_close() ends it from any thread, with
+ * DATAFLUX_CANCELLED. */
+typedef struct dataflux_writer dataflux_writer;
+
+typedef struct dataflux_writer_options {
+  size_t struct_size;
+  const char* bucket;
+  const char* object;
+  const dataflux_attributes* attributes; /* NULL = none */
+  /* DATAFLUX_IF_GENERATION_MATCH alone; generation_match 0: create only. NULL = what is there when
+   * the writer is opened must be there at its end, which costs a request. */
+  const dataflux_conditions* conditions;
+  uint64_t size_hint; /* how large the object will be, as far as is known; 0 = not at all */
+  uint64_t part_size; /* what is sent at a time; 0 = found by measuring, 8 to 32 MiB */
+  int64_t timeout_ns; /* of all, from here to the end of commit; 0 = none */
+} dataflux_writer_options;
+
+DATAFLUX_API void dataflux_writer_options_init(dataflux_writer_options* options);
+
+/* DATAFLUX_RESOURCE_EXHAUSTED where there are more writers than upload_memory has parts for. */
+DATAFLUX_API dataflux_status dataflux_writer_open(dataflux_client* client,
+                                                  const dataflux_writer_options* options,
+                                                  dataflux_queue* queue, uint64_t tag,
+                                                  dataflux_operation** out, dataflux_error** err);
+/* Once, of an operation of dataflux_writer_open() or dataflux_set_open_member() that has ended
+ * well. */
+DATAFLUX_API dataflux_status dataflux_operation_take_writer(dataflux_operation* op,
+                                                            dataflux_writer** out,
+                                                            dataflux_error** err);
+
+/* Appends by a copy; the memory is the caller's again when it returns. Waits for room while all of
+ * upload_memory is in use.
+ *
+ * timeout_ns: how long; 0 = not at all; negative = until all is taken. *taken says how many bytes,
+ * from the first on, it took, also where it fails: they are as good as any others. Write the rest
+ * later. DATAFLUX_OK: all, or with a timeout_ns of 0 what there was room for, perhaps nothing: then
+ * dataflux_writer_notify(). DATAFLUX_DEADLINE_EXCEEDED: not all within timeout_ns.
+ * DATAFLUX_INTERRUPTED: a signal handler has run on this thread. */
+DATAFLUX_API dataflux_status dataflux_writer_write(dataflux_writer* writer, const void* data,
+                                                   size_t size, int64_t timeout_ns, size_t* taken,
+                                                   dataflux_error** err);
+/* The same without a copy, but for what is less than half a part at either end. The bytes that were
+ * taken are lent, and must stay as they are, until `queue` has one record with this tag. It comes
+ * if and only if *taken is not 0, whatever the call answers and whatever becomes of the writer,
+ * which may be free by then; perhaps before the call returns. */
+DATAFLUX_API dataflux_status dataflux_writer_lend(dataflux_writer* writer, const void* data,
+                                                  size_t size, int64_t timeout_ns, size_t* taken,
+                                                  dataflux_queue* queue, uint64_t tag,
+                                                  dataflux_error** err);
+/* Brings one record with this tag as soon as a write has something to say: that there is room, or
+ * an error; now if it has already. Ask again when a write has taken less than all. After
+ * dataflux_writer_free() it does not come any more. */
+DATAFLUX_API dataflux_status dataflux_writer_notify(dataflux_writer* writer, dataflux_queue* queue,
+                                                    uint64_t tag, dataflux_error** err);
+/* Sends the rest, waits for all parts, makes the object and verifies it. The record has size,
+ * crc32c and generation. JSON: "object" as of dataflux_stat(); "path" and "mode" say how it went,
+ * "fallback" why it did not go as usual, else "". Cancelled, it is over: whether the object was
+ * made is not known where its last request was under way; it is whole if it was. The writer may be
+ * freed at once. */
+DATAFLUX_API dataflux_status dataflux_writer_commit(dataflux_writer* writer, dataflux_queue* queue,
+                                                    uint64_t tag, dataflux_operation** out,
+                                                    dataflux_error** err);
+/* Gives up and removes what was sent; an error names what could not be. Does nothing after a
+ * commit. */
+DATAFLUX_API dataflux_status dataflux_writer_abort(dataflux_writer* writer, dataflux_queue* queue,
+                                                   uint64_t tag, dataflux_operation** out,
+                                                   dataflux_error** err);
+/* Aborts what was neither committed nor aborted: waits for the removal up to 5 s, and leaves the
+ * rest to the client's threads. So does dataflux_operation_free() with a writer that nobody took.
+ */
+DATAFLUX_API void dataflux_writer_free(dataflux_writer* writer);
+
+/* ---- Readers --------------------------------------------------------------------------------- */
+
+/* Reads one object as a file is read: from anywhere, by as many threads as there are. The
+ * generation is pinned when it is opened: what is read is never of two objects.
+ *
+ * Long reads go straight into the caller's memory, by requests in parallel. A read that is shorter
+ * than a block brings its block into a cache, where the next one finds it.
+ *
+ * As soon as all of the object has been read, in any order, its checksum is compared: from then on
+ * reads have DATAFLUX_RECORD_VERIFIED, or fail with DATAFLUX_DATA_LOSS.
+ *
+ * Memory is lent until the operation has ended, or was freed. After a failure its content is
+ * undefined. DATAFLUX_ABORTED, retryable: the object was replaced, and the service does not keep
+ * what was opened. Open it again. Any thread. */
+typedef struct dataflux_reader dataflux_reader;
+
+typedef struct dataflux_reader_options {
+  size_t struct_size;
+  const char* bucket;
+  const char* object;
+  int64_t generation; /* 0 = the live one */
+  uint64_t block;     /* what a short read brings; 0 = 1 MiB */
+  uint64_t cache;     /* most memory of it; 0 = 64 MiB; at most a quarter of the memory cap */
+  int64_t timeout_ns; /* of opening; 0 = none */
+} dataflux_reader_options;
+
+DATAFLUX_API void dataflux_reader_options_init(dataflux_reader_options* options);
+
+/* The record has size and generation. */
+DATAFLUX_API dataflux_status dataflux_reader_open(dataflux_client* client,
+                                                  const dataflux_reader_options* options,
+                                                  dataflux_queue* queue, uint64_t tag,
+                                                  dataflux_operation** out, dataflux_error** err);
+/* Once, of an operation of dataflux_reader_open() or dataflux_set_reader_open() that has ended
+ * well. */
+DATAFLUX_API dataflux_status dataflux_operation_take_reader(dataflux_operation* op,
+                                                            dataflux_reader** out,
+                                                            dataflux_error** err);
+
+DATAFLUX_API uint64_t dataflux_reader_size(const dataflux_reader* reader);
+DATAFLUX_API int64_t dataflux_reader_generation(const dataflux_reader* reader);
+
+/* Fills `memory` with the bytes from `offset` on; DATAFLUX_OUT_OF_RANGE where the object ends
+ * before. The record has size and generation. */
+DATAFLUX_API dataflux_status dataflux_reader_read(dataflux_reader* reader, uint64_t offset,
+                                                  void* memory, size_t size, dataflux_queue* queue,
+                                                  uint64_t tag, dataflux_operation** out,
+                                                  dataflux_error** err);
+
+/* Ranges by columns. All three are needed. */
+typedef struct dataflux_range_columns {
+  size_t struct_size;
+  const uint64_t* offsets;
+  const uint64_t* sizes;
+  void* const* into; /* memory of the caller, `sizes` bytes each */
+} dataflux_range_columns;
+
+DATAFLUX_API void dataflux_range_columns_init(dataflux_range_columns* columns);
+
+/* Reads many ranges at once, in any order, overlapping or not. Short ones that lie close together
+ * go by one request.
+ *
+ * The queue has a record for each range as it is ready: `index` says which, `data` and `size` are
+ * its memory, `status` and `error` say why it is not there. Its crc32c is 0. Then the last record
+ * of the operation comes, with the size of all. The first failure ends the call: ranges that are
+ * not there by then have its status, too. DATAFLUX_OUT_OF_RANGE, before anything is read, where the
+ * object ends before a range does. With a NULL queue nobody is told of single ranges. */
+DATAFLUX_API dataflux_status dataflux_reader_read_ranges(dataflux_reader* reader,
+                                                         const dataflux_range_columns* ranges,
+                                                         size_t count, dataflux_queue* queue,
+                                                         uint64_t tag, dataflux_operation** out,
+                                                         dataflux_error** err);
+/* Reads that are under way go on. */
+DATAFLUX_API void dataflux_reader_free(dataflux_reader* reader);
+
 #ifdef __cplusplus
 }
 #endif

@@ -141,24 +141,31 @@ struct dataflux_operation : dataflux_c::handle {
 
 namespace dataflux_c {
 
-/// Begins an operation: `start` gives it. The handle is made first, so that what was begun is never
-/// lost for want of memory.
-template <class State, class Start>
-result<void> begin_operation(dataflux_client* client, dataflux_queue* queue, std::uint64_t tag,
-                             dataflux_operation** out, Start start) {
-  if (auto good = usable(client, "client"); !good) return good;
+/// Begins an operation: `start` gives it, `more` is what a State is made with beside its tag. The
+/// handle is made first, so that what was begun is never lost for want of memory.
+template <class State, class Start, class... More>
+result<void> begin_operation(const std::shared_ptr<client_state>& client, dataflux_queue* queue,
+                             std::uint64_t tag, dataflux_operation** out, Start start,
+                             More&&... more) {
   if (queue != nullptr) {
     if (auto good = usable(queue, "queue"); !good) return good;
   }
   if (out == nullptr && queue == nullptr) return missing("queue, and so is out");
-  const auto state = std::make_shared<State>(tag);
+  const auto state = std::make_shared<State>(tag, std::forward<More>(more)...);
   auto handle = std::make_unique<dataflux_operation>(state);
-  auto joined = state->join(client->state, queue == nullptr ? nullptr : queue->state, state);
+  auto joined = state->join(client, queue == nullptr ? nullptr : queue->state, state);
   if (!joined) return joined;
   state->begin(std::move(start));
   handle->owns = out != nullptr;
   if (out != nullptr) *out = handle.release();
   return {};
+}
+template <class State, class Start, class... More>
+result<void> begin_operation(dataflux_client* client, dataflux_queue* queue, std::uint64_t tag,
+                             dataflux_operation** out, Start start, More&&... more) {
+  if (auto good = usable(client, "client"); !good) return good;
+  return begin_operation<State>(client->state, queue, tag, out, std::move(start),
+                                std::forward<More>(more)...);
 }
 
 /// Good if it has ended well, else why it failed.

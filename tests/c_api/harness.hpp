@@ -31,6 +31,8 @@ using getter_ptr = std::unique_ptr<dataflux_getter, freer<dataflux_getter_free>>
 using lister_ptr = std::unique_ptr<dataflux_lister, freer<dataflux_lister_free>>;
 using manifest_ptr = std::unique_ptr<dataflux_manifest, freer<dataflux_manifest_free>>;
 using changes_ptr = std::unique_ptr<dataflux_changes, freer<dataflux_changes_free>>;
+using writer_ptr = std::unique_ptr<dataflux_writer, freer<dataflux_writer_free>>;
+using reader_ptr = std::unique_ptr<dataflux_reader, freer<dataflux_reader_free>>;
 using error_ptr = std::unique_ptr<dataflux_error, freer<dataflux_error_free>>;
 
 /// Where a call puts its error; says it where the call was to do well.

@@ -1,0 +1,266 @@
+#include "writer.hpp"
+
+#include "object.hpp"
+
+#include <dataflux/codec/detail/json_writer.hpp>
+
+#include <algorithm>
+#include <array>
+#include <system_error>
+
+namespace dataflux_c {
+
+result<void> writer_state::turn::granted() const {
+  if (taken_) return {};
+  return error(errc::failed_precondition,
+               "another thread is inside a function of this writer; one thread at a time uses it");
+}
+
+void writer_state::end() {
+  for (const asked& each : asked_) each.queue->remove(each.number);
+  writer_.reset();
+}
+
+result<writer_state::how> writer_state::wait_for_room(dataflux::duration limit) {
+  if (!bell_) {
+    try {
+      bell_.emplace();
+    } catch (const std::system_error& e) {
+      return error(errc::resource_exhausted, e.what());
+    }
+  }
+  // What nobody has heard of yet, because a signal came first, need not be asked for again.
+  if (!std::exchange(rings_, true)) writer_->notify(*bell_, 0);
+  const auto ended = bell_->wait(limit);
+  if (ended == dataflux::completion_queue::wait_end::interrupted) return how::interrupted;
+  std::array<dataflux::completion_event, 1> rung{};
+  if (bell_->next(rung, {}) > 0) rings_ = false;
+  return how::done;
+}
+
+template <class Try>
+result<writer_state::how> writer_state::take_all(dataflux::bytes_view bytes,
+                                                 std::int64_t timeout_ns, std::size_t& taken,
+                                                 Try some_of) {
+  const dataflux::time_point until =
+      dataflux::deadline_after(dataflux::clock::now(), wait_of(timeout_ns));
+  const std::uint64_t before = writer_->written();
+  for (;;) {
+    const auto some = some_of(bytes.subspan(taken));
+    taken = static_cast<std::size_t>(writer_->written() - before);
+    if (!some) return some.error();
+    if (taken == bytes.size() || timeout_ns == 0) return how::done;
+    const auto rest = until - dataflux::clock::now();
+    if (rest <= dataflux::duration::zero()) {
+      return error(errc::deadline_exceeded, "the writer had no room for all of it in time");
+    }
+    auto waited = wait_for_room(rest);
+    if (!waited || *waited == how::interrupted) return waited;
+  }
+}
+
+result<writer_state::how> writer_state::write(dataflux::bytes_view bytes, std::int64_t timeout_ns,
+                                              std::size_t& taken) {
+  return take_all(bytes, timeout_ns, taken,
+                  [this](dataflux::bytes_view rest) { return writer_->try_write(rest); });
+}
+
+result<writer_state::how> writer_state::lend(dataflux::bytes_view bytes, std::int64_t timeout_ns,
+                                             std::size_t& taken,
+                                             const std::shared_ptr<queue_state>& queue,
+                                             std::uint64_t tag) {
+  auto number = queue->add(std::make_shared<told_once>(tag));
+  if (!number) return std::move(number).error();
+  const auto share = std::make_shared<last_share>(queue, *number);
+  auto outcome = take_all(bytes, timeout_ns, taken, [&](dataflux::bytes_view rest) {
+    return writer_->try_write_borrowed(rest, [share] {});
+  });
+  if (taken == 0) share->forget();
+  return outcome;
+}
+
+result<void> writer_state::notify(const std::shared_ptr<queue_state>& queue, std::uint64_t tag) {
+  std::erase_if(asked_, [](const asked& each) { return each.source->taken(); });
+  const auto source = std::make_shared<told_once>(tag);
+  auto number = queue->add(source);
+  if (!number) return std::move(number).error();
+  asked_.push_back({queue, *number, source});
+  writer_->notify(queue->events(), *number);
+  return {};
+}
+
+void commit_operation::describe(dataflux_record& r) const {
+  if (!value_) return;
+  r.size = value_->object.size;
+  r.generation = value_->object.generation;
+  r.crc32c = value_->object.crc32c.value_or(0);
+}
+
+std::string commit_operation::make_json() const {
+  if (!value_) return {};
+  std::string json = "{\"object\":" + json_of(value_->object);
+  const auto text = [&json](const char* name, std::string_view value) {
+    json.append(",\"").append(name).append("\":");
+    dataflux::codec::append_json_string(json, value);
+  };
+  text("path", to_string(value_->path));
+  text("mode", to_string(value_->mode));
+  text("fallback", value_->fallback);
+  return json += '}';
+}
+
+result<dataflux::upload_request> upload_of(const dataflux_writer_options& o) {
+  dataflux::upload_request r;
+  auto attributes = attributes_of(o.attributes);
+  if (!attributes) return std::move(attributes).error();
+  r.attributes = *std::move(attributes);
+  const auto conditions = conditions_of(o.conditions);
+  if (!conditions) return conditions.error();
+  if (conditions->if_generation_not_match || conditions->if_metageneration_match ||
+      conditions->if_metageneration_not_match) {
+    return error(errc::unimplemented, "a writer knows DATAFLUX_IF_GENERATION_MATCH alone");
+  }
+  r.if_generation_match = conditions->if_generation_match;
+  if (o.size_hint != 0) r.size_hint = o.size_hint;
+  r.part_size = o.part_size;
+  r.limits.timeout = duration_of(o.timeout_ns);
+  return r;
+}
+
+namespace {
+
+class abort_operation final : public typed_operation<void> {
+ public:
+  using typed_operation::typed_operation;
+};
+
+result<dataflux::bytes_view> bytes_of(const void* data, size_t size) {
+  if (data == nullptr && size > 0) return missing("data");
+  return dataflux::bytes_view(static_cast<const std::byte*>(data), size);
+}
+
+/// Runs `body` within the writer's turn; it gives how the call ended.
+template <class Body>
+dataflux_status in_turn(dataflux_writer* writer, dataflux_error** err, Body body) noexcept {
+  auto ended = writer_state::how::done;
+  const dataflux_status status = guarded(err, [&]() -> result<void> {
+    if (auto good = usable(writer, "writer"); !good) return good;
+    const writer_state::turn mine(*writer->state);
+    if (auto good = mine.granted(); !good) return good;
+    auto outcome = body(*writer->state);
+    if (!outcome) return std::move(outcome).error();
+    ended = *outcome;
+    return {};
+  });
+  const bool interrupted = ended == writer_state::how::interrupted;
+  return status == DATAFLUX_OK && interrupted ? DATAFLUX_INTERRUPTED : status;
+}
+
+}  // namespace
+
+}  // namespace dataflux_c
+
+using dataflux_c::guarded;
+using dataflux_c::missing;
+using dataflux_c::result;
+using dataflux_c::usable;
+using dataflux_c::writer_state;
+using write_end = result<writer_state::how>;
+
+void dataflux_writer_options_init(dataflux_writer_options* options) {
+  dataflux_c::init_options(options);
+}
+
+dataflux_status dataflux_writer_open(dataflux_client* client,
+                                     const dataflux_writer_options* options, dataflux_queue* queue,
+                                     uint64_t tag, dataflux_operation** out, dataflux_error** err) {
+  return guarded(err, [&]() -> result<void> {
+    if (out != nullptr) *out = nullptr;
+    if (auto good = usable(client, "client"); !good) return good;
+    const auto known = dataflux_c::options_of(options);
+    if (!known) return known.error();
+    if (known->bucket == nullptr) return missing("bucket");
+    if (known->object == nullptr) return missing("object");
+    auto request = dataflux_c::upload_of(*known);
+    if (!request) return std::move(request).error();
+    request->bucket = known->bucket;
+    request->object = known->object;
+    return dataflux_c::begin_writer(client->state, *std::move(request), queue, tag, out,
+                                    [](dataflux_c::client_state& c, dataflux::upload_request r) {
+                                      return dataflux::checkpoint_writer::submit_open(c.context,
+                                                                                      std::move(r));
+                                    });
+  });
+}
+
+dataflux_status dataflux_operation_take_writer(dataflux_operation* op, dataflux_writer** out,
+                                               dataflux_error** err) {
+  return guarded(err, [&] {
+    return dataflux_c::take_handle<dataflux_c::open_writer>(
+        op, "writer", out, [op](dataflux::checkpoint_writer& opened) {
+          const auto& state = static_cast<dataflux_c::open_writer&>(*op->state).writer;
+          auto made = std::make_unique<dataflux_writer>(state);
+          state->begin(std::move(opened));
+          return made;
+        });
+  });
+}
+
+dataflux_status dataflux_writer_write(dataflux_writer* writer, const void* data, size_t size,
+                                      int64_t timeout_ns, size_t* taken, dataflux_error** err) {
+  if (taken != nullptr) *taken = 0;
+  return dataflux_c::in_turn(writer, err, [&](writer_state& w) -> write_end {
+    if (taken == nullptr) return missing("taken");
+    const auto bytes = dataflux_c::bytes_of(data, size);
+    if (!bytes) return bytes.error();
+    return w.write(*bytes, timeout_ns, *taken);
+  });
+}
+
+dataflux_status dataflux_writer_lend(dataflux_writer* writer, const void* data, size_t size,
+                                     int64_t timeout_ns, size_t* taken, dataflux_queue* queue,
+                                     uint64_t tag, dataflux_error** err) {
+  if (taken != nullptr) *taken = 0;
+  return dataflux_c::in_turn(writer, err, [&](writer_state& w) -> write_end {
+    if (taken == nullptr) return missing("taken");
+    if (auto good = usable(queue, "queue"); !good) return std::move(good).error();
+    const auto bytes = dataflux_c::bytes_of(data, size);
+    if (!bytes) return bytes.error();
+    return w.lend(*bytes, timeout_ns, *taken, queue->state, tag);
+  });
+}
+
+dataflux_status dataflux_writer_notify(dataflux_writer* writer, dataflux_queue* queue, uint64_t tag,
+                                       dataflux_error** err) {
+  return dataflux_c::in_turn(writer, err, [&](writer_state& w) -> write_end {
+    if (auto good = usable(queue, "queue"); !good) return std::move(good).error();
+    if (auto asked = w.notify(queue->state, tag); !asked) return std::move(asked).error();
+    return writer_state::how::done;
+  });
+}
+
+dataflux_status dataflux_writer_commit(dataflux_writer* writer, dataflux_queue* queue, uint64_t tag,
+                                       dataflux_operation** out, dataflux_error** err) {
+  if (out != nullptr) *out = nullptr;
+  return dataflux_c::in_turn(writer, err, [&](writer_state& w) -> write_end {
+    auto begun = dataflux_c::begin_operation<dataflux_c::commit_operation>(
+        w.client, queue, tag, out,
+        [&](dataflux_c::client_state&) { return w.writer().submit_commit(); });
+    if (!begun) return std::move(begun).error();
+    return writer_state::how::done;
+  });
+}
+
+dataflux_status dataflux_writer_abort(dataflux_writer* writer, dataflux_queue* queue, uint64_t tag,
+                                      dataflux_operation** out, dataflux_error** err) {
+  if (out != nullptr) *out = nullptr;
+  return dataflux_c::in_turn(writer, err, [&](writer_state& w) -> write_end {
+    auto begun = dataflux_c::begin_operation<dataflux_c::abort_operation>(
+        w.client, queue, tag, out,
+        [&](dataflux_c::client_state&) { return w.writer().submit_abort(); });
+    if (!begun) return std::move(begun).error();
+    return writer_state::how::done;
+  });
+}
+
+void dataflux_writer_free(dataflux_writer* writer) { dataflux_c::free_handle(writer); }
