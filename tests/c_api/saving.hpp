@@ -47,9 +47,6 @@ inline std::string json_text(const operation_ptr& op) {
   REQUIRE(status == DATAFLUX_OK);
   return json;
 }
-inline bool has(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
 
 inline dataflux_writer_options writer_of(const char* object) {
   dataflux_writer_options o;
