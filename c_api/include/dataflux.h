@@ -237,6 +237,7 @@ typedef struct dataflux_client_options {
   int64_t connect_timeout_ns;        /* 0 = 10 s */
   int64_t stall_timeout_ns;          /* no byte for so long: begun anew; 0 = 30 s */
   int64_t token_limit_ns;            /* how long calls wait for a token to be set; 0 = 60 s */
+  uint64_t event_capacity;           /* for dataflux_client_events(); 0 = none are kept */
 } dataflux_client_options;
 
 DATAFLUX_API void dataflux_client_options_init(dataflux_client_options* options);
@@ -252,10 +253,15 @@ DATAFLUX_API dataflux_status dataflux_client_create(const dataflux_client_option
 DATAFLUX_API dataflux_status dataflux_client_set_token(dataflux_client* client, const char* token,
                                                        int64_t expires_ns, dataflux_error** err);
 
-/* What the client does now and has done, as a JSON object, with a NUL; free it by
- * dataflux_text_free(). Any thread. */
+/* What the client does now and has done, as a JSON object: requests and bytes ("totals"), times of
+ * attempts by verb ("verbs"), "connections", "pacing" by bucket, and "memory". Times are
+ * nanoseconds. Free the text by dataflux_text_free(). Any thread. */
 DATAFLUX_API dataflux_status dataflux_client_metrics(const dataflux_client* client, char** out,
                                                      dataflux_error** err);
+/* The same in Prometheus' text format, version 0.0.4: names begin with "dataflux_", times are
+ * seconds. Any thread. */
+DATAFLUX_API dataflux_status dataflux_client_prometheus(const dataflux_client* client, char** out,
+                                                        dataflux_error** err);
 DATAFLUX_API void dataflux_text_free(char* text);
 
 /* Ends all that is under way with DATAFLUX_CANCELLED: the records still come, and items that have
@@ -496,6 +502,46 @@ DATAFLUX_API void dataflux_getter_cancel(dataflux_getter* getter);
 /* Lets go: a stream that has not ended is cancelled, and waited for: milliseconds. No record of it
  * comes any more. Memory of its items stays until it is released. */
 DATAFLUX_API void dataflux_getter_free(dataflux_getter* getter);
+
+/* ---- Events ---------------------------------------------------------------------------------- */
+
+/* A stream of what a client does, for programs that cannot be called from its threads: log lines,
+ * attempts that failed and are repeated, progress, and that a token is needed. The client keeps
+ * `event_capacity` of them until this stream's queue is asked. When it has so many it drops what is
+ * new, and counts it. Requests are no events: dataflux_client_metrics() counts them.
+ *
+ * A record brings all events that were there, oldest first: `data` and `size` are lines of JSON,
+ * each ended by a line feed. `slab` is to be released. `index` is how many events have been dropped
+ * since the client was made. A line is an object with these members, those that its kind has:
+ *
+ *   kind      "log", "retry", "progress" or "token_needed"
+ *   level     "info", "warning" or "error"
+ *   time_ns   since 1970
+ *   text      a log line, or why an attempt failed
+ *   verb      such as "objects.get"; of progress "listing", "download", "upload" or "remove"
+ *   bucket    and object: of what; of listings and folders `object` is the prefix
+ *   attempt   of a retry: the one that failed, from 1
+ *   delay_ns  of a retry: the wait before the next one
+ *   done      of progress: bytes, of "listing" entries, of "remove" objects
+ *   total     of progress: how many there are in all, as far as is known; 0 = not known
+ *
+ * What is no UTF-8 in a text is U+FFFD. Progress that follows other progress within 100 ms is left
+ * out, but for the end of something. Later versions may add kinds and members.
+ *
+ * "token_needed" comes with DATAFLUX_CREDENTIALS_TOKEN: at first, when the token has less than 165
+ * to 225 s to live, and when the service has refused it. Answer by dataflux_client_set_token(). It
+ * is never dropped. */
+typedef struct dataflux_events dataflux_events;
+
+/* Begins the stream. A client has one at a time: events that were kept before are its first. After
+ * dataflux_client_close() it brings what is still there, and ends with DATAFLUX_CANCELLED.
+ * DATAFLUX_FAILED_PRECONDITION where the client keeps no events, or has a stream that is not free.
+ * Any thread. */
+DATAFLUX_API dataflux_status dataflux_client_events(dataflux_client* client, dataflux_queue* queue,
+                                                    uint64_t tag, dataflux_events** out,
+                                                    dataflux_error** err);
+/* No record of it comes any more. Events are kept on, for the next stream. */
+DATAFLUX_API void dataflux_events_free(dataflux_events* events);
 
 #ifdef __cplusplus
 }

@@ -28,6 +28,7 @@ using queue_ptr = std::unique_ptr<dataflux_queue, freer<dataflux_queue_free>>;
 using operation_ptr = std::unique_ptr<dataflux_operation, freer<dataflux_operation_free>>;
 using listing_ptr = std::unique_ptr<dataflux_listing, freer<dataflux_listing_free>>;
 using getter_ptr = std::unique_ptr<dataflux_getter, freer<dataflux_getter_free>>;
+using events_ptr = std::unique_ptr<dataflux_events, freer<dataflux_events_free>>;
 using error_ptr = std::unique_ptr<dataflux_error, freer<dataflux_error_free>>;
 
 /// Where a call puts its error; says it where the call was to do well.
@@ -72,6 +73,33 @@ inline std::vector<dataflux_record> next(const queue_ptr& queue, std::size_t cap
   REQUIRE(status == DATAFLUX_OK);
   records.resize(count);
   return records;
+}
+
+/// Begins by `begin(out, err)`, waits, and gives its status; what it says is in `why`.
+template <class Begin>
+dataflux_status outcome(Begin begin, told& why, operation_ptr* kept = nullptr) {
+  dataflux_operation* op = nullptr;
+  const dataflux_status refused = begin(&op, static_cast<dataflux_error**>(why));
+  if (refused != DATAFLUX_OK) {
+    CHECK(op == nullptr);
+    return refused;
+  }
+  operation_ptr owner(op);
+  REQUIRE(dataflux_operation_wait(op, -1, nullptr) == DATAFLUX_OK);
+  const dataflux_status status = dataflux_operation_result(op, why);
+  if (kept != nullptr) *kept = std::move(owner);
+  return status;
+}
+
+inline std::string json_of(const operation_ptr& op) {
+  told why;
+  const char* json = nullptr;
+  REQUIRE(dataflux_operation_json(op.get(), &json, why) == DATAFLUX_OK);
+  return json;
+}
+/// Whether a JSON text has that in it.
+inline bool has(const std::string& json, std::string_view member) {
+  return json.find(member) != std::string::npos;
 }
 
 inline std::string_view bytes_of(const dataflux_record& r) {

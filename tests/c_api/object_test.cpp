@@ -11,22 +11,6 @@ using namespace c_api_test;
 
 namespace {
 
-/// Begins by `begin(out, err)`, waits, and gives its status; what it says is in `why`.
-template <class Begin>
-dataflux_status outcome(Begin begin, told& why, operation_ptr* kept = nullptr) {
-  dataflux_operation* op = nullptr;
-  const dataflux_status refused = begin(&op, static_cast<dataflux_error**>(why));
-  if (refused != DATAFLUX_OK) {
-    CHECK(op == nullptr);
-    return refused;
-  }
-  operation_ptr owner(op);
-  REQUIRE(dataflux_operation_wait(op, -1, nullptr) == DATAFLUX_OK);
-  const dataflux_status status = dataflux_operation_result(op, why);
-  if (kept != nullptr) *kept = std::move(owner);
-  return status;
-}
-
 dataflux_status put(const world& w, const dataflux_object_options& o, std::string_view body,
                     told& why, const dataflux_attributes* attributes = nullptr,
                     operation_ptr* kept = nullptr) {
@@ -52,16 +36,6 @@ dataflux_status remove(const world& w, const dataflux_object_options& o, told& w
       },
       why);
 }
-std::string json_of(const operation_ptr& op) {
-  told why;
-  const char* json = nullptr;
-  REQUIRE(dataflux_operation_json(op.get(), &json, why) == DATAFLUX_OK);
-  return json;
-}
-bool has(const std::string& json, std::string_view member) {
-  return json.find(member) != std::string::npos;
-}
-
 }  // namespace
 
 TEST_CASE("dataflux_put: what is put is there, with its attributes", "[c_api]") {
