@@ -543,6 +543,79 @@ DATAFLUX_API dataflux_status dataflux_client_events(dataflux_client* client, dat
 /* No record of it comes any more. Events are kept on, for the next stream. */
 DATAFLUX_API void dataflux_events_free(dataflux_events* events);
 
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+/* Paths are the bytes that the system has, and need not be UTF-8. An error of the file system names
+ * the path in its message, and no bucket: DATAFLUX_NOT_FOUND, DATAFLUX_PERMISSION_DENIED,
+ * DATAFLUX_RESOURCE_EXHAUSTED (no room), DATAFLUX_INVALID_ARGUMENT (a folder, or no regular file),
+ * DATAFLUX_FAILED_PRECONDITION where another call is at work on the same file. DATAFLUX_ABORTED,
+ * which is retryable: the source was replaced or changed meanwhile.
+ *
+ * `progress` = 1 tells how far the call is by events, in bytes that are at their place. Then the
+ * client must keep events (dataflux_client_options.event_capacity), or the call answers
+ * DATAFLUX_FAILED_PRECONDITION. */
+
+typedef struct dataflux_download_file_options {
+  size_t struct_size;
+  const char* bucket;
+  const char* object;
+  const char* path;   /* a file of this name is replaced, a folder is not */
+  int64_t generation; /* 0 = the live one */
+  uint64_t offset;    /* of the bytes wanted */
+  uint64_t length;    /* how many; 0 = to the end */
+  int64_t timeout_ns; /* of the whole call; 0 = none */
+  uint32_t resume;    /* 1: what a call leaves that fails or is killed is gone on with */
+  uint32_t no_flush;  /* 1: a loss of power may leave a torn file under the name */
+  uint32_t progress;  /* 1: told by events */
+  uint32_t reserved;
+} dataflux_download_file_options;
+
+DATAFLUX_API void dataflux_download_file_options_init(dataflux_download_file_options* options);
+
+/* Reads an object, or a range of it, into a file by ranges in parallel. The file gets its name when
+ * all of it is there and was compared with the object's checksum; until then what had the name has
+ * it. When the call fails, nothing is left; with `resume` there is a part beside it,
+ * ".dataflux-part-...", with which the next call for the same path, object and generation goes on.
+ *
+ * The record has size, crc32c and generation, and DATAFLUX_RECORD_VERIFIED for a whole object. The
+ * JSON has numbers "bytes", "object_size", "generation", "resumed" (bytes that an earlier call had
+ * left), and "verified". Failures besides those of files: DATAFLUX_OUT_OF_RANGE where the range
+ * begins behind the object's end; DATAFLUX_DATA_LOSS for the checksum. */
+DATAFLUX_API dataflux_status dataflux_download_file(dataflux_client* client,
+                                                    const dataflux_download_file_options* options,
+                                                    dataflux_queue* queue, uint64_t tag,
+                                                    dataflux_operation** out, dataflux_error** err);
+
+typedef struct dataflux_upload_file_options {
+  size_t struct_size;
+  const char* bucket;
+  const char* object;
+  const char* path;
+  const dataflux_conditions* conditions; /* DATAFLUX_IF_GENERATION_MATCH, no other; NULL = none */
+  const dataflux_attributes* attributes; /* NULL = none */
+  int64_t timeout_ns;                    /* of the whole call; 0 = none */
+  uint32_t resume;                       /* 1: as of downloads, by a journal beside the file */
+  uint32_t progress;                     /* 1: told by events */
+} dataflux_upload_file_options;
+
+DATAFLUX_API void dataflux_upload_file_options_init(dataflux_upload_file_options* options);
+
+/* Writes a file as an object, which appears whole and compared by its checksum, or not at all. It
+ * replaces what was there when the call began, or the generation that `conditions` names, and fails
+ * where that has changed. With `resume` the file ".dataflux-upload-..." beside it tells what the
+ * service has, and the next call for the same path and object goes on from there.
+ *
+ * The record has size, crc32c, generation and DATAFLUX_RECORD_VERIFIED. The JSON has "object" (what
+ * dataflux_stat() gives), "upload_path" ("insert", "multipart" or "resumable"), "commit_mode"
+ * ("staged" or "direct"), "fallback" (why it did not go as it should; "" = it did) and "resumed", a
+ * number of bytes. Failures besides those of files: DATAFLUX_ALREADY_EXISTS and
+ * DATAFLUX_FAILED_PRECONDITION by the condition; DATAFLUX_DATA_LOSS; DATAFLUX_UNIMPLEMENTED for
+ * other conditions. */
+DATAFLUX_API dataflux_status dataflux_upload_file(dataflux_client* client,
+                                                  const dataflux_upload_file_options* options,
+                                                  dataflux_queue* queue, uint64_t tag,
+                                                  dataflux_operation** out, dataflux_error** err);
+
 #ifdef __cplusplus
 }
 #endif
