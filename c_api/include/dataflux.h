@@ -616,6 +616,81 @@ DATAFLUX_API dataflux_status dataflux_upload_file(dataflux_client* client,
                                                   dataflux_queue* queue, uint64_t tag,
                                                   dataflux_operation** out, dataflux_error** err);
 
+/* ---- Folders --------------------------------------------------------------------------------- */
+
+/* Calls for very many names. One that fails by itself does not end the call: the others go on, and
+ * the operation ends with DATAFLUX_OK. The record's `index` is how many names have failed, and its
+ * `size` how many bytes were copied or removed. The JSON names the first `max_failures` of them in
+ * "failures": each has "object", "status" and "text", and of copies "path". What is no UTF-8 in a
+ * path is U+FFFD. The operation fails when the rest would fail as well: no space on the disk, no
+ * service, no credentials; and by cancelling and the time limit. What was done until then stays. */
+
+typedef struct dataflux_folder_options {
+  size_t struct_size;
+  const char* path; /* the folder */
+  const char* bucket;
+  const char* prefix;    /* an object is called as it, "/", and the path below the folder;
+                            NULL or "" = the whole bucket */
+  uint64_t max_failures; /* that the JSON names; all are counted. 0 = 100 */
+  int64_t timeout_ns;    /* of the whole call; 0 = none */
+  uint32_t resume;       /* 1: what the target has, of the same size and checksum, is left out */
+  uint32_t dry_run;      /* 1: nothing is changed; the JSON tells what would be */
+  uint32_t delete_extra; /* 1: in the end, what only the target has is removed */
+  uint32_t on_error;     /* DATAFLUX_ON_ERROR_STOP: the first name that fails ends the call */
+  uint32_t progress;     /* 1: told by events, in bytes; see the section on files */
+  uint32_t reserved;
+} dataflux_folder_options;
+
+DATAFLUX_API void dataflux_folder_options_init(dataflux_folder_options* options);
+
+/* Copies the files below a folder into objects. Each object appears whole and compared, or not at
+ * all. Regular files are copied, and links to some; links to folders, broken links, devices and
+ * sockets fail.
+ *
+ * delete_extra removes objects below the prefix that no file stands for. Nothing is removed when
+ * something could not be read or copied, or when the source is empty: "not_removed" says why, and
+ * is "" where extra names are gone.
+ *
+ * The JSON has "found" (files of the source), "copied", "bytes", "already_there", "folders",
+ * "removed", "failed", "failures" and "not_removed". */
+DATAFLUX_API dataflux_status dataflux_upload_folder(dataflux_client* client,
+                                                    const dataflux_folder_options* options,
+                                                    dataflux_queue* queue, uint64_t tag,
+                                                    dataflux_operation** out, dataflux_error** err);
+/* Copies the objects below a prefix into files, and gives what dataflux_upload_folder() does. Each
+ * file appears whole and compared, or not at all; nothing is forced to the disk. An empty object
+ * "x/" makes the folder x. Names that can be no path below the folder fail, such as those with ".."
+ * in them. Links below the folder are never followed. delete_extra removes regular files and links;
+ * folders stay. */
+DATAFLUX_API dataflux_status dataflux_download_folder(dataflux_client* client,
+                                                      const dataflux_folder_options* options,
+                                                      dataflux_queue* queue, uint64_t tag,
+                                                      dataflux_operation** out,
+                                                      dataflux_error** err);
+
+typedef struct dataflux_remove_prefix_options {
+  size_t struct_size;
+  const char* bucket;
+  const char* prefix;    /* of names: "tmp" is "tmpfoo", too. Required; "" = the whole bucket */
+  int64_t older_than_ns; /* only objects of this age, by the service's clock; 0 = of any */
+  uint64_t max_failures; /* that the JSON names; all are counted. 0 = 100 */
+  int64_t timeout_ns;    /* of the whole call; 0 = none */
+  uint32_t for_good;     /* 1: leaves no noncurrent version in a bucket that keeps those */
+  uint32_t dry_run;      /* 1: nothing is removed; the JSON tells what would be */
+  uint32_t progress;     /* 1: told by events, in objects; see the section on files */
+  uint32_t reserved;
+} dataflux_remove_prefix_options;
+
+DATAFLUX_API void dataflux_remove_prefix_options_init(dataflux_remove_prefix_options* options);
+
+/* Removes all objects whose names begin with a prefix, while they are listed. Each goes by the
+ * generation that was seen: what is written meanwhile stays, and its name fails. The JSON has
+ * "objects" and "bytes" (gone), "young" (left for `older_than_ns`), "failed" and "failures". */
+DATAFLUX_API dataflux_status dataflux_remove_prefix(dataflux_client* client,
+                                                    const dataflux_remove_prefix_options* options,
+                                                    dataflux_queue* queue, uint64_t tag,
+                                                    dataflux_operation** out, dataflux_error** err);
+
 #ifdef __cplusplus
 }
 #endif
