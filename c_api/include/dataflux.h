@@ -237,6 +237,7 @@ typedef struct dataflux_client_options {
   int64_t connect_timeout_ns;        /* 0 = 10 s */
   int64_t stall_timeout_ns;          /* no byte for so long: begun anew; 0 = 30 s */
   int64_t token_limit_ns;            /* how long calls wait for a token to be set; 0 = 60 s */
+  uint64_t event_capacity;           /* for dataflux_client_events(); 0 = none are kept */
 } dataflux_client_options;
 
 DATAFLUX_API void dataflux_client_options_init(dataflux_client_options* options);
@@ -252,10 +253,15 @@ DATAFLUX_API dataflux_status dataflux_client_create(const dataflux_client_option
 DATAFLUX_API dataflux_status dataflux_client_set_token(dataflux_client* client, const char* token,
                                                        int64_t expires_ns, dataflux_error** err);
 
-/* What the client does now and has done, as a JSON object, with a NUL; free it by
- * dataflux_text_free(). Any thread. */
+/* What the client does now and has done, as a JSON object: requests and bytes ("totals"), times of
+ * attempts by verb ("verbs"), "connections", "pacing" by bucket, and "memory". Times are
+ * nanoseconds. Free the text by dataflux_text_free(). Any thread. */
 DATAFLUX_API dataflux_status dataflux_client_metrics(const dataflux_client* client, char** out,
                                                      dataflux_error** err);
+/* The same in Prometheus' text format, version 0.0.4: names begin with "dataflux_", times are
+ * seconds. Any thread. */
+DATAFLUX_API dataflux_status dataflux_client_prometheus(const dataflux_client* client, char** out,
+                                                        dataflux_error** err);
 DATAFLUX_API void dataflux_text_free(char* text);
 
 /* Ends all that is under way with DATAFLUX_CANCELLED: the records still come, and items that have
@@ -951,6 +957,194 @@ DATAFLUX_API dataflux_status dataflux_reader_read_ranges(dataflux_reader* reader
                                                          dataflux_error** err);
 /* Reads that are under way go on. */
 DATAFLUX_API void dataflux_reader_free(dataflux_reader* reader);
+
+/* ---- Events ---------------------------------------------------------------------------------- */
+
+/* A stream of what a client does, for programs that cannot be called from its threads: log lines,
+ * attempts that failed and are repeated, progress, and that a token is needed. The client keeps
+ * `event_capacity` of them until this stream's queue is asked. When it has so many it drops what is
+ * new, and counts it. Requests are no events: dataflux_client_metrics() counts them.
+ *
+ * A record brings all events that were there, oldest first: `data` and `size` are lines of JSON,
+ * each ended by a line feed. `slab` is to be released. `index` is how many events have been dropped
+ * since the client was made. A line is an object with these members, those that its kind has:
+ *
+ *   kind      "log", "retry", "progress" or "token_needed"
+ *   level     "info", "warning" or "error"
+ *   time_ns   since 1970
+ *   text      a log line, or why an attempt failed
+ *   verb      such as "objects.get"; of progress "listing", "download", "upload" or "remove"
+ *   bucket    and object: of what; of listings and folders `object` is the prefix
+ *   attempt   of a retry: the one that failed, from 1
+ *   delay_ns  of a retry: the wait before the next one
+ *   done      of progress: bytes, of "listing" entries, of "remove" objects
+ *   total     of progress: how many there are in all, as far as is known; 0 = not known
+ *
+ * What is no UTF-8 in a text is U+FFFD. Progress that follows other progress within 100 ms is left
+ * out, but for the end of something. Later versions may add kinds and members.
+ *
+ * "token_needed" comes with DATAFLUX_CREDENTIALS_TOKEN: at first, when the token has less than 165
+ * to 225 s to live, and when the service has refused it. Answer by dataflux_client_set_token(). It
+ * is never dropped. */
+typedef struct dataflux_events dataflux_events;
+
+/* Begins the stream. A client has one at a time: events that were kept before are its first. After
+ * dataflux_client_close() it brings what is still there, and ends with DATAFLUX_CANCELLED.
+ * DATAFLUX_FAILED_PRECONDITION where the client keeps no events, or has a stream that is not free.
+ * Any thread. */
+DATAFLUX_API dataflux_status dataflux_client_events(dataflux_client* client, dataflux_queue* queue,
+                                                    uint64_t tag, dataflux_events** out,
+                                                    dataflux_error** err);
+/* No record of it comes any more. Events are kept on, for the next stream. */
+DATAFLUX_API void dataflux_events_free(dataflux_events* events);
+
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+/* Paths are the bytes that the system has, and need not be UTF-8. An error of the file system names
+ * the path in its message, and no bucket: DATAFLUX_NOT_FOUND, DATAFLUX_PERMISSION_DENIED,
+ * DATAFLUX_RESOURCE_EXHAUSTED (no room), DATAFLUX_INVALID_ARGUMENT (a folder, or no regular file),
+ * DATAFLUX_FAILED_PRECONDITION where another call is at work on the same file. DATAFLUX_ABORTED,
+ * which is retryable: the source was replaced or changed meanwhile.
+ *
+ * `progress` = 1 tells how far the call is by events, in bytes that are at their place. Then the
+ * client must keep events (dataflux_client_options.event_capacity), or the call answers
+ * DATAFLUX_FAILED_PRECONDITION. */
+
+typedef struct dataflux_download_file_options {
+  size_t struct_size;
+  const char* bucket;
+  const char* object;
+  const char* path;   /* a file of this name is replaced, a folder is not */
+  int64_t generation; /* 0 = the live one */
+  uint64_t offset;    /* of the bytes wanted */
+  uint64_t length;    /* how many; 0 = to the end */
+  int64_t timeout_ns; /* of the whole call; 0 = none */
+  uint32_t resume;    /* 1: what a call leaves that fails or is killed is gone on with */
+  uint32_t no_flush;  /* 1: a loss of power may leave a torn file under the name */
+  uint32_t progress;  /* 1: told by events */
+  uint32_t reserved;
+} dataflux_download_file_options;
+
+DATAFLUX_API void dataflux_download_file_options_init(dataflux_download_file_options* options);
+
+/* Reads an object, or a range of it, into a file by ranges in parallel. The file gets its name when
+ * all of it is there and was compared with the object's checksum; until then what had the name has
+ * it. When the call fails, nothing is left; with `resume` there is a part beside it,
+ * ".dataflux-part-...", with which the next call for the same path, object and generation goes on.
+ *
+ * The record has size, crc32c and generation, and DATAFLUX_RECORD_VERIFIED for a whole object. The
+ * JSON has numbers "bytes", "object_size", "generation", "resumed" (bytes that an earlier call had
+ * left), and "verified". Failures besides those of files: DATAFLUX_OUT_OF_RANGE where the range
+ * begins behind the object's end; DATAFLUX_DATA_LOSS for the checksum. */
+DATAFLUX_API dataflux_status dataflux_download_file(dataflux_client* client,
+                                                    const dataflux_download_file_options* options,
+                                                    dataflux_queue* queue, uint64_t tag,
+                                                    dataflux_operation** out, dataflux_error** err);
+
+typedef struct dataflux_upload_file_options {
+  size_t struct_size;
+  const char* bucket;
+  const char* object;
+  const char* path;
+  const dataflux_conditions* conditions; /* DATAFLUX_IF_GENERATION_MATCH, no other; NULL = none */
+  const dataflux_attributes* attributes; /* NULL = none */
+  int64_t timeout_ns;                    /* of the whole call; 0 = none */
+  uint32_t resume;                       /* 1: as of downloads, by a journal beside the file */
+  uint32_t progress;                     /* 1: told by events */
+} dataflux_upload_file_options;
+
+DATAFLUX_API void dataflux_upload_file_options_init(dataflux_upload_file_options* options);
+
+/* Writes a file as an object, which appears whole and compared by its checksum, or not at all. It
+ * replaces what was there when the call began, or the generation that `conditions` names, and fails
+ * where that has changed. With `resume` the file ".dataflux-upload-..." beside it tells what the
+ * service has, and the next call for the same path and object goes on from there.
+ *
+ * The record has size, crc32c, generation and DATAFLUX_RECORD_VERIFIED. The JSON has "object" (what
+ * dataflux_stat() gives), "upload_path" ("insert", "multipart" or "resumable"), "commit_mode"
+ * ("staged" or "direct"), "fallback" (why it did not go as it should; "" = it did) and "resumed", a
+ * number of bytes. Failures besides those of files: DATAFLUX_ALREADY_EXISTS and
+ * DATAFLUX_FAILED_PRECONDITION by the condition; DATAFLUX_DATA_LOSS; DATAFLUX_UNIMPLEMENTED for
+ * other conditions. */
+DATAFLUX_API dataflux_status dataflux_upload_file(dataflux_client* client,
+                                                  const dataflux_upload_file_options* options,
+                                                  dataflux_queue* queue, uint64_t tag,
+                                                  dataflux_operation** out, dataflux_error** err);
+
+/* ---- Folders --------------------------------------------------------------------------------- */
+
+/* Calls for very many names. One that fails by itself does not end the call: the others go on, and
+ * the operation ends with DATAFLUX_OK. The record's `index` is how many names have failed, and its
+ * `size` how many bytes were copied or removed. The JSON names the first `max_failures` of them in
+ * "failures": each has "object", "status" and "text", and of copies "path". What is no UTF-8 in a
+ * path is U+FFFD. The operation fails when the rest would fail as well: no space on the disk, no
+ * service, no credentials; and by cancelling and the time limit. What was done until then stays. */
+
+typedef struct dataflux_folder_options {
+  size_t struct_size;
+  const char* path; /* the folder */
+  const char* bucket;
+  const char* prefix;    /* an object is called as it, "/", and the path below the folder;
+                            NULL or "" = the whole bucket */
+  uint64_t max_failures; /* that the JSON names; all are counted. 0 = 100 */
+  int64_t timeout_ns;    /* of the whole call; 0 = none */
+  uint32_t resume;       /* 1: what the target has, of the same size and checksum, is left out */
+  uint32_t dry_run;      /* 1: nothing is changed; the JSON tells what would be */
+  uint32_t delete_extra; /* 1: in the end, what only the target has is removed */
+  uint32_t on_error;     /* DATAFLUX_ON_ERROR_STOP: the first name that fails ends the call */
+  uint32_t progress;     /* 1: told by events, in bytes; see the section on files */
+  uint32_t reserved;
+} dataflux_folder_options;
+
+DATAFLUX_API void dataflux_folder_options_init(dataflux_folder_options* options);
+
+/* Copies the files below a folder into objects. Each object appears whole and compared, or not at
+ * all. Regular files are copied, and links to some; links to folders, broken links, devices and
+ * sockets fail.
+ *
+ * delete_extra removes objects below the prefix that no file stands for. Nothing is removed when
+ * something could not be read or copied, or when the source is empty: "not_removed" says why, and
+ * is "" where extra names are gone.
+ *
+ * The JSON has "found" (files of the source), "copied", "bytes", "already_there", "folders",
+ * "removed", "failed", "failures" and "not_removed". */
+DATAFLUX_API dataflux_status dataflux_upload_folder(dataflux_client* client,
+                                                    const dataflux_folder_options* options,
+                                                    dataflux_queue* queue, uint64_t tag,
+                                                    dataflux_operation** out, dataflux_error** err);
+/* Copies the objects below a prefix into files, and gives what dataflux_upload_folder() does. Each
+ * file appears whole and compared, or not at all; nothing is forced to the disk. An empty object
+ * "x/" makes the folder x. Names that can be no path below the folder fail, such as those with ".."
+ * in them. Links below the folder are never followed. delete_extra removes regular files and links;
+ * folders stay. */
+DATAFLUX_API dataflux_status dataflux_download_folder(dataflux_client* client,
+                                                      const dataflux_folder_options* options,
+                                                      dataflux_queue* queue, uint64_t tag,
+                                                      dataflux_operation** out,
+                                                      dataflux_error** err);
+
+typedef struct dataflux_remove_prefix_options {
+  size_t struct_size;
+  const char* bucket;
+  const char* prefix;    /* of names: "tmp" is "tmpfoo", too. Required; "" = the whole bucket */
+  int64_t older_than_ns; /* only objects of this age, by the service's clock; 0 = of any */
+  uint64_t max_failures; /* that the JSON names; all are counted. 0 = 100 */
+  int64_t timeout_ns;    /* of the whole call; 0 = none */
+  uint32_t for_good;     /* 1: leaves no noncurrent version in a bucket that keeps those */
+  uint32_t dry_run;      /* 1: nothing is removed; the JSON tells what would be */
+  uint32_t progress;     /* 1: told by events, in objects; see the section on files */
+  uint32_t reserved;
+} dataflux_remove_prefix_options;
+
+DATAFLUX_API void dataflux_remove_prefix_options_init(dataflux_remove_prefix_options* options);
+
+/* Removes all objects whose names begin with a prefix, while they are listed. Each goes by the
+ * generation that was seen: what is written meanwhile stays, and its name fails. The JSON has
+ * "objects" and "bytes" (gone), "young" (left for `older_than_ns`), "failed" and "failures". */
+DATAFLUX_API dataflux_status dataflux_remove_prefix(dataflux_client* client,
+                                                    const dataflux_remove_prefix_options* options,
+                                                    dataflux_queue* queue, uint64_t tag,
+                                                    dataflux_operation** out, dataflux_error** err);
 
 #ifdef __cplusplus
 }

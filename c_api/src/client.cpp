@@ -1,11 +1,12 @@
 #include "client.hpp"
 
 #include <dataflux/auth/credentials.hpp>
-#include <dataflux/codec/detail/json_writer.hpp>
 
 #include <algorithm>
+#include <functional>
+#include <memory>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace dataflux_c {
@@ -48,7 +49,10 @@ result<client_state*> usable_state(const dataflux_client* client) {
   return client->state.get();
 }
 
-result<auth::credentials_ptr> credentials_of(const dataflux_client_options& o) {
+using ring_ptr = std::shared_ptr<dataflux::event_ring>;
+
+result<auth::credentials_ptr> credentials_of(const dataflux_client_options& o,
+                                             const ring_ptr& ring) {
   if (o.credentials != DATAFLUX_CREDENTIALS_FILE && o.credentials_file != nullptr) {
     return error(errc::invalid_argument,
                  "credentials_file is for credentials = DATAFLUX_CREDENTIALS_FILE");
@@ -62,21 +66,38 @@ result<auth::credentials_ptr> credentials_of(const dataflux_client_options& o) {
       if (o.credentials_file == nullptr) return missing("credentials_file");
       return auth::load_credentials_file(o.credentials_file);
     case DATAFLUX_CREDENTIALS_TOKEN:
-      return auth::make_set_tokens({}, duration_of(o.token_limit_ns));
+      return auth::make_set_tokens(
+          ring == nullptr ? std::function<void()>() : [ring] { ring->need_token(); },
+          duration_of(o.token_limit_ns));
     default:
       return error(errc::invalid_argument, "credentials: " + std::to_string(o.credentials) +
                                                " is no DATAFLUX_CREDENTIALS_*");
   }
 }
 
+/// The same credentials. A client has them to its very end, which may come after that of its
+/// handles, and uses the ring until then: they keep it.
+auth::credentials_ptr keeping(const ring_ptr& ring, auth::credentials_ptr credentials) {
+  if (ring == nullptr) return credentials;
+  const auth::credentials* const same = credentials.get();
+  using both = std::pair<auth::credentials_ptr, ring_ptr>;
+  return {std::make_shared<both>(std::move(credentials), ring), same};
+}
+
 result<std::shared_ptr<client_state>> make_client(const dataflux_client_options* given) {
   const auto known = options_of(given);
   if (!known) return known.error();
   const dataflux_client_options& o = *known;
-  auto credentials = credentials_of(o);
+  ring_ptr ring;
+  if (o.event_capacity != 0) {
+    ring = std::make_shared<dataflux::event_ring>(
+        dataflux::event_ring_options{.capacity = static_cast<std::size_t>(o.event_capacity)});
+  }
+  auto credentials = credentials_of(o, ring);
   if (!credentials) return std::move(credentials).error();
   dataflux::gcs::client_options c;
-  c.credentials = *std::move(credentials);
+  c.credentials = keeping(ring, *std::move(credentials));
+  c.observer = ring.get();
   c.endpoint = text_of(o.endpoint);
   c.emulator = o.emulator != 0;
   c.user_project = text_of(o.user_project);
@@ -97,42 +118,21 @@ result<std::shared_ptr<client_state>> make_client(const dataflux_client_options*
   if (o.max_concurrency != 0) {
     t.concurrency.max = static_cast<int>(std::min(o.max_concurrency, 65'536U));
   }
-  return std::make_shared<client_state>(*std::move(made), t);
+  return std::make_shared<client_state>(std::move(ring), *std::move(made), t);
 }
 
-std::string metrics_of(const client_state& c) {
-  const auto& totals = c.client->totals();
-  const auto now = c.context.counters();
-  dataflux::codec::json_writer w;
-  const auto number = [&w](std::string_view name, std::uint64_t value) {
-    w.key(name).integer(static_cast<std::int64_t>(value));
-  };
-  w.begin_object();
-  number("requests_class_a", totals.requests_a);
-  number("requests_class_b", totals.requests_b);
-  number("requests_free", totals.requests_free);
-  number("retries", totals.retries);
-  number("paced", totals.paced);
-  number("failed", totals.failed);
-  number("bytes_sent", totals.bytes_sent);
-  number("bytes_received", totals.bytes_received);
-  number("memory_held", now.held);
-  number("memory_peak", now.peak_held);
-  number("memory_borrowed", now.borrowed);
-  number("reads_in_flight", now.in_flight);
-  number("reads_waiting", now.waiting);
-  number("reads_limit", static_cast<std::uint64_t>(std::max(now.concurrency, 0)));
-  number("items", now.items);
-  number("item_bytes", now.bytes);
-  number("items_revoked", now.revoked);
-  number("composites", now.composites);
-  number("composites_left", now.composites_left);
-  number("upload_held", now.upload_held);
-  number("upload_peak", now.upload_peak);
-  number("uploads", now.uploads);
-  number("uploaded_bytes", now.uploaded_bytes);
-  w.end_object();
-  return std::move(w).take();
+/// Gives a copy of what `text_of_snapshot` makes of what the client does now.
+result<void> give_metrics(const dataflux_client* client,
+                          std::string (&text_of_snapshot)(const dataflux::client_snapshot&),
+                          char** out) {
+  if (out == nullptr) return missing("out");
+  *out = nullptr;
+  const auto state = usable_state(client);
+  if (!state) return state.error();
+  dataflux::client_snapshot now = (*state)->client->snapshot();
+  now.memory = (*state)->context.memory();
+  *out = text_for_caller(text_of_snapshot(now));
+  return {};
 }
 
 }  // namespace
@@ -177,14 +177,13 @@ dataflux_status dataflux_client_set_token(dataflux_client* client, const char* t
 
 dataflux_status dataflux_client_metrics(const dataflux_client* client, char** out,
                                         dataflux_error** err) {
-  return guarded(err, [&]() -> result<void> {
-    if (out == nullptr) return missing("out");
-    *out = nullptr;
-    const auto state = dataflux_c::usable_state(client);
-    if (!state) return state.error();
-    *out = dataflux_c::text_for_caller(dataflux_c::metrics_of(**state));
-    return {};
-  });
+  return guarded(err, [&] { return dataflux_c::give_metrics(client, dataflux::to_json, out); });
+}
+
+dataflux_status dataflux_client_prometheus(const dataflux_client* client, char** out,
+                                           dataflux_error** err) {
+  return guarded(err,
+                 [&] { return dataflux_c::give_metrics(client, dataflux::to_prometheus, out); });
 }
 
 void dataflux_text_free(char* text) { delete[] text; }

@@ -2,10 +2,12 @@
 
 #include "boundary.hpp"
 
+#include <dataflux/exec/event_ring.hpp>
 #include <dataflux/gcs/client.hpp>
 #include <dataflux/transfer/transfer_context.hpp>
 
-#include <cstdint>
+#include <atomic>
+#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -26,14 +28,18 @@ class cancellable {
 /// What lies behind a client: operations and streams keep it alive.
 class client_state {
  public:
-  client_state(std::shared_ptr<dataflux::gcs::client> made, const dataflux::transfer_options& o)
-      : client(std::move(made)), context(client, o) {}
+  client_state(std::shared_ptr<dataflux::event_ring> ring,
+               std::shared_ptr<dataflux::gcs::client> made, const dataflux::transfer_options& o)
+      : events(std::move(ring)), client(std::move(made)), context(client, o) {}
 
   /// Cancels it when the client is closed. failed_precondition if that has come already.
   result<void> watch(const std::shared_ptr<cancellable>& what);
   bool closed() const;
   void close();
 
+  /// Where the client tells what it does; null = nowhere.
+  const std::shared_ptr<dataflux::event_ring> events;
+  std::atomic<bool> events_are_read{false};  ///< by a stream, of which there is one at a time
   const std::shared_ptr<dataflux::gcs::client> client;
   const dataflux::transfer_context context;
 

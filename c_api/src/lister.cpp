@@ -28,7 +28,8 @@ class lister_state final : public queue_member {
   lister_state(std::uint64_t tag, bool versions) noexcept
       : queue_member(tag), versions_(versions) {}
 
-  void begin(const dataflux::fast_list_request& request) {
+  void begin(dataflux::fast_list_request request) {
+    request.observer = client_->events.get();
     std::scoped_lock lock(mutex_);
     pages_.emplace(*client_->client, request);
     if (cancelled_) pages_->cancel();
@@ -156,13 +157,13 @@ dataflux_status dataflux_list_stream(dataflux_client* client, const dataflux_lis
     *out = nullptr;
     if (auto good = usable(client, "client"); !good) return good;
     if (auto good = usable(queue, "queue"); !good) return good;
-    const auto request = dataflux_c::request_of(options);
-    if (!request) return request.error();
+    auto request = dataflux_c::request_of(options);
+    if (!request) return std::move(request).error();
     const auto state = std::make_shared<dataflux_c::lister_state>(tag, request->versions);
     auto handle = std::make_unique<dataflux_lister>(state);
     auto joined = state->join(client->state, queue->state, state);
     if (!joined) return joined;
-    state->begin(*request);
+    state->begin(*std::move(request));
     *out = handle.release();
     return {};
   });

@@ -1,7 +1,6 @@
 #include "object.hpp"
 
 #include <dataflux/codec/crc32c.hpp>
-#include <dataflux/codec/detail/json_writer.hpp>
 #include <dataflux/download/get_one.hpp>
 
 #include <chrono>
@@ -11,8 +10,7 @@
 
 namespace dataflux_c {
 
-std::string json_of(const dataflux::object_metadata& o) {
-  dataflux::codec::json_writer w;
+void write_object(dataflux::codec::json_writer& w, const dataflux::object_metadata& o) {
   const auto text = [&w](const char* name, const std::string& value) {
     if (!value.empty()) w.key(name).string(value);
   };
@@ -45,6 +43,11 @@ std::string json_of(const dataflux::object_metadata& o) {
     w.end_object();
   }
   w.end_object();
+}
+
+std::string json_of(const dataflux::object_metadata& o) {
+  dataflux::codec::json_writer w;
+  write_object(w, o);
   return std::move(w).take();
 }
 

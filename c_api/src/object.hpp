@@ -2,6 +2,7 @@
 
 #include "operation.hpp"
 
+#include <dataflux/codec/detail/json_writer.hpp>
 #include <dataflux/store/object_metadata.hpp>
 #include <dataflux/store/requests.hpp>
 
@@ -10,7 +11,8 @@
 
 namespace dataflux_c {
 
-/// With the names and the forms that the service uses.
+/// With the names and the forms that the service uses, as a value.
+void write_object(dataflux::codec::json_writer& w, const dataflux::object_metadata& o);
 std::string json_of(const dataflux::object_metadata& o);
 result<dataflux::preconditions> conditions_of(const dataflux_conditions* given);
 result<dataflux::object_attributes> attributes_of(const dataflux_attributes* given);

@@ -1,5 +1,6 @@
 #include <c_api/harness.hpp>
 #include <support/authority_file.hpp>
+#include <support/prometheus_text.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -70,6 +71,8 @@ TEST_CASE("dataflux_client: bad input is answered before any request", "[c_api]"
   char* text = nullptr;
   CHECK(dataflux_client_metrics(nullptr, &text, why) == DATAFLUX_INVALID_ARGUMENT);
   CHECK(dataflux_client_metrics(w.client.get(), nullptr, why) == DATAFLUX_INVALID_ARGUMENT);
+  CHECK(dataflux_client_prometheus(nullptr, &text, why) == DATAFLUX_INVALID_ARGUMENT);
+  CHECK(dataflux_client_prometheus(w.client.get(), nullptr, why) == DATAFLUX_INVALID_ARGUMENT);
   dataflux_client_close(nullptr);
   dataflux_client_free(nullptr);
   dataflux_client_options_init(nullptr);
@@ -77,7 +80,7 @@ TEST_CASE("dataflux_client: bad input is answered before any request", "[c_api]"
   CHECK(w.server.counters().of() == 0);
 }
 
-TEST_CASE("dataflux_client: its metrics are a JSON object", "[c_api]") {
+TEST_CASE("dataflux_client: its metrics are a JSON object, or text for Prometheus", "[c_api]") {
   world w;
   w.fill(3);
   static_cast<void>(w.list());
@@ -88,8 +91,14 @@ TEST_CASE("dataflux_client: its metrics are a JSON object", "[c_api]") {
   dataflux_text_free(text);
   CHECK(json.front() == '{');
   CHECK(json.back() == '}');
-  CHECK(json.find("\"requests_class_a\":") != std::string::npos);
-  CHECK(json.find("\"requests_class_a\":0") == std::string::npos);
+  CHECK(json.find("\"requests_a\":") != std::string::npos);
+  CHECK(json.find("\"requests_a\":0") == std::string::npos);
+  CHECK(json.find("\"memory\":{\"cap\":268435456,") != std::string::npos);
+  REQUIRE(dataflux_client_prometheus(w.client.get(), &text, why) == DATAFLUX_OK);
+  const prometheus_text seen(text);
+  dataflux_text_free(text);
+  CHECK(seen[R"(dataflux_requests_total{class="a"})"] > 0);
+  CHECK(seen[R"(dataflux_memory_cap_bytes{use="read"})"] == 268'435'456);
 }
 
 TEST_CASE("dataflux_client: closed under its operations and streams", "[c_api]") {
@@ -132,6 +141,7 @@ TEST_CASE("dataflux_client: closed under its operations and streams", "[c_api]")
   CHECK(dataflux_client_set_token(w.client.get(), "t", 0, why) == DATAFLUX_FAILED_PRECONDITION);
   char* text = nullptr;
   CHECK(dataflux_client_metrics(w.client.get(), &text, why) == DATAFLUX_FAILED_PRECONDITION);
+  CHECK(dataflux_client_prometheus(w.client.get(), &text, why) == DATAFLUX_FAILED_PRECONDITION);
 }
 
 TEST_CASE("dataflux_client: handles may be freed in any order", "[c_api]") {

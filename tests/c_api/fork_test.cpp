@@ -16,6 +16,9 @@ using namespace c_api_test;
 TEST_CASE("c_api: in the child of a fork each handle answers, and is freed", "[c_api]") {
   world w(2);
   w.fill(200);
+  auto with_events = w.options();
+  with_events.event_capacity = 10;
+  w.client = world::make_client(with_events);
   const listing_ptr listing = w.list();
   told why;
   const queue_ptr queue = make_queue();
@@ -37,6 +40,9 @@ TEST_CASE("c_api: in the child of a fork each handle answers, and is freed", "[c
     dataflux_operation* op = nullptr;
     REQUIRE(dataflux_stat(w.client.get(), &object, queue.get(), 8, &op, why) == DATAFLUX_OK);
     const operation_ptr owner(op);
+    dataflux_events* events = nullptr;
+    REQUIRE(dataflux_client_events(w.client.get(), queue.get(), 9, &events, why) == DATAFLUX_OK);
+    const events_ptr kept(events);
     const std::vector<dataflux_record> lent = next(queue, 4);
     const int in_child = run_child([&] {
       constexpr dataflux_status refused = DATAFLUX_FAILED_PRECONDITION;
@@ -44,6 +50,7 @@ TEST_CASE("c_api: in the child of a fork each handle answers, and is freed", "[c
       std::size_t count = 0;
       dataflux_operation* none = nullptr;
       dataflux_getter* no_getter = nullptr;
+      dataflux_events* no_events = nullptr;
       char* text = nullptr;
       const char* json = nullptr;
       if (dataflux_queue_next(queue.get(), &r, sizeof r, 1, -1, &count) != refused) return 1;
@@ -54,6 +61,7 @@ TEST_CASE("c_api: in the child of a fork each handle answers, and is freed", "[c
       if (dataflux_operation_json(op, &json, nullptr) != refused) return 6;
       if (dataflux_stat(w.client.get(), &object, nullptr, 0, &none, nullptr) != refused) return 7;
       if (dataflux_client_metrics(w.client.get(), &text, nullptr) != refused) return 8;
+      if (dataflux_client_prometheus(w.client.get(), &text, nullptr) != refused) return 13;
       if (dataflux_client_set_token(w.client.get(), "t", 0, nullptr) != refused) return 9;
       if (dataflux_getter_push_rows(getter, rows.data(), 1, &taken, nullptr) != refused) return 10;
       if (dataflux_get_many(w.client.get(), &many, nullptr, nullptr, 0, queue.get(), 7, &no_getter,
@@ -61,6 +69,9 @@ TEST_CASE("c_api: in the child of a fork each handle answers, and is freed", "[c
         return 11;
       }
       if (dataflux_listing_size(listing.get()) != 200) return 12;  // plain memory
+      if (dataflux_client_events(w.client.get(), queue.get(), 9, &no_events, nullptr) != refused) {
+        return 14;
+      }
       dataflux_operation_cancel(op);
       dataflux_getter_cancel(getter);
       dataflux_getter_finish(getter);
@@ -69,6 +80,7 @@ TEST_CASE("c_api: in the child of a fork each handle answers, and is freed", "[c
       for (const auto& each : lent) dataflux_slabs_release(&each.slab, 1);
       dataflux_getter_free(getter);
       dataflux_operation_free(op);
+      dataflux_events_free(events);
       dataflux_queue_free(queue.get());
       dataflux_client_free(w.client.get());
       return 0;

@@ -289,14 +289,14 @@ TEST_CASE("dataflux_get_many: a queue that nobody asks holds no more than the ca
     return std::stoull(json.substr(at + name.size() + 3));
   };
   // Until it is full, or nothing moves any more.
-  while (metric("memory_held") < 3'000'000) std::this_thread::yield();
-  CHECK(metric("memory_peak") <= 4'000'000);
-  CHECK(metric("memory_borrowed") == 0);
-  CHECK(metric("item_bytes") <= 4'000'000);
+  while (metric("held") < 3'000'000) std::this_thread::yield();
+  CHECK(metric("held") <= 4'000'000);
+  CHECK(metric("borrowed") == 0);
+  CHECK(metric("bytes_received") <= 4'000'000);
   std::vector<dataflux_record> kept = next(queue, 20);
-  CHECK(metric("memory_borrowed") >= kept.size() * 50'000);
+  CHECK(metric("borrowed") >= kept.size() * 50'000);
   release(kept);
-  CHECK(metric("memory_borrowed") == 0);
+  CHECK(metric("borrowed") == 0);
 }
 
 TEST_CASE("dataflux_slabs_release: by other threads, when all else is gone", "[c_api]") {

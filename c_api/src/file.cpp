@@ -1,0 +1,175 @@
+#include "events.hpp"
+#include "object.hpp"
+
+#include <dataflux/checkpoint/upload_file.hpp>
+#include <dataflux/codec/detail/json_writer.hpp>
+#include <dataflux/download/download_file.hpp>
+
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace dataflux_c {
+
+namespace {
+
+class download_operation final : public typed_operation<dataflux::downloaded_file> {
+ public:
+  using typed_operation::typed_operation;
+
+ protected:
+  void describe(dataflux_record& r) const override {
+    if (!value_) return;
+    r.size = value_->bytes;
+    r.crc32c = value_->crc32c;
+    r.generation = value_->generation;
+    if (value_->verified) r.flags |= DATAFLUX_RECORD_VERIFIED;
+  }
+  std::string make_json() const override {
+    if (!value_) return {};
+    dataflux::codec::json_writer w;
+    w.begin_object();
+    w.key("bytes").natural(value_->bytes);
+    w.key("object_size").natural(value_->object_size);
+    w.key("generation").integer(value_->generation);
+    w.key("verified").boolean(value_->verified);
+    w.key("resumed").natural(value_->resumed);
+    w.end_object();
+    return std::move(w).take();
+  }
+};
+
+class upload_operation final : public typed_operation<dataflux::uploaded_file> {
+ public:
+  using typed_operation::typed_operation;
+
+ protected:
+  void describe(dataflux_record& r) const override {
+    if (!value_) return;
+    const dataflux::object_metadata& made = value_->made.object;
+    r.size = made.size;
+    r.crc32c = made.crc32c.value_or(0);
+    r.generation = made.generation;
+    // An upload fails where the service's checksum is not that of the bytes.
+    if (made.crc32c) r.flags |= DATAFLUX_RECORD_VERIFIED;
+  }
+  std::string make_json() const override {
+    if (!value_) return {};
+    const dataflux::committed_object& made = value_->made;
+    dataflux::codec::json_writer w;
+    w.begin_object();
+    write_object(w.key("object"), made.object);
+    w.key("upload_path").string(dataflux::to_string(made.path));
+    w.key("commit_mode").string(dataflux::to_string(made.mode));
+    w.key("fallback").string(made.fallback);
+    w.key("resumed").natural(value_->resumed);
+    w.end_object();
+    return std::move(w).take();
+  }
+};
+
+/// What both kinds of options have: which object, and which file.
+template <class Options>
+result<Options> file_options_of(const Options* given) {
+  auto known = options_of(given);
+  if (!known) return known;
+  if (known->bucket == nullptr) return missing("bucket");
+  if (known->object == nullptr) return missing("object");
+  if (known->path == nullptr) return missing("path");
+  return known;
+}
+
+dataflux::byte_range range_of(std::uint64_t offset, std::uint64_t length) {
+  return length == 0 ? dataflux::byte_range::from(offset)
+                     : dataflux::byte_range::span(offset, length);
+}
+
+dataflux::download_file_request download_of(const dataflux_download_file_options& o) {
+  dataflux::download_file_request r;
+  r.bucket = o.bucket;
+  r.object = o.object;
+  r.path = o.path;
+  r.generation = o.generation;
+  r.range = range_of(o.offset, o.length);
+  r.resume = o.resume != 0;
+  r.flush = o.no_flush == 0;
+  r.limits.timeout = duration_of(o.timeout_ns);
+  return r;
+}
+
+result<dataflux::upload_file_request> upload_of(const dataflux_upload_file_options& o) {
+  const auto conditions = conditions_of(o.conditions);
+  if (!conditions) return conditions.error();
+  auto attributes = attributes_of(o.attributes);
+  if (!attributes) return std::move(attributes).error();
+  dataflux::preconditions others = *conditions;
+  others.if_generation_match.reset();
+  if (others.any()) {
+    return error(errc::unimplemented,
+                 "an upload takes no condition but DATAFLUX_IF_GENERATION_MATCH");
+  }
+  dataflux::upload_file_request r;
+  r.path = o.path;
+  r.resume = o.resume != 0;
+  r.upload.bucket = o.bucket;
+  r.upload.object = o.object;
+  r.upload.attributes = *std::move(attributes);
+  r.upload.if_generation_match = conditions->if_generation_match;
+  r.upload.limits.timeout = duration_of(o.timeout_ns);
+  return r;
+}
+
+}  // namespace
+
+}  // namespace dataflux_c
+
+using dataflux_c::client_state;
+using dataflux_c::guarded;
+using dataflux_c::result;
+
+void dataflux_download_file_options_init(dataflux_download_file_options* options) {
+  dataflux_c::init_options(options);
+}
+void dataflux_upload_file_options_init(dataflux_upload_file_options* options) {
+  dataflux_c::init_options(options);
+}
+
+dataflux_status dataflux_download_file(dataflux_client* client,
+                                       const dataflux_download_file_options* options,
+                                       dataflux_queue* queue, uint64_t tag,
+                                       dataflux_operation** out, dataflux_error** err) {
+  return guarded(err, [&]() -> result<void> {
+    if (out != nullptr) *out = nullptr;
+    const auto o = dataflux_c::file_options_of(options);
+    if (!o) return o.error();
+    auto ring = dataflux_c::progress_ring(client, o->progress != 0);
+    if (!ring) return std::move(ring).error();
+    auto r = dataflux_c::download_of(*o);
+    r.progress = dataflux_c::progress_of(*std::move(ring), "download", r.bucket, r.object);
+    return dataflux_c::begin_operation<dataflux_c::download_operation>(
+        client, queue, tag, out,
+        [&](client_state& c) { return dataflux::submit_download_file(c.context, std::move(r)); });
+  });
+}
+
+dataflux_status dataflux_upload_file(dataflux_client* client,
+                                     const dataflux_upload_file_options* options,
+                                     dataflux_queue* queue, uint64_t tag, dataflux_operation** out,
+                                     dataflux_error** err) {
+  return guarded(err, [&]() -> result<void> {
+    if (out != nullptr) *out = nullptr;
+    const auto o = dataflux_c::file_options_of(options);
+    if (!o) return o.error();
+    auto r = dataflux_c::upload_of(*o);
+    if (!r) return std::move(r).error();
+    auto ring = dataflux_c::progress_ring(client, o->progress != 0);
+    if (!ring) return std::move(ring).error();
+    r->progress =
+        dataflux_c::progress_of(*std::move(ring), "upload", r->upload.bucket, r->upload.object);
+    return dataflux_c::begin_operation<dataflux_c::upload_operation>(
+        client, queue, tag, out, [&](client_state& c) {
+          r->upload.observer = c.events.get();
+          return dataflux::submit_upload_file(c.context, *std::move(r));
+        });
+  });
+}

@@ -1,0 +1,225 @@
+#include "events.hpp"
+#include "json.hpp"
+#include "operation.hpp"
+
+#include <dataflux/folder/copy_folder.hpp>
+#include <dataflux/transfer/remove_objects.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace dataflux_c {
+
+namespace {
+
+class copy_operation final : public typed_operation<dataflux::copy_folder_report> {
+ public:
+  using typed_operation::typed_operation;
+
+ protected:
+  void describe(dataflux_record& r) const override {
+    if (!value_) return;
+    r.size = value_->bytes;
+    r.index = value_->failed;
+  }
+  std::string make_json() const override {
+    if (!value_) return {};
+    dataflux::codec::json_writer w;
+    w.begin_object();
+    w.key("found").natural(value_->found);
+    w.key("copied").natural(value_->copied);
+    w.key("bytes").natural(value_->bytes);
+    w.key("already_there").natural(value_->already_there);
+    w.key("folders").natural(value_->folders);
+    w.key("removed").natural(value_->removed);
+    w.key("failed").natural(value_->failed);
+    w.key("failures").begin_array();
+    for (const dataflux::copy_failure& each : value_->failures) {
+      w.begin_object();
+      w.key("object").string(utf8_of(each.object));
+      w.key("path").string(utf8_of(each.path));
+      write_error(w, each.why);
+      w.end_object();
+    }
+    w.end_array();
+    w.key("not_removed").string(utf8_of(value_->not_removed));
+    w.end_object();
+    return std::move(w).take();
+  }
+};
+
+class removal_operation final : public typed_operation<dataflux::removed_objects> {
+ public:
+  using typed_operation::typed_operation;
+
+ protected:
+  void describe(dataflux_record& r) const override {
+    if (!value_) return;
+    r.size = value_->bytes;
+    r.index = value_->failed;
+  }
+  std::string make_json() const override {
+    if (!value_) return {};
+    dataflux::codec::json_writer w;
+    w.begin_object();
+    w.key("objects").natural(value_->objects);
+    w.key("bytes").natural(value_->bytes);
+    w.key("young").natural(value_->young);
+    w.key("failed").natural(value_->failed);
+    w.key("failures").begin_array();
+    for (const dataflux::failed_removal& each : value_->failures) {
+      w.begin_object();
+      w.key("object").string(utf8_of(each.name));
+      write_error(w, each.why);
+      w.end_object();
+    }
+    w.end_array();
+    w.end_object();
+    return std::move(w).take();
+  }
+};
+
+/// How far a copy is, of what is known to come.
+class copy_progress {
+ public:
+  copy_progress(std::shared_ptr<dataflux::event_ring> ring, std::string what,
+                const dataflux::copy_folder_request& request)
+      : ring_(std::move(ring)),
+        what_(std::move(what)),
+        bucket_(request.bucket),
+        prefix_(request.prefix) {}
+  void found(std::uint64_t bytes) noexcept { total_ += bytes; }
+  void moved(std::uint64_t bytes) noexcept {
+    const std::uint64_t done = done_ += bytes;
+    ring_->tell_progress(
+        {.what = what_, .bucket = bucket_, .object = prefix_, .done = done, .total = total_});
+  }
+
+ private:
+  const std::shared_ptr<dataflux::event_ring> ring_;
+  const std::string what_;
+  const std::string bucket_;
+  const std::string prefix_;
+  std::atomic<std::uint64_t> done_{0};
+  std::atomic<std::uint64_t> total_{0};
+};
+
+result<dataflux::copy_folder_request> request_of(const dataflux_folder_options& o) {
+  if (o.path == nullptr) return missing("path");
+  if (o.bucket == nullptr) return missing("bucket");
+  if (o.on_error > DATAFLUX_ON_ERROR_STOP) {
+    return error(errc::invalid_argument, "on_error is no DATAFLUX_ON_ERROR_*");
+  }
+  dataflux::copy_folder_request r;
+  r.path = o.path;
+  r.bucket = o.bucket;
+  r.prefix = text_of(o.prefix);
+  r.resume = o.resume != 0;
+  r.dry_run = o.dry_run != 0;
+  r.delete_extra = o.delete_extra != 0;
+  r.on_error = o.on_error == DATAFLUX_ON_ERROR_STOP ? dataflux::copy_on_error::stop
+                                                    : dataflux::copy_on_error::go_on;
+  r.max_failures = static_cast<std::size_t>(o.max_failures);
+  r.limits.timeout = duration_of(o.timeout_ns);
+  return r;
+}
+
+/// Copies a folder by `start`, which gives the operation.
+template <class Start>
+result<void> begin_copy(dataflux_client* client, const dataflux_folder_options* options,
+                        const char* what, dataflux_queue* queue, std::uint64_t tag,
+                        dataflux_operation** out, Start start) {
+  if (out != nullptr) *out = nullptr;
+  const auto o = options_of(options);
+  if (!o) return o.error();
+  auto r = request_of(*o);
+  if (!r) return std::move(r).error();
+  auto ring = progress_ring(client, o->progress != 0);
+  if (!ring) return std::move(ring).error();
+  if (*ring != nullptr) {
+    const auto how_far = std::make_shared<copy_progress>(*std::move(ring), what, *r);
+    r->found = [how_far](std::uint64_t, std::uint64_t bytes) { how_far->found(bytes); };
+    r->progress = [how_far](std::uint64_t bytes) { how_far->moved(bytes); };
+  }
+  return begin_operation<copy_operation>(client, queue, tag, out, [&](client_state& c) {
+    r->observer = c.events.get();
+    return start(c.context, *std::move(r));
+  });
+}
+
+result<dataflux::remove_objects_request> request_of(const dataflux_remove_prefix_options& o) {
+  if (o.bucket == nullptr) return missing("bucket");
+  if (o.prefix == nullptr) return missing("prefix");
+  dataflux::remove_objects_request r;
+  r.bucket = o.bucket;
+  r.prefix = o.prefix;
+  r.for_good = o.for_good != 0;
+  if (o.older_than_ns != 0) r.older_than = dataflux::duration(o.older_than_ns);
+  r.dry_run = o.dry_run != 0;
+  r.max_failures = static_cast<std::size_t>(o.max_failures);
+  r.limits.timeout = duration_of(o.timeout_ns);
+  return r;
+}
+
+}  // namespace
+
+}  // namespace dataflux_c
+
+using dataflux_c::client_state;
+using dataflux_c::guarded;
+using dataflux_c::result;
+
+void dataflux_folder_options_init(dataflux_folder_options* options) {
+  dataflux_c::init_options(options);
+}
+void dataflux_remove_prefix_options_init(dataflux_remove_prefix_options* options) {
+  dataflux_c::init_options(options);
+}
+
+dataflux_status dataflux_upload_folder(dataflux_client* client,
+                                       const dataflux_folder_options* options,
+                                       dataflux_queue* queue, uint64_t tag,
+                                       dataflux_operation** out, dataflux_error** err) {
+  return guarded(err, [&] {
+    return dataflux_c::begin_copy(client, options, "upload", queue, tag, out,
+                                  dataflux::submit_upload_folder);
+  });
+}
+
+dataflux_status dataflux_download_folder(dataflux_client* client,
+                                         const dataflux_folder_options* options,
+                                         dataflux_queue* queue, uint64_t tag,
+                                         dataflux_operation** out, dataflux_error** err) {
+  return guarded(err, [&] {
+    return dataflux_c::begin_copy(client, options, "download", queue, tag, out,
+                                  dataflux::submit_download_folder);
+  });
+}
+
+dataflux_status dataflux_remove_prefix(dataflux_client* client,
+                                       const dataflux_remove_prefix_options* options,
+                                       dataflux_queue* queue, uint64_t tag,
+                                       dataflux_operation** out, dataflux_error** err) {
+  return guarded(err, [&]() -> result<void> {
+    if (out != nullptr) *out = nullptr;
+    const auto o = dataflux_c::options_of(options);
+    if (!o) return o.error();
+    auto r = dataflux_c::request_of(*o);
+    if (!r) return std::move(r).error();
+    auto ring = dataflux_c::progress_ring(client, o->progress != 0);
+    if (!ring) return std::move(ring).error();
+    if (*ring != nullptr) {
+      r->progress = [to = *std::move(ring), bucket = r->bucket,
+                     prefix = *r->prefix](const dataflux::removal_progress& p) {
+        to->tell_progress(
+            {.what = "remove", .bucket = bucket, .object = prefix, .done = p.objects});
+      };
+    }
+    return dataflux_c::begin_operation<dataflux_c::removal_operation>(
+        client, queue, tag, out,
+        [&](client_state& c) { return dataflux::submit_remove_objects(*c.client, *std::move(r)); });
+  });
+}
