@@ -538,8 +538,8 @@ DATAFLUX_API void dataflux_getter_free(dataflux_getter* getter);
 /* These give what dataflux_stat() does, of the object that is made or changed.
  *
  * One that names no condition for what it makes is not sent again when its reply is lost, since it
- * may have been carried out: it fails with DATAFLUX_UNAVAILABLE. Conditions make it safe to repeat:
- * generation_match of the target, and metageneration_match for dataflux_patch(). */
+ * may have been carried out: it fails. Conditions make it safe to repeat: generation_match of the
+ * target, and metageneration_match for dataflux_patch(). */
 
 /* Copies an object within the service, however large: to another name, bucket, storage class or
  * key. `source`: bucket, object, generation and conditions; `target`: bucket, object, conditions of
