@@ -958,6 +958,148 @@ DATAFLUX_API dataflux_status dataflux_reader_read_ranges(dataflux_reader* reader
 /* Reads that are under way go on. */
 DATAFLUX_API void dataflux_reader_free(dataflux_reader* reader);
 
+/* ---- Sets ------------------------------------------------------------------------------------ */
+
+/* Many objects below one prefix, written by many writers, in one process or many, and committed
+ * together by one more object, the last. Until that is there nobody trusts the others; once it is
+ * there the set is complete.
+ *
+ * One of those who save begins the set, before all else. Each opens its member, writes and commits
+ * it, and sends its record, a text, to the one who commits the set. Who loads opens the set, which
+ * is refused unless every member is as it was written.
+ *
+ * A set is a handle on client, bucket and prefix. Nothing is sent to make one. Any thread. */
+typedef struct dataflux_set dataflux_set;
+
+/* Where sets are, and how long each call may take. */
+typedef struct dataflux_set_options {
+  size_t struct_size;
+  const char* bucket;
+  const char* prefix; /* a folder, with or without its slash */
+  int64_t timeout_ns; /* of each call but those of members; 0 = none */
+} dataflux_set_options;
+
+DATAFLUX_API void dataflux_set_options_init(dataflux_set_options* options);
+
+DATAFLUX_API dataflux_status dataflux_set_create(dataflux_client* client,
+                                                 const dataflux_set_options* options,
+                                                 dataflux_set** out, dataflux_error** err);
+
+#define DATAFLUX_UNFINISHED_REFUSE 0  /* what an earlier save has left is an error */
+#define DATAFLUX_UNFINISHED_REPLACE 1 /* it is removed */
+
+/* Makes sure that nothing is in the way. What others of this save have written already counts as an
+ * earlier save's, so all wait for its end. DATAFLUX_ALREADY_EXISTS if the set is committed, and for
+ * what was left. JSON: as dataflux_remove_sets(). */
+DATAFLUX_API dataflux_status dataflux_set_begin(dataflux_set* set, uint32_t unfinished,
+                                                dataflux_queue* queue, uint64_t tag,
+                                                dataflux_operation** out, dataflux_error** err);
+/* Opens the writer of a member, which is created and never replaced: its commit says
+ * DATAFLUX_ALREADY_EXISTS. Then dataflux_operation_take_writer(). Of the options bucket, object and
+ * conditions are NULL, and their timeout_ns is the member's; NULL = all defaults. */
+DATAFLUX_API dataflux_status dataflux_set_open_member(dataflux_set* set, const char* name,
+                                                      const dataflux_writer_options* options,
+                                                      dataflux_queue* queue, uint64_t tag,
+                                                      dataflux_operation** out,
+                                                      dataflux_error** err);
+/* The record of a member, by the operation of its dataflux_writer_commit(): one line of JSON, for
+ * dataflux_set_commit() here or in another process. Give it to dataflux_text_free(). */
+DATAFLUX_API dataflux_status dataflux_set_record(const dataflux_set* set, dataflux_operation* op,
+                                                 char** out, dataflux_error** err);
+
+typedef struct dataflux_set_commit_options {
+  size_t struct_size;
+  const char* const* records; /* record_count texts of dataflux_set_record(), in any order */
+  size_t record_count;
+  const char* last; /* the last object's name, without a slash; NULL = ".dataflux-complete" */
+  const void* data; /* its bytes, lent until the operation has ended */
+  size_t size;      /* of `data` */
+} dataflux_set_commit_options;
+
+DATAFLUX_API void dataflux_set_commit_options_init(dataflux_set_commit_options* options);
+
+/* Commits. Members that are missing or have changed are DATAFLUX_DATA_LOSS; a set that is committed
+ * already, DATAFLUX_ALREADY_EXISTS; what is wrong with a record is found before any request. After
+ * a failure the set is not committed. The record has the bytes of all members, and the generation
+ * of the last object. JSON: "last" as of dataflux_stat(), "manifest", "members" and "bytes". */
+DATAFLUX_API dataflux_status dataflux_set_commit(dataflux_set* set,
+                                                 const dataflux_set_commit_options* options,
+                                                 dataflux_queue* queue, uint64_t tag,
+                                                 dataflux_operation** out, dataflux_error** err);
+
+/* Checks whether the set is complete, and opens it. `last`: the last object's name; NULL = the one
+ * that is there. DATAFLUX_FAILED_PRECONDITION if there is none, or several; DATAFLUX_DATA_LOSS says
+ * what is missing or has changed. The record has the bytes of all members. */
+DATAFLUX_API dataflux_status dataflux_set_open(dataflux_set* set, const char* last,
+                                               dataflux_queue* queue, uint64_t tag,
+                                               dataflux_operation** out, dataflux_error** err);
+/* Opens the newest complete set below the prefix, by the time of its commit. DATAFLUX_NOT_FOUND
+ * when there is none. */
+DATAFLUX_API dataflux_status dataflux_latest_set(dataflux_client* client,
+                                                 const dataflux_set_options* options,
+                                                 dataflux_queue* queue, uint64_t tag,
+                                                 dataflux_operation** out, dataflux_error** err);
+DATAFLUX_API void dataflux_set_free(dataflux_set* set);
+
+/* A complete set as it was when it was opened. Any thread. */
+typedef struct dataflux_set_reader dataflux_set_reader;
+
+/* Once, of an operation of dataflux_set_open() or dataflux_latest_set() that has ended well. */
+DATAFLUX_API dataflux_status dataflux_operation_take_set_reader(dataflux_operation* op,
+                                                                dataflux_set_reader** out,
+                                                                dataflux_error** err);
+/* What is in it: "prefix", "last", "committed", "bytes", and "members" in order of names, each with
+ * "name", "size", "generation" and "crc32c" in the forms of the service. Lives as long as the
+ * handle. */
+DATAFLUX_API dataflux_status dataflux_set_reader_json(const dataflux_set_reader* set,
+                                                      const char** json, dataflux_error** err);
+/* Opens a member, or the last object, for reads: as it was when the set was opened, and each range
+ * compared. Then dataflux_operation_take_reader(). Of the options bucket and object are NULL,
+ * generation is 0; NULL = all defaults. DATAFLUX_NOT_FOUND for a name of neither. */
+DATAFLUX_API dataflux_status dataflux_set_reader_open(dataflux_set_reader* set, const char* name,
+                                                      const dataflux_reader_options* options,
+                                                      dataflux_queue* queue, uint64_t tag,
+                                                      dataflux_operation** out,
+                                                      dataflux_error** err);
+DATAFLUX_API void dataflux_set_reader_free(dataflux_set_reader* set);
+
+/* The sets below the prefix, which may be "" for the whole bucket. JSON: "complete", the oldest
+ * commit first; "damaged", each with "why"; "unfinished", each with "prefix", "objects", "bytes"
+ * and, where the service tells, "written". */
+DATAFLUX_API dataflux_status dataflux_list_sets(dataflux_client* client,
+                                                const dataflux_set_options* options,
+                                                dataflux_queue* queue, uint64_t tag,
+                                                dataflux_operation** out, dataflux_error** err);
+
+typedef struct dataflux_keep_last_options {
+  size_t struct_size;
+  const char* bucket;
+  const char* prefix; /* not empty */
+  uint64_t count;     /* complete sets that stay, the newest; 0 = 1 */
+  /* Unfinished sets for which nothing was written for longer go, too: choose more than a save
+   * takes. 0 = they stay. */
+  int64_t remove_unfinished_older_than_ns;
+  int64_t timeout_ns;
+} dataflux_keep_last_options;
+
+DATAFLUX_API void dataflux_keep_last_options_init(dataflux_keep_last_options* options);
+
+/* Removes the oldest complete sets, by the time of their commits. Killed at any moment, it leaves a
+ * set whole or no set. The record has the bytes that are gone. JSON: as dataflux_remove_sets(). */
+DATAFLUX_API dataflux_status dataflux_keep_last_sets(dataflux_client* client,
+                                                     const dataflux_keep_last_options* options,
+                                                     dataflux_queue* queue, uint64_t tag,
+                                                     dataflux_operation** out,
+                                                     dataflux_error** err);
+/* Removes all that lies below the prefix, which is not empty, last objects first. An object that
+ * could not be removed is no error: JSON has "objects", "bytes", "sets", the prefixes of sets that
+ * are gone, "failures", each with "name" and "why", and "spared", those not tried because of them.
+ */
+DATAFLUX_API dataflux_status dataflux_remove_sets(dataflux_client* client,
+                                                  const dataflux_set_options* options,
+                                                  dataflux_queue* queue, uint64_t tag,
+                                                  dataflux_operation** out, dataflux_error** err);
+
 /* ---- Events ---------------------------------------------------------------------------------- */
 
 /* A stream of what a client does, for programs that cannot be called from its threads: log lines,

@@ -15,6 +15,14 @@ void open_reader::describe(dataflux_record& r) const {
   r.generation = value_->generation();
 }
 
+dataflux::checkpoint_read_request reading_of(const dataflux_reader_options& o) {
+  dataflux::checkpoint_read_request r;
+  r.block = o.block;
+  r.cache = o.cache;
+  r.limits.timeout = duration_of(o.timeout_ns);
+  return r;
+}
+
 namespace {
 
 using dataflux::checkpoint_reader;
@@ -184,13 +192,10 @@ dataflux_status dataflux_reader_open(dataflux_client* client,
     if (!known) return known.error();
     if (known->bucket == nullptr) return missing("bucket");
     if (known->object == nullptr) return missing("object");
-    dataflux::checkpoint_read_request r;
+    auto r = dataflux_c::reading_of(*known);
     r.bucket = known->bucket;
     r.object = known->object;
     r.generation = known->generation;
-    r.block = known->block;
-    r.cache = known->cache;
-    r.limits.timeout = dataflux_c::duration_of(known->timeout_ns);
     return dataflux_c::begin_operation<dataflux_c::open_reader>(
         client, queue, tag, out,
         [&](client_state& c) {

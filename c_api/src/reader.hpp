@@ -19,6 +19,9 @@ class open_reader final : public typed_operation<dataflux::checkpoint_reader> {
   void describe(dataflux_record& r) const override;
 };
 
+/// All but which object.
+dataflux::checkpoint_read_request reading_of(const dataflux_reader_options& o);
+
 }  // namespace dataflux_c
 
 /// Reads that are under way share the reader.
