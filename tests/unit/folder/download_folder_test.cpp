@@ -354,6 +354,28 @@ TEST_CASE("download_folder: cancelled and late calls end soon, and leave whole f
   }
 }
 
+TEST_CASE("download_folder: a stop while the names come is no end of them", "[folder]") {
+  for (std::uint64_t nth = 1; nth <= 3; ++nth) {
+    INFO(nth);
+    folder_fixture w;
+    w.write("extra", "mine");
+    for (int i = 0; i < 2500; ++i) w.put("p/" + std::to_string(i), "x");
+    std::stop_source stop;
+    w.store.set_faults([&](dataflux::store_verb verb, std::string_view,
+                           std::uint64_t call) -> std::optional<dataflux::injected_fault> {
+      if (verb == dataflux::store_verb::list_page && call == nth) stop.request_stop();
+      return std::nullopt;
+    });
+    auto r = w.request();
+    r.limits.stop = stop.get_token();
+    r.delete_extra = true;
+    const auto done = w.down(r);
+    REQUIRE_FALSE(done);
+    CHECK(done.error().code() == errc::cancelled);
+    CHECK(w.files().count("extra") == 1);
+  }
+}
+
 TEST_CASE("download_folder: several pages, many folders", "[folder]") {
   folder_fixture w;
   folder_fixture::tree all;

@@ -94,6 +94,7 @@ class folder_copy : public coordinator<folder_copy> {
   virtual void finished() {}
 
  private:
+  error stop_error() const;
   void run_step(task step);
   void source_ended();
   void end();

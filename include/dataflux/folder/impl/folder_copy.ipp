@@ -62,8 +62,12 @@ DATAFLUX_INLINE void folder_copy::stop_heard() noexcept {
   coordinator::stop_heard();
 }
 
+DATAFLUX_INLINE error folder_copy::stop_error() const {
+  return error(errc::cancelled, "the caller asked to stop").with_bucket(request_.bucket);
+}
+
 DATAFLUX_INLINE void folder_copy::stop_asked() {
-  fail(error(errc::cancelled, "the caller asked to stop").with_bucket(request_.bucket));
+  fail(stop_error());
   advance();
 }
 
@@ -148,6 +152,8 @@ DATAFLUX_INLINE void folder_copy::advance() {
   while (std::exchange(again_, false)) {
     const bool all_begun = source_ended_ ? !removing_ || remove_extra() : turn();
     ended = all_begun && in_flight() == 0;
+    // A stop ends what is under way before it is told here.
+    if (ended && stopped()) give_up(stop_error());
     if (ended && !source_ended_) source_ended();
   }
   advancing_ = false;
