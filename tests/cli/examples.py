@@ -155,6 +155,11 @@ class Examples(unittest.TestCase):
                           "line 3: 14 bytes, crc32c e449570b"}, set(said.splitlines()))
         self.assertIn("missing", self.said_aside)
 
+    def test_c_04_checkpoint(self):
+        self.assertEqual("64 MiB, the same\n", self.run_it("c_04_checkpoint", BUCKET, "run/state"))
+        self.assertEqual("failed\n", self.run_it("c_04_checkpoint", "no-such-bucket", "o", status=1))
+        self.assertIn("not_found", self.said_aside)
+
 
 if __name__ == "__main__":
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
