@@ -50,7 +50,8 @@
  * DATAFLUX_FAILED_PRECONDITION. Freeing closes, and is the last thing done with a handle.
  *
  * Fork: in the child of a fork every handle of the parent answers DATAFLUX_FAILED_PRECONDITION at
- * once, and freeing it does nothing. The child makes a client of its own.
+ * once, and freeing it does nothing; but listings, manifests and changes are plain memory, and may
+ * be used and freed there. The child makes a client of its own.
  *
  * The library never prints, never exits, never installs a signal handler, and no C++ exception
  * leaves it. Where memory is short it answers DATAFLUX_RESOURCE_EXHAUSTED. Once loaded it stays:
@@ -291,8 +292,10 @@ DATAFLUX_API dataflux_status dataflux_operation_result(dataflux_operation* op,
  * operation. DATAFLUX_INVALID_ARGUMENT for one that gives nothing else. Any thread. */
 DATAFLUX_API dataflux_status dataflux_operation_json(dataflux_operation* op, const char** json,
                                                      dataflux_error** err);
-/* Lets go. One that is under way is cancelled and waited for: that takes milliseconds, and memory
- * of the caller's is his again. No record of it comes any more. */
+/* Lets go. One that is under way is cancelled and waited for, and memory of the caller's is his
+ * again. That takes milliseconds; of a commit, which cleans up behind itself, and of a step on a
+ * disk that has begun, as long as those take, up to a minute for each request. No record of it
+ * comes any more. */
 DATAFLUX_API void dataflux_operation_free(dataflux_operation* op);
 
 /* ---- Objects --------------------------------------------------------------------------------- */

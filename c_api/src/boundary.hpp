@@ -13,7 +13,9 @@
 #include <cstring>
 #include <exception>
 #include <new>
+#include <stdexcept>
 #include <string>
+#include <system_error>
 #include <utility>
 
 /// An error as C sees it: the texts that are put together live in it.
@@ -42,6 +44,19 @@ inline dataflux_status fail(dataflux_error** err, const error& e) noexcept {
   return static_cast<dataflux_status>(e.code());
 }
 
+/// Memory, threads or descriptors are short, or it is a fault of ours.
+inline errc errc_of(const std::exception& e) noexcept {
+  const bool short_of_some = dynamic_cast<const std::bad_alloc*>(&e) != nullptr ||
+                             dynamic_cast<const std::length_error*>(&e) != nullptr ||
+                             dynamic_cast<const std::system_error*>(&e) != nullptr;
+  return short_of_some ? errc::resource_exhausted : errc::internal;
+}
+inline error error_of(const std::exception& e) {
+  const bool of_memory =
+      errc_of(e) != errc::internal && dynamic_cast<const std::system_error*>(&e) == nullptr;
+  return error(errc_of(e), of_memory ? "out of memory" : e.what());
+}
+
 /// Runs `body`, which gives a result<void>, and turns whatever becomes of it into a status.
 template <class Body>
 dataflux_status guarded(dataflux_error** err, Body&& body) noexcept {
@@ -49,17 +64,11 @@ dataflux_status guarded(dataflux_error** err, Body&& body) noexcept {
     const result<void> outcome = body();
     if (outcome) return DATAFLUX_OK;
     return fail(err, outcome.error());
-  } catch (const std::bad_alloc&) {
-    try {
-      return fail(err, error(errc::resource_exhausted, "out of memory"));
-    } catch (...) {
-      return DATAFLUX_RESOURCE_EXHAUSTED;
-    }
   } catch (const std::exception& e) {
     try {
-      return fail(err, error(errc::internal, e.what()));
+      return fail(err, error_of(e));
     } catch (...) {
-      return DATAFLUX_INTERNAL;
+      return static_cast<dataflux_status>(errc_of(e));
     }
   } catch (...) {
     return DATAFLUX_INTERNAL;
@@ -71,10 +80,8 @@ template <class T, class Body>
 result<T> contained(Body&& body) {
   try {
     return body();
-  } catch (const std::bad_alloc&) {
-    return error(errc::resource_exhausted, "out of memory");
   } catch (const std::exception& e) {
-    return error(errc::internal, e.what());
+    return error_of(e);
   }
 }
 

@@ -133,10 +133,10 @@ dataflux::operation<listing_difference> submit_refresh(client_state& c, const ma
                                                        dataflux::refresh_options options) {
   return dataflux::start_operation<listing_difference>(options.limits, [&](auto done) {
     // Its rows are read first.
-    with_disk(std::move(done), [&store = *c.client, before, options](auto told) mutable {
+    with_disk(std::move(done), [client = c.client, before, options](auto told) mutable {
       const bool versions = before.description().versions;
       dataflux::start_refresh_manifest(
-          store, before, options,
+          *client, before, options,
           [told = std::move(told),
            versions](result<dataflux::refreshed_listing> refreshed) mutable {
             if (!refreshed) return told(std::move(refreshed).error());

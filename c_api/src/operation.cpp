@@ -4,7 +4,10 @@ namespace dataflux_c {
 
 /// Under the lock.
 bool operation_state::ended() {
-  if (!settled_ && begun_) settled_ = settle(failure_);
+  if (settled_ || !begun_) return settled_;
+  settled_ = settle(failure_);
+  // Now, since its value may be taken before the queue is asked.
+  if (settled_ && !failure_) describe(record_);
   return settled_;
 }
 
@@ -31,8 +34,8 @@ record_source::left operation_state::take(std::span<dataflux_record> into, std::
                                           queue_state& queue) {
   std::scoped_lock lock(mutex_);
   if (!ended()) return left::asleep;
-  dataflux_record& r = into[0] = end_record();
-  failure_ ? queue.fail(r, *failure_) : describe(r);
+  dataflux_record& r = into[0] = record_;
+  if (failure_) queue.fail(r, *failure_);
   ++count;
   return left::nothing;
 }

@@ -58,6 +58,7 @@ class operation_state : public queue_member {
   bool begun_{false};
   bool settled_{false};
   std::optional<error> failure_{};
+  dataflux_record record_{end_record()};
   std::string json_{};
   std::shared_ptr<dataflux::completion_queue> bell_{};  ///< of who waits; what calls it has it, too
 };

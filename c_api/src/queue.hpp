@@ -79,7 +79,9 @@ class queue_state {
 
 struct dataflux_queue : dataflux_c::handle {
   dataflux_queue() = default;
-  ~dataflux_queue() { state->close(); }
+  ~dataflux_queue() {
+    dataflux_c::quietly([this] { state->close(); });
+  }
   dataflux_queue(const dataflux_queue&) = delete;
   dataflux_queue& operator=(const dataflux_queue&) = delete;
   const std::shared_ptr<dataflux_c::queue_state> state{std::make_shared<dataflux_c::queue_state>()};

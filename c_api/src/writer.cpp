@@ -145,9 +145,10 @@ dataflux_status in_turn(dataflux_writer* writer, dataflux_error** err, Body body
   auto ended = writer_state::how::done;
   const dataflux_status status = guarded(err, [&]() -> result<void> {
     if (auto good = usable(writer, "writer"); !good) return good;
-    const writer_state::turn mine(*writer->state);
+    const auto state = writer->state;  // who hears of it may free the writer
+    const writer_state::turn mine(*state);
     if (auto good = mine.granted(); !good) return good;
-    auto outcome = body(*writer->state);
+    auto outcome = body(*state);
     if (!outcome) return std::move(outcome).error();
     ended = *outcome;
     return {};

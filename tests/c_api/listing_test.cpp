@@ -50,6 +50,28 @@ TEST_CASE("dataflux_list: all rows are there, in columns", "[c_api]") {
   }
 }
 
+TEST_CASE("dataflux_list: its record is there when its listing was taken before", "[c_api]") {
+  world w;
+  w.fill(20);
+  dataflux_list_options o;
+  dataflux_list_options_init(&o);
+  o.bucket = "bkt";
+  told why;
+  const queue_ptr queue = make_queue();
+  dataflux_operation* op = nullptr;
+  REQUIRE(dataflux_list(w.client.get(), &o, queue.get(), 3, &op, why) == DATAFLUX_OK);
+  const operation_ptr owner(op);
+  REQUIRE(dataflux_operation_wait(op, -1, why) == DATAFLUX_OK);
+  dataflux_listing* taken = nullptr;
+  REQUIRE(dataflux_operation_take_listing(op, &taken, why) == DATAFLUX_OK);
+  const listing_ptr listing(taken);
+  const auto records = next(queue);
+  REQUIRE(records.size() == 1);
+  CHECK(records[0].tag == 3);
+  CHECK(records[0].size == 20);
+  CHECK(records[0].flags == DATAFLUX_RECORD_END);
+}
+
 TEST_CASE("dataflux_list: filters", "[c_api]") {
   world w;
   for (const char* name : {"o/a.jpg", "o/b.jpg", "o/c.txt", "o/dir/"}) {

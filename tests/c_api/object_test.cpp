@@ -157,6 +157,26 @@ TEST_CASE("dataflux_stat: what is not asked for is not sent", "[c_api]") {
   CHECK(why.message() == "`fields` are for dataflux_stat()");
 }
 
+TEST_CASE("dataflux_get_one: a slice may be of any size", "[c_api]") {
+  world w;
+  w.server.put("bkt", "o", "12345");
+  const auto o = world::object("o");
+  for (const std::uint64_t slice : {std::uint64_t{1}, ~std::uint64_t{0} - 1, ~std::uint64_t{0}}) {
+    auto options = w.options();
+    options.slice = slice;
+    const client_ptr client = world::make_client(options);
+    told why;
+    std::array<char, 5> memory{};
+    CHECK(outcome(
+              [&](dataflux_operation** op, dataflux_error** err) {
+                return dataflux_get_one(client.get(), &o, 0, memory.data(), memory.size(), nullptr,
+                                        0, op, err);
+              },
+              why) == DATAFLUX_OK);
+    CHECK(std::string_view(memory.data(), memory.size()) == "12345");
+  }
+}
+
 TEST_CASE("dataflux_stat and its like: bad input is answered before any request", "[c_api]") {
   world w;
   told why;

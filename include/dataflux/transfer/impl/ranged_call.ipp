@@ -26,7 +26,8 @@ DATAFLUX_INLINE ranged_call::ranged_call(read_engine& engine, ranged_read_reques
       into_(into),
       object_crc32c_(request_.crc32c) {
   const std::uint64_t slice = std::max<std::uint64_t>(request_.slice, 1);
-  checksums_.resize(static_cast<std::size_t>((into.size() + slice - 1) / slice));
+  const std::uint64_t rest = into.size() % slice == 0 ? 0 : 1;
+  checksums_.resize(static_cast<std::size_t>(into.size() / slice + rest));
   summary_.generation = request_.generation;
 }
 
