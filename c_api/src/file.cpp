@@ -98,23 +98,14 @@ dataflux::download_file_request download_of(const dataflux_download_file_options
 }
 
 result<dataflux::upload_file_request> upload_of(const dataflux_upload_file_options& o) {
-  const auto conditions = conditions_of(o.conditions);
-  if (!conditions) return conditions.error();
-  auto attributes = attributes_of(o.attributes);
-  if (!attributes) return std::move(attributes).error();
-  dataflux::preconditions others = *conditions;
-  others.if_generation_match.reset();
-  if (others.any()) {
-    return error(errc::unimplemented,
-                 "an upload takes no condition but DATAFLUX_IF_GENERATION_MATCH");
-  }
   dataflux::upload_file_request r;
+  if (auto good = put_target(o.attributes, o.conditions, r.upload); !good) {
+    return std::move(good).error();
+  }
   r.path = o.path;
   r.resume = o.resume != 0;
   r.upload.bucket = o.bucket;
   r.upload.object = o.object;
-  r.upload.attributes = *std::move(attributes);
-  r.upload.if_generation_match = conditions->if_generation_match;
   r.upload.limits.timeout = duration_of(o.timeout_ns);
   return r;
 }

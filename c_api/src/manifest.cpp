@@ -56,10 +56,6 @@ class changes_operation final : public typed_operation<listing_difference> {
     if (value_) r.size = value_->later.rows->size();
   }
 };
-class save_operation final : public typed_operation<void> {
- public:
-  using typed_operation::typed_operation;
-};
 
 /// Where a manifest is: a file, if its path is not empty, or an object.
 struct place {
@@ -203,12 +199,13 @@ dataflux_status dataflux_manifest_save(dataflux_client* client,
                 *listing->description, *listing->rows);
           });
     }
-    return begin_operation<dataflux_c::save_operation>(client, queue, tag, out, [&](client_state&) {
-      return dataflux_c::submit_with_disk<void>(
-          [path = to->path, description = *listing->description, rows = listing->rows] {
-            return dataflux::save_manifest(path, description, *rows);
-          });
-    });
+    return begin_operation<dataflux_c::typed_operation<void>>(
+        client, queue, tag, out, [&](client_state&) {
+          return dataflux_c::submit_with_disk<void>(
+              [path = to->path, description = *listing->description, rows = listing->rows] {
+                return dataflux::save_manifest(path, description, *rows);
+              });
+        });
   });
 }
 

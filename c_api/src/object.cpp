@@ -107,6 +107,19 @@ result<dataflux::object_attributes> attributes_of(const dataflux_attributes* giv
   return a;
 }
 
+result<void> put_target(const dataflux_attributes* attributes,
+                        const dataflux_conditions* conditions, dataflux::upload_request& into) {
+  auto made = attributes_of(attributes);
+  if (!made) return std::move(made).error();
+  into.attributes = *std::move(made);
+  auto known = conditions_of(conditions);
+  if (!known) return std::move(known).error();
+  into.if_generation_match = std::exchange(known->if_generation_match, std::nullopt);
+  if (!known->any()) return {};
+  return error(errc::unimplemented,
+               "an upload takes no condition but DATAFLUX_IF_GENERATION_MATCH");
+}
+
 namespace {
 
 class read_operation final : public typed_operation<dataflux::ranged_read_summary> {
@@ -121,11 +134,6 @@ class read_operation final : public typed_operation<dataflux::ranged_read_summar
     r.crc32c = value_->crc32c;
     if (value_->verified) r.flags |= DATAFLUX_RECORD_VERIFIED;
   }
-};
-
-class remove_operation final : public typed_operation<void> {
- public:
-  using typed_operation::typed_operation;
 };
 
 }  // namespace
@@ -199,7 +207,7 @@ dataflux_status dataflux_remove(dataflux_client* client, const dataflux_object_o
                                 dataflux_error** err) {
   return guarded(err, [&]() -> result<void> {
     if (out != nullptr) *out = nullptr;
-    return dataflux_c::begin_call<dataflux_c::remove_operation>(
+    return dataflux_c::begin_call<dataflux_c::typed_operation<void>>(
         client, request_of<dataflux::remove_request>(options), queue, tag, out);
   });
 }

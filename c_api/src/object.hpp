@@ -5,6 +5,7 @@
 #include <dataflux/codec/detail/json_writer.hpp>
 #include <dataflux/store/object_metadata.hpp>
 #include <dataflux/store/requests.hpp>
+#include <dataflux/transfer/upload_request.hpp>
 
 #include <string>
 #include <utility>
@@ -16,6 +17,9 @@ void write_object(dataflux::codec::json_writer& w, const dataflux::object_metada
 std::string json_of(const dataflux::object_metadata& o);
 result<dataflux::preconditions> conditions_of(const dataflux_conditions* given);
 result<dataflux::object_attributes> attributes_of(const dataflux_attributes* given);
+/// What an upload makes, and of the conditions the one that it knows.
+result<void> put_target(const dataflux_attributes* attributes,
+                        const dataflux_conditions* conditions, dataflux::upload_request& into);
 
 /// A call that gives what is known of an object.
 class object_operation final : public typed_operation<dataflux::object_metadata> {

@@ -111,16 +111,7 @@ std::string commit_operation::make_json() const {
 
 result<dataflux::upload_request> upload_of(const dataflux_writer_options& o) {
   dataflux::upload_request r;
-  auto attributes = attributes_of(o.attributes);
-  if (!attributes) return std::move(attributes).error();
-  r.attributes = *std::move(attributes);
-  const auto conditions = conditions_of(o.conditions);
-  if (!conditions) return conditions.error();
-  if (conditions->if_generation_not_match || conditions->if_metageneration_match ||
-      conditions->if_metageneration_not_match) {
-    return error(errc::unimplemented, "a writer knows DATAFLUX_IF_GENERATION_MATCH alone");
-  }
-  r.if_generation_match = conditions->if_generation_match;
+  if (auto good = put_target(o.attributes, o.conditions, r); !good) return std::move(good).error();
   if (o.size_hint != 0) r.size_hint = o.size_hint;
   r.part_size = o.part_size;
   r.limits.timeout = duration_of(o.timeout_ns);
@@ -128,11 +119,6 @@ result<dataflux::upload_request> upload_of(const dataflux_writer_options& o) {
 }
 
 namespace {
-
-class abort_operation final : public typed_operation<void> {
- public:
-  using typed_operation::typed_operation;
-};
 
 result<dataflux::bytes_view> bytes_of(const void* data, size_t size) {
   if (data == nullptr && size > 0) return missing("data");
@@ -256,7 +242,7 @@ dataflux_status dataflux_writer_abort(dataflux_writer* writer, dataflux_queue* q
                                       dataflux_operation** out, dataflux_error** err) {
   if (out != nullptr) *out = nullptr;
   return dataflux_c::in_turn(writer, err, [&](writer_state& w) -> write_end {
-    auto begun = dataflux_c::begin_operation<dataflux_c::abort_operation>(
+    auto begun = dataflux_c::begin_operation<dataflux_c::typed_operation<void>>(
         w.client, queue, tag, out,
         [&](dataflux_c::client_state&) { return w.writer().submit_abort(); });
     if (!begun) return std::move(begun).error();

@@ -39,15 +39,6 @@ operation_ptr ended(Begin begin, dataflux_status expected = DATAFLUX_OK,
   return owner;
 }
 
-inline std::string json_text(const operation_ptr& op) {
-  told why;
-  const char* json = nullptr;
-  const dataflux_status status = dataflux_operation_json(op.get(), &json, why);
-  INFO(why.text());
-  REQUIRE(status == DATAFLUX_OK);
-  return json;
-}
-
 inline dataflux_writer_options writer_of(const char* object) {
   dataflux_writer_options o;
   dataflux_writer_options_init(&o);

@@ -123,7 +123,7 @@ TEST_CASE("dataflux_set: what is saved is loaded", "[c_api]") {
   const operation_ptr done = commit_set(set, records, ".metadata", "index", DATAFLUX_OK, &r);
   CHECK(r.size == large.size() + 3);
   CHECK(r.generation > 0);
-  const std::string made = json_text(done);
+  const std::string made = json_of(done);
   INFO(made);
   CHECK(has(made, R"({"last":{"bucket":"bkt","name":"run/step-1/.metadata","size":"5")"));
   CHECK(has(made, R"("manifest":"run/step-1/.dataflux-set-)"));
@@ -162,7 +162,7 @@ TEST_CASE("dataflux_set_begin: what an earlier save has left", "[c_api]") {
   const set_ptr set = make_set(w.client, "run/step-1/");
   save_member(set, "rank-0", "abc");
   begin(set, DATAFLUX_UNFINISHED_REFUSE, DATAFLUX_ALREADY_EXISTS);
-  const std::string json = json_text(begin(set, DATAFLUX_UNFINISHED_REPLACE));
+  const std::string json = json_of(begin(set, DATAFLUX_UNFINISHED_REPLACE));
   INFO(json);
   CHECK(has(json, R"({"objects":1,"bytes":"3",)"));
   CHECK_FALSE(w.server.get("bkt", "run/step-1/rank-0"));
@@ -176,7 +176,7 @@ TEST_CASE("dataflux_list_sets, dataflux_latest_set, dataflux_keep_last_sets, dat
   save_member(make_set(w.client, "run/step-4"), "rank-0", "unfinished");
   const auto list = [&] {
     const auto o = below("run");
-    return json_text(ended([&](auto queue, auto tag, auto op, auto err) {
+    return json_of(ended([&](auto queue, auto tag, auto op, auto err) {
       return dataflux_list_sets(w.client.get(), &o, queue, tag, op, err);
     }));
   };
@@ -197,7 +197,7 @@ TEST_CASE("dataflux_list_sets, dataflux_latest_set, dataflux_keep_last_sets, dat
   keep.prefix = "run";
   keep.count = 2;
   dataflux_record r{};
-  json = json_text(ended(
+  json = json_of(ended(
       [&](auto queue, auto tag, auto op, auto err) {
         return dataflux_keep_last_sets(w.client.get(), &keep, queue, tag, op, err);
       },
@@ -211,7 +211,7 @@ TEST_CASE("dataflux_list_sets, dataflux_latest_set, dataflux_keep_last_sets, dat
 
   w.server.put("bkt", "run/step-2/rank-0", "overwritten");
   CHECK(has(list(), R"("damaged":[{"prefix":"run/step-2/")"));
-  json = json_text(ended([&](auto queue, auto tag, auto op, auto err) {
+  json = json_of(ended([&](auto queue, auto tag, auto op, auto err) {
     return dataflux_remove_sets(w.client.get(), &below_run, queue, tag, op, err);
   }));
   CHECK(has(json, R"("run/step-3/")"));

@@ -98,7 +98,7 @@ TEST_CASE("dataflux_writer: what is written is there, by one request or in parts
   CHECK(r.crc32c == crc_of(body));
   CHECK(r.generation > 0);
   CHECK(w.server.get("bkt", "run/state") == body);
-  const std::string json = json_text(made);
+  const std::string json = json_of(made);
   INFO(json);
   CHECK(has(json, R"({"object":{"bucket":"bkt","name":"run/state",)"));
   CHECK(has(json, R"("contentType":"application/x-state")"));

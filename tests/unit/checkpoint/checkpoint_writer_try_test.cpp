@@ -1,3 +1,4 @@
+#include "tags_told.hpp"
 #include "writer_fixture.hpp"
 
 #include <dataflux/checkpoint/checkpoint_writer.hpp>
@@ -9,7 +10,6 @@
 #include <support/store_fixture.hpp>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -64,17 +64,7 @@ struct fixture : transfer_fixture<> {
     });
   }
   /// The tags that the queue was told since the last call, all of them with ok.
-  std::vector<std::uint64_t> told() {
-    std::vector<std::uint64_t> tags;
-    std::array<dataflux::completion_event, 4> events;
-    while (const std::size_t count = queue.next(events, 0s)) {
-      for (const auto& event : std::span(events).first(count)) {
-        CHECK(event.code == errc::ok);
-        tags.push_back(event.tag);
-      }
-    }
-    return tags;
-  }
+  std::vector<std::uint64_t> told() { return tags_told(queue); }
   /// Until the queue is told something.
   std::vector<std::uint64_t> hear() {
     for (;;) {
