@@ -418,7 +418,7 @@ TEST_CASE("checkpoint_writer: a wait for room ends by a deadline, a stop and a f
       });
       int returned = 0;
       w.run([&] {
-        auto writer = checkpoint_writer::open(w.context, w.request());
+        auto writer = checkpoint_writer::open(w.context, writer_fixture::request());
         REQUIRE(writer);
         const auto write = [&](dataflux::call_limits limits) {
           const auto rest = as_bytes(body).subspan(static_cast<std::size_t>(writer->written()));

@@ -129,22 +129,22 @@ TEST_CASE("offset_writer: a try takes up to the first part that is not begun", "
   fixture w(8 * part);
   const std::string body = pattern(3 * part);
   auto writer = w.open(body.size());
-  CHECK(*w.try_write(writer, body, 0, 0) == 0);
+  CHECK(*fixture::try_write(writer, body, 0, 0) == 0);
   writer.notify(w.queue, 1);
   CHECK(w.told() == std::vector<std::uint64_t>{1});  // nothing is asked for
-  CHECK(*w.try_write(writer, body, part / 2, part) == 0);
-  CHECK(*w.try_write(writer, body, part / 2, part) == 0);
+  CHECK(*fixture::try_write(writer, body, part / 2, part) == 0);
+  CHECK(*fixture::try_write(writer, body, part / 2, part) == 0);
   writer.notify(w.queue, 2);
   CHECK(w.told().empty());
   w.clock.run();
   CHECK(w.told() == std::vector<std::uint64_t>{2});
   CHECK(w.context.state()->uploads.memory.held() == part);  // asked for once
-  CHECK(*w.try_write(writer, body, part / 2, part) == part / 2);
+  CHECK(*fixture::try_write(writer, body, part / 2, part) == part / 2);
   CHECK(writer.written() == part / 2);
   w.clock.run();
   // What is written is not written again; bytes of others are where a try ends.
-  CHECK(w.try_write(writer, body, part - 1, 2).error().code() == errc::invalid_argument);
-  CHECK(w.try_write(writer, body, body.size() - 1, 1).value() == 0);
+  CHECK(fixture::try_write(writer, body, part - 1, 2).error().code() == errc::invalid_argument);
+  CHECK(fixture::try_write(writer, body, body.size() - 1, 1).value() == 0);
   CHECK(writer.try_write_at(body.size(), dataflux::as_bytes("x")).error().code() ==
         errc::out_of_range);
   CHECK(w.end(writer.submit_commit()).error().code() == errc::failed_precondition);  // a gap
@@ -153,7 +153,7 @@ TEST_CASE("offset_writer: a try takes up to the first part that is not begun", "
   REQUIRE(w.end(writer.submit_commit()));
   writer.notify(w.queue, 3);
   CHECK(w.told() == std::vector<std::uint64_t>{3});
-  CHECK(w.try_write(writer, body, 0, 1).error().code() == errc::failed_precondition);
+  CHECK(fixture::try_write(writer, body, 0, 1).error().code() == errc::failed_precondition);
   CHECK(w.content() == body);
   w.clean();
 }
@@ -163,10 +163,10 @@ TEST_CASE("offset_writer: a try is told when all memory is begun parts", "[check
   const std::string body = pattern(5 * part);
   auto writer = w.open(body.size());
   for (const std::size_t i : {0U, 1U, 2U}) w.write(writer, body, i * part, 10);
-  CHECK(*w.try_write(writer, body, 3 * part, 10) == 0);
+  CHECK(*fixture::try_write(writer, body, 3 * part, 10) == 0);
   writer.notify(w.queue, 7);
   CHECK(w.hear() == std::vector<std::uint64_t>{7});
-  const auto refused = w.try_write(writer, body, 3 * part, 10);
+  const auto refused = fixture::try_write(writer, body, 3 * part, 10);
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code() == errc::resource_exhausted);
   CHECK(refused.error().message().find("part 1 (bytes [0, 262144)), 2 (") != std::string::npos);
@@ -243,7 +243,7 @@ TEST_CASE("offset_writer: a deadline and a cancel end commit and abort", "[check
     CHECK_FALSE(commit.poll());
     if (cancels) commit.cancel();
     CHECK(w.end(commit).error().code() == why);
-    CHECK(w.try_write(writer, body, 0, 1).error().code() == why);
+    CHECK(fixture::try_write(writer, body, 0, 1).error().code() == why);
     CHECK(w.content() == "old");
     w.clean();
 
