@@ -186,7 +186,9 @@ class checkpoint_set {
   /// members that are missing or have changed; already_exists if the set is committed: remove it
   /// first. Over a set: aborted if somebody else has committed or removed it since begin_over(),
   /// and already_exists for a last object that is no set's; members stay after that.
-  /// invalid_argument for another name than that of the last object which is replaced.
+  /// invalid_argument for another name than that of the last object which is replaced. data_loss of
+  /// the last object, if the service keeps other bytes than it was sent: the client removes it, and
+  /// no set is left, as the message says.
   ///
   /// After any error the set is not committed, and what was written for it is removed; if
   /// that is not certain, because the service cannot be asked or a request that nobody has answered

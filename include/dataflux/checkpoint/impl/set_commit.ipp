@@ -177,6 +177,10 @@ DATAFLUX_INLINE void set_commit::verify(error why, const result<object_metadata>
   const std::int64_t there = found ? found->generation : 0;
   if ((found || gone) && there != save_.last_generation) {
     // By its condition our request is refused, whenever it comes.
+    if (over() && gone && why.code() == errc::data_loss) {
+      why.with_message(why.message() + "; the set that was to be replaced is gone with it");
+      return remove_manifest(std::move(why));
+    }
     return remove_manifest(over() ? overtaken(found.has_value()) : committed_already(last_.name));
   }
   // A request that nobody has answered may still be carried out, after the stat.
