@@ -18,6 +18,7 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace save_over_test {
@@ -64,7 +65,7 @@ dataflux::result<dataflux::committed_set> save(const checkpoint_set& set, std::s
 }
 
 struct harness {
-  harness() : server({.threads = 2}), client(nullptr) {
+  harness() : server({.threads = 2}) {
     server.create_bucket("bkt");
     client = impatient_client(server);
     context.emplace(*client);
@@ -90,7 +91,7 @@ struct harness {
   }
 
   emulator::server server;
-  std::shared_ptr<gcs::client> client;
+  std::shared_ptr<gcs::client> client{};
   std::optional<dataflux::transfer_context> context{};
 };
 

@@ -4,7 +4,9 @@
 
 #include "set_fixture.hpp"
 
-#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <span>
 
 namespace save_over_test {
 
