@@ -1,6 +1,7 @@
 #include <dataflux/checkpoint/impl/checked_ranges.ipp>
 #include <dataflux/checkpoint/impl/checkpoint_reader.ipp>
 #include <dataflux/checkpoint/impl/checkpoint_set.ipp>
+#include <dataflux/checkpoint/impl/checkpoint_set_reader.ipp>
 #include <dataflux/checkpoint/impl/checkpoint_sets.ipp>
 #include <dataflux/checkpoint/impl/checkpoint_writer.ipp>
 #include <dataflux/checkpoint/impl/claimed_ranges.ipp>
@@ -16,6 +17,7 @@
 #include <dataflux/checkpoint/impl/reader_loads.ipp>
 #include <dataflux/checkpoint/impl/reader_state.ipp>
 #include <dataflux/checkpoint/impl/record_text.ipp>
+#include <dataflux/checkpoint/impl/save_over.ipp>
 #include <dataflux/checkpoint/impl/set_commit.ipp>
 #include <dataflux/checkpoint/impl/set_manifest.ipp>
 #include <dataflux/checkpoint/impl/set_removal.ipp>

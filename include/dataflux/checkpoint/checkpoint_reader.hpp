@@ -42,6 +42,8 @@ struct checkpoint_read_request {
   std::uint64_t read_ahead{48ULL << 20U};
   /// Of opening.
   call_limits limits{};
+  /// Added to the message of a not_found of `generation`: what the caller may do then.
+  std::string advice_if_it_is_gone{};
 };
 
 /// One of many ranges that are read by one call: the bytes from `offset` on, as many as there is

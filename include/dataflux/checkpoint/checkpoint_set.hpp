@@ -1,9 +1,10 @@
 #pragma once
 
 #include <dataflux/bytes.hpp>
-#include <dataflux/checkpoint/checkpoint_reader.hpp>
 #include <dataflux/checkpoint/checkpoint_writer.hpp>
+#include <dataflux/checkpoint/detail/checkpoint_set_reader.hpp>
 #include <dataflux/checkpoint/detail/member_record.hpp>
+#include <dataflux/checkpoint/detail/save_over.hpp>
 #include <dataflux/deadline.hpp>
 #include <dataflux/exec/operation.hpp>
 #include <dataflux/result.hpp>
@@ -13,7 +14,6 @@
 #include <dataflux/transfer/transfer_context.hpp>
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -53,17 +53,6 @@ enum class member_match : std::uint8_t {
   generation,
 };
 
-struct checkpoint_set_info {
-  /// With its slash, such as "run/step-10/".
-  std::string prefix{};
-  /// Below the prefix.
-  std::string last{};
-  /// When the last object was created, by the service's clock.
-  std::optional<timestamp> committed{};
-  std::uint64_t members{0};
-  std::uint64_t bytes{0};  ///< of members
-};
-
 struct removal_report {
   std::uint64_t objects{0};
   std::uint64_t bytes{0};
@@ -83,42 +72,9 @@ struct committed_set {
   std::string manifest{};
   std::uint64_t members{0};
   std::uint64_t bytes{0};  ///< of members
-};
-
-namespace detail {
-struct open_set;
-}
-
-/// A complete set as it was when it was opened: its last object and its manifest were there and
-/// whole, and every member had the size and CRC32C that the manifest tells. From then on the
-/// generations that were found are meant, in records and reads.
-///
-/// Lifetime: a handle: copies share. The context's store outlives all of them.
-///
-/// Threads: all members from any thread.
-class checkpoint_set_reader {
- public:
-  explicit checkpoint_set_reader(std::shared_ptr<const detail::open_set> set) noexcept
-      : set_(std::move(set)) {}
-
-  const checkpoint_set_info& info() const noexcept;
-  /// In order of names. Valid as long as some copy of this.
-  const std::vector<member_record>& members() const noexcept;
-  /// Null if there is none of this name. O(log members).
-  const member_record* find(std::string_view name) const noexcept;
-
-  /// A member, or the last object: as it was when the set was opened, whatever is there under its
-  /// name now, and each range that is read compared by the checksums of its record. Of `how`
-  /// bucket, object, generation, crc32c and parts are the set's, whatever they say. Errors:
-  /// not_found for a name of neither; those of checkpoint_reader.
-  result<checkpoint_reader> open(std::string_view name, checkpoint_read_request how = {}) const;
-  operation<checkpoint_reader> submit_open(std::string_view name,
-                                           checkpoint_read_request how = {}) const;
-  void start_open(std::string_view name, checkpoint_read_request how,
-                  object_store::completion<checkpoint_reader> done) const;
-
- private:
-  std::shared_ptr<const detail::open_set> set_;
+  /// Of a save over a set: what was removed after the commit, and what could not be; then the name
+  /// of the folder tells of a removal that was stopped. list_checkpoint_sets() shows what is left.
+  removal_report replaced{};
 };
 
 /// Sharded state: many objects below one prefix, written by many writers, in one process or many,
@@ -136,18 +92,29 @@ class checkpoint_set_reader {
 ///     auto saved = set.open();                 // refused unless every member is as it was written
 ///
 /// Members become visible as they are written, and nobody trusts them: a set is what its last
-/// object says. The last object is created, never replaced, when the manifest with all records is
+/// object says. The last object is created, and not replaced, when the manifest with all records is
 /// there; it names the manifest in its custom metadata ("dataflux-set"). So a set is committed
 /// once, by one of several who try; the others are told, and their manifests are removed. A member
 /// that is overwritten or removed afterwards makes the set damaged, and open() says which.
+///
+/// A save over a set saves the same state again under the same prefix:
+///
+///     const save_over save = set.begin_over().value();   // one of them; as text to the others
+///     const checkpoint_set mine = set.over(save);        // each; then as above without begin()
+///
+/// Its members have names of their own ("PREFIX/.dataflux-save-.../rank-3" for "rank-3"), and its
+/// last object replaces the one that begin_over() has seen, by its generation. Whoever opens the
+/// set meanwhile gets the old one or the new one, whole. After that the old members are removed,
+/// and what is read of an old set that is still open fails with not_found, which says why. Of
+/// several saves one is committed: the one whose last object comes first.
 ///
 /// Objects of others below the prefix do no harm, and are listed with the set's. The prefix may end
 /// with a slash.
 ///
 /// Errors and cost: each member says its own. In the child of a fork: errors, as of the store.
 ///
-/// Lifetime: a handle on context, bucket and prefix, without any state of its own. The context's
-/// store outlives what it begins.
+/// Lifetime: a handle on context, bucket, prefix and perhaps a save, without any state of its own.
+/// The context's store outlives what it begins.
 ///
 /// Threads: all members from any thread. Blocking forms are not for completions, nor for a
 /// virtual_scheduler.
@@ -169,6 +136,19 @@ class checkpoint_set {
                                          call_limits limits = {}) const;
   void start_begin(unfinished_members unfinished, const call_limits& limits,
                    object_store::completion<removal_report> done) const;
+
+  /// Begins a save over the set that is committed here, if one is; nothing has to be removed before
+  /// it, and nothing is written. A set that is damaged may be replaced, too. What earlier saves
+  /// have left is removed by the commit.
+  ///
+  /// Errors: failed_precondition if there are several last objects; those of listing. Cost: one
+  /// listing of the prefix.
+  result<save_over> begin_over(call_limits limits = {}) const;
+  operation<save_over> submit_begin_over(call_limits limits = {}) const;
+  void start_begin_over(const call_limits& limits, object_store::completion<save_over> done) const;
+  /// The same set, whose members and commit are that save's. An invalid one is told by those. There
+  /// begin() is refused with failed_precondition.
+  checkpoint_set over(save_over save) const;
 
   /// Begins a member. It goes direct: until the set is committed nobody trusts it, and so it needs
   /// neither a temporary name nor permission to move. Writers of one context share its memory and
@@ -204,13 +184,24 @@ class checkpoint_set {
   /// Errors: invalid_argument for records and names (missing, absolute, reserved, of two members,
   /// of a member and the last object); data_loss for a record that contradicts itself, and for
   /// members that are missing or have changed; already_exists if the set is committed: remove it
-  /// first. After any error the set is not committed, and what was written for it is removed; if
+  /// first. Over a set: aborted if somebody else has committed or removed it since begin_over(),
+  /// and already_exists for a last object that is no set's; members stay after that.
+  /// invalid_argument for another name than that of the last object which is replaced. data_loss of
+  /// the last object, if the service keeps other bytes than it was sent: the client removes it, and
+  /// no set is left, as the message says.
+  ///
+  /// After any error the set is not committed, and what was written for it is removed; if
   /// that is not certain, because the service cannot be asked or a request that nobody has answered
   /// may still be carried out, the message says so, and what was written stays, so that a last
   /// object that appears later has its manifest.
   ///
+  /// A save over a set then removes the old members, the old manifest, and all that other saves
+  /// have left here, for they cannot be committed any more. What cannot be removed is told in
+  /// committed_set::replaced, and is no error; nor is a stop or the end of the time by then.
+  ///
   /// `last.data` is borrowed until the end. Cost: encoding on the calling thread; one listing of
-  /// the prefix, a page for 1,000 objects, and two inserts.
+  /// the prefix, a page for 1,000 objects, and two inserts; over a set a read of its manifest and
+  /// the removals, too.
   result<committed_set> commit(std::vector<member_record> members, last_object last = {},
                                call_limits limits = {}) const;
   operation<committed_set> submit_commit(std::vector<member_record> members, last_object last = {},
@@ -224,8 +215,9 @@ class checkpoint_set {
   ///
   /// Errors: failed_precondition if there is no last object, or several and none is named;
   /// data_loss that says what is missing or has changed since the commit; unimplemented for a set
-  /// of a later version. Cost: one listing of the prefix and a read of the manifest; both again
-  /// before it says that a set is damaged, because pages of a listing are not of one moment.
+  /// of a later version; aborted, and retryable, for one that is replaced as fast as it is listed.
+  /// Cost: one listing of the prefix and a read of the manifest; both again before it says that a
+  /// set is damaged, because pages of a listing are not of one moment.
   result<checkpoint_set_reader> open(std::string last = {}, call_limits limits = {},
                                      member_match match = member_match::content) const;
   operation<checkpoint_set_reader> submit_open(std::string last = {}, call_limits limits = {},
@@ -235,15 +227,18 @@ class checkpoint_set {
                   member_match match = member_match::content) const;
 
  private:
+  result<std::string> members_folder() const;
   result<upload_request> member_request(std::string_view name, upload_request how) const;
 
   transfer_context context_;
   std::string bucket_;
   std::string prefix_;
+  std::optional<save_over> save_{};
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/checkpoint/impl/checkpoint_set.ipp>
+#include <dataflux/checkpoint/impl/checkpoint_set_reader.ipp>
 #endif

@@ -67,7 +67,10 @@ struct damaged_checkpoint_set {
 };
 
 struct unfinished_checkpoint_set {
-  /// With its slash.
+  /// With its slash: the set's; of a save over a set that save's own folder, such as
+  /// "run/latest/.dataflux-save-0123456789abcdef/". Where a set was saved over, and something of
+  /// the first one is left, it is the prefix of a complete set, too: keep_last_checkpoint_sets()
+  /// knows them apart, start_remove_checkpoint_set() does not.
   std::string prefix{};
   std::uint64_t objects{0};
   std::uint64_t bytes{0};
@@ -80,10 +83,11 @@ struct unfinished_checkpoint_set {
 struct checkpoint_set_list {
   /// The oldest commit first.
   std::vector<checkpoint_set_info> complete{};
-  /// Their last object is there, but not all of the rest.
+  /// Their last object is there, but not all of the rest. One that is being replaced or removed
+  /// may seem so: checkpoint_set::open() looks again.
   std::vector<damaged_checkpoint_set> damaged{};
-  /// Members or manifests below a prefix without a last object: a save, a commit or a removal that
-  /// is under way or was given up. Members are known by what checkpoint_set::open_member() writes
+  /// Members or manifests of no last object: a save, a commit or a removal that is under way or was
+  /// given up. Members are known by what checkpoint_set::open_member() writes
   /// into their metadata; parts of a member that is not whole yet are not listed.
   std::vector<unfinished_checkpoint_set> unfinished{};
 };

@@ -85,9 +85,36 @@ TEST_CASE("set_mark: as pairs and as a listing shows them", "[checkpoint]") {
   for (const char* none :
        {"", "{", R"({"a":"b"})", R"({"dataflux-set":".dataflux-set-0000000000000005"})",
         R"({"dataflux-set":7,"dataflux-set-crc32c":"abcdef01"})",
-        R"({"dataflux-set":"../x","dataflux-set-crc32c":"abcdef01"})"}) {
+        R"({"dataflux-set":"../x","dataflux-set-crc32c":"abcdef01"})",
+        R"({"dataflux-set":"a/.dataflux-set-0000000000000005","dataflux-set-crc32c":"abcdef01"})",
+        R"({"dataflux-set":"/.dataflux-set-0000000000000005","dataflux-set-crc32c":"abcdef01"})"}) {
     INFO(none);
     CHECK_FALSE(find_mark(std::string_view(none)));
+  }
+}
+
+TEST_CASE("set_mark: a save over a set has its manifest in its own folder", "[checkpoint]") {
+  const std::string own = save_folder("0123456789abcdef");
+  CHECK(own == ".dataflux-save-0123456789abcdef/");
+  const set_mark mark{own + manifest_name(5), 1};
+  REQUIRE(find_mark(to_metadata(mark)));
+  CHECK(find_mark(to_metadata(mark))->manifest == mark.manifest);
+  CHECK_FALSE(find_mark(to_metadata({"a/" + mark.manifest, 1})));
+  CHECK_FALSE(find_mark(to_metadata({own + own + manifest_name(5), 1})));
+  CHECK_FALSE(find_mark(to_metadata({own + "x", 1})));
+
+  CHECK(set_folder("run/latest/" + own) == "run/latest/");
+  CHECK(set_folder(own).empty());
+  CHECK(set_folder("").empty());
+  const std::vector<std::string> others{"run/latest/",
+                                        "run/latest/x" + own,
+                                        own + "x/",
+                                        "a/.dataflux-save-0123456789abcde/",
+                                        "a/.dataflux-save-0123456789abcdeF/",
+                                        "a/.dataflux-save-0123456789abcdef0/"};
+  for (const std::string& other : others) {
+    INFO(other);
+    CHECK(set_folder(other) == other);
   }
 }
 

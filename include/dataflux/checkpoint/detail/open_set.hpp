@@ -16,6 +16,8 @@ struct open_set {
   transfer_context context;
   std::string bucket{};
   checkpoint_set_info info{};
+  /// With the slash.
+  std::string members_folder{};
   set_object last{};
   std::optional<std::uint32_t> last_crc32c{};
   std::vector<member_record> members{};

@@ -24,6 +24,14 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
+/// With what the request says to do about a generation that is gone.
+inline error advised(error why, const checkpoint_read_request& request) {
+  if (why.code() == errc::not_found && !request.advice_if_it_is_gone.empty()) {
+    why.with_message(why.message() + "; " + request.advice_if_it_is_gone);
+  }
+  return why;
+}
+
 class reader_call;
 
 /// Private: what a checkpoint_reader and its calls share. On the context's strand but for what is

@@ -11,18 +11,23 @@
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// Private: one commit: are the members there, the manifest, the last object; and what is to be
-/// done when one of them fails.
+/// done when one of them fails. A commit over a set then removes what it has replaced.
 class set_commit final : public call_coordinator<set_commit, committed_set> {
  public:
   /// The manifest is that of a valid commit, its members in order of names. The bytes of `last` are
-  /// borrowed until the completion.
-  set_commit(object_store& store, std::string bucket, std::string folder, set_manifest manifest,
-             last_object last, call_limits limits, completion done);
+  /// borrowed until the completion. `save` has no id where the set is to be new.
+  set_commit(object_store& store, std::string bucket, std::string folder, save_over save,
+             set_manifest manifest, last_object last, call_limits limits, completion done);
   void start() { coordinator::start(bucket_); }
   void begin();
 
  private:
-  result<void> check(const object_columns& rows) const;
+  bool over() const noexcept { return !save_.id.empty(); }
+  std::string members_folder() const;
+  result<void> check_last(const object_columns& rows) const;
+  void take_rows(object_columns rows);
+  void look_again(error why);
+  error overtaken(bool replaced) const;
   void write_manifest();
   void take_manifest(result<object_metadata> made);
   void write_last();
@@ -30,15 +35,18 @@ class set_commit final : public call_coordinator<set_commit, committed_set> {
   void verify(error why, const result<object_metadata>& found);
   void remove_manifest(error why);
   void succeed(object_metadata last);
+  void remove_replaced(committed_set made);
   void fail(error why);
 
   const std::string bucket_;
   const std::string folder_;
+  const save_over save_;
   const set_manifest manifest_;
   const last_object last_;
   std::string manifest_name_{};  ///< below the folder
   std::string text_{};           ///< of the manifest
   std::int64_t manifest_generation_{0};
+  object_columns rows_{};  ///< of before the commit, if it goes over a set
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

@@ -18,8 +18,14 @@
 ///     PREFIX/.dataflux-set-<16 hex>       the manifest, under a name of its own for each commit
 ///     PREFIX/.dataflux-complete           the last object, or another name without a slash
 ///
-/// The last object's custom metadata names the manifest that it commits, and its checksum. The
-/// manifest is text: a line of JSON about the set, then each member's record as a line.
+/// A save over a set has both in a folder of its own, so that it never meets the names of another:
+///
+///     PREFIX/.dataflux-save-<16 hex>/any/name
+///     PREFIX/.dataflux-save-<16 hex>/.dataflux-set-<16 hex>
+///
+/// The last object's custom metadata names the manifest that it commits, below PREFIX, and its
+/// checksum; members lie beside their manifest. The manifest is text: a line of JSON about the set,
+/// then each member's record as a line.
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
 inline constexpr std::string_view manifest_name_prefix = ".dataflux-set-";
@@ -40,9 +46,14 @@ result<set_manifest> decode_set_manifest(std::string_view text);
 std::string manifest_name(std::uint64_t random);
 bool is_manifest_name(std::string_view base_name) noexcept;
 
+/// Of a save over a set, with the slash.
+std::string save_folder(std::string_view id);
+/// The set's folder: the one around the folder of a save, else `folder` itself; with the slash.
+std::string_view set_folder(std::string_view folder) noexcept;
+
 /// What a last object says.
 struct set_mark {
-  std::string manifest{};
+  std::string manifest{};  ///< below the set's folder
   std::uint32_t manifest_crc32c{0};
 };
 using metadata_pairs = std::vector<std::pair<std::string, std::string>>;

@@ -30,11 +30,14 @@ class set_removal : public remover {
  protected:
   const std::string& folder() const noexcept { return folder_; }
   void carry_out(std::deque<removal_plan> plans);
+  removal_report& report() noexcept { return report_; }
 
  private:
   DATAFLUX_INLINE void drained() override;
   DATAFLUX_INLINE void removed(const removal& what, const result<void>& outcome) override;
   DATAFLUX_INLINE void end() override;
+  /// A failure_ is the outcome, unless a derived class knows better.
+  DATAFLUX_INLINE virtual result<removal_report> outcome();
   void end_step();
 
   const std::string folder_;
@@ -70,6 +73,32 @@ class unfinished_removal final : public set_removal {
   void choose(set_scan_report report);
 
   const unfinished_members what_;
+};
+
+/// What a commit over a set has replaced, and what was written there for saves that can no longer
+/// be committed: all that the commit's listing shows of saves but its own, for they began before,
+/// and know another last object. What fails is in the report; never an error.
+class replaced_removal final : public set_removal {
+ public:
+  /// `last` is the last object's name, and `own` the folder of the commit's members; `rows` were
+  /// listed before the commit.
+  replaced_removal(object_store& store, std::string bucket, std::string folder, std::string last,
+                   std::string own, object_columns rows, const call_limits& limits,
+                   completion done);
+
+ private:
+  DATAFLUX_INLINE void begin() override;
+  DATAFLUX_INLINE result<removal_report> outcome() override;
+  void read_manifest(std::int64_t generation);
+  void take_manifest(result<std::string> text);
+  void choose(const std::vector<member_record>& members);
+
+  const std::string last_;
+  const std::string own_;
+  const object_columns rows_;
+  /// Of the set that was replaced, if there was one.
+  std::optional<set_mark> mark_{};
+  bool unread_{false};  ///< its manifest: so that stays, by which its members are known
 };
 
 /// All complete sets but the last ones.

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
@@ -35,6 +36,9 @@ struct scanned_set {
   std::vector<member_record> members{};
   /// Why it is not complete; nothing when it is.
   std::optional<error> damage{};
+
+  /// With the slash.
+  std::string_view members_folder() const noexcept { return folder_part(manifest.name); }
 };
 
 /// The oldest commit first; of one time, by name.
@@ -42,7 +46,7 @@ inline bool committed_before(const scanned_set& a, const scanned_set& b) noexcep
   return a.committed != b.committed ? a.committed < b.committed : a.last.name < b.last.name;
 }
 
-/// What was written for a set in whose folder there is no last object.
+/// What was written into one folder for a set, and no last object has committed it.
 struct unfinished_objects {
   std::string folder{};
   std::vector<set_object> members{};
@@ -72,8 +76,9 @@ enum class scan_scope : std::uint8_t {
 };
 
 /// Private: finds what sets there are, and whether they are complete: one listing, and each
-/// manifest. A set that is committed or removed meanwhile may seem damaged, because pages are not
-/// of one moment; one_set lists a second time before it says so.
+/// manifest. A set that is committed, replaced or removed meanwhile may seem damaged, because pages
+/// are not of one moment. one_set lists again before it says so, until two listings show the same
+/// last object. Errors: aborted, and retryable, for a set that is replaced as fast as it is listed.
 class set_scan final : public call_coordinator<set_scan, set_scan_report> {
  public:
   /// `folder` ends with a slash, or is empty for the whole bucket.
@@ -88,6 +93,7 @@ class set_scan final : public call_coordinator<set_scan, set_scan_report> {
   void look_at(const object_row& row, const object_extras& extras);
   void claim_manifest(scanned_set& set);
   void collect_unfinished();
+  bool seen_before();
   void advance();
   void read_manifest(std::size_t index);
   void verify(scanned_set& set, result<std::string> text);
@@ -100,7 +106,9 @@ class set_scan final : public call_coordinator<set_scan, set_scan_report> {
   object_columns rows_{};
   set_scan_report report_{};
   std::size_t next_{0};  ///< of report_.sets: whose manifest is to be read
-  bool second_look_{false};
+  /// Generations of last objects, at the look before.
+  std::vector<std::int64_t> seen_{};
+  int looks_{0};
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

@@ -139,7 +139,7 @@ DATAFLUX_INLINE void checkpoint_reader::start_open(const transfer_context& conte
   auto& store = context.store();
   store.start_stat(stat, [context, request = std::move(request),
                           done = std::move(done)](result<object_metadata> object) mutable {
-    if (!object) return done(std::move(object).error());
+    if (!object) return done(detail::advised(std::move(object).error(), request));
     auto& strand = context.strand();
     strand.post([context, request = std::move(request), done = std::move(done),
                  object = std::move(object)]() mutable {

@@ -7,6 +7,8 @@
 #include <dataflux/checkpoint/detail/set_removal.hpp>
 #include <dataflux/checkpoint/detail/set_scan.hpp>
 #include <dataflux/codec/crc32c.hpp>
+#include <dataflux/detail/hexadecimal.hpp>
+#include <dataflux/detail/unique_name.hpp>
 #include <dataflux/store/detail/validate.hpp>
 
 #include <algorithm>
@@ -15,10 +17,6 @@
 namespace dataflux::inline DATAFLUX_ABI {
 
 namespace detail {
-
-inline bool name_before(const member_record& record, std::string_view name) noexcept {
-  return record.name < name;
-}
 
 inline result<void> validate_last(const last_object& last, const std::string& bucket,
                                   const std::string& folder) {
@@ -63,6 +61,22 @@ inline result<set_manifest> make_manifest(std::vector<member_record> members,
   return set_manifest{last.name, last.data.size(), codec::crc32c(last.data), std::move(members)};
 }
 
+/// Which last object a new save over the set of a folder replaces.
+inline result<save_over> save_over_what(const set_scan_report& report, const std::string& folder) {
+  save_over save;
+  append_hex(save.id, random_bits());
+  for (const scanned_set& set : report.sets) {
+    if (set.folder != folder) continue;
+    if (!save.last.empty()) {
+      return error{errc::failed_precondition,
+                   "several sets were committed here, of which no save can replace one"};
+    }
+    save.last = set.last.name.substr(folder.size());
+    save.last_generation = set.last.generation;
+  }
+  return save;
+}
+
 /// The one set that open() gives.
 inline result<scanned_set> choose_set(set_scan_report report, const std::string& folder,
                                       const std::string& last) {
@@ -88,50 +102,6 @@ inline result<scanned_set> choose_set(set_scan_report report, const std::string&
 
 }  // namespace detail
 
-DATAFLUX_INLINE const checkpoint_set_info& checkpoint_set_reader::info() const noexcept {
-  return set_->info;
-}
-DATAFLUX_INLINE const std::vector<member_record>& checkpoint_set_reader::members() const noexcept {
-  return set_->members;
-}
-DATAFLUX_INLINE const member_record* checkpoint_set_reader::find(
-    std::string_view name) const noexcept {
-  const auto place =
-      std::lower_bound(set_->members.begin(), set_->members.end(), name, detail::name_before);
-  return place != set_->members.end() && place->name == name ? &*place : nullptr;
-}
-
-DATAFLUX_INLINE void checkpoint_set_reader::start_open(
-    std::string_view name, checkpoint_read_request how,
-    object_store::completion<checkpoint_reader> done) const {
-  how.bucket = set_->bucket;
-  how.object = set_->info.prefix + std::string(name);
-  if (const member_record* member = find(name)) {
-    how.generation = member->generation;
-    how.crc32c = member->crc32c;
-    how.parts = member->parts;
-  } else if (how.object == set_->last.name) {
-    how.generation = set_->last.generation;
-    how.crc32c = set_->last_crc32c;
-    how.parts.clear();
-  } else {
-    error why{errc::not_found, "the set has no member of this name"};
-    return done(std::move(why.with_bucket(how.bucket).with_object(how.object)));
-  }
-  checkpoint_reader::start_open(set_->context, std::move(how), std::move(done));
-}
-
-DATAFLUX_INLINE operation<checkpoint_reader> checkpoint_set_reader::submit_open(
-    std::string_view name, checkpoint_read_request how) const {
-  return start_operation<checkpoint_reader>(
-      how.limits, [&](auto done) { start_open(name, std::move(how), std::move(done)); });
-}
-
-DATAFLUX_INLINE result<checkpoint_reader> checkpoint_set_reader::open(
-    std::string_view name, checkpoint_read_request how) const {
-  return submit_open(name, std::move(how)).take();
-}
-
 DATAFLUX_INLINE checkpoint_set::checkpoint_set(transfer_context context, std::string bucket,
                                                std::string prefix)
     : context_(std::move(context)), bucket_(std::move(bucket)), prefix_(std::move(prefix)) {}
@@ -141,6 +111,9 @@ DATAFLUX_INLINE void checkpoint_set::start_begin(
     object_store::completion<removal_report> done) const {
   auto folder = detail::folder_of(prefix_);
   if (!folder) return done(std::move(folder).error());
+  if (save_) {
+    return done(error{errc::failed_precondition, "a save over a set has been begun already"});
+  }
   auto removed = [bucket = bucket_, done = std::move(done)](result<removal_report> report) mutable {
     if (!report || report->failures.empty()) return done(std::move(report));
     const failed_removal& first = report->failures.front();
@@ -162,9 +135,48 @@ DATAFLUX_INLINE result<removal_report> checkpoint_set::begin(unfinished_members 
   return submit_begin(unfinished, std::move(limits)).take();
 }
 
+DATAFLUX_INLINE void checkpoint_set::start_begin_over(
+    const call_limits& limits, object_store::completion<save_over> done) const {
+  auto folder = detail::folder_of(prefix_);
+  if (!folder) return done(std::move(folder).error());
+  auto scanned = [bucket = bucket_, folder = *folder,
+                  done = std::move(done)](result<detail::set_scan_report> report) mutable {
+    if (!report) return done(std::move(report).error());
+    auto save = detail::save_over_what(*report, folder);
+    if (!save) return done(std::move(save.error().with_bucket(bucket).with_object(folder)));
+    done(std::move(save));
+  };
+  std::make_shared<detail::set_scan>(context_.store(), bucket_, *std::move(folder),
+                                     detail::scan_scope::last_objects, member_match::content,
+                                     limits, std::move(scanned))
+      ->start();
+}
+
+DATAFLUX_INLINE operation<save_over> checkpoint_set::submit_begin_over(call_limits limits) const {
+  return start_operation<save_over>(limits,
+                                    [&](auto done) { start_begin_over(limits, std::move(done)); });
+}
+
+DATAFLUX_INLINE result<save_over> checkpoint_set::begin_over(call_limits limits) const {
+  return submit_begin_over(std::move(limits)).take();
+}
+
+DATAFLUX_INLINE checkpoint_set checkpoint_set::over(save_over save) const {
+  checkpoint_set other = *this;
+  other.save_ = std::move(save);
+  return other;
+}
+
+DATAFLUX_INLINE result<std::string> checkpoint_set::members_folder() const {
+  auto folder = detail::folder_of(prefix_);
+  if (!folder || !save_) return folder;
+  if (auto good = validate(*save_); !good) return std::move(good).error();
+  return folder->append(detail::save_folder(save_->id));
+}
+
 DATAFLUX_INLINE result<upload_request> checkpoint_set::member_request(std::string_view name,
                                                                       upload_request how) const {
-  auto folder = detail::folder_of(prefix_);
+  auto folder = members_folder();
   if (!folder) return std::move(folder).error();
   if (auto good = validate_member_name(name); !good) return std::move(good).error();
   for (const auto& [key, value] : how.attributes.metadata) {
@@ -176,8 +188,9 @@ DATAFLUX_INLINE result<upload_request> checkpoint_set::member_request(std::strin
   how.object = folder->append(name);
   how.mode = commit_mode::direct;
   how.advice_if_it_exists =
-      "if an earlier save has left it, checkpoint_set::begin(unfinished_members::replace) removes "
-      "what was not committed";
+      !save_ ? "if an earlier save has left it, checkpoint_set::begin(unfinished_members::replace) "
+               "removes what was not committed"
+             : "if an earlier attempt of this save has left it, replace_member() writes it anew";
   return how;
 }
 
@@ -225,7 +238,7 @@ DATAFLUX_INLINE result<checkpoint_writer> checkpoint_set::open_member(std::strin
 
 DATAFLUX_INLINE result<member_record> checkpoint_set::record_of(
     const committed_object& made) const {
-  const auto folder = detail::folder_of(prefix_);
+  const auto folder = members_folder();
   if (!folder) return folder.error();
   const object_metadata& object = made.object;
   if (object.bucket != bucket_ || !object.name.starts_with(*folder)) {
@@ -254,11 +267,18 @@ DATAFLUX_INLINE void checkpoint_set::start_commit(
   if (auto good = detail::validate_last(last, bucket_, *folder); !good) {
     return done(std::move(good).error());
   }
-  auto manifest = detail::make_manifest(std::move(members), last, *folder);
+  if (save_ && !save_->last.empty() && save_->last != last.name) {
+    return done(error{
+        errc::invalid_argument,
+        "the last object that is replaced has another name, " + detail::json_quoted(save_->last)});
+  }
+  const auto beside = members_folder();
+  if (!beside) return done(beside.error());
+  auto manifest = detail::make_manifest(std::move(members), last, *beside);
   if (!manifest) return done(std::move(manifest).error());
   std::make_shared<detail::set_commit>(context_.store(), bucket_, *std::move(folder),
-                                       *std::move(manifest), std::move(last), limits,
-                                       std::move(done))
+                                       save_.value_or(save_over{}), *std::move(manifest),
+                                       std::move(last), limits, std::move(done))
       ->start();
 }
 
@@ -285,12 +305,14 @@ DATAFLUX_INLINE void checkpoint_set::start_open(
     if (!report) return done(std::move(report).error());
     auto set = detail::choose_set(*std::move(report), folder, last);
     if (!set) return done(std::move(set.error().with_bucket(bucket).with_object(folder)));
-    auto opened = std::make_shared<detail::open_set>(detail::open_set{std::move(context),
-                                                                      std::move(bucket),
-                                                                      detail::info_of(*set),
-                                                                      set->last,
-                                                                      set->last_crc32c,
-                                                                      {}});
+    auto opened =
+        std::make_shared<detail::open_set>(detail::open_set{std::move(context),
+                                                            std::move(bucket),
+                                                            detail::info_of(*set),
+                                                            std::string(set->members_folder()),
+                                                            set->last,
+                                                            set->last_crc32c,
+                                                            {}});
     opened->members = std::move(set->members);
     done(checkpoint_set_reader(std::move(opened)));
   };

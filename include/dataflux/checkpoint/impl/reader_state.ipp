@@ -125,6 +125,7 @@ DATAFLUX_INLINE error reader_state::explained(error why) {
                     "the object was replaced after it was opened, and what was opened is gone");
     why.with_retryable(true);
   }
+  why = advised(std::move(why), request_);
   why.with_generation(generation_);
   if (why.code() == errc::data_loss) lose(why);
   return why;

@@ -1,14 +1,19 @@
 #pragma once
 
 #include <dataflux/checkpoint/detail/set_commit.hpp>
+#include <dataflux/checkpoint/detail/set_removal.hpp>
 #include <dataflux/codec/crc32c.hpp>
 #include <dataflux/detail/unique_name.hpp>
 #include <dataflux/transfer/detail/list_all.hpp>
 
 #include <chrono>
+#include <memory>
 #include <utility>
 
 ///     list and check the members -> write_manifest -> write_last -> succeed
+///
+/// Over a set the last object is replaced by its generation, and remove_replaced comes between the
+/// last two. From write_last on nothing that fails is an error of the commit.
 ///
 /// One request is under way at a time, on the strand. A failure before the manifest was sent ends
 /// the commit. A manifest that may be there is removed before the failure is told
@@ -16,10 +21,10 @@
 ///
 /// A failure of the last object's insert says nothing for certain, because one of several attempts
 /// may have been carried out. So stat() asks for the object. If it names this manifest the commit
-/// has succeeded; if it names another one, somebody else has committed. If it is not there, and the
-/// service has refused the insert, the manifest is removed. Otherwise nobody knows, and the
-/// manifest stays, since the last object may name it. Requests that mend have a time limit of their
-/// own.
+/// has succeeded; if it names another one, somebody else has committed. If all is as before (it is
+/// not there, or still the one that was to be replaced), and the service has refused the insert,
+/// the manifest is removed. Otherwise nobody knows, and the manifest stays, since the last object
+/// may name it. Requests that mend have a time limit of their own.
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// For what mends or finds out what has come of a request, when the caller's limits may be the
@@ -33,15 +38,16 @@ inline bool surely_not_made(errc code) noexcept {
 }
 
 DATAFLUX_INLINE set_commit::set_commit(object_store& store, std::string bucket, std::string folder,
-                                       set_manifest manifest, last_object last, call_limits limits,
-                                       completion done)
+                                       save_over save, set_manifest manifest, last_object last,
+                                       call_limits limits, completion done)
     : call_coordinator(store, store.executor(), std::move(limits), std::move(done)),
       bucket_(std::move(bucket)),
       folder_(std::move(folder)),
+      save_(std::move(save)),
       manifest_(std::move(manifest)),
       last_(std::move(last)),
       text_(encode(manifest_)) {
-  manifest_name_ = manifest_name(random_bits());
+  manifest_name_ = members_folder().substr(folder_.size()) + manifest_name(random_bits());
 }
 
 DATAFLUX_INLINE void set_commit::begin() {
@@ -52,22 +58,59 @@ DATAFLUX_INLINE void set_commit::begin() {
                   .limits = limits()},
                  then<listed_rows>([](set_commit& self, result<listed_rows> found) {
                    if (!found) return self.fail(std::move(found).error());
-                   if (auto good = self.check(found->rows); !good) {
-                     return self.fail(std::move(good).error());
-                   }
-                   self.write_manifest();
+                   self.take_rows(std::move(found->rows));
                  }));
 }
 
-DATAFLUX_INLINE result<void> set_commit::check(const object_columns& rows) const {
-  if (rows.find(folder_ + manifest_.last)) return committed_already(manifest_.last);
+DATAFLUX_INLINE std::string set_commit::members_folder() const {
+  return over() ? folder_ + save_folder(save_.id) : folder_;
+}
+
+DATAFLUX_INLINE void set_commit::take_rows(object_columns rows) {
+  if (auto good = check_last(rows); !good) return fail(std::move(good).error());
+  auto good = check_members(manifest_.members, members_folder(), rows, member_match::generation);
+  if (!good && over()) return look_again(std::move(good).error());
+  if (!good) return fail(std::move(good).error());
+  if (over()) rows_ = std::move(rows);
+  write_manifest();
+}
+
+/// Is the set that is there the one that this commit may replace?
+DATAFLUX_INLINE result<void> set_commit::check_last(const object_columns& rows) const {
+  const auto last = rows.find(folder_ + manifest_.last);
+  if (!over() && last) return committed_already(manifest_.last);
+  if (last && !find_mark(rows.extras(*last).metadata)) {
+    return error{errc::already_exists,
+                 "an object of somebody else has the last object's name, " + manifest_.last};
+  }
+  const std::int64_t there = last ? rows.generation(*last) : 0;
+  if (there != save_.last_generation) return overtaken(last.has_value());
   for (auto row = rows.begin(); row != rows.end(); ++row) {
     const std::string_view base = (*row).name.substr(folder_.size());
-    if (base.find('/') == std::string_view::npos && find_mark(row.extras().metadata)) {
-      return committed_already(base);
-    }
+    if (base.find('/') != std::string_view::npos || base == manifest_.last) continue;
+    if (!find_mark(row.extras().metadata)) continue;
+    return over() ? overtaken(true) : committed_already(base);
   }
-  return check_members(manifest_.members, folder_, rows, member_match::generation);
+  return {};
+}
+
+/// Whoever commits meanwhile removes our members. Pages are not of one moment: the last object may
+/// have been listed before, and the members after.
+DATAFLUX_INLINE void set_commit::look_again(error why) {
+  store().start(stat_request{.bucket = bucket_, .object = folder_ + last_.name, .limits = limits()},
+                then<object_metadata>(
+                    [why = std::move(why)](set_commit& self, const result<object_metadata>& found) {
+                      const bool known = found || found.error().code() == errc::not_found;
+                      const std::int64_t there = found ? found->generation : 0;
+                      const bool changed = known && there != self.save_.last_generation;
+                      self.fail(changed ? self.overtaken(found.has_value()) : why);
+                    }));
+}
+
+DATAFLUX_INLINE error set_commit::overtaken(bool replaced) const {
+  const std::string what = replaced ? "another save was committed here after this one had begun"
+                                    : "the set that this save was to replace is gone";
+  return error{errc::aborted, what + "; begin_over() begins one that knows"};
 }
 
 DATAFLUX_INLINE void set_commit::write_manifest() {
@@ -103,7 +146,7 @@ DATAFLUX_INLINE void set_commit::write_last() {
       .object = folder_ + last_.name,
       .data = last_.data,
       .attributes = {.content_type = last_.content_type, .metadata = last_.metadata},
-      .conditions = {.if_generation_match = 0},
+      .conditions = {.if_generation_match = save_.last_generation},
       .limits = limits()};
   for (auto& pair : to_metadata({manifest_name_, codec::crc32c(as_bytes(text_))})) {
     request.attributes.metadata.push_back(std::move(pair));
@@ -129,11 +172,20 @@ DATAFLUX_INLINE void set_commit::verify(error why, const result<object_metadata>
   if (found) {
     const auto mark = find_mark(found->metadata);
     if (mark && mark->manifest == manifest_name_) return succeed(*found);
-    return remove_manifest(committed_already(last_.name));
+  }
+  const bool gone = !found && found.error().code() == errc::not_found;
+  const std::int64_t there = found ? found->generation : 0;
+  if ((found || gone) && there != save_.last_generation) {
+    // By its condition our request is refused, whenever it comes.
+    if (over() && gone && why.code() == errc::data_loss) {
+      why.with_message(why.message() + "; the set that was to be replaced is gone with it");
+      return remove_manifest(std::move(why));
+    }
+    return remove_manifest(over() ? overtaken(found.has_value()) : committed_already(last_.name));
   }
   // A request that nobody has answered may still be carried out, after the stat.
   const bool refused = why.http_status() != 0;
-  if (refused && found.error().code() == errc::not_found) return remove_manifest(std::move(why));
+  if (refused && (found || gone)) return remove_manifest(std::move(why));
   why.with_message(why.message() +
                    "; whether the set was committed is not known, hence its manifest " +
                    manifest_name_ + " was left");
@@ -161,7 +213,19 @@ DATAFLUX_INLINE void set_commit::succeed(object_metadata last) {
                      .manifest = folder_ + manifest_name_,
                      .members = manifest_.members.size()};
   for (const member_record& member : manifest_.members) made.bytes += member.size;
+  if (over()) return remove_replaced(std::move(made));
   complete(std::move(made));
+}
+
+DATAFLUX_INLINE void set_commit::remove_replaced(committed_set made) {
+  auto removed = then<removal_report>(
+      [made = std::move(made)](set_commit& self, result<removal_report> report) mutable {
+        made.replaced = std::move(report).value_or(removal_report{});
+        self.complete(std::move(made));
+      });
+  std::make_shared<replaced_removal>(store(), bucket_, folder_, last_.name, members_folder(),
+                                     std::move(rows_), limits(), std::move(removed))
+      ->start();
 }
 
 DATAFLUX_INLINE void set_commit::fail(error why) {

@@ -11,6 +11,7 @@
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
 inline constexpr std::int64_t set_manifest_version = 1;
+inline constexpr std::string_view save_folder_prefix = ".dataflux-save-";
 inline constexpr std::string_view mark_key = "dataflux-set";
 inline constexpr std::string_view mark_crc32c_key = "dataflux-set-crc32c";
 inline constexpr std::string_view member_key = "dataflux-member-of-set";
@@ -102,6 +103,23 @@ DATAFLUX_INLINE bool is_manifest_name(std::string_view base_name) noexcept {
          parse_hex32(base_name.substr(skip, 8)) && parse_hex32(base_name.substr(skip + 8));
 }
 
+DATAFLUX_INLINE std::string save_folder(std::string_view id) {
+  return std::string(save_folder_prefix).append(id).append(1, '/');
+}
+
+inline bool is_save_folder(std::string_view piece) noexcept {
+  const std::size_t skip = save_folder_prefix.size();
+  return piece.size() == skip + 17 && piece.starts_with(save_folder_prefix) &&
+         piece.back() == '/' && parse_hex32(piece.substr(skip, 8)) &&
+         parse_hex32(piece.substr(skip + 8, 8));
+}
+
+DATAFLUX_INLINE std::string_view set_folder(std::string_view folder) noexcept {
+  if (folder.empty()) return folder;
+  const std::string_view around = folder_part(folder.substr(0, folder.size() - 1));
+  return is_save_folder(folder.substr(around.size())) ? around : folder;
+}
+
 DATAFLUX_INLINE metadata_pairs to_metadata(const set_mark& mark) {
   std::string crc;
   append_hex(crc, mark.manifest_crc32c, 8);
@@ -116,7 +134,9 @@ DATAFLUX_INLINE std::optional<set_mark> find_mark(const metadata_pairs& metadata
     if (key == mark_crc32c_key) crc_text = value;
   }
   const auto crc = parse_hex32(crc_text);
-  if (!crc || !is_manifest_name(name)) return std::nullopt;
+  const std::string_view folder = folder_part(name);
+  const bool good = folder.empty() || is_save_folder(folder);
+  if (!crc || !good || !is_manifest_name(name.substr(folder.size()))) return std::nullopt;
   return set_mark{std::string(name), *crc};
 }
 

@@ -2,10 +2,14 @@
 
 #include <dataflux/checkpoint/checkpoint_set.hpp>
 #include <dataflux/checkpoint/detail/set_removal.hpp>
+#include <dataflux/codec/crc32c.hpp>
+#include <dataflux/detail/collecting_sink.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <limits>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -76,8 +80,12 @@ DATAFLUX_INLINE void set_removal::removed(const removal& what, const result<void
 
 DATAFLUX_INLINE void set_removal::end() {
   auto done = std::exchange(done_, {});
-  if (failed()) return done(*failure_);
-  done(std::move(report_));
+  done(outcome());
+}
+
+DATAFLUX_INLINE result<removal_report> set_removal::outcome() {
+  if (failed()) return *failure_;
+  return std::move(report_);
 }
 
 DATAFLUX_INLINE void folder_removal::begin() {
@@ -110,6 +118,95 @@ DATAFLUX_INLINE void folder_removal::choose(const object_columns& rows) {
   carry_out(std::move(plans));
 }
 
+DATAFLUX_INLINE replaced_removal::replaced_removal(object_store& store, std::string bucket,
+                                                   std::string folder, std::string last,
+                                                   std::string own, object_columns rows,
+                                                   const call_limits& limits, completion done)
+    : set_removal(store, std::move(bucket), std::move(folder), limits, std::move(done)),
+      last_(std::move(last)),
+      own_(std::move(own)),
+      rows_(std::move(rows)) {}
+
+DATAFLUX_INLINE void replaced_removal::begin() {
+  if (const auto last = rows_.find(folder() + last_)) {
+    mark_ = find_mark(rows_.extras(*last).metadata);
+  }
+  if (!mark_) return choose({});
+  const auto manifest = rows_.find(folder() + mark_->manifest);
+  read_manifest(manifest ? rows_.generation(*manifest) : 0);
+}
+
+DATAFLUX_INLINE void replaced_removal::read_manifest(std::int64_t generation) {
+  auto memory = std::make_shared<collecting_sink>(buffer_pool{0});
+  memory->reset(std::numeric_limits<std::size_t>::max(), collecting_sink::excess::refuse);
+  byte_sink& sink = *memory;
+  const read_request request{.bucket = bucket(),
+                             .object = folder() + mark_->manifest,
+                             .generation = generation,
+                             .limits = limits()};
+  store().start(
+      request, sink,
+      then<read_summary>(this, [memory](replaced_removal& self, result<read_summary> outcome) {
+        if (!outcome) return self.take_manifest(std::move(outcome).error());
+        self.take_manifest(std::string(as_text(memory->bytes())));
+      }));
+}
+
+DATAFLUX_INLINE void replaced_removal::take_manifest(result<std::string> text) {
+  std::vector<member_record> members;
+  std::optional<error> why;
+  if (!text) {
+    why = std::move(text).error();
+  } else if (codec::crc32c(as_bytes(*text)) != mark_->manifest_crc32c) {
+    why.emplace(errc::data_loss, "the set's manifest is not the one that was committed");
+  } else if (auto manifest = decode_set_manifest(*text); !manifest) {
+    why = std::move(manifest).error();
+  } else {
+    members = std::move(manifest->members);
+  }
+  if (why) {
+    report().failures.push_back({folder() + mark_->manifest, *std::move(why)});
+    unread_ = true;
+  }
+  choose(members);
+}
+
+DATAFLUX_INLINE void replaced_removal::choose(const std::vector<member_record>& members) {
+  removal_plan plan;
+  if (mark_) plan.sets.push_back(folder());
+  std::unordered_set<std::string_view> chosen;
+  const std::string beside = mark_ ? folder() + std::string(folder_part(mark_->manifest)) : "";
+  for (const member_record& member : members) {
+    const auto place = rows_.find(beside + member.name);
+    if (!place) continue;
+    const object_row row = rows_[*place];
+    const bool same = row.generation == member.generation ||
+                      (row.size == member.size && row.crc32c == member.crc32c);
+    if (!same) continue;
+    chosen.insert(row.name);
+    plan.steps[1].push_back({std::string(row.name), row.size, row.generation});
+  }
+  for (auto row = rows_.begin(); row != rows_.end(); ++row) {
+    const object_row object = *row;
+    std::string_view where = folder_part(object.name);
+    const bool manifest = is_manifest_name(object.name.substr(where.size()));
+    if (!manifest) where = marked_folder(object.name, row.extras().metadata);
+    if (where.empty() || where == own_ || set_folder(where) != folder()) continue;
+    if (!manifest && chosen.contains(object.name)) continue;
+    if (manifest && unread_ && object.name == folder() + mark_->manifest) continue;
+    plan.steps[manifest ? 2 : 1].push_back(
+        {std::string(object.name), object.size, object.generation});
+  }
+  std::deque<removal_plan> plans;
+  plans.push_back(std::move(plan));
+  carry_out(std::move(plans));
+}
+
+DATAFLUX_INLINE result<removal_report> replaced_removal::outcome() {
+  if (failed()) report().failures.push_back({folder(), *failure_});
+  return std::move(report());
+}
+
 DATAFLUX_INLINE set_retention::set_retention(object_store& store, std::string bucket,
                                              std::string folder, std::size_t count,
                                              std::optional<duration> unfinished_older_than,
@@ -139,21 +236,23 @@ DATAFLUX_INLINE void set_retention::choose(set_scan_report report) {
   // Sets of one folder, or of one below another, may share members.
   std::unordered_set<std::string> needed;
   std::for_each(kept, report.sets.end(), [&needed](const scanned_set& set) {
-    for (const member_record& member : set.members) needed.insert(set.folder + member.name);
+    const std::string folder(set.members_folder());
+    for (const member_record& member : set.members) needed.insert(folder + member.name);
   });
   std::deque<removal_plan> plans;
   for (auto set = begin; set != kept; ++set) {
     removal_plan& plan = plans.emplace_back();
     plan.sets.push_back(set->folder);
     plan.steps[0].push_back(set->last);
+    const std::string folder(set->members_folder());
     for (const member_record& member : set->members) {
-      std::string name = set->folder + member.name;
+      std::string name = folder + member.name;
       if (needed.contains(name)) continue;
       plan.steps[1].push_back({std::move(name), member.size, member.generation});
     }
     plan.steps[2].push_back(set->manifest);
     for (const set_object& loose : report.loose_manifests) {
-      if (folder_part(loose.name) == set->folder) plan.steps[2].push_back(loose);
+      if (folder_part(loose.name) == folder) plan.steps[2].push_back(loose);
     }
   }
   for (unfinished_objects& set : report.unfinished) {

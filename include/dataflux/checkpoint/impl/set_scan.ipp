@@ -19,11 +19,12 @@
 /// so.
 ///
 /// idle() comes when nothing is under way: it completes. With one_set a set that seems damaged is
-/// listed a second time before that, since pages are not of one moment. A request that fails ends
+/// listed again before that, since pages are not of one moment. A request that fails ends
 /// the scan when those under way have ended. All of it is on the strand.
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
 inline constexpr std::size_t most_manifest_reads = 16;
+inline constexpr int most_looks = 8;
 
 DATAFLUX_INLINE set_scan::set_scan(object_store& store, std::string bucket, std::string folder,
                                    scan_scope scope, member_match match, call_limits limits,
@@ -59,7 +60,7 @@ DATAFLUX_INLINE void set_scan::take_rows(listed_rows found) {
 
 DATAFLUX_INLINE void set_scan::collect_unfinished() {
   std::set<std::string_view> known;
-  for (const scanned_set& set : report_.sets) known.insert(set.folder);
+  for (const scanned_set& set : report_.sets) known.insert(set.members_folder());
   std::map<std::string_view, unfinished_objects> found;
   for (auto row = rows_.begin(); row != rows_.end(); ++row) {
     const object_row object = *row;
@@ -68,7 +69,7 @@ DATAFLUX_INLINE void set_scan::collect_unfinished() {
     const bool manifest = is_manifest_name(object.name.substr(folder.size()));
     if (!manifest) folder = marked_folder(object.name, extras.metadata);
     if (folder.empty() || known.contains(folder)) continue;
-    if (scope_ == scan_scope::one_set && folder != folder_) continue;
+    if (scope_ == scan_scope::one_set && set_folder(folder) != folder_) continue;
     unfinished_objects& set = found[folder];
     set.folder = folder;
     (manifest ? set.manifests : set.members)
@@ -98,12 +99,12 @@ DATAFLUX_INLINE void set_scan::claim_manifest(scanned_set& set) {
 
 DATAFLUX_INLINE void set_scan::look_at(const object_row& row, const object_extras& extras) {
   const std::string_view folder = folder_part(row.name);
-  if (folder.empty() || (scope_ == scan_scope::one_set && folder != folder_)) return;
+  if (folder.empty() || (scope_ == scan_scope::one_set && set_folder(folder) != folder_)) return;
   if (is_manifest_name(row.name.substr(folder.size()))) {
     report_.loose_manifests.push_back({std::string(row.name), row.size, row.generation});
   }
   auto mark = find_mark(extras.metadata);
-  if (!mark) return;
+  if (!mark || set_folder(folder) != folder) return;
   scanned_set& set = report_.sets.emplace_back();
   set.folder = folder;
   set.last = {std::string(row.name), row.size, row.generation};
@@ -166,17 +167,28 @@ DATAFLUX_INLINE result<void> set_scan::check(scanned_set& set, const std::string
                     set.last.size == manifest->last_size &&
                     set.last_crc32c.value_or(manifest->last_crc32c) == manifest->last_crc32c;
   if (!same) return error{errc::data_loss, "the last object is not the one that was committed"};
-  if (auto good = check_members(set.members, set.folder, rows_, match_); !good) return good;
-  pin_members(set.members, set.folder, rows_);
+  const std::string folder(set.members_folder());
+  if (auto good = check_members(set.members, folder, rows_, match_); !good) return good;
+  pin_members(set.members, folder, rows_);
   return {};
+}
+
+/// What replaces a set has ended by the time that the next listing begins, so that a set of the
+/// same last object is what it seems.
+DATAFLUX_INLINE bool set_scan::seen_before() {
+  std::vector<std::int64_t> now;
+  for (const scanned_set& set : report_.sets) now.push_back(set.last.generation);
+  return std::exchange(seen_, now) == now;
 }
 
 DATAFLUX_INLINE void set_scan::idle() {
   if (failed()) return complete(*failure_);
   const bool damaged = std::any_of(report_.sets.begin(), report_.sets.end(),
                                    [](const scanned_set& set) { return set.damage.has_value(); });
-  if (damaged && scope_ == scan_scope::one_set && !std::exchange(second_look_, true)) {
-    return begin();
+  if (damaged && scope_ == scan_scope::one_set && !seen_before()) {
+    if (++looks_ < most_looks) return begin();
+    error why(errc::aborted, "the set is replaced as fast as it is listed");
+    return complete(why.with_bucket(bucket_).with_object(folder_).with_retryable(true));
   }
   complete(std::move(report_));
 }
