@@ -6,6 +6,7 @@ and does nothing else; bench/peers/listings the clients of others. Client and se
 each.
 """
 
+import contextlib
 import json
 import os
 import shutil
@@ -45,11 +46,18 @@ def run_first():
     return chrt if allowed else []
 
 
-def measure_peer(folder, python, peer, shape, names):
-    """The same listing by another client, from a server of its own."""
+@contextlib.contextmanager
+def serving(folder, shape, names):
+    """The endpoint of a server of its own."""
     with subprocess.Popen(command(folder, "serve", shape, names), stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE, text=True) as server:
-        endpoint = f"http://127.0.0.1:{json.loads(server.stdout.readline())['port']}"
+        yield f"http://127.0.0.1:{json.loads(server.stdout.readline())['port']}"
+        server.stdin.close()
+
+
+def measure_peer(folder, python, peer, shape, names):
+    """The same listing by another client, from a server of its own."""
+    with serving(folder, shape, names) as endpoint:
         environment = {k: v for k, v in os.environ.items()
                        if k != "STORAGE_EMULATOR_HOST" and not k.lower().endswith("_proxy")}
         done = subprocess.run([*run_first(), "taskset", "-c", CLIENT_CORE,
@@ -57,7 +65,6 @@ def measure_peer(folder, python, peer, shape, names):
                                "bench"],
                               stdout=subprocess.PIPE, text=True, timeout=LIMIT_S, check=True,
                               env=environment)
-        server.stdin.close()
     line = json.loads(done.stdout)
     if line["items"] != names:
         raise SystemExit(f"bench: {peer} listed {line['items']} of {names} names")
@@ -165,3 +172,24 @@ def measure_all(options, folder):
     rows += rows_of_streams(folder, names, rounds)
     rows += rows_under_limit(folder, names, rounds)
     return rows, peers
+
+
+def languages(options, folder):
+    """The listing to Arrow batches by our C ABI, beside the same in C++."""
+    names = NAMES // (8 if options.quick else 1)
+    program = [*run_first(), "taskset", "-c", CLIENT_CORE, folder / "bench/macro/bench_languages"]
+    runs = {"c": [], "cpp": []}
+    with serving(folder, "a", names) as endpoint:
+        for done in range(options.rounds):
+            for language in sorted(runs, reverse=done % 2 == 1):
+                line = subprocess.run([*program, "--endpoint", endpoint, "--case",
+                                       f"list-{language}", "--count", str(names),
+                                       "--concurrency", str(SLOTS)],
+                                      stdout=subprocess.PIPE, text=True, timeout=LIMIT_S, check=True)
+                runs[language].append(json.loads(line.stdout))
+    return [compare(f"list1m_c {title}", unit, of, runs["c"], "C++", runs["cpp"])
+            for title, unit, of in [("plain", "us/object", by_request), ("time", "s", wall)]]
+
+
+def by_request(line):
+    return line["cpu_s"] / line["requests"] * 1e6

@@ -2,6 +2,7 @@
 """Tables of benchmark results: `bench/report.py [NAME...]` prints those saved in bench/out."""
 
 import json
+import math
 import pathlib
 import sys
 
@@ -16,7 +17,21 @@ def row(case, unit, ours, reference, value, ratios=()):
     return {"case": case, "unit": unit, "ours": ours, "reference": reference,
             "reference_value": value, "ratio": ours / value if has_ratio else None,
             "ratio_min": min(ratios) if ratios else None,
-            "ratio_max": max(ratios) if ratios else None, "rounds": len(ratios)}
+            "ratio_max": max(ratios) if ratios else None,
+            "ratio_interval": interval(ratios), "rounds": len(ratios)}
+
+
+def interval(ratios):
+    """Where the median of all rounds there could be lies with 95 % certainty, by the order of those
+    there were; less than six do not say."""
+    n = len(ratios)
+    outside = 1  # of these, at either end
+    while sum(math.comb(n, below) for below in range(outside + 1)) <= 0.025 * 2 ** n:
+        outside += 1
+    if n < 6:
+        return None
+    ordered = sorted(ratios)
+    return [ordered[outside - 1], ordered[n - outside]]
 
 
 def number(value):
@@ -48,15 +63,16 @@ def bar(ratio):
 
 def table(result):
     """The rows of one result as text lines."""
-    head = ("case", "unit", "ours", "reference", "", "ratio", "least", "most", "rounds", "")
+    head = ("case", "unit", "ours", "reference", "", "ratio", "95 %", "least", "most", "rounds", "")
     lines = [head]
     for row in result["rows"]:
         lines.append((row["case"], row["unit"], number(row["ours"]), row["reference"],
                       number(row["reference_value"]), number(row["ratio"]),
+                      "-".join(map(number, row.get("ratio_interval") or ["-"])),
                       number(row["ratio_min"]), number(row["ratio_max"]), str(row["rounds"]),
                       bar(row["ratio"])))
     versions = ", ".join(f"{name} {value}" for name, value in result["versions"].items())
-    return [f"{result['bench']}: {versions}", *aligned(lines, {0, 1, 3, 9})]
+    return [f"{result['bench']}: {versions}", *aligned(lines, {0, 1, 3, 10})]
 
 
 def main():

@@ -311,6 +311,8 @@ def main():
             else:
                 rows = [row for each in cases_of([name])
                         for row in run_case(each, programs, server, options)]
+            if name == "languages":
+                rows += list_socket.languages(options, folder)
             if name == "load":
                 rows += load_sim.measure(options, folder, show_progress)
             result = {"bench": name, "versions": versions, "rows": rows}

@@ -1,6 +1,7 @@
 // The same work by our C++ and by our C ABI, each with requests that are pushed and records or
 // items in batches: what a binding pays for the boundary. Cases: many16k-cpp, many16k-c (get_many),
-// one16k-cpp, one16k-c (single reads that are submitted, `concurrency` in flight).
+// one16k-cpp, one16k-c (single reads that are submitted, `concurrency` in flight), list-cpp, list-c
+// (the whole bucket of `count` names as Arrow batches, `concurrency` calls in flight).
 
 #include <dataflux.h>
 
@@ -8,6 +9,8 @@
 #include <dataflux/download/getter.hpp>
 #include <dataflux/exec/completion_queue.hpp>
 #include <dataflux/gcs/client.hpp>
+#include <dataflux/list/fast_list.hpp>
+#include <dataflux/store/arrow_stream.hpp>
 #include <dataflux/transfer/transfer_context.hpp>
 
 #include <algorithm>
@@ -15,6 +18,7 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "exchange.hpp"
@@ -27,7 +31,25 @@ using bench::fail;
 constexpr std::size_t batch = 64;
 constexpr std::size_t pushed_at_once = 1024;
 
-/// By either language: get_many of `count` objects, and single reads.
+/// Goes through all batches as an Arrow library that imports them does. Returns the rows.
+std::uint64_t import_all(ArrowArrayStream& stream) {
+  ArrowSchema schema{};
+  if (stream.get_schema(&stream, &schema) != 0) fail("the stream's schema");
+  schema.release(&schema);
+  std::uint64_t rows = 0;
+  for (;;) {
+    ArrowArray batch{};
+    if (stream.get_next(&stream, &batch) != 0) fail("the stream's next batch");
+    if (batch.release == nullptr) break;
+    rows += static_cast<std::uint64_t>(batch.length);
+    batch.release(&batch);
+  }
+  stream.release(&stream);
+  return rows;
+}
+
+/// By either language: get_many of `count` objects, single reads, and a listing, whose rows are
+/// returned.
 class worker {
  public:
   worker() = default;
@@ -36,6 +58,7 @@ class worker {
   virtual ~worker() = default;
   virtual void many(std::uint64_t count) = 0;
   virtual void ones(std::uint64_t count, unsigned in_flight) = 0;
+  virtual std::uint64_t list(unsigned in_flight) = 0;
 };
 
 class by_cpp final : public worker {
@@ -91,6 +114,15 @@ class by_cpp final : public worker {
         if (begun < count) begin(events[i].tag);
       }
     }
+  }
+
+  std::uint64_t list(unsigned in_flight) override {
+    auto all = dataflux::fast_list(*client_,
+                                   {.bucket = std::string(bench::bucket), .parallelism = in_flight})
+                   .value();
+    ArrowArrayStream stream{};
+    dataflux::export_arrow(std::move(all.objects), stream);
+    return import_all(stream);
   }
 
  private:
@@ -187,6 +219,24 @@ class by_c final : public worker {
     }
   }
 
+  std::uint64_t list(unsigned in_flight) override {
+    dataflux_list_options o;
+    dataflux_list_options_init(&o);
+    o.bucket = bucket_.c_str();
+    o.parallelism = in_flight;
+    dataflux_error* why = nullptr;
+    dataflux_operation* op = nullptr;
+    dataflux_listing* listing = nullptr;
+    check(dataflux_list(client_, &o, nullptr, 0, &op, &why), why);
+    check(dataflux_operation_wait(op, -1, &why), why);
+    check(dataflux_operation_take_listing(op, &listing, &why), why);
+    dataflux_operation_free(op);
+    ArrowArrayStream stream{};
+    check(dataflux_listing_arrow(listing, &stream, &why), why);
+    dataflux_listing_free(listing);
+    return import_all(stream);
+  }
+
  private:
   std::size_t next(std::array<dataflux_record, batch>& records,
                    std::array<std::uint64_t, batch>& slabs, std::uint32_t flag) {
@@ -216,7 +266,6 @@ int main(int argc, char** argv) {
   const auto dash = given.name.rfind('-');
   const std::string what = given.name.substr(0, dash);
   const std::string language = given.name.substr(dash + 1);
-  if (what != "many16k" && what != "one16k") fail("unknown case", given.name);
   std::unique_ptr<worker> by;
   if (language == "c") {
     by = std::make_unique<by_c>(given);
@@ -224,10 +273,19 @@ int main(int argc, char** argv) {
     by = std::make_unique<by_cpp>(given);
   }
   const auto run = [&](std::uint64_t count) {
-    what == "many16k" ? by->many(count) : by->ones(count, given.concurrency);
+    if (what == "list") {
+      if (by->list(given.concurrency) != given.count) fail("names are missing");
+    } else if (what == "many16k") {
+      by->many(count);
+    } else if (what == "one16k") {
+      by->ones(count, given.concurrency);
+    } else {
+      fail("unknown case", given.name);
+    }
   };
   run(std::max<std::uint64_t>(given.warmup, given.count / 8));
   const bench::stopwatch watch;
   run(given.count);
-  watch.print({.requests = given.count, .bytes = given.count * bench::small_size});
+  watch.print(
+      {.requests = given.count, .bytes = what == "list" ? 0 : given.count * bench::small_size});
 }
