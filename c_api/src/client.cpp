@@ -11,15 +11,24 @@
 
 namespace dataflux_c {
 
-result<void> client_state::watch(const std::shared_ptr<cancellable>& what) {
+cancellable::~cancellable() {
+  if (watched_by_ != nullptr) watched_by_->forget(*this);
+}
+
+result<void> client_state::watch(cancellable& what) {
   std::scoped_lock lock(mutex_);
   if (closed_) return closed_error("client");
-  if (under_way_.size() >= sweep_at_) {
-    std::erase_if(under_way_, [](const auto& each) { return each.expired(); });
-    sweep_at_ = 2 * under_way_.size() + 64;
-  }
-  under_way_.push_back(what);
+  what.watched_by_ = shared_from_this();
+  what.after_ = first_;
+  if (first_ != nullptr) first_->before_ = &what;
+  first_ = &what;
   return {};
+}
+
+void client_state::forget(cancellable& what) noexcept {
+  std::scoped_lock lock(mutex_);
+  (what.before_ == nullptr ? first_ : what.before_->after_) = what.after_;
+  if (what.after_ != nullptr) what.after_->before_ = what.before_;
 }
 
 bool client_state::closed() const {
@@ -28,15 +37,16 @@ bool client_state::closed() const {
 }
 
 void client_state::close() {
-  std::vector<std::weak_ptr<cancellable>> all;
+  std::vector<std::shared_ptr<cancellable>> all;  // told without the lock
   {
     std::scoped_lock lock(mutex_);
     closed_ = true;
-    all.swap(under_way_);
+    for (cancellable* each = first_; each != nullptr; each = each->after_) {
+      // One that nobody has any more waits for the lock in its destructor.
+      if (auto alive = each->weak_from_this().lock()) all.push_back(std::move(alive));
+    }
   }
-  for (const auto& each : all) {
-    if (const auto alive = each.lock()) alive->cancel();
-  }
+  for (const auto& each : all) each->cancel();
 }
 
 namespace {

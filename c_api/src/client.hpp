@@ -7,33 +7,40 @@
 #include <dataflux/transfer/transfer_context.hpp>
 
 #include <atomic>
-#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <utility>
-#include <vector>
 
 namespace dataflux_c {
 
-/// What is cancelled when the client is freed.
-class cancellable {
+class client_state;
+
+/// What is cancelled when the client is freed. The client knows it until it is destroyed.
+class cancellable : public std::enable_shared_from_this<cancellable> {
  public:
   cancellable() = default;
   cancellable(const cancellable&) = delete;
   cancellable& operator=(const cancellable&) = delete;
-  virtual ~cancellable() = default;
+  virtual ~cancellable();
   virtual void cancel() noexcept = 0;
+
+ private:
+  friend class client_state;
+  std::shared_ptr<client_state> watched_by_{};
+  cancellable* before_{nullptr};
+  cancellable* after_{nullptr};
 };
 
 /// What lies behind a client: operations and streams keep it alive.
-class client_state {
+class client_state : public std::enable_shared_from_this<client_state> {
  public:
   client_state(std::shared_ptr<dataflux::event_ring> ring,
                std::shared_ptr<dataflux::gcs::client> made, const dataflux::transfer_options& o)
       : events(std::move(ring)), client(std::move(made)), context(client, o) {}
 
   /// Cancels it when the client is closed. failed_precondition if that has come already.
-  result<void> watch(const std::shared_ptr<cancellable>& what);
+  result<void> watch(cancellable& what);
+  void forget(cancellable& what) noexcept;
   bool closed() const;
   void close();
 
@@ -45,8 +52,7 @@ class client_state {
 
  private:
   mutable std::mutex mutex_{};
-  std::vector<std::weak_ptr<cancellable>> under_way_{};
-  std::size_t sweep_at_{64};  ///< those that have ended are forgotten when there are so many
+  cancellable* first_{nullptr};  ///< of those watched; a list, so that each leaves at once
   bool closed_{false};
 };
 

@@ -33,6 +33,12 @@ class operation_state : public queue_member {
   const char* json();
   /// Cancels, waits for the end, and tells nobody.
   void end() noexcept;
+  struct end_unless_begun {
+    ~end_unless_begun() {
+      if (state != nullptr) state->end();
+    }
+    operation_state* state;
+  };
 
  protected:
   /// After join(): the call is under way, and may have been cancelled before.
@@ -131,19 +137,17 @@ class typed_operation : public operation_state {
 struct dataflux_operation : dataflux_c::handle {
   explicit dataflux_operation(std::shared_ptr<dataflux_c::operation_state> s) noexcept
       : state(std::move(s)) {}
-  ~dataflux_operation() {
-    if (owns) state->end();
-  }
+  ~dataflux_operation() { state->end(); }
   dataflux_operation(const dataflux_operation&) = delete;
   dataflux_operation& operator=(const dataflux_operation&) = delete;
   const std::shared_ptr<dataflux_c::operation_state> state;
-  bool owns{true};  ///< not where the queue's record is all that is wanted
 };
 
 namespace dataflux_c {
 
 /// Begins an operation: `start` gives it, `more` is what a State is made with beside its tag. The
-/// handle is made first, so that what was begun is never lost for want of memory.
+/// handle, if one is wanted, is made first, so that what was begun is never lost for want of
+/// memory.
 template <class State, class Start, class... More>
 result<void> begin_operation(const std::shared_ptr<client_state>& client, dataflux_queue* queue,
                              std::uint64_t tag, dataflux_operation** out, Start start,
@@ -153,11 +157,13 @@ result<void> begin_operation(const std::shared_ptr<client_state>& client, datafl
   }
   if (out == nullptr && queue == nullptr) return missing("queue, and so is out");
   const auto state = std::make_shared<State>(tag, std::forward<More>(more)...);
-  auto handle = std::make_unique<dataflux_operation>(state);
+  std::unique_ptr<dataflux_operation> handle;
+  if (out != nullptr) handle = std::make_unique<dataflux_operation>(state);
   auto joined = state->join(client, queue == nullptr ? nullptr : queue->state, state);
   if (!joined) return joined;
+  operation_state::end_unless_begun guard{state.get()};
   state->begin(std::move(start));
-  handle->owns = out != nullptr;
+  guard.state = nullptr;
   if (out != nullptr) *out = handle.release();
   return {};
 }

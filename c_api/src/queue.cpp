@@ -98,14 +98,15 @@ bool queue_state::fill(std::span<dataflux_record> into, std::size_t& filled) {
 
 queue_state::end queue_state::next(std::span<dataflux_record> into, std::size_t& count,
                                    std::int64_t timeout_ns) {
-  const dataflux::time_point until =
-      dataflux::deadline_after(dataflux::clock::now(), wait_of(timeout_ns));
+  std::optional<dataflux::time_point> until;
   for (;;) {
     if (!fill(into, count)) return end::closed;
     if (count > 0) return end::some;
-    const auto rest = until - dataflux::clock::now();
-    if (timeout_ns == 0 || rest <= dataflux::duration::zero()) return end::timed_out;
-    const auto how = events_.wait(rest);
+    if (timeout_ns == 0) return end::timed_out;
+    const auto now = dataflux::clock::now();
+    if (!until) until = dataflux::deadline_after(now, wait_of(timeout_ns));
+    if (*until <= now) return end::timed_out;
+    const auto how = events_.wait(*until - now);
     if (how == dataflux::completion_queue::wait_end::interrupted) return end::interrupted;
   }
 }

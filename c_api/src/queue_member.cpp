@@ -8,7 +8,7 @@ result<void> queue_member::join(std::shared_ptr<client_state> client,
                                 std::shared_ptr<queue_state> queue,
                                 const std::shared_ptr<queue_member>& self) {
   client_ = std::move(client);
-  if (auto watched = client_->watch(self); !watched) return watched;
+  if (auto watched = client_->watch(*this); !watched) return watched;
   if (queue == nullptr) return {};
   auto number = queue->add(self);
   if (!number) return std::move(number).error();

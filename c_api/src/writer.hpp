@@ -104,7 +104,7 @@ result<void> begin_writer(const std::shared_ptr<client_state>& client,
                           dataflux::upload_request request, dataflux_queue* queue,
                           std::uint64_t tag, dataflux_operation** out, Start start) {
   const auto writer = std::make_shared<writer_state>(client);
-  if (auto watched = client->watch(writer); !watched) return watched;
+  if (auto watched = client->watch(*writer); !watched) return watched;
   request.limits.stop = writer->token();
   return begin_operation<open_writer>(
       client, queue, tag, out, [&](client_state& c) { return start(c, std::move(request)); },
