@@ -84,6 +84,7 @@ class typed_operation : public operation_state {
  public:
   using value_type = typename outcome_of<T>::type;
   using operation_state::operation_state;
+  static constexpr bool needs_handle = false;
 
   /// `start` gives the operation.
   template <class Start>
@@ -132,6 +133,14 @@ class typed_operation : public operation_state {
   dataflux::operation<T> op_{};
 };
 
+/// One of which something is to be taken, so that its record alone is of no use.
+template <class T>
+class giving_operation : public typed_operation<T> {
+ public:
+  using typed_operation<T>::typed_operation;
+  static constexpr bool needs_handle = true;
+};
+
 }  // namespace dataflux_c
 
 struct dataflux_operation : dataflux_c::handle {
@@ -152,6 +161,7 @@ template <class State, class Start, class... More>
 result<void> begin_operation(const std::shared_ptr<client_state>& client, dataflux_queue* queue,
                              std::uint64_t tag, dataflux_operation** out, Start start,
                              More&&... more) {
+  if (State::needs_handle && out == nullptr) return missing("out");
   if (queue != nullptr) {
     if (auto good = usable(queue, "queue"); !good) return good;
   }
@@ -183,9 +193,10 @@ inline result<void> ended_well(dataflux_operation* op) {
 }
 
 /// Gives what an operation of type State has made to `make`, which makes a handle of it: once, and
-/// if it has ended well.
+/// if it has ended well. `make` moves the value when all memory is there, and so it may fail.
 template <class State, class Handle, class Make>
 result<void> take_handle(dataflux_operation* op, const char* what, Handle** out, Make make) {
+  static_assert(State::needs_handle);
   if (out == nullptr) return missing("out");
   *out = nullptr;
   if (auto good = usable(op, "operation"); !good) return good;

@@ -9,10 +9,10 @@
 
 namespace dataflux_c {
 
-class open_reader final : public typed_operation<dataflux::checkpoint_reader> {
+class open_reader final : public giving_operation<dataflux::checkpoint_reader> {
  public:
   open_reader(std::uint64_t tag, std::shared_ptr<client_state> c) noexcept
-      : typed_operation(tag), of(std::move(c)) {}
+      : giving_operation(tag), of(std::move(c)) {}
   const std::shared_ptr<client_state> of;
 
  protected:
@@ -26,7 +26,7 @@ dataflux::checkpoint_read_request reading_of(const dataflux_reader_options& o);
 
 /// Reads that are under way share the reader.
 struct dataflux_reader : dataflux_c::handle {
-  dataflux_reader(std::shared_ptr<dataflux_c::client_state> c, dataflux::checkpoint_reader opened)
+  dataflux_reader(std::shared_ptr<dataflux_c::client_state> c, dataflux::checkpoint_reader&& opened)
       : client(std::move(c)),
         state(std::make_shared<dataflux::checkpoint_reader>(std::move(opened))) {}
   const std::shared_ptr<dataflux_c::client_state> client;
