@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Describes the C ABI for machines: what dataflux.h declares, as JSON.
 
-    c_api/describe.py             prints it
+    c_api/describe.py [HEADER]    prints it; of another header of this style, such as a frozen one
     c_api/describe.py --write     into c_api/abi/dataflux.json, which a test compares
 
 For generators of bindings, and for tests that a binding's own declarations agree with the header.
@@ -72,7 +72,7 @@ def describe(header):
     code = re.sub(r"/\*.*?\*/", " ", header, flags=re.DOTALL)
     constants = {name: value_of(value) for name, value in
                  re.findall(r"^#define (DATAFLUX_\w+) (-?\w+)\s*$", code, re.MULTILINE)}
-    code = re.sub(r"^#.*$", "", code, flags=re.MULTILINE)
+    code = re.sub(r"^#.*$", "", code.replace("\\\n", " "), flags=re.MULTILINE)
     code = code.replace('extern "C" {', "")
     structs = {}
 
@@ -101,8 +101,8 @@ def describe(header):
             "handles": handles, "structs": structs, "functions": functions}
 
 
-def text():
-    return json.dumps(describe(HEADER.read_text()), indent=1) + "\n"
+def text(header=HEADER):
+    return json.dumps(describe(header.read_text()), indent=1) + "\n"
 
 
 if __name__ == "__main__":
@@ -110,4 +110,4 @@ if __name__ == "__main__":
         DESCRIPTION.parent.mkdir(exist_ok=True)
         DESCRIPTION.write_text(text())
     else:
-        sys.stdout.write(text())
+        sys.stdout.write(text(*map(Path, sys.argv[1:])))

@@ -31,11 +31,12 @@
  * or where the error is put, which is then the caller's to free. It is not touched on success.
  *
  * Options are structs whose first member is their size: set it to sizeof, and everything else to
- * zero, which is the default of each member; dataflux_KIND_init() does both. Members are only ever
- * added at the end, so that a program and a library of different versions understand each other:
- * what an older program does not name is zero, and what a newer one sets that the library does not
- * know is DATAFLUX_INVALID_ARGUMENT. NULL means all defaults where nothing is required. What
- * options point to is read during the call only.
+ * zero, which is the default of each member. dataflux_KIND_init() does both; from C it is called
+ * with the pointer alone, and a macro adds the size that the caller's header knows. Members are
+ * only ever added at the end, so that a program and a library of different versions understand each
+ * other: what an older program does not name is zero, and what a newer one sets that the library
+ * does not know is DATAFLUX_INVALID_ARGUMENT. NULL means all defaults where nothing is required.
+ * What options point to is read during the call only.
  *
  * Texts are UTF-8 and end with a NUL; where a size is given beside a pointer they need not. Texts
  * that the library gives live as long as the handle that gave them, unless it says otherwise. Times
@@ -241,7 +242,8 @@ typedef struct dataflux_client_options {
   uint64_t event_capacity;           /* for dataflux_client_events(); 0 = none are kept */
 } dataflux_client_options;
 
-DATAFLUX_API void dataflux_client_options_init(dataflux_client_options* options);
+DATAFLUX_API void dataflux_client_options_init(dataflux_client_options* options, size_t size);
+#define dataflux_client_options_init(o) dataflux_client_options_init(o, sizeof *(o))
 
 /* Starts the client's threads; sends nothing. Failures: what finding credentials says;
  * DATAFLUX_INVALID_ARGUMENT for an option; DATAFLUX_RESOURCE_EXHAUSTED. */
@@ -317,7 +319,8 @@ typedef struct dataflux_conditions {
 #define DATAFLUX_IF_METAGENERATION_MATCH 4u
 #define DATAFLUX_IF_METAGENERATION_NOT_MATCH 8u
 
-DATAFLUX_API void dataflux_conditions_init(dataflux_conditions* conditions);
+DATAFLUX_API void dataflux_conditions_init(dataflux_conditions* conditions, size_t size);
+#define dataflux_conditions_init(o) dataflux_conditions_init(o, sizeof *(o))
 
 /* Which object, and limits of a call. */
 typedef struct dataflux_object_options {
@@ -349,7 +352,8 @@ typedef struct dataflux_object_options {
 #define DATAFLUX_FIELD_COMPONENT_COUNT 16384u
 #define DATAFLUX_FIELD_METADATA 32768u
 
-DATAFLUX_API void dataflux_object_options_init(dataflux_object_options* options);
+DATAFLUX_API void dataflux_object_options_init(dataflux_object_options* options, size_t size);
+#define dataflux_object_options_init(o) dataflux_object_options_init(o, sizeof *(o))
 
 /* What is written beside an object's bytes. Texts: NULL = the service's default. */
 typedef struct dataflux_attributes {
@@ -367,7 +371,8 @@ typedef struct dataflux_attributes {
   size_t metadata_count;
 } dataflux_attributes;
 
-DATAFLUX_API void dataflux_attributes_init(dataflux_attributes* attributes);
+DATAFLUX_API void dataflux_attributes_init(dataflux_attributes* attributes, size_t size);
+#define dataflux_attributes_init(o) dataflux_attributes_init(o, sizeof *(o))
 
 /* Reads `size` bytes from `offset` on into `memory`, by ranges in parallel where that is long. The
  * memory is lent until the operation has ended; after a failure its content is undefined. The
@@ -425,7 +430,8 @@ typedef struct dataflux_list_options {
   uint32_t by_name; /* of a stream, 1: its batches come in order of names */
 } dataflux_list_options;
 
-DATAFLUX_API void dataflux_list_options_init(dataflux_list_options* options);
+DATAFLUX_API void dataflux_list_options_init(dataflux_list_options* options, size_t size);
+#define dataflux_list_options_init(o) dataflux_list_options_init(o, sizeof *(o))
 
 /* Lists by many calls at a time; proved complete, or it fails. The record's size is the rows. */
 DATAFLUX_API dataflux_status dataflux_list(dataflux_client* client,
@@ -492,7 +498,8 @@ typedef struct dataflux_get_many_options {
   int64_t timeout_ns;
 } dataflux_get_many_options;
 
-DATAFLUX_API void dataflux_get_many_options_init(dataflux_get_many_options* options);
+DATAFLUX_API void dataflux_get_many_options_init(dataflux_get_many_options* options, size_t size);
+#define dataflux_get_many_options_init(o) dataflux_get_many_options_init(o, sizeof *(o))
 
 /* Reads whole objects of a listing: `rows` of them by number, in this order, or all rows in order
  * when `rows` is NULL. With options->feed nothing is read before it is pushed; `listing` may be
@@ -518,7 +525,8 @@ typedef struct dataflux_get_columns {
   const uint64_t* object_sizes; /* UINT64_MAX = not known */
 } dataflux_get_columns;
 
-DATAFLUX_API void dataflux_get_columns_init(dataflux_get_columns* columns);
+DATAFLUX_API void dataflux_get_columns_init(dataflux_get_columns* columns, size_t size);
+#define dataflux_get_columns_init(o) dataflux_get_columns_init(o, sizeof *(o))
 
 /* Pushes requests into a feed, from the first on, and gives how many it has taken: fewer when it is
  * full; offer the others again when records have come. Any thread; never waits. */
@@ -590,7 +598,8 @@ typedef struct dataflux_bucket_options {
   int64_t timeout_ns; /* of the whole call, with all its retries; 0 = none */
 } dataflux_bucket_options;
 
-DATAFLUX_API void dataflux_bucket_options_init(dataflux_bucket_options* options);
+DATAFLUX_API void dataflux_bucket_options_init(dataflux_bucket_options* options, size_t size);
+#define dataflux_bucket_options_init(o) dataflux_bucket_options_init(o, sizeof *(o))
 
 /* Gives what is known of a bucket as JSON, with the names and the forms that the service uses. */
 DATAFLUX_API dataflux_status dataflux_bucket(dataflux_client* client,
@@ -613,7 +622,9 @@ typedef struct dataflux_list_buckets_options {
   int64_t timeout_ns;
 } dataflux_list_buckets_options;
 
-DATAFLUX_API void dataflux_list_buckets_options_init(dataflux_list_buckets_options* options);
+DATAFLUX_API void dataflux_list_buckets_options_init(dataflux_list_buckets_options* options,
+                                                     size_t size);
+#define dataflux_list_buckets_options_init(o) dataflux_list_buckets_options_init(o, sizeof *(o))
 
 /* All buckets of a project, in order of names: {"items": [...]}, each as dataflux_bucket() gives
  * it. The record's size is their number. */
@@ -671,7 +682,8 @@ typedef struct dataflux_manifest_options {
   int64_t timeout_ns; /* of an object's requests; 0 = none */
 } dataflux_manifest_options;
 
-DATAFLUX_API void dataflux_manifest_options_init(dataflux_manifest_options* options);
+DATAFLUX_API void dataflux_manifest_options_init(dataflux_manifest_options* options, size_t size);
+#define dataflux_manifest_options_init(o) dataflux_manifest_options_init(o, sizeof *(o))
 
 /* Saves a listing: that of dataflux_list(), of dataflux_changes_listing(), or all rows of a
  * manifest. It is there whole or not at all, and replaces what was there. An object gives what
@@ -721,7 +733,8 @@ typedef struct dataflux_refresh_options {
   int64_t timeout_ns;
 } dataflux_refresh_options;
 
-DATAFLUX_API void dataflux_refresh_options_init(dataflux_refresh_options* options);
+DATAFLUX_API void dataflux_refresh_options_init(dataflux_refresh_options* options, size_t size);
+#define dataflux_refresh_options_init(o) dataflux_refresh_options_init(o, sizeof *(o))
 
 /* Lists again what the manifest lists, and compares. Nothing is written. The record's size is the
  * rows that are there now. */
@@ -788,7 +801,8 @@ typedef struct dataflux_leftovers_options {
 #define DATAFLUX_LEFTOVERS_UPLOADS 1u    /* temporary objects, too */
 #define DATAFLUX_LEFTOVERS_COMPOSITES 2u /* where no prefix is given */
 
-DATAFLUX_API void dataflux_leftovers_options_init(dataflux_leftovers_options* options);
+DATAFLUX_API void dataflux_leftovers_options_init(dataflux_leftovers_options* options, size_t size);
+#define dataflux_leftovers_options_init(o) dataflux_leftovers_options_init(o, sizeof *(o))
 
 /* Finds them. Removes nothing. */
 DATAFLUX_API dataflux_status dataflux_find_leftovers(dataflux_client* client,
@@ -834,7 +848,8 @@ typedef struct dataflux_writer_options {
   int64_t timeout_ns; /* of all, from here to the end of commit; 0 = none */
 } dataflux_writer_options;
 
-DATAFLUX_API void dataflux_writer_options_init(dataflux_writer_options* options);
+DATAFLUX_API void dataflux_writer_options_init(dataflux_writer_options* options, size_t size);
+#define dataflux_writer_options_init(o) dataflux_writer_options_init(o, sizeof *(o))
 
 /* DATAFLUX_RESOURCE_EXHAUSTED where there are more writers than upload_memory has parts for. */
 DATAFLUX_API dataflux_status dataflux_writer_open(dataflux_client* client,
@@ -915,7 +930,8 @@ typedef struct dataflux_reader_options {
   int64_t timeout_ns; /* of opening; 0 = none */
 } dataflux_reader_options;
 
-DATAFLUX_API void dataflux_reader_options_init(dataflux_reader_options* options);
+DATAFLUX_API void dataflux_reader_options_init(dataflux_reader_options* options, size_t size);
+#define dataflux_reader_options_init(o) dataflux_reader_options_init(o, sizeof *(o))
 
 /* The record has size and generation. */
 DATAFLUX_API dataflux_status dataflux_reader_open(dataflux_client* client,
@@ -946,7 +962,8 @@ typedef struct dataflux_range_columns {
   void* const* into; /* memory of the caller, `sizes` bytes each */
 } dataflux_range_columns;
 
-DATAFLUX_API void dataflux_range_columns_init(dataflux_range_columns* columns);
+DATAFLUX_API void dataflux_range_columns_init(dataflux_range_columns* columns, size_t size);
+#define dataflux_range_columns_init(o) dataflux_range_columns_init(o, sizeof *(o))
 
 /* Reads many ranges at once, in any order, overlapping or not. Short ones that lie close together
  * go by one request.
@@ -987,7 +1004,8 @@ typedef struct dataflux_set_options {
   int64_t timeout_ns; /* of each call but those of members; 0 = none */
 } dataflux_set_options;
 
-DATAFLUX_API void dataflux_set_options_init(dataflux_set_options* options);
+DATAFLUX_API void dataflux_set_options_init(dataflux_set_options* options, size_t size);
+#define dataflux_set_options_init(o) dataflux_set_options_init(o, sizeof *(o))
 
 DATAFLUX_API dataflux_status dataflux_set_create(dataflux_client* client,
                                                  const dataflux_set_options* options,
@@ -1024,7 +1042,9 @@ typedef struct dataflux_set_commit_options {
   size_t size;      /* of `data` */
 } dataflux_set_commit_options;
 
-DATAFLUX_API void dataflux_set_commit_options_init(dataflux_set_commit_options* options);
+DATAFLUX_API void dataflux_set_commit_options_init(dataflux_set_commit_options* options,
+                                                   size_t size);
+#define dataflux_set_commit_options_init(o) dataflux_set_commit_options_init(o, sizeof *(o))
 
 /* Commits. Members that are missing or have changed are DATAFLUX_DATA_LOSS; a set that is committed
  * already, DATAFLUX_ALREADY_EXISTS; what is wrong with a record is found before any request. After
@@ -1092,7 +1112,8 @@ typedef struct dataflux_keep_last_options {
   int64_t timeout_ns;
 } dataflux_keep_last_options;
 
-DATAFLUX_API void dataflux_keep_last_options_init(dataflux_keep_last_options* options);
+DATAFLUX_API void dataflux_keep_last_options_init(dataflux_keep_last_options* options, size_t size);
+#define dataflux_keep_last_options_init(o) dataflux_keep_last_options_init(o, sizeof *(o))
 
 /* Removes the oldest complete sets, by the time of their commits. Killed at any moment, it leaves a
  * set whole or no set. The record has the bytes that are gone. JSON: as dataflux_remove_sets(). */
@@ -1212,7 +1233,9 @@ typedef struct dataflux_download_file_options {
   uint32_t reserved;
 } dataflux_download_file_options;
 
-DATAFLUX_API void dataflux_download_file_options_init(dataflux_download_file_options* options);
+DATAFLUX_API void dataflux_download_file_options_init(dataflux_download_file_options* options,
+                                                      size_t size);
+#define dataflux_download_file_options_init(o) dataflux_download_file_options_init(o, sizeof *(o))
 
 /* Reads an object, or a range of it, into a file by ranges in parallel. The file gets its name when
  * all of it is there and was compared with the object's checksum; until then what had the name has
@@ -1240,7 +1263,9 @@ typedef struct dataflux_upload_file_options {
   uint32_t progress;                     /* 1: told by events */
 } dataflux_upload_file_options;
 
-DATAFLUX_API void dataflux_upload_file_options_init(dataflux_upload_file_options* options);
+DATAFLUX_API void dataflux_upload_file_options_init(dataflux_upload_file_options* options,
+                                                    size_t size);
+#define dataflux_upload_file_options_init(o) dataflux_upload_file_options_init(o, sizeof *(o))
 
 /* Writes a file as an object, which appears whole and compared by its checksum, or not at all. It
  * replaces what was there when the call began, or the generation that `conditions` names, and fails
@@ -1283,7 +1308,8 @@ typedef struct dataflux_folder_options {
   uint32_t reserved;
 } dataflux_folder_options;
 
-DATAFLUX_API void dataflux_folder_options_init(dataflux_folder_options* options);
+DATAFLUX_API void dataflux_folder_options_init(dataflux_folder_options* options, size_t size);
+#define dataflux_folder_options_init(o) dataflux_folder_options_init(o, sizeof *(o))
 
 /* Copies the files below a folder into objects. Each object appears whole and compared, or not at
  * all. Regular files are copied, and links to some; links to folders, broken links, devices and
@@ -1323,7 +1349,9 @@ typedef struct dataflux_remove_prefix_options {
   uint32_t reserved;
 } dataflux_remove_prefix_options;
 
-DATAFLUX_API void dataflux_remove_prefix_options_init(dataflux_remove_prefix_options* options);
+DATAFLUX_API void dataflux_remove_prefix_options_init(dataflux_remove_prefix_options* options,
+                                                      size_t size);
+#define dataflux_remove_prefix_options_init(o) dataflux_remove_prefix_options_init(o, sizeof *(o))
 
 /* Removes all objects whose names begin with a prefix, while they are listed. Each goes by the
  * generation that was seen: what is written meanwhile stays, and its name fails. The JSON has

@@ -137,11 +137,13 @@ result<Options> options_of(const Options* given) {
   std::memcpy(&known, given, std::min(size, sizeof known));
   return known;
 }
+/// `size` is what the struct has in the caller's version: nothing behind that is his. The header
+/// has macros that are called as the functions are, so that these are defined in parentheses.
 template <class Options>
-void init_options(Options* options) noexcept {
-  if (options == nullptr) return;
-  std::memset(static_cast<void*>(options), 0, sizeof *options);
-  options->struct_size = sizeof *options;
+void init_options(Options* options, std::size_t size) noexcept {
+  if (options == nullptr || size < sizeof options->struct_size) return;
+  std::memset(static_cast<void*>(options), 0, size);
+  options->struct_size = size;
 }
 
 inline std::string text_of(const char* text) { return text == nullptr ? std::string() : text; }

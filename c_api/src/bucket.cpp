@@ -135,11 +135,11 @@ using dataflux_c::begin_call;
 using dataflux_c::guarded;
 using dataflux_c::result;
 
-void dataflux_bucket_options_init(dataflux_bucket_options* options) {
-  dataflux_c::init_options(options);
+void(dataflux_bucket_options_init)(dataflux_bucket_options* options, size_t size) {
+  dataflux_c::init_options(options, size);
 }
-void dataflux_list_buckets_options_init(dataflux_list_buckets_options* options) {
-  dataflux_c::init_options(options);
+void(dataflux_list_buckets_options_init)(dataflux_list_buckets_options* options, size_t size) {
+  dataflux_c::init_options(options, size);
 }
 
 dataflux_status dataflux_bucket(dataflux_client* client, const dataflux_bucket_options* options,

@@ -153,8 +153,8 @@ using dataflux_c::guarded;
 using dataflux_c::missing;
 using dataflux_c::result;
 
-void dataflux_client_options_init(dataflux_client_options* options) {
-  dataflux_c::init_options(options);
+void(dataflux_client_options_init)(dataflux_client_options* options, size_t size) {
+  dataflux_c::init_options(options, size);
 }
 
 dataflux_status dataflux_client_create(const dataflux_client_options* options,

@@ -118,11 +118,11 @@ using dataflux_c::client_state;
 using dataflux_c::guarded;
 using dataflux_c::result;
 
-void dataflux_download_file_options_init(dataflux_download_file_options* options) {
-  dataflux_c::init_options(options);
+void(dataflux_download_file_options_init)(dataflux_download_file_options* options, size_t size) {
+  dataflux_c::init_options(options, size);
 }
-void dataflux_upload_file_options_init(dataflux_upload_file_options* options) {
-  dataflux_c::init_options(options);
+void(dataflux_upload_file_options_init)(dataflux_upload_file_options* options, size_t size) {
+  dataflux_c::init_options(options, size);
 }
 
 dataflux_status dataflux_download_file(dataflux_client* client,

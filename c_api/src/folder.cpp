@@ -147,11 +147,11 @@ using dataflux_c::client_state;
 using dataflux_c::guarded;
 using dataflux_c::result;
 
-void dataflux_folder_options_init(dataflux_folder_options* options) {
-  dataflux_c::init_options(options);
+void(dataflux_folder_options_init)(dataflux_folder_options* options, size_t size) {
+  dataflux_c::init_options(options, size);
 }
-void dataflux_remove_prefix_options_init(dataflux_remove_prefix_options* options) {
-  dataflux_c::init_options(options);
+void(dataflux_remove_prefix_options_init)(dataflux_remove_prefix_options* options, size_t size) {
+  dataflux_c::init_options(options, size);
 }
 
 dataflux_status dataflux_upload_folder(dataflux_client* client,

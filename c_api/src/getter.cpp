@@ -159,11 +159,13 @@ result<getter_state*> fed(dataflux_getter* getter) {
 
 }  // namespace
 
-void dataflux_get_many_options_init(dataflux_get_many_options* options) {
-  dataflux_c::init_options(options);
+void(dataflux_get_many_options_init)(dataflux_get_many_options* options, size_t size) {
+  dataflux_c::init_options(options, size);
 }
 
-void dataflux_get_columns_init(dataflux_get_columns* columns) { dataflux_c::init_options(columns); }
+void(dataflux_get_columns_init)(dataflux_get_columns* columns, size_t size) {
+  dataflux_c::init_options(columns, size);
+}
 
 dataflux_status dataflux_get_many(dataflux_client* client, const dataflux_get_many_options* options,
                                   const dataflux_listing* listing, const uint64_t* rows,

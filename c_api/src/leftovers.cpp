@@ -131,8 +131,8 @@ dataflux_status begin_leftovers(submit_leftovers& submit, dataflux_client* clien
 
 }  // namespace dataflux_c
 
-void dataflux_leftovers_options_init(dataflux_leftovers_options* options) {
-  dataflux_c::init_options(options);
+void(dataflux_leftovers_options_init)(dataflux_leftovers_options* options, size_t size) {
+  dataflux_c::init_options(options, size);
 }
 
 dataflux_status dataflux_find_leftovers(dataflux_client* client,

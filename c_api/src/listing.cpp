@@ -110,8 +110,8 @@ using dataflux_c::guarded;
 using dataflux_c::missing;
 using dataflux_c::result;
 
-void dataflux_list_options_init(dataflux_list_options* options) {
-  dataflux_c::init_options(options);
+void(dataflux_list_options_init)(dataflux_list_options* options, size_t size) {
+  dataflux_c::init_options(options, size);
 }
 
 dataflux_status dataflux_list(dataflux_client* client, const dataflux_list_options* options,

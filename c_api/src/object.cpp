@@ -146,14 +146,14 @@ using dataflux_c::missing;
 using dataflux_c::request_of;
 using dataflux_c::result;
 
-void dataflux_conditions_init(dataflux_conditions* conditions) {
-  dataflux_c::init_options(conditions);
+void(dataflux_conditions_init)(dataflux_conditions* conditions, size_t size) {
+  dataflux_c::init_options(conditions, size);
 }
-void dataflux_object_options_init(dataflux_object_options* options) {
-  dataflux_c::init_options(options);
+void(dataflux_object_options_init)(dataflux_object_options* options, size_t size) {
+  dataflux_c::init_options(options, size);
 }
-void dataflux_attributes_init(dataflux_attributes* attributes) {
-  dataflux_c::init_options(attributes);
+void(dataflux_attributes_init)(dataflux_attributes* attributes, size_t size) {
+  dataflux_c::init_options(attributes, size);
 }
 
 dataflux_status dataflux_get_one(dataflux_client* client, const dataflux_object_options* options,

@@ -181,11 +181,11 @@ using dataflux_c::missing;
 using dataflux_c::result;
 using dataflux_c::usable;
 
-void dataflux_reader_options_init(dataflux_reader_options* options) {
-  dataflux_c::init_options(options);
+void(dataflux_reader_options_init)(dataflux_reader_options* options, size_t size) {
+  dataflux_c::init_options(options, size);
 }
-void dataflux_range_columns_init(dataflux_range_columns* columns) {
-  dataflux_c::init_options(columns);
+void(dataflux_range_columns_init)(dataflux_range_columns* columns, size_t size) {
+  dataflux_c::init_options(columns, size);
 }
 
 dataflux_status dataflux_reader_open(dataflux_client* client,

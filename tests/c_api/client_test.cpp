@@ -75,7 +75,7 @@ TEST_CASE("dataflux_client: bad input is answered before any request", "[c_api]"
   CHECK(dataflux_client_prometheus(w.client.get(), nullptr, why) == DATAFLUX_INVALID_ARGUMENT);
   dataflux_client_close(nullptr);
   dataflux_client_free(nullptr);
-  dataflux_client_options_init(nullptr);
+  (dataflux_client_options_init)(nullptr, sizeof(size_t));
   dataflux_text_free(nullptr);
   CHECK(w.server.counters().of() == 0);
 }

@@ -328,8 +328,8 @@ TEST_CASE("dataflux_download_file, dataflux_upload_file: bad input is answered b
         DATAFLUX_INVALID_ARGUMENT);
   f.up.path = f.folder.path.c_str();
   CHECK(f.upload(w.client, why) == DATAFLUX_INVALID_ARGUMENT);
-  dataflux_download_file_options_init(nullptr);
-  dataflux_upload_file_options_init(nullptr);
+  (dataflux_download_file_options_init)(nullptr, sizeof(size_t));
+  (dataflux_upload_file_options_init)(nullptr, sizeof(size_t));
   CHECK(w.server.counters().of() == 0);
 }
 

@@ -323,8 +323,8 @@ TEST_CASE("dataflux_upload_folder and its like: bad input is answered before any
         DATAFLUX_INVALID_ARGUMENT);
   CHECK(dataflux_download_folder(w.client.get(), &c.o, nullptr, 0, nullptr, why) ==
         DATAFLUX_INVALID_ARGUMENT);
-  dataflux_folder_options_init(nullptr);
-  dataflux_remove_prefix_options_init(nullptr);
+  (dataflux_folder_options_init)(nullptr, sizeof(size_t));
+  (dataflux_remove_prefix_options_init)(nullptr, sizeof(size_t));
   CHECK(w.server.counters().of() == 0);
 }
 

@@ -72,7 +72,7 @@ static int push(int count) {
     sprintf(names + (size_t)i * 8, "o/%06d", i);
     offsets[i + 1] = (uint64_t)(i + 1) * 8;
   }
-  df.get_columns_init(&columns);
+  df.get_columns_init(&columns, sizeof columns);
   columns.names = names;
   columns.name_offsets = offsets;
   return df.getter_push(getter, &columns, (size_t)count, &taken, NULL) == DATAFLUX_OK &&
@@ -82,13 +82,13 @@ static int push(int count) {
 static int begin(const char* endpoint) {
   dataflux_client_options options;
   dataflux_get_many_options many;
-  df.client_options_init(&options);
+  df.client_options_init(&options, sizeof options);
   options.endpoint = endpoint;
   options.emulator = 1;
   if (df.client_create(&options, &client, NULL) != DATAFLUX_OK) return 0;
   if (df.queue_create(&queue, NULL) != DATAFLUX_OK) return 0;
   if (df.queue_create(&idle_queue, NULL) != DATAFLUX_OK) return 0;
-  df.get_many_options_init(&many);
+  df.get_many_options_init(&many, sizeof many);
   many.bucket = "bkt";
   many.feed = 1;
   if (df.get_many(client, &many, NULL, NULL, 0, queue, 7, &getter, NULL) != DATAFLUX_OK) return 0;

@@ -181,7 +181,7 @@ TEST_CASE("dataflux_writer: bad input is answered", "[c_api]") {
   CHECK(dataflux_operation_take_writer(nullptr, &no_writer, why) == DATAFLUX_INVALID_ARGUMENT);
   CHECK(next(queue, 1, 0).empty());
   dataflux_writer_free(nullptr);
-  dataflux_writer_options_init(nullptr);
+  (dataflux_writer_options_init)(nullptr, sizeof(size_t));
   // Nothing of that has ended it.
   commit(writer);
 }
