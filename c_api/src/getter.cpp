@@ -97,7 +97,8 @@ using dataflux_c::missing;
 using dataflux_c::result;
 using dataflux_c::usable;
 
-result<dataflux::get_many_request> request_of(const dataflux_get_many_options& o) {
+result<dataflux::get_many_request> request_of(const dataflux_get_many_options& o,
+                                              dataflux::observer* observer) {
   if (o.bucket == nullptr) return missing("bucket");
   if (o.order > DATAFLUX_ORDER_AS_READY) {
     return error(errc::invalid_argument, "order is no DATAFLUX_ORDER_*");
@@ -111,7 +112,7 @@ result<dataflux::get_many_request> request_of(const dataflux_get_many_options& o
                                                : dataflux::get_order::as_asked;
   r.on_error = o.on_error == DATAFLUX_ON_ERROR_STOP ? dataflux::get_on_error::stop
                                                     : dataflux::get_on_error::fail_item;
-  if (o.compose != 0) r.compose.emplace();
+  if (o.compose != 0) r.compose.emplace().observer = observer;
   r.limits.timeout = dataflux_c::duration_of(o.timeout_ns);
   return r;
 }
@@ -178,7 +179,7 @@ dataflux_status dataflux_get_many(dataflux_client* client, const dataflux_get_ma
     if (auto good = usable(queue, "queue"); !good) return good;
     const auto known = dataflux_c::options_of(options);
     if (!known) return known.error();
-    auto request = request_of(*known);
+    auto request = request_of(*known, client->state->events.get());
     if (!request) return std::move(request).error();
     const bool feeds = known->feed != 0;
     if (!feeds && listing == nullptr) return missing("listing");

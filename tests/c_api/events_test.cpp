@@ -201,6 +201,42 @@ TEST_CASE("dataflux_events: bad input is answered", "[c_api]") {
   CHECK(begin(client, queue) != nullptr);
 }
 
+TEST_CASE("dataflux_events: composing that is given up is told", "[c_api]") {
+  world w;
+  w.fill(40, 100);
+  const client_ptr client = make_client(w);
+  const listing_ptr listing = w.list();
+  w.server.faults().add(
+      {.verb = "objects.compose", .count = 0, .action = emulator::fault::refuse{403}});
+  dataflux_get_many_options o;
+  dataflux_get_many_options_init(&o);
+  o.bucket = "bkt";
+  o.compose = 1;
+  told why;
+  const queue_ptr items = make_queue();
+  dataflux_getter* made = nullptr;
+  REQUIRE(dataflux_get_many(client.get(), &o, listing.get(), nullptr, 0, items.get(), 7, &made,
+                            why) == DATAFLUX_OK);
+  const getter_ptr getter(made);
+  std::size_t good = 0;
+  for (bool over = false; !over;) {
+    const auto records = next(items);
+    for (const auto& r : records) {
+      CHECK(r.status == DATAFLUX_OK);
+      over = (r.flags & DATAFLUX_RECORD_END) != 0;
+      if (!over) ++good;
+    }
+    release(records);
+  }
+  CHECK(good == 40);
+  const queue_ptr queue = make_queue();
+  const events_ptr events = begin(client, queue);
+  const auto lines = lines_of(next(queue));
+  REQUIRE(lines.size() == 1);
+  CHECK(lines[0].starts_with(R"({"kind":"log","level":"warning",)"));
+  CHECK(lines[0].find("composing is given up") != std::string::npos);
+}
+
 TEST_CASE("dataflux_events: a token that is needed is asked for, and never dropped", "[c_api]") {
   emulator::server_options how;
   how.tls = emulator::tls_mode::valid;
