@@ -10,6 +10,7 @@ agrees with its offsets.
 
 import argparse
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -90,6 +91,13 @@ class Header(unittest.TestCase):
         shown = {line.split()[-1].split("@")[0] for line in said.splitlines()
                  if line.split()[-2] != "A"}
         self.assertEqual(set(self.written["functions"]), shown)
+
+    def test_a_signal_is_played_in_every_function_that_waits(self):
+        waiting = {name for name, function in self.written["functions"].items()
+                   if any(p["name"] == "timeout_ns" for p in function["parameters"])}
+        for played in ["interrupted.c", "interrupted_test.cpp"]:
+            text = (options.source / "tests/c_api" / played).read_text()
+            self.assertEqual(waiting, set(re.findall(r'"(dataflux_\w+)"', text)), played)
 
     def test_the_library_stays_in_memory(self):
         said = subprocess.run(["readelf", "-d", options.library], text=True, capture_output=True,
