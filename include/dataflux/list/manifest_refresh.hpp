@@ -56,10 +56,12 @@ struct refreshed_listing {
 ///
 /// Lifetime: the store and the observer outlive the operation.
 ///
-/// Threads: any may call. `done` runs inside this call when the manifest is damaged or cannot be
-/// listed again, otherwise on an executor of the store. Blocking forms are not for completions.
+/// Threads: any may call; none of the rows is touched inside the call. They are checked on threads
+/// for files, before any request. `done` runs on an executor of the store; inside the call only in
+/// the child of a fork. Blocking forms are not for completions, nor for a virtual_scheduler.
 ///
-/// Cost: that of fast_list(), and about 10 ns a row for the comparison, on that executor.
+/// Cost: that of manifest::rows() and fast_list(), and about 10 ns a row for the comparison, on
+/// that executor.
 void start_refresh_manifest(object_store& store, const manifest& before,
                             const refresh_options& options,
                             object_store::completion<refreshed_listing> done);

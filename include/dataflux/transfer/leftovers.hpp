@@ -37,7 +37,8 @@ struct leftover {
   leftover_verdict verdict{leftover_verdict::foreign};
   /// What an upload or a temporary object was going to be; of all else its name.
   std::string target{};
-  /// False: `target` is the beginning of a name that was too long to be kept.
+  /// False: `target` is the beginning of a name that was too long to be kept, up to the end of a
+  /// character.
   bool whole_target{true};
   /// What it is called in the bucket.
   std::string name{};

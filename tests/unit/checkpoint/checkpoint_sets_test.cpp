@@ -314,6 +314,39 @@ TEST_CASE("remove_checkpoint_set: all below the prefix, and nothing beside it", 
   CHECK(w.remove("/").error().code() == errc::invalid_argument);
 }
 
+TEST_CASE("remove_checkpoint_set: names unfinished sets, too", "[checkpoint]") {
+  sets_fixture w;
+  w.commit_set("run/whole/");
+  w.put_marked("run/whole/", "of-no-commit");  // its set is named once
+  w.put_marked("run/begun/", "rank-0");
+  w.put_marked("run/begun/", "deep/rank-1");
+  w.commit_set("run/half-removed/");
+  REQUIRE(w.finish(w.store.submit_remove(
+      {.bucket = "bucket", .object = "run/half-removed/.dataflux-complete"})));
+  w.put("run/", "a stranger");
+  const auto save = w.finish(w.set("run/whole").submit_begin_over()).value();
+  const std::string over = "run/whole/.dataflux-save-" + save.id + '/';
+  w.put_marked(over, "rank-0");
+  // Of a set around it only a folder is removed.
+  CHECK(w.remove("run/begun/deep")->sets.empty());
+  const auto done = w.remove("run");
+  REQUIRE(done);
+  CHECK(done->sets == strings{"run/whole/", "run/begun/", "run/half-removed/", over});
+  CHECK(w.below("run/") == 0);
+}
+
+TEST_CASE("remove_checkpoint_set: what was saved over a set is that set", "[checkpoint]") {
+  sets_fixture w;
+  w.commit_set("run/latest/");
+  const auto latest = w.set("run/latest");
+  const auto save = w.finish(latest.submit_begin_over()).value();
+  const std::string over = "run/latest/.dataflux-save-" + save.id + '/';
+  auto records = w.put_members(over, 3);
+  REQUIRE(w.finish(latest.over(save).submit_commit(std::move(records), {})));
+  w.put_marked("run/latest/", "of the one before");
+  CHECK(w.remove("run")->sets == strings{"run/latest/"});
+}
+
 TEST_CASE("remove_checkpoint_set: last objects first, manifests last", "[checkpoint]") {
   sets_fixture w;
   w.commit_set("run/a/", 20);

@@ -8,16 +8,20 @@
 
 #include <support/catch.hpp>
 #include <support/store_fixture.hpp>
+#include <support/threaded_virtual_clock.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <random>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -224,6 +228,69 @@ TEST_CASE("offset_writer: a bell tells of a failure and of an abort, and not of 
     CHECK(w.content() == "old");
     w.clean();
   }
+}
+
+namespace {
+
+/// Does something once when another thread asks for the time, as a call does that has a limit.
+struct tripped_clock final : dataflux::scheduler {
+  dataflux::time_point now() const noexcept override {
+    if (!is_current() && trip) std::exchange(trip, {})();
+    return clock.now();
+  }
+  void post(dataflux::task work) override { clock.post(std::move(work)); }
+  dataflux::timer_id at(dataflux::time_point when, dataflux::task work) override {
+    return clock.at(when, std::move(work));
+  }
+  bool cancel(dataflux::timer_id id) noexcept override { return clock.cancel(id); }
+  bool is_current() const noexcept override { return clock.is_current(); }
+  bool step() { return clock.step(); }
+
+  threaded_virtual_clock clock{};
+  mutable std::function<void()> trip{};
+};
+
+}  // namespace
+
+TEST_CASE("offset_writer: what a write that gave up is refused is not told to a try",
+          "[checkpoint]") {
+  transfer_fixture<tripped_clock> w({.traits = {.min_part_size = part}, .rtt = 10ms},
+                                    {.upload_memory = 4 * part});
+  w.store.create_bucket("bkt");
+  const std::string body = pattern(4 * part);
+  completion_queue queue;
+  auto opened =
+      w.end(offset_writer::submit_open(w.context, writer_fixture::request(), body.size()));
+  REQUIRE(opened);
+  offset_writer& writer = *opened;
+  const auto write = [&](std::size_t offset, std::size_t size) {
+    for (std::size_t done = 0; done < size;) {
+      const auto some = fixture::try_write(writer, body, offset + done, size - done);
+      REQUIRE(some);
+      done += *some;
+      if (done < size) REQUIRE(w.clock.step());
+    }
+  };
+  for (const std::size_t i : {0U, 1U, 2U}) write(i * part, 10);
+  // It is stopped before the strand hears what it asks for.
+  std::stop_source stop;
+  w.clock.trip = [&stop] { stop.request_stop(); };
+  result<void> outcome{};
+  std::thread waits([&] {
+    outcome = writer.write_at(3 * part, dataflux::as_bytes("x"),
+                              {.timeout = 1h, .stop = stop.get_token()});
+  });
+  for (int i = 0; i < 2; ++i) REQUIRE(w.clock.step());
+  waits.join();
+  CHECK_FALSE(outcome);
+  writer.notify(queue, 1);
+  CHECK(tags_told(queue).empty());
+  while (tags_told(queue).empty()) REQUIRE(w.clock.step());
+  // By now there is memory.
+  write(10, part - 10);
+  while (w.context.state()->uploads.memory.held() >= 3 * part) REQUIRE(w.clock.step());
+  write(3 * part, part);
+  CHECK(w.end(writer.submit_abort()));
 }
 
 TEST_CASE("offset_writer: a deadline and a cancel end commit and abort", "[checkpoint]") {

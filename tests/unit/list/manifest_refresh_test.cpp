@@ -6,12 +6,14 @@
 
 #include <support/catch.hpp>
 #include <support/store_fixture.hpp>
+#include <support/threaded_virtual_clock.hpp>
 
 #include <unistd.h>
 
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -53,12 +55,12 @@ std::vector<std::string> names_at(const dataflux::object_columns& objects,
 }
 
 /// A bucket, and a manifest of it in a file that is there while this is.
-struct saved_listing : store_fixture<> {
+struct saved_listing : store_fixture<threaded_virtual_clock> {
   explicit saved_listing(fast_list_request asked = {}) {
     store.create_bucket("bucket");
     for (const std::string name : {"a", "b", "c", "folder/"}) put(name, name.size() > 1 ? "" : "x");
     asked.bucket = "bucket";
-    auto listed = finish(dataflux::submit_fast_list(store, asked));
+    auto listed = end(dataflux::submit_fast_list(store, asked));
     REQUIRE(listed);
     const auto description = describe_listing(asked, noon);
     REQUIRE(description);
@@ -70,12 +72,18 @@ struct saved_listing : store_fixture<> {
     std::error_code ignored;
     std::filesystem::remove(path, ignored);
   }
+  /// The first row of its first block is another one.
+  void damage() const {
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(64);
+    file.put('\x7f');
+  }
   void put(const std::string& name, const std::string& bytes) {
-    REQUIRE(finish(store.submit_insert(
+    REQUIRE(end(store.submit_insert(
         {.bucket = "bucket", .object = name, .data = dataflux::as_bytes(bytes)})));
   }
   dataflux::result<dataflux::refreshed_listing> refresh(const manifest& before) {
-    return finish(dataflux::submit_refresh_manifest(store, before, {}));
+    return end(dataflux::submit_refresh_manifest(store, before, {}));
   }
   manifest open() const {
     auto opened = manifest::open(path.string());
@@ -126,7 +134,7 @@ TEST_CASE("refresh_manifest: added, removed and changed objects", "[list]") {
   CHECK(before.size() == 3);  // the marker is left out, then and now
   saved.put("b", "other");
   saved.put("d", "new");
-  REQUIRE(saved.finish(saved.store.submit_remove({.bucket = "bucket", .object = "a"})));
+  REQUIRE(saved.end(saved.store.submit_remove({.bucket = "bucket", .object = "a"})));
 
   const auto now = saved.refresh(before);
   REQUIRE(now);
@@ -146,11 +154,7 @@ TEST_CASE("refresh_manifest: added, removed and changed objects", "[list]") {
 
 TEST_CASE("refresh_manifest: a damaged manifest is found before any call", "[list]") {
   saved_listing saved;
-  {
-    std::fstream file(saved.path, std::ios::in | std::ios::out | std::ios::binary);
-    file.seekp(64);
-    file.put('\x7f');
-  }
+  saved.damage();
   const auto calls = saved.store.counters().of(dataflux::store_verb::list_page);
   const auto refused = saved.refresh(saved.open());
   REQUIRE_FALSE(refused);
@@ -158,11 +162,22 @@ TEST_CASE("refresh_manifest: a damaged manifest is found before any call", "[lis
   CHECK(saved.store.counters().of(dataflux::store_verb::list_page) == calls);
 }
 
+TEST_CASE("refresh_manifest: no row is looked at inside the call", "[list]") {
+  saved_listing saved;
+  saved.damage();
+  std::optional<errc> told;
+  dataflux::start_refresh_manifest(saved.store, saved.open(), {}, [&told](const auto& outcome) {
+    told = outcome ? errc::ok : outcome.error().code();
+  });
+  CHECK_FALSE(told);
+  while (!told) REQUIRE(saved.clock.step());
+  CHECK(*told == errc::data_loss);
+}
+
 TEST_CASE("refresh_manifest: the listing's error is told", "[list]") {
   const saved_listing saved;
-  store_fixture other;
-  const auto refused =
-      other.finish(dataflux::submit_refresh_manifest(other.store, saved.open(), {}));
+  store_fixture<threaded_virtual_clock> other;
+  const auto refused = other.end(dataflux::submit_refresh_manifest(other.store, saved.open(), {}));
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code() == errc::not_found);
 }

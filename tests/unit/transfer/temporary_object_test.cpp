@@ -1,3 +1,4 @@
+#include <dataflux/codec/detail/utf8.hpp>
 #include <dataflux/store/detail/reserved_prefixes.hpp>
 #include <dataflux/transfer/detail/temporary_object.hpp>
 
@@ -25,9 +26,10 @@ TEST_CASE("temporary_object: a name tells what it is going to be", "[transfer]")
 }
 
 TEST_CASE("temporary_object: of a long name it tells the beginning", "[transfer]") {
-  for (std::size_t before = 0; before < 4; ++before) {
-    std::string object(before, 'x');
-    while (object.size() < 1000) object += "\xc3\xa4";
+  for (std::size_t i = 0; i < 36; ++i) {
+    std::string object(i / 3, 'x');
+    const std::string characters[] = {"\xc3\xa4", "\xe2\x82\xac", "\xf0\x9f\x98\x80"};
+    while (object.size() < 1000) object += characters[i % 3];
     const std::string name = temporary_object_name(object);
     CHECK(name.size() < 500);
     const auto target = target_of_temporary(name);
@@ -35,6 +37,7 @@ TEST_CASE("temporary_object: of a long name it tells the beginning", "[transfer]
     CHECK_FALSE(target->whole);
     CHECK(target->object.size() > 100);
     CHECK(object.starts_with(target->object));
+    CHECK(dataflux::codec::is_valid_utf8(target->object));
   }
 }
 
@@ -43,7 +46,8 @@ TEST_CASE("temporary_object: other names are none of ours", "[transfer]") {
   for (const std::string& name :
        {std::string("x"), prefix, prefix + "x", prefix + "0123456789abcdef",
         prefix + "0123456789abcdef-", prefix + "0123456789abcdeF-x", prefix + "0123456789abcde-xx",
-        prefix + "0123456789abcdef-%zz", "y/" + prefix + "0123456789abcdef-x"}) {
+        prefix + "0123456789abcdef-%zz", prefix + "0123456789abcdef-%c3",
+        "y/" + prefix + "0123456789abcdef-x"}) {
     INFO(name);
     CHECK_FALSE(target_of_temporary(name));
   }

@@ -53,9 +53,11 @@ struct offset_state : std::enable_shared_from_this<offset_state> {
     phase at{phase::untouched};
     buffer memory{};
     checked_ranges filled{};  ///< by offsets in the part
-    /// Why it could not be opened the last time.
+    /// Why it could not be opened, as the try that has asked is to be told.
     std::optional<error> refused{};
   };
+  /// The answer to a write that has asked for memory, which may be gone by then.
+  using refusal = std::shared_ptr<std::optional<error>>;
   /// Counts those inside, their pieces that the upload has, and their time.
   class write_call;
   using lock_type = std::unique_lock<std::mutex>;
@@ -84,8 +86,8 @@ struct offset_state : std::enable_shared_from_this<offset_state> {
   result<void> refuse_overlap(byte_extent range) const;
   /// Until all parts that `range` covers in part are open. Gives back the lock for that.
   result<void> open_ends(byte_extent range, write_call& call);
-  /// Asks for their memory.
-  void begin_parts(std::vector<std::size_t> which);
+  /// Asks for their memory. A refusal is told to `asker`, or else to the next try of each.
+  void begin_parts(std::vector<std::size_t> which, refusal asker = {});
   /// Claims, and takes from their producers the whole parts, which are given.
   std::vector<std::size_t> claim(byte_extent range);
   void unclaim(byte_extent range, const std::vector<std::size_t>& borrowed);
@@ -94,7 +96,8 @@ struct offset_state : std::enable_shared_from_this<offset_state> {
 
   // Without it.
   /// The answer, on the strand.
-  void parts_opened(const std::vector<std::size_t>& which, result<void> granted);
+  void parts_opened(const std::vector<std::size_t>& which, result<void> granted,
+                    const refusal& asker);
   result<void> write_parts(byte_extent range, bytes_view bytes, write_call& call);
   void copy(std::size_t index, byte_extent range, bytes_view bytes);
   /// Waits for memory.

@@ -70,6 +70,13 @@ std::pair<std::string, std::string> member_mark(std::string_view member_name);
 /// of a member. `metadata_column` is a listing's.
 std::string_view marked_folder(std::string_view object, std::string_view metadata_column);
 
+/// An object that was written for a set, as its name and its mark say: a manifest, or a member.
+struct set_part {
+  std::string_view folder{};  ///< that it lies in, or is a member of, with the slash; empty = none
+  bool manifest{false};
+};
+set_part set_part_of(std::string_view object, std::string_view metadata_column);
+
 /// The set is there already; `last` is its last object, below the folder.
 error committed_already(std::string_view last);
 

@@ -107,7 +107,7 @@ DATAFLUX_INLINE result<void> offset_state::check(byte_extent range) const {
                                        std::to_string(size) + " bytes, given to open()");
 }
 
-DATAFLUX_INLINE void offset_state::begin_parts(std::vector<std::size_t> which) {
+DATAFLUX_INLINE void offset_state::begin_parts(std::vector<std::size_t> which, refusal asker) {
   std::uint64_t bytes = 0;
   for (const std::size_t i : which) {
     bytes += parts[i].size;
@@ -115,10 +115,12 @@ DATAFLUX_INLINE void offset_state::begin_parts(std::vector<std::size_t> which) {
     parts[i].refused.reset();
   }
   ++opening;
-  context.strand().post([self = shared_from_this(), which = std::move(which), bytes]() mutable {
+  context.strand().post([self = shared_from_this(), which = std::move(which),
+                         asker = std::move(asker), bytes]() mutable {
     object_upload& from = *self->upload;
-    auto answered = [self, which = std::move(which)](result<void> granted) {
-      self->parts_opened(which, std::move(granted));
+    auto answered = [self, which = std::move(which),
+                     asker = std::move(asker)](result<void> granted) {
+      self->parts_opened(which, std::move(granted), asker);
     };
     if (!self->single()) return from.keep(bytes, std::move(answered));
     from.reserve(bytes, std::move(answered));
@@ -126,7 +128,7 @@ DATAFLUX_INLINE void offset_state::begin_parts(std::vector<std::size_t> which) {
 }
 
 DATAFLUX_INLINE void offset_state::parts_opened(const std::vector<std::size_t>& which,
-                                                result<void> granted) {
+                                                result<void> granted, const refusal& asker) {
   std::vector<buffer> buffers(which.size());
   try {
     for (std::size_t n = 0; granted && n < which.size(); ++n) {
@@ -141,9 +143,15 @@ DATAFLUX_INLINE void offset_state::parts_opened(const std::vector<std::size_t>& 
     part& each = parts[which[n]];
     each.at = granted ? phase::open : phase::untouched;
     if (granted && !finished) each.memory = std::move(buffers[n]);
-    if (granted || failure) continue;
-    each.refused = granted.error();
-    each.refused->with_message(granted.error().message() + open_ones());
+  }
+  if (!granted && !failure) {
+    error why = granted.error();
+    why.with_message(why.message() + open_ones());
+    if (asker != nullptr) {
+      *asker = std::move(why);
+    } else {
+      for (const std::size_t i : which) parts[i].refused = why;
+    }
   }
   --opening;
   changed.notify_all();

@@ -71,7 +71,7 @@ class offset_state::write_call {
 DATAFLUX_INLINE result<void> offset_state::open_ends(byte_extent range, write_call& call) {
   const std::uint64_t end = range.offset + range.length;
   const std::size_t ends[] = {part_at(range.offset), part_at(end - 1)};
-  bool asked = false;
+  refusal asked;
   for (;;) {
     if (auto good = going_on(); !good) return good;
     if (auto good = refuse_overlap(range); !good) return good;
@@ -87,15 +87,9 @@ DATAFLUX_INLINE result<void> offset_state::open_ends(byte_extent range, write_ca
     if (!others) {
       if (missing.empty()) return {};
       // Of an answer to somebody else nothing is known about this one.
-      auto& refused = parts[missing.front()].refused;
-      if (asked && refused) {
-        auto why = *std::move(refused);
-        // It is of all that was asked for together.
-        for (const std::size_t i : missing) parts[i].refused.reset();
-        return why;
-      }
-      begin_parts(std::move(missing));
-      asked = true;
+      if (asked != nullptr && asked->has_value()) return **asked;
+      asked = std::make_shared<std::optional<error>>();
+      begin_parts(std::move(missing), asked);
     }
     const auto answered = [&] {
       return parts[ends[0]].at != phase::opening && parts[ends[1]].at != phase::opening;

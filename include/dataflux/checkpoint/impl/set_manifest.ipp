@@ -181,6 +181,12 @@ DATAFLUX_INLINE std::string_view marked_folder(std::string_view object,
   return folder;
 }
 
+DATAFLUX_INLINE set_part set_part_of(std::string_view object, std::string_view metadata_column) {
+  const std::string_view folder = folder_part(object);
+  if (is_manifest_name(object.substr(folder.size()))) return {folder, true};
+  return {marked_folder(object, metadata_column)};
+}
+
 DATAFLUX_INLINE result<std::string> folder_of(std::string_view prefix) {
   if (prefix.ends_with('/')) prefix.remove_suffix(1);
   if (prefix.empty()) {

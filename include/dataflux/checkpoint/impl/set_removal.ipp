@@ -7,9 +7,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <iterator>
 #include <limits>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -103,15 +105,27 @@ DATAFLUX_INLINE void folder_removal::begin() {
 
 DATAFLUX_INLINE void folder_removal::choose(const object_columns& rows) {
   removal_plan plan;
+  std::set<std::string, std::less<>> known;  // folders of committed sets, and of their members
+  std::set<std::string_view> written;        // those for whose sets something was written
   for (auto row = rows.begin(); row != rows.end(); ++row) {
     const object_row object = *row;
-    const std::size_t base_at = object.name.rfind('/') + 1;
-    const std::string_view base = object.name.substr(base_at);
-    const bool ours = find_mark(row.extras().metadata).has_value();
-    const bool last = ours || base == set_marker_name || base == ".metadata";
-    const std::size_t step = last ? 0 : is_manifest_name(base) ? 2 : 1;
+    const std::string_view metadata = row.extras().metadata;
+    const std::string_view where = folder_part(object.name);
+    const std::string_view base = object.name.substr(where.size());
+    const auto mark = find_mark(metadata);
+    const auto [set, manifest] = set_part_of(object.name, metadata);
+    const bool last = mark || base == set_marker_name || base == ".metadata";
+    const std::size_t step = last ? 0 : manifest ? 2 : 1;
     plan.steps[step].push_back({std::string(object.name), object.size, object.generation});
-    if (ours) plan.sets.emplace_back(object.name.substr(0, base_at));
+    // A member of a set around the folder does not take that along.
+    if (set.starts_with(folder())) written.insert(set);
+    if (!mark) continue;
+    plan.sets.emplace_back(where);
+    known.emplace(where);
+    known.insert(std::string(where).append(folder_part(mark->manifest)));
+  }
+  for (const std::string_view set : written) {
+    if (!known.contains(set)) plan.sets.emplace_back(set);
   }
   std::deque<removal_plan> plans;
   plans.push_back(std::move(plan));
@@ -188,9 +202,7 @@ DATAFLUX_INLINE void replaced_removal::choose(const std::vector<member_record>& 
   }
   for (auto row = rows_.begin(); row != rows_.end(); ++row) {
     const object_row object = *row;
-    std::string_view where = folder_part(object.name);
-    const bool manifest = is_manifest_name(object.name.substr(where.size()));
-    if (!manifest) where = marked_folder(object.name, row.extras().metadata);
+    const auto [where, manifest] = set_part_of(object.name, row.extras().metadata);
     if (where.empty() || where == own_ || set_folder(where) != folder()) continue;
     if (!manifest && chosen.contains(object.name)) continue;
     if (manifest && unread_ && object.name == folder() + mark_->manifest) continue;

@@ -65,9 +65,7 @@ DATAFLUX_INLINE void set_scan::collect_unfinished() {
   for (auto row = rows_.begin(); row != rows_.end(); ++row) {
     const object_row object = *row;
     const object_extras extras = row.extras();
-    std::string_view folder = folder_part(object.name);
-    const bool manifest = is_manifest_name(object.name.substr(folder.size()));
-    if (!manifest) folder = marked_folder(object.name, extras.metadata);
+    const auto [folder, manifest] = set_part_of(object.name, extras.metadata);
     if (folder.empty() || known.contains(folder)) continue;
     if (scope_ == scan_scope::one_set && set_folder(folder) != folder_) continue;
     unfinished_objects& set = found[folder];

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/detail/or_default.hpp>
+#include <dataflux/detail/whole_characters.hpp>
 #include <dataflux/exec/event_ring.hpp>
 
 #include <algorithm>
@@ -18,10 +19,7 @@ inline constexpr std::size_t longest_event_text = 1024;
 
 inline std::string event_text(std::string_view text) {
   if (text.size() <= longest_event_text) return std::string(text);
-  // Not within a character of UTF-8.
-  std::size_t size = longest_event_text;
-  while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xC0U) == 0x80U) --size;
-  return std::string(text.substr(0, size));
+  return std::string(whole_characters(text.substr(0, longest_event_text)));
 }
 
 }  // namespace detail

@@ -3,6 +3,7 @@
 #include <dataflux/codec/detail/json.hpp>
 #include <dataflux/codec/detail/utf8.hpp>
 #include <dataflux/codec/detail/xml.hpp>
+#include <dataflux/detail/whole_characters.hpp>
 #include <dataflux/gcs/detail/error_reply.hpp>
 #include <dataflux/gcs/detail/text.hpp>
 #include <dataflux/http/detail/retry.hpp>
@@ -362,15 +363,12 @@ DATAFLUX_INLINE std::string printable_text(std::string_view text, std::size_t li
     const std::size_t length = detail::character_length(rest);
     std::string_view shown = rest.substr(0, std::max<std::size_t>(length, 1));
     rest.remove_prefix(shown.size());
-    if (length == 0) {
-      shown = "?";
-    } else if (detail::is_control_character(shown)) {
-      shown = " ";
-    }
+    if (length == 0) shown = "?";
+    if (detail::is_control_character(shown)) shown = " ";
     if (shown == " " && out.ends_with(' ')) continue;
     if (out.size() + shown.size() > limit) {
-      while (out.size() + 3 > limit && !out.empty()) out.pop_back();
-      while (!codec::is_valid_utf8(out)) out.pop_back();
+      out.resize(std::min(out.size(), limit - std::min<std::size_t>(limit, 3)));
+      out.resize(dataflux::detail::whole_characters(out).size());
       return limit < 3 ? out : out.append("...");
     }
     out.append(shown);

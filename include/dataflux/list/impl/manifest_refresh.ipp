@@ -1,11 +1,17 @@
 #pragma once
 
+#include <dataflux/exec/detail/blocking_worker.hpp>
 #include <dataflux/list/detail/filter_table.hpp>
 #include <dataflux/list/detail/page_check.hpp>
 #include <dataflux/list/fast_list.hpp>
 #include <dataflux/list/manifest_refresh.hpp>
+#include <dataflux/store/detail/coordinator.hpp>
 
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
 #include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI {
@@ -45,30 +51,97 @@ DATAFLUX_INLINE result<fast_list_request> request_again(const manifest_descripti
   return out;
 }
 
+namespace detail {
+
+/// Rows that one step on a thread for files checks: some milliseconds, reading from disk apart.
+inline constexpr std::size_t rows_checked_a_step = std::size_t{1} << 20U;
+
+/// One refresh_manifest(). check() goes through the manifest, a step after the other, on threads
+/// for files; then list() begins, on the strand, and compare() ends it. A stop and the deadline
+/// end the checking, too: the listing says so.
+class manifest_refresh final : public call_coordinator<manifest_refresh, refreshed_listing> {
+ public:
+  manifest_refresh(object_store& store, manifest before, const refresh_options& options,
+                   completion done)
+      : call_coordinator(store, store.executor(), options.limits, std::move(done)),
+        before_(std::move(before)),
+        parallelism_(options.parallelism),
+        observer_(options.observer) {}
+
+  void begin() {
+    one_more();  // until list()
+    next_check();
+  }
+
+ private:
+  void next_check() {
+    // Where no thread is to be had it is done here.
+    if (!run_file_step([self = shared_from_this()] { self->check(); })) check();
+  }
+  void check();
+  void list();
+  result<fast_list_request> request() const;
+  void compare(result<listing> listed);
+
+  const manifest before_;
+  const std::uint32_t parallelism_;
+  observer* const observer_;
+  std::size_t checked_{0};
+  manifest_description description_{};
+};
+
+/// Damage shows before anything is asked of the service.
+DATAFLUX_INLINE void manifest_refresh::check() {
+  const auto some = before_.rows(checked_, rows_checked_a_step);
+  checked_ += rows_checked_a_step;
+  const bool ended = !some || caller_stop().stop_requested() || clock().passed();
+  if (!ended && checked_ < before_.size()) return next_check();
+  strand().post([self = shared_from_this(), why = some ? std::optional<error>() : some.error()] {
+    if (why) self->fail(*why);
+    if (!why) self->list();
+    self->one_less();
+  });
+}
+
+DATAFLUX_INLINE result<fast_list_request> manifest_refresh::request() const {
+  const auto rows = before_.rows();
+  if (!rows) return rows.error();
+  auto again = request_again(before_.description(), rows->kept());
+  if (!again) return again;
+  again->parallelism = parallelism_;
+  again->observer = observer_;
+  again->limits = limits();
+  return again;
+}
+
+DATAFLUX_INLINE void manifest_refresh::list() {
+  auto again = request();
+  if (!again) return fail(std::move(again).error());
+  const auto now =
+      std::chrono::time_point_cast<timestamp::duration>(std::chrono::system_clock::now());
+  auto description = describe_listing(*again, now);
+  if (!description) return fail(std::move(description).error());
+  description_ = *std::move(description);
+  start_fast_list(store(), *again,
+                  then<listing>([](manifest_refresh& self, result<listing> listed) {
+                    self.compare(std::move(listed));
+                  }));
+}
+
+DATAFLUX_INLINE void manifest_refresh::compare(result<listing> listed) {
+  if (!listed) return fail(std::move(listed).error());
+  auto changes = before_.changes_to(listed->objects);
+  if (!changes) return fail(std::move(changes).error());
+  complete(refreshed_listing{std::move(description_), *std::move(listed), *std::move(changes)});
+}
+
+}  // namespace detail
+
 DATAFLUX_INLINE void start_refresh_manifest(object_store& store, const manifest& before,
                                             const refresh_options& options,
                                             object_store::completion<refreshed_listing> done) {
-  // Damage shows before anything is asked of the service.
-  auto rows = before.rows();
-  if (!rows) return done(std::move(rows).error());
-  auto request = request_again(before.description(), rows->kept());
-  if (!request) return done(std::move(request).error());
-  request->parallelism = options.parallelism;
-  request->observer = options.observer;
-  request->limits = options.limits;
-  const auto now =
-      std::chrono::time_point_cast<timestamp::duration>(std::chrono::system_clock::now());
-  auto description = describe_listing(*request, now);
-  if (!description) return done(std::move(description).error());
-  start_fast_list(
-      store, *request,
-      [before, description = *std::move(description),
-       done = std::move(done)](result<listing> listed) mutable {
-        if (!listed) return done(std::move(listed).error());
-        auto changes = before.changes_to(listed->objects);
-        if (!changes) return done(std::move(changes).error());
-        done(refreshed_listing{std::move(description), *std::move(listed), *std::move(changes)});
-      });
+  std::make_shared<detail::manifest_refresh>(store, before, options, std::move(done))
+      ->start(before.description().bucket);
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI

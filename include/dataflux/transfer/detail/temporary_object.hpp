@@ -15,7 +15,7 @@ namespace dataflux::inline DATAFLUX_ABI {
 std::string temporary_object_name(std::string_view object);
 
 struct temporary_target {
-  std::string object{};  ///< or its beginning
+  std::string object{};  ///< or its beginning, of whole characters
   bool whole{true};
 };
 

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <dataflux/codec/detail/percent.hpp>
+#include <dataflux/codec/detail/utf8.hpp>
 #include <dataflux/detail/hexadecimal.hpp>
 #include <dataflux/detail/unique_name.hpp>
+#include <dataflux/detail/whole_characters.hpp>
 #include <dataflux/store/detail/reserved_prefixes.hpp>
 #include <dataflux/transfer/detail/temporary_object.hpp>
 
@@ -31,13 +33,15 @@ DATAFLUX_INLINE std::optional<temporary_target> target_of_temporary(std::string_
     return std::nullopt;
   }
   name.remove_prefix(digits + 1);
-  // It may be cut within an escape.
+  // It may be cut within an escape, and within a character.
   const auto escape = name.rfind('%');
   if (!whole && escape != std::string_view::npos && name.size() - escape < 3) {
     name = name.substr(0, escape);
   }
   auto object = codec::decode_percent(name);
-  if (!object || object->empty()) return std::nullopt;
+  if (!object) return std::nullopt;
+  if (!whole) object->resize(detail::whole_characters(*object).size());
+  if (object->empty() || !codec::is_valid_utf8(*object)) return std::nullopt;
   return temporary_target{*std::move(object), whole};
 }
 
