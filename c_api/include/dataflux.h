@@ -971,6 +971,8 @@ DATAFLUX_API void dataflux_reader_free(dataflux_reader* reader);
  * it, and sends its record, a text, to the one who commits the set. Who loads opens the set, which
  * is refused unless every member is as it was written.
  *
+ * dataflux_set_begin_over() is for saving below one prefix again and again.
+ *
  * A set is a handle on client, bucket and prefix. Nothing is sent to make one. Any thread. */
 typedef struct dataflux_set dataflux_set;
 
@@ -1024,7 +1026,8 @@ DATAFLUX_API void dataflux_set_commit_options_init(dataflux_set_commit_options* 
 /* Commits. Members that are missing or have changed are DATAFLUX_DATA_LOSS; a set that is committed
  * already, DATAFLUX_ALREADY_EXISTS; what is wrong with a record is found before any request. After
  * a failure the set is not committed. The record has the bytes of all members, and the generation
- * of the last object. JSON: "last" as of dataflux_stat(), "manifest", "members" and "bytes". */
+ * of the last object. JSON: "last" as of dataflux_stat(), "manifest", "members" and "bytes"; and
+ * "replaced" as of dataflux_remove_sets(): what a save over a set has removed. */
 DATAFLUX_API dataflux_status dataflux_set_commit(dataflux_set* set,
                                                  const dataflux_set_commit_options* options,
                                                  dataflux_queue* queue, uint64_t tag,
@@ -1032,7 +1035,8 @@ DATAFLUX_API dataflux_status dataflux_set_commit(dataflux_set* set,
 
 /* Checks whether the set is complete, and opens it. `last`: the last object's name; NULL = the one
  * that is there. DATAFLUX_FAILED_PRECONDITION if there is none, or several; DATAFLUX_DATA_LOSS says
- * what is missing or has changed. The record has the bytes of all members. */
+ * what is missing or has changed; DATAFLUX_ABORTED, retryable, that it is replaced as fast as it is
+ * looked at. The record has the bytes of all members. */
 DATAFLUX_API dataflux_status dataflux_set_open(dataflux_set* set, const char* last,
                                                dataflux_queue* queue, uint64_t tag,
                                                dataflux_operation** out, dataflux_error** err);
@@ -1102,6 +1106,39 @@ DATAFLUX_API dataflux_status dataflux_remove_sets(dataflux_client* client,
                                                   const dataflux_set_options* options,
                                                   dataflux_queue* queue, uint64_t tag,
                                                   dataflux_operation** out, dataflux_error** err);
+
+/* Begins a save over the set: the same state is saved again below the same prefix, and nothing has
+ * to be removed before. A set that is damaged may be saved over, too, and so may a prefix where
+ * none is. JSON: the text of the save, which goes to all who take part in it; so `out` must be
+ * given. Nothing is written. DATAFLUX_FAILED_PRECONDITION if there are several last objects.
+ *
+ * Each who takes part makes a set of the text, by dataflux_set_over(). With that it opens its
+ * member, and one commits, as of a new set, but without dataflux_set_begin().
+ *
+ * Readers see the old set or the new one, whole: the commit replaces the last object by its
+ * generation. The members of a save have names of their own in the bucket, below
+ * ".dataflux-save-..."; readers have them by the names that they were opened with.
+ *
+ * After that the old members are removed, and all that other saves have left here. The commit's
+ * "replaced" says what is gone. What could not be removed is among its "failures", and no failure
+ * of the commit: the next one removes it. What is read of a set that was opened before fails with
+ * DATAFLUX_NOT_FOUND then. Open it again.
+ *
+ * Of several saves one is committed, that whose last object comes first. The commits of the others
+ * end with DATAFLUX_ABORTED, and so does one whose set was removed meanwhile. What they have
+ * written stays until the next commit. */
+DATAFLUX_API dataflux_status dataflux_set_begin_over(dataflux_set* set, dataflux_queue* queue,
+                                                     uint64_t tag, dataflux_operation** out,
+                                                     dataflux_error** err);
+/* The same set, whose members and commit are those of a save: `text` is what
+ * dataflux_set_begin_over() gave, here or in another process. Nothing is sent. Failures:
+ * DATAFLUX_INVALID_ARGUMENT for another text, DATAFLUX_UNIMPLEMENTED for that of a later version.
+ *
+ * Of the handle that it gives dataflux_set_begin() is DATAFLUX_FAILED_PRECONDITION, and a commit
+ * DATAFLUX_INVALID_ARGUMENT whose last object has another name than the one that is replaced. Any
+ * thread. */
+DATAFLUX_API dataflux_status dataflux_set_over(const dataflux_set* set, const char* text,
+                                               dataflux_set** out, dataflux_error** err);
 
 /* ---- Events ---------------------------------------------------------------------------------- */
 

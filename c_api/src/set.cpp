@@ -24,6 +24,17 @@ class commit_set_operation final : public typed_operation<dataflux::committed_se
   std::string make_json() const override { return value_ ? json_of(*value_) : std::string(); }
 };
 
+/// Its JSON is the text that travels.
+class begin_over_operation final : public typed_operation<dataflux::save_over> {
+ public:
+  using typed_operation::typed_operation;
+
+ protected:
+  std::string make_json() const override {
+    return value_ ? dataflux::to_text(*value_) : std::string();
+  }
+};
+
 class list_sets_operation final : public typed_operation<dataflux::checkpoint_set_list> {
  public:
   using typed_operation::typed_operation;
@@ -98,7 +109,9 @@ dataflux_status dataflux_set_create(dataflux_client* client, const dataflux_set_
     if (auto good = usable(client, "client"); !good) return good;
     const auto where = dataflux_c::sets_of(options);
     if (!where) return where.error();
-    *out = new dataflux_set(client->state, where->bucket, where->prefix, where->limits.timeout);
+    *out = new dataflux_set(client->state,
+                            {client->state->context, where->bucket, where->prefix},
+                            where->limits.timeout);
     return {};
   });
 }
@@ -311,5 +324,31 @@ dataflux_status dataflux_remove_sets(dataflux_client* client, const dataflux_set
         client, queue, tag, out, [&](client_state& c) {
           return dataflux::submit_remove_checkpoint_set(*c.client, *std::move(where));
         });
+  });
+}
+
+dataflux_status dataflux_set_begin_over(dataflux_set* set, dataflux_queue* queue, uint64_t tag,
+                                        dataflux_operation** out, dataflux_error** err) {
+  return guarded(err, [&]() -> result<void> {
+    if (out == nullptr) return missing("out");
+    *out = nullptr;
+    if (auto good = usable(set, "set"); !good) return good;
+    return dataflux_c::begin_operation<dataflux_c::begin_over_operation>(
+        set->client, queue, tag, out,
+        [&](client_state&) { return set->state.submit_begin_over(dataflux_c::limits_of(*set)); });
+  });
+}
+
+dataflux_status dataflux_set_over(const dataflux_set* set, const char* text, dataflux_set** out,
+                                  dataflux_error** err) {
+  return guarded(err, [&]() -> result<void> {
+    if (out == nullptr) return missing("out");
+    *out = nullptr;
+    if (auto good = usable(set, "set"); !good) return good;
+    if (text == nullptr) return missing("text");
+    auto save = dataflux::parse_save_over(text);
+    if (!save) return std::move(save).error();
+    *out = new dataflux_set(set->client, set->state.over(*std::move(save)), set->timeout);
+    return {};
   });
 }

@@ -43,9 +43,9 @@ class removal_operation final : public typed_operation<dataflux::removal_report>
 
 /// Immutable.
 struct dataflux_set : dataflux_c::handle {
-  dataflux_set(std::shared_ptr<dataflux_c::client_state> c, const std::string& bucket,
-               const std::string& prefix, dataflux::duration limit)
-      : client(std::move(c)), state(client->context, bucket, prefix), timeout(limit) {}
+  dataflux_set(std::shared_ptr<dataflux_c::client_state> c, dataflux::checkpoint_set s,
+               dataflux::duration limit)
+      : client(std::move(c)), state(std::move(s)), timeout(limit) {}
   const std::shared_ptr<dataflux_c::client_state> client;
   const dataflux::checkpoint_set state;
   const dataflux::duration timeout;

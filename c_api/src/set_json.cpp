@@ -84,7 +84,8 @@ std::string json_of(const dataflux::committed_set& set) {
   json_writer w;
   w.key("manifest").string(set.manifest).key("members").natural(set.members);
   decimal(w, "bytes", set.bytes);
-  return "{\"last\":" + json_of(set.last) + "," + std::move(w).take() + "}";
+  return "{\"last\":" + json_of(set.last) + "," + std::move(w).take() +
+         ",\"replaced\":" + json_of(set.replaced) + "}";
 }
 
 }  // namespace dataflux_c
