@@ -276,7 +276,8 @@ DATAFLUX_API void dataflux_client_free(dataflux_client* client);
 /* A call under way. Each is begun by a function that takes `queue` and `tag`: when it has ended the
  * queue has one record with that tag, its status, and DATAFLUX_RECORD_END. A NULL queue: nobody is
  * told, and dataflux_operation_wait() is how to learn of the end. A NULL `out`: the record is all
- * that is wanted; one of queue and `out` must be given. */
+ * that is wanted; one of queue and `out` must be given. What gives something to be taken of the
+ * operation, by dataflux_operation_take_*(), needs `out`: DATAFLUX_INVALID_ARGUMENT for NULL. */
 typedef struct dataflux_operation dataflux_operation;
 
 /* Waits for the end. DATAFLUX_OK: it has ended, well or not. DATAFLUX_DEADLINE_EXCEEDED: not within

@@ -32,9 +32,9 @@ listed listed_of(dataflux::listing all, bool versions,
                  std::optional<dataflux::manifest_description> description);
 
 /// A call that gives a listing.
-class listing_operation final : public typed_operation<listed> {
+class listing_operation final : public giving_operation<listed> {
  public:
-  using typed_operation::typed_operation;
+  using giving_operation::giving_operation;
 
  protected:
   void describe(dataflux_record& r) const override {

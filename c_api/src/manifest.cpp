@@ -38,18 +38,18 @@ namespace {
 
 using dataflux::manifest;
 
-class manifest_operation final : public typed_operation<manifest> {
+class manifest_operation final : public giving_operation<manifest> {
  public:
-  using typed_operation::typed_operation;
+  using giving_operation::giving_operation;
 
  protected:
   void describe(dataflux_record& r) const override {
     if (value_) r.size = value_->size();
   }
 };
-class changes_operation final : public typed_operation<listing_difference> {
+class changes_operation final : public giving_operation<listing_difference> {
  public:
-  using typed_operation::typed_operation;
+  using giving_operation::giving_operation;
 
  protected:
   void describe(dataflux_record& r) const override {

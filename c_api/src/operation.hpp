@@ -78,6 +78,7 @@ class typed_operation : public operation_state {
  public:
   using value_type = typename outcome_of<T>::type;
   using operation_state::operation_state;
+  static constexpr bool needs_handle = false;
 
   /// `start` gives the operation.
   template <class Start>
@@ -126,6 +127,14 @@ class typed_operation : public operation_state {
   dataflux::operation<T> op_{};
 };
 
+/// One of which something is to be taken, so that its record alone is of no use.
+template <class T>
+class giving_operation : public typed_operation<T> {
+ public:
+  using typed_operation<T>::typed_operation;
+  static constexpr bool needs_handle = true;
+};
+
 }  // namespace dataflux_c
 
 struct dataflux_operation : dataflux_c::handle {
@@ -148,6 +157,7 @@ template <class State, class Start, class... More>
 result<void> begin_operation(const std::shared_ptr<client_state>& client, dataflux_queue* queue,
                              std::uint64_t tag, dataflux_operation** out, Start start,
                              More&&... more) {
+  if (State::needs_handle && out == nullptr) return missing("out");
   if (queue != nullptr) {
     if (auto good = usable(queue, "queue"); !good) return good;
   }
@@ -180,6 +190,7 @@ inline result<void> ended_well(dataflux_operation* op) {
 /// if it has ended well.
 template <class State, class Handle, class Make>
 result<void> take_handle(dataflux_operation* op, const char* what, Handle** out, Make make) {
+  static_assert(State::needs_handle);
   if (out == nullptr) return missing("out");
   *out = nullptr;
   if (auto good = usable(op, "operation"); !good) return good;

@@ -9,10 +9,10 @@
 
 namespace dataflux_c {
 
-class open_reader final : public typed_operation<dataflux::checkpoint_reader> {
+class open_reader final : public giving_operation<dataflux::checkpoint_reader> {
  public:
   open_reader(std::uint64_t tag, std::shared_ptr<client_state> c) noexcept
-      : typed_operation(tag), of(std::move(c)) {}
+      : giving_operation(tag), of(std::move(c)) {}
   const std::shared_ptr<client_state> of;
 
  protected:

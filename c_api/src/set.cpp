@@ -25,9 +25,9 @@ class commit_set_operation final : public typed_operation<dataflux::committed_se
 };
 
 /// Its JSON is the text that travels.
-class begin_over_operation final : public typed_operation<dataflux::save_over> {
+class begin_over_operation final : public giving_operation<dataflux::save_over> {
  public:
-  using typed_operation::typed_operation;
+  using giving_operation::giving_operation;
 
  protected:
   std::string make_json() const override {
@@ -330,8 +330,7 @@ dataflux_status dataflux_remove_sets(dataflux_client* client, const dataflux_set
 dataflux_status dataflux_set_begin_over(dataflux_set* set, dataflux_queue* queue, uint64_t tag,
                                         dataflux_operation** out, dataflux_error** err) {
   return guarded(err, [&]() -> result<void> {
-    if (out == nullptr) return missing("out");
-    *out = nullptr;
+    if (out != nullptr) *out = nullptr;
     if (auto good = usable(set, "set"); !good) return good;
     return dataflux_c::begin_operation<dataflux_c::begin_over_operation>(
         set->client, queue, tag, out,

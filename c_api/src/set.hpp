@@ -16,10 +16,10 @@ std::string json_of(const dataflux::checkpoint_set_list& list);
 std::string json_of(const dataflux::removal_report& report);
 std::string json_of(const dataflux::committed_set& set);
 
-class open_set_operation final : public typed_operation<dataflux::checkpoint_set_reader> {
+class open_set_operation final : public giving_operation<dataflux::checkpoint_set_reader> {
  public:
   open_set_operation(std::uint64_t tag, std::shared_ptr<client_state> c) noexcept
-      : typed_operation(tag), of(std::move(c)) {}
+      : giving_operation(tag), of(std::move(c)) {}
   const std::shared_ptr<client_state> of;
 
  protected:

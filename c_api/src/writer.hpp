@@ -77,10 +77,10 @@ class writer_state final : public cancellable {
 };
 
 /// Opens a writer.
-class open_writer final : public typed_operation<dataflux::checkpoint_writer> {
+class open_writer final : public giving_operation<dataflux::checkpoint_writer> {
  public:
   open_writer(std::uint64_t tag, std::shared_ptr<writer_state> w) noexcept
-      : typed_operation(tag), writer(std::move(w)) {}
+      : giving_operation(tag), writer(std::move(w)) {}
   const std::shared_ptr<writer_state> writer;
 };
 

@@ -1,4 +1,4 @@
-#include <c_api/harness.hpp>
+#include <c_api/sets.hpp>
 
 #include <atomic>
 #include <thread>
@@ -36,6 +36,59 @@ TEST_CASE("dataflux_operation: bad input is answered", "[c_api]") {
   const auto o = world::object("o");
   CHECK(dataflux_stat(w.client.get(), &o, nullptr, 0, nullptr, why) == DATAFLUX_INVALID_ARGUMENT);
   CHECK(dataflux_stat(nullptr, &o, nullptr, 0, nullptr, why) == DATAFLUX_INVALID_ARGUMENT);
+}
+
+TEST_CASE("dataflux_operation: what gives something to be taken of it needs a handle", "[c_api]") {
+  world w;
+  told why;
+  w.fill(1);
+  save(w.client, "run");
+  const auto client = w.client.get();
+  const set_ptr set = make_set(w.client, "run");
+  const set_reader_ptr saved = take_set(open_set(set));
+  const listing_ptr listing = w.list();
+  dataflux_manifest_options at;
+  dataflux_manifest_options_init(&at);
+  at.bucket = "bkt";
+  at.object = "manifest";
+  ended([&](auto queue, auto tag, auto op, auto err) {
+    return dataflux_manifest_save(client, &at, listing.get(), queue, tag, op, err);
+  });
+  const operation_ptr loaded = ended([&](auto queue, auto tag, auto op, auto err) {
+    return dataflux_manifest_open(client, &at, queue, tag, op, err);
+  });
+  dataflux_manifest* taken = nullptr;
+  REQUIRE(dataflux_operation_take_manifest(loaded.get(), &taken, why) == DATAFLUX_OK);
+  const manifest_ptr manifest(taken);
+  const auto before = w.server.counters().of();
+
+  const queue_ptr queue = make_queue();
+  const auto refused = [&why](dataflux_status status) {
+    CHECK(status == DATAFLUX_INVALID_ARGUMENT);
+    CHECK(why.message() == "out is NULL");
+  };
+  dataflux_list_options list;
+  dataflux_list_options_init(&list);
+  list.bucket = "bkt";
+  refused(dataflux_list(client, &list, queue.get(), 1, nullptr, why));
+  refused(dataflux_manifest_open(client, &at, queue.get(), 1, nullptr, why));
+  refused(dataflux_manifest_rows(client, manifest.get(), 0, 1, queue.get(), 1, nullptr, why));
+  refused(dataflux_manifest_refresh(client, manifest.get(), nullptr, queue.get(), 1, nullptr, why));
+  const auto writer = writer_of("o/000000");
+  refused(dataflux_writer_open(client, &writer, queue.get(), 1, nullptr, why));
+  dataflux_reader_options reader;
+  dataflux_reader_options_init(&reader);
+  reader.bucket = "bkt";
+  reader.object = "o/000000";
+  refused(dataflux_reader_open(client, &reader, queue.get(), 1, nullptr, why));
+  refused(dataflux_set_open_member(set.get(), "m", nullptr, queue.get(), 1, nullptr, why));
+  refused(dataflux_set_open(set.get(), nullptr, queue.get(), 1, nullptr, why));
+  const auto run = below("run");
+  refused(dataflux_latest_set(client, &run, queue.get(), 1, nullptr, why));
+  refused(dataflux_set_reader_open(saved.get(), "rank-0", nullptr, queue.get(), 1, nullptr, why));
+  refused(dataflux_set_begin_over(set.get(), queue.get(), 1, nullptr, why));
+  CHECK(next(queue, 1, 0).empty());
+  CHECK(w.server.counters().of() == before);
 }
 
 TEST_CASE("dataflux_operation: its result is there when it has ended", "[c_api]") {
