@@ -1164,7 +1164,9 @@ DATAFLUX_API dataflux_status dataflux_set_over(const dataflux_set* set, const ch
  *   total     of progress: how many there are in all, as far as is known; 0 = not known
  *
  * What is no UTF-8 in a text is U+FFFD. Progress that follows other progress within 100 ms is left
- * out, but for the end of something. Later versions may add kinds and members.
+ * out, but for the end of a call: how far it came, and with the total when it has ended well. The
+ * end comes before the operation's record; nothing comes where nothing was done. Later versions may
+ * add kinds and members.
  *
  * "token_needed" comes with DATAFLUX_CREDENTIALS_TOKEN: at first, when the token has less than 165
  * to 225 s to live, and when the service has refused it. Answer by dataflux_client_set_token(). It

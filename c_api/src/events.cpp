@@ -132,21 +132,33 @@ class event_stream final : public queue_member {
   bool begun_{false};
 };
 
-result<std::shared_ptr<dataflux::event_ring>> progress_ring(const dataflux_client* client,
-                                                            bool wanted) {
-  if (auto good = usable(client, "client"); !good) return std::move(good).error();
-  if (!wanted) return std::shared_ptr<dataflux::event_ring>();
-  if (client->state->events != nullptr) return client->state->events;
-  return error(errc::failed_precondition,
-               "progress is told by events: set dataflux_client_options.event_capacity");
+void call_progress::tell(std::uint64_t done, bool last) noexcept {
+  const std::uint64_t total = total_;
+  if (done == total) whole_ = done;
+  ring_->tell_progress({.what = what_,
+                        .bucket = bucket_,
+                        .object = object_,
+                        .done = done,
+                        .total = total,
+                        .last = last});
 }
 
-std::function<void(std::uint64_t)> progress_of(std::shared_ptr<dataflux::event_ring> ring,
-                                               std::string what, std::string bucket,
-                                               std::string object) {
-  if (ring == nullptr) return {};
-  auto tell = ring->progress_of(std::move(what), std::move(bucket), std::move(object));
-  return [ring = std::move(ring), tell = std::move(tell)](std::uint64_t bytes) { tell(bytes); };
+void call_progress::end() noexcept {
+  const std::uint64_t done = done_;
+  if (done != whole_) tell(done, true);
+}
+
+result<std::shared_ptr<call_progress>> progress_of(const dataflux_client* client, bool wanted,
+                                                   std::string what, std::string bucket,
+                                                   std::string object) {
+  if (auto good = usable(client, "client"); !good) return std::move(good).error();
+  if (!wanted) return std::shared_ptr<call_progress>();
+  if (client->state->events == nullptr) {
+    return error(errc::failed_precondition,
+                 "progress is told by events: set dataflux_client_options.event_capacity");
+  }
+  return std::make_shared<call_progress>(client->state->events, std::move(what), std::move(bucket),
+                                         std::move(object));
 }
 
 }  // namespace dataflux_c

@@ -133,13 +133,20 @@ dataflux_status dataflux_download_file(dataflux_client* client,
     if (out != nullptr) *out = nullptr;
     const auto o = dataflux_c::file_options_of(options);
     if (!o) return o.error();
-    auto ring = dataflux_c::progress_ring(client, o->progress != 0);
-    if (!ring) return std::move(ring).error();
     auto r = dataflux_c::download_of(*o);
-    r.progress = dataflux_c::progress_of(*std::move(ring), "download", r.bucket, r.object);
+    const auto how_far =
+        dataflux_c::progress_of(client, o->progress != 0, "download", r.bucket, r.object);
+    if (!how_far) return how_far.error();
+    r.progress = dataflux_c::adding_to(*how_far);
     return dataflux_c::begin_operation<dataflux_c::download_operation>(
-        client, queue, tag, out,
-        [&](client_state& c) { return dataflux::submit_download_file(c.context, std::move(r)); });
+        client, queue, tag, out, [&](client_state& c) {
+          return dataflux_c::submit_told<dataflux::downloaded_file>(
+              r.limits, *how_far,
+              [&](auto done) {
+                dataflux::start_download_file(c.context, std::move(r), std::move(done));
+              },
+              [](auto& progress, const auto& file) { progress.end(file.bytes); });
+        });
   });
 }
 
@@ -153,14 +160,19 @@ dataflux_status dataflux_upload_file(dataflux_client* client,
     if (!o) return o.error();
     auto r = dataflux_c::upload_of(*o);
     if (!r) return std::move(r).error();
-    auto ring = dataflux_c::progress_ring(client, o->progress != 0);
-    if (!ring) return std::move(ring).error();
-    r->progress =
-        dataflux_c::progress_of(*std::move(ring), "upload", r->upload.bucket, r->upload.object);
+    const auto how_far = dataflux_c::progress_of(client, o->progress != 0, "upload",
+                                                 r->upload.bucket, r->upload.object);
+    if (!how_far) return how_far.error();
+    r->progress = dataflux_c::adding_to(*how_far);
     return dataflux_c::begin_operation<dataflux_c::upload_operation>(
         client, queue, tag, out, [&](client_state& c) {
           r->upload.observer = c.events.get();
-          return dataflux::submit_upload_file(c.context, *std::move(r));
+          return dataflux_c::submit_told<dataflux::uploaded_file>(
+              r->upload.limits, *how_far,
+              [&](auto done) {
+                dataflux::start_upload_file(c.context, *std::move(r), std::move(done));
+              },
+              [](auto& progress, const auto& file) { progress.end(file.made.object.size); });
         });
   });
 }

@@ -5,7 +5,6 @@
 #include <dataflux/folder/copy_folder.hpp>
 #include <dataflux/transfer/remove_objects.hpp>
 
-#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -82,31 +81,6 @@ class removal_operation final : public typed_operation<dataflux::removed_objects
   }
 };
 
-/// How far a copy is, of what is known to come.
-class copy_progress {
- public:
-  copy_progress(std::shared_ptr<dataflux::event_ring> ring, std::string what,
-                const dataflux::copy_folder_request& request)
-      : ring_(std::move(ring)),
-        what_(std::move(what)),
-        bucket_(request.bucket),
-        prefix_(request.prefix) {}
-  void found(std::uint64_t bytes) noexcept { total_ += bytes; }
-  void moved(std::uint64_t bytes) noexcept {
-    const std::uint64_t done = done_ += bytes;
-    ring_->tell_progress(
-        {.what = what_, .bucket = bucket_, .object = prefix_, .done = done, .total = total_});
-  }
-
- private:
-  const std::shared_ptr<dataflux::event_ring> ring_;
-  const std::string what_;
-  const std::string bucket_;
-  const std::string prefix_;
-  std::atomic<std::uint64_t> done_{0};
-  std::atomic<std::uint64_t> total_{0};
-};
-
 result<dataflux::copy_folder_request> request_of(const dataflux_folder_options& o) {
   if (o.path == nullptr) return missing("path");
   if (o.bucket == nullptr) return missing("bucket");
@@ -127,7 +101,7 @@ result<dataflux::copy_folder_request> request_of(const dataflux_folder_options& 
   return r;
 }
 
-/// Copies a folder by `start`, which gives the operation.
+/// Copies a folder by `start`.
 template <class Start>
 result<void> begin_copy(dataflux_client* client, const dataflux_folder_options* options,
                         const char* what, dataflux_queue* queue, std::uint64_t tag,
@@ -137,16 +111,18 @@ result<void> begin_copy(dataflux_client* client, const dataflux_folder_options* 
   if (!o) return o.error();
   auto r = request_of(*o);
   if (!r) return std::move(r).error();
-  auto ring = progress_ring(client, o->progress != 0);
-  if (!ring) return std::move(ring).error();
-  if (*ring != nullptr) {
-    const auto how_far = std::make_shared<copy_progress>(*std::move(ring), what, *r);
-    r->found = [how_far](std::uint64_t, std::uint64_t bytes) { how_far->found(bytes); };
-    r->progress = [how_far](std::uint64_t bytes) { how_far->moved(bytes); };
+  const auto how_far = progress_of(client, o->progress != 0, what, r->bucket, r->prefix);
+  if (!how_far) return how_far.error();
+  if (*how_far != nullptr) {
+    r->found = [known = *how_far](std::uint64_t, std::uint64_t bytes) { known->expect(bytes); };
   }
+  r->progress = adding_to(*how_far);
   return begin_operation<copy_operation>(client, queue, tag, out, [&](client_state& c) {
     r->observer = c.events.get();
-    return start(c.context, *std::move(r));
+    return submit_told<dataflux::copy_folder_report>(
+        r->limits, *how_far,
+        [&](auto done) { start(c.context, *std::move(r), std::move(done)); },
+        [](call_progress& progress, const auto&) { progress.end(); });
   });
 }
 
@@ -185,7 +161,7 @@ dataflux_status dataflux_upload_folder(dataflux_client* client,
                                        dataflux_operation** out, dataflux_error** err) {
   return guarded(err, [&] {
     return dataflux_c::begin_copy(client, options, "upload", queue, tag, out,
-                                  dataflux::submit_upload_folder);
+                                  dataflux::start_upload_folder);
   });
 }
 
@@ -195,7 +171,7 @@ dataflux_status dataflux_download_folder(dataflux_client* client,
                                          dataflux_operation** out, dataflux_error** err) {
   return guarded(err, [&] {
     return dataflux_c::begin_copy(client, options, "download", queue, tag, out,
-                                  dataflux::submit_download_folder);
+                                  dataflux::start_download_folder);
   });
 }
 
@@ -209,17 +185,20 @@ dataflux_status dataflux_remove_prefix(dataflux_client* client,
     if (!o) return o.error();
     auto r = dataflux_c::request_of(*o);
     if (!r) return std::move(r).error();
-    auto ring = dataflux_c::progress_ring(client, o->progress != 0);
-    if (!ring) return std::move(ring).error();
-    if (*ring != nullptr) {
-      r->progress = [to = *std::move(ring), bucket = r->bucket,
-                     prefix = *r->prefix](const dataflux::removal_progress& p) {
-        to->tell_progress(
-            {.what = "remove", .bucket = bucket, .object = prefix, .done = p.objects});
-      };
+    const auto how_far =
+        dataflux_c::progress_of(client, o->progress != 0, "remove", r->bucket, *r->prefix);
+    if (!how_far) return how_far.error();
+    if (*how_far != nullptr) {
+      r->progress = [to = *how_far](const dataflux::removal_progress& p) { to->reach(p.objects); };
     }
     return dataflux_c::begin_operation<dataflux_c::removal_operation>(
-        client, queue, tag, out,
-        [&](client_state& c) { return dataflux::submit_remove_objects(*c.client, *std::move(r)); });
+        client, queue, tag, out, [&](client_state& c) {
+          return dataflux_c::submit_told<dataflux::removed_objects>(
+              r->limits, *how_far,
+              [&](auto done) {
+                dataflux::start_remove_objects(*c.client, *std::move(r), std::move(done));
+              },
+              [](auto& progress, const auto& gone) { progress.end(gone.objects + gone.failed); });
+        });
   });
 }

@@ -61,6 +61,8 @@ struct progress_event {
   std::uint64_t done{0};
   /// 0 = not known.
   std::uint64_t total{0};
+  /// The end of it, however far it came; `done` equal to `total` is one, too.
+  bool last{false};
 };
 
 struct event_ring_options {

@@ -154,6 +154,11 @@ TEST_CASE("event_ring: progress is thinned out, but for the end", "[exec]") {
   CHECK(ring.dropped() == 0);
   ring.on_list({.bucket = "b", .expected = 3, .listed = 3});
   CHECK(ring.take(all).size() == 1);
+  // One that has ended short of it.
+  ring.tell_progress({.what = "copy", .done = 2, .total = 3});
+  CHECK(ring.take(all).empty());
+  ring.tell_progress({.what = "copy", .done = 2, .total = 3, .last = true});
+  CHECK(ring.take(all).size() == 1);
 
   event_ring each({.progress_every = 1ns});
   const auto unbounded = each.progress_of("copy", "b", "");

@@ -161,7 +161,7 @@ DATAFLUX_INLINE void event_ring::on_list(const list_event& event) noexcept {
 }
 
 DATAFLUX_INLINE void event_ring::tell_progress(const progress_event& event) noexcept {
-  const bool ends = event.done == event.total && event.total > 0;
+  const bool ends = event.last || (event.done == event.total && event.total > 0);
   if (!ends && too_soon()) return;
   keep(event_kind::progress, [&](observed_event& e) {
     e.verb = event.what;
