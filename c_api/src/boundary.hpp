@@ -85,6 +85,19 @@ result<T> contained(Body&& body) {
   }
 }
 
+/// Does `body`, which throws nothing, at the end of the scope, however that comes.
+template <class Body>
+class at_end {
+ public:
+  explicit at_end(Body body) noexcept : body_(std::move(body)) {}
+  at_end(const at_end&) = delete;
+  at_end& operator=(const at_end&) = delete;
+  ~at_end() { body_(); }
+
+ private:
+  Body body_;
+};
+
 /// Where nothing can be answered.
 template <class Body>
 void quietly(Body&& body) noexcept {

@@ -97,9 +97,10 @@ class event_stream final : public queue_member {
 
   left take(std::span<dataflux_record> into, std::size_t& count, queue_state& queue) override {
     std::scoped_lock lock(mutex_);
-    const std::vector<dataflux::observed_event> some = ring_->take(most_events);
-    if (!some.empty()) {
-      into[0] = record_of(some);
+    if (news_.empty()) news_ = ring_->take(most_events);
+    if (!news_.empty()) {
+      into[0] = record_of(news_);
+      news_.clear();
       ++count;
     } else if (cancelled_) {
       into[0] = end_record();
@@ -129,6 +130,7 @@ class event_stream final : public queue_member {
   }
 
   std::shared_ptr<dataflux::event_ring> ring_{};
+  std::vector<dataflux::observed_event> news_{};  ///< not handed out for want of memory
   bool begun_{false};
 };
 

@@ -120,8 +120,7 @@ result<void> begin_copy(dataflux_client* client, const dataflux_folder_options* 
   return begin_operation<copy_operation>(client, queue, tag, out, [&](client_state& c) {
     r->observer = c.events.get();
     return submit_told<dataflux::copy_folder_report>(
-        r->limits, *how_far,
-        [&](auto done) { start(c.context, *std::move(r), std::move(done)); },
+        r->limits, *how_far, [&](auto done) { start(c.context, *std::move(r), std::move(done)); },
         [](call_progress& progress, const auto&) { progress.end(); });
   });
 }

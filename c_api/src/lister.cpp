@@ -57,6 +57,11 @@ class lister_state final : public queue_member {
     if (ready_ && !cancelled_) return left::asleep;
     dataflux::listed_page batch;
     const auto what = gather(batch);
+    if (!what && !failure_) {
+      // For want of memory, perhaps: rows that are lost must not pass for none.
+      failure_ = what.error();
+      pages_->cancel();
+    }
     if (!cancelled_ && (!batch.objects.empty() || !batch.prefixes.empty())) {
       dataflux_record& r = into[0] = {};
       r.tag = tag_;
@@ -72,8 +77,8 @@ class lister_state final : public queue_member {
     }
     dataflux_record& last = into[0] = end_record();
     last.size = pages_->summary().objects;
-    if (!what) {
-      queue.fail(last, what.error());
+    if (failure_) {
+      queue.fail(last, *failure_);
     } else if (cancelled_) {
       queue.fail(last, error(errc::cancelled, "the listing was cancelled"));
     }
@@ -82,25 +87,22 @@ class lister_state final : public queue_member {
   }
 
   /// The batch that was told of.
-  result<listed> take_batch() {
-    std::optional<dataflux::listed_page> batch;
-    {
-      std::scoped_lock lock(mutex_);
-      if (!ready_) {
-        return error(errc::failed_precondition, "no batch is there: wait for its record");
-      }
-      batch.swap(ready_);
-      if (pages_ && !cancelled_) pages_->notify(queue_->events(), number_);
-    }
-    batch->objects.sort_by_name();
+  result<std::unique_ptr<dataflux_listing>> take_batch() {
+    std::scoped_lock lock(mutex_);
+    if (!ready_) return error(errc::failed_precondition, "no batch is there: wait for its record");
+    ready_->objects.sort_by_name();
     dataflux::codec::json_writer w;
     w.begin_object();
-    put_prefixes(w, batch->prefixes);
+    put_prefixes(w, ready_->prefixes);
     w.end_object();
-    return listed{
-        .rows = std::make_shared<const dataflux::object_columns>(std::move(batch->objects)),
-        .json = std::move(w).take(),
-        .versions = versions_};
+    const auto rows = std::make_shared<dataflux::object_columns>();
+    auto made = std::make_unique<dataflux_listing>(
+        listed{.rows = rows, .json = std::move(w).take(), .versions = versions_});
+    if (pages_ && !cancelled_) pages_->notify(queue_->events(), number_);
+    // Nothing can fail any more.
+    *rows = std::move(ready_->objects);
+    ready_.reset();
+    return made;
   }
   std::string summary() {
     std::scoped_lock lock(mutex_);
@@ -112,23 +114,30 @@ class lister_state final : public queue_member {
   }
 
  private:
-  /// Adds pages that are there, up to a batch; of a listing that was cancelled they are dropped.
-  /// Gives why there are no more, where there was room.
+  /// Adds pages that are there, up to a batch; of a listing that was cancelled, or has failed, they
+  /// are dropped. Gives why there are no more, where there was room.
   result<dataflux::taken> gather(dataflux::listed_page& batch) {
-    for (;;) {
-      dataflux::listed_page page;
-      auto what = pages_->try_next_page(page);
-      if (!what || *what != dataflux::taken::some) return what;
-      if (cancelled_) continue;
-      batch.objects.append(std::move(page.objects));
-      batch.prefixes.insert(batch.prefixes.end(), std::make_move_iterator(page.prefixes.begin()),
-                            std::make_move_iterator(page.prefixes.end()));
-      if (batch.objects.size() + batch.prefixes.size() >= batch_rows) return what;
+    try {
+      for (;;) {
+        dataflux::listed_page page;
+        auto what = pages_->try_next_page(page);
+        if (!what || *what != dataflux::taken::some) return what;
+        if (cancelled_ || failure_) continue;
+        batch.objects.append(std::move(page.objects));
+        batch.prefixes.insert(batch.prefixes.end(), std::make_move_iterator(page.prefixes.begin()),
+                              std::make_move_iterator(page.prefixes.end()));
+        if (batch.objects.size() + batch.prefixes.size() >= batch_rows) return what;
+      }
+    } catch (const std::exception&) {
+      return rows_lost_;
     }
   }
 
+  /// Made while there is memory.
+  const error rows_lost_{errc::resource_exhausted, "out of memory: rows of the listing are lost"};
   const bool versions_;
   std::uint64_t told_{0};
+  std::optional<error> failure_{};
   std::optional<dataflux::listed_page> ready_{};
   std::optional<dataflux::fast_lister> pages_{};
 };
@@ -177,7 +186,7 @@ dataflux_status dataflux_lister_take(dataflux_lister* lister, dataflux_listing**
     if (auto good = usable(lister, "lister"); !good) return good;
     auto batch = lister->state->take_batch();
     if (!batch) return std::move(batch).error();
-    *out = new dataflux_listing(*std::move(batch));
+    *out = batch->release();
     return {};
   });
 }

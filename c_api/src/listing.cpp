@@ -93,7 +93,9 @@ dataflux::operation<listed> submit_list(client_state& c, dataflux::fast_list_req
         [done = std::move(done), versions = request.versions,
          description = std::move(description)](result<dataflux::listing> all) mutable {
           if (!all) return done(std::move(all).error());
-          done(listed_of(*std::move(all), versions, std::move(description)));
+          done(contained<listed>([&]() -> result<listed> {
+            return listed_of(*std::move(all), versions, std::move(description));
+          }));
         });
   });
 }

@@ -45,5 +45,6 @@ class listing_operation final : public giving_operation<listed> {
 }  // namespace dataflux_c
 
 struct dataflux_listing : dataflux_c::listed {
-  explicit dataflux_listing(dataflux_c::listed made) noexcept : listed(std::move(made)) {}
+  explicit dataflux_listing(dataflux_c::listed&& made) noexcept : listed(std::move(made)) {}
+  explicit dataflux_listing(const dataflux_c::listed& made) : listed(made) {}
 };

@@ -187,7 +187,7 @@ inline result<void> ended_well(dataflux_operation* op) {
 }
 
 /// Gives what an operation of type State has made to `make`, which makes a handle of it: once, and
-/// if it has ended well.
+/// if it has ended well. `make` moves the value when all memory is there, and so it may fail.
 template <class State, class Handle, class Make>
 result<void> take_handle(dataflux_operation* op, const char* what, Handle** out, Make make) {
   static_assert(State::needs_handle);

@@ -16,6 +16,14 @@ constexpr std::size_t most_errors = 65'536;
 
 }  // namespace
 
+/// From now on there is room for an event at least: where one cannot be pushed, others wait.
+queue_state::queue_state() {
+  events_.push({});
+  news_.resize(1);
+  events_.next(news_, {});
+  news_.clear();
+}
+
 result<std::uint64_t> queue_state::add(std::shared_ptr<record_source> source) {
   std::scoped_lock lock(mutex_);
   if (closed_) return closed_error("queue");
@@ -28,7 +36,7 @@ void queue_state::close() {
   std::scoped_lock lock(mutex_);
   if (std::exchange(closed_, true)) return;
   gone.swap(sources_);
-  events_.push({});  // nobody takes it, so that it wakes all
+  quietly([this] { events_.push({}); });  // nobody takes it, or what is there: it wakes all
 }
 
 void queue_state::remove(std::uint64_t number) {
@@ -69,29 +77,48 @@ std::optional<error> queue_state::find(std::uint32_t number) {
   return errors_[number - first_error_];
 }
 
+/// Room for what is over is made before anything is taken.
+bool queue_state::fetch(std::size_t most, std::vector<std::shared_ptr<record_source>>& over) {
+  if (seen_to_ < news_.size()) return true;
+  most = std::min<std::size_t>(most, 64);
+  if (over.capacity() < over.size() + most) over.reserve(2 * over.size() + most);
+  seen_to_ = 0;
+  news_.clear();
+  news_.resize(most);
+  news_.resize(events_.next(news_, {}));
+  return !news_.empty();
+}
+
+/// What was not seen to comes again, behind the others. It stays here where there is no memory for
+/// that: then other events wait, and so the descriptor is readable, too.
+void queue_state::tell_again() noexcept {
+  quietly([this] {
+    for (; seen_to_ < news_.size(); ++seen_to_) events_.push(news_[seen_to_]);
+  });
+}
+
 /// Goes through the news, in order, as far as there is room.
 bool queue_state::fill(std::span<dataflux_record> into, std::size_t& filled) {
   std::vector<std::shared_ptr<record_source>> over;  // destroyed without the lock
   std::scoped_lock lock(mutex_);
   if (closed_) return false;
-  while (filled < into.size()) {
-    news_.resize(std::min<std::size_t>(into.size() - filled, 64));
-    const std::size_t events = events_.next(news_, {});
-    if (events == 0) break;
-    over.reserve(over.size() + events);
-    for (std::size_t i = 0; i < events; ++i) {
-      const auto found = sources_.find(news_[i].tag);
-      if (found == sources_.end()) continue;
-      auto left = record_source::left::more;
+  const at_end rest([this]() noexcept { tell_again(); });
+  try {
+    while (filled < into.size() && fetch(into.size() - filled, over)) {
+      const auto found = sources_.find(news_[seen_to_].tag);
+      auto left = found == sources_.end() ? record_source::left::asleep : record_source::left::more;
       while (left == record_source::left::more && filled < into.size()) {
         left = found->second->take(into.subspan(filled), filled, *this);
       }
-      if (left == record_source::left::more) events_.push(news_[i]);
-      if (left == record_source::left::nothing) {
-        over.push_back(std::move(found->second));
-        sources_.erase(found);
-      }
+      if (left == record_source::left::more) break;
+      ++seen_to_;
+      if (left == record_source::left::asleep) continue;
+      over.push_back(std::move(found->second));
+      sources_.erase(found);
     }
+  } catch (const std::exception&) {
+    // What is there is handed out; who asks again is told why there is no more.
+    if (filled == 0) throw;
   }
   return true;
 }

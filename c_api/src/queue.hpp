@@ -40,8 +40,11 @@ class record_source {
 /// Events name their source by a number that is never used again, so that what comes from one that
 /// is gone is passed over. A source with more than there was room for is told of again, behind the
 /// others: so all have their turn, and the descriptor is readable as long as there is something.
+///
+/// Where memory is short nothing is lost: a source whose take() throws is asked again.
 class queue_state {
  public:
+  queue_state();
   dataflux::completion_queue& events() noexcept { return events_; }
 
   /// Takes part from now on; gives its number. failed_precondition after close().
@@ -64,6 +67,9 @@ class queue_state {
   std::uint32_t keep(error why) noexcept;
   /// False if it is closed.
   bool fill(std::span<dataflux_record> into, std::size_t& filled);
+  /// True if there is news.
+  bool fetch(std::size_t most, std::vector<std::shared_ptr<record_source>>& over);
+  void tell_again() noexcept;
 
   dataflux::completion_queue events_{};
   std::mutex mutex_{};
@@ -71,6 +77,7 @@ class queue_state {
   std::uint64_t last_number_{0};
   bool closed_{false};
   std::vector<dataflux::completion_event> news_{};
+  std::size_t seen_to_{0};  ///< of the news
   std::deque<error> errors_{};
   std::uint32_t first_error_{1};
 };

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <deque>
 #include <mutex>
 #include <optional>
 #include <vector>
@@ -49,13 +48,16 @@ class read_operation final : public typed_operation<void> {
 };
 
 /// What has become of ranges, and nobody has heard of yet. It outlives the operation, since reads
-/// tell it of their end while that is destroyed.
+/// tell it of their end while that is destroyed: by threads of the library, and so it has memory
+/// for all of them.
 class range_news {
  public:
   struct item {
     std::size_t index;
     std::optional<error> failure;
   };
+
+  explicit range_news(std::size_t ranges) { items_.reserve(ranges); }
 
   void listen(std::shared_ptr<queue_state> queue, std::uint64_t number) {
     std::scoped_lock lock(mutex_);
@@ -71,24 +73,27 @@ class range_news {
   /// At most `most`, into `out`; with nothing left it rings again.
   void take(std::size_t most, std::vector<item>& out) {
     std::scoped_lock lock(mutex_);
-    for (std::size_t n = std::min(most, items_.size()); n > 0; --n) {
-      out.push_back(std::move(items_.front()));
-      items_.pop_front();
+    for (std::size_t n = std::min(most, items_.size() - taken_); n > 0; --n) {
+      out.push_back(std::move(items_[taken_++]));
     }
-    asleep_ = items_.empty();
+    asleep_ = taken_ == items_.size();
   }
 
  private:
-  void ring() {
-    asleep_ = false;
-    queue_->events().push({number_, errc::ok});
+  /// Where there is no memory for it, the next range rings, or the end of all.
+  void ring() noexcept {
+    quietly([this] {
+      queue_->events().push({number_, errc::ok});
+      asleep_ = false;
+    });
   }
 
   std::mutex mutex_{};
   std::shared_ptr<queue_state> queue_{};
   std::uint64_t number_{0};
   bool asleep_{true};
-  std::deque<item> items_{};
+  std::vector<item> items_{};
+  std::size_t taken_{0};
 };
 
 class ranges_operation final : public typed_operation<void> {
@@ -104,6 +109,7 @@ class ranges_operation final : public typed_operation<void> {
     // All ranges are told of before the end: what is seen first is looked at last.
     const bool over = outcome().has_value();
     batch_.clear();
+    batch_.reserve(std::min(into.size(), ranges_.size()));
     news_->take(into.size(), batch_);
     std::size_t filled = 0;
     for (range_news::item& each : batch_) into[filled++] = record_of(each, queue);
@@ -247,7 +253,7 @@ dataflux_status dataflux_reader_read_ranges(dataflux_reader* reader,
     if (auto good = usable(reader, "reader"); !good) return good;
     const auto all = dataflux_c::ranges_of(ranges, count);
     if (!all) return all.error();
-    const auto news = std::make_shared<dataflux_c::range_news>();
+    const auto news = std::make_shared<dataflux_c::range_news>(count);
     return dataflux_c::begin_operation<dataflux_c::ranges_operation>(
         reader->client, queue, tag, out,
         [&](client_state&) {

@@ -26,7 +26,7 @@ dataflux::checkpoint_read_request reading_of(const dataflux_reader_options& o);
 
 /// Reads that are under way share the reader.
 struct dataflux_reader : dataflux_c::handle {
-  dataflux_reader(std::shared_ptr<dataflux_c::client_state> c, dataflux::checkpoint_reader opened)
+  dataflux_reader(std::shared_ptr<dataflux_c::client_state> c, dataflux::checkpoint_reader&& opened)
       : client(std::move(c)),
         state(std::make_shared<dataflux::checkpoint_reader>(std::move(opened))) {}
   const std::shared_ptr<dataflux_c::client_state> client;

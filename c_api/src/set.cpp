@@ -109,8 +109,7 @@ dataflux_status dataflux_set_create(dataflux_client* client, const dataflux_set_
     if (auto good = usable(client, "client"); !good) return good;
     const auto where = dataflux_c::sets_of(options);
     if (!where) return where.error();
-    *out = new dataflux_set(client->state,
-                            {client->state->context, where->bucket, where->prefix},
+    *out = new dataflux_set(client->state, {client->state->context, where->bucket, where->prefix},
                             where->limits.timeout);
     return {};
   });

@@ -32,19 +32,21 @@ class told_once final : public record_source {
 /// Rings for a source when the last who shares it lets go, on whatever thread that is.
 class last_share {
  public:
-  last_share(std::shared_ptr<queue_state> queue, std::uint64_t number) noexcept
-      : queue_(std::move(queue)), number_(number) {}
+  explicit last_share(std::shared_ptr<queue_state> queue) noexcept : queue_(std::move(queue)) {}
   last_share(const last_share&) = delete;
   last_share& operator=(const last_share&) = delete;
   ~last_share() {
+    if (number_ == 0) return;
     quietly([this] { queue_->events().push({number_, errc::ok}); });
   }
+  /// From now on it is known to the queue by this number.
+  void name(std::uint64_t number) noexcept { number_ = number; }
   /// There is nothing to tell.
-  void forget() { queue_->remove(number_); }
+  void forget() { queue_->remove(std::exchange(number_, 0)); }
 
  private:
   const std::shared_ptr<queue_state> queue_;
-  const std::uint64_t number_;
+  std::uint64_t number_{0};
 };
 
 }  // namespace dataflux_c

@@ -45,9 +45,13 @@ result<writer_state::how> writer_state::take_all(dataflux::bytes_view bytes,
   const dataflux::time_point until =
       dataflux::deadline_after(dataflux::clock::now(), wait_of(timeout_ns));
   const std::uint64_t before = writer_->written();
+  const auto count = [&]() noexcept {
+    taken = static_cast<std::size_t>(writer_->written() - before);
+  };
+  const at_end counted(count);
   for (;;) {
     const auto some = some_of(bytes.subspan(taken));
-    taken = static_cast<std::size_t>(writer_->written() - before);
+    count();
     if (!some) return some.error();
     if (taken == bytes.size() || timeout_ns == 0) return how::done;
     const auto rest = until - dataflux::clock::now();
@@ -69,19 +73,22 @@ result<writer_state::how> writer_state::lend(dataflux::bytes_view bytes, std::in
                                              std::size_t& taken,
                                              const std::shared_ptr<queue_state>& queue,
                                              std::uint64_t tag) {
+  const auto share = std::make_shared<last_share>(queue);
   auto number = queue->add(std::make_shared<told_once>(tag));
   if (!number) return std::move(number).error();
-  const auto share = std::make_shared<last_share>(queue, *number);
-  auto outcome = take_all(bytes, timeout_ns, taken, [&](dataflux::bytes_view rest) {
+  share->name(*number);
+  const at_end told([&]() noexcept {
+    if (taken == 0) share->forget();
+  });
+  return take_all(bytes, timeout_ns, taken, [&](dataflux::bytes_view rest) {
     return writer_->try_write_borrowed(rest, [share] {});
   });
-  if (taken == 0) share->forget();
-  return outcome;
 }
 
 result<void> writer_state::notify(const std::shared_ptr<queue_state>& queue, std::uint64_t tag) {
   std::erase_if(asked_, [](const asked& each) { return each.source->taken(); });
   const auto source = std::make_shared<told_once>(tag);
+  asked_.reserve(asked_.size() + 1);
   auto number = queue->add(source);
   if (!number) return std::move(number).error();
   asked_.push_back({queue, *number, source});

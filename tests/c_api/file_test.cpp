@@ -246,8 +246,9 @@ TEST_CASE("dataflux_download_file, dataflux_upload_file: progress is told by eve
     INFO(line);
     // The last line is the end, and knows the size.
     CHECK(line.ends_with(
-        down ? "\"verb\":\"download\",\"bucket\":\"bkt\",\"object\":\"o\",\"done\":5,\"total\":5}\n"
-             : "\"verb\":\"upload\",\"bucket\":\"bkt\",\"object\":\"o\",\"done\":5,\"total\":5}\n"));
+        down
+            ? "\"verb\":\"download\",\"bucket\":\"bkt\",\"object\":\"o\",\"done\":5,\"total\":5}\n"
+            : "\"verb\":\"upload\",\"bucket\":\"bkt\",\"object\":\"o\",\"done\":5,\"total\":5}\n"));
     release(records);
   }
 }

@@ -55,8 +55,7 @@ TEST_CASE("dataflux_set_over: one set is saved again and again", "[c_api]") {
                               save_member(yours, "rank-1", "and more")};
   CHECK(read_member(take_set(open_set(set)), "rank-0") == "first");
   dataflux_record r{};
-  made = json_of(
-      commit_set(yours, {records[0], records[1]}, nullptr, {}, DATAFLUX_OK, &r));
+  made = json_of(commit_set(yours, {records[0], records[1]}, nullptr, {}, DATAFLUX_OK, &r));
   INFO(made);
   CHECK(r.size == 14);
   CHECK(has(made, R"("members":2,"bytes":"14","replaced":{"objects":2,)"));
@@ -169,11 +168,9 @@ TEST_CASE("dataflux_set_over: cancelled, out of time, and with its client closed
   const set_ptr mine = over(set, text);
   const std::string record = save_member(mine, "rank-0", "x");
   w.hold();
-  ended(
-      [&](auto queue, auto tag, auto op, auto err) {
-        return dataflux_set_begin_over(hasty.get(), queue, tag, op, err);
-      },
-      DATAFLUX_DEADLINE_EXCEEDED);
+  ended([&](auto queue, auto tag, auto op,
+            auto err) { return dataflux_set_begin_over(hasty.get(), queue, tag, op, err); },
+        DATAFLUX_DEADLINE_EXCEEDED);
   // The time limit of the set is that of the save.
   commit_set(over(hasty, text), {record}, nullptr, {}, DATAFLUX_DEADLINE_EXCEEDED);
   const queue_ptr queue = make_queue();

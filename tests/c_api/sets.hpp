@@ -30,8 +30,9 @@ inline set_ptr make_set(const client_ptr& client, const char* prefix) {
   REQUIRE(status == DATAFLUX_OK);
   return set_ptr(made);
 }
-inline operation_ptr begin(const set_ptr& set, std::uint32_t unfinished = DATAFLUX_UNFINISHED_REFUSE,
-                    dataflux_status expected = DATAFLUX_OK) {
+inline operation_ptr begin(const set_ptr& set,
+                           std::uint32_t unfinished = DATAFLUX_UNFINISHED_REFUSE,
+                           dataflux_status expected = DATAFLUX_OK) {
   return ended(
       [&](auto queue, auto tag, auto op, auto err) {
         return dataflux_set_begin(set.get(), unfinished, queue, tag, op, err);
@@ -55,9 +56,9 @@ inline std::string save_member(const set_ptr& set, const char* name, std::string
   return record;
 }
 inline operation_ptr commit_set(const set_ptr& set, const std::vector<std::string>& records,
-                         const char* last = nullptr, std::string_view data = {},
-                         dataflux_status expected = DATAFLUX_OK,
-                         dataflux_record* record = nullptr) {
+                                const char* last = nullptr, std::string_view data = {},
+                                dataflux_status expected = DATAFLUX_OK,
+                                dataflux_record* record = nullptr) {
   std::vector<const char*> texts;
   texts.reserve(records.size());
   for (const std::string& each : records) texts.push_back(each.c_str());

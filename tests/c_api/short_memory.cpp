@@ -1,0 +1,35 @@
+#include <c_api/short_memory.hpp>
+
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+
+namespace {
+
+constexpr std::int64_t plenty = -1;
+thread_local std::int64_t left = plenty;
+thread_local bool failed = false;
+
+}  // namespace
+
+c_api_test::short_memory::short_memory(std::int64_t allocations) noexcept {
+  left = allocations;
+  failed = false;
+}
+
+c_api_test::short_memory::~short_memory() { left = plenty; }
+
+bool c_api_test::short_memory::felt() noexcept { return failed; }
+
+void* operator new(std::size_t size) {
+  if (left == 0) {
+    failed = true;
+    throw std::bad_alloc();
+  }
+  if (left > 0) --left;
+  void* const memory = std::malloc(size == 0 ? 1 : size);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+
+namespace c_api_test {
+
+/// As long as it lives, `new` fails on this thread after `allocations` that do well, in the
+/// library, too.
+class short_memory {
+ public:
+  explicit short_memory(std::int64_t allocations) noexcept;
+  short_memory(const short_memory&) = delete;
+  short_memory& operator=(const short_memory&) = delete;
+  ~short_memory();
+  /// Whether one has failed.
+  static bool felt() noexcept;
+};
+
+}  // namespace c_api_test
