@@ -657,7 +657,9 @@ DATAFLUX_API void dataflux_lister_free(dataflux_lister* lister);
 
 /* A listing that was saved, to a file or an object: many processes open it instead of listing
  * again. Opening reads no rows; those that are asked for are checked then. Immutable; any thread.
- */
+ *
+ * A step on a disk that has begun is not interrupted: saving to a file, opening one, reading rows.
+ * Cancelled before, the operation ends with DATAFLUX_CANCELLED; later it ends as it would. */
 typedef struct dataflux_manifest dataflux_manifest;
 
 /* Where one is: a file, by its path, or an object. */

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -78,20 +79,23 @@ result<place> place_of(const dataflux_manifest_options* given) {
   return p;
 }
 
-/// Runs `step(done)` where waiting for a disk keeps nobody else.
+/// Runs `step(done)` where waiting for a disk keeps nobody else; not if it is stopped before.
 template <class Done, class Step>
-void with_disk(Done done, Step step) {
+void with_disk(std::stop_token stop, Done done, Step step) {
   const auto kept = std::make_shared<Done>(std::move(done));
   auto begun =
-      dataflux::run_file_step([kept, step = std::move(step)]() mutable { step(std::move(*kept)); });
+      dataflux::run_file_step([stop = std::move(stop), kept, step = std::move(step)]() mutable {
+        if (!stop.stop_requested()) return step(std::move(*kept));
+        (*kept)(error(errc::cancelled, "the caller asked to stop"));
+      });
   if (!begun) (*kept)(std::move(begun).error());
 }
 /// An operation that gives what `work` does, which may wait for a disk.
 template <class T, class Work>
 dataflux::operation<T> submit_with_disk(Work work) {
-  dataflux::call_limits none;
-  return dataflux::start_operation<T>(none, [&](auto done) {
-    with_disk(std::move(done),
+  dataflux::call_limits limits;
+  return dataflux::start_operation<T>(limits, [&](auto done) {
+    with_disk(limits.stop, std::move(done),
               [work = std::move(work)](auto told) mutable { told(contained<T>(std::move(work))); });
   });
 }
@@ -129,19 +133,21 @@ dataflux::operation<listing_difference> submit_refresh(client_state& c, const ma
                                                        dataflux::refresh_options options) {
   return dataflux::start_operation<listing_difference>(options.limits, [&](auto done) {
     // Its rows are read first.
-    with_disk(std::move(done), [client = c.client, before, options](auto told) mutable {
-      const bool versions = before.description().versions;
-      dataflux::start_refresh_manifest(
-          *client, before, options,
-          [told = std::move(told),
-           versions](result<dataflux::refreshed_listing> refreshed) mutable {
-            if (!refreshed) return told(std::move(refreshed).error());
-            listing_difference out{
-                std::move(refreshed->changes),
-                listed_of(std::move(refreshed->now), versions, std::move(refreshed->description))};
-            told(std::move(out));
-          });
-    });
+    with_disk(options.limits.stop, std::move(done),
+              [client = c.client, before, options](auto told) mutable {
+                const bool versions = before.description().versions;
+                dataflux::start_refresh_manifest(
+                    *client, before, options,
+                    [told = std::move(told),
+                     versions](result<dataflux::refreshed_listing> refreshed) mutable {
+                      if (!refreshed) return told(std::move(refreshed).error());
+                      told(contained<listing_difference>([&]() -> result<listing_difference> {
+                        return listing_difference{std::move(refreshed->changes),
+                                                  listed_of(std::move(refreshed->now), versions,
+                                                            std::move(refreshed->description))};
+                      }));
+                    });
+              });
   });
 }
 
@@ -236,8 +242,8 @@ dataflux_status dataflux_operation_take_manifest(dataflux_operation* op, dataflu
     return dataflux_c::take_handle<dataflux_c::manifest_operation>(
         op, "manifest", out, [](dataflux::manifest& opened) {
           std::string json = dataflux_c::text_about(opened);
-          return std::make_unique<dataflux_manifest>(
-              dataflux_manifest{std::move(opened), std::move(json)});
+          return std::unique_ptr<dataflux_manifest>(
+              new dataflux_manifest{std::move(opened), std::move(json)});
         });
   });
 }
@@ -298,7 +304,7 @@ dataflux_status dataflux_operation_take_changes(dataflux_operation* op, dataflux
   return guarded(err, [&] {
     return dataflux_c::take_handle<dataflux_c::changes_operation>(
         op, "changes", out, [](dataflux_c::listing_difference& made) {
-          return std::make_unique<dataflux_changes>(dataflux_changes{std::move(made)});
+          return std::unique_ptr<dataflux_changes>(new dataflux_changes{std::move(made)});
         });
   });
 }

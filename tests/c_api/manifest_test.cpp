@@ -2,6 +2,8 @@
 
 #include <support/run_child.hpp>
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -287,6 +289,70 @@ TEST_CASE("dataflux_manifest: files that are none, or damaged", "[c_api]") {
                                                op, err);
             },
             why) == DATAFLUX_DATA_LOSS);
+}
+
+TEST_CASE("dataflux_manifest: what is cancelled before its step on the disk is not done",
+          "[c_api]") {
+  world w;
+  w.fill(3, 1);
+  const folder temp;
+  const listing_ptr listing = w.list();
+  told why;
+  const std::string path = temp / "m";
+  REQUIRE(save(w, file(path), listing.get(), why) == DATAFLUX_OK);
+  const manifest_ptr manifest = opened(w, file(path));
+  // All threads for files wait for who writes into this.
+  const std::string pipe = temp / "pipe";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  std::vector<operation_ptr> waiting;
+  std::vector<operation_ptr> cancelled;
+  struct opened_at_end {
+    explicit opened_at_end(const std::string& path) : path_(path) {}
+    opened_at_end(const opened_at_end&) = delete;
+    opened_at_end& operator=(const opened_at_end&) = delete;
+    ~opened_at_end() {
+      open();
+      ::close(descriptor_);
+    }
+    void open() {
+      if (descriptor_ < 0) descriptor_ = ::open(path_.c_str(), O_RDWR | O_CLOEXEC);
+    }
+
+   private:
+    const std::string path_;
+    int descriptor_{-1};
+  } writer(pipe);
+  const auto begin = [&](std::vector<operation_ptr>& all, auto call) {
+    dataflux_operation* op = nullptr;
+    REQUIRE(call(&op) == DATAFLUX_OK);
+    all.emplace_back(op);
+  };
+  const auto from = file(pipe);
+  for (int i = 0; i < 8; ++i) {
+    begin(waiting, [&](auto op) {
+      return dataflux_manifest_open(w.client.get(), &from, nullptr, 0, op, why);
+    });
+  }
+  const std::string late = temp / "late";
+  const auto to = file(late);
+  begin(cancelled, [&](auto op) {
+    return dataflux_manifest_save(w.client.get(), &to, listing.get(), nullptr, 0, op, why);
+  });
+  begin(cancelled, [&](auto op) {
+    return dataflux_manifest_rows(w.client.get(), manifest.get(), 0, 2, nullptr, 0, op, why);
+  });
+  begin(cancelled, [&](auto op) {
+    return dataflux_manifest_refresh(w.client.get(), manifest.get(), nullptr, nullptr, 0, op, why);
+  });
+  const auto before = w.server.counters().of();
+  for (const operation_ptr& each : cancelled) dataflux_operation_cancel(each.get());
+  writer.open();
+  for (const operation_ptr& each : cancelled) {
+    REQUIRE(dataflux_operation_wait(each.get(), -1, why) == DATAFLUX_OK);
+    CHECK(dataflux_operation_result(each.get(), why) == DATAFLUX_CANCELLED);
+  }
+  CHECK_FALSE(std::filesystem::exists(late));
+  CHECK(w.server.counters().of() == before);
 }
 
 TEST_CASE("dataflux_manifest: bad input is answered", "[c_api]") {
