@@ -13,60 +13,46 @@ namespace dataflux_c {
 
 namespace {
 
-class download_operation final : public typed_operation<dataflux::downloaded_file> {
- public:
-  using typed_operation::typed_operation;
+void describe(const dataflux::downloaded_file& file, dataflux_record& r) {
+  r.size = file.bytes;
+  r.crc32c = file.crc32c;
+  r.generation = file.generation;
+  if (file.verified) r.flags |= DATAFLUX_RECORD_VERIFIED;
+}
+std::string json_of(const dataflux::downloaded_file& file) {
+  dataflux::codec::json_writer w;
+  w.begin_object();
+  w.key("bytes").natural(file.bytes);
+  w.key("object_size").natural(file.object_size);
+  w.key("generation").integer(file.generation);
+  w.key("verified").boolean(file.verified);
+  w.key("resumed").natural(file.resumed);
+  w.end_object();
+  return std::move(w).take();
+}
+using download_operation = report_operation<dataflux::downloaded_file, describe, json_of>;
 
- protected:
-  void describe(dataflux_record& r) const override {
-    if (!value_) return;
-    r.size = value_->bytes;
-    r.crc32c = value_->crc32c;
-    r.generation = value_->generation;
-    if (value_->verified) r.flags |= DATAFLUX_RECORD_VERIFIED;
-  }
-  std::string make_json() const override {
-    if (!value_) return {};
-    dataflux::codec::json_writer w;
-    w.begin_object();
-    w.key("bytes").natural(value_->bytes);
-    w.key("object_size").natural(value_->object_size);
-    w.key("generation").integer(value_->generation);
-    w.key("verified").boolean(value_->verified);
-    w.key("resumed").natural(value_->resumed);
-    w.end_object();
-    return std::move(w).take();
-  }
-};
-
-class upload_operation final : public typed_operation<dataflux::uploaded_file> {
- public:
-  using typed_operation::typed_operation;
-
- protected:
-  void describe(dataflux_record& r) const override {
-    if (!value_) return;
-    const dataflux::object_metadata& made = value_->made.object;
-    r.size = made.size;
-    r.crc32c = made.crc32c.value_or(0);
-    r.generation = made.generation;
-    // An upload fails where the service's checksum is not that of the bytes.
-    if (made.crc32c) r.flags |= DATAFLUX_RECORD_VERIFIED;
-  }
-  std::string make_json() const override {
-    if (!value_) return {};
-    const dataflux::committed_object& made = value_->made;
-    dataflux::codec::json_writer w;
-    w.begin_object();
-    write_object(w.key("object"), made.object);
-    w.key("upload_path").string(dataflux::to_string(made.path));
-    w.key("commit_mode").string(dataflux::to_string(made.mode));
-    w.key("fallback").string(made.fallback);
-    w.key("resumed").natural(value_->resumed);
-    w.end_object();
-    return std::move(w).take();
-  }
-};
+void describe(const dataflux::uploaded_file& file, dataflux_record& r) {
+  const dataflux::object_metadata& made = file.made.object;
+  r.size = made.size;
+  r.crc32c = made.crc32c.value_or(0);
+  r.generation = made.generation;
+  // An upload fails where the service's checksum is not that of the bytes.
+  if (made.crc32c) r.flags |= DATAFLUX_RECORD_VERIFIED;
+}
+std::string json_of(const dataflux::uploaded_file& file) {
+  const dataflux::committed_object& made = file.made;
+  dataflux::codec::json_writer w;
+  w.begin_object();
+  write_object(w.key("object"), made.object);
+  w.key("upload_path").string(dataflux::to_string(made.path));
+  w.key("commit_mode").string(dataflux::to_string(made.mode));
+  w.key("fallback").string(made.fallback);
+  w.key("resumed").natural(file.resumed);
+  w.end_object();
+  return std::move(w).take();
+}
+using upload_operation = report_operation<dataflux::uploaded_file, describe, json_of>;
 
 /// What both kinds of options have: which object, and which file.
 template <class Options>

@@ -14,72 +14,61 @@ namespace dataflux_c {
 
 namespace {
 
-class copy_operation final : public typed_operation<dataflux::copy_folder_report> {
- public:
-  using typed_operation::typed_operation;
+using dataflux::codec::json_writer;
 
- protected:
-  void describe(dataflux_record& r) const override {
-    if (!value_) return;
-    r.size = value_->bytes;
-    r.index = value_->failed;
-  }
-  std::string make_json() const override {
-    if (!value_) return {};
-    dataflux::codec::json_writer w;
+/// What all reports on names have.
+template <class Report>
+void describe(const Report& report, dataflux_record& r) {
+  r.size = report.bytes;
+  r.index = report.failed;
+}
+void write_name(json_writer& w, const dataflux::copy_failure& failure) {
+  w.key("object").string(utf8_of(failure.object));
+  w.key("path").string(utf8_of(failure.path));
+}
+void write_name(json_writer& w, const dataflux::failed_removal& failure) {
+  w.key("object").string(utf8_of(failure.name));
+}
+template <class Report>
+void write_failures(json_writer& w, const Report& report) {
+  w.key("failed").natural(report.failed);
+  w.key("failures").begin_array();
+  for (const auto& each : report.failures) {
     w.begin_object();
-    w.key("found").natural(value_->found);
-    w.key("copied").natural(value_->copied);
-    w.key("bytes").natural(value_->bytes);
-    w.key("already_there").natural(value_->already_there);
-    w.key("folders").natural(value_->folders);
-    w.key("removed").natural(value_->removed);
-    w.key("failed").natural(value_->failed);
-    w.key("failures").begin_array();
-    for (const dataflux::copy_failure& each : value_->failures) {
-      w.begin_object();
-      w.key("object").string(utf8_of(each.object));
-      w.key("path").string(utf8_of(each.path));
-      write_error(w, each.why);
-      w.end_object();
-    }
-    w.end_array();
-    w.key("not_removed").string(utf8_of(value_->not_removed));
+    write_name(w, each);
+    write_error(w, each.why);
     w.end_object();
-    return std::move(w).take();
   }
-};
+  w.end_array();
+}
 
-class removal_operation final : public typed_operation<dataflux::removed_objects> {
- public:
-  using typed_operation::typed_operation;
+std::string json_of(const dataflux::copy_folder_report& report) {
+  json_writer w;
+  w.begin_object();
+  w.key("found").natural(report.found);
+  w.key("copied").natural(report.copied);
+  w.key("bytes").natural(report.bytes);
+  w.key("already_there").natural(report.already_there);
+  w.key("folders").natural(report.folders);
+  w.key("removed").natural(report.removed);
+  write_failures(w, report);
+  w.key("not_removed").string(utf8_of(report.not_removed));
+  w.end_object();
+  return std::move(w).take();
+}
+std::string json_of(const dataflux::removed_objects& report) {
+  json_writer w;
+  w.begin_object();
+  w.key("objects").natural(report.objects);
+  w.key("bytes").natural(report.bytes);
+  w.key("young").natural(report.young);
+  write_failures(w, report);
+  w.end_object();
+  return std::move(w).take();
+}
 
- protected:
-  void describe(dataflux_record& r) const override {
-    if (!value_) return;
-    r.size = value_->bytes;
-    r.index = value_->failed;
-  }
-  std::string make_json() const override {
-    if (!value_) return {};
-    dataflux::codec::json_writer w;
-    w.begin_object();
-    w.key("objects").natural(value_->objects);
-    w.key("bytes").natural(value_->bytes);
-    w.key("young").natural(value_->young);
-    w.key("failed").natural(value_->failed);
-    w.key("failures").begin_array();
-    for (const dataflux::failed_removal& each : value_->failures) {
-      w.begin_object();
-      w.key("object").string(utf8_of(each.name));
-      write_error(w, each.why);
-      w.end_object();
-    }
-    w.end_array();
-    w.end_object();
-    return std::move(w).take();
-  }
-};
+using copy_operation = report_operation<dataflux::copy_folder_report, describe, json_of>;
+using removal_operation = report_operation<dataflux::removed_objects, describe, json_of>;
 
 result<dataflux::copy_folder_request> request_of(const dataflux_folder_options& o) {
   if (o.path == nullptr) return missing("path");

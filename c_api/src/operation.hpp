@@ -127,6 +127,18 @@ class typed_operation : public operation_state {
   dataflux::operation<T> op_{};
 };
 
+/// One that gives a report: what `Describe` says of it in the record, and `Json` beside.
+template <class Report, void (&Describe)(const Report&, dataflux_record&),
+          std::string (&Json)(const Report&)>
+class report_operation final : public typed_operation<Report> {
+ public:
+  using typed_operation<Report>::typed_operation;
+
+ protected:
+  void describe(dataflux_record& r) const override { Describe(*this->value_, r); }
+  std::string make_json() const override { return Json(*this->value_); }
+};
+
 /// One of which something is to be taken, so that its record alone is of no use.
 template <class T>
 class giving_operation : public typed_operation<T> {

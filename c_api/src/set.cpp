@@ -11,18 +11,18 @@ namespace dataflux_c {
 
 namespace {
 
-class commit_set_operation final : public typed_operation<dataflux::committed_set> {
- public:
-  using typed_operation::typed_operation;
+void describe(const dataflux::committed_set& set, dataflux_record& r) {
+  r.size = set.bytes;
+  r.generation = set.last.generation;
+}
+void describe(const dataflux::checkpoint_set_list& list, dataflux_record& r) {
+  r.size = list.complete.size();
+}
+void describe(const dataflux::removal_report& report, dataflux_record& r) { r.size = report.bytes; }
 
- protected:
-  void describe(dataflux_record& r) const override {
-    if (!value_) return;
-    r.size = value_->bytes;
-    r.generation = value_->last.generation;
-  }
-  std::string make_json() const override { return value_ ? json_of(*value_) : std::string(); }
-};
+using commit_set_operation = report_operation<dataflux::committed_set, describe, json_of>;
+using list_sets_operation = report_operation<dataflux::checkpoint_set_list, describe, json_of>;
+using removal_operation = report_operation<dataflux::removal_report, describe, json_of>;
 
 /// Its JSON is the text that travels.
 class begin_over_operation final : public giving_operation<dataflux::save_over> {
@@ -33,17 +33,6 @@ class begin_over_operation final : public giving_operation<dataflux::save_over> 
   std::string make_json() const override {
     return value_ ? dataflux::to_text(*value_) : std::string();
   }
-};
-
-class list_sets_operation final : public typed_operation<dataflux::checkpoint_set_list> {
- public:
-  using typed_operation::typed_operation;
-
- protected:
-  void describe(dataflux_record& r) const override {
-    if (value_) r.size = value_->complete.size();
-  }
-  std::string make_json() const override { return value_ ? json_of(*value_) : std::string(); }
 };
 
 template <class Request, class Options>

@@ -28,17 +28,6 @@ class open_set_operation final : public giving_operation<dataflux::checkpoint_se
   }
 };
 
-class removal_operation final : public typed_operation<dataflux::removal_report> {
- public:
-  using typed_operation::typed_operation;
-
- protected:
-  void describe(dataflux_record& r) const override {
-    if (value_) r.size = value_->bytes;
-  }
-  std::string make_json() const override { return value_ ? json_of(*value_) : std::string(); }
-};
-
 }  // namespace dataflux_c
 
 /// Immutable.
