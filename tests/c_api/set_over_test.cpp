@@ -136,7 +136,7 @@ TEST_CASE("dataflux_set_over: bad input is answered", "[c_api]") {
   const std::string good = text_of("1", "0123456789abcdef");
   for (const std::string& bad :
        {std::string(), std::string("save"), std::string("{}"), good + good,
-        text_of("1", "../../elsewhere/"), text_of("\"1\"", "0123456789abcdef")}) {
+        text_of("1", "../../elsewhere/"), text_of("null", "0123456789abcdef")}) {
     INFO(bad);
     CHECK(dataflux_set_over(set.get(), bad.c_str(), &made, why) == invalid);
     CHECK(made == nullptr);
