@@ -23,7 +23,7 @@ TEST_CASE("c_api: any calls in any order", "[c_api]") {
   for (unsigned seed = first; seed <= last; ++seed) {
     UNSCOPED_INFO("DATAFLUX_CALLS=" << seed);
     std::mt19937 dice(seed);
-    std::vector<std::byte> input(200 + dice() % 1000);
+    std::vector<std::byte> input(400 + dice() % 3000);
     for (std::byte& each : input) each = static_cast<std::byte>(dice());
     play_calls(w.server.endpoint(), input);
   }

@@ -1,0 +1,532 @@
+#include <c_api/call_player.hpp>
+
+#include <array>
+#include <iterator>
+#include <string>
+#include <vector>
+
+namespace {
+
+/// What is written: more than a part of an upload.
+const std::vector<char>& long_text() {
+  static const std::vector<char> all(std::size_t{6} << 20U, 'w');
+  return all;
+}
+
+dataflux_object_options object_of(const char* name) {
+  dataflux_object_options o;
+  dataflux_object_options_init(&o);
+  o.bucket = "bkt";
+  o.object = name;
+  return o;
+}
+
+}  // namespace
+
+void call_player::list_stream() {
+  if (!room(listers_, dataflux_lister_free)) return;
+  dataflux_list_options o;
+  dataflux_list_options_init(&o);
+  o.bucket = dice_.chance(16) ? "no-such-bucket" : "bkt";
+  o.prefix = "o/";
+  o.by_name = dice_.chance(2) ? 1 : 0;
+  o.partial = dice_.chance(4) ? 1 : 0;
+  o.delimiter = dice_.chance(4) ? "/" : nullptr;
+  o.timeout_ns = timeout();
+  dataflux_lister* made = nullptr;
+  given(dataflux_list_stream(any(clients_), odd_listing(o), any(queues_), 11, &made, err()), made,
+        listers_);
+}
+
+void call_player::ask_lister() {
+  if (none(listers_)) return list_stream();
+  dataflux_lister* const lister = any(listers_);
+  char* json = nullptr;
+  switch (dice_.below(4)) {
+    case 0:
+      text_of(dataflux_lister_json(lister, &json, err()), json);
+      break;
+    case 1:
+      dataflux_lister_cancel(lister);
+      break;
+    default:
+      if (room(listings_, dataflux_listing_free)) {
+        dataflux_listing* made = nullptr;
+        given(dataflux_lister_take(lister, &made, err()), made, listings_);
+      }
+  }
+}
+
+void call_player::save_manifest() {
+  if (none(listings_)) {
+    return taken_of(dataflux_operation_take_listing, listings_, dataflux_listing_free);
+  }
+  const std::string file = path("manifest");
+  dataflux_manifest_options o;
+  dataflux_manifest_options_init(&o);
+  if (dice_.chance(2)) {
+    o.path = file.c_str();
+  } else {
+    o.bucket = "bkt";
+    o.object = "made/manifest";
+  }
+  o.timeout_ns = timeout();
+  const bool saves = dice_.chance(2);
+  begin([&](auto* queue, auto** out, auto** err) {
+    const dataflux_manifest_options* const where = odd_.of(o, dice_);
+    return saves ? dataflux_manifest_save(any(clients_), where, any(listings_), queue, 12, out, err)
+                 : dataflux_manifest_open(any(clients_), where, queue, 13, out, err);
+  });
+}
+
+void call_player::ask_manifest() {
+  if (none(manifests_)) {
+    return taken_of(dataflux_operation_take_manifest, manifests_, dataflux_manifest_free);
+  }
+  const dataflux_manifest* const manifest = any(manifests_);
+  const char* json = nullptr;
+  switch (dice_.below(4)) {
+    case 0:
+      lent_text(dataflux_manifest_json(manifest, &json, err()), json);
+      require(dataflux_manifest_size(manifest) <= 20);
+      break;
+    case 1:
+      taken_of(dataflux_operation_take_manifest, manifests_, dataflux_manifest_free);
+      break;
+    case 2:
+      begin([&](auto* queue, auto** out, auto** err) {
+        const std::uint64_t first = dice_.chance(8) ? dice_.number() : dice_.below(24);
+        const std::uint64_t count = dice_.chance(4) ? dice_.number() : dice_.below(24);
+        return dataflux_manifest_rows(any(clients_), manifest, first, count, queue, 14, out, err);
+      });
+      break;
+    default:
+      begin([&](auto* queue, auto** out, auto** err) {
+        dataflux_refresh_options o;
+        dataflux_refresh_options_init(&o);
+        o.timeout_ns = timeout();
+        return dataflux_manifest_refresh(any(clients_), manifest, odd_.of(o, dice_), queue, 15, out,
+                                         err);
+      });
+  }
+}
+
+void call_player::ask_changes() {
+  const dataflux_changes* const changes = any(changes_);
+  dataflux_changes* made = nullptr;
+  dataflux_listing* listing = nullptr;
+  dataflux_changed_rows rows{};
+  switch (dice_.below(4)) {
+    case 0:
+      if (room(changes_, dataflux_changes_free)) {
+        given(dataflux_listing_compare(any(listings_), any(listings_), &made, err()), made,
+              changes_);
+      }
+      break;
+    case 1:
+      taken_of(dataflux_operation_take_changes, changes_, dataflux_changes_free);
+      break;
+    case 2:
+      if (room(listings_, dataflux_listing_free)) {
+        given(dataflux_changes_listing(changes, &listing, err()), listing, listings_);
+      }
+      break;
+    default:
+      if (said(dataflux_changes_rows(changes, &rows, dice_.chance(8) ? 16 : sizeof rows, err())) ==
+          DATAFLUX_OK) {
+        require(rows.added_count + rows.changed_count + rows.unchanged_count <= 20);
+      }
+  }
+}
+
+void call_player::change_object() {
+  static constexpr const char* sources[]{"o/000003", "mine", "not-there", "", nullptr};
+  const std::array names{"o/000001", dice_.chance(8) ? nullptr : "o/000002"};
+  dataflux_attributes attributes;
+  dataflux_attributes_init(&attributes);
+  attributes.content_type = dice_.chance(2) ? "text/plain" : nullptr;
+  attributes.storage_class = dice_.chance(4) ? "NEARLINE" : nullptr;
+  const dataflux_object_options source = object_of(sources[dice_.below(std::size(sources))]);
+  dataflux_object_options target = object(true);
+  begin([&](auto* queue, auto** out, auto** err) {
+    const dataflux_object_options* const to = odd_.of(target, dice_);
+    const dataflux_attributes* const with = more_odd_.of(attributes, dice_);
+    odd_options from;
+    dataflux_client* const client = any(clients_);
+    switch (dice_.below(4)) {
+      case 0:
+        return dataflux_copy(client, from.of(source, dice_), to, with, queue, 16, out, err);
+      case 1: {
+        // What items are of must stay where it is.
+        const dataflux_object_options moved = object_of("mine");
+        return dataflux_move(client, from.of(moved, dice_), to, queue, 17, out, err);
+      }
+      case 2:
+        return dataflux_compose(client, to, names.data(), nullptr, dice_.below(3), with, queue, 18,
+                                out, err);
+      default:
+        return dataflux_patch(client, to, with, queue, 19, out, err);
+    }
+  });
+}
+
+void call_player::ask_bucket() {
+  const std::array permissions{"storage.objects.get", dice_.chance(8) ? nullptr : "a.b"};
+  dataflux_bucket_options o;
+  dataflux_bucket_options_init(&o);
+  o.bucket = dice_.chance(8) ? nullptr : "bkt";
+  o.timeout_ns = timeout();
+  dataflux_list_buckets_options list;
+  dataflux_list_buckets_options_init(&list);
+  list.project = dice_.chance(4) ? nullptr : "p";
+  begin([&](auto* queue, auto** out, auto** err) {
+    dataflux_client* const client = any(clients_);
+    switch (dice_.below(3)) {
+      case 0:
+        return dataflux_bucket(client, odd_.of(o, dice_), queue, 20, out, err);
+      case 1:
+        return dataflux_test_permissions(client, odd_.of(o, dice_), permissions.data(),
+                                         dice_.below(3), queue, 21, out, err);
+      default:
+        return dataflux_list_buckets(client, odd_.of(list, dice_), queue, 22, out, err);
+    }
+  });
+}
+
+void call_player::open_writer() {
+  if (dice_.chance(2)) {
+    taken_of(dataflux_operation_take_writer, writers_, dataflux_writer_free);
+    return;
+  }
+  const bool member = dice_.chance(2);
+  dataflux_conditions conditions;
+  dataflux_conditions_init(&conditions);
+  conditions.has = static_cast<std::uint32_t>(dice_.below(3));
+  dataflux_writer_options o;
+  dataflux_writer_options_init(&o);
+  if (!member) {
+    o.bucket = "bkt";
+    o.object = dice_.chance(8) ? nullptr : "made/written";
+    o.conditions = dice_.chance(4) ? &conditions : nullptr;
+  }
+  o.part_size = dice_.chance(2) ? std::uint64_t{5} << 20U : 0;
+  o.timeout_ns = timeout();
+  begin([&](auto* queue, auto** out, auto** err) {
+    if (!member) {
+      return dataflux_writer_open(any(clients_), odd_.of(o, dice_), queue, 23, out, err);
+    }
+    const char* const name = dice_.chance(2) ? "first" : "second";
+    return dataflux_set_open_member(any(sets_), name, odd_.of(o, dice_), queue, 24, out, err);
+  });
+}
+
+void call_player::write() {
+  if (none(writers_)) return open_writer();
+  dataflux_writer* const writer = any(writers_);
+  const std::size_t size = dice_.chance(16) ? long_text().size() : 1000 * dice_.below(256);
+  const std::int64_t limit = dice_.chance(2) ? little : 0;
+  std::size_t taken = 77;
+  switch (dice_.below(3)) {
+    case 0:
+      said(dataflux_writer_write(writer, long_text().data(), size, limit, &taken, err()));
+      require(taken <= size);
+      break;
+    case 1:
+      said(dataflux_writer_lend(writer, long_text().data(), size, limit, &taken, any(queues_), 25,
+                                err()));
+      require(taken <= size);
+      break;
+    default:
+      said(dataflux_writer_notify(writer, any(queues_), 26, err()));
+  }
+}
+
+void call_player::end_writer() {
+  if (none(writers_)) return open_writer();
+  const bool commits = !dice_.chance(4);
+  begin([&](auto* queue, auto** out, auto** err) {
+    return commits ? dataflux_writer_commit(any(writers_), queue, 27, out, err)
+                   : dataflux_writer_abort(any(writers_), queue, 28, out, err);
+  });
+}
+
+void call_player::open_reader() {
+  if (dice_.chance(2)) {
+    taken_of(dataflux_operation_take_reader, readers_, dataflux_reader_free);
+    return;
+  }
+  const bool member = dice_.chance(4);
+  dataflux_reader_options o;
+  dataflux_reader_options_init(&o);
+  if (!member) {
+    o.bucket = "bkt";
+    o.object = dice_.chance(4) ? "mine" : "o/000005";
+  }
+  o.block = dice_.below(3) * 100;
+  o.timeout_ns = timeout();
+  begin([&](auto* queue, auto** out, auto** err) {
+    if (!member) {
+      return dataflux_reader_open(any(clients_), odd_.of(o, dice_), queue, 29, out, err);
+    }
+    const char* const name = dice_.chance(2) ? "first" : ".dataflux-complete";
+    return dataflux_set_reader_open(any(set_readers_), name, odd_.of(o, dice_), queue, 30, out,
+                                    err);
+  });
+}
+
+void call_player::read() {
+  if (none(readers_)) return open_reader();
+  dataflux_reader* const reader = any(readers_);
+  require(dataflux_reader_generation(reader) >= 0);
+  const std::uint64_t size = dataflux_reader_size(reader);
+  const std::array<std::uint64_t, 2> offsets{dice_.chance(8) ? size : dice_.below(100),
+                                             dice_.chance(8) ? dice_.number() : dice_.below(256)};
+  const std::array<std::uint64_t, 2> sizes{dice_.below(256), dice_.below(100)};
+  begin([&](auto* queue, auto** out, auto** err) {
+    if (dice_.chance(2)) {
+      return dataflux_reader_read(reader, offsets[1], memory(), sizes[0], queue, 31, out, err);
+    }
+    const std::array<void*, 2> into{memory(), dice_.chance(8) ? nullptr : memory()};
+    dataflux_range_columns c;
+    dataflux_range_columns_init(&c);
+    c.offsets = offsets.data();
+    c.sizes = sizes.data();
+    c.into = into.data();
+    return dataflux_reader_read_ranges(reader, odd_.of(c, dice_), dice_.below(3), queue, 32, out,
+                                       err);
+  });
+}
+
+void call_player::ask_records(const dataflux_set* set) {
+  for (dataflux_operation* const op : operations_) {
+    char* record = nullptr;
+    const dataflux_status status = said(dataflux_set_record(set, op, &record, err()));
+    require((status == DATAFLUX_OK) == (record != nullptr));
+    if (record != nullptr) set_records_.assign(1, record);
+    dataflux_text_free(record);
+  }
+}
+
+void call_player::save_set() {
+  dataflux_set_options o;
+  dataflux_set_options_init(&o);
+  o.bucket = "bkt";
+  o.prefix = dice_.chance(2) ? "sets/a" : "sets/b/";
+  o.timeout_ns = timeout();
+  dataflux_set* made = nullptr;
+  switch (none(sets_) ? 0 : dice_.below(4)) {
+    case 0:
+      if (room(sets_, dataflux_set_free)) {
+        given(dataflux_set_create(any(clients_), odd_.of(o, dice_), &made, err()), made, sets_);
+      }
+      break;
+    case 1:
+      ask_records(any(sets_));
+      break;
+    case 2:
+      begin([&](auto* queue, auto** out, auto** err) {
+        const auto unfinished = static_cast<std::uint32_t>(dice_.below(3));
+        return dataflux_set_begin(any(sets_), unfinished, queue, 33, out, err);
+      });
+      break;
+    default: {
+      dataflux_set* const set = any(sets_);
+      if (!dice_.chance(4)) ask_records(set);
+      begin([&](auto* queue, auto** out, auto** err) {
+        std::vector<const char*> records;
+        for (const std::string& each : set_records_) records.push_back(each.c_str());
+        if (dice_.chance(16)) records.push_back("{}");
+        dataflux_set_commit_options c;
+        dataflux_set_commit_options_init(&c);
+        c.records = records.data();
+        c.record_count = records.size();
+        c.data = put_bytes;
+        c.size = dice_.below(sizeof put_bytes);
+        return dataflux_set_commit(set, odd_.of(c, dice_), queue, 34, out, err);
+      });
+    }
+  }
+}
+
+void call_player::load_set() {
+  const char* json = nullptr;
+  dataflux_set_options o;
+  dataflux_set_options_init(&o);
+  o.bucket = "bkt";
+  o.prefix = "sets";
+  switch (dice_.below(4)) {
+    case 0:
+      taken_of(dataflux_operation_take_set_reader, set_readers_, dataflux_set_reader_free);
+      break;
+    case 1:
+      lent_text(dataflux_set_reader_json(any(set_readers_), &json, err()), json);
+      break;
+    case 2:
+      begin([&](auto* queue, auto** out, auto** err) {
+        return dataflux_latest_set(any(clients_), odd_.of(o, dice_), queue, 35, out, err);
+      });
+      break;
+    default:
+      begin([&](auto* queue, auto** out, auto** err) {
+        const char* const last = dice_.chance(4) ? "other" : nullptr;
+        return dataflux_set_open(any(sets_), last, queue, 36, out, err);
+      });
+  }
+}
+
+void call_player::ask_sets() {
+  dataflux_set_options o;
+  dataflux_set_options_init(&o);
+  o.bucket = "bkt";
+  o.prefix = dice_.chance(8) ? nullptr : "sets";
+  dataflux_keep_last_options keep;
+  dataflux_keep_last_options_init(&keep);
+  keep.bucket = "bkt";
+  keep.prefix = dice_.chance(8) ? "" : "sets";
+  keep.remove_unfinished_older_than_ns = dice_.chance(2) ? 1 : 0;
+  begin([&](auto* queue, auto** out, auto** err) {
+    dataflux_client* const client = any(clients_);
+    switch (dice_.below(3)) {
+      case 0:
+        return dataflux_list_sets(client, odd_.of(o, dice_), queue, 37, out, err);
+      case 1:
+        return dataflux_keep_last_sets(client, odd_.of(keep, dice_), queue, 38, out, err);
+      default:
+        return dataflux_remove_sets(client, odd_.of(o, dice_), queue, 39, out, err);
+    }
+  });
+}
+
+void call_player::copy_file() {
+  const std::string file = path(dice_.chance(8) ? "no-folder/file" : "file");
+  dataflux_download_file_options down;
+  dataflux_download_file_options_init(&down);
+  down.bucket = "bkt";
+  down.object = dice_.chance(4) ? "mine" : "o/000004";
+  down.path = dice_.chance(16) ? nullptr : file.c_str();
+  down.offset = dice_.chance(4) ? dice_.below(256) : 0;
+  down.length = dice_.chance(4) ? dice_.number() : 0;
+  down.timeout_ns = timeout();
+  down.resume = dice_.chance(2) ? 1 : 0;
+  down.no_flush = 1;
+  down.progress = dice_.chance(4) ? 1 : 0;
+  dataflux_upload_file_options up;
+  dataflux_upload_file_options_init(&up);
+  up.bucket = "bkt";
+  up.object = "made/file";
+  up.path = file.c_str();
+  up.timeout_ns = timeout();
+  up.resume = down.resume;
+  up.progress = down.progress;
+  const bool downwards = dice_.chance(2);
+  begin([&](auto* queue, auto** out, auto** err) {
+    dataflux_client* const client = any(clients_);
+    return downwards ? dataflux_download_file(client, odd_.of(down, dice_), queue, 40, out, err)
+                     : dataflux_upload_file(client, odd_.of(up, dice_), queue, 41, out, err);
+  });
+}
+
+void call_player::copy_folder() {
+  const bool downwards = dice_.chance(2);
+  const std::string folder = path("folder");
+  dataflux_folder_options o;
+  dataflux_folder_options_init(&o);
+  o.path = dice_.chance(16) ? nullptr : folder.c_str();
+  o.bucket = "bkt";
+  // Nothing below "o/" is ever changed.
+  o.prefix = downwards ? "o" : "made/folder";
+  o.max_failures = dice_.below(3);
+  o.timeout_ns = timeout();
+  o.resume = dice_.chance(2) ? 1 : 0;
+  o.dry_run = dice_.chance(4) ? 1 : 0;
+  o.delete_extra = dice_.chance(4) ? 1 : 0;
+  o.on_error = static_cast<std::uint32_t>(dice_.below(3));
+  o.progress = dice_.chance(4) ? 1 : 0;
+  begin([&](auto* queue, auto** out, auto** err) {
+    dataflux_client* const client = any(clients_);
+    // Not by options of another version: without its prefix it would be the whole bucket.
+    if (downwards) return dataflux_download_folder(client, &o, queue, 42, out, err);
+    return dataflux_upload_folder(client, &o, queue, 43, out, err);
+  });
+}
+
+void call_player::sweep() {
+  dataflux_remove_prefix_options remove;
+  dataflux_remove_prefix_options_init(&remove);
+  remove.bucket = "bkt";
+  remove.prefix = dice_.chance(8) ? nullptr : "made/";
+  remove.older_than_ns = dice_.chance(4) ? 1'000'000'000 : 0;
+  remove.dry_run = dice_.chance(4) ? 1 : 0;
+  remove.timeout_ns = timeout();
+  dataflux_leftovers_options o;
+  dataflux_leftovers_options_init(&o);
+  o.bucket = dice_.chance(8) ? nullptr : "bkt";
+  o.kinds = static_cast<std::uint32_t>(dice_.below(5));
+  o.older_than_ns = dice_.chance(2) ? -1 : 0;
+  o.timeout_ns = timeout();
+  begin([&](auto* queue, auto** out, auto** err) {
+    dataflux_client* const client = any(clients_);
+    switch (dice_.below(3)) {
+      case 0:
+        return dataflux_remove_prefix(client, &remove, queue, 44, out, err);
+      case 1:
+        return dataflux_find_leftovers(client, odd_.of(o, dice_), queue, 45, out, err);
+      default:
+        return dataflux_remove_leftovers(client, odd_.of(o, dice_), queue, 46, out, err);
+    }
+  });
+}
+
+void call_player::ask_events() {
+  if (!room(events_, dataflux_events_free)) return;
+  dataflux_events* made = nullptr;
+  given(dataflux_client_events(any(clients_), any(queues_), events_tag, &made, err()), made,
+        events_);
+}
+
+void call_player::free_feature() {
+  switch (dice_.below(8)) {
+    case 0:
+      return free_one(listers_, dataflux_lister_free);
+    case 1:
+      return free_one(manifests_, dataflux_manifest_free);
+    case 2:
+      return free_one(changes_, dataflux_changes_free);
+    case 3:
+      return free_one(writers_, dataflux_writer_free);
+    case 4:
+      return free_one(readers_, dataflux_reader_free);
+    case 5:
+      return free_one(sets_, dataflux_set_free);
+    case 6:
+      return free_one(set_readers_, dataflux_set_reader_free);
+    default:
+      return free_one(events_, dataflux_events_free);
+  }
+}
+
+void call_player::free_features() {
+  free_each(events_, dataflux_events_free);
+  free_each(set_readers_, dataflux_set_reader_free);
+  free_each(sets_, dataflux_set_free);
+  free_each(readers_, dataflux_reader_free);
+  free_each(writers_, dataflux_writer_free);
+  free_each(changes_, dataflux_changes_free);
+  free_each(manifests_, dataflux_manifest_free);
+  free_each(listers_, dataflux_lister_free);
+}
+
+void call_player::feature() {
+  static constexpr void (call_player::*all[])(){
+      &call_player::list_stream,   &call_player::ask_lister,    &call_player::ask_lister,
+      &call_player::save_manifest, &call_player::save_manifest, &call_player::ask_manifest,
+      &call_player::ask_manifest,  &call_player::ask_changes,   &call_player::change_object,
+      &call_player::ask_bucket,    &call_player::open_writer,   &call_player::open_writer,
+      &call_player::write,         &call_player::write,         &call_player::end_writer,
+      &call_player::open_reader,   &call_player::open_reader,   &call_player::read,
+      &call_player::read,          &call_player::save_set,      &call_player::save_set,
+      &call_player::load_set,      &call_player::ask_sets,      &call_player::copy_file,
+      &call_player::copy_folder,   &call_player::sweep,         &call_player::ask_events,
+      &call_player::free_feature};
+  (this->*all[dice_.below(std::size(all))])();
+}
