@@ -82,6 +82,8 @@ class error {
   /// How long the service asked to wait, 0 when it did not.
   std::chrono::milliseconds retry_after() const noexcept;
 
+  /// Not errc::ok.
+  error& with_code(errc code);
   error& with_message(std::string text);
   error& with_http_status(int status);
   error& with_verb(std::string_view verb);

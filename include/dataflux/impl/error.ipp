@@ -154,6 +154,10 @@ DATAFLUX_INLINE std::chrono::milliseconds error::retry_after() const noexcept {
   return rep_->retry_after;
 }
 
+DATAFLUX_INLINE error& error::with_code(errc code) {
+  own().code = code;
+  return *this;
+}
 DATAFLUX_INLINE error& error::with_message(std::string text) {
   own().message = std::move(text);
   return *this;

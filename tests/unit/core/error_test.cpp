@@ -17,6 +17,9 @@ TEST_CASE("error: a setter on a shared copy leaves the original alone", "[core]"
   CHECK(original.attempts() == 0);
   CHECK(copy.object() == "other");
   CHECK(copy.bucket() == "b");
+  copy.with_code(errc::already_exists);
+  CHECK(copy.code() == errc::already_exists);
+  CHECK(original.code() == errc::not_found);
 }
 
 TEST_CASE("error: one line holds everything an operator needs", "[core]") {

@@ -159,6 +159,36 @@ TEST_CASE("upload_machine: where the target may not be looked at nothing is repl
         opening + three + "check_target complete committed");
 }
 
+TEST_CASE("upload_machine: an object that must not be there is, whichever way", "[transfer]") {
+  struct way {
+    setting how;
+    script by;
+  };
+  const kind denied = kind::denied;
+  const way ways[] = {
+      {small(), {{step::insert, {kind::taken}}}},
+      {staged(), {{step::move, {kind::taken}}}},
+      {staged(), {{step::move, {denied}}, {step::copy, {kind::taken}}}},
+      {direct(), {{step::begin, {denied}}, {step::start_session, {kind::taken}}}},
+      {direct(),
+       {{step::begin, {denied}}, {step::chunk, {kind::natural, kind::natural, kind::taken}}}}};
+  for (const way& each : ways) {
+    for (const std::int64_t expected : {0, 7}) {
+      setting s = each.how;
+      s.request.if_generation_match = expected;
+      s.request.advice_if_it_exists = "remove it";
+      s.target = expected;
+      scripted run(s, each.by);
+      run.path();
+      REQUIRE(run.run.failure());
+      INFO(run.run.trace);
+      CHECK(run.run.failure()->code() ==
+            (expected == 0 ? errc::already_exists : errc::failed_precondition));
+      CHECK((run.run.told().find("remove it") != std::string::npos) == (expected == 0));
+    }
+  }
+}
+
 TEST_CASE("upload_machine: a temporary object that cannot be moved is copied", "[transfer]") {
   const std::string before = opening + probes + three + "complete move copy ";
   scripted s(staged(), {{step::move, {kind::denied}}});

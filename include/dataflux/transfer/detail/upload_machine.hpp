@@ -146,6 +146,7 @@ class upload_machine {
   /// Sends it by the time limit for cleaning up.
   template <class Request>
   void call_cleaning(upload_step step, Request request);
+  errc unmet() const noexcept;
   error named(error why) const;
   std::string folder() const;
   std::string url_of(const std::string& object) const;

@@ -72,9 +72,8 @@ DATAFLUX_INLINE void upload_machine::target_checked(const result<object_metadata
   if (why != errc::ok && why != errc::not_found) return fail(found.error());
   const std::int64_t there = found ? found->generation : 0;
   if (there == *expected_) return complete();
-  fail(error(*expected_ == 0 ? errc::already_exists : errc::failed_precondition,
-             "the object was written by another meanwhile: its generation is " +
-                 std::to_string(there) + ", not " + std::to_string(*expected_)));
+  fail(error(unmet(), "the object was written by another meanwhile: its generation is " +
+                          std::to_string(there) + ", not " + std::to_string(*expected_)));
 }
 
 DATAFLUX_INLINE void upload_machine::complete() {
@@ -275,7 +274,15 @@ DATAFLUX_INLINE void upload_machine::deliver() {
   }
 }
 
+/// What it is that the target is not as expected.
+DATAFLUX_INLINE errc upload_machine::unmet() const noexcept {
+  return expected_ == 0 ? errc::already_exists : errc::failed_precondition;
+}
+
 DATAFLUX_INLINE error upload_machine::named(error why) const {
+  // Of a move the service does not tell whose condition it was; but the source's name is known to
+  // nobody else. Of a chunk the store does not know what the session began with.
+  if (why.code() == errc::failed_precondition && why.http_status() == 412) why.with_code(unmet());
   if (why.bucket().empty()) why.with_bucket(request_.bucket);
   if (why.object().empty() || why.object() == temporary_.name) why.with_object(request_.object);
   if (why.code() == errc::already_exists && !request_.advice_if_it_exists.empty()) {
