@@ -185,6 +185,42 @@ TEST_CASE("checkpoint_writer: over a socket, each way", "[checkpoint]") {
   }
 }
 
+TEST_CASE("checkpoint_writer: an object that must not be there is, whichever way", "[checkpoint]") {
+  for (const way how : {way::insert, way::staged, way::direct, way::resumable}) {
+    // There from the beginning, or made by another meanwhile.
+    for (const bool early : {true, false}) {
+      INFO(way_names[static_cast<int>(how)] << (early ? ", early" : ", late"));
+      service s;
+      s.server.create_bucket("bkt");
+      if (early) s.server.put("bkt", "ckpt/o", old_body);
+      if (how == way::resumable) {
+        s.server.faults().add(
+            {.verb = "multipart.initiate", .count = 0, .action = fault::refuse{403}});
+      }
+      const transfer_context context(*s.looker, {.upload_memory = 4 * part});
+      auto writer = checkpoint_writer::open(
+          context, {.bucket = "bkt",
+                    .object = "ckpt/o",
+                    .mode = how == way::direct ? commit_mode::direct : commit_mode::staged,
+                    .if_generation_match = 0,
+                    .part_size = part});
+      REQUIRE(writer);
+      const std::string_view body = how == way::insert ? std::string_view("a small new object")
+                                                       : std::string_view(large_body());
+      // A session that is begun in vain is told of here already.
+      const auto wrote = writer->write(as_bytes(body));
+      if (!wrote) CHECK(wrote.error().code() == dataflux::errc::already_exists);
+      if (!early) s.server.put("bkt", "ckpt/o", old_body);
+      const auto made = writer->commit();
+      REQUIRE_FALSE(made);
+      CHECK(made.error().code() == dataflux::errc::already_exists);
+      CHECK(made.error().object() == "ckpt/o");
+      CHECK(s.server.get("bkt", "ckpt/o") == old_body);
+      CHECK(s.orphans("bkt").empty());
+    }
+  }
+}
+
 TEST_CASE("checkpoint_writer: where nothing may be deleted it goes direct, and says so",
           "[checkpoint]") {
   service s;

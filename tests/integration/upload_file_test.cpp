@@ -184,6 +184,28 @@ TEST_CASE("upload_file: over a socket, each way", "[checkpoint]") {
   CHECK(w.orphans("bkt").empty());
 }
 
+TEST_CASE("upload_file: an object that must not be there is, whichever way", "[checkpoint]") {
+  for (const auto mode : {commit_mode::staged, commit_mode::direct}) {
+    for (const bool small : {true, false}) {
+      fixture w;
+      w.server.put("bkt", "o", old_body);
+      w.write(small ? std::string_view("small") : std::string_view(large_body()));
+      const transfer_context context(*w.looker, {.upload_memory = 2 * part});
+      dataflux::upload_file_request r{.path = w.path()};
+      r.upload = {.bucket = "bkt",
+                  .object = "o",
+                  .mode = mode,
+                  .if_generation_match = 0,
+                  .part_size = part};
+      const auto made = dataflux::upload_file(context, r);
+      REQUIRE_FALSE(made);
+      CHECK(made.error().code() == dataflux::errc::already_exists);
+      CHECK(w.server.get("bkt", "o") == old_body);
+      CHECK(w.orphans("bkt").empty());
+    }
+  }
+}
+
 TEST_CASE("upload_file: parts that the service has are not sent again", "[checkpoint]") {
   for (const auto mode : {commit_mode::staged, commit_mode::direct}) {
     fixture w;

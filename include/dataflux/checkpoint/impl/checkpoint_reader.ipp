@@ -135,6 +135,7 @@ DATAFLUX_INLINE void checkpoint_reader::start_open(const transfer_context& conte
   stat.bucket = request.bucket;
   stat.object = request.object;
   stat.generation = request.generation;
+  stat.fields = metadata_fields::basic;
   stat.limits = request.limits;
   auto& store = context.store();
   store.start_stat(stat, [context, request = std::move(request),

@@ -97,7 +97,10 @@ DATAFLUX_INLINE result<void> set_commit::check_last(const object_columns& rows) 
 /// Whoever commits meanwhile removes our members. Pages are not of one moment: the last object may
 /// have been listed before, and the members after.
 DATAFLUX_INLINE void set_commit::look_again(error why) {
-  store().start(stat_request{.bucket = bucket_, .object = folder_ + last_.name, .limits = limits()},
+  store().start(stat_request{.bucket = bucket_,
+                             .object = folder_ + last_.name,
+                             .fields = metadata_fields::basic,
+                             .limits = limits()},
                 then<object_metadata>(
                     [why = std::move(why)](set_commit& self, const result<object_metadata>& found) {
                       const bool known = found || found.error().code() == errc::not_found;

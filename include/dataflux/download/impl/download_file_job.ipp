@@ -49,6 +49,7 @@ DATAFLUX_INLINE void download_file_job::stat() {
       {.bucket = request_.bucket,
        .object = request_.object,
        .generation = request_.generation,
+       .fields = metadata_fields::basic,
        .limits = limits()},
       then<object_metadata>([](download_file_job& self, const result<object_metadata>& object) {
         if (object) return self.plan(*object);

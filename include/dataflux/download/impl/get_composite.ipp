@@ -152,8 +152,10 @@ DATAFLUX_INLINE void get_composite::one_ended() {
 /// Whether the composite was made nobody has told us.
 DATAFLUX_INLINE void get_composite::stat(const error& why) {
   store().start(
-      stat_request{
-          .bucket = composer_.bucket(), .object = name_, .limits = {.timeout = remove_timeout}},
+      stat_request{.bucket = composer_.bucket(),
+                   .object = name_,
+                   .fields = metadata_fields::basic,
+                   .limits = {.timeout = remove_timeout}},
       then<object_metadata>([why](get_composite& self, const result<object_metadata>& found) {
         if (found) {
           self.generation_ = found->generation;

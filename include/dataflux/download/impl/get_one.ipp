@@ -68,6 +68,7 @@ DATAFLUX_INLINE void get_one_call::stat() {
       {.bucket = request_.bucket,
        .object = request_.object,
        .generation = request_.generation,
+       .fields = metadata_fields::basic,
        .limits = limits()},
       then<object_metadata>([](get_one_call& self, const result<object_metadata>& object) {
         if (!object) return self.fail(object.error());

@@ -100,7 +100,10 @@ DATAFLUX_INLINE void folder_upload::was_read(const file_ptr& one) {
 /// Stats the object first.
 DATAFLUX_INLINE void folder_upload::replace(const file_ptr& one) {
   one->looked = true;
-  store().start_stat({.bucket = request().bucket, .object = one->object, .limits = limits()},
+  store().start_stat({.bucket = request().bucket,
+                      .object = one->object,
+                      .fields = metadata_fields::basic,
+                      .limits = limits()},
                      back<object_metadata>([this, one](const result<object_metadata>& there) {
                        if (there) return insert(one, there->generation);
                        const auto why = there.error().code();

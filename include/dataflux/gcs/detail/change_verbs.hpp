@@ -64,7 +64,8 @@ struct move_verb {
   static stat_request witness(const request& r) {
     return {.bucket = r.bucket,
             .object = r.source,
-            .generation = r.source_conditions.if_generation_match.value_or(0)};
+            .generation = r.source_conditions.if_generation_match.value_or(0),
+            .fields = metadata_fields::basic};
   }
   /// The source must be gone, and what is found be it by its CRC32C, or, without one, be younger
   /// than the generation that the source had to be of.
@@ -99,7 +100,10 @@ struct rewrite_verb {
   static result<std::optional<value>> parse(const request& r, state& at, const whole_reply& reply);
   static bool continued(const state& at) noexcept { return !at.token.empty(); }
   static stat_request witness(const request& r) {
-    return {.bucket = r.source_bucket, .object = r.source, .generation = r.source_generation};
+    return {.bucket = r.source_bucket,
+            .object = r.source,
+            .generation = r.source_generation,
+            .fields = metadata_fields::basic};
   }
   /// The source's bytes, younger than it and than what was to be replaced. A rewrite onto its own
   /// name leaves no witness: its error stands.

@@ -33,7 +33,8 @@ DATAFLUX_INLINE void remover::finish() {
 }
 
 DATAFLUX_INLINE void remover::look_up(removal what) {
-  const stat_request request{.bucket = bucket_, .object = what.name, .limits = limits()};
+  const stat_request request{
+      .bucket = bucket_, .object = what.name, .fields = metadata_fields::basic, .limits = limits()};
   auto found = [what = std::move(what)](remover& self, result<object_metadata> there) mutable {
     if (there) {
       what.generation = there->generation;

@@ -40,7 +40,8 @@ DATAFLUX_INLINE void upload_machine::on(upload_opened event) {
   if (!event.checked) return open_failed(std::move(event.checked).error());
   if (expected_) return opened();
   call(upload_step::stat_target,
-       stat_request{.bucket = request_.bucket, .object = request_.object});
+       stat_request{
+           .bucket = request_.bucket, .object = request_.object, .fields = metadata_fields::basic});
 }
 
 DATAFLUX_INLINE void upload_machine::on(const upload_planned& event) {
@@ -196,7 +197,8 @@ DATAFLUX_INLINE void upload_machine::advance() {
   if (staged() || !expected_) return complete();
   // The only precondition that there is without staging.
   call(upload_step::check_target,
-       stat_request{.bucket = request_.bucket, .object = request_.object});
+       stat_request{
+           .bucket = request_.bucket, .object = request_.object, .fields = metadata_fields::basic});
 }
 
 DATAFLUX_INLINE void upload_machine::send_part(waiting_piece next) {

@@ -100,9 +100,13 @@ DATAFLUX_INLINE void upload_machine::completed(result<object_metadata> made) {
 /// A reply that lacks the checksum is made up for by asking once more.
 DATAFLUX_INLINE void upload_machine::compare(object_metadata made, upload_step step) {
   if (!made.crc32c) {
-    return call(step, stat_request{.bucket = request_.bucket,
-                                   .object = std::move(made.name),
-                                   .generation = made.generation});
+    // What is committed is given to the caller, whole.
+    const bool committing = step == upload_step::compare_target;
+    return call(step,
+                stat_request{.bucket = request_.bucket,
+                             .object = std::move(made.name),
+                             .generation = made.generation,
+                             .fields = committing ? metadata_fields::all : metadata_fields::basic});
   }
   if (made.size != whole_.length() || *made.crc32c != whole_.crc()) {
     return fail(error(errc::data_loss, "the object that the service made of what was sent has " +
@@ -225,7 +229,9 @@ DATAFLUX_INLINE void upload_machine::clean() {
   if (temporary_.there) {
     // When complete's reply was lost, the generation was, too.
     return call_cleaning(upload_step::stat_temporary,
-                         stat_request{.bucket = request_.bucket, .object = temporary_.name});
+                         stat_request{.bucket = request_.bucket,
+                                      .object = temporary_.name,
+                                      .fields = metadata_fields::basic});
   }
   if (bad_generation_ > 0) {
     return call_cleaning(upload_step::remove_bad,
