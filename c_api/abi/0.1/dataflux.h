@@ -278,7 +278,8 @@ DATAFLUX_API void dataflux_client_free(dataflux_client* client);
 /* A call under way. Each is begun by a function that takes `queue` and `tag`: when it has ended the
  * queue has one record with that tag, its status, and DATAFLUX_RECORD_END. A NULL queue: nobody is
  * told, and dataflux_operation_wait() is how to learn of the end. A NULL `out`: the record is all
- * that is wanted; one of queue and `out` must be given. */
+ * that is wanted; one of queue and `out` must be given. What gives something to be taken of the
+ * operation, by dataflux_operation_take_*(), needs `out`: DATAFLUX_INVALID_ARGUMENT for NULL. */
 typedef struct dataflux_operation dataflux_operation;
 
 /* Waits for the end. DATAFLUX_OK: it has ended, well or not. DATAFLUX_DEADLINE_EXCEEDED: not within
@@ -667,7 +668,9 @@ DATAFLUX_API void dataflux_lister_free(dataflux_lister* lister);
 
 /* A listing that was saved, to a file or an object: many processes open it instead of listing
  * again. Opening reads no rows; those that are asked for are checked then. Immutable; any thread.
- */
+ *
+ * A step on a disk that has begun is not interrupted: saving to a file, opening one, reading rows.
+ * Cancelled before, the operation ends with DATAFLUX_CANCELLED; later it ends as it would. */
 typedef struct dataflux_manifest dataflux_manifest;
 
 /* Where one is: a file, by its path, or an object. */
@@ -988,6 +991,8 @@ DATAFLUX_API void dataflux_reader_free(dataflux_reader* reader);
  * it, and sends its record, a text, to the one who commits the set. Who loads opens the set, which
  * is refused unless every member is as it was written.
  *
+ * dataflux_set_begin_over() is for saving below one prefix again and again.
+ *
  * A set is a handle on client, bucket and prefix. Nothing is sent to make one. Any thread. */
 typedef struct dataflux_set dataflux_set;
 
@@ -1044,7 +1049,8 @@ DATAFLUX_API void dataflux_set_commit_options_init(dataflux_set_commit_options* 
 /* Commits. Members that are missing or have changed are DATAFLUX_DATA_LOSS; a set that is committed
  * already, DATAFLUX_ALREADY_EXISTS; what is wrong with a record is found before any request. After
  * a failure the set is not committed. The record has the bytes of all members, and the generation
- * of the last object. JSON: "last" as of dataflux_stat(), "manifest", "members" and "bytes". */
+ * of the last object. JSON: "last" as of dataflux_stat(), "manifest", "members" and "bytes"; and
+ * "replaced" as of dataflux_remove_sets(): what a save over a set has removed. */
 DATAFLUX_API dataflux_status dataflux_set_commit(dataflux_set* set,
                                                  const dataflux_set_commit_options* options,
                                                  dataflux_queue* queue, uint64_t tag,
@@ -1052,7 +1058,8 @@ DATAFLUX_API dataflux_status dataflux_set_commit(dataflux_set* set,
 
 /* Checks whether the set is complete, and opens it. `last`: the last object's name; NULL = the one
  * that is there. DATAFLUX_FAILED_PRECONDITION if there is none, or several; DATAFLUX_DATA_LOSS says
- * what is missing or has changed. The record has the bytes of all members. */
+ * what is missing or has changed; DATAFLUX_ABORTED, retryable, that it is replaced as fast as it is
+ * looked at. The record has the bytes of all members. */
 DATAFLUX_API dataflux_status dataflux_set_open(dataflux_set* set, const char* last,
                                                dataflux_queue* queue, uint64_t tag,
                                                dataflux_operation** out, dataflux_error** err);
@@ -1124,6 +1131,39 @@ DATAFLUX_API dataflux_status dataflux_remove_sets(dataflux_client* client,
                                                   dataflux_queue* queue, uint64_t tag,
                                                   dataflux_operation** out, dataflux_error** err);
 
+/* Begins a save over the set: the same state is saved again below the same prefix, and nothing has
+ * to be removed before. A set that is damaged may be saved over, too, and so may a prefix where
+ * none is. JSON: the text of the save, which goes to all who take part in it; so `out` must be
+ * given. Nothing is written. DATAFLUX_FAILED_PRECONDITION if there are several last objects.
+ *
+ * Each who takes part makes a set of the text, by dataflux_set_over(). With that it opens its
+ * member, and one commits, as of a new set, but without dataflux_set_begin().
+ *
+ * Readers see the old set or the new one, whole: the commit replaces the last object by its
+ * generation. The members of a save have names of their own in the bucket, below
+ * ".dataflux-save-..."; readers have them by the names that they were opened with.
+ *
+ * After that the old members are removed, and all that other saves have left here. The commit's
+ * "replaced" says what is gone. What could not be removed is among its "failures", and no failure
+ * of the commit: the next one removes it. What is read of a set that was opened before fails with
+ * DATAFLUX_NOT_FOUND then. Open it again.
+ *
+ * Of several saves one is committed, that whose last object comes first. The commits of the others
+ * end with DATAFLUX_ABORTED, and so does one whose set was removed meanwhile. What they have
+ * written stays until the next commit. */
+DATAFLUX_API dataflux_status dataflux_set_begin_over(dataflux_set* set, dataflux_queue* queue,
+                                                     uint64_t tag, dataflux_operation** out,
+                                                     dataflux_error** err);
+/* The same set, whose members and commit are those of a save: `text` is what
+ * dataflux_set_begin_over() gave, here or in another process. Nothing is sent. Failures:
+ * DATAFLUX_INVALID_ARGUMENT for another text, DATAFLUX_UNIMPLEMENTED for that of a later version.
+ *
+ * Of the handle that it gives dataflux_set_begin() is DATAFLUX_FAILED_PRECONDITION, and a commit
+ * DATAFLUX_INVALID_ARGUMENT whose last object has another name than the one that is replaced. Any
+ * thread. */
+DATAFLUX_API dataflux_status dataflux_set_over(const dataflux_set* set, const char* text,
+                                               dataflux_set** out, dataflux_error** err);
+
 /* ---- Events ---------------------------------------------------------------------------------- */
 
 /* A stream of what a client does, for programs that cannot be called from its threads: log lines,
@@ -1147,7 +1187,9 @@ DATAFLUX_API dataflux_status dataflux_remove_sets(dataflux_client* client,
  *   total     of progress: how many there are in all, as far as is known; 0 = not known
  *
  * What is no UTF-8 in a text is U+FFFD. Progress that follows other progress within 100 ms is left
- * out, but for the end of something. Later versions may add kinds and members.
+ * out, but for the end of a call: how far it came, and with the total when it has ended well. The
+ * end comes before the operation's record; nothing comes where nothing was done. Later versions may
+ * add kinds and members.
  *
  * "token_needed" comes with DATAFLUX_CREDENTIALS_TOKEN: at first, when the token has less than 165
  * to 225 s to live, and when the service has refused it. Answer by dataflux_client_set_token(). It
