@@ -19,16 +19,22 @@ result<void> client_state::watch(cancellable& what) {
   std::scoped_lock lock(mutex_);
   if (closed_) return closed_error("client");
   what.watched_by_ = shared_from_this();
+  what.known_ = true;
   what.after_ = first_;
   if (first_ != nullptr) first_->before_ = &what;
   first_ = &what;
   return {};
 }
 
-void client_state::forget(cancellable& what) noexcept {
-  std::scoped_lock lock(mutex_);
+void client_state::unlink(cancellable& what) noexcept {
+  what.known_ = false;
   (what.before_ == nullptr ? first_ : what.before_->after_) = what.after_;
   if (what.after_ != nullptr) what.after_->before_ = what.before_;
+}
+
+void client_state::forget(cancellable& what) noexcept {
+  std::scoped_lock lock(mutex_);
+  if (what.known_) unlink(what);
 }
 
 bool client_state::closed() const {
@@ -36,17 +42,22 @@ bool client_state::closed() const {
   return closed_;
 }
 
+/// One after the other, since a list of them would need memory, and whoever is destroyed here waits
+/// for its end.
 void client_state::close() {
-  std::vector<std::shared_ptr<cancellable>> all;  // told without the lock
-  {
-    std::scoped_lock lock(mutex_);
-    closed_ = true;
-    for (cancellable* each = first_; each != nullptr; each = each->after_) {
-      // One that nobody has any more waits for the lock in its destructor.
-      if (auto alive = each->weak_from_this().lock()) all.push_back(std::move(alive));
+  for (;;) {
+    std::shared_ptr<cancellable> alive;
+    {
+      std::scoped_lock lock(mutex_);
+      closed_ = true;
+      if (first_ == nullptr) return;
+      cancellable& what = *first_;
+      unlink(what);
+      // Null for one that nobody has any more: its destructor waits for the lock.
+      alive = what.weak_from_this().lock();
     }
+    if (alive != nullptr) alive->cancel();
   }
-  for (const auto& each : all) each->cancel();
 }
 
 namespace {

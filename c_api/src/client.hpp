@@ -27,6 +27,7 @@ class cancellable : public std::enable_shared_from_this<cancellable> {
  private:
   friend class client_state;
   std::shared_ptr<client_state> watched_by_{};
+  bool known_{false};  ///< in the client's list, under the client's lock, as is where
   cancellable* before_{nullptr};
   cancellable* after_{nullptr};
 };
@@ -51,6 +52,8 @@ class client_state : public std::enable_shared_from_this<client_state> {
   const dataflux::transfer_context context;
 
  private:
+  void unlink(cancellable& what) noexcept;
+
   mutable std::mutex mutex_{};
   cancellable* first_{nullptr};  ///< of those watched; a list, so that each leaves at once
   bool closed_{false};

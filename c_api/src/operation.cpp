@@ -23,11 +23,37 @@ void operation_state::cancel() noexcept {
   if (begun_ && !settled_) stop();
 }
 
+/// Whoever else has it for a moment, the client that cancels it for one, may be the last to let go:
+/// so this waits, and not its destructor.
+void operation_state::dropped() noexcept {
+  if (handled_) return;
+  {
+    std::scoped_lock lock(mutex_);
+    dropped_ = true;
+  }
+  cancel();
+  wait_out_begun();
+}
+
+bool operation_state::was_dropped() {
+  std::scoped_lock lock(mutex_);
+  return dropped_;
+}
+
 void operation_state::end() noexcept {
   cancel();
   leave();
-  // Nobody else settles it any more.
-  if (begun_ && !settled_) wait_out();
+  wait_out_begun();
+}
+
+/// Nobody settles it any more.
+void operation_state::wait_out_begun() noexcept {
+  bool under_way = false;
+  {
+    std::scoped_lock lock(mutex_);
+    under_way = begun_ && !settled_;
+  }
+  if (under_way) wait_out();
 }
 
 record_source::left operation_state::take(std::span<dataflux_record> into, std::size_t& count,

@@ -23,6 +23,7 @@ class operation_state : public queue_member {
   using queue_member::queue_member;
 
   left take(std::span<dataflux_record> into, std::size_t& count, queue_state& queue) override;
+  void dropped() noexcept final;
   /// Nothing if it has not ended; else why it failed, if it did.
   std::optional<result<void>> outcome();
   enum class wait_end : std::uint8_t { ended, timed_out, interrupted };
@@ -33,6 +34,9 @@ class operation_state : public queue_member {
   const char* json();
   /// Cancels, waits for the end, and tells nobody.
   void end() noexcept;
+  /// Somebody has a handle of it, and decides on its end; not the queue.
+  void have_handle() noexcept { handled_ = true; }
+  bool was_dropped();
   struct end_unless_begun {
     ~end_unless_begun() {
       if (state != nullptr) state->end();
@@ -60,7 +64,10 @@ class operation_state : public queue_member {
 
  private:
   bool ended();
+  void wait_out_begun() noexcept;
 
+  bool handled_{false};  ///< set before anything is told of it
+  bool dropped_{false};
   bool begun_{false};
   bool settled_{false};
   std::optional<error> failure_{};
@@ -157,7 +164,9 @@ class giving_operation : public typed_operation<T> {
 
 struct dataflux_operation : dataflux_c::handle {
   explicit dataflux_operation(std::shared_ptr<dataflux_c::operation_state> s) noexcept
-      : state(std::move(s)) {}
+      : state(std::move(s)) {
+    state->have_handle();
+  }
   ~dataflux_operation() { state->end(); }
   dataflux_operation(const dataflux_operation&) = delete;
   dataflux_operation& operator=(const dataflux_operation&) = delete;
@@ -185,7 +194,8 @@ result<void> begin_operation(const std::shared_ptr<client_state>& client, datafl
   if (!joined) return joined;
   operation_state::end_unless_begun guard{state.get()};
   state->begin(std::move(start));
-  guard.state = nullptr;
+  // Its queue was closed while it began: the caller is to have his memory back.
+  if (!state->was_dropped()) guard.state = nullptr;
   if (out != nullptr) *out = handle.release();
   return {};
 }

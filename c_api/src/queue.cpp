@@ -32,11 +32,14 @@ result<std::uint64_t> queue_state::add(std::shared_ptr<record_source> source) {
 }
 
 void queue_state::close() {
-  decltype(sources_) gone;  // destroyed without the lock
-  std::scoped_lock lock(mutex_);
-  if (std::exchange(closed_, true)) return;
-  gone.swap(sources_);
-  quietly([this] { events_.push({}); });  // nobody takes it, or what is there: it wakes all
+  decltype(sources_) gone;  // told, and destroyed, without the lock
+  {
+    std::scoped_lock lock(mutex_);
+    if (std::exchange(closed_, true)) return;
+    gone.swap(sources_);
+    quietly([this] { events_.push({}); });  // nobody takes it, or what is there: it wakes all
+  }
+  for (const auto& [number, source] : gone) source->dropped();
 }
 
 void queue_state::remove(std::uint64_t number) {

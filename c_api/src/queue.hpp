@@ -33,6 +33,8 @@ class record_source {
   /// Fills records, from the first on, and adds their number to `count`. Called under the queue's
   /// lock; it must not wait.
   virtual left take(std::span<dataflux_record> into, std::size_t& count, queue_state& queue) = 0;
+  /// The queue was closed, and asks no more. Without its lock.
+  virtual void dropped() noexcept {}
 };
 
 /// What lies behind a queue: it outlives the handle for as long as something may still tell it.
