@@ -307,6 +307,18 @@ void call_player::ask_records(const dataflux_set* set) {
   }
 }
 
+/// The text of a save over a set, if one has begun; else of nothing.
+std::string call_player::ask_save() {
+  for (dataflux_operation* const op : operations_) {
+    const char* json = nullptr;
+    lent_text(dataflux_operation_json(op, &json, err()), json);
+    if (json == nullptr) continue;
+    std::string text(json);
+    if (text.starts_with("{\"dataflux-save-over\"")) return text;
+  }
+  return "{}";
+}
+
 void call_player::save_set() {
   dataflux_set_options o;
   dataflux_set_options_init(&o);
@@ -314,7 +326,7 @@ void call_player::save_set() {
   o.prefix = dice_.chance(2) ? "sets/a" : "sets/b/";
   o.timeout_ns = timeout();
   dataflux_set* made = nullptr;
-  switch (none(sets_) ? 0 : dice_.below(4)) {
+  switch (none(sets_) ? 0 : dice_.below(6)) {
     case 0:
       if (room(sets_, dataflux_set_free)) {
         given(dataflux_set_create(any(clients_), odd_.of(o, dice_), &made, err()), made, sets_);
@@ -328,6 +340,19 @@ void call_player::save_set() {
         const auto unfinished = static_cast<std::uint32_t>(dice_.below(3));
         return dataflux_set_begin(any(sets_), unfinished, queue, 33, out, err);
       });
+      break;
+    case 3:
+      begin([&](auto* queue, auto** out, auto** err) {
+        return dataflux_set_begin_over(any(sets_), queue, 47, out, err);
+      });
+      break;
+    case 4:
+      if (room(sets_, dataflux_set_free)) {
+        const std::string save = ask_save();
+        given(
+            dataflux_set_over(any(sets_), dice_.chance(16) ? nullptr : save.c_str(), &made, err()),
+            made, sets_);
+      }
       break;
     default: {
       dataflux_set* const set = any(sets_);

@@ -192,6 +192,7 @@ class call_player {
   void open_reader();
   void read();
   void ask_records(const dataflux_set* set);
+  std::string ask_save();
   void save_set();
   void load_set();
   void ask_sets();
