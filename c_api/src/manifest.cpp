@@ -242,6 +242,7 @@ dataflux_status dataflux_operation_take_manifest(dataflux_operation* op, dataflu
     return dataflux_c::take_handle<dataflux_c::manifest_operation>(
         op, "manifest", out, [](dataflux::manifest& opened) {
           std::string json = dataflux_c::text_about(opened);
+          // Memory comes first, and then the value moves. NOLINTNEXTLINE(modernize-make-unique)
           return std::unique_ptr<dataflux_manifest>(
               new dataflux_manifest{std::move(opened), std::move(json)});
         });
@@ -304,6 +305,7 @@ dataflux_status dataflux_operation_take_changes(dataflux_operation* op, dataflux
   return guarded(err, [&] {
     return dataflux_c::take_handle<dataflux_c::changes_operation>(
         op, "changes", out, [](dataflux_c::listing_difference& made) {
+          // NOLINTNEXTLINE(modernize-make-unique): as above
           return std::unique_ptr<dataflux_changes>(new dataflux_changes{std::move(made)});
         });
   });

@@ -21,6 +21,16 @@ c_api_test::short_memory::~short_memory() { left = plenty; }
 
 bool c_api_test::short_memory::felt() noexcept { return failed; }
 
+bool c_api_test::short_memory::works() {
+  const short_memory now(0);
+  try {
+    void* volatile memory = ::operator new(1);
+    ::operator delete(memory);
+  } catch (const std::bad_alloc&) {
+  }
+  return felt();
+}
+
 void* operator new(std::size_t size) {
   if (left == 0) {
     failed = true;

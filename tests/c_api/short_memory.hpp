@@ -14,6 +14,8 @@ class short_memory {
   ~short_memory();
   /// Whether one has failed.
   static bool felt() noexcept;
+  /// False where `new` is somebody else's, such as valgrind's.
+  static bool works();
 };
 
 }  // namespace c_api_test
