@@ -1,5 +1,5 @@
 #include <c_api/saving.hpp>
-#include <c_api/short_memory.hpp>
+#include <support/short_memory.hpp>
 
 #include <algorithm>
 #include <array>
@@ -12,6 +12,7 @@
 namespace c_api_short_memory_test {
 
 using namespace c_api_test;
+using dataflux::test::short_memory;
 
 namespace {
 
