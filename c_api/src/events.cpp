@@ -147,7 +147,9 @@ void call_progress::tell(std::uint64_t done, bool last) noexcept {
 
 void call_progress::end() noexcept {
   const std::uint64_t done = done_;
-  if (done != whole_) tell(done, true);
+  if (done == 0) return;
+  // More may have been found after what was the end of it then.
+  if (const std::uint64_t whole = whole_; done != whole || total_ != whole) tell(done, true);
 }
 
 result<std::shared_ptr<call_progress>> progress_of(const dataflux_client* client, bool wanted,

@@ -33,7 +33,7 @@ class lister_state final : public queue_member {
     std::scoped_lock lock(mutex_);
     pages_.emplace(*client_->client, request);
     if (cancelled_) pages_->cancel();
-    pages_->notify(queue_->events(), number_);
+    ask();
   }
   /// No record comes any more.
   void end() {
@@ -44,11 +44,12 @@ class lister_state final : public queue_member {
   }
   void cancel() noexcept override {
     std::scoped_lock lock(mutex_);
-    if (std::exchange(cancelled_, true) || !pages_) return;
-    pages_->cancel();
-    if (!ready_) return;
-    // Nobody may take what was told of, and so nobody would ask for the end.
-    quietly([this] { pages_->notify(queue_->events(), number_); });
+    const bool again = std::exchange(cancelled_, true);
+    if (!pages_) return;
+    if (!again) pages_->cancel();
+    // Nobody may take what was told of, and so nobody would ask for the end. Where there is no
+    // memory for that, who takes it asks, or who cancels again.
+    if (!asked_) quietly([this] { ask(); });
   }
 
   left take(std::span<dataflux_record> into, std::size_t& count, queue_state& queue) override {
@@ -68,6 +69,7 @@ class lister_state final : public queue_member {
       r.index = told_++;
       r.size = batch.objects.size();
       ready_ = std::move(batch);
+      asked_ = false;
       ++count;
       return left::asleep;
     }
@@ -98,7 +100,7 @@ class lister_state final : public queue_member {
     const auto rows = std::make_shared<dataflux::object_columns>();
     auto made = std::make_unique<dataflux_listing>(
         listed{.rows = rows, .json = std::move(w).take(), .versions = versions_});
-    if (pages_ && !cancelled_) pages_->notify(queue_->events(), number_);
+    if (pages_ && !asked_) ask();
     // Nothing can fail any more.
     *rows = std::move(ready_->objects);
     ready_.reset();
@@ -114,6 +116,10 @@ class lister_state final : public queue_member {
   }
 
  private:
+  void ask() {
+    pages_->notify(queue_->events(), number_);
+    asked_ = true;
+  }
   /// Adds pages that are there, up to a batch; of a listing that was cancelled, or has failed, they
   /// are dropped. Gives why there are no more, where there was room.
   result<dataflux::taken> gather(dataflux::listed_page& batch) {
@@ -137,6 +143,7 @@ class lister_state final : public queue_member {
   const error rows_lost_{errc::resource_exhausted, "out of memory: rows of the listing are lost"};
   const bool versions_;
   std::uint64_t told_{0};
+  bool asked_{false};  ///< to be told of more, or of the end
   std::optional<error> failure_{};
   std::optional<dataflux::listed_page> ready_{};
   std::optional<dataflux::fast_lister> pages_{};

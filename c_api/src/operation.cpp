@@ -1,5 +1,7 @@
 #include "operation.hpp"
 
+#include <array>
+
 namespace dataflux_c {
 
 /// Under the lock.
@@ -86,8 +88,13 @@ operation_state::wait_end operation_state::wait(std::int64_t timeout_ns) {
     if (ended()) return wait_end::ended;
     if (timeout_ns == 0) return wait_end::timed_out;
     if (bell_ == nullptr) {
-      bell_ = std::make_shared<dataflux::completion_queue>();
-      when_ready([bell = bell_] { bell->push({}); });
+      bell = std::make_shared<dataflux::completion_queue>();
+      // From now on there is room for its event: the thread that rings it cannot fail.
+      bell->push({});
+      std::array<dataflux::completion_event, 1> taken;
+      bell->next(taken, {});
+      when_ready([bell] { bell->push({}); });
+      bell_ = bell;
     }
     if (ended()) return wait_end::ended;  // before it could be told
     bell = bell_;

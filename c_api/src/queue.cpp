@@ -82,9 +82,9 @@ std::optional<error> queue_state::find(std::uint32_t number) {
 
 /// Room for what is over is made before anything is taken.
 bool queue_state::fetch(std::size_t most, std::vector<std::shared_ptr<record_source>>& over) {
-  if (seen_to_ < news_.size()) return true;
   most = std::min<std::size_t>(most, 64);
-  if (over.capacity() < over.size() + most) over.reserve(2 * over.size() + most);
+  if (over.size() == over.capacity()) over.reserve(2 * over.size() + most);
+  if (seen_to_ < news_.size()) return true;
   seen_to_ = 0;
   news_.clear();
   news_.resize(most);

@@ -243,6 +243,44 @@ TEST_CASE("dataflux_upload_folder and its like: progress is told by events", "[c
   CHECK(most.ends_with("\"done\":3,\"total\":4}\n"));
 }
 
+TEST_CASE("dataflux_download_folder: the end is told, too, where more was found after all was done",
+          "[c_api]") {
+  world w;
+  const copies c;
+  for (const char* name : {"p/a", "p/b"}) w.server.put("bkt", name, "12345");
+  write(c.folder.path / "b" / "in the way", "");
+  w.server.faults().add(
+      {.verb = "objects.list", .action = emulator::fault::short_page{.results = 1}});
+  w.server.faults().add({.verb = "objects.list", .count = 0});
+  auto with = w.options();
+  with.event_capacity = 100;
+  const client_ptr client = world::make_client(with);
+  const queue_ptr queue = make_queue();
+  told why;
+  dataflux_events* events = nullptr;
+  REQUIRE(dataflux_client_events(client.get(), queue.get(), 7, &events, why) == DATAFLUX_OK);
+  const events_ptr owner(events);
+  auto o = c.o;
+  o.progress = 1;
+  dataflux_operation* op = nullptr;
+  REQUIRE(dataflux_download_folder(client.get(), &o, nullptr, 0, &op, why) == DATAFLUX_OK);
+  const operation_ptr copying(op);
+  std::string lines;
+  const auto until = [&](std::string_view what) {
+    while (!has(lines, what)) {
+      const auto records = next(queue, 1, 10'000'000'000);
+      INFO(lines);
+      REQUIRE(records.size() == 1);
+      lines += bytes_of(records[0]);
+      release(records);
+    }
+  };
+  until(R"("verb":"download","bucket":"bkt","object":"p","done":5,"total":5})");
+  w.server.faults().clear();
+  until(R"("verb":"download","bucket":"bkt","object":"p","done":5,"total":10})");
+  REQUIRE(dataflux_operation_wait(op, -1, why) == DATAFLUX_OK);
+}
+
 TEST_CASE(
     "dataflux_upload_folder and its like: under way they are cancelled, and their client is "
     "closed",

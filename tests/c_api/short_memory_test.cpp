@@ -1,19 +1,25 @@
 #include <c_api/saving.hpp>
-#include <c_api/short_memory.hpp>
+#include <support/short_memory.hpp>
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 namespace c_api_short_memory_test {
 
 using namespace c_api_test;
+using dataflux::test::short_memory;
 
 namespace {
+
+/// More than anything here allocates: what is short of memory for ever has a fault.
+constexpr std::int64_t most_allocations = 10'000;
 
 /// Waits for something, and asks for it with ever more memory, until there is enough. True if it
 /// was short before.
@@ -21,7 +27,7 @@ bool next_of_little(const queue_ptr& queue, std::vector<dataflux_record>& into,
                     std::size_t capacity = 4) {
   std::vector<dataflux_record> records(capacity);
   bool short_before = false;
-  for (std::int64_t allocations = 0;; ++allocations) {
+  for (std::int64_t allocations = 0; allocations < most_allocations; ++allocations) {
     std::size_t count = 0;
     dataflux_status status = DATAFLUX_INTERRUPTED;
     bool felt = false;
@@ -38,12 +44,16 @@ bool next_of_little(const queue_ptr& queue, std::vector<dataflux_record>& into,
     REQUIRE((status == DATAFLUX_OK) == (count > 0));
     REQUIRE((status == DATAFLUX_OK || status == DATAFLUX_RESOURCE_EXHAUSTED));
   }
+  FAIL("it is short of memory for ever");
+  return short_before;
 }
 /// Until the end of a stream.
 std::vector<dataflux_record> all_of_little(const queue_ptr& queue, bool& short_before) {
   std::vector<dataflux_record> all;
-  while (all.empty() || (all.back().flags & DATAFLUX_RECORD_END) == 0) {
+  for (std::size_t before = 0; all.empty() || (all.back().flags & DATAFLUX_RECORD_END) == 0;) {
     short_before = next_of_little(queue, all) || short_before;
+    REQUIRE(all.size() > before);
+    before = all.size();
   }
   return all;
 }
@@ -70,8 +80,9 @@ TEST_CASE("dataflux_queue_next: what is short of memory is told when there is so
     REQUIRE(dataflux_operation_wait(each.get(), -1, why) == DATAFLUX_OK);
   }
   std::vector<dataflux_record> records;
-  while (records.size() < all.size()) {
+  for (std::size_t before = 0; records.size() < all.size(); before = records.size()) {
     short_before = next_of_little(queue, records, 80) || short_before;
+    REQUIRE(records.size() > before);
   }
   CHECK(short_before);
   std::vector<int> told_of(all.size());
@@ -156,6 +167,7 @@ TEST_CASE("dataflux_lister: of rows that no memory is there for it says so", "[c
   bool felt = true;
   bool lost = false;
   for (std::int64_t allocations = 0; felt; ++allocations) {
+    REQUIRE(allocations < most_allocations);
     dataflux_lister* made = nullptr;
     REQUIRE(dataflux_list_stream(w.client.get(), &o, queue.get(), 7, &made, why) == DATAFLUX_OK);
     const lister_ptr lister(made);
@@ -173,6 +185,7 @@ TEST_CASE("dataflux_lister: of rows that no memory is there for it says so", "[c
       if ((last.flags & DATAFLUX_RECORD_END) != 0) break;
       // A batch is there until it was taken.
       for (std::int64_t more = 0;; ++more) {
+        REQUIRE(more < most_allocations);
         dataflux_listing* batch = nullptr;
         dataflux_status status = DATAFLUX_OK;
         {
@@ -201,6 +214,110 @@ TEST_CASE("dataflux_lister: of rows that no memory is there for it says so", "[c
   CHECK(lost);
 }
 
+TEST_CASE("dataflux_lister_cancel: short of memory it brings the end when there is some",
+          "[c_api]") {
+  world w;
+  w.fill(40, 1);
+  auto with = w.options();
+  with.io_threads = 1;
+  const client_ptr client = world::make_client(with);
+  told why;
+  dataflux_list_options o;
+  dataflux_list_options_init(&o);
+  o.bucket = "bkt";
+  const auto object = world::object("o/000001");
+  const bool by_taking = GENERATE(false, true);
+  bool short_before = false;
+  // Until the queue of events has no room for one more.
+  for (std::size_t others = 0; others < 20; ++others) {
+    const queue_ptr queue = make_queue();
+    dataflux_lister* made = nullptr;
+    REQUIRE(dataflux_list_stream(client.get(), &o, queue.get(), 7, &made, why) == DATAFLUX_OK);
+    const lister_ptr lister(made);
+    REQUIRE(next(queue, 1).size() == 1);
+    // The listing has ended, and so it is not told of the cancel.
+    const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    for (bool ended = false; !ended; std::this_thread::yield()) {
+      REQUIRE(std::chrono::steady_clock::now() < give_up);
+      char* json = nullptr;
+      REQUIRE(dataflux_lister_json(made, &json, why) == DATAFLUX_OK);
+      ended = has(json, R"("objects":40,)") && !has(json, R"("ranges":0,)");
+      dataflux_text_free(json);
+    }
+    std::vector<operation_ptr> all;
+    for (std::size_t i = 0; i <= others; ++i) {
+      dataflux_operation* op = nullptr;
+      REQUIRE(dataflux_stat(client.get(), &object, i == 0 ? nullptr : queue.get(), 8, &op, why) ==
+              DATAFLUX_OK);
+      all.emplace_back(op);
+      REQUIRE(dataflux_operation_wait(op, -1, why) == DATAFLUX_OK);
+    }
+    bool felt = false;
+    {
+      const short_memory now(0);
+      dataflux_lister_cancel(made);
+      felt = short_memory::felt();
+    }
+    short_before = short_before || felt;
+    dataflux_listing* taken = nullptr;
+    if (by_taking) {
+      REQUIRE(dataflux_lister_take(made, &taken, why) == DATAFLUX_OK);
+    } else {
+      dataflux_lister_cancel(made);
+    }
+    const listing_ptr owner(taken);
+    std::vector<dataflux_record> records;
+    while (records.size() <= others) {
+      const auto some = next(queue, 64, 10'000'000'000);
+      INFO(others);
+      REQUIRE_FALSE(some.empty());
+      records.insert(records.end(), some.begin(), some.end());
+    }
+    const auto& last = records.back();
+    CHECK(records.size() == others + 1);
+    CHECK(last.tag == 7);
+    CHECK(last.flags == DATAFLUX_RECORD_END);
+    CHECK(last.status == DATAFLUX_CANCELLED);
+    CHECK(next(queue, 1, 0).empty());
+  }
+  CHECK(short_before);
+}
+
+TEST_CASE("dataflux_operation_wait: what rings at the end has its memory before", "[c_api]") {
+  world w;
+  w.server.put("bkt", "o", "12345");
+  told why;
+  const auto o = world::object("o");
+  // With how little memory an operation, that is freed under way, can be waited for.
+  const auto least = [&](bool waited_before) {
+    for (std::int64_t allocations = 0; allocations < most_allocations; ++allocations) {
+      w.server.faults().clear();
+      w.hold();
+      dataflux_operation* op = nullptr;
+      REQUIRE(dataflux_stat(w.client.get(), &o, nullptr, 0, &op, why) == DATAFLUX_OK);
+      const operation_ptr owner(op);
+      if (waited_before) {
+        REQUIRE(dataflux_operation_wait(op, 1, why) == DATAFLUX_DEADLINE_EXCEEDED);
+      }
+      bool felt = false;
+      {
+        const short_memory now(allocations);
+        dataflux_operation_wait(op, 1, nullptr);
+        felt = short_memory::felt();
+      }
+      // It is none the worse for that.
+      dataflux_operation_cancel(op);
+      REQUIRE(dataflux_operation_wait(op, 10'000'000'000, why) == DATAFLUX_OK);
+      CHECK(dataflux_operation_result(op, why) == DATAFLUX_CANCELLED);
+      if (!felt) return allocations;
+    }
+    FAIL("it is short of memory for ever");
+    return most_allocations;
+  };
+  // The queue that it rings by, and room for the event.
+  CHECK(least(false) == least(true) + 2);
+}
+
 TEST_CASE("dataflux_writer_lend: short of memory it brings a record if it has taken something",
           "[c_api]") {
   if (!short_memory::works()) return;
@@ -211,6 +328,7 @@ TEST_CASE("dataflux_writer_lend: short of memory it brings a record if it has ta
   o.part_size = least_part;
   bool felt = true;
   for (std::int64_t allocations = 0; felt; ++allocations) {
+    REQUIRE(allocations < most_allocations);
     const queue_ptr queue = make_queue();
     writer_ptr writer = make_writer(w.client, o);
     std::size_t taken = 77;

@@ -12,6 +12,11 @@
 
 namespace dataflux::inline DATAFLUX_ABI {
 
+namespace detail {
+struct operation_base;
+class operation_handle;
+}  // namespace detail
+
 /// An operation has ended, with `code`; or a stream has something to take (getter::notify(),
 /// fast_lister::notify()), or room (checkpoint_writer::notify()), with errc::ok. The tag is the one
 /// that it was registered with.
@@ -74,9 +79,23 @@ class completion_queue {
   int descriptor() const noexcept { return descriptor_; }
 
  private:
+  // The end of an operation is told by an I/O thread, which can do nothing about want of memory: so
+  // there is room for it before. A promise is kept by push_promised(), or taken back.
+  friend struct detail::operation_base;
+  friend class detail::operation_handle;
+  void promise();
+  void take_back() noexcept;
+  void push_promised(completion_event event) noexcept;
+
+  // Under the lock.
+  void make_room();
+  void append(completion_event event) noexcept;
+
   std::mutex mutex_{};
+  /// Room for what is promised, too.
   std::vector<completion_event> events_{};
   std::size_t head_{0};
+  std::size_t promised_{0};
   bool inherited() const noexcept;
   std::size_t take(std::span<completion_event> out);
 

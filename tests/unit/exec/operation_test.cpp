@@ -3,14 +3,18 @@
 
 #include <support/catch.hpp>
 #include <support/run_child.hpp>
+#include <support/short_memory.hpp>
 
 #include <array>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include <poll.h>
 
@@ -25,6 +29,7 @@ using dataflux::error;
 using dataflux::operation;
 using dataflux::result;
 using dataflux::start_operation;
+using dataflux::test::short_memory;
 using namespace std::chrono_literals;
 
 namespace {
@@ -135,6 +140,49 @@ TEST_CASE("operation: a queue hears of the end, before or after it was named", "
   REQUIRE(queue.next(out, duration::zero()) == 1);
   CHECK(out[0].tag == 6);
   CHECK(out[0].code == errc::ok);
+}
+
+TEST_CASE("operation: its end is told where there is no memory any more", "[exec]") {
+  const bool moved = GENERATE(false, true);
+  completion_queue queue;
+  completion_queue other;
+  std::array<manual_call, 20> calls;
+  std::vector<operation<int>> all;
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    all.push_back(calls[i].start());
+    all.back().notify(moved ? other : queue, i);
+    all.back().notify(queue, i);
+    // What is pushed besides does not take the room.
+    if (i % 5 == 0) queue.push({100 + i, errc::ok});
+  }
+  {
+    const short_memory now(0);
+    for (manual_call& call : calls) std::exchange(call.done, nullptr)(42);
+    CHECK_FALSE(short_memory::felt());
+  }
+  std::array<completion_event, 30> out;
+  REQUIRE(queue.next(out, 0s) == 24);
+  CHECK(out[23].tag == 19);
+  CHECK(other.next(out, 0s) == 0);
+}
+
+TEST_CASE("operation: a queue that another has replaced keeps no room for it", "[exec]") {
+  manual_call call;
+  completion_queue first;
+  completion_queue second;
+  const auto op = call.start();
+  op.notify(first, 1);
+  op.notify(second, 2);
+  {
+    const short_memory now(0);
+    first.push({3, errc::ok});
+  }
+  std::array<completion_event, 2> out;
+  CHECK(first.next(out, 0s) == 1);
+  std::exchange(call.done, nullptr)(42);
+  CHECK(first.next(out, 0s) == 0);
+  REQUIRE(second.next(out, 0s) == 1);
+  CHECK(out[0].tag == 2);
 }
 
 TEST_CASE("operation: a queue may be destroyed right after its last operation", "[exec]") {

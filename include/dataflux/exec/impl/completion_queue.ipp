@@ -27,6 +27,36 @@ DATAFLUX_INLINE bool completion_queue::inherited() const noexcept { return born_
 DATAFLUX_INLINE void completion_queue::push(completion_event event) {
   if (inherited()) return;
   std::scoped_lock lock(mutex_);
+  make_room();
+  append(event);
+}
+
+DATAFLUX_INLINE void completion_queue::promise() {
+  if (inherited()) return;
+  std::scoped_lock lock(mutex_);
+  make_room();
+  ++promised_;
+}
+
+DATAFLUX_INLINE void completion_queue::take_back() noexcept {
+  if (inherited()) return;
+  std::scoped_lock lock(mutex_);
+  --promised_;
+}
+
+DATAFLUX_INLINE void completion_queue::push_promised(completion_event event) noexcept {
+  if (inherited()) return;
+  std::scoped_lock lock(mutex_);
+  --promised_;
+  append(event);
+}
+
+DATAFLUX_INLINE void completion_queue::make_room() {
+  const std::size_t needed = events_.size() + promised_ + 1;
+  if (needed > events_.capacity()) events_.reserve(std::max(needed, 2 * events_.capacity()));
+}
+
+DATAFLUX_INLINE void completion_queue::append(completion_event event) noexcept {
   const bool was_empty = head_ == events_.size();
   events_.push_back(event);
   // The descriptor changes only when the queue becomes empty or stops being it, and under the

@@ -9,7 +9,7 @@ DATAFLUX_INLINE void operation_base::completed(std::unique_lock<std::mutex> lock
   done = true;
   finished.notify_all();
   // Under the lock: the operation cannot end, nor its queue then be destroyed, during the push.
-  if (queue != nullptr) queue->push({tag, code});
+  if (queue != nullptr) queue->push_promised({tag, code});
   auto call = std::move(ready);
   lock.unlock();
   if (call) call();
@@ -53,7 +53,11 @@ DATAFLUX_INLINE void operation_handle::notify(completion_queue& queue, std::uint
   if (inherited()) return queue.push({tag, errc::failed_precondition});
   std::unique_lock lock(state_->mutex);
   if (!state_->done) {
-    state_->queue = &queue;
+    if (state_->queue != &queue) {
+      queue.promise();
+      if (state_->queue != nullptr) state_->queue->take_back();
+      state_->queue = &queue;
+    }
     state_->tag = tag;
     return;
   }

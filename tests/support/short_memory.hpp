@@ -2,10 +2,10 @@
 
 #include <cstdint>
 
-namespace c_api_test {
+namespace dataflux::test {
 
 /// As long as it lives, `new` fails on this thread after `allocations` that do well, in the
-/// library, too.
+/// library, too. For programs that are linked with short_memory.cpp.
 class short_memory {
  public:
   explicit short_memory(std::int64_t allocations) noexcept;
@@ -18,4 +18,4 @@ class short_memory {
   static bool works();
 };
 
-}  // namespace c_api_test
+}  // namespace dataflux::test

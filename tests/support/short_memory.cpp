@@ -1,4 +1,4 @@
-#include <c_api/short_memory.hpp>
+#include <support/short_memory.hpp>
 
 #include <cstddef>
 #include <cstdlib>
@@ -12,14 +12,14 @@ thread_local bool failed = false;
 
 }  // namespace
 
-c_api_test::short_memory::short_memory(std::int64_t allocations) noexcept {
+dataflux::test::short_memory::short_memory(std::int64_t allocations) noexcept {
   left = allocations;
   failed = false;
 }
 
-c_api_test::short_memory::~short_memory() { left = plenty; }
+dataflux::test::short_memory::~short_memory() { left = plenty; }
 
-bool c_api_test::short_memory::felt() noexcept { return failed; }
+bool dataflux::test::short_memory::felt() noexcept { return failed; }
 
 bool c_api_test::short_memory::works() {
   const short_memory now(0);
