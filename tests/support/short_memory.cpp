@@ -21,7 +21,7 @@ dataflux::test::short_memory::~short_memory() { left = plenty; }
 
 bool dataflux::test::short_memory::felt() noexcept { return failed; }
 
-bool c_api_test::short_memory::works() {
+bool dataflux::test::short_memory::works() {
   const short_memory now(0);
   try {
     void* volatile memory = ::operator new(1);
