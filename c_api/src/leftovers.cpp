@@ -1,7 +1,6 @@
 #include "operation.hpp"
 
 #include <dataflux/codec/detail/json_writer.hpp>
-#include <dataflux/codec/detail/utf8.hpp>
 #include <dataflux/store/object_metadata.hpp>
 #include <dataflux/transfer/leftovers.hpp>
 
@@ -44,18 +43,10 @@ const char* name_of(leftover_verdict verdict) noexcept {
   return "failed";
 }
 
-/// A name that was cut may end within a character, and JSON has whole ones.
-std::string whole_characters(std::string text) {
-  while (!dataflux::codec::is_valid_utf8(text)) text.pop_back();
-  return text;
-}
-
 void put_row(dataflux::codec::json_writer& w, const leftover& row, dataflux::timestamp now) {
   w.begin_object();
   w.key("kind").string(name_of(row.kind)).key("verdict").string(name_of(row.verdict));
-  const std::string target = whole_characters(row.target);
-  const bool whole = row.whole_target && target.size() == row.target.size();
-  w.key("target").string(target).key("whole_target").boolean(whole);
+  w.key("target").string(row.target).key("whole_target").boolean(row.whole_target);
   w.key("name").string(row.name);
   if (!row.upload_id.empty()) {
     w.key("upload_id").string(row.upload_id);

@@ -132,22 +132,17 @@ result<listed> rows_of(const manifest& m, std::uint64_t first, std::uint64_t cou
 dataflux::operation<listing_difference> submit_refresh(client_state& c, const manifest& before,
                                                        dataflux::refresh_options options) {
   return dataflux::start_operation<listing_difference>(options.limits, [&](auto done) {
-    // Its rows are read first.
-    with_disk(options.limits.stop, std::move(done),
-              [client = c.client, before, options](auto told) mutable {
-                const bool versions = before.description().versions;
-                dataflux::start_refresh_manifest(
-                    *client, before, options,
-                    [told = std::move(told),
-                     versions](result<dataflux::refreshed_listing> refreshed) mutable {
-                      if (!refreshed) return told(std::move(refreshed).error());
-                      told(contained<listing_difference>([&]() -> result<listing_difference> {
-                        return listing_difference{std::move(refreshed->changes),
-                                                  listed_of(std::move(refreshed->now), versions,
-                                                            std::move(refreshed->description))};
-                      }));
-                    });
-              });
+    const bool versions = before.description().versions;
+    dataflux::start_refresh_manifest(
+        *c.client, before, options,
+        [done = std::move(done), versions](result<dataflux::refreshed_listing> refreshed) mutable {
+          if (!refreshed) return done(std::move(refreshed).error());
+          done(contained<listing_difference>([&]() -> result<listing_difference> {
+            return listing_difference{
+                std::move(refreshed->changes),
+                listed_of(std::move(refreshed->now), versions, std::move(refreshed->description))};
+          }));
+        });
   });
 }
 
