@@ -77,6 +77,9 @@ class error {
   const std::string& request_id() const noexcept;
   /// How many HTTP attempts were made, 0 when the failure came before the first.
   int attempts() const noexcept;
+  /// True if an attempt that was sent and not answered, or answered by a 5xx, may have been carried
+  /// out, or may still be: whatever a later attempt's answer says, which is the one told here.
+  bool outcome_unknown() const noexcept;
   /// True if the same call may succeed later without any change by the caller.
   bool retryable() const noexcept;
   /// How long the service asked to wait, 0 when it did not.
@@ -93,6 +96,7 @@ class error {
   error& with_reason(std::string_view reason);
   error& with_request_id(std::string_view id);
   error& with_attempts(int attempts);
+  error& with_outcome_unknown(bool unknown);
   error& with_retryable(bool retryable);
   error& with_retry_after(std::chrono::milliseconds wait);
 

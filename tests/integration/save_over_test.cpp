@@ -167,6 +167,31 @@ TEST_CASE("save_over: over a socket, a last object that is not what was sent tak
   CHECK(h.objects() == 5);
 }
 
+TEST_CASE("save_over: over a socket, a last object that is not what was sent is no success",
+          "[integration]") {
+  for (const std::uint64_t times : {6U, 0U}) {  // the client's own removal alone, or all of them
+    harness h;
+    REQUIRE(save(h.set(), 3, "old"));
+    h.server.faults().add(
+        {.verb = "objects.insert", .object = marker, .action = fault::wrong_hash{}});
+    h.server.faults().add(
+        {.verb = "objects.delete", .object = marker, .count = times, .action = fault::refuse{503}});
+    const auto done = save(h.set(), 3, "new");
+    h.server.faults().clear();
+    REQUIRE_FALSE(done);
+    INFO(times << done.error().to_string());
+    CHECK(done.error().code() == errc::data_loss);
+    CHECK(done.error().message().find("is lost") != std::string::npos);
+    const bool left = done.error().message().find("could not be removed") != std::string::npos;
+    CHECK(left == (times == 0));
+    // Here it is the reply that was wrong: what was left is a set, by its manifest.
+    CHECK(h.text().starts_with("new 3") == left);
+    REQUIRE(save(h.set(), 3, "newer"));
+    CHECK(h.text() == "newer 3");
+    CHECK(h.objects() == 5);
+  }
+}
+
 TEST_CASE("save_over: over a socket, of many at once exactly one is committed", "[integration]") {
   harness h;
   const auto other = impatient_client(h.server);

@@ -189,15 +189,16 @@ class checkpoint_set {
   /// of a member and the last object); data_loss for a record that contradicts itself, and for
   /// members that are missing or have changed; already_exists if the set is committed: remove it
   /// first. Over a set: aborted if somebody else has committed or removed it since begin_over(),
-  /// and already_exists for a last object that is no set's; members stay after that.
+  /// already_exists if this very save is committed (by a commit whose outcome was not told, say),
+  /// and for a last object that is no set's; members stay after that.
   /// invalid_argument for another name than that of the last object which is replaced. data_loss of
-  /// the last object, if the service keeps other bytes than it was sent: the client removes it, and
-  /// no set is left, as the message says.
+  /// the last object, if the service keeps other bytes than it was sent: it is removed, and no set
+  /// is left, as the message says.
   ///
   /// After any error the set is not committed, and what was written for it is removed; if
-  /// that is not certain, because the service cannot be asked or a request that nobody has answered
-  /// may still be carried out, the message says so, and what was written stays, so that a last
-  /// object that appears later has its manifest.
+  /// that is not certain, because the service cannot be asked or a request that nobody has
+  /// answered, or only by a 5xx, may still be carried out, the message says so, and what was
+  /// written stays, so that a last object that appears later has its manifest.
   ///
   /// A save over a set then removes the old members, the old manifest, and all that other saves
   /// have left here, for they cannot be committed any more. What cannot be removed is told in

@@ -14,6 +14,7 @@ struct error::rep {
   int http_status{0};
   int attempts{0};
   bool retryable{false};
+  bool outcome_unknown{false};
   std::int64_t generation{0};
   std::chrono::milliseconds retry_after{0};
   std::string message{};
@@ -29,6 +30,7 @@ struct error::rep {
         http_status(o.http_status),
         attempts(o.attempts),
         retryable(o.retryable),
+        outcome_unknown(o.outcome_unknown),
         generation(o.generation),
         retry_after(o.retry_after),
         message(o.message),
@@ -149,6 +151,7 @@ DATAFLUX_INLINE std::int64_t error::generation() const noexcept { return rep_->g
 DATAFLUX_INLINE const std::string& error::reason() const noexcept { return rep_->reason; }
 DATAFLUX_INLINE const std::string& error::request_id() const noexcept { return rep_->request_id; }
 DATAFLUX_INLINE int error::attempts() const noexcept { return rep_->attempts; }
+DATAFLUX_INLINE bool error::outcome_unknown() const noexcept { return rep_->outcome_unknown; }
 DATAFLUX_INLINE bool error::retryable() const noexcept { return rep_->retryable; }
 DATAFLUX_INLINE std::chrono::milliseconds error::retry_after() const noexcept {
   return rep_->retry_after;
@@ -192,6 +195,10 @@ DATAFLUX_INLINE error& error::with_request_id(std::string_view id) {
 }
 DATAFLUX_INLINE error& error::with_attempts(int attempts) {
   own().attempts = attempts;
+  return *this;
+}
+DATAFLUX_INLINE error& error::with_outcome_unknown(bool unknown) {
+  own().outcome_unknown = unknown;
   return *this;
 }
 DATAFLUX_INLINE error& error::with_retryable(bool retryable) {

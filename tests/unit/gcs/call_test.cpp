@@ -449,6 +449,29 @@ TEST_CASE("client: a body refused for its checksum is sent again (mend 21)", "[g
       dataflux::insert_request{.bucket = "bkt", .object = "o", .data = dataflux::as_bytes(bytes)}));
 }
 
+TEST_CASE("client: an error says whether an attempt may have been carried out", "[gcs]") {
+  const auto refused_after = [](const memory_reply& first) {
+    fixture w;
+    int asked = 0;
+    w.service = [&](const auto&) {
+      return ++asked == 1 ? first : memory_reply{.status = 403, .body = "No"};
+    };
+    const auto made = w.run(dataflux::insert_request{
+        .bucket = "bkt", .object = "o", .conditions = {.if_generation_match = 7}});
+    REQUIRE_FALSE(made);
+    CHECK(made.error().http_status() == 403);
+    CHECK(made.error().attempts() == asked);
+    return made.error().outcome_unknown();
+  };
+  CHECK_FALSE(refused_after({.status = 403}));
+  CHECK_FALSE(refused_after({.status = 429}));
+  CHECK_FALSE(refused_after({.failure = transport_failure::connect}));
+  CHECK(refused_after({.status = 503}));
+  CHECK(refused_after({.status = 408}));
+  CHECK(refused_after({.failure = transport_failure::reset}));
+  CHECK(refused_after({.failure = transport_failure::timeout_first_byte}));
+}
+
 TEST_CASE("client: only refusals for the rate count as such (mend 18)", "[gcs]") {
   fixture w;
   std::vector<memory_reply> before;

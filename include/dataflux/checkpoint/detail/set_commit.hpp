@@ -6,6 +6,8 @@
 #include <dataflux/store/object_columns.hpp>
 #include <dataflux/store/object_metadata.hpp>
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
@@ -27,12 +29,14 @@ class set_commit final : public call_coordinator<set_commit, committed_set> {
   result<void> check_last(const object_columns& rows) const;
   void take_rows(object_columns rows);
   void look_again(error why);
-  error overtaken(bool replaced) const;
+  error overtaken(bool replaced, const std::optional<set_mark>& by) const;
   void write_manifest();
   void take_manifest(result<object_metadata> made);
   void write_last();
   void stat(error why);
   void verify(error why, const result<object_metadata>& found);
+  bool is_whole(const object_metadata& last, const error& why) const;
+  void remove_damaged(error why, std::int64_t generation);
   void remove_manifest(error why);
   void succeed(object_metadata last);
   void remove_replaced(committed_set made);

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <utility>
 
 ///     list and check the members -> write_manifest -> write_last -> succeed
@@ -22,9 +23,10 @@
 /// A failure of the last object's insert says nothing for certain, because one of several attempts
 /// may have been carried out. So stat() asks for the object. If it names this manifest the commit
 /// has succeeded; if it names another one, somebody else has committed. If all is as before (it is
-/// not there, or still the one that was to be replaced), and the service has refused the insert,
-/// the manifest is removed. Otherwise nobody knows, and the manifest stays, since the last object
-/// may name it. Requests that mend have a time limit of their own.
+/// not there, or still the one that was to be replaced), and the service has refused each attempt
+/// of the insert (surely_refused), the manifest is removed. Otherwise nobody knows, and the
+/// manifest stays, since the last object may name it: over a set, a manifest that is missing then
+/// would be that of the only set there is. Requests that mend have a time limit of their own.
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// For what mends or finds out what has come of a request, when the caller's limits may be the
@@ -35,6 +37,16 @@ inline call_limits mending_limits() { return {.timeout = std::chrono::minutes{1}
 inline bool surely_not_made(errc code) noexcept {
   return code == errc::invalid_argument || code == errc::permission_denied ||
          code == errc::unauthenticated || code == errc::not_found;
+}
+
+/// No attempt of a failed insert can still be carried out. One answer does not tell that: an
+/// attempt before it may be held up on its way, and a 5xx or a 408 may come of something on the way
+/// that has passed the request on. What is kept damaged has been answered, too.
+inline bool surely_refused(const error& why) noexcept {
+  const int status = why.http_status();
+  const bool answered = (status >= 400 && status < 500 && status != 408 && status != 499) ||
+                        why.code() == errc::data_loss;
+  return answered && !why.outcome_unknown();
 }
 
 DATAFLUX_INLINE set_commit::set_commit(object_store& store, std::string bucket, std::string folder,
@@ -79,17 +91,18 @@ DATAFLUX_INLINE void set_commit::take_rows(object_columns rows) {
 DATAFLUX_INLINE result<void> set_commit::check_last(const object_columns& rows) const {
   const auto last = rows.find(folder_ + manifest_.last);
   if (!over() && last) return committed_already(manifest_.last);
-  if (last && !find_mark(rows.extras(*last).metadata)) {
+  const auto mark = last ? find_mark(rows.extras(*last).metadata) : std::nullopt;
+  if (last && !mark) {
     return error{errc::already_exists,
                  "an object of somebody else has the last object's name, " + manifest_.last};
   }
   const std::int64_t there = last ? rows.generation(*last) : 0;
-  if (there != save_.last_generation) return overtaken(last.has_value());
+  if (there != save_.last_generation) return overtaken(last.has_value(), mark);
   for (auto row = rows.begin(); row != rows.end(); ++row) {
     const std::string_view base = (*row).name.substr(folder_.size());
     if (base.find('/') != std::string_view::npos || base == manifest_.last) continue;
-    if (!find_mark(row.extras().metadata)) continue;
-    return over() ? overtaken(true) : committed_already(base);
+    const auto other = find_mark(row.extras().metadata);
+    if (other) return over() ? overtaken(true, other) : committed_already(base);
   }
   return {};
 }
@@ -99,18 +112,24 @@ DATAFLUX_INLINE result<void> set_commit::check_last(const object_columns& rows) 
 DATAFLUX_INLINE void set_commit::look_again(error why) {
   store().start(stat_request{.bucket = bucket_,
                              .object = folder_ + last_.name,
-                             .fields = metadata_fields::basic,
+                             .fields = metadata_fields::basic | metadata_fields::metadata,
                              .limits = limits()},
                 then<object_metadata>(
                     [why = std::move(why)](set_commit& self, const result<object_metadata>& found) {
                       const bool known = found || found.error().code() == errc::not_found;
                       const std::int64_t there = found ? found->generation : 0;
                       const bool changed = known && there != self.save_.last_generation;
-                      self.fail(changed ? self.overtaken(found.has_value()) : why);
+                      const auto mark = found ? find_mark(found->metadata) : std::nullopt;
+                      self.fail(changed ? self.overtaken(found.has_value(), mark) : why);
                     }));
 }
 
-DATAFLUX_INLINE error set_commit::overtaken(bool replaced) const {
+/// A commit of this very save whose outcome was not told, or that of another process, is no other.
+DATAFLUX_INLINE error set_commit::overtaken(bool replaced,
+                                            const std::optional<set_mark>& by) const {
+  if (by && by->manifest.starts_with(save_folder(save_.id))) {
+    return error{errc::already_exists, "this save was committed already"};
+  }
   const std::string what = replaced ? "another save was committed here after this one had begun"
                                     : "the set that this save was to replace is gone";
   return error{errc::aborted, what + "; begin_over() begins one that knows"};
@@ -134,7 +153,7 @@ DATAFLUX_INLINE void set_commit::take_manifest(result<object_metadata> made) {
     return write_last();
   }
   error why = std::move(made).error();
-  if (surely_not_made(why.code())) return fail(std::move(why));
+  if (surely_not_made(why.code()) && !why.outcome_unknown()) return fail(std::move(why));
   if (why.code() == errc::already_exists) {
     // Nobody else has this name: the request was carried out twice, on its way.
     why = error{errc::aborted, "the manifest could not be created; commit again"};
@@ -172,9 +191,10 @@ DATAFLUX_INLINE void set_commit::stat(error why) {
 }
 
 DATAFLUX_INLINE void set_commit::verify(error why, const result<object_metadata>& found) {
-  if (found) {
-    const auto mark = find_mark(found->metadata);
-    if (mark && mark->manifest == manifest_name_) return succeed(*found);
+  const auto mark = found ? find_mark(found->metadata) : std::nullopt;
+  if (mark && mark->manifest == manifest_name_) {
+    return is_whole(*found, why) ? succeed(*found)
+                                 : remove_damaged(std::move(why), found->generation);
   }
   const bool gone = !found && found.error().code() == errc::not_found;
   const std::int64_t there = found ? found->generation : 0;
@@ -184,15 +204,46 @@ DATAFLUX_INLINE void set_commit::verify(error why, const result<object_metadata>
       why.with_message(why.message() + "; the set that was to be replaced is gone with it");
       return remove_manifest(std::move(why));
     }
-    return remove_manifest(over() ? overtaken(found.has_value()) : committed_already(last_.name));
+    return remove_manifest(over() ? overtaken(found.has_value(), mark)
+                                  : committed_already(last_.name));
   }
-  // A request that nobody has answered may still be carried out, after the stat.
-  const bool refused = why.http_status() != 0;
-  if (refused && (found || gone)) return remove_manifest(std::move(why));
+  if (surely_refused(why) && (found || gone)) return remove_manifest(std::move(why));
   why.with_message(why.message() +
                    "; whether the set was committed is not known, hence its manifest " +
                    manifest_name_ + " was left");
   fail(std::move(why));
+}
+
+/// `why` may have come before the client has seen what is kept. An error with a generation is of a
+/// damaged object, and the client's removal of it may still be carried out: a set whose last object
+/// goes away is none, whatever is there now.
+DATAFLUX_INLINE bool set_commit::is_whole(const object_metadata& last, const error& why) const {
+  return why.generation() == 0 && last.size == manifest_.last_size &&
+         (!last.crc32c || *last.crc32c == manifest_.last_crc32c);
+}
+
+/// The client could not remove it.
+DATAFLUX_INLINE void set_commit::remove_damaged(error why, std::int64_t generation) {
+  store().start(
+      remove_request{.bucket = bucket_,
+                     .object = folder_ + last_.name,
+                     .generation = generation,
+                     .limits = mending_limits()},
+      then<void>([why = std::move(why), generation](set_commit& self, const result<void>& removed) {
+        const bool gone = removed || removed.error().code() == errc::not_found;
+        // What nobody has answered may be carried out where there is nothing again.
+        const bool certain = gone && (self.over() || surely_refused(why));
+        std::string text =
+            "the service says that it keeps other bytes of the last object than it was sent; it ";
+        text += gone ? "was removed" : "could not be removed: " + removed.error().message();
+        if (self.over()) text += "; the set that was to be replaced is lost";
+        if (!certain) text += "; its manifest " + self.manifest_name_ + " was left";
+        error damaged{errc::data_loss, std::move(text)};
+        damaged.with_bucket(self.bucket_).with_object(self.folder_ + self.last_.name);
+        damaged.with_generation(generation).with_verb(why.verb()).with_attempts(why.attempts());
+        if (certain) return self.remove_manifest(std::move(damaged));
+        self.fail(std::move(damaged));
+      }));
 }
 
 DATAFLUX_INLINE void set_commit::remove_manifest(error why) {

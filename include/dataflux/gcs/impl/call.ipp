@@ -310,6 +310,7 @@ DATAFLUX_INLINE void call::finish(std::optional<error> failure) noexcept {
     const call_identity about = identity();
     failure->with_verb(about.verb).with_bucket(about.bucket).with_object(about.object);
     failure->with_attempts(retry_.attempts);
+    failure->with_outcome_unknown(retry_.may_have_been_executed);
     if (about.generation != 0) failure->with_generation(about.generation);
     core->totals.failed.fetch_add(1, std::memory_order_relaxed);
   }
