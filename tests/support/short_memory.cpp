@@ -31,6 +31,8 @@ bool dataflux::test::short_memory::works() {
   return felt();
 }
 
+// All forms of them but the aligned: where a sanitizer has its own, memory of one is not given to
+// the other.
 void* operator new(std::size_t size) {
   if (left == 0) {
     failed = true;
@@ -41,5 +43,20 @@ void* operator new(std::size_t size) {
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
+void* operator new[](std::size_t size) { return ::operator new(size); }
+void* operator new(std::size_t size, const std::nothrow_t& /*none*/) noexcept {
+  try {
+    return ::operator new(size);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+void* operator new[](std::size_t size, const std::nothrow_t& /*none*/) noexcept {
+  return ::operator new(size, std::nothrow);
+}
 void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, const std::nothrow_t& /*none*/) noexcept { std::free(memory); }
+void operator delete[](void* memory, const std::nothrow_t& /*none*/) noexcept { std::free(memory); }
