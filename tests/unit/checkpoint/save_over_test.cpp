@@ -660,4 +660,46 @@ TEST_CASE("keep_last_checkpoint_sets: sets that were saved over others go whole"
   CHECK(w.open("run/newer"));
 }
 
+TEST_CASE("save_over: committed beside a removal, the new set stays whole", "[checkpoint]") {
+  over_fixture w;
+  w.save_first(3);
+  w.clock.run_for(std::chrono::minutes(1));
+  w.commit_set("run/newer/");
+  const save_over save = w.begin();
+  const auto records = w.write(save, 3, "new");
+  // Members and manifest are there when the removal lists; the last object is replaced before it
+  // is to go.
+  w.on_call(
+      [](std::uint64_t, store_verb verb, std::string_view object) -> std::optional<injected_fault> {
+        if (object != marker) return std::nullopt;
+        if (verb == store_verb::insert) return injected_fault{.delay = std::chrono::seconds(5)};
+        if (verb == store_verb::remove) return injected_fault{.delay = std::chrono::seconds(20)};
+        return std::nullopt;
+      });
+  auto commit = w.latest().over(save).submit_commit(records);
+  w.clock.run_for(std::chrono::seconds(1));
+  dataflux::operation<dataflux::removal_report> removal{};
+  std::uint64_t spared = 0;
+  SECTION("of the folder") {
+    removal = submit_remove_checkpoint_set(w.store, {.bucket = "bucket", .prefix = "run/latest"});
+    spared = 2 * (3 + 1);  // both sets' members and manifests
+  }
+  SECTION("of old sets") {
+    removal = submit_keep_last_checkpoint_sets(w.store, {.bucket = "bucket", .prefix = "run"});
+    spared = 3 + 1;
+  }
+  w.clock.run();
+  REQUIRE(commit.take());
+  const auto report = removal.take();
+  REQUIRE(report);
+  CHECK(report->sets.empty());
+  CHECK(report->objects == 0);
+  CHECK(report->spared == spared);
+  REQUIRE(report->failures.size() == 1);
+  CHECK(report->failures[0].name == marker);
+  CHECK(report->failures[0].why.code() == errc::failed_precondition);
+  w.on_call({});
+  CHECK(w.opened_text(3) == "new");
+}
+
 }  // namespace save_over_test
