@@ -559,6 +559,38 @@ TEST_CASE("save_over: opened while one save follows another", "[checkpoint]") {
   }
 }
 
+TEST_CASE("save_over: a listing from before one save, then a read after the next", "[checkpoint]") {
+  over_fixture w;
+  const last_object last{.name = ".zlast"};  // behind the members
+  for (int i = 0; i < 7; ++i) w.put(folder, ".e" + std::to_string(i));
+  w.put(folder, ".f");
+  const save_over first = w.begin();
+  auto open = w.latest().submit_open();
+  w.clock.run_for(25 * set_fixture::tick);
+  // The first page was made without the first save's members, the second one has its last object.
+  std::vector<member_record> records{w.put(folder_of(first), "rank-0", "first")};
+  w.on_call(fail_at(1, {.delay = std::chrono::seconds(10)}));
+  auto commit = w.latest().over(first).submit_commit(records, last);
+  REQUIRE(w.end(commit));
+  auto begin = w.latest().submit_begin_over();
+  const save_over second = w.end(begin).value();
+  // The next look has listed the first save whole when the second one removes its manifest.
+  std::size_t reads = 0;
+  w.on_call([&](std::uint64_t, store_verb verb, std::string_view) -> std::optional<injected_fault> {
+    if (verb != store_verb::read || ++reads != 2) return std::nullopt;
+    return injected_fault{.delay = std::chrono::seconds(10)};
+  });
+  while (reads < 2) REQUIRE(w.clock.run_one());
+  records = {w.put(folder_of(second), "rank-0", "second")};
+  commit = w.latest().over(second).submit_commit(records, last);
+  REQUIRE(w.end(commit));
+  CHECK_FALSE(open.poll());
+  w.clock.run();
+  const auto opened = open.take();
+  REQUIRE(opened);
+  CHECK(w.text_of(*opened, "rank-0") == "second");
+}
+
 TEST_CASE("save_over: a set that is replaced as fast as it is listed", "[checkpoint]") {
   over_fixture w;
   const auto made = w.finish(w.latest().submit_commit(w.write_in(folder, 2, "old"))).value();
