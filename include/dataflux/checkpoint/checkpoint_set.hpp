@@ -128,8 +128,9 @@ class checkpoint_set {
   /// its generation; strangers stay.
   ///
   /// A save that is under way looks like one that was given up. With unfinished_members::replace
-  /// its members are removed, and so it cannot be committed any more: only one save of a set runs
-  /// at a time, and whoever begins with `replace` knows that no other does.
+  /// its members are removed, and so it cannot be committed any more, or is damaged, if its commit
+  /// was under way: only one save of a set runs at a time, and whoever begins with `replace` knows
+  /// that no other does.
   ///
   /// Errors: already_exists if the set is committed, and for what an earlier save has left unless
   /// it is to be replaced; the first failure of a removal; those of listing. Cost: one listing of
