@@ -128,8 +128,9 @@ class checkpoint_set {
   /// its generation; strangers stay.
   ///
   /// A save that is under way looks like one that was given up. With unfinished_members::replace
-  /// its members are removed, and so it cannot be committed any more: only one save of a set runs
-  /// at a time, and whoever begins with `replace` knows that no other does.
+  /// its members are removed, and so it cannot be committed any more, or is damaged, if its commit
+  /// was under way: only one save of a set runs at a time, and whoever begins with `replace` knows
+  /// that no other does.
   ///
   /// Errors: already_exists if the set is committed, and for what an earlier save has left unless
   /// it is to be replaced; the first failure of a removal; those of listing. Cost: one listing of
@@ -221,8 +222,8 @@ class checkpoint_set {
   /// Errors: failed_precondition if there is no last object, or several and none is named;
   /// data_loss that says what is missing or has changed since the commit; unimplemented for a set
   /// of a later version; aborted, and retryable, for one that is replaced as fast as it is listed.
-  /// Cost: one listing of the prefix and a read of the manifest; both again before it says that a
-  /// set is damaged, because pages of a listing are not of one moment.
+  /// Cost: one listing of the prefix and a read of the manifest; both twice more before it says
+  /// that a set is damaged, because pages of a listing are not of one moment.
   result<checkpoint_set_reader> open(std::string last = {}, call_limits limits = {},
                                      member_match match = member_match::content) const;
   operation<checkpoint_set_reader> submit_open(std::string last = {}, call_limits limits = {},

@@ -21,11 +21,13 @@
 /// below "a/b/", and never "a/bc".
 ///
 /// Removal goes by generations: what is written while it runs stays, and what somebody else has
-/// removed counts as removed, so that every rank may call it. Of each set the last object goes
-/// first, and nothing else before that is gone: killed at any moment, it leaves a set whole or no
-/// set. The manifests go last, when all else is gone, so that a removal that was killed shows among
-/// checkpoint_set_list::unfinished, and can be done again. Objects go 16 at a time, free of charge
-/// (protocol.md 3.4); a bucket with soft delete or versions keeps them as it does all others.
+/// removed counts as removed, so that every rank may call it. A last object that was replaced
+/// meanwhile is a failure, and what the new one names stays with it. Of each set the last object
+/// goes first, and nothing else before that is gone: killed at any moment, it leaves a set whole or
+/// no set. The manifests go last, when all else is gone, so that a removal that was killed shows
+/// among checkpoint_set_list::unfinished, and can be done again. Objects go 16 at a time, free of
+/// charge (protocol.md 3.4); a bucket with soft delete or versions keeps them as it does all
+/// others.
 ///
 /// Errors: of all, invalid_argument; those of listing and reading; cancelled and deadline_exceeded
 /// by the limits. An object that could not be removed is in the report, and is no error.

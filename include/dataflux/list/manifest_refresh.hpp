@@ -52,7 +52,8 @@ struct refreshed_listing {
 
 /// Lists again what `before` lists, and compares. Nothing is written.
 ///
-/// Errors: those of request_again(), fast_list() and manifest::rows().
+/// Errors: those of request_again(), fast_list() and manifest::rows(); resource_exhausted where
+/// there is no memory to check the rows.
 ///
 /// Lifetime: the store and the observer outlive the operation.
 ///

@@ -654,6 +654,38 @@ TEST_CASE("save_over: opened while one save follows another", "[checkpoint]") {
   }
 }
 
+TEST_CASE("save_over: a listing from before one save, then a read after the next", "[checkpoint]") {
+  over_fixture w;
+  const last_object last{.name = ".zlast"};  // behind the members
+  for (int i = 0; i < 7; ++i) w.put(folder, ".e" + std::to_string(i));
+  w.put(folder, ".f");
+  const save_over first = w.begin();
+  auto open = w.latest().submit_open();
+  w.clock.run_for(25 * set_fixture::tick);
+  // The first page was made without the first save's members, the second one has its last object.
+  std::vector<member_record> records{w.put(folder_of(first), "rank-0", "first")};
+  w.on_call(fail_at(1, {.delay = std::chrono::seconds(10)}));
+  auto commit = w.latest().over(first).submit_commit(records, last);
+  REQUIRE(w.end(commit));
+  auto begin = w.latest().submit_begin_over();
+  const save_over second = w.end(begin).value();
+  // The next look has listed the first save whole when the second one removes its manifest.
+  std::size_t reads = 0;
+  w.on_call([&](std::uint64_t, store_verb verb, std::string_view) -> std::optional<injected_fault> {
+    if (verb != store_verb::read || ++reads != 2) return std::nullopt;
+    return injected_fault{.delay = std::chrono::seconds(10)};
+  });
+  while (reads < 2) REQUIRE(w.clock.run_one());
+  records = {w.put(folder_of(second), "rank-0", "second")};
+  commit = w.latest().over(second).submit_commit(records, last);
+  REQUIRE(w.end(commit));
+  CHECK_FALSE(open.poll());
+  w.clock.run();
+  const auto opened = open.take();
+  REQUIRE(opened);
+  CHECK(w.text_of(*opened, "rank-0") == "second");
+}
+
 TEST_CASE("save_over: a set that is replaced as fast as it is listed", "[checkpoint]") {
   over_fixture w;
   const auto made = w.finish(w.latest().submit_commit(w.write_in(folder, 2, "old"))).value();
@@ -753,6 +785,48 @@ TEST_CASE("keep_last_checkpoint_sets: sets that were saved over others go whole"
   CHECK(kept->objects == 5);
   CHECK(w.objects().size() == 5);
   CHECK(w.open("run/newer"));
+}
+
+TEST_CASE("save_over: committed beside a removal, the new set stays whole", "[checkpoint]") {
+  over_fixture w;
+  w.save_first(3);
+  w.clock.run_for(std::chrono::minutes(1));
+  w.commit_set("run/newer/");
+  const save_over save = w.begin();
+  const auto records = w.write(save, 3, "new");
+  // Members and manifest are there when the removal lists; the last object is replaced before it
+  // is to go.
+  w.on_call(
+      [](std::uint64_t, store_verb verb, std::string_view object) -> std::optional<injected_fault> {
+        if (object != marker) return std::nullopt;
+        if (verb == store_verb::insert) return injected_fault{.delay = std::chrono::seconds(5)};
+        if (verb == store_verb::remove) return injected_fault{.delay = std::chrono::seconds(20)};
+        return std::nullopt;
+      });
+  auto commit = w.latest().over(save).submit_commit(records);
+  w.clock.run_for(std::chrono::seconds(1));
+  dataflux::operation<dataflux::removal_report> removal{};
+  std::uint64_t spared = 0;
+  SECTION("of the folder") {
+    removal = submit_remove_checkpoint_set(w.store, {.bucket = "bucket", .prefix = "run/latest"});
+    spared = 2 * (3 + 1);  // both sets' members and manifests
+  }
+  SECTION("of old sets") {
+    removal = submit_keep_last_checkpoint_sets(w.store, {.bucket = "bucket", .prefix = "run"});
+    spared = 3 + 1;
+  }
+  w.clock.run();
+  REQUIRE(commit.take());
+  const auto report = removal.take();
+  REQUIRE(report);
+  CHECK(report->sets.empty());
+  CHECK(report->objects == 0);
+  CHECK(report->spared == spared);
+  REQUIRE(report->failures.size() == 1);
+  CHECK(report->failures[0].name == marker);
+  CHECK(report->failures[0].why.code() == errc::failed_precondition);
+  w.on_call({});
+  CHECK(w.opened_text(3) == "new");
 }
 
 }  // namespace save_over_test

@@ -1,4 +1,5 @@
 #include <dataflux/bytes.hpp>
+#include <dataflux/exec/detail/blocking_worker.hpp>
 #include <dataflux/list/fast_list.hpp>
 #include <dataflux/list/manifest.hpp>
 #include <dataflux/list/manifest_refresh.hpp>
@@ -13,7 +14,9 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -93,6 +96,23 @@ struct saved_listing : store_fixture<threaded_virtual_clock> {
 
   std::filesystem::path path{std::filesystem::temp_directory_path() /
                              ("dataflux-refresh-" + std::to_string(::getpid()))};
+};
+
+/// As long as it lives the threads for files are all busy, and a step on files waits.
+class busy_file_threads {
+ public:
+  busy_file_threads() {
+    for (int i = 0; i < 8; ++i) {
+      REQUIRE(dataflux::run_file_step([over = over_] { over.wait(); }));
+    }
+  }
+  busy_file_threads(const busy_file_threads&) = delete;
+  busy_file_threads& operator=(const busy_file_threads&) = delete;
+  ~busy_file_threads() { end_.set_value(); }
+
+ private:
+  std::promise<void> end_{};
+  const std::shared_future<void> over_{end_.get_future()};
 };
 
 }  // namespace
@@ -180,6 +200,31 @@ TEST_CASE("refresh_manifest: the listing's error is told", "[list]") {
   const auto refused = other.end(dataflux::submit_refresh_manifest(other.store, saved.open(), {}));
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code() == errc::not_found);
+}
+
+TEST_CASE("refresh_manifest: once a stop or the deadline has come no row is looked at", "[list]") {
+  saved_listing saved;
+  saved.damage();
+  std::stop_source stop;
+  std::optional<errc> told;
+  {
+    const busy_file_threads busy;
+    dataflux::start_refresh_manifest(
+        saved.store, saved.open(),
+        {.limits = {.timeout = std::chrono::seconds(1), .stop = stop.get_token()}},
+        [&told](const auto& outcome) { told = outcome ? errc::ok : outcome.error().code(); });
+    bool begun = false;
+    saved.clock.post([&begun] { begun = true; });
+    while (!begun) REQUIRE(saved.clock.step());  // the check waits for a thread
+    SECTION("a stop") { stop.request_stop(); }
+    SECTION("the deadline") {
+      bool late = false;
+      saved.clock.at(saved.clock.now() + std::chrono::seconds(2), [&late] { late = true; });
+      while (!late) REQUIRE(saved.clock.step());
+    }
+  }
+  while (!told) REQUIRE(saved.clock.step());
+  CHECK(*told == (stop.stop_requested() ? errc::cancelled : errc::deadline_exceeded));
 }
 
 }  // namespace manifest_refresh_test

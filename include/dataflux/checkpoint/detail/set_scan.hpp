@@ -77,7 +77,7 @@ enum class scan_scope : std::uint8_t {
 
 /// Private: finds what sets there are, and whether they are complete: one listing, and each
 /// manifest. A set that is committed, replaced or removed meanwhile may seem damaged, because pages
-/// are not of one moment. one_set lists again before it says so, until two listings show the same
+/// are not of one moment. one_set lists again before it says so, until three in a row show the same
 /// last object. Errors: aborted, and retryable, for a set that is replaced as fast as it is listed.
 class set_scan final : public call_coordinator<set_scan, set_scan_report> {
  public:
@@ -93,7 +93,7 @@ class set_scan final : public call_coordinator<set_scan, set_scan_report> {
   void look_at(const object_row& row, const object_extras& extras);
   void claim_manifest(scanned_set& set);
   void collect_unfinished();
-  bool seen_before();
+  bool seen_enough();
   void advance();
   void read_manifest(std::size_t index);
   void verify(scanned_set& set, result<std::string> text);
@@ -108,6 +108,7 @@ class set_scan final : public call_coordinator<set_scan, set_scan_report> {
   std::size_t next_{0};  ///< of report_.sets: whose manifest is to be read
   /// Generations of last objects, at the look before.
   std::vector<std::int64_t> seen_{};
+  int same_looks_{0};
   int looks_{0};
 };
 

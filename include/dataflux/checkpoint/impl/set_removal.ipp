@@ -70,8 +70,10 @@ DATAFLUX_INLINE void set_removal::end_step() {
 }
 
 DATAFLUX_INLINE void set_removal::removed(const removal& what, const result<void>& outcome) {
-  // Another one of that name is not the one that was to go.
-  if (outcome || outcome.error().code() == errc::failed_precondition) {
+  // Another one of that name is not the one that was to go. As a last object it may vouch for what
+  // the next steps would take.
+  const bool last = step_ == 1;
+  if (outcome || (!last && outcome.error().code() == errc::failed_precondition)) {
     ++report_.objects;
     report_.bytes += what.size;
   } else {

@@ -19,8 +19,8 @@
 /// so.
 ///
 /// idle() comes when nothing is under way: it completes. With one_set a set that seems damaged is
-/// listed again before that, since pages are not of one moment. A request that fails ends
-/// the scan when those under way have ended. All of it is on the strand.
+/// listed again before that, since pages are not of one moment. A request that fails ends the scan
+/// when those under way have ended. All of it is on the strand.
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
 inline constexpr std::size_t most_manifest_reads = 16;
@@ -171,19 +171,20 @@ DATAFLUX_INLINE result<void> set_scan::check(scanned_set& set, const std::string
   return {};
 }
 
-/// What replaces a set has ended by the time that the next listing begins, so that a set of the
-/// same last object is what it seems.
-DATAFLUX_INLINE bool set_scan::seen_before() {
+/// A set may seem damaged at a look that began before its commit, and at one that ended after the
+/// next one's. Of three looks at the same last object the second is neither.
+DATAFLUX_INLINE bool set_scan::seen_enough() {
   std::vector<std::int64_t> now;
   for (const scanned_set& set : report_.sets) now.push_back(set.last.generation);
-  return std::exchange(seen_, now) == now;
+  same_looks_ = std::exchange(seen_, now) == now ? same_looks_ + 1 : 1;
+  return same_looks_ == 3;
 }
 
 DATAFLUX_INLINE void set_scan::idle() {
   if (failed()) return complete(*failure_);
   const bool damaged = std::any_of(report_.sets.begin(), report_.sets.end(),
                                    [](const scanned_set& set) { return set.damage.has_value(); });
-  if (damaged && scope_ == scan_scope::one_set && !seen_before()) {
+  if (damaged && scope_ == scan_scope::one_set && !seen_enough()) {
     if (++looks_ < most_looks) return begin();
     error why(errc::aborted, "the set is replaced as fast as it is listed");
     return complete(why.with_bucket(bucket_).with_object(folder_).with_retryable(true));

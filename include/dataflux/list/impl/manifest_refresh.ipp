@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -57,8 +58,8 @@ namespace detail {
 inline constexpr std::size_t rows_checked_a_step = std::size_t{1} << 20U;
 
 /// One refresh_manifest(). check() goes through the manifest, a step after the other, on threads
-/// for files; then list() begins, on the strand, and compare() ends it. A stop and the deadline
-/// end the checking, too: the listing says so.
+/// for files; then comes checked(), on the strand: list() begins, and compare() ends it. After a
+/// stop or the deadline no more rows are looked at, and nothing is listed.
 class manifest_refresh final : public call_coordinator<manifest_refresh, refreshed_listing> {
  public:
   manifest_refresh(object_store& store, manifest before, const refresh_options& options,
@@ -69,7 +70,7 @@ class manifest_refresh final : public call_coordinator<manifest_refresh, refresh
         observer_(options.observer) {}
 
   void begin() {
-    one_more();  // until list()
+    one_more();  // until checked()
     next_check();
   }
 
@@ -79,6 +80,8 @@ class manifest_refresh final : public call_coordinator<manifest_refresh, refresh
     if (!run_file_step([self = shared_from_this()] { self->check(); })) check();
   }
   void check();
+  bool given_up() const noexcept { return caller_stop().stop_requested() || clock().passed(); }
+  void checked(std::optional<error> why);
   void list();
   result<fast_list_request> request() const;
   void compare(result<listing> listed);
@@ -90,17 +93,33 @@ class manifest_refresh final : public call_coordinator<manifest_refresh, refresh
   manifest_description description_{};
 };
 
-/// Damage shows before anything is asked of the service.
+/// Damage shows before anything is asked of the service. What is thrown here nobody would catch.
 DATAFLUX_INLINE void manifest_refresh::check() {
-  const auto some = before_.rows(checked_, rows_checked_a_step);
-  checked_ += rows_checked_a_step;
-  const bool ended = !some || caller_stop().stop_requested() || clock().passed();
-  if (!ended && checked_ < before_.size()) return next_check();
-  strand().post([self = shared_from_this(), why = some ? std::optional<error>() : some.error()] {
-    if (why) self->fail(*why);
-    if (!why) self->list();
+  std::optional<error> why;
+  try {
+    if (!given_up()) {
+      const auto some = before_.rows(checked_, rows_checked_a_step);
+      checked_ += rows_checked_a_step;
+      if (!some) {
+        why = some.error();
+      } else if (checked_ < before_.size()) {
+        return next_check();
+      }
+    }
+  } catch (const std::bad_alloc&) {
+    why.emplace(errc::resource_exhausted, "no memory to check the manifest");
+  }
+  strand().post([self = shared_from_this(), why = std::move(why)]() mutable {
+    self->checked(std::move(why));
     self->one_less();
   });
+}
+
+DATAFLUX_INLINE void manifest_refresh::checked(std::optional<error> why) {
+  if (why) return fail(*std::move(why));
+  if (caller_stop().stop_requested()) return stop_asked();
+  if (clock().passed()) return time_passed();
+  list();
 }
 
 DATAFLUX_INLINE result<fast_list_request> manifest_refresh::request() const {
