@@ -1,0 +1,228 @@
+"""The C ABI, by c_api/python/generate.py from c_api/abi/dataflux.json. Letters are those of
+the struct module; s is a text, P an address, v nothing; a function's first is its result."""
+
+FUNCTIONS = {
+    'abi_version': 'I',
+    'version': 's',
+    'status_name': 'si',
+    'error_status': 'iP',
+    'error_message': 'sP',
+    'error_text': 'sP',
+    'error_verb': 'sP',
+    'error_bucket': 'sP',
+    'error_object': 'sP',
+    'error_reason': 'sP',
+    'error_request_id': 'sP',
+    'error_generation': 'qP',
+    'error_http_status': 'iP',
+    'error_attempts': 'iP',
+    'error_retryable': 'iP',
+    'error_retry_after_ns': 'qP',
+    'error_free': 'vP',
+    'queue_create': 'iPP',
+    'queue_next': 'iPPQQqP',
+    'queue_fd': 'iP',
+    'queue_error': 'PPI',
+    'queue_close': 'vP',
+    'queue_free': 'vP',
+    'slabs_release': 'vPQ',
+    'slab_memory': 'vQPP',
+    'client_options_init': 'vPQ',
+    'client_create': 'iPPP',
+    'client_set_token': 'iPsqP',
+    'client_metrics': 'iPPP',
+    'client_prometheus': 'iPPP',
+    'text_free': 'vP',
+    'client_close': 'vP',
+    'client_free': 'vP',
+    'operation_wait': 'iPqP',
+    'operation_cancel': 'vP',
+    'operation_result': 'iPP',
+    'operation_json': 'iPPP',
+    'operation_free': 'vP',
+    'conditions_init': 'vPQ',
+    'object_options_init': 'vPQ',
+    'attributes_init': 'vPQ',
+    'get_one': 'iPPQPQPQPP',
+    'stat': 'iPPPQPP',
+    'put': 'iPPPQPPQPP',
+    'remove': 'iPPPQPP',
+    'list_options_init': 'vPQ',
+    'list': 'iPPPQPP',
+    'operation_take_listing': 'iPPP',
+    'listing_size': 'QP',
+    'listing_chunks': 'QP',
+    'listing_json': 'iPPP',
+    'listing_chunk': 'iPQPQP',
+    'listing_arrow': 'iPPP',
+    'listing_free': 'vP',
+    'get_many_options_init': 'vPQ',
+    'get_many': 'iPPPPQPQPP',
+    'get_columns_init': 'vPQ',
+    'getter_push': 'iPPQPP',
+    'getter_push_rows': 'iPPQPP',
+    'getter_finish': 'vP',
+    'getter_cancel': 'vP',
+    'getter_free': 'vP',
+    'copy': 'iPPPPPQPP',
+    'move': 'iPPPPQPP',
+    'compose': 'iPPPPQPPQPP',
+    'patch': 'iPPPPQPP',
+    'bucket_options_init': 'vPQ',
+    'bucket': 'iPPPQPP',
+    'test_permissions': 'iPPPQPQPP',
+    'list_buckets_options_init': 'vPQ',
+    'list_buckets': 'iPPPQPP',
+    'list_stream': 'iPPPQPP',
+    'lister_take': 'iPPP',
+    'lister_json': 'iPPP',
+    'lister_cancel': 'vP',
+    'lister_free': 'vP',
+    'manifest_options_init': 'vPQ',
+    'manifest_save': 'iPPPPQPP',
+    'manifest_open': 'iPPPQPP',
+    'operation_take_manifest': 'iPPP',
+    'manifest_size': 'QP',
+    'manifest_json': 'iPPP',
+    'manifest_rows': 'iPPQQPQPP',
+    'manifest_free': 'vP',
+    'refresh_options_init': 'vPQ',
+    'manifest_refresh': 'iPPPPQPP',
+    'operation_take_changes': 'iPPP',
+    'listing_compare': 'iPPPP',
+    'changes_rows': 'iPPQP',
+    'changes_listing': 'iPPP',
+    'changes_free': 'vP',
+    'leftovers_options_init': 'vPQ',
+    'find_leftovers': 'iPPPQPP',
+    'remove_leftovers': 'iPPPQPP',
+    'writer_options_init': 'vPQ',
+    'writer_open': 'iPPPQPP',
+    'operation_take_writer': 'iPPP',
+    'writer_write': 'iPPQqPP',
+    'writer_lend': 'iPPQqPPQP',
+    'writer_notify': 'iPPQP',
+    'writer_commit': 'iPPQPP',
+    'writer_abort': 'iPPQPP',
+    'writer_free': 'vP',
+    'reader_options_init': 'vPQ',
+    'reader_open': 'iPPPQPP',
+    'operation_take_reader': 'iPPP',
+    'reader_size': 'QP',
+    'reader_generation': 'qP',
+    'reader_read': 'iPQPQPQPP',
+    'range_columns_init': 'vPQ',
+    'reader_read_ranges': 'iPPQPQPP',
+    'reader_free': 'vP',
+    'set_options_init': 'vPQ',
+    'set_create': 'iPPPP',
+    'set_begin': 'iPIPQPP',
+    'set_open_member': 'iPsPPQPP',
+    'set_record': 'iPPPP',
+    'set_commit_options_init': 'vPQ',
+    'set_commit': 'iPPPQPP',
+    'set_open': 'iPsPQPP',
+    'latest_set': 'iPPPQPP',
+    'set_free': 'vP',
+    'operation_take_set_reader': 'iPPP',
+    'set_reader_json': 'iPPP',
+    'set_reader_open': 'iPsPPQPP',
+    'set_reader_free': 'vP',
+    'list_sets': 'iPPPQPP',
+    'keep_last_options_init': 'vPQ',
+    'keep_last_sets': 'iPPPQPP',
+    'remove_sets': 'iPPPQPP',
+    'set_begin_over': 'iPPQPP',
+    'set_over': 'iPsPP',
+    'client_events': 'iPPQPP',
+    'events_free': 'vP',
+    'download_file_options_init': 'vPQ',
+    'download_file': 'iPPPQPP',
+    'upload_file_options_init': 'vPQ',
+    'upload_file': 'iPPPQPP',
+    'folder_options_init': 'vPQ',
+    'upload_folder': 'iPPPQPP',
+    'download_folder': 'iPPPQPP',
+    'remove_prefix_options_init': 'vPQ',
+    'remove_prefix': 'iPPPQPP',
+}
+STRUCTS = {
+    'record': (('tag', 'Q'), ('index', 'Q'), ('data', 'P'), ('size', 'Q'), ('slab', 'Q'), ('generation', 'q'), ('crc32c', 'I'), ('status', 'i'), ('flags', 'I'), ('error', 'I')),
+    'client_options': (('struct_size', 'Q'), ('credentials', 'I'), ('emulator', 'I'), ('credentials_file', 's'), ('endpoint', 's'), ('user_project', 's'), ('quota_project', 's'), ('user_agent', 's'), ('ca_file', 's'), ('io_threads', 'I'), ('max_connections_per_host', 'I'), ('max_attempts', 'I'), ('max_concurrency', 'I'), ('memory_cap', 'Q'), ('upload_memory', 'Q'), ('slice', 'Q'), ('connect_timeout_ns', 'q'), ('stall_timeout_ns', 'q'), ('token_limit_ns', 'q'), ('event_capacity', 'Q')),
+    'conditions': (('struct_size', 'Q'), ('has', 'I'), ('reserved', 'I'), ('generation_match', 'q'), ('generation_not_match', 'q'), ('metageneration_match', 'q'), ('metageneration_not_match', 'q')),
+    'object_options': (('struct_size', 'Q'), ('bucket', 's'), ('object', 's'), ('generation', 'q'), ('timeout_ns', 'q'), ('conditions', 'P'), ('fields', 'I'), ('reserved', 'I')),
+    'attributes': (('struct_size', 'Q'), ('content_type', 's'), ('content_encoding', 's'), ('content_disposition', 's'), ('content_language', 's'), ('cache_control', 's'), ('storage_class', 's'), ('kms_key_name', 's'), ('custom_time_ns', 'q'), ('metadata_names', 'P'), ('metadata_values', 'P'), ('metadata_count', 'Q')),
+    'list_options': (('struct_size', 'Q'), ('bucket', 's'), ('prefix', 's'), ('start_offset', 's'), ('end_offset', 's'), ('delimiter', 's'), ('match_glob', 's'), ('suffix', 's'), ('regex', 's'), ('min_size', 'Q'), ('max_size', 'Q'), ('keep_markers', 'I'), ('keep_composed', 'I'), ('versions', 'I'), ('parallelism', 'I'), ('max_calls', 'Q'), ('memory_cap', 'Q'), ('timeout_ns', 'q'), ('partial', 'I'), ('by_name', 'I')),
+    'chunk': (('first_row', 'Q'), ('rows', 'Q'), ('names', 's'), ('name_offsets', 'P'), ('sizes', 'P'), ('generations', 'P'), ('crc32c', 'P'), ('crc32c_valid', 'P'), ('first_bit', 'Q')),
+    'get_many_options': (('struct_size', 'Q'), ('bucket', 's'), ('order', 'I'), ('on_error', 'I'), ('compose', 'I'), ('feed', 'I'), ('feed_capacity', 'Q'), ('timeout_ns', 'q')),
+    'get_columns': (('struct_size', 'Q'), ('names', 's'), ('name_offsets', 'P'), ('generations', 'P'), ('offsets', 'P'), ('lengths', 'P'), ('into', 'P'), ('object_sizes', 'P')),
+    'bucket_options': (('struct_size', 'Q'), ('bucket', 's'), ('timeout_ns', 'q')),
+    'list_buckets_options': (('struct_size', 'Q'), ('project', 's'), ('prefix', 's'), ('timeout_ns', 'q')),
+    'manifest_options': (('struct_size', 'Q'), ('path', 's'), ('bucket', 's'), ('object', 's'), ('timeout_ns', 'q')),
+    'refresh_options': (('struct_size', 'Q'), ('parallelism', 'I'), ('reserved', 'I'), ('timeout_ns', 'q')),
+    'changed_rows': (('added', 'P'), ('added_count', 'Q'), ('removed', 'P'), ('removed_count', 'Q'), ('changed', 'P'), ('changed_count', 'Q'), ('unchanged_count', 'Q')),
+    'leftovers_options': (('struct_size', 'Q'), ('bucket', 's'), ('prefix', 's'), ('kinds', 'I'), ('reserved', 'I'), ('older_than_ns', 'q'), ('timeout_ns', 'q')),
+    'writer_options': (('struct_size', 'Q'), ('bucket', 's'), ('object', 's'), ('attributes', 'P'), ('conditions', 'P'), ('size_hint', 'Q'), ('part_size', 'Q'), ('timeout_ns', 'q')),
+    'reader_options': (('struct_size', 'Q'), ('bucket', 's'), ('object', 's'), ('generation', 'q'), ('block', 'Q'), ('cache', 'Q'), ('timeout_ns', 'q')),
+    'range_columns': (('struct_size', 'Q'), ('offsets', 'P'), ('sizes', 'P'), ('into', 'P')),
+    'set_options': (('struct_size', 'Q'), ('bucket', 's'), ('prefix', 's'), ('timeout_ns', 'q')),
+    'set_commit_options': (('struct_size', 'Q'), ('records', 'P'), ('record_count', 'Q'), ('last', 's'), ('data', 'P'), ('size', 'Q')),
+    'keep_last_options': (('struct_size', 'Q'), ('bucket', 's'), ('prefix', 's'), ('count', 'Q'), ('remove_unfinished_older_than_ns', 'q'), ('timeout_ns', 'q')),
+    'download_file_options': (('struct_size', 'Q'), ('bucket', 's'), ('object', 's'), ('path', 's'), ('generation', 'q'), ('offset', 'Q'), ('length', 'Q'), ('timeout_ns', 'q'), ('resume', 'I'), ('no_flush', 'I'), ('progress', 'I'), ('reserved', 'I')),
+    'upload_file_options': (('struct_size', 'Q'), ('bucket', 's'), ('object', 's'), ('path', 's'), ('conditions', 'P'), ('attributes', 'P'), ('timeout_ns', 'q'), ('resume', 'I'), ('progress', 'I')),
+    'folder_options': (('struct_size', 'Q'), ('path', 's'), ('bucket', 's'), ('prefix', 's'), ('max_failures', 'Q'), ('timeout_ns', 'q'), ('resume', 'I'), ('dry_run', 'I'), ('delete_extra', 'I'), ('on_error', 'I'), ('progress', 'I'), ('reserved', 'I')),
+    'remove_prefix_options': (('struct_size', 'Q'), ('bucket', 's'), ('prefix', 's'), ('older_than_ns', 'q'), ('max_failures', 'Q'), ('timeout_ns', 'q'), ('for_good', 'I'), ('dry_run', 'I'), ('progress', 'I'), ('reserved', 'I')),
+}
+ABI_VERSION = 1
+OK = 0
+CANCELLED = 1
+UNKNOWN = 2
+INVALID_ARGUMENT = 3
+DEADLINE_EXCEEDED = 4
+NOT_FOUND = 5
+ALREADY_EXISTS = 6
+PERMISSION_DENIED = 7
+RESOURCE_EXHAUSTED = 8
+FAILED_PRECONDITION = 9
+ABORTED = 10
+OUT_OF_RANGE = 11
+UNIMPLEMENTED = 12
+INTERNAL = 13
+UNAVAILABLE = 14
+DATA_LOSS = 15
+UNAUTHENTICATED = 16
+INTERRUPTED = 64
+RECORD_VERIFIED = 1
+RECORD_END = 2
+CREDENTIALS_DEFAULT = 0
+CREDENTIALS_ANONYMOUS = 1
+CREDENTIALS_FILE = 2
+CREDENTIALS_TOKEN = 3
+IF_GENERATION_MATCH = 1
+IF_GENERATION_NOT_MATCH = 2
+IF_METAGENERATION_MATCH = 4
+IF_METAGENERATION_NOT_MATCH = 8
+FIELD_BASIC = 1
+FIELD_METAGENERATION = 2
+FIELD_MD5_HASH = 4
+FIELD_ETAG = 8
+FIELD_CONTENT_TYPE = 16
+FIELD_CONTENT_ENCODING = 32
+FIELD_CONTENT_DISPOSITION = 64
+FIELD_CONTENT_LANGUAGE = 128
+FIELD_CACHE_CONTROL = 256
+FIELD_STORAGE_CLASS = 512
+FIELD_KMS_KEY_NAME = 1024
+FIELD_TIME_CREATED = 2048
+FIELD_UPDATED = 4096
+FIELD_CUSTOM_TIME = 8192
+FIELD_COMPONENT_COUNT = 16384
+FIELD_METADATA = 32768
+ORDER_AS_ASKED = 0
+ORDER_AS_READY = 1
+ON_ERROR_ITEM = 0
+ON_ERROR_STOP = 1
+LEFTOVERS_UPLOADS = 1
+LEFTOVERS_COMPOSITES = 2
+UNFINISHED_REFUSE = 0
+UNFINISHED_REPLACE = 1

@@ -1,0 +1,122 @@
+"""What goes wrong, as exceptions. Each has the fields of the library's error; those that the
+standard library has a name for are of that kind, too, so that a program written for files goes on."""
+
+import errno as _errno
+
+_FIELDS = ("status", "message", "verb", "bucket", "object", "reason", "request_id", "generation",
+           "http_status", "attempts", "retryable", "outcome_unknown", "retry_after")
+
+
+class Error(Exception):
+    """A call that failed. Its text says what failed, why, and what to do.
+
+    status           such as "not_found"; "unknown" where it was made of a text alone
+    message          what went wrong, without where
+    verb             such as "objects.get"; "" before a request
+    bucket, object   of what; "" where it is of none
+    reason           the service's own word for it, such as "notFound"
+    request_id       for the service's support
+    generation       of the object; 0 = not known
+    http_status      of the last answer; 0 = there was none
+    attempts         requests that were sent
+    retryable        the same call may succeed later without any change
+    outcome_unknown  an attempt may have been carried out, whatever the last answer says
+    retry_after      seconds that the service asked to wait; 0 = it did not
+
+    It is made again of its text alone by programs that carry errors between processes, and pickles
+    whole.
+    """
+
+    status = "unknown"
+    message = verb = bucket = object = reason = request_id = ""
+    generation = http_status = attempts = 0
+    retryable = outcome_unknown = False
+    retry_after = 0.0
+    _errno = None
+
+    def __init__(self, text="", **fields):
+        super().__init__(text)
+        self.message = text
+        self._text = text
+        for name, value in fields.items():
+            if name not in _FIELDS:
+                raise TypeError(f"Error() has no field {name!r}")
+            setattr(self, name, value)
+        if self._errno is not None:
+            self.errno = self._errno
+            self.strerror = self.message
+            self.filename = self.url or None
+
+    @property
+    def url(self):
+        """Of what it is: "gs://bucket/object", or ""."""
+        return f"gs://{self.bucket}/{self.object}" if self.bucket else ""
+
+    def __str__(self):
+        return self._text
+
+    def __reduce__(self):
+        fields = {name: vars(self)[name] for name in _FIELDS if name in vars(self)}
+        return _again, (type(self), self._text, fields, getattr(self, "__notes__", None))
+
+
+def _again(kind, text, fields, notes):
+    made = kind(text, **fields)
+    if notes:
+        made.__notes__ = notes
+    return made
+
+
+class NotFoundError(Error, FileNotFoundError):
+    """There is no such object, generation or bucket."""
+    status = "not_found"
+    _errno = _errno.ENOENT
+
+
+class AlreadyExistsError(Error, FileExistsError):
+    """What was to be created is there already."""
+    status = "already_exists"
+    _errno = _errno.EEXIST
+
+
+class PermissionDeniedError(Error, PermissionError):
+    """The credentials do not permit it, or are none."""
+    status = "permission_denied"
+    _errno = _errno.EACCES
+
+
+class DeadlineError(Error, TimeoutError):
+    """The call's `timeout` has passed."""
+    status = "deadline_exceeded"
+    _errno = _errno.ETIMEDOUT
+
+
+class InvalidArgumentError(Error, ValueError):
+    """What was asked for cannot be, whoever is asked."""
+    status = "invalid_argument"
+
+
+class PreconditionError(Error):
+    """A condition on a generation did not hold, or the call does not fit the state of things."""
+    status = "failed_precondition"
+
+
+class DataLossError(Error):
+    """Bytes are not those that were written: a checksum differs, or something is missing."""
+    status = "data_loss"
+
+
+class ResourceExhaustedError(Error):
+    """Memory, descriptors or quota do not suffice."""
+    status = "resource_exhausted"
+
+
+class CancelledError(Error):
+    """The call was cancelled, or its client closed."""
+    status = "cancelled"
+
+
+KINDS = {kind.status: kind for kind in (
+    NotFoundError, AlreadyExistsError, PermissionDeniedError, DeadlineError, InvalidArgumentError,
+    PreconditionError, DataLossError, ResourceExhaustedError, CancelledError)}
+KINDS["unauthenticated"] = PermissionDeniedError
