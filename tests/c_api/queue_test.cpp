@@ -102,10 +102,11 @@ TEST_CASE("dataflux_queue: errors are asked for by number", "[c_api]") {
   CHECK(dataflux_queue_error(queue.get(), 0) == nullptr);
 }
 
-TEST_CASE("dataflux_error: of a write whose reply was lost nobody knows the outcome", "[c_api]") {
+TEST_CASE("dataflux_error: of a write that a 500 has answered nobody knows the outcome",
+          "[c_api]") {
   world w;
   w.server.faults().add(
-      {.verb = "objects.insert", .count = 0, .action = emulator::fault::lose_reply{}});
+      {.verb = "objects.insert", .count = 0, .action = emulator::fault::refuse{500}});
   const queue_ptr queue = make_queue();
   const auto o = world::object("o");
   told why;
