@@ -68,7 +68,7 @@ def table(result):
     for row in result["rows"]:
         lines.append((row["case"], row["unit"], number(row["ours"]), row["reference"],
                       number(row["reference_value"]), number(row["ratio"]),
-                      "-".join(map(number, row.get("ratio_interval") or ["-"])),
+                      "-".join(map(number, row.get("ratio_interval") or [None])),
                       number(row["ratio_min"]), number(row["ratio_max"]), str(row["rounds"]),
                       bar(row["ratio"])))
     versions = ", ".join(f"{name} {value}" for name, value in result["versions"].items())

@@ -38,11 +38,11 @@ std::uint64_t import_all(ArrowArrayStream& stream) {
   schema.release(&schema);
   std::uint64_t rows = 0;
   for (;;) {
-    ArrowArray batch{};
-    if (stream.get_next(&stream, &batch) != 0) fail("the stream's next batch");
-    if (batch.release == nullptr) break;
-    rows += static_cast<std::uint64_t>(batch.length);
-    batch.release(&batch);
+    ArrowArray some{};
+    if (stream.get_next(&stream, &some) != 0) fail("the stream's next batch");
+    if (some.release == nullptr) break;
+    rows += static_cast<std::uint64_t>(some.length);
+    some.release(&some);
   }
   stream.release(&stream);
   return rows;

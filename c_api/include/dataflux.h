@@ -136,6 +136,9 @@ DATAFLUX_API int32_t dataflux_error_http_status(const dataflux_error* error);
 DATAFLUX_API int32_t dataflux_error_attempts(const dataflux_error* error);
 /* 1 if the same call may succeed later without any change, else 0. */
 DATAFLUX_API int32_t dataflux_error_retryable(const dataflux_error* error);
+/* 1 if an attempt may have been carried out, or may still be, whatever the last answer says: it was
+ * sent and not answered, or answered by a 5xx. Else 0. */
+DATAFLUX_API int32_t dataflux_error_outcome_unknown(const dataflux_error* error);
 /* How long the service asked to wait; 0 when it did not. */
 DATAFLUX_API int64_t dataflux_error_retry_after_ns(const dataflux_error* error);
 DATAFLUX_API void dataflux_error_free(dataflux_error* error);

@@ -59,6 +59,9 @@ int32_t dataflux_error_attempts(const dataflux_error* error) {
 int32_t dataflux_error_retryable(const dataflux_error* error) {
   return error != nullptr && error->what.retryable() ? 1 : 0;
 }
+int32_t dataflux_error_outcome_unknown(const dataflux_error* error) {
+  return error != nullptr && error->what.outcome_unknown() ? 1 : 0;
+}
 int64_t dataflux_error_retry_after_ns(const dataflux_error* error) {
   if (error == nullptr) return 0;
   return std::chrono::nanoseconds(error->what.retry_after()).count();

@@ -1,7 +1,5 @@
 #include "operation.hpp"
 
-#include <array>
-
 namespace dataflux_c {
 
 /// Under the lock.
@@ -89,10 +87,7 @@ operation_state::wait_end operation_state::wait(std::int64_t timeout_ns) {
     if (timeout_ns == 0) return wait_end::timed_out;
     if (bell_ == nullptr) {
       bell = std::make_shared<dataflux::completion_queue>();
-      // From now on there is room for its event: the thread that rings it cannot fail.
-      bell->push({});
-      std::array<dataflux::completion_event, 1> taken;
-      bell->next(taken, {});
+      make_room_for_one(*bell);  // the thread that rings it must not fail
       when_ready([bell] { bell->push({}); });
       bell_ = bell;
     }

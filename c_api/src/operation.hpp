@@ -37,12 +37,6 @@ class operation_state : public queue_member {
   /// Somebody has a handle of it, and decides on its end; not the queue.
   void have_handle() noexcept { handled_ = true; }
   bool was_dropped();
-  struct end_unless_begun {
-    ~end_unless_begun() {
-      if (state != nullptr) state->end();
-    }
-    operation_state* state;
-  };
 
  protected:
   /// After join(): the call is under way, and may have been cancelled before.
@@ -192,10 +186,13 @@ result<void> begin_operation(const std::shared_ptr<client_state>& client, datafl
   if (out != nullptr) handle = std::make_unique<dataflux_operation>(state);
   auto joined = state->join(client, queue == nullptr ? nullptr : queue->state, state);
   if (!joined) return joined;
-  operation_state::end_unless_begun guard{state.get()};
+  bool goes_on = false;
+  const at_end stopped([&]() noexcept {
+    if (!goes_on) state->end();
+  });
   state->begin(std::move(start));
-  // Its queue was closed while it began: the caller is to have his memory back.
-  if (!state->was_dropped()) guard.state = nullptr;
+  // Else its queue was closed while it began: the caller is to have his memory back.
+  goes_on = !state->was_dropped();
   if (out != nullptr) *out = handle.release();
   return {};
 }

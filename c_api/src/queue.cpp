@@ -1,6 +1,7 @@
 #include "queue.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <new>
 #include <optional>
@@ -16,13 +17,14 @@ constexpr std::size_t most_errors = 65'536;
 
 }  // namespace
 
-/// From now on there is room for an event at least: where one cannot be pushed, others wait.
-queue_state::queue_state() {
-  events_.push({});
-  news_.resize(1);
-  events_.next(news_, {});
-  news_.clear();
+void make_room_for_one(dataflux::completion_queue& queue) {
+  queue.push({});
+  std::array<dataflux::completion_event, 1> taken;
+  queue.next(taken, {});
 }
+
+/// With room for one event at least: where another cannot be pushed, that waits.
+queue_state::queue_state() { make_room_for_one(events_); }
 
 result<std::uint64_t> queue_state::add(std::shared_ptr<record_source> source) {
   std::scoped_lock lock(mutex_);

@@ -17,6 +17,10 @@ namespace dataflux_c {
 
 class queue_state;
 
+/// Makes room for an event for as long as the queue lives: who pushes one while it is empty needs
+/// no memory, and so cannot fail.
+void make_room_for_one(dataflux::completion_queue& queue);
+
 /// What a queue takes records from: an operation, or a stream.
 class record_source {
  public:

@@ -39,6 +39,7 @@ std::string_view advice(const error& e) noexcept {
     case errc::not_found:
       if (e.object().empty()) return "check the bucket's name";
       return "`dataflux ls` shows what is there";
+    case errc::already_exists:
     case errc::failed_precondition:
       return e.http_status() == 412 ? "it was changed meanwhile; run the command again" : "";
     case errc::data_loss:

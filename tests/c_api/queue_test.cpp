@@ -94,11 +94,30 @@ TEST_CASE("dataflux_queue: errors are asked for by number", "[c_api]") {
   CHECK(dataflux_error_http_status(e.get()) == 404);
   CHECK(dataflux_error_attempts(e.get()) == 1);
   CHECK(dataflux_error_retryable(e.get()) == 0);
+  CHECK(dataflux_error_outcome_unknown(e.get()) == 0);
   CHECK(std::string(dataflux_error_text(e.get())).find("not_found") != std::string::npos);
   const error_ptr again(dataflux_queue_error(queue.get(), first[0].error));
   CHECK(again != nullptr);  // as often as one likes
   CHECK(dataflux_queue_error(queue.get(), second[0].error + 1) == nullptr);
   CHECK(dataflux_queue_error(queue.get(), 0) == nullptr);
+}
+
+TEST_CASE("dataflux_error: of a write that a 500 has answered nobody knows the outcome",
+          "[c_api]") {
+  world w;
+  w.server.faults().add(
+      {.verb = "objects.insert", .count = 0, .action = emulator::fault::refuse{500}});
+  const queue_ptr queue = make_queue();
+  const auto o = world::object("o");
+  told why;
+  REQUIRE(dataflux_put(w.client.get(), &o, "12345", 5, nullptr, queue.get(), 1, nullptr, why) ==
+          DATAFLUX_OK);
+  const auto records = next(queue);
+  REQUIRE(records.size() == 1);
+  CHECK(records[0].status != DATAFLUX_OK);
+  const error_ptr e(dataflux_queue_error(queue.get(), records[0].error));
+  CHECK(dataflux_error_outcome_unknown(e.get()) == 1);
+  CHECK(dataflux_error_outcome_unknown(nullptr) == 0);
 }
 
 TEST_CASE("dataflux_queue: one queue serves many clients, few records at a time", "[c_api]") {

@@ -8,7 +8,7 @@ import signal
 import time
 
 from command_case import MIB, Case, main, noise, options
-from service import Emulator, environment
+from service import Emulator, environment, wait_until
 
 KILLS = 200 if os.environ.get("DATAFLUX_TEST_FULL") else 20
 SIZE = 40 * MIB  # some parts
@@ -34,16 +34,20 @@ class Killed(Case):
         dice = random.Random(kills)
         before = b"the old object"
         self.put({"model": before})
-        started = time.monotonic()
+        at_first = self.emulator.answered()
         body = noise(SIZE, 0)
         said = self.begin(streamed, body).communicate(timeout=60)
-        took = time.monotonic() - started
+        requests = self.emulator.answered() - at_first
         self.assertEqual(body, self.emulator.get("model"), said)
         before, ended = body, 0
         for i in range(kills):
             body = noise(SIZE - 1000 * i, i + 1)
+            # Where it is killed counts in requests, which a busy machine does not change.
+            until = self.emulator.answered() + dice.randrange(requests)
             program = self.begin(streamed, body)
-            time.sleep(dice.uniform(0, 1.1 * took))
+            wait_until(lambda: self.emulator.answered() >= until or program.poll() is not None,
+                       pause=0.001)
+            time.sleep(dice.uniform(0, 2 * ROUND_TRIP_MS / 1000))
             program.send_signal(signal.SIGKILL)
             program.communicate(timeout=60)
             ended += program.returncode == 0
@@ -88,16 +92,18 @@ class KilledDownloads(Case):
         files = {f"d{i % 2}/{i}": noise(200_000, i) for i in range(60)}
         files |= {f"large{i}": noise(20 * MIB + i, i) for i in range(2)}
         self.put({f"set/{name}": content for name, content in files.items()})
-        started = time.monotonic()
+        at_first = self.emulator.answered()
         self.fetch("all").communicate(timeout=60)
-        took = time.monotonic() - started
+        requests = self.emulator.answered() - at_first
         self.assertEqual(files, self.files_of("all"))
         cut = 0
         for i in range(KILLS):
             # Into a folder that is not there, and over the files of a copy that was whole.
             target = "all" if i % 2 else f"new{i}"
+            until = self.emulator.answered() + dice.randrange(requests)
             program = self.fetch(target)
-            time.sleep(dice.uniform(0.1, 1) * took)
+            wait_until(lambda: self.emulator.answered() >= until or program.poll() is not None,
+                       pause=0.001)
             program.send_signal(signal.SIGKILL)
             program.communicate(timeout=60)
             there = self.files_of(target)

@@ -54,6 +54,11 @@ class Emulator:
         page = json.loads(self.ask("GET", f"/storage/v1/b/{self.bucket}/o"))
         return [item["name"] for item in page.get("items", [])]
 
+    def answered(self):
+        """How many requests of clients it has answered."""
+        counters = json.loads(self.ask("GET", "/_emulator/counters"))
+        return sum(one["count"] for one in counters["requests"] if one["verb"] != "control")
+
     def open_uploads(self):
         return re.findall(rb"<UploadId>", self.ask("GET", f"/{self.bucket}?uploads"))
 
@@ -109,13 +114,13 @@ class SlowRoad:
             one.close()
 
 
-def wait_until(true, limit=60):
-    """True once true() is; False when `limit` seconds have passed."""
+def wait_until(true, limit=60, pause=0.05):
+    """True once true() is, asked every `pause` seconds; False when `limit` seconds have passed."""
     end = time.monotonic() + limit
     while time.monotonic() < end:
         if true():
             return True
-        time.sleep(0.05)
+        time.sleep(pause)
     return False
 
 
