@@ -17,6 +17,7 @@ FUNCTIONS = {
     'error_http_status': 'iP',
     'error_attempts': 'iP',
     'error_retryable': 'iP',
+    'error_outcome_unknown': 'iP',
     'error_retry_after_ns': 'qP',
     'error_free': 'vP',
     'queue_create': 'iPP',

@@ -120,3 +120,33 @@ KINDS = {kind.status: kind for kind in (
     NotFoundError, AlreadyExistsError, PermissionDeniedError, DeadlineError, InvalidArgumentError,
     PreconditionError, DataLossError, ResourceExhaustedError, CancelledError)}
 KINDS["unauthenticated"] = PermissionDeniedError
+
+
+def of_status(status, text, **fields):
+    """The exception for a status by its name."""
+    kind = KINDS.get(status)
+    if kind is None:
+        kind, fields = Error, {"status": status, **fields}
+    elif kind.status != status:
+        fields["status"] = status
+    return kind(text, **fields)
+
+
+def taken(error):
+    """The exception that an ErrorHandle says, which is freed."""
+    from ._library import library
+
+    if not error:
+        return Error("the library failed and did not say why: memory may be short")
+    fields = {}
+    for name in ("message", "verb", "bucket", "object", "reason", "request_id"):
+        fields[name] = getattr(library, "error_" + name)(error).decode("utf-8", "replace")
+    for name in ("generation", "http_status", "attempts"):
+        fields[name] = getattr(library, "error_" + name)(error)
+    fields["retryable"] = library.error_retryable(error) != 0
+    fields["outcome_unknown"] = library.error_outcome_unknown(error) != 0
+    fields["retry_after"] = library.error_retry_after_ns(error) / 1e9
+    status = library.status_name(library.error_status(error)).decode()
+    text = library.error_text(error).decode("utf-8", "replace")
+    error.free()
+    return of_status(status, text, **fields)

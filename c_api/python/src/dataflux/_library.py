@@ -1,5 +1,5 @@
-"""libdataflux, loaded once. Its functions and structs are made of the rows of _abi.py when they are
-first used: declaring all of them costs a program more than it uses of them."""
+"""libdataflux, loaded when it is first used. Its functions and structs are made of the rows of
+_abi.py when they are first used: declaring all of them costs more than a program uses of them."""
 
 import ctypes
 import os
@@ -12,10 +12,15 @@ _TYPES = {
     "d": ctypes.c_double, "s": ctypes.c_char_p, "P": ctypes.c_void_p, "v": None,
 }
 _NAME = "libdataflux.so.0"
+addressof = ctypes.addressof
+byref = ctypes.byref
+Pointer = ctypes.c_void_p
+Size = ctypes.c_size_t
 
 
 def _path():
-    """DATAFLUX_LIBRARY says which; else the one of the wheel, else the system's."""
+    """DATAFLUX_LIBRARY says which; else the one that was installed with the package, else the
+    system's."""
     named = os.environ.get("DATAFLUX_LIBRARY")
     if named:
         return named
@@ -27,16 +32,9 @@ class _Library:
     """Functions as attributes, without "dataflux_". ctypes lets go of the interpreter's lock while
     one runs."""
 
-    def __init__(self):
-        if sys.platform != "linux" or sys.maxsize < 2**32:
-            raise ImportError("dataflux runs on 64-bit Linux")
-        self._loaded = ctypes.CDLL(_path())
-        there = self.abi_version()
-        if there != _abi.ABI_VERSION:
-            raise ImportError(f"libdataflux has version {there} of its interface, and this package "
-                              f"needs {_abi.ABI_VERSION}: install both of one version")
-
     def __getattr__(self, name):
+        if name == "_loaded":
+            return self._load()
         letters = _abi.FUNCTIONS.get(name)
         if letters is None:
             raise AttributeError(name)
@@ -46,18 +44,40 @@ class _Library:
         setattr(self, name, function)
         return function
 
+    def _load(self):
+        if sys.platform != "linux" or sys.maxsize < 2**32:
+            raise ImportError("dataflux runs on 64-bit Linux")
+        path = _path()
+        try:
+            loaded = ctypes.CDLL(path)
+        except OSError as why:
+            raise ImportError(f"{path} cannot be loaded ({why}): install libdataflux again, or let "
+                              "DATAFLUX_LIBRARY name the library") from None
+        there = loaded.dataflux_abi_version()
+        if there < _abi.ABI_VERSION:
+            raise ImportError(f"{path} has version {there} of its interface, and this package needs "
+                              f"{_abi.ABI_VERSION}: install both of one version")
+        self._loaded = loaded
+        return loaded
+
 
 library = _Library()
 _structs = {}
 
 
-def struct(name, **members):
-    """A struct with the members given, as options are: the rest is 0, which is each one's default.
-    Texts are str or None, and kept alive by the struct."""
+def kind_of(name):
+    """The ctypes class of a struct of the ABI, by its name without "dataflux_"."""
     kind = _structs.get(name)
     if kind is None:
         rows = [(member, _TYPES[letter]) for member, letter in _abi.STRUCTS[name]]
         kind = _structs[name] = type(name, (ctypes.Structure,), {"_fields_": rows})
+    return kind
+
+
+def struct(name, **members):
+    """A struct with the members given: the rest is 0, which is each one's default. Texts are str or
+    bytes, and kept alive by the struct; None is left out."""
+    kind = kind_of(name)
     made = kind()
     if kind._fields_[0][0] == "struct_size":
         made.struct_size = ctypes.sizeof(kind)
@@ -66,3 +86,8 @@ def struct(name, **members):
             continue
         setattr(made, member, value.encode() if isinstance(value, str) else value)
     return made
+
+
+def text_at(pointer, size=-1):
+    """The text at an address, which ends with a NUL or has `size` bytes."""
+    return ctypes.string_at(pointer, size).decode("utf-8", "replace")

@@ -1,0 +1,85 @@
+"""A call of the library: how it is begun, and what its end gives. The verbs make them (_verbs.py and
+others); Client waits for them by _wait.py, AsyncClient by _aio.py."""
+
+from __future__ import annotations
+
+from . import _abi, _errors
+from ._handles import ErrorHandle, OperationHandle
+from ._library import Pointer, byref, library
+
+RECORD = "QQQQQqIiII"  # a dataflux_record, as the struct module reads it
+RECORD_SIZE = 64
+TAG, INDEX, DATA, SIZE, SLAB, GENERATION, CRC32C, STATUS, FLAGS, ERROR = range(10)
+
+
+class Call:
+    """One call, to be begun once.
+
+    begin   begin(client, queue, tag, out, err) -> status: calls the function of the ABI
+    finish  finish(operation, record) -> the value; None gives None
+    lent    memory that the call uses until its operation is free
+    """
+
+    __slots__ = ("begin", "finish", "lent")
+
+    def __init__(self, begin, finish=None, lent=None):
+        self.begin = begin
+        self.finish = finish
+        self.lent = lent
+
+    def start(self, client, queue, tag, operation):
+        """Begins it; `operation` is an empty OperationHandle. Raises what the call says at once."""
+        error = ErrorHandle()
+        if self.begin(client, queue, tag, byref(operation), byref(error)):
+            raise _errors.taken(error)
+
+    def value(self, operation, record):
+        return None if self.finish is None else self.finish(operation, record)
+
+
+def failure(queue, record):
+    """The exception of a record whose status is not OK."""
+    error = ErrorHandle(library.queue_error(queue, record[ERROR])) if record[ERROR] else None
+    if error:
+        return _errors.taken(error)
+    name = library.status_name(record[STATUS]).decode()
+    return _errors.of_status(name, f"the call failed: {name}")
+
+
+def checked(status, error):
+    """Raises what `error`, an ErrorHandle, says where the status is not OK."""
+    if status:
+        raise _errors.taken(error)
+
+
+def json_bytes(operation):
+    """The JSON that an operation gives, as bytes."""
+    text, error = Pointer(), ErrorHandle()
+    checked(library.operation_json(operation, byref(text), byref(error)), error)
+    import ctypes
+
+    return ctypes.string_at(text.value)
+
+
+def json_of(operation):
+    """The JSON that an operation gives, as a dict."""
+    import json
+
+    return json.loads(json_bytes(operation))
+
+
+def taker(what, kind):
+    """For `finish`: takes the handle that an operation has made, by
+    dataflux_operation_take_<what>(), into a new `kind`."""
+
+    def take(operation, record):
+        made, error = kind(), ErrorHandle()
+        checked(getattr(library, "operation_take_" + what)(operation, byref(made), byref(error)),
+                error)
+        return made
+
+    return take
+
+
+INTERRUPTED = _abi.INTERRUPTED
+new_operation = OperationHandle

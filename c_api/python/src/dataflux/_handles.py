@@ -1,0 +1,40 @@
+"""What the library gives: a pointer that is freed once, however it is let go of."""
+
+from __future__ import annotations
+
+from ._library import Pointer, library
+
+
+class Handle(Pointer):
+    """A pointer to something of the library's. It is made before the call that fills it, so that
+    nothing is lost when an exception, a KeyboardInterrupt for one, comes between the two.
+
+    In the child of a fork freeing does nothing: what the parent had is not the child's.
+    """
+
+    _free = ""  # the function that frees it, without "dataflux_"
+
+    def free(self):
+        """Lets go; again does nothing."""
+        value, self.value = self.value, None
+        if value:
+            getattr(library, self._free)(value)
+
+    def __del__(self):
+        # The interpreter takes modules apart at its end, and the process frees everything.
+        if self.value and library is not None:
+            self.free()
+
+    def __reduce__(self):
+        raise TypeError("a handle of the library belongs to its process, and cannot be pickled")
+
+
+def handle(name):
+    """The class of handles that dataflux_<name>_free() frees."""
+    return type(name, (Handle,), {"_free": name + "_free", "__slots__": ()})
+
+
+ClientHandle = handle("client")
+QueueHandle = handle("queue")
+OperationHandle = handle("operation")
+ErrorHandle = handle("error")

@@ -1,0 +1,84 @@
+"""What names an object or a prefix: "gs://bucket/name", (bucket, name), or a listing's row."""
+
+from __future__ import annotations
+
+import os
+
+
+def _checked(text, argument):
+    if "\0" in text:
+        raise ValueError(f"{argument}: a name has a NUL, which no name may have: {text!r}")
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"{argument}: a name is not UTF-8: {text!r}") from None
+
+
+def _parts(value, argument):
+    """(bucket, name, generation) as bytes and a number."""
+    if isinstance(value, str):
+        scheme, found, rest = value.partition("://")
+        if not found or scheme not in ("gs", "gcs"):
+            raise ValueError(f"{argument}: {value!r} is no gs://bucket/name")
+        bucket, _, name = rest.partition("/")
+        return _checked(bucket, argument), _checked(name, argument), 0
+    if isinstance(value, tuple) and len(value) == 2:
+        bucket, name = value
+        if not isinstance(bucket, str) or not isinstance(name, str):
+            raise TypeError(f"{argument}: (bucket, name) are two str, and not "
+                            f"({type(bucket).__name__}, {type(name).__name__})")
+        return _checked(bucket, argument), _checked(name, argument), 0
+    if isinstance(value, os.PathLike):
+        raise TypeError(f"{argument}: a {type(value).__name__} makes one slash of two, so it cannot "
+                        "name an object: give a str or (bucket, name)")
+    names = getattr(value, "_place", None)  # a listing's row, what stat() gives
+    if names is not None:
+        return names()
+    raise TypeError(f'{argument}: "gs://bucket/name", (bucket, name) or a row of a listing is '
+                    f"needed, and not a {type(value).__name__}")
+
+
+def object_place(value, argument="url"):
+    """(bucket, name, generation) of an object: bytes, bytes, and 0 for the live one."""
+    bucket, name, generation = _parts(value, argument)
+    if not bucket or not name:
+        raise ValueError(f"{argument}: {value!r} names no object: it has the form gs://bucket/name")
+    return bucket, name, generation
+
+
+def prefix_place(value, argument="url"):
+    """(bucket, prefix); the prefix may be empty, and so may be the slash before it."""
+    bucket, prefix, _ = _parts(value, argument)
+    if not bucket:
+        raise ValueError(f"{argument}: {value!r} names no bucket: it has the form gs://bucket/prefix")
+    return bucket, prefix
+
+
+def url_of(bucket, name):
+    """"gs://bucket/name" of two str."""
+    return f"gs://{bucket}/{name}"
+
+
+def nanoseconds(seconds, argument="timeout"):
+    """Of a number of seconds; None is 0, which stands for no limit."""
+    if seconds is None:
+        return 0
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
+        raise TypeError(f"{argument}: seconds as a number are needed, and not a "
+                        f"{type(seconds).__name__}")
+    if not 0 < seconds < 9e9:
+        raise ValueError(f"{argument}: {seconds!r} is not a number of seconds above 0")
+    return max(1, int(seconds * 1e9))
+
+
+def count_of(value, argument, least=0):
+    """A whole number, at least `least`; anything that has __index__ will do."""
+    try:
+        number = value.__index__() if not isinstance(value, bool) else None
+    except AttributeError:
+        number = None
+    if number is None:
+        raise TypeError(f"{argument}: a whole number is needed, and not a {type(value).__name__}")
+    if number < least or number >= 2**63:
+        raise ValueError(f"{argument}: {number} is out of range: at least {least}")
+    return number
