@@ -7,12 +7,14 @@ __version__ = "0.1.0"
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ._client import Client as Client, client as client
+    from ._emulator import Emulator as Emulator, emulator as emulator
     from ._errors import *
 
 # Where each name is: it is imported when it is first used, so that importing the package costs
 # next to nothing.
 _WHERE = {
     "Client": "_client", "client": "_client", "Object": "_objects",
+    "Emulator": "_emulator", "emulator": "_emulator",
     **dict.fromkeys(("Error", "NotFoundError", "AlreadyExistsError", "PermissionDeniedError",
                      "DeadlineError", "InvalidArgumentError", "PreconditionError", "DataLossError",
                      "ResourceExhaustedError", "CancelledError"), "_errors"),
