@@ -8,17 +8,23 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ._client import Client as Client, client as client
     from ._errors import *
+    from ._file import (FileReader as FileReader, FileWriter as FileWriter,
+                        TextFileWriter as TextFileWriter)
+    from ._reader import Reader as Reader
+    from ._writer import Writer as Writer
 
 # Where each name is: it is imported when it is first used, so that importing the package costs
 # next to nothing.
 _WHERE = {
     "Client": "_client", "client": "_client", "Object": "_objects",
+    "FileReader": "_file", "FileWriter": "_file", "TextFileWriter": "_file", "Reader": "_reader",
+    "Writer": "_writer",
     **dict.fromkeys(("Error", "NotFoundError", "AlreadyExistsError", "PermissionDeniedError",
                      "DeadlineError", "InvalidArgumentError", "PreconditionError", "DataLossError",
                      "ResourceExhaustedError", "CancelledError"), "_errors"),
 }
 # Methods of the default client.
-_VERBS = ("stat",)
+_VERBS = ("stat", "open", "reader", "writer")
 
 
 def __getattr__(name):
