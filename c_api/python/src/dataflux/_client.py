@@ -9,6 +9,7 @@ from weakref import WeakSet
 from . import _abi
 from ._calls import Call, checked
 from ._errors import PreconditionError
+from ._file import FileVerbs
 from ._handles import ClientHandle, ErrorHandle
 from ._library import byref, library, struct
 from ._objects import ObjectVerbs
@@ -56,7 +57,7 @@ class Options:
         return made
 
 
-class Client(ObjectVerbs):
+class Client(ObjectVerbs, FileVerbs):
     """A client of Google Cloud Storage. One is enough for a process; any number of threads use it.
 
     It is a context manager, and closes what is under way at the end. A forked child has a client of
