@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 # Where each name is: it is imported when it is first used, so that importing the package costs
 # next to nothing.
 _WHERE = {
-    "Client": "_client", "client": "_client", "Object": "_objects",
+    "Client": "_client", "client": "_client", "Object": "_object",
     **dict.fromkeys(("Error", "NotFoundError", "AlreadyExistsError", "PermissionDeniedError",
                      "DeadlineError", "InvalidArgumentError", "PreconditionError", "DataLossError",
                      "ResourceExhaustedError", "CancelledError"), "_errors"),
 }
 # Methods of the default client.
-_VERBS = ("stat",)
+_VERBS = ("stat", "exists", "put", "delete", "copy", "move", "compose", "patch")
 
 
 def __getattr__(name):
