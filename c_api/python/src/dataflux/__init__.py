@@ -6,6 +6,7 @@ __version__ = "0.1.0"
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ._aio import AsyncClient as AsyncClient
     from ._client import Client as Client, client as client
     from ._emulator import Emulator as Emulator, emulator as emulator
     from ._errors import *
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 # next to nothing.
 _WHERE = {
     "Client": "_client", "client": "_client", "Object": "_objects",
+    "AsyncClient": "_aio",
     "Emulator": "_emulator", "emulator": "_emulator",
     **dict.fromkeys(("Error", "NotFoundError", "AlreadyExistsError", "PermissionDeniedError",
                      "DeadlineError", "InvalidArgumentError", "PreconditionError", "DataLossError",
