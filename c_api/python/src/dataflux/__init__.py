@@ -14,6 +14,10 @@ _WHERE = {
     "FileReader": "_file", "FileWriter": "_file", "TextFileWriter": "_file",
     "Reader": "_reader",
     "Writer": "_writer",
+    "CheckpointSet": "_sets", "SetReader": "_sets",
+    "CommittedSet": "_set_reports", "Member": "_set_reports", "RemovedSets": "_set_reports",
+    "SetInfo": "_set_reports", "Sets": "_set_reports",
+    "MemberReader": "_set_members", "MemberWriter": "_set_members",
     "Error": "_errors",
     "NotFoundError": "_errors",
     "AlreadyExistsError": "_errors",
@@ -29,6 +33,7 @@ _WHERE = {
 _VERBS = (
     "stat", "exists", "put", "delete", "copy", "move", "compose", "patch",
     "open", "reader", "writer",
+    "checkpoint_set", "latest_set", "list_sets", "keep_last_sets", "remove_sets",
 )
 
 TYPE_CHECKING = False
@@ -55,6 +60,15 @@ if TYPE_CHECKING:
     )
     from ._object import Object as Object
     from ._reader import Reader as Reader
+    from ._set_members import MemberReader as MemberReader, MemberWriter as MemberWriter
+    from ._set_reports import (
+        CommittedSet as CommittedSet,
+        Member as Member,
+        RemovedSets as RemovedSets,
+        SetInfo as SetInfo,
+        Sets as Sets,
+    )
+    from ._sets import CheckpointSet as CheckpointSet, SetReader as SetReader
     from ._writer import Writer as Writer
 
     _default: Client
@@ -69,6 +83,11 @@ if TYPE_CHECKING:
     open = _default.open
     reader = _default.reader
     writer = _default.writer
+    checkpoint_set = _default.checkpoint_set
+    latest_set = _default.latest_set
+    list_sets = _default.list_sets
+    keep_last_sets = _default.keep_last_sets
+    remove_sets = _default.remove_sets
 
 
 def __getattr__(name: str) -> object:

@@ -14,6 +14,7 @@ from ._handles import ClientHandle, ErrorHandle
 from ._library import byref, library, struct
 from ._objects import ObjectVerbs
 from ._place import count_of, nanoseconds
+from ._sets import SetVerbs
 from ._wait import run
 
 _clients = WeakSet()
@@ -143,6 +144,7 @@ class Client(
     Core,
     ObjectVerbs,
     FileVerbs,
+    SetVerbs,
 ):
     __doc__ = Core.__doc__
 
