@@ -23,12 +23,15 @@ _WHERE = {
     "PreconditionError": "_errors",
     "DataLossError": "_errors",
     "ResourceExhaustedError": "_errors",
+    "UnauthenticatedError": "_errors",
+    "UnavailableError": "_errors",
     "CancelledError": "_errors",
 }
 # Methods of the default client.
 _VERBS = (
     "stat", "exists", "put", "delete", "copy", "move", "compose", "patch",
     "open", "reader", "writer",
+    "metrics", "prometheus",
 )
 
 TYPE_CHECKING = False
@@ -47,6 +50,8 @@ if TYPE_CHECKING:
         PermissionDeniedError as PermissionDeniedError,
         PreconditionError as PreconditionError,
         ResourceExhaustedError as ResourceExhaustedError,
+        UnauthenticatedError as UnauthenticatedError,
+        UnavailableError as UnavailableError,
     )
     from ._file import (
         FileReader as FileReader,
@@ -69,6 +74,8 @@ if TYPE_CHECKING:
     open = _default.open
     reader = _default.reader
     writer = _default.writer
+    metrics = _default.metrics
+    prometheus = _default.prometheus
 
 
 def __getattr__(name: str) -> object:
