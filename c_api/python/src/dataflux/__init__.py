@@ -27,6 +27,8 @@ _WHERE = {
     "PreconditionError": "_errors",
     "DataLossError": "_errors",
     "ResourceExhaustedError": "_errors",
+    "UnauthenticatedError": "_errors",
+    "UnavailableError": "_errors",
     "CancelledError": "_errors",
 }
 # Methods of the default client.
@@ -34,6 +36,7 @@ _VERBS = (
     "stat", "exists", "put", "delete", "copy", "move", "compose", "patch",
     "open", "reader", "writer",
     "checkpoint_set", "latest_set", "list_sets", "keep_last_sets", "remove_sets",
+    "metrics", "prometheus",
 )
 
 TYPE_CHECKING = False
@@ -52,6 +55,8 @@ if TYPE_CHECKING:
         PermissionDeniedError as PermissionDeniedError,
         PreconditionError as PreconditionError,
         ResourceExhaustedError as ResourceExhaustedError,
+        UnauthenticatedError as UnauthenticatedError,
+        UnavailableError as UnavailableError,
     )
     from ._file import (
         FileReader as FileReader,
@@ -88,6 +93,8 @@ if TYPE_CHECKING:
     list_sets = _default.list_sets
     keep_last_sets = _default.keep_last_sets
     remove_sets = _default.remove_sets
+    metrics = _default.metrics
+    prometheus = _default.prometheus
 
 
 def __getattr__(name: str) -> object:
