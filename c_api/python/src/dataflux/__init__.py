@@ -12,6 +12,9 @@ _WHERE = {
     "Object": "_object",
     "Emulator": "_emulator", "emulator": "_emulator",
     "FileReader": "_file", "FileWriter": "_file", "TextFileWriter": "_file",
+    "ListStream": "_list",
+    "Listing": "_listing", "Row": "_listing",
+    "Changes": "_manifest", "Manifest": "_manifest", "compare": "_manifest",
     "Reader": "_reader",
     "Writer": "_writer",
     "Error": "_errors",
@@ -29,6 +32,7 @@ _WHERE = {
 _VERBS = (
     "stat", "exists", "put", "delete", "copy", "move", "compose", "patch",
     "open", "reader", "writer",
+    "list", "list_batches", "open_manifest", "save_manifest",
 )
 
 TYPE_CHECKING = False
@@ -53,6 +57,9 @@ if TYPE_CHECKING:
         FileWriter as FileWriter,
         TextFileWriter as TextFileWriter,
     )
+    from ._list import ListStream as ListStream
+    from ._listing import Listing as Listing, Row as Row
+    from ._manifest import Changes as Changes, Manifest as Manifest, compare as compare
     from ._object import Object as Object
     from ._reader import Reader as Reader
     from ._writer import Writer as Writer
@@ -69,6 +76,10 @@ if TYPE_CHECKING:
     open = _default.open
     reader = _default.reader
     writer = _default.writer
+    list = _default.list
+    list_batches = _default.list_batches
+    open_manifest = _default.open_manifest
+    save_manifest = _default.save_manifest
 
 
 def __getattr__(name: str) -> object:

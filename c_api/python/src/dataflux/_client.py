@@ -12,6 +12,8 @@ from ._errors import PreconditionError
 from ._file import FileVerbs
 from ._handles import ClientHandle, ErrorHandle
 from ._library import byref, library, struct
+from ._list import ListVerbs
+from ._manifest import ManifestVerbs
 from ._objects import ObjectVerbs
 from ._place import count_of, nanoseconds
 from ._wait import run
@@ -143,6 +145,8 @@ class Client(
     Core,
     ObjectVerbs,
     FileVerbs,
+    ListVerbs,
+    ManifestVerbs,
 ):
     __doc__ = Core.__doc__
 

@@ -7,7 +7,7 @@ import _thread
 from . import _abi, _wait
 from ._calls import FLAGS, INTERRUPTED, RECORD_SIZE, STATUS, Call, checked, failure, taker
 from ._columns import ListingHandle, Table
-from ._errors import PreconditionError
+from ._errors import Error, PreconditionError
 from ._handles import ErrorHandle, handle
 from ._library import Pointer, Size, byref, library, struct
 from ._listing import Listing
@@ -55,21 +55,38 @@ def _list_options(place, given):
         by_name=bool(given.get("in_order")))
 
 
+def _closed():
+    return PreconditionError("the stream of batches is closed: begin another one")
+
+
+def _again(why):
+    """What makes an exception for each next() after the one that raised `why`. Not `why` itself: its
+    traceback has the frames of who called."""
+    if isinstance(why, StopIteration):
+        return StopIteration
+    if isinstance(why, Error):
+        made, values = why.__reduce__()
+        return lambda: made(*values)
+    # Whether a batch was lost on the way cannot be told any more.
+    text = f"the stream of batches was ended by a {type(why).__name__}: begin another one"
+    return lambda: PreconditionError(text)
+
+
 class ListStream:
     """Batches of a listing, each a Listing of at most some 65,536 rows, as they arrive: an iterator.
 
     The listing goes on while a batch is used, as far as `memory_cap` allows. It is a context manager:
     close() ends it early, and so does letting go of it. An exception that next() raises ends it, too,
-    KeyboardInterrupt for one: the same is raised by each next() after it, so that a part never passes
-    for the whole.
+    KeyboardInterrupt for one: each next() after it fails, so that a part never passes for the whole.
 
     Threads: any number; what one gets no other does.
     """
 
     def __init__(self, client, options, bucket):
         self._bucket = bucket
-        self._lock = _thread.RLock()
-        self._over = None  # what next() raises when no more comes
+        self._lock = _thread.RLock()  # one reads at a time
+        self._freeing = _thread.RLock()
+        self._over = None  # makes what next() raises when no more comes
         self._summary = None
         self._queue = _wait.new_queue()
         self._lister, error = ListerHandle(), ErrorHandle()
@@ -82,12 +99,11 @@ class ListStream:
     def __next__(self) -> Listing:
         with self._lock:
             if self._over is not None:
-                raise self._over
+                raise self._over()
             try:
                 return self._next()
             except BaseException as why:
-                # Whether a batch was lost on the way cannot be told any more.
-                self._end(why)
+                self._end(_again(why))
                 raise
 
     def _next(self):
@@ -97,7 +113,7 @@ class ListStream:
         while True:
             status = library.queue_next(self._queue, buffer, RECORD_SIZE, 1, -1, byref(number))
             if self._over is not None:  # a signal handler has closed it
-                raise self._over
+                raise self._over()
             if status == INTERRUPTED:
                 continue
             if status:
@@ -110,14 +126,15 @@ class ListStream:
             checked(library.lister_take(self._lister, byref(made), byref(error)), error)
             return Listing(Table(made, self._bucket))
 
-    def _end(self, why):
-        if self._over is None:
-            self._over = why.with_traceback(None)
-            try:
-                self._summary = self._described()
-            finally:
-                self._lister.free()
-                self._queue.free()
+    def _end(self, over):
+        with self._freeing:
+            if self._over is None:
+                self._over = over
+                try:
+                    self._summary = self._described()
+                finally:
+                    self._lister.free()
+                    self._queue.free()
 
     def _described(self):
         import ctypes
@@ -142,12 +159,12 @@ class ListStream:
     def close(self) -> None:
         """Ends it; next() raises PreconditionError from then on, if batches were still to come.
         Closing again does nothing. Any thread: who waits for a batch is woken."""
-        closed = PreconditionError("the stream of batches is closed: begin another one")
-        lister, queue = self._lister, self._queue
-        if self._over is None:
-            library.lister_cancel(lister)
-            with self._lock:
-                self._end(closed)
+        with self._freeing:
+            if self._over is not None:
+                return
+            library.lister_cancel(self._lister)  # wakes who reads
+        with self._lock:
+            self._end(_closed)
 
     def __enter__(self) -> ListStream:
         return self
@@ -205,6 +222,8 @@ class ListVerbs:
                     library.list(client, byref(options), queue, tag, out, err),
                     lambda operation, record:
                     Listing(Table(_take_listing(operation, record), bucket)))
+        if progress is None:
+            return self._run(call)
         return self._run(call, progress=progress, told=("listing", bucket, prefix))
 
     def list_batches(self, url: str | tuple[str, str], *, start: str | None = None,
