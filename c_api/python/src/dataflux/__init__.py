@@ -17,6 +17,10 @@ _WHERE = {
     "Changes": "_manifest", "Manifest": "_manifest", "compare": "_manifest",
     "Reader": "_reader",
     "Writer": "_writer",
+    "CheckpointSet": "_sets", "SetReader": "_sets",
+    "CommittedSet": "_set_reports", "Member": "_set_reports", "RemovedSets": "_set_reports",
+    "SetInfo": "_set_reports", "Sets": "_set_reports",
+    "MemberReader": "_set_members", "MemberWriter": "_set_members",
     "Error": "_errors",
     "NotFoundError": "_errors",
     "AlreadyExistsError": "_errors",
@@ -33,6 +37,7 @@ _VERBS = (
     "stat", "exists", "put", "delete", "copy", "move", "compose", "patch",
     "open", "reader", "writer",
     "list", "list_batches", "open_manifest", "save_manifest",
+    "checkpoint_set", "latest_set", "list_sets", "keep_last_sets", "remove_sets",
 )
 
 TYPE_CHECKING = False
@@ -62,6 +67,15 @@ if TYPE_CHECKING:
     from ._manifest import Changes as Changes, Manifest as Manifest, compare as compare
     from ._object import Object as Object
     from ._reader import Reader as Reader
+    from ._set_members import MemberReader as MemberReader, MemberWriter as MemberWriter
+    from ._set_reports import (
+        CommittedSet as CommittedSet,
+        Member as Member,
+        RemovedSets as RemovedSets,
+        SetInfo as SetInfo,
+        Sets as Sets,
+    )
+    from ._sets import CheckpointSet as CheckpointSet, SetReader as SetReader
     from ._writer import Writer as Writer
 
     _default: Client
@@ -80,6 +94,11 @@ if TYPE_CHECKING:
     list_batches = _default.list_batches
     open_manifest = _default.open_manifest
     save_manifest = _default.save_manifest
+    checkpoint_set = _default.checkpoint_set
+    latest_set = _default.latest_set
+    list_sets = _default.list_sets
+    keep_last_sets = _default.keep_last_sets
+    remove_sets = _default.remove_sets
 
 
 def __getattr__(name: str) -> object:

@@ -16,6 +16,7 @@ from ._list import ListVerbs
 from ._manifest import ManifestVerbs
 from ._objects import ObjectVerbs
 from ._place import count_of, nanoseconds
+from ._sets import SetVerbs
 from ._wait import run
 
 _clients = WeakSet()
@@ -147,6 +148,7 @@ class Client(
     FileVerbs,
     ListVerbs,
     ManifestVerbs,
+    SetVerbs,
 ):
     __doc__ = Core.__doc__
 
