@@ -12,6 +12,9 @@ _WHERE = {
     "Object": "_object",
     "Emulator": "_emulator", "emulator": "_emulator",
     "FileReader": "_file", "FileWriter": "_file", "TextFileWriter": "_file",
+    "ListStream": "_list",
+    "Listing": "_listing", "Row": "_listing",
+    "Changes": "_manifest", "Manifest": "_manifest", "compare": "_manifest",
     "Reader": "_reader",
     "Writer": "_writer",
     "CheckpointSet": "_sets", "SetReader": "_sets",
@@ -35,6 +38,7 @@ _WHERE = {
 _VERBS = (
     "stat", "exists", "put", "delete", "copy", "move", "compose", "patch",
     "open", "reader", "writer",
+    "list", "list_batches", "open_manifest", "save_manifest",
     "checkpoint_set", "latest_set", "list_sets", "keep_last_sets", "remove_sets",
     "metrics", "prometheus",
 )
@@ -63,6 +67,9 @@ if TYPE_CHECKING:
         FileWriter as FileWriter,
         TextFileWriter as TextFileWriter,
     )
+    from ._list import ListStream as ListStream
+    from ._listing import Listing as Listing, Row as Row
+    from ._manifest import Changes as Changes, Manifest as Manifest, compare as compare
     from ._object import Object as Object
     from ._reader import Reader as Reader
     from ._set_members import MemberReader as MemberReader, MemberWriter as MemberWriter
@@ -88,6 +95,10 @@ if TYPE_CHECKING:
     open = _default.open
     reader = _default.reader
     writer = _default.writer
+    list = _default.list
+    list_batches = _default.list_batches
+    open_manifest = _default.open_manifest
+    save_manifest = _default.save_manifest
     checkpoint_set = _default.checkpoint_set
     latest_set = _default.latest_set
     list_sets = _default.list_sets

@@ -13,6 +13,8 @@ from ._file import FileVerbs
 from ._handles import ClientHandle, ErrorHandle
 from ._library import byref, library, struct
 from ._metrics import MetricsVerbs
+from ._list import ListVerbs
+from ._manifest import ManifestVerbs
 from ._objects import ObjectVerbs
 from ._place import count_of, nanoseconds
 from ._sets import SetVerbs
@@ -201,6 +203,8 @@ class Client(
     Core,
     ObjectVerbs,
     FileVerbs,
+    ListVerbs,
+    ManifestVerbs,
     SetVerbs,
     MetricsVerbs,
 ):
