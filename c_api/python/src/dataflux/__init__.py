@@ -10,6 +10,7 @@ _WHERE = {
     "Client": "_client", "client": "_client",
     "AsyncClient": "_aio",
     "Object": "_object",
+    "GetMany": "_get_many", "Item": "_get_many",
     "Emulator": "_emulator", "emulator": "_emulator",
     "FileReader": "_file", "FileWriter": "_file", "TextFileWriter": "_file",
     "ListStream": "_list",
@@ -37,6 +38,7 @@ _WHERE = {
 # Methods of the default client.
 _VERBS = (
     "stat", "exists", "put", "delete", "copy", "move", "compose", "patch",
+    "get", "read_into", "get_ranges", "get_many",
     "open", "reader", "writer",
     "list", "list_batches", "open_manifest", "save_manifest",
     "checkpoint_set", "latest_set", "list_sets", "keep_last_sets", "remove_sets",
@@ -70,6 +72,7 @@ if TYPE_CHECKING:
     from ._list import ListStream as ListStream
     from ._listing import Listing as Listing, Row as Row
     from ._manifest import Changes as Changes, Manifest as Manifest, compare as compare
+    from ._get_many import GetMany as GetMany, Item as Item
     from ._object import Object as Object
     from ._reader import Reader as Reader
     from ._set_members import MemberReader as MemberReader, MemberWriter as MemberWriter
@@ -92,6 +95,10 @@ if TYPE_CHECKING:
     move = _default.move
     compose = _default.compose
     patch = _default.patch
+    get = _default.get
+    read_into = _default.read_into
+    get_ranges = _default.get_ranges
+    get_many = _default.get_many
     open = _default.open
     reader = _default.reader
     writer = _default.writer

@@ -10,6 +10,7 @@ from . import _abi, _events
 from ._calls import Call, checked
 from ._errors import PreconditionError, UnauthenticatedError
 from ._file import FileVerbs
+from ._get_many import GetManyVerbs
 from ._handles import ClientHandle, ErrorHandle
 from ._library import byref, library, struct
 from ._metrics import MetricsVerbs
@@ -18,6 +19,7 @@ from ._manifest import ManifestVerbs
 from ._objects import ObjectVerbs
 from ._place import count_of, nanoseconds
 from ._sets import SetVerbs
+from ._reads import ReadVerbs
 from ._wait import run
 
 TYPE_CHECKING = False
@@ -202,6 +204,8 @@ class Core:
 class Client(
     Core,
     ObjectVerbs,
+    ReadVerbs,
+    GetManyVerbs,
     FileVerbs,
     ListVerbs,
     ManifestVerbs,
