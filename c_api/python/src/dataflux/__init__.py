@@ -13,12 +13,17 @@ if TYPE_CHECKING:
 # next to nothing.
 _WHERE = {
     "Client": "_client", "client": "_client", "Object": "_object",
+    "Bucket": "_buckets",
+    **dict.fromkeys(("UploadedFile", "DownloadedFile", "CopiedFolder", "RemovedObjects", "Leftover",
+                     "Leftovers"), "_reports"),
     **dict.fromkeys(("Error", "NotFoundError", "AlreadyExistsError", "PermissionDeniedError",
                      "DeadlineError", "InvalidArgumentError", "PreconditionError", "DataLossError",
                      "ResourceExhaustedError", "CancelledError"), "_errors"),
 }
 # Methods of the default client.
-_VERBS = ("stat", "exists", "put", "delete", "copy", "move", "compose", "patch")
+_VERBS = ("stat", "exists", "put", "delete", "copy", "move", "compose", "patch",
+          "bucket", "buckets", "permissions", "upload", "download", "upload_folder",
+          "download_folder", "remove_prefix", "find_leftovers", "remove_leftovers")
 
 
 def __getattr__(name):

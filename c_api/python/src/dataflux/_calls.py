@@ -50,7 +50,7 @@ class Call:
         not keep it."""
         lent, self.lent = self.lent, None
         if isinstance(lent, Lent):
-            lent.let_go()
+            lent.release()
 
 
 def failure(queue, record):

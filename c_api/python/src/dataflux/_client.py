@@ -7,12 +7,15 @@ import os
 from weakref import WeakSet
 
 from . import _abi
+from ._buckets import BucketVerbs
 from ._calls import Call, checked
 from ._errors import PreconditionError
 from ._handles import ClientHandle, ErrorHandle
+from ._leftovers import LeftoverVerbs
 from ._library import byref, library, struct
 from ._objects import ObjectVerbs
 from ._place import count_of, nanoseconds
+from ._transfer import TransferVerbs
 from ._wait import run
 
 _clients = WeakSet()
@@ -56,7 +59,7 @@ class Options:
         return made
 
 
-class Client(ObjectVerbs):
+class Client(ObjectVerbs, BucketVerbs, TransferVerbs, LeftoverVerbs):
     """A client of Google Cloud Storage. One is enough for a process; any number of threads use it.
 
     It is a context manager, and closes what is under way at the end. A forked child has a client of
@@ -122,8 +125,8 @@ class Client(ObjectVerbs):
                 self._opened = made
             return self._opened
 
-    def _run(self, call: Call, **how):
-        return run(self, call, **how)
+    def _run(self, call: Call, progress=None, told=None):
+        return run(self, call)
 
     def close(self) -> None:
         """Ends what is under way, on all threads, with CancelledError. Closing again does nothing."""

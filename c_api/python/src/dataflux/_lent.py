@@ -1,4 +1,4 @@
-"""Memory of the caller's that the library reads while a call is under way."""
+"""Memory of the caller's that the library reads or fills, and new bytes that it fills."""
 
 from __future__ import annotations
 
@@ -10,59 +10,77 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
-    # What has bytes in one piece: bytes, bytearray, memoryview, an array of numpy, pyarrow.Buffer.
+    # What has its bytes in one piece: bytes, bytearray, a memoryview, an array of numpy.
     Bytes = Union[bytes, bytearray, memoryview, Buffer]
 
 
-class _Py_buffer(ctypes.Structure):
+def _function(name, result, *arguments):
+    """A function of Python's own. Not ctypes.pythonapi.NAME, whose argument types all users of that
+    share."""
+    return ctypes.PYFUNCTYPE(result, *arguments)((name, ctypes.pythonapi))
+
+
+_get = _function("PyObject_GetBuffer", ctypes.c_int, ctypes.py_object, ctypes.c_void_p, ctypes.c_int)
+_release = _function("PyBuffer_Release", None, ctypes.c_void_p)
+_new_bytes = _function("PyBytes_FromStringAndSize", ctypes.py_object, ctypes.c_void_p,
+                       ctypes.c_ssize_t)
+_SIMPLE, _WRITABLE = 0, 1
+_PLAIN = (bytes, bytearray)
+
+
+class _View(ctypes.Structure):
+    """Py_buffer."""
+
     _fields_ = [("buf", ctypes.c_void_p), ("obj", ctypes.c_void_p), ("len", ctypes.c_ssize_t),
-                ("itemsize", ctypes.c_ssize_t), ("readonly", ctypes.c_int), ("ndim", ctypes.c_int),
-                ("format", ctypes.c_void_p), ("shape", ctypes.c_void_p),
-                ("strides", ctypes.c_void_p), ("suboffsets", ctypes.c_void_p),
-                ("internal", ctypes.c_void_p)]
-
-
-# With the interpreter's lock, and with Python's exceptions. ctypes' own from_buffer() takes only
-# memory that may be written.
-_get = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_void_p, ctypes.c_int)(
-    ("PyObject_GetBuffer", ctypes.pythonapi))
-_release = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(("PyBuffer_Release", ctypes.pythonapi))
-
-
-def _address(view):
-    """Of a memoryview's bytes, which keeps them there."""
-    got = _Py_buffer()
-    _get(view, ctypes.addressof(got), 0)
-    address = got.buf
-    _release(ctypes.addressof(got))
-    return address
+                ("rest", ctypes.c_void_p * 8)]
 
 
 class Lent:
-    """The bytes of a buffer, in one piece. They stay where they are until let_go(): a bytearray, for
-    one, refuses to change its size (BufferError) until then."""
+    """The bytes of any object that exports them, pinned until release(): a bytearray, for one,
+    refuses to change its size (BufferError) until then.
 
-    __slots__ = ("_view", "address", "size")
+    address, size   of the memory
+    """
 
-    def __init__(self, data, argument="data"):
-        if isinstance(data, str):
+    __slots__ = ("address", "size", "_view")
+
+    def __init__(self, source, argument, writable=False):
+        self._view = None
+        if isinstance(source, str):
             raise TypeError(f"{argument}: bytes are needed, and not a str: .encode() makes them")
+        view = _View()
         try:
-            view = memoryview(data)
+            _get(source, ctypes.addressof(view), _WRITABLE if writable else _SIMPLE)
         except TypeError:
-            raise TypeError(f"{argument}: bytes or another buffer are needed, and not a "
-                            f"{type(data).__name__}") from None
-        except ValueError as why:  # a view that was released, a kind that has no bytes
-            raise ValueError(f"{argument}: {why}") from None
-        if not view.c_contiguous:
-            raise ValueError(f"{argument}: its bytes lie apart in memory, or in another order: copy "
-                             "them into one piece first")
-        if "O" in view.format:
-            raise TypeError(f"{argument}: it holds Python objects, and no bytes")
+            raise TypeError(f"{argument}: a bytes-like object is needed, and not a "
+                            f"{type(source).__name__}") from None
+        except (BufferError, ValueError) as why:
+            what = "that is contiguous and can be written" if writable else "that is contiguous"
+            raise TypeError(f"{argument}: memory {what} is needed: {why}") from None
         self._view = view
-        self.size = view.nbytes
-        self.address = _address(view) if view.nbytes else None
+        self.address = view.buf
+        self.size = view.len
+        if type(source) not in _PLAIN and memoryview(source).format == "O":
+            self.release()
+            raise TypeError(f"{argument}: it holds references to Python objects, and no bytes")
 
-    def let_go(self):
+    def release(self):
         """The memory is the caller's alone again. Again does nothing."""
-        self._view.release()
+        view, self._view = self._view, None
+        if view is not None:
+            _release(ctypes.addressof(view))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.release()
+
+    def __del__(self):
+        if _release is not None:
+            self.release()
+
+
+def new_bytes(size):
+    """Bytes whose content is not set yet: they are filled by the library before anyone sees them."""
+    return _new_bytes(None, size)
