@@ -113,6 +113,16 @@ if TYPE_CHECKING:
     remove_sets = _default.remove_sets
     metrics = _default.metrics
     prometheus = _default.prometheus
+    "Client": "_client", "client": "_client", "Object": "_object",
+    "Bucket": "_buckets",
+    **dict.fromkeys(("UploadedFile", "DownloadedFile", "CopiedFolder", "RemovedObjects", "Leftover",
+                     "Leftovers"), "_reports"),
+    **dict.fromkeys(("Error", "NotFoundError", "AlreadyExistsError", "PermissionDeniedError",
+                     "DeadlineError", "InvalidArgumentError", "PreconditionError", "DataLossError",
+                     "ResourceExhaustedError", "CancelledError"), "_errors"),
+_VERBS = ("stat", "exists", "put", "delete", "copy", "move", "compose", "patch",
+          "bucket", "buckets", "permissions", "upload", "download", "upload_folder",
+          "download_folder", "remove_prefix", "find_leftovers", "remove_leftovers")
 
 
 def __getattr__(name: str) -> object:

@@ -7,11 +7,14 @@ import os
 from weakref import WeakSet
 
 from . import _abi, _events
+from . import _abi
+from ._buckets import BucketVerbs
 from ._calls import Call, checked
 from ._errors import PreconditionError, UnauthenticatedError
 from ._file import FileVerbs
 from ._get_many import GetManyVerbs
 from ._handles import ClientHandle, ErrorHandle
+from ._leftovers import LeftoverVerbs
 from ._library import byref, library, struct
 from ._metrics import MetricsVerbs
 from ._list import ListVerbs
@@ -20,6 +23,7 @@ from ._objects import ObjectVerbs
 from ._place import count_of, nanoseconds
 from ._sets import SetVerbs
 from ._reads import ReadVerbs
+from ._transfer import TransferVerbs
 from ._wait import run
 
 TYPE_CHECKING = False
@@ -92,6 +96,7 @@ class Options:
 
 
 class Core:
+class Client(ObjectVerbs, BucketVerbs, TransferVerbs, LeftoverVerbs):
     """A client of Google Cloud Storage. One is enough for a process; any number of threads use it.
 
     It is a context manager, and closes what is under way at the end. A forked child has a client of
@@ -176,6 +181,8 @@ class Core:
     def _check_open(self):
         if self._closed:
             raise PreconditionError("the client is closed: make another one")
+    def _run(self, call: Call, progress=None, told=None):
+        return run(self, call)
 
     def close(self) -> None:
         """Ends what is under way, on all threads, with CancelledError. Closing again does nothing."""

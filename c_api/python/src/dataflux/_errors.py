@@ -4,7 +4,7 @@ standard library has a name for are of that kind, too, so that a program written
 import errno as _errno
 
 _FIELDS = ("status", "message", "verb", "bucket", "object", "reason", "request_id", "generation",
-           "http_status", "attempts", "retryable", "outcome_unknown", "retry_after")
+           "http_status", "attempts", "retryable", "outcome_unknown", "retry_after", "report")
 
 
 class Error(Exception):
@@ -22,6 +22,7 @@ class Error(Exception):
     retryable        the same call may succeed later without any change
     outcome_unknown  an attempt may have been carried out, whatever the last answer says
     retry_after      seconds that the service asked to wait; 0 = it did not
+    report           of a call for many names: what it has done, with all failures; else None
 
     It is made again of its text alone by programs that carry errors between processes, and pickles
     whole.
@@ -32,6 +33,7 @@ class Error(Exception):
     generation = http_status = attempts = 0
     retryable = outcome_unknown = False
     retry_after = 0.0
+    report = None
     _errno = None
 
     def __init__(self, text="", **fields):
