@@ -186,6 +186,7 @@ class _RawWriter(io.RawIOBase):
     def __init__(self, writer, mode):
         self.writer = writer
         self.mode = mode
+        self.asked_by_text = False
 
     @property
     def name(self):
@@ -198,6 +199,10 @@ class _RawWriter(io.RawIOBase):
     def writable(self):
         self._checkClosed()
         return True
+
+    def seekable(self):
+        self._checkClosed()
+        return self.asked_by_text
 
     def tell(self):
         self._checkClosed()
@@ -340,7 +345,11 @@ class TextFileWriter(io.TextIOWrapper):
     def __init__(self, file: FileWriter, encoding: str | None, errors: str | None,
                  newline: str | None) -> None:
         self._file = file
+        # A TextIOWrapper tells where it is, and begins UTF-16 and UTF-32 with their mark, only where
+        # it finds that it could seek.
+        file.raw.asked_by_text = True
         super().__init__(file, encoding, errors, newline)
+        file.raw.asked_by_text = False
 
     @property
     def url(self) -> str:
@@ -521,10 +530,15 @@ class FileVerbs:
         if known[0] == "x":
             self._refuse_existing(url, how)
         made = FileWriter(self.writer(url, **how), known if not text else known + "b")
-        if text:
-            made = TextFileWriter(made, encoding or "utf-8", errors, newline)
-            made.mode = mode
-        return made
+        if not text:
+            return made
+        try:
+            over = TextFileWriter(made, encoding or "utf-8", errors, newline)
+        except BaseException:
+            abort_quietly(made)
+            raise
+        over.mode = mode
+        return over
 
     def _refuse_existing(self, url, how):
         if how.setdefault("if_generation_match", 0) != 0:
