@@ -11,7 +11,7 @@ from ._errors import AlreadyExistsError, NotFoundError, PermissionDeniedError
 from ._lent import Lent, new_bytes
 from ._place import count_of
 from ._reader import Reader
-from ._writer import Guard, Writer, abort_quietly, left_open, not_committed
+from ._writer import Guard, Writer, abort_quietly, not_committed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -323,13 +323,12 @@ class FileWriter(io.BufferedWriter):
     def _dealloc_warn(self, source):
         # What was put on top of it is collected, and will call close().
         self._let_go = True
-        if not self._writer.forked:
-            left_open(self.url, source)
+        self._writer.left_open(source)
 
     def __del__(self):
         writer = self.__dict__.get("_writer")
-        if writer is not None and not writer.closed and not writer.forked:
-            left_open(writer.url, self)
+        if writer is not None:
+            writer.left_open(self)
             abort_quietly(writer)
 
     def __reduce_ex__(self, protocol):
