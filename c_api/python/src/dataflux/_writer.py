@@ -60,14 +60,6 @@ def not_committed(url, why):
                   RuntimeWarning, stacklevel=3)
 
 
-def left_open(url, source):
-    """Tells that nobody closed it."""
-    import warnings
-
-    warnings.warn(f"{url} was written and never closed: it is discarded", ResourceWarning,
-                  stacklevel=3, source=source)
-
-
 class Writer:
     """An object that is being written, in bounded memory (Client's `upload_memory`).
 
@@ -105,6 +97,7 @@ class Writer:
         self._client = client
         self._position = 0
         self._why = None
+        self._told = False
         self._lock = _thread.allocate_lock()
         self._object = None
         self._process = _wait._process
@@ -191,6 +184,15 @@ class Writer:
             if not whole:
                 self.spoil("a write failed or was interrupted")
 
+    def left_open(self, source):
+        """Tells once that nobody closed it, where this is its process. `source` is what was left."""
+        if not (self._told or self.closed or self.forked):
+            import warnings
+
+            self._told = True
+            warnings.warn(f"{self.url} was written and never closed: it is discarded",
+                          ResourceWarning, stacklevel=3, source=source)
+
     def spoil(self, why):
         """From now on it never commits."""
         if self._state == "open":
@@ -261,8 +263,8 @@ class Writer:
             commit_or_abort(self)
 
     def __del__(self):
-        if self._state in ("open", "broken") and not self.forked:
-            left_open(self.url, self)
+        if not self.closed and not self.forked:
+            self.left_open(self)
             abort_quietly(self)
 
     def __reduce__(self):
@@ -292,9 +294,8 @@ def abort_quietly(writer):
 
 def _at_exit():
     for writer in list(_writers):
-        if not writer.forked and not writer.closed:
-            left_open(writer.url, writer)
-            abort_quietly(writer)
+        writer.left_open(writer)
+        abort_quietly(writer)
 
 
 def _register():
