@@ -13,8 +13,11 @@ from ._file import FileVerbs
 from ._handles import ClientHandle, ErrorHandle
 from ._library import byref, library, struct
 from ._metrics import MetricsVerbs
+from ._list import ListVerbs
+from ._manifest import ManifestVerbs
 from ._objects import ObjectVerbs
 from ._place import count_of, nanoseconds
+from ._sets import SetVerbs
 from ._wait import run
 
 TYPE_CHECKING = False
@@ -200,6 +203,9 @@ class Client(
     Core,
     ObjectVerbs,
     FileVerbs,
+    ListVerbs,
+    ManifestVerbs,
+    SetVerbs,
     MetricsVerbs,
 ):
     __doc__ = Core.__doc__

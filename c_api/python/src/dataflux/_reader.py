@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ._objects import Place
 
 ReaderHandle = handle("reader")
-_take = taker("reader", ReaderHandle)
+take_reader = taker("reader", ReaderHandle)
 
 
 class Reading:
@@ -90,13 +90,16 @@ class Reader:
     def _open(self):
         bucket, name = self._of
         generation, block, cache, limit = self._options
-        options = kind_of("reader_options")(_OPTIONS_SIZE, bucket, name, generation, block, cache,
+        options = kind_of("reader_options")(OPTIONS_SIZE, bucket, name, generation, block, cache,
                                             limit)
         made = self._client._run(Call(
             lambda client, queue, tag, out, err:
-                library.reader_open(client, byref(options), queue, tag, out, err), _take))
+                library.reader_open(client, byref(options), queue, tag, out, err), take_reader))
+        self._opened(made)
+
+    def _opened(self, made):
         self._size = library.reader_size(made)
-        self._options = library.reader_generation(made), block, cache, limit
+        self._options = (library.reader_generation(made), *self._options[1:])
         self._reader = made
         self._process = _wait._process
 
@@ -263,4 +266,4 @@ def _again(kind, client, place, options, size):
     return made
 
 
-_OPTIONS_SIZE = 56
+OPTIONS_SIZE = 56

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ._objects import Place
 
 WriterHandle = handle("writer")
-_take = taker("writer", WriterHandle)
+take_writer = taker("writer", WriterHandle)
 _writers = WeakSet()
 
 
@@ -84,15 +84,8 @@ class Writer:
                  timeout: float | None = None) -> None:
         self._state = "aborted"  # for __del__, where what follows fails
         bucket, name, _ = object_place(url)
-        self._of = bucket, name
-        self._client = client
-        self._position = 0
-        self._why = None
-        self._lock = _thread.allocate_lock()
-        self._object = None
-        self._process = _wait._process
         options = kind_of("writer_options")(
-            _OPTIONS_SIZE, bucket, name, None, None, count_of(size_hint, "size_hint"),
+            OPTIONS_SIZE, bucket, name, None, None, count_of(size_hint, "size_hint"),
             count_of(part_size, "part_size"), nanoseconds(timeout))
         if attributes is not None:
             options.attributes = addressof(attributes)
@@ -102,10 +95,20 @@ class Writer:
                 _CONDITIONS_SIZE, _abi.IF_GENERATION_MATCH, 0,
                 count_of(if_generation_match, "if_generation_match"))
             options.conditions = addressof(conditions)
-        self._writer = client._run(Call(
+        self._open(client, bucket, name, Call(
             lambda client, queue, tag, out, err:
                 library.writer_open(client, byref(options), queue, tag, out, err),
-            _take, (attributes, conditions)))
+            take_writer, (attributes, conditions)))
+
+    def _open(self, client, bucket, name, call):
+        self._of = bucket, name
+        self._client = client
+        self._position = 0
+        self._why = None
+        self._lock = _thread.allocate_lock()
+        self._object = None
+        self._process = _wait._process
+        self._writer = client._run(call)
         self._state = "open"
         _writers.add(self)
 
@@ -209,13 +212,16 @@ class Writer:
             try:
                 self._object = self._client._run(Call(
                     lambda client, queue, tag, out, err:
-                        library.writer_commit(writer, queue, tag, out, err), _committed))
+                        library.writer_commit(writer, queue, tag, out, err), self._committed))
                 end = "committed"
                 return self._object
             finally:
                 self._end(end)
         finally:
             self._lock.release()
+
+    def _committed(self, operation, record):
+        return Object(json_of(operation)["object"])
 
     def abort(self) -> None:
         """Gives up and removes what was sent: what was there before stays. After a commit, and
@@ -284,10 +290,6 @@ def abort_quietly(writer):
         pass
 
 
-def _committed(operation, record):
-    return Object(json_of(operation)["object"])
-
-
 def _at_exit():
     for writer in list(_writers):
         if not writer.forked and not writer.closed:
@@ -302,5 +304,5 @@ def _register():
 
 
 _register()
-_OPTIONS_SIZE = 64
+OPTIONS_SIZE = 64
 _CONDITIONS_SIZE = 48
