@@ -224,15 +224,11 @@ class Client(
     _may_wait = True
 
     def _run(self, call: Call, progress=None, told=None):
-        try:
-            if progress is None or progress is False:
-                return run(self, call)
-            return _run_told(self, call, progress, told)
-        except UnauthenticatedError as error:
-            feed = self._feed
-            if feed is not None and error.__cause__ is None:
-                error.__cause__ = feed.why()
-            raise
+        if self._options.source is not None:
+            return _run_with_tokens(self, call, progress, told)
+        if progress is None or progress is False:
+            return run(self, call)
+        return _run_told(self, call, progress, told)
 
     def __enter__(self) -> Client:
         return self
@@ -245,7 +241,24 @@ def _again(kind, given):
     return kind(**given)
 
 
-def _run_told(client, call, progress, told):
+def _run_with_tokens(client, call, progress, told):
+    handle = client._handle()
+    tokens = client._feed and client._feed.tokens
+    silent = progress is None or progress is False
+    if not tokens:
+        return run(client, call) if silent else _run_told(client, call, progress, told)
+    tokens.again(handle)
+    try:
+        if silent:
+            return run(client, call, tokens.check, 0.25)
+        return _run_told(client, call, progress, told, tokens.check)
+    except UnauthenticatedError as error:
+        if error.__cause__ is None:
+            error.__cause__ = tokens.why
+        raise
+
+
+def _run_told(client, call, progress, told, check=None):
     """Makes a call that the library tells the progress of. The thread that waits for it tells the
     callable, so that what that raises reaches its caller."""
     from . import _progress
@@ -259,8 +272,14 @@ def _run_told(client, call, progress, told):
     if feed is None:
         client._check_open()
     sink = feed.watch(verb, bucket, name)
+
+    def tick():
+        teller.at(sink.done, sink.total)
+        if check is not None:
+            check()
+
     try:
-        value = run(client, call, lambda: teller.at(sink.done, sink.total), _progress.EVERY)
+        value = run(client, call, tick, _progress.EVERY)
         feed.catch_up()
         return value
     finally:

@@ -28,8 +28,10 @@ if TYPE_CHECKING:
     Token = Union[str, Tuple[str, Union[datetime, float, None]]]
     Credentials = Union[str, Callable[[], Token], Refreshable]
 
+_NEVER = float("inf")
 _SCOPE = "https://www.googleapis.com/auth/devstorage.read_write"
 _STALE = 225.0  # seconds before its end from which on the library wants another one
+_GONE = 10.0  # seconds before its end from which on the library does not use it
 _DEFAULT_LIMIT = 60.0  # the library's token_limit
 
 
@@ -146,9 +148,6 @@ class _Refreshed:
         return expiry
 
 
-_NEVER = float("inf")
-
-
 def _request():
     """What google.auth sends requests by."""
     try:
@@ -181,21 +180,47 @@ class Tokens:
         self._ended = _thread.allocate_lock()
         self._ended.acquire()
         self.why = None  # the exception that the newest attempt ended with
+        self._given_up = False
+        self._good_until = 0.0  # time(): of the token that the library has
 
-    def first(self, client):
-        """Raises what tells the caller why there is no token."""
+    def first(self, client, renew=False):
+        """On the caller's thread. Raises what tells him why there is no token."""
         try:
-            token = self._source.get(False)
+            token = self._source.get(renew)
         except Exception as why:
-            # Its text is not ours, and may hold a secret: it is chained, and not repeated.
-            raise UnauthenticatedError("credentials: they gave no token: "
-                                       f"{type(why).__name__}") from why
-        give(client, *token)
+            raise self._none(why) from why
+        self._give(client, *token)
+
+    def check(self):
+        """Raises if attempts for a token were given up, and the library has no good one: it would
+        begin the call's requests again and again, and wait for a token each time."""
+        if self._given_up and time() > self._good_until:
+            raise self._none(self.why) from self.why
+
+    def again(self, client):
+        """Before a call: where attempts were given up, one is made for it, on its thread."""
+        if self._given_up and time() > self._good_until:
+            self.first(client, renew=True)
+
+    @staticmethod
+    def _none(why):
+        # The text of what it raised is not ours, and may hold a secret: it is chained.
+        return UnauthenticatedError("unauthenticated: credentials gave no token "
+                                    f"({type(why).__name__}): see what this was raised from")
+
+    def _give(self, client, token, expires_ns):
+        error = ErrorHandle()
+        checked(library.client_set_token(client, token.encode(), expires_ns, byref(error)), error)
+        self._good_until = (expires_ns / 1e9 or _NEVER) - _GONE
+        self._given_up = False
+        self.why = None
 
     def needed(self, client):
         """A token is needed by the client that the weak reference `client` leads to."""
         with self._lock:
             self._asked = True
+            if time() + _STALE < self._good_until:
+                self._good_until = 0.0  # it does not end yet: the service has refused it
             if self._runs:
                 return
             self._runs = True
@@ -229,19 +254,17 @@ class Tokens:
                 handle = client()
                 if handle is None:
                     return
-                give(handle, *token)
-                self.why = None
+                self._give(handle, *token)
                 return
             except BaseException as why:
                 self.why = why
                 if not self._ended.locked():
                     return
                 log("warning", f"credentials gave no token: {type(why).__name__}", exc_info=why)
-            if monotonic() + delay > until or self._ended.acquire(timeout=delay):
+            if monotonic() + delay > until:
+                self._given_up = True
+                return
+            if self._ended.acquire(timeout=delay):
                 return
             delay = min(2 * delay, 10.0)
 
-
-def give(client, token, expires_ns):
-    error = ErrorHandle()
-    checked(library.client_set_token(client, token.encode(), expires_ns, byref(error)), error)

@@ -148,10 +148,10 @@ class Feed:
         while self.behind() and monotonic() < until:
             sleep(0.0005)
 
-    def why(self):
-        """The exception for which credentials gave no token at last; None."""
-        tokens = self._state.tokens
-        return None if tokens is None else tokens.why
+    @property
+    def tokens(self):
+        """The client's Tokens; None where the library has its own."""
+        return self._state.tokens
 
     def end(self, wait=0.0):
         """Ends the thread, and waits for that so many seconds. Again it does nothing."""
@@ -206,12 +206,13 @@ def log(level, text, event=None, always=False, exc_info=None):
         fields["delay"] = event.get("delay_ns", 0) / 1e9
     if event is not None and event["kind"] == "retry":
         once = (fields["verb"], fields["bucket"])
-        text = f"attempt {fields['attempt']} failed, the next one is in {fields['delay']:.3g} s: {text}"
+        wait = f"in {fields['delay']:.3g} s" if fields["delay"] else "at once"
+        text = f"attempt {fields['attempt']} failed, the next one comes {wait}: {text}"
     else:
         once = text
     if number == 30 and not always:
         if once in _told:
-            number = 20
+            number, exc_info = 20, None
         else:
             if len(_told) >= _MOST_TOLD:
                 _told.clear()

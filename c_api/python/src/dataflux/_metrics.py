@@ -25,9 +25,10 @@ class MetricsVerbs:
     def metrics(self) -> dict[str, Any]:
         """What the client does now and has done.
 
-        Returns: a dict of dicts: "totals" (requests, bytes, retries), "verbs" (times of attempts),
-            "connections", "pacing" by bucket, and "memory". Sizes are bytes; times, whose names end
-            in _ns, are nanoseconds. Counters begin at 0 with the client, and in a forked child.
+        Returns: "totals" (requests, bytes, retries), "connections" and "memory", which are dicts;
+            "verbs" (times of attempts) and "pacing" (by bucket), which are lists of dicts. Sizes are
+            bytes; times, whose names end in _ns, are nanoseconds. Counters begin at 0 with the
+            client, and in a forked child.
 
         Raises: PreconditionError after close().
         """
