@@ -9,6 +9,7 @@ from weakref import WeakSet
 from . import _abi
 from ._calls import Call, checked
 from ._errors import PreconditionError
+from ._file import FileVerbs
 from ._handles import ClientHandle, ErrorHandle
 from ._library import byref, library, struct
 from ._objects import ObjectVerbs
@@ -138,7 +139,7 @@ class Core:
         return f"dataflux.{type(self).__name__}({given})"
 
 
-class Client(Core, ObjectVerbs):
+class Client(Core, ObjectVerbs, FileVerbs):
     __doc__ = Core.__doc__
 
     def _run(self, call: Call, **how):

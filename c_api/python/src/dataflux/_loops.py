@@ -12,7 +12,8 @@ import sys
 from struct import Struct
 
 from . import _wait
-from ._calls import RECORD, RECORD_SIZE, SLAB, STATUS, failure
+from ._abi import RECORD_END
+from ._calls import FLAGS, RECORD, RECORD_SIZE, SLAB, STATUS, TAG, failure
 from ._handles import OperationHandle
 from ._library import Size, byref, library
 from ._wait import new_queue, tags
@@ -59,14 +60,16 @@ class Loop:
                 raise AssertionError(f"dataflux_queue_next: {status}")
         waiting, came = self.waiting, self.came
         for record in iter_unpack(self._views[:number.value * RECORD_SIZE]):
-            tag = record[0]
+            if not record[FLAGS] & RECORD_END:
+                continue  # of a part of a call, whose end is what counts
+            tag = record[TAG]
             if tag in waiting:
                 came[tag] = record
                 self.wake(waiting[tag])
                 del waiting[tag]
             elif tag in self.left:
                 entry = self.left.pop(tag)
-                forget(entry[0], tag, entry[1], record)
+                forget(tag, entry, record)
         number.value = 0
 
     def unread(self):
@@ -87,9 +90,10 @@ class Loop:
             if not operation:  # it was not begun
                 self.waiting.pop(tag, None)
                 client._under_way.pop(tag, None)
+                call.ended()
                 raise
             library.operation_cancel(operation)
-            self.leave(client, tag, operation, call)
+            self.leave(tag, (client, operation, call))
             # Memory that was lent is the caller's again when this ends. A coroutine that is being
             # closed cannot wait: then it is kept.
             if call.lent is not None and not isinstance(why, GeneratorExit):
@@ -97,20 +101,21 @@ class Loop:
             raise
         try:
             if record[STATUS]:
-                raise failure(self.queue, record)
+                return call.failed(failure(self.queue, record))
             return call.value(operation, record)
         finally:
             operation.free()
+            call.ended()
             client._under_way.pop(tag, None)
 
-    def leave(self, client, tag, operation, call):
+    def leave(self, tag, entry):
         """Nobody waits for it any more. Its record may be there already."""
         record = self.came.pop(tag, None)
         if record is None:
-            self.left[tag] = (client, operation, call)
+            self.left[tag] = entry
             self.waiting.pop(tag, None)
         else:
-            forget(client, tag, operation, record)
+            forget(tag, entry, record)
 
     async def ended(self, tag, settled=None):
         """Waits until what nobody waits for has ended."""
@@ -122,7 +127,7 @@ class Loop:
         try:
             await (settled or self.settled)(tag)
         finally:
-            self.leave(entry[0], tag, entry[1], entry[2])
+            self.leave(tag, entry)
 
     async def all_ended(self, client):
         """Waits until all of a client has ended that nobody waits for."""
@@ -138,20 +143,21 @@ class Loop:
             aside(free_all, list(self.left.values()))
 
 
-def forget(client, tag, operation, record):
+def forget(tag, entry, record):
     """Frees what has ended, and what it gave."""
-    client._under_way.pop(tag, None)
+    entry[0]._under_way.pop(tag, None)
     if record[SLAB]:
         library.slabs_release(byref(ctypes.c_uint64(record[SLAB])), 1)
     if record[STATUS]:
-        operation.free()
+        free_all([entry])
     else:  # it may have made something whose end takes requests, such as a writer
-        aside(operation.free)
+        aside(free_all, [entry])
 
 
 def free_all(entries):
-    for client, operation, _ in entries:
+    for _, operation, call in entries:
         operation.free()
+        call.ended()
 
 
 def aside(function, *arguments):
