@@ -139,7 +139,11 @@ class Core:
         return f"dataflux.{type(self).__name__}({given})"
 
 
-class Client(Core, ObjectVerbs, FileVerbs):
+class Client(
+    Core,
+    ObjectVerbs,
+    FileVerbs,
+):
     __doc__ = Core.__doc__
 
     def _run(self, call: Call, **how):
