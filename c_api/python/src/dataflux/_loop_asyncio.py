@@ -63,6 +63,12 @@ class AsyncioLoop(Loop):
             asyncio.get_running_loop().call_soon(self.read)
             raise
 
+    def turn(self):
+        return asyncio.sleep(0)
+
+    def shielded(self, function, limit):
+        return function()  # being cancelled is told once
+
     async def readable(self, fd):
         """Waits until a descriptor is readable."""
         loop = asyncio.get_running_loop()

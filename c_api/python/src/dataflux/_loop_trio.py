@@ -69,6 +69,13 @@ class TrioLoop(Loop):
         with trio.CancelScope(shield=True):
             await self.record(tag)
 
+    def turn(self):
+        return trio.lowlevel.checkpoint()
+
+    async def shielded(self, function, limit):
+        with trio.move_on_after(limit, shield=True):
+            await function()
+
     async def readable(self, fd):
         """Waits until a descriptor is readable."""
         await wait_readable(fd)

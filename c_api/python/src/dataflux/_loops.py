@@ -48,7 +48,8 @@ class Loop:
         self._arguments = (self.queue, self._buffer, RECORD_SIZE, BATCH, 0, byref(self._number))
 
     # Of a framework: wake(who); record(tag), an awaitable that ends when the record came;
-    # settled(tag), the same, which being cancelled does not end; readable(fd).
+    # settled(tag), the same, which being cancelled does not end; readable(fd); turn(), which lets
+    # other tasks run; shielded(function, limit), which a task that is cancelled can await.
 
     def drain(self):
         """Hands out records that are there, at most a batch; the descriptor stays readable as long
@@ -107,6 +108,17 @@ class Loop:
             operation.free()
             call.ended()
             client._under_way.pop(tag, None)
+
+    async def told(self, ask):
+        """Waits for the record that ask(queue, tag) makes come. Cancelled, it is passed over."""
+        tag = next(tags)
+        self.waiting[tag] = None
+        try:
+            ask(self.queue, tag)
+            await self.record(tag)
+        finally:
+            self.waiting.pop(tag, None)
+            self.came.pop(tag, None)
 
     def leave(self, tag, entry):
         """Nobody waits for it any more. Its record may be there already."""

@@ -23,6 +23,14 @@ ReaderHandle = handle("reader")
 _take = taker("reader", ReaderHandle)
 
 
+def opening(bucket, name, generation, block, cache, limit_ns):
+    """The call that opens one: it gives a ReaderHandle."""
+    options = kind_of("reader_options")(_OPTIONS_SIZE, bucket, name, generation, block, cache,
+                                        limit_ns)
+    return Call(lambda client, queue, tag, out, err:
+                library.reader_open(client, byref(options), queue, tag, out, err), _take)
+
+
 class Reading:
     """A read that goes on while nobody waits for it. What it fills is kept until it has ended, also
     at the interpreter's end."""
@@ -66,6 +74,47 @@ class Reading:
             self.free()
 
 
+class Ranges(Lent):
+    """Ranges that are asked for, and memory for each, in columns. made: the new bytes; None where it
+    was given `into`."""
+
+    __slots__ = ("made", "count", "_lent", "_arrays", "_columns")
+
+    def __init__(self, ranges, into):
+        import ctypes
+
+        self._lent = lent = []
+        rows = [(count_of(offset, "ranges"), count_of(size, "ranges")) for offset, size in ranges]
+        self.made = [new_bytes(size) for _, size in rows] if into is None else None
+        try:
+            if into is None:
+                lent += [Lent(memory, "ranges") for memory in self.made]
+            else:
+                lent += [Lent(memory, f"into[{i}]", writable=True)
+                         for i, memory in enumerate(into)]
+                if [each.size for each in lent] != [size for _, size in rows]:
+                    raise ValueError("into: it has not as many buffers as there are ranges, of "
+                                     "their sizes")
+        except BaseException:
+            self.release()
+            raise
+        self.count = count = len(rows)
+        self._arrays = ((ctypes.c_uint64 * count)(*(offset for offset, _ in rows)),
+                        (ctypes.c_uint64 * count)(*(size for _, size in rows)),
+                        (ctypes.c_void_p * count)(*(each.address for each in lent)))
+        self._columns = columns = kind_of("range_columns")()
+        columns.struct_size = ctypes.sizeof(columns)
+        columns.offsets, columns.sizes, columns.into = map(ctypes.addressof, self._arrays)
+
+    def begin(self, reader, queue, tag, out, err):
+        return library.reader_read_ranges(reader, byref(self._columns), self.count, queue, tag, out,
+                                          err)
+
+    def release(self):
+        for each in self._lent:
+            each.release()
+
+
 class Reader:
     """An object that was opened to be read from anywhere, by any number of threads at once.
 
@@ -88,13 +137,7 @@ class Reader:
         self._open()
 
     def _open(self):
-        bucket, name = self._of
-        generation, block, cache, limit = self._options
-        options = kind_of("reader_options")(_OPTIONS_SIZE, bucket, name, generation, block, cache,
-                                            limit)
-        made = self._client._run(Call(
-            lambda client, queue, tag, out, err:
-                library.reader_open(client, byref(options), queue, tag, out, err), _take))
+        made = self._client._run(opening(*self._of, *self._options))
         self._size = library.reader_size(made)
         self._options = library.reader_generation(made), block, cache, limit
         self._reader = made
@@ -202,37 +245,18 @@ class Reader:
             anything is read. The first failure ends the call.
         Threads: any, at once.
         """
-        import ctypes
-
-        rows = [(count_of(offset, "ranges"), count_of(size, "ranges")) for offset, size in ranges]
+        asked = Ranges(ranges, into)
         reader = self._handle()
-        made, lent = [], []
         try:
-            if into is None:
-                made = [new_bytes(size) for _, size in rows]
-                lent = [Lent(memory, "ranges") for memory in made]
-            else:
-                lent = [Lent(memory, f"into[{i}]", writable=True) for i, memory in enumerate(into)]
-                if [each.size for each in lent] != [size for _, size in rows]:
-                    raise ValueError("into: it has not as many buffers as there are ranges, of "
-                                     "their sizes")
-            columns = kind_of("range_columns")()
-            count = len(rows)
-            arrays = ((ctypes.c_uint64 * count)(*(offset for offset, _ in rows)),
-                      (ctypes.c_uint64 * count)(*(size for _, size in rows)),
-                      (ctypes.c_void_p * count)(*(each.address for each in lent)))
-            columns.struct_size = ctypes.sizeof(columns)
-            columns.offsets, columns.sizes, columns.into = map(ctypes.addressof, arrays)
-            reading = Reading(self._client, lambda out, err: library.reader_read_ranges(
-                reader, byref(columns), count, None, 0, out, err), (lent, arrays))
+            reading = Reading(self._client, lambda out, err: asked.begin(reader, None, 0, out, err),
+                              asked)
             try:
                 reading.wait()
             finally:
                 reading.free()
         finally:
-            for each in lent:
-                each.release()
-        return made if into is None else None
+            asked.release()
+        return asked.made
 
     def close(self) -> None:
         """Lets go of it. Reads of other threads that are under way go on. Again it does nothing."""

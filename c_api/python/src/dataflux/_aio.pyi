@@ -1,0 +1,239 @@
+"""Types of AsyncClient, by c_api/python/stubs.py of the sources of Client's verbs."""
+
+from ._async_reader import AsyncReader
+from ._async_writer import AsyncWriter
+from ._lent import Bytes
+from ._object import Object, Place
+from datetime import datetime
+from typing import Iterable, Mapping
+
+
+class AsyncClient:
+    """A client of Google Cloud Storage for programs with an event loop: of asyncio, of uvloop, of
+    trio, and so of anyio. It has Client's methods and their arguments; each gives a coroutine.
+
+        async with dataflux.AsyncClient() as client:
+            known = await client.stat("gs://bucket/name")
+
+    Nothing is begun before the coroutine is awaited, or made a task of. Cancelling the task cancels
+    the call. What was lent memory, such as read_into(), ends when the memory is in use no more,
+    which takes milliseconds; other calls end at once.
+
+    Any number of event loops, on any threads, use one client. The options are those of Client. A
+    pickle carries them, and a forked child has a client of its own.
+    """
+
+    async def stat(self, url: Place, *, fields: Iterable[str] | None = None, generation: int = 0,
+                   if_generation_match: int | None = None, if_generation_not_match: int | None = None,
+                   if_metageneration_match: int | None = None,
+                   if_metageneration_not_match: int | None = None,
+                   timeout: float | None = None) -> Object:
+        """Asks what is known of an object.
+
+        Arguments:
+            url: "gs://bucket/name", (bucket, name), a listing's row or an Object.
+            fields: names of Object's properties; the others are not asked for and are None. None =
+                all; [] = size, generation and crc32c, which come always.
+            generation: of the object; 0 = that of the row, or the live one.
+            if_...: see ObjectVerbs. timeout: seconds.
+
+        Raises: NotFoundError; PreconditionError.
+        """
+
+    async def exists(self, url: Place, *, generation: int = 0, timeout: float | None = None) -> bool:
+        """Whether there is such an object: one request. False where there is no such bucket, too.
+
+        Arguments: as of stat().
+
+        Raises: PermissionDeniedError and others, which do not say whether there is one.
+        """
+
+    async def put(self, url: Place, data: Bytes, *, content_type: str | None = None,
+                  content_encoding: str | None = None, content_disposition: str | None = None,
+                  content_language: str | None = None, cache_control: str | None = None,
+                  storage_class: str | None = None, kms_key_name: str | None = None,
+                  custom_time: datetime | float | None = None, metadata: Mapping[str, str] | None = None,
+                  if_generation_match: int | None = None, if_generation_not_match: int | None = None,
+                  if_metageneration_match: int | None = None,
+                  if_metageneration_not_match: int | None = None,
+                  timeout: float | None = None) -> Object:
+        """Writes an object by one request. It appears whole and compared by its checksum.
+
+        Arguments:
+            url: of the object; one that is there is replaced.
+            data: bytes, or any buffer in one piece, which is read in place, without a copy. It must
+                not be changed until the call has ended. A str is none: encode() it.
+            content_type: such as "image/png"; None = application/octet-stream.
+            content_encoding: of the bytes as they are, such as "gzip".
+            content_disposition, content_language, cache_control: as of HTTP.
+            storage_class, kms_key_name: None = the bucket's.
+            custom_time: a datetime with a time zone, or seconds since 1970.
+            metadata: a dict of str to str.
+            if_...: see ObjectVerbs. timeout: seconds.
+
+        Returns: what is known of the new object.
+        Raises: NotFoundError where there is no such bucket; AlreadyExistsError; PreconditionError.
+        """
+
+    async def delete(self, url: Place, *, missing_ok: bool = False, generation: int = 0,
+                     if_generation_match: int | None = None, if_generation_not_match: int | None = None,
+                     if_metageneration_match: int | None = None,
+                     if_metageneration_not_match: int | None = None,
+                     timeout: float | None = None) -> None:
+        """Removes an object.
+
+        Arguments:
+            url: of the object. A row or an Object removes that generation.
+            missing_ok: no NotFoundError where there is none.
+            generation: which; 0 = that of the row, or the live one. In a bucket with versioning a
+                removal without a generation keeps the object as a noncurrent version.
+            if_...: see ObjectVerbs. timeout: seconds.
+
+        Raises: NotFoundError; PreconditionError.
+        """
+
+    async def copy(self, source: Place, target: Place, *, generation: int = 0,
+                   content_type: str | None = None, content_encoding: str | None = None,
+                   content_disposition: str | None = None, content_language: str | None = None,
+                   cache_control: str | None = None, storage_class: str | None = None,
+                   kms_key_name: str | None = None, custom_time: datetime | float | None = None,
+                   metadata: Mapping[str, str] | None = None, if_generation_match: int | None = None,
+                   if_generation_not_match: int | None = None, if_metageneration_match: int | None = None,
+                   if_metageneration_not_match: int | None = None,
+                   source_if_generation_match: int | None = None,
+                   source_if_generation_not_match: int | None = None,
+                   source_if_metageneration_match: int | None = None,
+                   source_if_metageneration_not_match: int | None = None,
+                   timeout: float | None = None) -> Object:
+        """Copies an object within the service, however large: to another name, bucket, storage class
+        or key.
+
+        Arguments:
+            source: the object; a row or an Object copies that generation.
+            target: what it is to be.
+            generation: of the source; 0 = that of the row, or the live one.
+            content_type, ..., metadata: as of put(). With none of them the copy has the source's;
+                with any it has exactly those. kms_key_name alone does not count.
+            if_...: of the target; source_if_...: of the source; see ObjectVerbs.
+            timeout: seconds.
+
+        Returns: what is known of the copy.
+        Raises: NotFoundError; AlreadyExistsError; PreconditionError.
+        """
+
+    async def move(self, source: Place, target: Place, *, if_generation_match: int | None = None,
+                   if_generation_not_match: int | None = None, if_metageneration_match: int | None = None,
+                   if_metageneration_not_match: int | None = None,
+                   source_if_generation_match: int | None = None,
+                   source_if_generation_not_match: int | None = None,
+                   source_if_metageneration_match: int | None = None,
+                   source_if_metageneration_not_match: int | None = None,
+                   timeout: float | None = None) -> Object:
+        """Renames the live object within its bucket, in one step.
+
+        Arguments:
+            source: the object. A row or an Object stands for source_if_generation_match, too: if
+                that generation is no longer live, nothing is moved.
+            target: its new name, in the same bucket.
+            if_...: of the target; source_if_...: of the source; see ObjectVerbs.
+            timeout: seconds.
+
+        Returns: what is known of the object under its new name.
+        Raises: NotFoundError; AlreadyExistsError; PreconditionError.
+        """
+
+    async def compose(self, sources: Iterable[Place], target: Place, *, content_type: str | None = None,
+                      content_encoding: str | None = None, content_disposition: str | None = None,
+                      content_language: str | None = None, cache_control: str | None = None,
+                      storage_class: str | None = None, kms_key_name: str | None = None,
+                      custom_time: datetime | float | None = None,
+                      metadata: Mapping[str, str] | None = None, if_generation_match: int | None = None,
+                      if_generation_not_match: int | None = None,
+                      if_metageneration_match: int | None = None,
+                      if_metageneration_not_match: int | None = None,
+                      timeout: float | None = None) -> Object:
+        """Puts objects together into one, in their order, within the service. They stay.
+
+        Arguments:
+            sources: 1 to 32 places in the target's bucket; of a row or an Object that generation.
+            target: what they are to be; it may be one of them.
+            content_type, ..., metadata: as of put().
+            if_...: of the target; see ObjectVerbs. timeout: seconds.
+
+        Returns: what is known of the new object, which has no md5_hash.
+        Raises: NotFoundError; AlreadyExistsError; PreconditionError.
+        """
+
+    async def patch(self, url: Place, *, content_type: str | None = None,
+                    content_encoding: str | None = None, content_disposition: str | None = None,
+                    content_language: str | None = None, cache_control: str | None = None,
+                    custom_time: datetime | float | None = None,
+                    metadata: Mapping[str, str | None] | None = None, generation: int = 0,
+                    if_generation_match: int | None = None, if_generation_not_match: int | None = None,
+                    if_metageneration_match: int | None = None,
+                    if_metageneration_not_match: int | None = None,
+                    timeout: float | None = None) -> Object:
+        """Changes what stands beside an object's bytes. Its generation stays, its metageneration does
+        not. storage_class and kms_key_name are changed by copy().
+
+        Arguments:
+            url: of the object; a row or an Object changes that generation.
+            content_type, ..., cache_control: None leaves it as it is, "" removes it.
+            custom_time: as of put(); it can only move forward, and cannot be removed.
+            metadata: names that are not in it stay, and one whose value is None is removed.
+            generation: which; 0 = that of the row, or the live one.
+            if_...: see ObjectVerbs; if_metageneration_match makes it safe to repeat.
+            timeout: seconds.
+
+        Returns: what is known of the object now.
+        Raises: ValueError where nothing is to be changed; NotFoundError; PreconditionError.
+        """
+
+    async def reader(self, url: Place, *, generation: int = 0, block: int = 0, cache: int = 0,
+                     timeout: float | None = None) -> AsyncReader:
+        """Opens an object to be read from anywhere in it. That is one request; each read is more.
+
+            async with await client.reader("gs://bucket/name") as reader:
+                head = await reader.read_at(0, 512)
+
+        Arguments, Raises: as of Client.reader().
+        """
+
+    async def writer(self, url: Place, *, content_type: str | None = None,
+                     content_encoding: str | None = None, content_disposition: str | None = None,
+                     content_language: str | None = None, cache_control: str | None = None,
+                     storage_class: str | None = None, kms_key_name: str | None = None,
+                     custom_time: datetime | float | None = None,
+                     metadata: Mapping[str, str] | None = None,
+                     if_generation_match: int | None = None, size_hint: int = 0,
+                     part_size: int = 0, timeout: float | None = None) -> AsyncWriter:
+        """Opens an object to be written while its bytes are being made.
+
+            async with await client.writer("gs://bucket/name") as writer:
+                await writer.write(b"bytes")
+
+        Arguments, Raises: as of Client.writer().
+        """
+
+    async def aclose(self) -> None:
+        """Ends what is under way, in all event loops, with CancelledError; and waits for the end of
+        calls of this event loop that were cancelled. Closing again does nothing."""
+
+    async def __aenter__(self) -> AsyncClient:
+        ...
+
+    async def __aexit__(self, *_: object) -> None:
+        ...
+
+    def __init__(self, *, endpoint: str | None = None, emulator: bool = False,
+                 anonymous: bool = False, credentials_file: str | None = None,
+                 user_project: str | None = None, quota_project: str | None = None,
+                 user_agent: str | None = None, ca_file: str | None = None, io_threads: int = 0,
+                 max_connections_per_host: int = 0, max_attempts: int = 0,
+                 max_concurrency: int = 0, memory_cap: int = 0, upload_memory: int = 0,
+                 slice: int = 0, connect_timeout: float | None = None,
+                 stall_timeout: float | None = None, token_limit: float | None = None) -> None:
+        ...
+
+    def close(self) -> None:
+        """Ends what is under way, on all threads, with CancelledError. Closing again does nothing."""
