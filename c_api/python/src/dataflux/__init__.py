@@ -12,8 +12,15 @@ _WHERE = {
     "Object": "_object",
     "Emulator": "_emulator", "emulator": "_emulator",
     "FileReader": "_file", "FileWriter": "_file", "TextFileWriter": "_file",
+    "ListStream": "_list",
+    "Listing": "_listing", "Row": "_listing",
+    "Changes": "_manifest", "Manifest": "_manifest", "compare": "_manifest",
     "Reader": "_reader",
     "Writer": "_writer",
+    "CheckpointSet": "_sets", "SetReader": "_sets",
+    "CommittedSet": "_set_reports", "Member": "_set_reports", "RemovedSets": "_set_reports",
+    "SetInfo": "_set_reports", "Sets": "_set_reports",
+    "MemberReader": "_set_members", "MemberWriter": "_set_members",
     "Error": "_errors",
     "NotFoundError": "_errors",
     "AlreadyExistsError": "_errors",
@@ -23,12 +30,17 @@ _WHERE = {
     "PreconditionError": "_errors",
     "DataLossError": "_errors",
     "ResourceExhaustedError": "_errors",
+    "UnauthenticatedError": "_errors",
+    "UnavailableError": "_errors",
     "CancelledError": "_errors",
 }
 # Methods of the default client.
 _VERBS = (
     "stat", "exists", "put", "delete", "copy", "move", "compose", "patch",
     "open", "reader", "writer",
+    "list", "list_batches", "open_manifest", "save_manifest",
+    "checkpoint_set", "latest_set", "list_sets", "keep_last_sets", "remove_sets",
+    "metrics", "prometheus",
 )
 
 TYPE_CHECKING = False
@@ -47,14 +59,28 @@ if TYPE_CHECKING:
         PermissionDeniedError as PermissionDeniedError,
         PreconditionError as PreconditionError,
         ResourceExhaustedError as ResourceExhaustedError,
+        UnauthenticatedError as UnauthenticatedError,
+        UnavailableError as UnavailableError,
     )
     from ._file import (
         FileReader as FileReader,
         FileWriter as FileWriter,
         TextFileWriter as TextFileWriter,
     )
+    from ._list import ListStream as ListStream
+    from ._listing import Listing as Listing, Row as Row
+    from ._manifest import Changes as Changes, Manifest as Manifest, compare as compare
     from ._object import Object as Object
     from ._reader import Reader as Reader
+    from ._set_members import MemberReader as MemberReader, MemberWriter as MemberWriter
+    from ._set_reports import (
+        CommittedSet as CommittedSet,
+        Member as Member,
+        RemovedSets as RemovedSets,
+        SetInfo as SetInfo,
+        Sets as Sets,
+    )
+    from ._sets import CheckpointSet as CheckpointSet, SetReader as SetReader
     from ._writer import Writer as Writer
 
     _default: Client
@@ -69,6 +95,17 @@ if TYPE_CHECKING:
     open = _default.open
     reader = _default.reader
     writer = _default.writer
+    list = _default.list
+    list_batches = _default.list_batches
+    open_manifest = _default.open_manifest
+    save_manifest = _default.save_manifest
+    checkpoint_set = _default.checkpoint_set
+    latest_set = _default.latest_set
+    list_sets = _default.list_sets
+    keep_last_sets = _default.keep_last_sets
+    remove_sets = _default.remove_sets
+    metrics = _default.metrics
+    prometheus = _default.prometheus
 
 
 def __getattr__(name: str) -> object:

@@ -8,6 +8,7 @@ from ._handles import ErrorHandle
 from ._lent import Lent
 from ._library import Size, byref, library
 from ._loops import aside, current
+from ._place import object_place
 from ._writer import Writing, aborting, committing, left_open, opening
 
 TYPE_CHECKING = False
@@ -34,7 +35,8 @@ class AsyncWriter(Writing):
     """
 
     def __init__(self, client: AsyncClient, url: Place) -> None:
-        super().__init__(client, url)
+        bucket, name, _ = object_place(url)
+        self._of_client(client, bucket, name)
         self._busy = False
 
     async def _open(self, attributes, if_generation_match, size_hint, part_size, timeout):
@@ -106,7 +108,7 @@ class AsyncWriter(Writing):
         self._enter()
         end = "aborted"  # it is over, whatever comes of it
         try:
-            self._object = await self._client._run(committing(self._writer))
+            self._object = await self._client._run(committing(self._writer, self._committed))
             end = "committed"
             return self._object
         finally:

@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from ._objects import Place
 
 ReaderHandle = handle("reader")
-_take = taker("reader", ReaderHandle)
+take_reader = taker("reader", ReaderHandle)
 
 
 def opening(bucket, name, generation, block, cache, limit_ns):
     """The call that opens one: it gives a ReaderHandle."""
-    options = kind_of("reader_options")(_OPTIONS_SIZE, bucket, name, generation, block, cache,
+    options = kind_of("reader_options")(OPTIONS_SIZE, bucket, name, generation, block, cache,
                                         limit_ns)
     return Call(lambda client, queue, tag, out, err:
-                library.reader_open(client, byref(options), queue, tag, out, err), _take)
+                library.reader_open(client, byref(options), queue, tag, out, err), take_reader)
 
 
 class Reading:
@@ -137,9 +137,11 @@ class Reader:
         self._open()
 
     def _open(self):
-        made = self._client._run(opening(*self._of, *self._options))
+        self._opened(self._client._run(opening(*self._of, *self._options)))
+
+    def _opened(self, made):
         self._size = library.reader_size(made)
-        self._options = library.reader_generation(made), block, cache, limit
+        self._options = (library.reader_generation(made), *self._options[1:])
         self._reader = made
         self._process = _wait._process
 
@@ -287,4 +289,4 @@ def _again(kind, client, place, options, size):
     return made
 
 
-_OPTIONS_SIZE = 56
+OPTIONS_SIZE = 56

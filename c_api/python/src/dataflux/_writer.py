@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from ._objects import Place
 
 WriterHandle = handle("writer")
-_take = taker("writer", WriterHandle)
+take_writer = taker("writer", WriterHandle)
 _writers = WeakSet()
 
 
 def opening(bucket, name, attributes, if_generation_match, size_hint, part_size, timeout):
     """The call that opens one: it gives a WriterHandle."""
     options = kind_of("writer_options")(
-        _OPTIONS_SIZE, bucket, name, None, None, count_of(size_hint, "size_hint"),
+        OPTIONS_SIZE, bucket, name, None, None, count_of(size_hint, "size_hint"),
         count_of(part_size, "part_size"), nanoseconds(timeout))
     if attributes is not None:
         options.attributes = addressof(attributes)
@@ -42,13 +42,13 @@ def opening(bucket, name, attributes, if_generation_match, size_hint, part_size,
         options.conditions = addressof(conditions)
     return Call(lambda client, queue, tag, out, err:
                 library.writer_open(client, byref(options), queue, tag, out, err),
-                _take, (attributes, conditions))
+                take_writer, (attributes, conditions))
 
 
-def committing(writer):
-    """The call that commits; it gives the Object."""
+def committing(writer, finish):
+    """The call that commits."""
     return Call(lambda client, queue, tag, out, err:
-                library.writer_commit(writer, queue, tag, out, err), _committed)
+                library.writer_commit(writer, queue, tag, out, err), finish)
 
 
 def aborting(writer):
@@ -106,8 +106,7 @@ class Writing:
 
     _state = "opening"
 
-    def __init__(self, client, url):
-        bucket, name, _ = object_place(url)
+    def _of_client(self, client, bucket, name):
         self._of = bucket, name
         self._client = client
         self._position = 0
@@ -153,6 +152,9 @@ class Writing:
         if self._state == "broken":
             raise PreconditionError(f"{self.url}: {self._why}, so it cannot be committed")
 
+    def _committed(self, operation, record):
+        return Object(json_of(operation)["object"])
+
     def spoil(self, why):
         """From now on it never commits."""
         if self._state == "open":
@@ -184,10 +186,14 @@ class Writer(Writing):
     def __init__(self, client: Client, url: Place, *, attributes: object = None,
                  if_generation_match: int | None = None, size_hint: int = 0, part_size: int = 0,
                  timeout: float | None = None) -> None:
-        super().__init__(client, url)
+        bucket, name, _ = object_place(url)
+        self._open(client, bucket, name, opening(bucket, name, attributes, if_generation_match,
+                                                 size_hint, part_size, timeout))
+
+    def _open(self, client, bucket, name, call):
+        self._of_client(client, bucket, name)
         self._lock = _thread.allocate_lock()
-        self._writer = client._run(opening(*self._of, attributes, if_generation_match, size_hint,
-                                           part_size, timeout))
+        self._writer = client._run(call)
         self._state = "open"
         _writers.add(self)
 
@@ -245,7 +251,7 @@ class Writer(Writing):
         try:
             end = "aborted"  # it is over, whatever comes of it
             try:
-                self._object = self._client._run(committing(self._writer))
+                self._object = self._client._run(committing(self._writer, self._committed))
                 end = "committed"
                 return self._object
             finally:
@@ -306,10 +312,6 @@ def abort_quietly(writer):
         pass
 
 
-def _committed(operation, record):
-    return Object(json_of(operation)["object"])
-
-
 def _at_exit():
     for writer in list(_writers):
         if not writer.forked and not writer.closed:
@@ -324,5 +326,5 @@ def _register():
 
 
 _register()
-_OPTIONS_SIZE = 64
+OPTIONS_SIZE = 64
 _CONDITIONS_SIZE = 48
