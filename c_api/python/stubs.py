@@ -55,12 +55,12 @@ class Module:
 
 
 def is_one_call(function):
-    """It ends in `return self._run(...)`, and calls that nowhere else."""
-    last = function.body[-1]
-    runs = [node for node in ast.walk(function) if isinstance(node, ast.Attribute)
-            and node.attr == "_run" and isinstance(node.value, ast.Name) and node.value.id == "self"]
-    return (len(runs) == 1 and isinstance(last, ast.Return) and isinstance(last.value, ast.Call)
-            and last.value.func is runs[0])
+    """It ends in `return self._run(...)`, or in several of them, and calls that nowhere else."""
+    runs = {node for node in ast.walk(function) if isinstance(node, ast.Attribute)
+            and node.attr == "_run" and isinstance(node.value, ast.Name) and node.value.id == "self"}
+    given = {node.value.func for node in ast.walk(function)
+             if isinstance(node, ast.Return) and isinstance(node.value, ast.Call)}
+    return bool(runs) and runs <= given
 
 
 def is_overload(function):
@@ -106,11 +106,26 @@ def of_async():
     return found
 
 
+def named(kind):
+    """Verbs of which AsyncClient says itself: "plain", they are the same for both clients since they
+    do not wait; "refused", it has none."""
+    found = []
+    for node in Module("_aio").of_class("AsyncClient").body:
+        if isinstance(node, ast.Assign):
+            name = node.targets[0].id
+            if kind == "plain" and name == "_plain":
+                found += ast.literal_eval(node.value)
+            elif kind == "refused" and isinstance(node.value, ast.Call) and \
+                    node.value.func.id == "_Blocking":
+                found.append(name)
+    return found
+
+
 def left_out():
     """Verbs of Client that AsyncClient has no form of."""
-    own = of_async()
-    return sorted(name for _, name, functions in verbs()
-                  if not is_one_call(functions[-1]) and name not in own)
+    own, plain, refused = of_async(), named("plain"), named("refused")
+    return sorted(name for _, name, functions in verbs() if name not in own and name not in plain
+                  and (name in refused or not is_one_call(functions[-1])))
 
 
 class Needed:
@@ -172,14 +187,14 @@ def declared(module, function, awaited):
 
 def text():
     needed, parts = Needed(), []
-    own = of_async()
+    own, plain, without = of_async(), named("plain"), left_out()
     for module, name, functions in verbs():
-        if name in own or not is_one_call(functions[-1]):
+        if name in own or name in without:
             continue
         shown = [f for f in functions if is_overload(f)] or functions
         for function in shown:
             needed.names_of(module, function)
-            parts.append(declared(module, function, awaited=True))
+            parts.append(declared(module, function, awaited=name not in plain))
     for module, function in own.values():
         needed.names_of(module, function)
         parts.append(declared(module, function, awaited=False))

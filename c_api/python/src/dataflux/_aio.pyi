@@ -1,11 +1,18 @@
 """Types of AsyncClient, by c_api/python/stubs.py of the sources of Client's verbs."""
 
+from ._async_list import AsyncListStream
 from ._async_reader import AsyncReader
 from ._async_writer import AsyncWriter
+from ._credentials import Credentials
 from ._lent import Bytes
+from ._listing import Listing
+from ._manifest import Target
 from ._object import Object, Place
+from ._progress import Progress
+from ._set_reports import RemovedSets, Sets
 from datetime import datetime
-from typing import Iterable, Mapping
+import os
+from typing import Any, Iterable, Mapping
 
 
 class AsyncClient:
@@ -189,6 +196,94 @@ class AsyncClient:
         Raises: ValueError where nothing is to be changed; NotFoundError; PreconditionError.
         """
 
+    async def list(self, url: str | tuple[str, str], *, start: str | None = None, end: str | None = None,
+                   delimiter: str | None = None, glob: str | None = None, suffix: str | None = None,
+                   regex: str | None = None, min_size: int = 0, max_size: int | None = None,
+                   directories: bool = False, composites: bool = False, versions: bool = False,
+                   parallelism: int = 0, max_calls: int = 0, memory_cap: int = 0,
+                   on_error: str = "raise", timeout: float | None = None,
+                   progress: Progress = None) -> Listing:
+        """Lists objects, by many calls at a time. What it gives is proved complete, or it fails.
+
+        Arguments:
+            url: "gs://bucket/prefix", "gs://bucket", or (bucket, prefix).
+            start, end: names from `start` on, and before `end`.
+            delimiter: names that have it after the prefix are folded into `prefixes`; usually "/".
+            glob: the service's pattern of the whole name, such as "data/**.tar".
+            suffix: of the name. Like what follows, it is checked here, of all names that come.
+            regex: an ECMAScript pattern that is found somewhere in the name.
+            min_size, max_size: bytes; both are within. None = no bound.
+            directories: objects of no bytes whose names end in "/" are listed, too.
+            composites: this library's temporary objects are listed, too.
+            versions: all generations, and not the live ones alone.
+            parallelism: calls in flight; 0 = found by measuring.
+            max_calls: most calls of the service; 0 = no bound.
+            memory_cap: bytes of all rows; 0 = no bound.
+            on_error: "raise", or "omit": ranges of names that cannot be listed are left out, and
+                summary["missing"] says which.
+            timeout: seconds for all of it; None = no limit.
+            progress: True for a bar, or a callable: see Progress. It counts entries.
+
+        Raises: NotFoundError for a bucket that is not there; InvalidArgumentError for a regex or a
+        glob that is none; ResourceExhaustedError at `max_calls` or `memory_cap`; TypeError and
+        ValueError for a bad argument before any request.
+        """
+
+    async def save_manifest(self, listing: Listing, target: Target, *,
+                            timeout: float | None = None) -> Object | None:
+        """Saves a listing, so that other processes open it instead of listing again. It is there
+        whole or not at all, and replaces what was there.
+
+        Arguments:
+            listing: a whole one, by list() without a delimiter, by a manifest's rows() or refresh().
+            target: "gs://bucket/name" or (bucket, name) for an object; any other str, or a path, for
+                a file.
+            timeout: seconds for an object's requests; None = no limit.
+
+        Returns: what is known of the object; None for a file.
+
+        Raises: ValueError for a slice, a filtered listing, one with a delimiter, or one of which
+        something is missing; Error for what fails in the service or the file system.
+        """
+
+    async def list_sets(self, url: Place, *, timeout: float | None = None) -> Sets:
+        """The sets below a prefix, which may be a whole bucket."""
+
+    async def keep_last_sets(self, url: Place, count: int, *,
+                             remove_unfinished_older_than: float | None = None,
+                             timeout: float | None = None) -> RemovedSets:
+        """Removes the oldest complete sets below a prefix, by the time of their commits. Killed at
+        any moment, it leaves a set whole or no set.
+
+        Arguments:
+            url: "gs://bucket/prefix"; the prefix is not empty.
+            count: complete sets that stay, the newest.
+            remove_unfinished_older_than: seconds: unfinished sets for which nothing was written for
+                longer go, too; more than a save takes. None = they stay.
+            timeout: seconds for the whole call; None = no limit.
+        """
+
+    async def remove_sets(self, url: Place, *, timeout: float | None = None) -> RemovedSets:
+        """Removes all that lies below a prefix, which is not empty, last objects first. What could
+        not be removed is among the `failures`."""
+
+    def metrics(self) -> dict[str, Any]:
+        """What the client does now and has done.
+
+        Returns: a dict of dicts: "totals" (requests, bytes, retries), "verbs" (times of attempts),
+            "connections", "pacing" by bucket, and "memory". Sizes are bytes; times, whose names end
+            in _ns, are nanoseconds. Counters begin at 0 with the client, and in a forked child.
+
+        Raises: PreconditionError after close().
+        """
+
+    def prometheus(self) -> str:
+        """The same in Prometheus' text format, version 0.0.4, for an endpoint that it asks. Names
+        begin with "dataflux_", times are seconds.
+
+        Raises: PreconditionError after close().
+        """
+
     async def reader(self, url: Place, *, generation: int = 0, block: int = 0, cache: int = 0,
                      timeout: float | None = None) -> AsyncReader:
         """Opens an object to be read from anywhere in it. That is one request; each read is more.
@@ -215,6 +310,21 @@ class AsyncClient:
         Arguments, Raises: as of Client.writer().
         """
 
+    def list_batches(self, url: str | tuple[str, str], *, start: str | None = None,
+                     end: str | None = None, delimiter: str | None = None, glob: str | None = None,
+                     suffix: str | None = None, regex: str | None = None, min_size: int = 0,
+                     max_size: int | None = None, directories: bool = False,
+                     composites: bool = False, versions: bool = False, parallelism: int = 0,
+                     max_calls: int = 0, memory_cap: int = 0, on_error: str = "raise",
+                     timeout: float | None = None, in_order: bool = False) -> AsyncListStream:
+        """Lists objects batch by batch, each a Listing, while later ones are under way.
+
+            async for batch in client.list_batches("gs://bucket/prefix"):
+                ...
+
+        Arguments, Raises: as of Client.list_batches(). It begins at once.
+        """
+
     async def aclose(self) -> None:
         """Ends what is under way, in all event loops, with CancelledError; and waits for the end of
         calls of this event loop that were cancelled. Closing again does nothing."""
@@ -226,7 +336,8 @@ class AsyncClient:
         ...
 
     def __init__(self, *, endpoint: str | None = None, emulator: bool = False,
-                 anonymous: bool = False, credentials_file: str | None = None,
+                 anonymous: bool = False, credentials: Credentials | None = None,
+                 credentials_file: str | os.PathLike[str] | None = None,
                  user_project: str | None = None, quota_project: str | None = None,
                  user_agent: str | None = None, ca_file: str | None = None, io_threads: int = 0,
                  max_connections_per_host: int = 0, max_attempts: int = 0,

@@ -218,9 +218,7 @@ class Client(
                 return run(self, call)
             return _run_told(self, call, progress, told)
         except UnauthenticatedError as error:
-            feed = self._feed
-            if feed is not None and error.__cause__ is None:
-                error.__cause__ = feed.why()
+            explain(self, error)
             raise
 
     def __enter__(self) -> Client:
@@ -234,27 +232,47 @@ def _again(kind, given):
     return kind(**given)
 
 
-def _run_told(client, call, progress, told):
-    """Makes a call that the library tells the progress of. The thread that waits for it tells the
-    callable, so that what that raises reaches its caller."""
-    from . import _progress
+class Telling:
+    """Progress of a call that the library tells by events. Whoever waits for the call tells the
+    callable, so that what that raises reaches its caller. End it in a `finally`."""
 
-    verb, bucket, name = (part.decode("utf-8", "replace") if isinstance(part, bytes) else part or ""
-                          for part in told)
-    teller = _progress.of(progress, f"{verb} gs://{bucket}/{name}",
-                          "objects" if verb in ("listing", "remove") else "B")
-    client._handle()
-    feed = client._feed
-    if feed is None:
-        client._check_open()
-    sink = feed.watch(verb, bucket, name)
+    def __init__(self, client, progress, told):
+        from . import _progress
+
+        verb, bucket, name = (part.decode("utf-8", "replace") if isinstance(part, bytes)
+                              else part or "" for part in told)
+        self._teller = _progress.of(progress, f"{verb} gs://{bucket}/{name}",
+                                    "objects" if verb in ("listing", "remove") else "B")
+        client._handle()
+        self.feed = client._feed
+        if self.feed is None:
+            client._check_open()
+        self._sink = self.feed.watch(verb, bucket, name)
+        self.every = _progress.EVERY
+
+    def tick(self):
+        self._teller.at(self._sink.done, self._sink.total)
+
+    def end(self):
+        self.feed.forget(self._sink)
+        self._teller.end(self._sink.done, self._sink.total)
+
+
+def _run_told(client, call, progress, told):
+    telling = Telling(client, progress, told)
     try:
-        value = run(client, call, lambda: teller.at(sink.done, sink.total), _progress.EVERY)
-        feed.catch_up()
+        value = run(client, call, telling.tick, telling.every)
+        telling.feed.catch_up()
         return value
     finally:
-        feed.forget(sink)
-        teller.end(sink.done, sink.total)
+        telling.end()
+
+
+def explain(client, error):
+    """Says why there is no token, in an error that came of it."""
+    feed = client._feed
+    if feed is not None and error.__cause__ is None:
+        error.__cause__ = feed.why()
 
 
 def _in_child():

@@ -63,8 +63,13 @@ class AsyncioLoop(Loop):
             asyncio.get_running_loop().call_soon(self.read)
             raise
 
-    def turn(self):
-        return asyncio.sleep(0)
+    async def within(self, tag, seconds):
+        if tag not in self.came:
+            await asyncio.wait([self.record(tag)], timeout=seconds)
+        return tag in self.came
+
+    def turn(self, seconds=0):
+        return asyncio.sleep(seconds)
 
     def shielded(self, function, limit):
         return function()  # being cancelled is told once

@@ -69,8 +69,13 @@ class TrioLoop(Loop):
         with trio.CancelScope(shield=True):
             await self.record(tag)
 
-    def turn(self):
-        return trio.lowlevel.checkpoint()
+    async def within(self, tag, seconds):
+        with trio.move_on_after(seconds):
+            await self.record(tag)
+        return tag in self.came
+
+    def turn(self, seconds=0):
+        return trio.sleep(seconds)
 
     async def shielded(self, function, limit):
         with trio.move_on_after(limit, shield=True):

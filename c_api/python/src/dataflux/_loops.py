@@ -48,8 +48,9 @@ class Loop:
         self._arguments = (self.queue, self._buffer, RECORD_SIZE, BATCH, 0, byref(self._number))
 
     # Of a framework: wake(who); record(tag), an awaitable that ends when the record came;
-    # settled(tag), the same, which being cancelled does not end; readable(fd); turn(), which lets
-    # other tasks run; shielded(function, limit), which a task that is cancelled can await.
+    # within(tag, seconds), whether it came in that time;
+    # settled(tag), the same, which being cancelled does not end; readable(fd); turn(seconds), which
+    # lets other tasks run; shielded(function, limit), which a task that is cancelled can await.
 
     def drain(self):
         """Hands out records that are there, at most a batch; the descriptor stays readable as long
@@ -77,15 +78,19 @@ class Loop:
         """Records were taken from the queue, and not yet gone through: an exception came between."""
         return self._number.value != 0
 
-    async def run(self, client, call):
-        """Makes a call and gives its value."""
+    async def run(self, client, call, telling=None):
+        """Makes a call and gives its value; meanwhile telling.tick() is called every so often."""
         tag = next(tags)
         operation = OperationHandle()
         self.waiting[tag] = None
         client._under_way[tag] = (operation, call)
         try:
             call.start(client._handle(), self.queue, tag, operation)
-            await self.record(tag)
+            if telling is None:
+                await self.record(tag)
+            else:
+                while not await self.within(tag, telling.every):
+                    telling.tick()
             record = self.came.pop(tag)
         except BaseException as why:
             if not operation:  # it was not begun
