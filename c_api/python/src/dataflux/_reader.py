@@ -24,6 +24,14 @@ ReaderHandle = handle("reader")
 take_reader = taker("reader", ReaderHandle)
 
 
+def opening(bucket, name, generation, block, cache, limit_ns):
+    """The call that opens one: it gives a ReaderHandle."""
+    options = kind_of("reader_options")(OPTIONS_SIZE, bucket, name, generation, block, cache,
+                                        limit_ns)
+    return Call(lambda client, queue, tag, out, err:
+                library.reader_open(client, byref(options), queue, tag, out, err), take_reader)
+
+
 class Reading:
     """A read that goes on while nobody waits for it. What it fills is kept until it has ended, also
     at the interpreter's end."""
@@ -89,14 +97,7 @@ class Reader:
         self._open()
 
     def _open(self):
-        bucket, name = self._of
-        generation, block, cache, limit = self._options
-        options = kind_of("reader_options")(OPTIONS_SIZE, bucket, name, generation, block, cache,
-                                            limit)
-        made = self._client._run(Call(
-            lambda client, queue, tag, out, err:
-                library.reader_open(client, byref(options), queue, tag, out, err), take_reader))
-        self._opened(made)
+        self._opened(self._client._run(opening(*self._of, *self._options)))
 
     def _opened(self, made):
         self._size = library.reader_size(made)
@@ -206,8 +207,7 @@ class Reader:
             anything is read. The first failure ends the call.
         Threads: any, at once.
         """
-        reader = self._handle()
-        return self._client._run(Ranges(ranges, into).read(reader))
+        return self._client._run(Ranges(ranges, into).read(self._handle()))
 
     def close(self) -> None:
         """Lets go of it. Reads of other threads that are under way go on. Again it does nothing."""
