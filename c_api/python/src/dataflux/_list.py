@@ -222,8 +222,6 @@ class ListVerbs:
                     library.list(client, byref(options), queue, tag, out, err),
                     lambda operation, record:
                     Listing(Table(_take_listing(operation, record), bucket)))
-        if progress is None:
-            return self._run(call)
         return self._run(call, progress=progress, told=("listing", bucket, prefix))
 
     def list_batches(self, url: str | tuple[str, str], *, start: str | None = None,

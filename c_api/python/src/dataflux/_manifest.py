@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from ._client import Client
     from ._objects import Object, Place
+    from ._progress import Progress
 
     Target = Union[Place, os.PathLike[str]]
 
@@ -229,13 +230,15 @@ class Manifest:
                 library.manifest_rows(client, self._handle, first, number, queue, tag, out, err),
             lambda operation, record: Listing(Table(_take_listing(operation, record), self.bucket))))
 
-    def refresh(self, *, parallelism: int = 0, timeout: float | None = None) -> Changes:
+    def refresh(self, *, parallelism: int = 0, timeout: float | None = None,
+                progress: Progress = None) -> Changes:
         """Lists again what the manifest lists, and compares. The manifest stays as it is: save
         `changes.listing` for a new one.
 
         Arguments:
             parallelism: calls in flight; 0 = found by measuring.
             timeout: seconds for all of it; None = no limit.
+            progress: True for a bar, or a callable: see Progress. It counts entries.
         """
         if count_of(parallelism, "parallelism") >= 2**32:
             raise ValueError(f"parallelism: {parallelism} is out of range: less than 2**32")
@@ -249,7 +252,8 @@ class Manifest:
             lambda client, queue, tag, out, err:
                 library.manifest_refresh(client, self._handle, byref(options), queue, tag, out, err),
             lambda operation, record:
-                Changes(_take_changes(operation, record), before, self.bucket)))
+                Changes(_take_changes(operation, record), before, self.bucket)),
+            progress=progress, told=("listing", self.bucket, self.prefix))
 
     def __repr__(self) -> str:
         return (f"<dataflux.Manifest of gs://{self.bucket}/{self.prefix}: {len(self)} objects, "
