@@ -30,6 +30,8 @@ _WHERE = {
     "PreconditionError": "_errors",
     "DataLossError": "_errors",
     "ResourceExhaustedError": "_errors",
+    "UnauthenticatedError": "_errors",
+    "UnavailableError": "_errors",
     "CancelledError": "_errors",
 }
 # Methods of the default client.
@@ -38,6 +40,7 @@ _VERBS = (
     "open", "reader", "writer",
     "list", "list_batches", "open_manifest", "save_manifest",
     "checkpoint_set", "latest_set", "list_sets", "keep_last_sets", "remove_sets",
+    "metrics", "prometheus",
 )
 
 TYPE_CHECKING = False
@@ -56,6 +59,8 @@ if TYPE_CHECKING:
         PermissionDeniedError as PermissionDeniedError,
         PreconditionError as PreconditionError,
         ResourceExhaustedError as ResourceExhaustedError,
+        UnauthenticatedError as UnauthenticatedError,
+        UnavailableError as UnavailableError,
     )
     from ._file import (
         FileReader as FileReader,
@@ -99,6 +104,8 @@ if TYPE_CHECKING:
     list_sets = _default.list_sets
     keep_last_sets = _default.keep_last_sets
     remove_sets = _default.remove_sets
+    metrics = _default.metrics
+    prometheus = _default.prometheus
 
 
 def __getattr__(name: str) -> object:

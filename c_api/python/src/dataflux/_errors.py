@@ -85,6 +85,11 @@ class PermissionDeniedError(Error, PermissionError):
     _errno = _errno.EACCES
 
 
+class UnauthenticatedError(PermissionDeniedError):
+    """There are no credentials, or the service refuses them."""
+    status = "unauthenticated"
+
+
 class DeadlineError(Error, TimeoutError):
     """The call's `timeout` has passed."""
     status = "deadline_exceeded"
@@ -111,15 +116,22 @@ class ResourceExhaustedError(Error):
     status = "resource_exhausted"
 
 
+class UnavailableError(Error, ConnectionError):
+    """The network, or the service, cannot serve now. The library has tried as often as it may."""
+    status = "unavailable"
+    _errno = _errno.EIO
+
+
 class CancelledError(Error):
-    """The call was cancelled, or its client closed."""
+    """The call was cancelled, or its client closed. It is none of asyncio's, which means that the
+    caller's own task is to end."""
     status = "cancelled"
 
 
 KINDS = {kind.status: kind for kind in (
     NotFoundError, AlreadyExistsError, PermissionDeniedError, DeadlineError, InvalidArgumentError,
-    PreconditionError, DataLossError, ResourceExhaustedError, CancelledError)}
-KINDS["unauthenticated"] = PermissionDeniedError
+    UnauthenticatedError, UnavailableError, PreconditionError, DataLossError,
+    ResourceExhaustedError, CancelledError)}
 
 
 def of_status(status, text, **fields):
