@@ -19,7 +19,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Dict, Iterator, Tuple, Union
 
-    from ._client import Client
     from ._objects import Object, Place
     from ._progress import Progress
 
@@ -75,7 +74,7 @@ def _rows_now(client, manifest):
         operation.free()
 
 
-class Pairs(Sequence):
+class Pairs(Sequence["Tuple[Row, Row]"]):
     """What has changed: a sequence of pairs, the row before and the row after.
 
     before, after   the rows of each, as listings
@@ -134,7 +133,7 @@ class Changes:
     unchanged_count: int
     listing: Listing
 
-    def __init__(self, changes: ChangesHandle, before: Any, bucket: str) -> None:
+    def __init__(self, changes: Any, before: Any, bucket: str) -> None:
         """`before()` gives the earlier listing; it is not asked where nothing of it is needed."""
         raw, later, error = kind_of("changed_rows")(), ListingHandle(), ErrorHandle()
         import ctypes
@@ -184,7 +183,7 @@ class Manifest:
 
     __slots__ = ("_client", "_handle", "_json", "__weakref__")
 
-    def __init__(self, client: Client, handle: ManifestHandle) -> None:
+    def __init__(self, client: Any, handle: Any) -> None:
         self._client = client
         self._handle = handle
         import ctypes
