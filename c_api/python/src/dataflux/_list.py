@@ -10,8 +10,8 @@ from ._columns import ListingHandle, Table
 from ._errors import Error, PreconditionError
 from ._handles import ErrorHandle, handle
 from ._library import Pointer, Size, byref, library, struct
-from ._listing import Listing
-from ._place import _checked, count_of, nanoseconds, prefix_place
+from ._listing import Listing, text_of
+from ._place import count_of, nanoseconds, prefix_place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,20 +23,13 @@ ListerHandle = handle("lister")
 _take_listing = taker("listing", ListingHandle)
 
 
-def _text(value, argument):
-    if value is None:
-        return None
-    if not isinstance(value, str):
-        raise TypeError(f"{argument}: a str is needed, and not a {type(value).__name__}")
-    return _checked(value, argument)
-
-
 def list_options(place, given):
     """dataflux_list_options of the arguments of list() and list_batches(), by their names."""
     bucket, prefix = place
-    texts = {member: _text(given[argument], argument) for member, argument in (
+    texts = {member: text_of(given[argument], argument) for member, argument in (
         ("start_offset", "start"), ("end_offset", "end"), ("delimiter", "delimiter"),
-        ("match_glob", "glob"), ("suffix", "suffix"), ("regex", "regex"))}
+        ("match_glob", "glob"), ("suffix", "suffix"), ("regex", "regex"))
+        if given[argument] is not None}
     max_size = given["max_size"]
     if max_size is not None:
         count_of(max_size, "max_size", 1)
@@ -251,8 +244,6 @@ class ListVerbs:
                     library.list(client, byref(options), queue, tag, out, err),
                     lambda operation, record:
                     Listing(Table(_take_listing(operation, record), bucket)))
-        if progress is None:
-            return self._run(call)
         return self._run(call, progress=progress, told=("listing", bucket, prefix))
 
     def list_batches(self, url: str | tuple[str, str], *, start: str | None = None,
