@@ -65,7 +65,7 @@ def _again(why):
     if isinstance(why, StopIteration):
         return StopIteration
     if isinstance(why, Error):
-        made, values = why.__reduce__()
+        made, values = why.__reduce__()[:2]
         return lambda: made(*values)
     # Whether a batch was lost on the way cannot be told any more.
     text = f"the stream of batches was ended by a {type(why).__name__}: begin another one"

@@ -77,6 +77,8 @@ class Loop:
         """Makes a call and gives its value."""
         tag = next(tags)
         operation = OperationHandle()
+        # In whatever order they are let go of, what was lent is there until the operation is freed.
+        operation.call = call
         self.waiting[tag] = None
         client._under_way[tag] = (operation, call)
         try:
