@@ -317,17 +317,22 @@ os.register_at_fork(after_in_child=_in_child)
 
 
 def _at_exit():
-    """Ends the threads that run Python. Calls of other threads are left as they are: what they lent
-    is kept by their frames, and the process ends them. Functions of atexit that come after this may
-    use clients."""
+    """Ends the threads that run Python. Calls of other threads are left as they are, so that none of
+    them wakes at the end of the interpreter, and what they lent is kept for ever. Functions of atexit
+    that come after this may use clients."""
+    import ctypes
+
     _events._ending = True
-    feeds = [client._feed for client in list(_clients)]
+    keep = ctypes.PYFUNCTYPE(None, ctypes.py_object)(("Py_IncRef", ctypes.pythonapi))
+    clients = list(_clients)
+    for client in clients:
+        for entry in list(client._under_way.values()):
+            keep(entry)
+    feeds = [feed for feed in (client._feed for client in clients) if feed is not None]
     for feed in feeds:
-        if feed is not None:
-            feed.end()
+        feed.end()
     for feed in feeds:
-        if feed is not None:
-            feed.end(wait=1.0)
+        feed.end(wait=1.0)
 
 
 def _register():

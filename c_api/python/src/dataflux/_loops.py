@@ -87,6 +87,8 @@ class Loop:
     async def _run_one(self, client, call, telling):
         tag = next(tags)
         operation = OperationHandle()
+        # In whatever order they are let go of, what was lent is there until the operation is freed.
+        operation.call = call
         self.waiting[tag] = None
         client._under_way[tag] = (operation, call)
         try:

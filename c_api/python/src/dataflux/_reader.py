@@ -43,7 +43,8 @@ class Reading:
         self._operation = OperationHandle()
         self._client = client
         self._tag = next(_wait.tags)
-        # By its end in free(): in whatever order the two are let go of, the memory is there.
+        # In whatever order they are let go of, the memory is there until the operation is freed.
+        self._operation.lent = lent
         client._under_way[self._tag] = (self._operation, lent)
         error = ErrorHandle()
         try:
