@@ -48,7 +48,9 @@ std::string bucket_line(const bucket_facts& bucket) {
   flag(out, "requesterPays", settings.requester_pays);
   flag(out, "readOnly", settings.read_only);
   flag(out, "noDelete", settings.no_delete);
-  if (settings.retention) number(out, "retentionSeconds", std::int64_t{settings.retention->count()});
+  if (settings.retention) {
+    number(out, "retentionSeconds", std::int64_t{settings.retention->count()});
+  }
   if (settings.retention_effective) {
     number(out, "retentionEffectiveUs", micros(*settings.retention_effective));
   }
