@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from . import _abi, _errors
 from ._handles import ErrorHandle, OperationHandle
+from ._lent import Lent
 from ._library import Pointer, byref, library
 
 RECORD = "QQQQQqIiII"  # a dataflux_record, as the struct module reads it
@@ -18,14 +19,16 @@ class Call:
     begin   begin(client, queue, tag, out, err) -> status: calls the function of the ABI
     finish  finish(operation, record) -> the value; None gives None
     lent    memory that the call uses until its operation is free
+    recover recover(error) -> the value of a call that failed so, or raises it; None raises it
     """
 
-    __slots__ = ("begin", "finish", "lent")
+    __slots__ = ("begin", "finish", "lent", "recover")
 
-    def __init__(self, begin, finish=None, lent=None):
+    def __init__(self, begin, finish=None, lent=None, recover=None):
         self.begin = begin
         self.finish = finish
         self.lent = lent
+        self.recover = recover
 
     def start(self, client, queue, tag, operation):
         """Begins it; `operation` is an empty OperationHandle. Raises what the call says at once."""
@@ -35,6 +38,19 @@ class Call:
 
     def value(self, operation, record):
         return None if self.finish is None else self.finish(operation, record)
+
+    def failed(self, error):
+        """The value of a call that failed with that exception, or raises it."""
+        if self.recover is None:
+            raise error
+        return self.recover(error)
+
+    def ended(self):
+        """Lets go of what was lent, once the operation is free: a traceback that somebody keeps must
+        not keep it."""
+        lent, self.lent = self.lent, None
+        if isinstance(lent, Lent):
+            lent.release()
 
 
 def failure(queue, record):

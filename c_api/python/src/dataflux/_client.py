@@ -9,6 +9,7 @@ from weakref import WeakSet
 from . import _abi
 from ._calls import Call, checked
 from ._errors import PreconditionError
+from ._file import FileVerbs
 from ._handles import ClientHandle, ErrorHandle
 from ._library import byref, library, struct
 from ._objects import ObjectVerbs
@@ -56,7 +57,7 @@ class Options:
         return made
 
 
-class Client(ObjectVerbs):
+class Core:
     """A client of Google Cloud Storage. One is enough for a process; any number of threads use it.
 
     It is a context manager, and closes what is under way at the end. A forked child has a client of
@@ -122,9 +123,6 @@ class Client(ObjectVerbs):
                 self._opened = made
             return self._opened
 
-    def _run(self, call: Call, **how):
-        return run(self, call, **how)
-
     def close(self) -> None:
         """Ends what is under way, on all threads, with CancelledError. Closing again does nothing."""
         with self._lock:
@@ -133,18 +131,29 @@ class Client(ObjectVerbs):
         if opened:
             library.client_close(opened)
 
-    def __enter__(self) -> Client:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
     def __reduce__(self):
         return _again, (type(self), self._options.given)
 
     def __repr__(self):
         given = ", ".join(f"{name}={value!r}" for name, value in self._options.given.items() if value)
         return f"dataflux.{type(self).__name__}({given})"
+
+
+class Client(
+    Core,
+    ObjectVerbs,
+    FileVerbs,
+):
+    __doc__ = Core.__doc__
+
+    def _run(self, call: Call, **how):
+        return run(self, call, **how)
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 def _again(kind, given):

@@ -85,11 +85,13 @@ def run(client, call, tick=None, every=0.1):
         call.start(client._handle(), queue, tag, operation)
         record = _record(queue, seen, tag, tick, -1 if tick is None else int(every * 1e9))
         if record[STATUS]:
-            raise failure(queue, record)
-        value = call.value(operation, record)
+            value = call.failed(failure(queue, record))
+        else:
+            value = call.value(operation, record)
     finally:
         # Cancels what has not ended, and waits: memory that was lent is the caller's again.
         operation.free()
+        call.ended()
         under_way.pop(tag, None)
         seen.pop(tag, None)
     if tick is not None:

@@ -1,0 +1,77 @@
+"""What is written beside an object's bytes, as a struct of the library's."""
+
+import ctypes
+import gc
+from datetime import datetime, timedelta, timezone
+
+import pytest
+
+from dataflux._attributes import attributes
+
+
+def metadata_of(made):
+    kind = ctypes.c_char_p * made.metadata_count
+    return list(zip(kind.from_address(made.metadata_names), kind.from_address(made.metadata_values)))
+
+
+def test_nothing_given_is_no_struct():
+    assert attributes() is None
+
+
+def test_texts_are_utf8():
+    made = attributes(content_type="text/plain; ä", cache_control="")
+    assert made.content_type == "text/plain; ä".encode()
+    assert made.cache_control == b""
+    assert made.content_language is None
+    assert made.struct_size == ctypes.sizeof(made)
+
+
+def test_metadata_lives_as_long_as_the_struct():
+    made = attributes(metadata={f"name-{i}": f"value-{i}" * 50 for i in range(100)})
+    gc.collect()
+    fill = [bytes(range(256)) * 4 for _ in range(1000)]  # would be put where freed memory was
+    assert metadata_of(made) == [(f"name-{i}".encode(), (f"value-{i}" * 50).encode())
+                                 for i in range(100)]
+    del fill
+
+
+def test_empty_metadata_is_none_of_it():
+    assert attributes(metadata={}).metadata_count == 0
+
+
+def test_a_value_of_none_removes_where_that_may_be():
+    assert metadata_of(attributes(metadata={"a": None, "b": "2"}, removable=True)) == [
+        (b"a", None), (b"b", b"2")]
+    with pytest.raises(TypeError, match=r"metadata\['a'\]: a str is needed, and not a NoneType"):
+        attributes(metadata={"a": None})
+
+
+@pytest.mark.parametrize("given, nanoseconds", [
+    (1, 1_000_000_000), (1.5, 1_500_000_000), (-1, -1_000_000_000),
+    (datetime(2033, 5, 18, 3, 33, 20, 123457, tzinfo=timezone.utc), 2_000_000_000_123_457_000),
+    (datetime(1970, 1, 1, 2, tzinfo=timezone(timedelta(hours=1))), 3_600_000_000_000)])
+def test_custom_time_is_exact(given, nanoseconds):
+    assert attributes(custom_time=given).custom_time_ns == nanoseconds
+
+
+@pytest.mark.parametrize("given, kind, text", [
+    ({"content_type": b"text/plain"}, TypeError, "content_type: a str is needed, and not a bytes"),
+    ({"storage_class": 1}, TypeError, "storage_class: "),
+    ({"content_type": "a\0b"}, ValueError, "content_type: it has a NUL"),
+    ({"kms_key_name": "\ud800"}, ValueError, "kms_key_name: it is not UTF-8"),
+    ({"metadata": ["a"]}, TypeError, "metadata: a dict"),
+    ({"metadata": {1: "a"}}, TypeError, "metadata: a name: a str"),
+    ({"metadata": {"a": 1}}, TypeError, r"metadata\['a'\]: a str is needed, and not a int"),
+    ({"metadata": {"a": "x\0"}}, ValueError, r"metadata\['a'\]: it has a NUL"),
+    ({"metadata": {"a\0": "x"}}, ValueError, "metadata: a name: it has a NUL"),
+    ({"custom_time": "2020"}, TypeError, "custom_time: a datetime"),
+    ({"custom_time": True}, TypeError, "custom_time: a datetime"),
+    ({"custom_time": datetime(2020, 1, 1)}, ValueError, "custom_time: .* has no time zone"),
+    ({"custom_time": float("nan")}, ValueError, "custom_time: "),
+    ({"custom_time": 1e300}, ValueError, "custom_time: .* out of range"),
+    ({"custom_time": datetime(9999, 1, 1, tzinfo=timezone.utc)}, ValueError,
+     "custom_time: .* out of range"),
+    ({"custom_time": 0}, ValueError, "custom_time: .* no time at all")])
+def test_bad_input_names_the_argument(given, kind, text):
+    with pytest.raises(kind, match="^" + text):
+        attributes(**given)
