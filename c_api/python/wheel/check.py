@@ -75,7 +75,7 @@ def faults_of_program(path, name):
         number = re.fullmatch(r"GLIBC_([0-9.]+)", version)
         if number is None or tuple(map(int, number[1].split("."))) > NEWEST_GLIBC:
             yield f"{name} needs {version}"
-    if not path.stat().st_mode & 0o100:
+    if name in PROGRAMS and not path.stat().st_mode & 0o100:
         yield f"{name} cannot be executed"
 
 

@@ -61,7 +61,6 @@ endif()
 # What a wheel names: the texts that come with it, by the library's own file.
 LICENCES = {"openssl": "LICENSE.txt", "curl": "COPYING", "simdjson": "LICENSE",
             "pugixml": "LICENSE.md", "libisal": "LICENSE"}
-HEADER_LICENCES = {"boost": "usr/share/doc/{}/copyright", "cli11": "usr/share/doc/{}/copyright"}
 
 
 def cache():
@@ -76,7 +75,9 @@ class Tools:
         self.bin = Path(venv) / "bin"
         self.jobs = jobs
         zig = next(Path(venv).glob("lib/python*/site-packages/ziglang/zig"))
-        self.zig_licence = zig.parent
+        # What zig adds of its own: the C++ library, and the compiler's.
+        self.licences = {"zig": zig.parent / "LICENSE",
+                         "libc++": zig.parent / "lib/libcxx/LICENSE.TXT"}
         self.folder = cache() / "zig"
         self.folder.mkdir(parents=True, exist_ok=True)
         self.environment = {
