@@ -10,10 +10,18 @@ _WHERE = {
     "Client": "_client", "client": "_client",
     "AsyncClient": "_aio",
     "Object": "_object",
+    "GetMany": "_get_many", "Item": "_get_many",
     "Emulator": "_emulator", "emulator": "_emulator",
     "FileReader": "_file", "FileWriter": "_file", "TextFileWriter": "_file",
+    "ListStream": "_list",
+    "Listing": "_listing", "Row": "_listing",
+    "Changes": "_manifest", "Manifest": "_manifest", "compare": "_manifest",
     "Reader": "_reader",
     "Writer": "_writer",
+    "CheckpointSet": "_sets", "SetReader": "_sets",
+    "CommittedSet": "_set_reports", "Member": "_set_reports", "RemovedSets": "_set_reports",
+    "SetInfo": "_set_reports", "Sets": "_set_reports",
+    "MemberReader": "_set_members", "MemberWriter": "_set_members",
     "Error": "_errors",
     "NotFoundError": "_errors",
     "AlreadyExistsError": "_errors",
@@ -23,12 +31,18 @@ _WHERE = {
     "PreconditionError": "_errors",
     "DataLossError": "_errors",
     "ResourceExhaustedError": "_errors",
+    "UnauthenticatedError": "_errors",
+    "UnavailableError": "_errors",
     "CancelledError": "_errors",
 }
 # Methods of the default client.
 _VERBS = (
     "stat", "exists", "put", "delete", "copy", "move", "compose", "patch",
+    "get", "read_into", "get_ranges", "get_many",
     "open", "reader", "writer",
+    "list", "list_batches", "open_manifest", "save_manifest",
+    "checkpoint_set", "latest_set", "list_sets", "keep_last_sets", "remove_sets",
+    "metrics", "prometheus",
 )
 
 TYPE_CHECKING = False
@@ -47,14 +61,29 @@ if TYPE_CHECKING:
         PermissionDeniedError as PermissionDeniedError,
         PreconditionError as PreconditionError,
         ResourceExhaustedError as ResourceExhaustedError,
+        UnauthenticatedError as UnauthenticatedError,
+        UnavailableError as UnavailableError,
     )
     from ._file import (
         FileReader as FileReader,
         FileWriter as FileWriter,
         TextFileWriter as TextFileWriter,
     )
+    from ._list import ListStream as ListStream
+    from ._listing import Listing as Listing, Row as Row
+    from ._manifest import Changes as Changes, Manifest as Manifest, compare as compare
+    from ._get_many import GetMany as GetMany, Item as Item
     from ._object import Object as Object
     from ._reader import Reader as Reader
+    from ._set_members import MemberReader as MemberReader, MemberWriter as MemberWriter
+    from ._set_reports import (
+        CommittedSet as CommittedSet,
+        Member as Member,
+        RemovedSets as RemovedSets,
+        SetInfo as SetInfo,
+        Sets as Sets,
+    )
+    from ._sets import CheckpointSet as CheckpointSet, SetReader as SetReader
     from ._writer import Writer as Writer
 
     _default: Client
@@ -66,9 +95,34 @@ if TYPE_CHECKING:
     move = _default.move
     compose = _default.compose
     patch = _default.patch
+    get = _default.get
+    read_into = _default.read_into
+    get_ranges = _default.get_ranges
+    get_many = _default.get_many
     open = _default.open
     reader = _default.reader
     writer = _default.writer
+    list = _default.list
+    list_batches = _default.list_batches
+    open_manifest = _default.open_manifest
+    save_manifest = _default.save_manifest
+    checkpoint_set = _default.checkpoint_set
+    latest_set = _default.latest_set
+    list_sets = _default.list_sets
+    keep_last_sets = _default.keep_last_sets
+    remove_sets = _default.remove_sets
+    metrics = _default.metrics
+    prometheus = _default.prometheus
+    "Client": "_client", "client": "_client", "Object": "_object",
+    "Bucket": "_buckets",
+    **dict.fromkeys(("UploadedFile", "DownloadedFile", "CopiedFolder", "RemovedObjects", "Leftover",
+                     "Leftovers"), "_reports"),
+    **dict.fromkeys(("Error", "NotFoundError", "AlreadyExistsError", "PermissionDeniedError",
+                     "DeadlineError", "InvalidArgumentError", "PreconditionError", "DataLossError",
+                     "ResourceExhaustedError", "CancelledError"), "_errors"),
+_VERBS = ("stat", "exists", "put", "delete", "copy", "move", "compose", "patch",
+          "bucket", "buckets", "permissions", "upload", "download", "upload_folder",
+          "download_folder", "remove_prefix", "find_leftovers", "remove_leftovers")
 
 
 def __getattr__(name: str) -> object:

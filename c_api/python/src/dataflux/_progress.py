@@ -69,10 +69,12 @@ class Teller:
             finally:
                 self._lock.release()
 
-    def end(self) -> None:
+    def end(self, done: int | None = None, total: int | None = None) -> None:
         """Tells the last counts, where they are not told yet, and that no more come. Again it does
         nothing. Put it into a `finally`: a bar's line is ended by it."""
         with self._lock:
+            self._done = self._done if done is None else done
+            self._total = self._total if total is None else total
             try:
                 self._say()
             finally:

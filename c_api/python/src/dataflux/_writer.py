@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ._objects import Place
 
 WriterHandle = handle("writer")
-_take = taker("writer", WriterHandle)
+take_writer = taker("writer", WriterHandle)
 _writers = WeakSet()
 
 
@@ -60,14 +60,6 @@ def not_committed(url, why):
                   RuntimeWarning, stacklevel=3)
 
 
-def left_open(url, source):
-    """Tells that nobody closed it."""
-    import warnings
-
-    warnings.warn(f"{url} was written and never closed: it is discarded", ResourceWarning,
-                  stacklevel=3, source=source)
-
-
 class Writer:
     """An object that is being written, in bounded memory (Client's `upload_memory`).
 
@@ -84,15 +76,8 @@ class Writer:
                  timeout: float | None = None) -> None:
         self._state = "aborted"  # for __del__, where what follows fails
         bucket, name, _ = object_place(url)
-        self._of = bucket, name
-        self._client = client
-        self._position = 0
-        self._why = None
-        self._lock = _thread.allocate_lock()
-        self._object = None
-        self._process = _wait._process
         options = kind_of("writer_options")(
-            _OPTIONS_SIZE, bucket, name, None, None, count_of(size_hint, "size_hint"),
+            OPTIONS_SIZE, bucket, name, None, None, count_of(size_hint, "size_hint"),
             count_of(part_size, "part_size"), nanoseconds(timeout))
         if attributes is not None:
             options.attributes = addressof(attributes)
@@ -102,10 +87,21 @@ class Writer:
                 _CONDITIONS_SIZE, _abi.IF_GENERATION_MATCH, 0,
                 count_of(if_generation_match, "if_generation_match"))
             options.conditions = addressof(conditions)
-        self._writer = client._run(Call(
+        self._open(client, bucket, name, Call(
             lambda client, queue, tag, out, err:
                 library.writer_open(client, byref(options), queue, tag, out, err),
-            _take, (attributes, conditions)))
+            take_writer, (attributes, conditions)))
+
+    def _open(self, client, bucket, name, call):
+        self._of = bucket, name
+        self._client = client
+        self._position = 0
+        self._why = None
+        self._told = False
+        self._lock = _thread.allocate_lock()
+        self._object = None
+        self._process = _wait._process
+        self._writer = client._run(call)
         self._state = "open"
         _writers.add(self)
 
@@ -188,6 +184,15 @@ class Writer:
             if not whole:
                 self.spoil("a write failed or was interrupted")
 
+    def left_open(self, source):
+        """Tells once that nobody closed it, where this is its process. `source` is what was left."""
+        if not (self._told or self.closed or self.forked):
+            import warnings
+
+            self._told = True
+            warnings.warn(f"{self.url} was written and never closed: it is discarded",
+                          ResourceWarning, stacklevel=3, source=source)
+
     def spoil(self, why):
         """From now on it never commits."""
         if self._state == "open":
@@ -209,13 +214,16 @@ class Writer:
             try:
                 self._object = self._client._run(Call(
                     lambda client, queue, tag, out, err:
-                        library.writer_commit(writer, queue, tag, out, err), _committed))
+                        library.writer_commit(writer, queue, tag, out, err), self._committed))
                 end = "committed"
                 return self._object
             finally:
                 self._end(end)
         finally:
             self._lock.release()
+
+    def _committed(self, operation, record):
+        return Object(json_of(operation)["object"])
 
     def abort(self) -> None:
         """Gives up and removes what was sent: what was there before stays. After a commit, and
@@ -255,8 +263,8 @@ class Writer:
             commit_or_abort(self)
 
     def __del__(self):
-        if self._state in ("open", "broken") and not self.forked:
-            left_open(self.url, self)
+        if not self.closed and not self.forked:
+            self.left_open(self)
             abort_quietly(self)
 
     def __reduce__(self):
@@ -284,15 +292,10 @@ def abort_quietly(writer):
         pass
 
 
-def _committed(operation, record):
-    return Object(json_of(operation)["object"])
-
-
 def _at_exit():
     for writer in list(_writers):
-        if not writer.forked and not writer.closed:
-            left_open(writer.url, writer)
-            abort_quietly(writer)
+        writer.left_open(writer)
+        abort_quietly(writer)
 
 
 def _register():
@@ -302,5 +305,5 @@ def _register():
 
 
 _register()
-_OPTIONS_SIZE = 64
+OPTIONS_SIZE = 64
 _CONDITIONS_SIZE = 48
