@@ -3,6 +3,8 @@ others); Client waits for them by _wait.py, AsyncClient by _aio.py."""
 
 from __future__ import annotations
 
+from ctypes import c_uint64
+
 from . import _abi, _errors
 from ._handles import ErrorHandle, OperationHandle
 from ._library import Pointer, byref, library
@@ -18,14 +20,19 @@ class Call:
     begin   begin(client, queue, tag, out, err) -> status: calls the function of the ABI
     finish  finish(operation, record) -> the value; None gives None
     lent    memory that the call uses until its operation is free
+    recover recover(error) -> the value of a call that failed so, or raises it; None raises it
+
+    A value that is a Call is made next, and gives the value. What the record lends, it lends until
+    `finish` has returned.
     """
 
-    __slots__ = ("begin", "finish", "lent")
+    __slots__ = ("begin", "finish", "lent", "recover")
 
-    def __init__(self, begin, finish=None, lent=None):
+    def __init__(self, begin, finish=None, lent=None, recover=None):
         self.begin = begin
         self.finish = finish
         self.lent = lent
+        self.recover = recover
 
     def start(self, client, queue, tag, operation):
         """Begins it; `operation` is an empty OperationHandle. Raises what the call says at once."""
@@ -35,6 +42,20 @@ class Call:
 
     def value(self, operation, record):
         return None if self.finish is None else self.finish(operation, record)
+
+    def failed(self, error):
+        """The value of a call that failed with that exception, or raises it."""
+        if self.recover is None:
+            raise error
+        return self.recover(error)
+
+    def ended(self):
+        """Lets go of what was lent, once the operation is free: a traceback that somebody keeps must
+        not keep it."""
+        lent, self.lent = self.lent, None
+        release = getattr(lent, "release", None)
+        if release is not None:
+            release()
 
 
 def failure(queue, record):
@@ -79,6 +100,12 @@ def taker(what, kind):
         return made
 
     return take
+
+
+def returned(record):
+    """Gives back what a record has lent."""
+    if record is not None and record[SLAB]:
+        library.slabs_release(byref(c_uint64(record[SLAB])), 1)
 
 
 INTERRUPTED = _abi.INTERRUPTED

@@ -4,48 +4,63 @@ from __future__ import annotations
 
 import ctypes
 
-_get = ctypes.pythonapi.PyObject_GetBuffer
-_get.argtypes = (ctypes.py_object, ctypes.c_void_p, ctypes.c_int)
-_release = ctypes.pythonapi.PyBuffer_Release
-_release.argtypes = (ctypes.c_void_p,)
-_release.restype = None
-_new_bytes = ctypes.pythonapi.PyBytes_FromStringAndSize
-_new_bytes.argtypes = (ctypes.c_void_p, ctypes.c_ssize_t)
-_new_bytes.restype = ctypes.py_object
-_SIMPLE, _WRITABLE = 0, 1
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Union
+
+    from typing_extensions import Buffer
+
+    # What has bytes in one piece: bytes, bytearray, memoryview, an array of numpy, pyarrow.Buffer.
+    Bytes = Union[bytes, bytearray, memoryview, Buffer]
+
+# Prototypes of our own: those of ctypes.pythonapi are shared by the whole process.
+_get = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_void_p, ctypes.c_int)(
+    ("PyObject_GetBuffer", ctypes.pythonapi))
+_release = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(("PyBuffer_Release", ctypes.pythonapi))
+_new_bytes = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_ssize_t)(
+    ("PyBytes_FromStringAndSize", ctypes.pythonapi))
+_WRITABLE, _SHAPE, _FORMAT = 1, 8, 4
 
 
 class _View(ctypes.Structure):
     """Py_buffer."""
 
     _fields_ = [("buf", ctypes.c_void_p), ("obj", ctypes.c_void_p), ("len", ctypes.c_ssize_t),
-                ("rest", ctypes.c_void_p * 8)]
+                ("itemsize", ctypes.c_ssize_t), ("readonly", ctypes.c_int), ("ndim", ctypes.c_int),
+                ("format", ctypes.c_char_p), ("rest", ctypes.c_void_p * 4)]
 
 
 class Lent:
-    """The bytes of any object that exports them, pinned until release().
+    """The bytes of any object that exports them in one piece, pinned until release(): a bytearray,
+    for one, refuses to change its size (BufferError) until then.
 
     address, size   of the memory
     """
 
     __slots__ = ("address", "size", "_view")
 
-    def __init__(self, source, argument, writable=False):
+    def __init__(self, source, argument="data", writable=False):
         self._view = None
         view = _View()
+        if isinstance(source, str):
+            raise TypeError(f"{argument}: bytes are needed, and not a str: .encode() makes them")
         try:
-            _get(source, ctypes.addressof(view), _WRITABLE if writable else _SIMPLE)
+            _get(source, ctypes.addressof(view), _SHAPE | _FORMAT | (_WRITABLE if writable else 0))
         except TypeError:
             raise TypeError(f"{argument}: a bytes-like object is needed, and not a "
                             f"{type(source).__name__}") from None
-        except (BufferError, ValueError) as why:
+        except (BufferError, ValueError) as why:  # it cannot be written, is in pieces, was released
             what = "that is contiguous and can be written" if writable else "that is contiguous"
             raise TypeError(f"{argument}: memory {what} is needed: {why}") from None
         self._view = view
         self.address = view.buf
         self.size = view.len
+        if view.format and b"O" in view.format:
+            self.release()
+            raise TypeError(f"{argument}: it holds Python objects, and no bytes")
 
     def release(self):
+        """The memory is the caller's alone again. Again does nothing."""
         view, self._view = self._view, None
         if view is not None:
             _release(ctypes.addressof(view))

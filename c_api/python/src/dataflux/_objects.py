@@ -1,105 +1,352 @@
-"""Single objects: their metadata, their bytes, and changes of them within the service."""
+"""Single objects: their metadata, and changes of them within the service. Their bytes: _reads.py."""
 
 from __future__ import annotations
 
-from . import _abi
-from ._calls import CRC32C, FLAGS, GENERATION, SIZE, Call, json_of
+from ._attributes import attributes
+from ._calls import Call, json_of
 from ._errors import NotFoundError
-from ._library import byref, kind_of, library
-from ._place import nanoseconds, object_place, url_of
+from ._lent import Lent
+from ._library import byref, library
+from ._object import Object, conditions, fields_of, object_options
+from ._place import nanoseconds, object_place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Tuple, Union
+    from datetime import datetime
+    from typing import Iterable, Mapping
 
-    from ._listing import Row
-
-    Place = Union[str, Tuple[str, str], "Row", "Object"]
-
-
-class Object:
-    """What is known of an object. What was not asked for is None. Immutable."""
-
-    __slots__ = ("_known",)
-
-    def __init__(self, known: dict[str, Any]) -> None:
-        self._known = known
-
-    @property
-    def bucket(self) -> str:
-        return self._known["bucket"]
-
-    @property
-    def name(self) -> str:
-        return self._known["name"]
-
-    @property
-    def url(self) -> str:
-        """gs://bucket/name"""
-        return url_of(self.bucket, self.name)
-
-    @property
-    def size(self) -> int:
-        """Bytes."""
-        return int(self._known["size"])
-
-    @property
-    def generation(self) -> int:
-        """Of its content: what is written anew has another one."""
-        return int(self._known["generation"])
-
-    def _place(self):
-        return self.bucket.encode(), self.name.encode(), self.generation
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Object) and self._known == other._known
-
-    def __hash__(self) -> int:
-        return hash((self.bucket, self.name, self.generation))
-
-    def __repr__(self) -> str:
-        return f"<dataflux.Object {self.url}, {self.size} bytes, generation {self.generation}>"
-
-    def __reduce__(self):
-        return Object, (self._known,)
-
-
-def object_options(place, generation=0, timeout=None, conditions=None, fields=0):
-    """dataflux_object_options; `conditions` is a struct or None, and kept by what is made."""
-    kind = kind_of("object_options")
-    bucket, name, of_place = place
-    made = kind(_OPTIONS_SIZE, bucket, name, generation or of_place, nanoseconds(timeout))
-    if conditions is not None:
-        import ctypes
-
-        made.conditions = ctypes.addressof(conditions)
-        made.kept = conditions
-    if fields:
-        made.fields = fields
-    return made
-
-
-_OPTIONS_SIZE = 56
+    from ._lent import Bytes
+    from ._object import Place
 
 
 def _object(operation, record):
-    return Object(json_of(operation))
+    known = json_of(operation)
+    known.setdefault("metadata", {})
+    return Object(known)
+
+
+def _asked(bits):
+    """For `finish`: an object of which those fields were asked for."""
+    return _object if bits == 0 or bits & _METADATA else lambda operation, record: Object(
+        json_of(operation))
+
+
+_METADATA = fields_of(["metadata"]) & ~fields_of([])
+
+
+def _target(url, timeout, when, argument="target"):
+    """Options for what a call makes: it has a generation of its own."""
+    bucket, name, _ = object_place(url, argument)
+    return object_options((bucket, name, 0), 0, timeout, when)
+
+
+def _fallback(value):
+    """For `recover`: that value where there is no such object."""
+
+    def recover(error):
+        if isinstance(error, NotFoundError):
+            return value
+        raise error
+
+    return recover
 
 
 class ObjectVerbs:
-    """What a client does with single objects."""
+    """What a client does with single objects.
 
-    def stat(self, url: Place, *, generation: int = 0, timeout: float | None = None) -> Object:
+    Places are "gs://bucket/name", (bucket, name), a listing's row or an Object. Rows and Objects
+    name a generation, too, which is the one that is meant; what a call makes gets a new one.
+
+    Conditions hold when the call is carried out, or nothing is changed and PreconditionError says
+    so:
+        if_generation_match: the live generation is this one; 0 = there is no object, and
+            AlreadyExistsError where there is one.
+        if_generation_not_match: it is another one.
+        if_metageneration_match: its metageneration is this one.
+        if_metageneration_not_match: it is another one.
+
+    A change without a condition is not sent again when its reply is lost, since it may have been
+    carried out: the Error has outcome_unknown. With one it is repeated.
+
+    timeout: seconds for the whole call, with all its retries; None = no limit. DeadlineError.
+
+    All verbs raise TypeError and ValueError, which name the argument, before any request.
+    """
+
+    def stat(self, url: Place, *, fields: Iterable[str] | None = None, generation: int = 0,
+             if_generation_match: int | None = None, if_generation_not_match: int | None = None,
+             if_metageneration_match: int | None = None,
+             if_metageneration_not_match: int | None = None,
+             timeout: float | None = None) -> Object:
         """Asks what is known of an object.
 
         Arguments:
-            url: "gs://bucket/name", (bucket, name), or a listing's row.
+            url: "gs://bucket/name", (bucket, name), a listing's row or an Object.
+            fields: names of Object's properties; the others are not asked for and are None. None =
+                all; [] = size, generation and crc32c, which come always.
             generation: of the object; 0 = that of the row, or the live one.
-            timeout: seconds for the whole call, with all its retries; None = no limit.
+            if_...: see ObjectVerbs. timeout: seconds.
 
-        Raises: NotFoundError; TypeError and ValueError for a bad argument before any request.
+        Raises: NotFoundError; PreconditionError.
         """
-        options = object_options(object_place(url), generation, timeout)
+        bits = fields_of(fields)
+        when = conditions(if_generation_match, if_generation_not_match, if_metageneration_match,
+                          if_metageneration_not_match)
+        options = object_options(object_place(url), generation, timeout, when, bits)
         return self._run(Call(
             lambda client, queue, tag, out, err:
-                library.stat(client, byref(options), queue, tag, out, err), _object))
+                library.stat(client, byref(options), queue, tag, out, err), _asked(bits)))
+
+    def exists(self, url: Place, *, generation: int = 0, timeout: float | None = None) -> bool:
+        """Whether there is such an object: one request. False where there is no such bucket, too.
+
+        Arguments: as of stat().
+
+        Raises: PermissionDeniedError and others, which do not say whether there is one.
+        """
+        options = object_options(object_place(url), generation, timeout, None, fields_of([]))
+        return self._run(Call(
+            lambda client, queue, tag, out, err:
+                library.stat(client, byref(options), queue, tag, out, err),
+            lambda operation, record: True, recover=_fallback(False)))
+
+    def put(self, url: Place, data: Bytes, *, content_type: str | None = None,
+            content_encoding: str | None = None, content_disposition: str | None = None,
+            content_language: str | None = None, cache_control: str | None = None,
+            storage_class: str | None = None, kms_key_name: str | None = None,
+            custom_time: datetime | float | None = None, metadata: Mapping[str, str] | None = None,
+            if_generation_match: int | None = None, if_generation_not_match: int | None = None,
+            if_metageneration_match: int | None = None,
+            if_metageneration_not_match: int | None = None,
+            timeout: float | None = None) -> Object:
+        """Writes an object by one request. It appears whole and compared by its checksum.
+
+        Arguments:
+            url: of the object; one that is there is replaced.
+            data: bytes, or any buffer in one piece, which is read in place, without a copy. It must
+                not be changed until the call has ended. A str is none: encode() it.
+            content_type: such as "image/png"; None = application/octet-stream.
+            content_encoding: of the bytes as they are, such as "gzip".
+            content_disposition, content_language, cache_control: as of HTTP.
+            storage_class, kms_key_name: None = the bucket's.
+            custom_time: a datetime with a time zone, or seconds since 1970.
+            metadata: a dict of str to str.
+            if_...: see ObjectVerbs. timeout: seconds.
+
+        Returns: what is known of the new object.
+        Raises: NotFoundError where there is no such bucket; AlreadyExistsError; PreconditionError.
+        """
+        when = conditions(if_generation_match, if_generation_not_match, if_metageneration_match,
+                          if_metageneration_not_match)
+        options = _target(url, timeout, when, "url")
+        beside = attributes(
+            content_type=content_type, content_encoding=content_encoding,
+            content_disposition=content_disposition, content_language=content_language,
+            cache_control=cache_control, storage_class=storage_class, kms_key_name=kms_key_name,
+            custom_time=custom_time, metadata=metadata)
+        lent = Lent(data, "data")
+        return self._run(Call(
+            lambda client, queue, tag, out, err:
+                library.put(client, byref(options), lent.address, lent.size,
+                            beside and byref(beside), queue, tag, out, err), _object, lent))
+
+    def delete(self, url: Place, *, missing_ok: bool = False, generation: int = 0,
+               if_generation_match: int | None = None, if_generation_not_match: int | None = None,
+               if_metageneration_match: int | None = None,
+               if_metageneration_not_match: int | None = None,
+               timeout: float | None = None) -> None:
+        """Removes an object.
+
+        Arguments:
+            url: of the object. A row or an Object removes that generation.
+            missing_ok: no NotFoundError where there is none.
+            generation: which; 0 = that of the row, or the live one. In a bucket with versioning a
+                removal without a generation keeps the object as a noncurrent version.
+            if_...: see ObjectVerbs. timeout: seconds.
+
+        Raises: NotFoundError; PreconditionError.
+        """
+        when = conditions(if_generation_match, if_generation_not_match, if_metageneration_match,
+                          if_metageneration_not_match)
+        options = object_options(object_place(url), generation, timeout, when)
+        return self._run(Call(
+            lambda client, queue, tag, out, err:
+                library.remove(client, byref(options), queue, tag, out, err),
+            recover=_fallback(None) if missing_ok else None))
+
+    def copy(self, source: Place, target: Place, *, generation: int = 0,
+             content_type: str | None = None, content_encoding: str | None = None,
+             content_disposition: str | None = None, content_language: str | None = None,
+             cache_control: str | None = None, storage_class: str | None = None,
+             kms_key_name: str | None = None, custom_time: datetime | float | None = None,
+             metadata: Mapping[str, str] | None = None, if_generation_match: int | None = None,
+             if_generation_not_match: int | None = None, if_metageneration_match: int | None = None,
+             if_metageneration_not_match: int | None = None,
+             source_if_generation_match: int | None = None,
+             source_if_generation_not_match: int | None = None,
+             source_if_metageneration_match: int | None = None,
+             source_if_metageneration_not_match: int | None = None,
+             timeout: float | None = None) -> Object:
+        """Copies an object within the service, however large: to another name, bucket, storage class
+        or key.
+
+        Arguments:
+            source: the object; a row or an Object copies that generation.
+            target: what it is to be.
+            generation: of the source; 0 = that of the row, or the live one.
+            content_type, ..., metadata: as of put(). With none of them the copy has the source's;
+                with any it has exactly those. kms_key_name alone does not count.
+            if_...: of the target; source_if_...: of the source; see ObjectVerbs.
+            timeout: seconds.
+
+        Returns: what is known of the copy.
+        Raises: NotFoundError; AlreadyExistsError; PreconditionError.
+        """
+        of_source = conditions(source_if_generation_match, source_if_generation_not_match,
+                               source_if_metageneration_match, source_if_metageneration_not_match,
+                               before="source_if_")
+        when = conditions(if_generation_match, if_generation_not_match, if_metageneration_match,
+                          if_metageneration_not_match)
+        beside = attributes(
+            content_type=content_type, content_encoding=content_encoding,
+            content_disposition=content_disposition, content_language=content_language,
+            cache_control=cache_control, storage_class=storage_class, kms_key_name=kms_key_name,
+            custom_time=custom_time, metadata=metadata)
+        given = object_options(object_place(source, "source"), generation, None, of_source)
+        options = _target(target, timeout, when)
+        return self._run(Call(
+            lambda client, queue, tag, out, err:
+                library.copy(client, byref(given), byref(options), beside and byref(beside), queue,
+                             tag, out, err), _object))
+
+    def move(self, source: Place, target: Place, *, if_generation_match: int | None = None,
+             if_generation_not_match: int | None = None, if_metageneration_match: int | None = None,
+             if_metageneration_not_match: int | None = None,
+             source_if_generation_match: int | None = None,
+             source_if_generation_not_match: int | None = None,
+             source_if_metageneration_match: int | None = None,
+             source_if_metageneration_not_match: int | None = None,
+             timeout: float | None = None) -> Object:
+        """Renames the live object within its bucket, in one step.
+
+        Arguments:
+            source: the object. A row or an Object stands for source_if_generation_match, too: if
+                that generation is no longer live, nothing is moved.
+            target: its new name, in the same bucket.
+            if_...: of the target; source_if_...: of the source; see ObjectVerbs.
+            timeout: seconds.
+
+        Returns: what is known of the object under its new name.
+        Raises: NotFoundError; AlreadyExistsError; PreconditionError.
+        """
+        bucket, name, generation = object_place(source, "source")
+        if generation and source_if_generation_match is None:
+            source_if_generation_match = generation
+        of_source = conditions(source_if_generation_match, source_if_generation_not_match,
+                               source_if_metageneration_match, source_if_metageneration_not_match,
+                               before="source_if_")
+        when = conditions(if_generation_match, if_generation_not_match, if_metageneration_match,
+                          if_metageneration_not_match)
+        given = object_options((bucket, name, 0), 0, None, of_source)
+        options = _target(target, timeout, when)
+        if options.bucket != bucket:
+            raise ValueError("target: a move stays in its bucket: copy(), then delete() the source")
+        return self._run(Call(
+            lambda client, queue, tag, out, err:
+                library.move(client, byref(given), byref(options), queue, tag, out, err), _object))
+
+    def compose(self, sources: Iterable[Place], target: Place, *, content_type: str | None = None,
+                content_encoding: str | None = None, content_disposition: str | None = None,
+                content_language: str | None = None, cache_control: str | None = None,
+                storage_class: str | None = None, kms_key_name: str | None = None,
+                custom_time: datetime | float | None = None,
+                metadata: Mapping[str, str] | None = None, if_generation_match: int | None = None,
+                if_generation_not_match: int | None = None,
+                if_metageneration_match: int | None = None,
+                if_metageneration_not_match: int | None = None,
+                timeout: float | None = None) -> Object:
+        """Puts objects together into one, in their order, within the service. They stay.
+
+        Arguments:
+            sources: 1 to 32 places in the target's bucket; of a row or an Object that generation.
+            target: what they are to be; it may be one of them.
+            content_type, ..., metadata: as of put().
+            if_...: of the target; see ObjectVerbs. timeout: seconds.
+
+        Returns: what is known of the new object, which has no md5_hash.
+        Raises: NotFoundError; AlreadyExistsError; PreconditionError.
+        """
+        when = conditions(if_generation_match, if_generation_not_match, if_metageneration_match,
+                          if_metageneration_not_match)
+        options = _target(target, timeout, when)
+        beside = attributes(
+            content_type=content_type, content_encoding=content_encoding,
+            content_disposition=content_disposition, content_language=content_language,
+            cache_control=cache_control, storage_class=storage_class, kms_key_name=kms_key_name,
+            custom_time=custom_time, metadata=metadata)
+        names, generations = _parts_of(sources, options.bucket)
+        return self._run(Call(
+            lambda client, queue, tag, out, err:
+                library.compose(client, byref(options), byref(names), byref(generations),
+                                len(names), beside and byref(beside), queue, tag, out, err),
+            _object))
+
+    def patch(self, url: Place, *, content_type: str | None = None,
+              content_encoding: str | None = None, content_disposition: str | None = None,
+              content_language: str | None = None, cache_control: str | None = None,
+              custom_time: datetime | float | None = None,
+              metadata: Mapping[str, str | None] | None = None, generation: int = 0,
+              if_generation_match: int | None = None, if_generation_not_match: int | None = None,
+              if_metageneration_match: int | None = None,
+              if_metageneration_not_match: int | None = None,
+              timeout: float | None = None) -> Object:
+        """Changes what stands beside an object's bytes. Its generation stays, its metageneration does
+        not. storage_class and kms_key_name are changed by copy().
+
+        Arguments:
+            url: of the object; a row or an Object changes that generation.
+            content_type, ..., cache_control: None leaves it as it is, "" removes it.
+            custom_time: as of put(); it can only move forward, and cannot be removed.
+            metadata: names that are not in it stay, and one whose value is None is removed.
+            generation: which; 0 = that of the row, or the live one.
+            if_...: see ObjectVerbs; if_metageneration_match makes it safe to repeat.
+            timeout: seconds.
+
+        Returns: what is known of the object now.
+        Raises: ValueError where nothing is to be changed; NotFoundError; PreconditionError.
+        """
+        when = conditions(if_generation_match, if_generation_not_match, if_metageneration_match,
+                          if_metageneration_not_match)
+        options = object_options(object_place(url), generation, timeout, when)
+        changes = attributes(
+            content_type=content_type, content_encoding=content_encoding,
+            content_disposition=content_disposition, content_language=content_language,
+            cache_control=cache_control, custom_time=custom_time, metadata=metadata or None,
+            removable=True)
+        if changes is None:
+            raise ValueError("patch() changes nothing: name what is to be changed, such as metadata")
+        return self._run(Call(
+            lambda client, queue, tag, out, err:
+                library.patch(client, byref(options), byref(changes), queue, tag, out, err),
+            _object))
+
+
+def _parts_of(sources, bucket):
+    """Names and generations of what is to be put together, as arrays of C."""
+    import ctypes
+
+    try:
+        places = None if isinstance(sources, (str, bytes)) else list(sources)
+    except TypeError:
+        places = None
+    if places is None:
+        raise TypeError(f"sources: places in a list are needed, and not a {type(sources).__name__}")
+    if not 1 <= len(places) <= 32:
+        raise ValueError(f"sources: 1 to 32 objects can be put together at once, not {len(places)}")
+    parts = [object_place(place, f"sources[{i}]") for i, place in enumerate(places)]
+    for i, (of, _, _) in enumerate(parts):
+        if of != bucket:
+            raise ValueError(f"sources[{i}]: it is in the bucket {of.decode()!r}, and the target is "
+                             f"in {bucket.decode()!r}: copy() it there first")
+    return ((ctypes.c_char_p * len(parts))(*(name for _, name, _ in parts)),
+            (ctypes.c_int64 * len(parts))(*(generation for _, _, generation in parts)))

@@ -1,0 +1,176 @@
+"""What calls for many objects, and for files, say they have done."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
+    from typing import Any, Tuple
+
+    from ._errors import Error
+    from ._object import Object
+
+
+class Report:
+    """Named values, immutable; equal where all of them are. A pickle carries them."""
+
+    __slots__: Tuple[str, ...] = ()
+
+    def __init__(self, **values: Any) -> None:
+        for name in self.__slots__:
+            object.__setattr__(self, name, values.pop(name))
+        if values:
+            raise TypeError(f"{type(self).__name__}() has no {next(iter(values))!r}")
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a {type(self).__name__} cannot be changed: {name!r}")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a {type(self).__name__} cannot be changed: {name!r}")
+
+    def _values(self):
+        return {name: getattr(self, name) for name in self.__slots__}
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self._values() == other._values()
+
+    def __hash__(self) -> int:
+        return hash((type(self), *self._values().values()))
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{name}={value!r}" for name, value in self._values().items())
+        return f"dataflux.{type(self).__name__}({values})"
+
+    def __reduce__(self):
+        return _again, (type(self), self._values())
+
+
+def _again(kind, values):
+    return kind(**values)
+
+
+class UploadedFile(Report):
+    """What upload() has made.
+
+    object: what is known of it.
+    upload_path: how its bytes went: "insert", "multipart" or "resumable".
+    commit_mode: how it appeared: "staged" or "direct".
+    fallback: why it did not go as it should; "" = it did.
+    resumed: bytes that the service had of an earlier call.
+    """
+
+    __slots__ = ("object", "upload_path", "commit_mode", "fallback", "resumed")
+    object: Object
+    upload_path: str
+    commit_mode: str
+    fallback: str
+    resumed: int
+
+
+class DownloadedFile(Report):
+    """What download() has written.
+
+    bytes: of the file.
+    object_size: bytes of the whole object.
+    generation: of the object.
+    resumed: bytes that an earlier call had left.
+    verified: they are a whole object, and compared with its checksum.
+    """
+
+    __slots__ = ("bytes", "object_size", "generation", "resumed", "verified")
+    bytes: int
+    object_size: int
+    generation: int
+    resumed: int
+    verified: bool
+
+
+class CopiedFolder(Report):
+    """What upload_folder() or download_folder() has done, or, with dry_run, would do.
+
+    found: files or objects of the source.
+    copied: of those; bytes: of what was copied.
+    already_there: of those found, which `resume` left out.
+    folders: made.
+    removed: by delete_extra.
+    not_removed: why delete_extra removed nothing; "" = it did.
+    failed: how many; failures: an Error for each of the first of them. Its `bucket` and `object` are
+        "" where the object is not what failed: then its text names the path.
+    """
+
+    __slots__ = ("found", "copied", "bytes", "already_there", "folders", "removed", "not_removed",
+                 "failed", "failures")
+    found: int
+    copied: int
+    bytes: int
+    already_there: int
+    folders: int
+    removed: int
+    not_removed: str
+    failed: int
+    failures: Tuple[Error, ...]
+
+
+class RemovedObjects(Report):
+    """What remove_prefix() has removed, or, with dry_run, would remove.
+
+    objects, bytes: gone.
+    young: left for `older_than`.
+    failed: how many; failures: an Error for each of the first of them.
+    """
+
+    __slots__ = ("objects", "bytes", "young", "failed", "failures")
+    objects: int
+    bytes: int
+    young: int
+    failed: int
+    failures: Tuple[Error, ...]
+
+
+class Leftover(Report):
+    """One thing that a killed upload or read has left.
+
+    kind: "upload" (open), "temporary_object" (of an upload) or "composite" (of a read).
+    verdict: "stale" (its time has passed, and remove_leftovers() removes it), "young", "foreign"
+        (somebody else's, which is never removed) or "failed" (could not be removed).
+    target: the name of what it was going to be; whole_target: False where that is the beginning of
+        a long one.
+    name: its own.
+    upload_id: of an upload, else None.
+    generation, size, noncurrent: of an object, else None.
+    began: a datetime in UTC, cut to microseconds; age: seconds since then, by this machine's clock.
+        None where they are not known.
+    error: why it could not be removed, else None.
+    """
+
+    __slots__ = ("kind", "verdict", "target", "whole_target", "name", "upload_id", "generation",
+                 "size", "noncurrent", "began", "age", "error")
+    kind: str
+    verdict: str
+    target: str
+    whole_target: bool
+    name: str
+    upload_id: str | None
+    generation: int | None
+    size: int | None
+    noncurrent: bool | None
+    began: datetime | None
+    age: int | None
+    error: str | None
+
+
+class Leftovers(Report):
+    """What find_leftovers() has found, or remove_leftovers() has seen to.
+
+    stale, young, foreign, failed: how many of each verdict.
+    stale_bytes: of those that are stale.
+    rows: a Leftover for each.
+    """
+
+    __slots__ = ("stale", "stale_bytes", "young", "foreign", "failed", "rows")
+    stale: int
+    stale_bytes: int
+    young: int
+    foreign: int
+    failed: int
+    rows: Tuple[Leftover, ...]
