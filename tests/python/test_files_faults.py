@@ -33,13 +33,13 @@ def uploads(emulator, bucket):
 
 
 @contextlib.contextmanager
-def nothing_committed(bucket, emulator):
-    """What was there stays, and what was sent is removed."""
+def nothing_committed(bucket, emulator, leftovers=0):
+    """What was there stays, and what was sent is removed but for `leftovers` uploads."""
     bucket.put("it", b"as it was")
     yield bucket("it")
     gc.collect()
     assert bucket.names() == ["it"] and bucket.get("it") == b"as it was"
-    assert uploads(emulator, bucket) == 0
+    assert uploads(emulator, bucket) <= leftovers
 
 
 # -- Exceptions ------------------------------------------------------------------------------------
@@ -400,14 +400,14 @@ AT_EXIT = {
 
 @pytest.mark.parametrize("how", AT_EXIT)
 def test_what_is_open_at_the_interpreters_end_aborts_with_a_warning(emulator, bucket, how):
-    with nothing_committed(bucket, emulator) as url:
+    # Nobody may abort a writer that a daemon thread is inside of: what it sent is a leftover.
+    with nothing_committed(bucket, emulator, leftovers=how == "daemon") as url:
         child = program(emulator, bucket, AT_EXIT[how])
         _, errors = child.communicate(timeout=120)
         assert child.returncode == 0, errors
         assert errors.count(f"ResourceWarning: {url} was written and never closed") == 1, errors
         assert "Exception ignored" not in errors, errors
-        # A thread that goes on writing hears that its client was closed.
-        assert "Traceback" not in errors or (how == "daemon" and "CancelledError" in errors), errors
+        assert "Traceback" not in errors, errors
 
 
 def test_without_dev_mode_an_exit_is_silent_and_commits_nothing(emulator, bucket):
@@ -592,8 +592,7 @@ def test_what_is_written_cannot_be_pickled(client, bucket, emulator):
 def test_offsets_past_4_gib(client, bucket, emulator):
     def compose(name, names):
         emulator.ask("POST", f"/storage/v1/b/{bucket.name}/o/{name}/compose",
-                     json.dumps({"sourceObjects": [{"name": one} for one in names]}).encode(),
-                     **{"Content-Type": "application/json"})
+                     json.dumps({"sourceObjects": [{"name": one} for one in names]}).encode())
 
     bucket.put("piece", bytes(4 << 20))
     bucket.put("end", b"0123456789")

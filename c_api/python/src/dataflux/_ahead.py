@@ -9,9 +9,9 @@ from collections import deque
 from . import _wait
 from ._lent import Lent
 
-_CHUNK = 4 << 20  # what one request brings
-_LONG = 8 << 20   # a longer read keeps the link busy by itself, and needs no copy
-_IN_SEQUENCE = 3  # so many reads behind one another are no accident
+_CHUNK = 4 << 20   # what one request brings
+_LONG = 16 << 20   # a longer read keeps the link busy by itself, and needs no copy
+_IN_SEQUENCE = 3   # so many reads behind one another are no accident
 
 
 class _Chunk:
