@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 
-from . import _abi
 from ._attributes import attributes
 from ._calls import Call, json_of
 from ._errors import Error, of_status
@@ -92,12 +91,12 @@ def _report_of(kind, bucket, on_error):
 def _folder_options(path, url, resume, dry_run, delete_extra, on_error, max_failures, progress,
                     timeout):
     bucket, prefix = prefix_place(url)
-    stop = _one_of(on_error, "on_error", ("raise", "return", "stop")) == "stop"
+    _one_of(on_error, "on_error", ("raise", "return"))
     return struct(
         "folder_options", path=_path_of(path), bucket=bucket, prefix=prefix,
         max_failures=count_of(max_failures, "max_failures", 1), timeout_ns=nanoseconds(timeout),
         resume=bool(resume), dry_run=bool(dry_run), delete_extra=bool(delete_extra),
-        on_error=_abi.ON_ERROR_STOP if stop else 0, progress=_wanted(progress))
+        progress=_wanted(progress))
 
 
 class TransferVerbs:
@@ -209,7 +208,7 @@ class TransferVerbs:
             delete_extra: in the end objects that no file stands for are removed; none is when
                 something failed, or the source is empty.
             on_error: "raise" an Error in the end, whose `report` is this call's; "return" the report
-                only, whose `failed` says how many; "stop" at the first that fails, with its Error.
+                only, whose `failed` says how many.
             max_failures: how many the report names; all are counted.
             progress: see TransferVerbs; in bytes. timeout: seconds.
 
