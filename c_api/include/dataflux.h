@@ -387,6 +387,23 @@ DATAFLUX_API dataflux_status dataflux_get_one(dataflux_client* client,
                                               uint64_t offset, void* memory, size_t size,
                                               dataflux_queue* queue, uint64_t tag,
                                               dataflux_operation** out, dataflux_error** err);
+/* Reads `length` bytes from `offset` on, or what the object has of them, into memory of the
+ * library; UINT64_MAX = to the end. An object of no bytes is none, and no failure where `offset` is
+ * 0. The queue is required, since the memory is handed out by the record alone, which has data,
+ * size, slab (dataflux_slabs_release()), crc32c, generation and DATAFLUX_RECORD_VERIFIED. Until
+ * that was taken the memory is the operation's, and ends with it: so does what a queue holds that
+ * is closed.
+ *
+ * While it is read it is under the client's memory cap, as items of dataflux_get_many() are; from
+ * the end of the operation on it is borrowed, also while the record waits. An object of up to 1 MiB
+ * is one request; of a longer one the first MiB is asked for twice. Failures: DATAFLUX_OUT_OF_RANGE
+ * where the range begins at the object's end or behind it; DATAFLUX_RESOURCE_EXHAUSTED for more
+ * than the memory cap, where dataflux_get_one() reads into your memory; DATAFLUX_UNIMPLEMENTED for
+ * conditions: name the generation. */
+DATAFLUX_API dataflux_status dataflux_get(dataflux_client* client,
+                                          const dataflux_object_options* options, uint64_t offset,
+                                          uint64_t length, dataflux_queue* queue, uint64_t tag,
+                                          dataflux_operation** out, dataflux_error** err);
 /* Gives what is known of an object, with the names and the forms that the service uses. The record
  * has size, crc32c and generation. */
 DATAFLUX_API dataflux_status dataflux_stat(dataflux_client* client,
@@ -1191,8 +1208,10 @@ DATAFLUX_API dataflux_status dataflux_set_over(const dataflux_set* set, const ch
  *
  * What is no UTF-8 in a text is U+FFFD. Progress that follows other progress within 100 ms is left
  * out, but for the end of a call: how far it came, and with the total when it has ended well. The
- * end comes before the operation's record; nothing comes where nothing was done. Later versions may
- * add kinds and members.
+ * end comes before the operation's record; nothing comes where nothing was done. A client that
+ * keeps events tells of all listings: those of dataflux_list(), dataflux_list_stream() and
+ * dataflux_manifest_refresh(). Other calls have an option, `progress`. Later versions may add kinds
+ * and members.
  *
  * "token_needed" comes with DATAFLUX_CREDENTIALS_TOKEN: at first, when the token has less than 165
  * to 225 s to live, and when the service has refused it. Answer by dataflux_client_set_token(). It

@@ -290,8 +290,10 @@ dataflux_status dataflux_manifest_refresh(dataflux_client* client,
     how.parallelism = o->parallelism;
     how.limits.timeout = dataflux_c::duration_of(o->timeout_ns);
     return begin_operation<dataflux_c::changes_operation>(
-        client, queue, tag, out,
-        [&](client_state& c) { return dataflux_c::submit_refresh(c, manifest->what, how); });
+        client, queue, tag, out, [&](client_state& c) {
+          how.observer = c.events.get();
+          return dataflux_c::submit_refresh(c, manifest->what, how);
+        });
   });
 }
 

@@ -136,6 +136,24 @@ class read_operation final : public typed_operation<dataflux::ranged_read_summar
   }
 };
 
+/// Its memory goes with its record; where that is never taken it ends with the operation.
+class get_operation final : public typed_operation<dataflux::got_item> {
+ public:
+  using typed_operation::typed_operation;
+
+ protected:
+  void describe(dataflux_record& r) const override {
+    r.data = value_->bytes.data();
+    r.size = value_->bytes.size();
+    r.generation = value_->generation;
+    r.crc32c = value_->crc32c;
+    if (value_->verified) r.flags |= DATAFLUX_RECORD_VERIFIED;
+  }
+  void give_away(dataflux_record& r) noexcept override {
+    r.slab = std::move(value_->memory).lend();
+  }
+};
+
 }  // namespace
 
 }  // namespace dataflux_c
@@ -171,6 +189,21 @@ dataflux_status dataflux_get_one(dataflux_client* client, const dataflux_object_
     return dataflux_c::begin_operation<dataflux_c::read_operation>(
         client, queue, tag, out,
         [&](client_state& c) { return dataflux::submit_get_one(c.context, *std::move(r), into); });
+  });
+}
+
+dataflux_status dataflux_get(dataflux_client* client, const dataflux_object_options* options,
+                             uint64_t offset, uint64_t length, dataflux_queue* queue, uint64_t tag,
+                             dataflux_operation** out, dataflux_error** err) {
+  return guarded(err, [&]() -> result<void> {
+    if (out != nullptr) *out = nullptr;
+    if (queue == nullptr) return missing("queue");
+    auto r = request_of<dataflux::get_one_request>(options);
+    if (!r) return std::move(r).error();
+    r->range = dataflux::byte_range::span(offset, length);
+    return dataflux_c::begin_operation<dataflux_c::get_operation>(
+        client, queue, tag, out,
+        [&](client_state& c) { return dataflux::submit_get_one(c.context, *std::move(r)); });
   });
 }
 

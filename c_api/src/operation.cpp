@@ -61,7 +61,11 @@ record_source::left operation_state::take(std::span<dataflux_record> into, std::
   std::scoped_lock lock(mutex_);
   if (!ended()) return left::asleep;
   dataflux_record& r = into[0] = record_;
-  if (failure_) queue.fail(r, *failure_);
+  if (failure_) {
+    queue.fail(r, *failure_);
+  } else {
+    give_away(r);
+  }
   ++count;
   return left::nothing;
 }

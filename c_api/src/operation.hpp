@@ -47,6 +47,8 @@ class operation_state : public queue_member {
   /// Takes the result in, if it is there.
   virtual bool settle(std::optional<error>& failure) = 0;
   virtual void describe(dataflux_record&) const {}
+  /// The record goes out, once: what it brings is the caller's now.
+  virtual void give_away(dataflux_record&) noexcept {}
   /// Once, of one that has ended well; empty = it gives none.
   virtual std::string make_json() const { return {}; }
   virtual void stop() noexcept = 0;

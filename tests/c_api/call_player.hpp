@@ -220,6 +220,7 @@ class call_player {
   static constexpr std::int64_t little = 200'000;
   static constexpr std::uint64_t item_tag = 9;
   static constexpr std::uint64_t events_tag = 10;
+  static constexpr std::uint64_t get_tag = 100;
   static constexpr char put_bytes[] = "what is put";
 
   const std::string& endpoint_;

@@ -37,7 +37,7 @@ dataflux_object_options call_player::object(bool changes) {
 }
 
 void call_player::call() {
-  const std::size_t which = dice_.below(5);
+  const std::size_t which = dice_.below(6);
   const dataflux_object_options good = object(which == 1 || which == 2);
   begin([&](auto* queue, auto** out, auto** err) {
     const dataflux_object_options* const o = odd_.of(good, dice_);
@@ -53,6 +53,10 @@ void call_player::call() {
       case 3:
         return dataflux_get_one(client, o, dice_.below(256), memory(), dice_.below(256), queue, 4,
                                 out, err);
+      case 4:
+        return dataflux_get(client, o, dice_.below(256),
+                            dice_.chance(2) ? dice_.below(256) : UINT64_MAX, queue, get_tag, out,
+                            err);
       default: {
         dataflux_list_options list;
         dataflux_list_options_init(&list);
@@ -152,7 +156,7 @@ void call_player::take(dataflux_queue* queue, const dataflux_record& r) {
   }
   require(r.status == DATAFLUX_OK || r.data == nullptr);
   if (r.slab == 0) return;
-  require((r.tag == item_tag || r.tag == events_tag) && r.data != nullptr);
+  require((r.tag == item_tag || r.tag == events_tag || r.tag == get_tag) && r.data != nullptr);
   const auto* const bytes = static_cast<const unsigned char*>(r.data);
   void* slab = nullptr;
   std::uint64_t slab_size = 0;
@@ -161,7 +165,7 @@ void call_player::take(dataflux_queue* queue, const dataflux_record& r) {
   require(bytes >= begin && bytes + r.size <= begin + slab_size);
   if (r.tag == events_tag) {
     require(r.size > 2 && bytes[0] == '{' && bytes[r.size - 2] == '}' && bytes[r.size - 1] == '\n');
-  } else {
+  } else if (r.tag == item_tag) {
     // Bytes tell whose they are and where; all of an object has come.
     for (std::size_t i = 1; i < r.size; ++i) {
       require(bytes[i] == static_cast<unsigned char>(bytes[0] + i));

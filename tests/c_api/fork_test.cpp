@@ -60,6 +60,10 @@ TEST_CASE("c_api: in the child of a fork each handle answers, and is freed", "[c
       if (dataflux_operation_result(op, nullptr) != refused) return 5;
       if (dataflux_operation_json(op, &json, nullptr) != refused) return 6;
       if (dataflux_stat(w.client.get(), &object, nullptr, 0, &none, nullptr) != refused) return 7;
+      if (dataflux_get(w.client.get(), &object, 0, UINT64_MAX, queue.get(), 8, &none, nullptr) !=
+          refused) {
+        return 15;
+      }
       if (dataflux_client_metrics(w.client.get(), &text, nullptr) != refused) return 8;
       if (dataflux_client_prometheus(w.client.get(), &text, nullptr) != refused) return 13;
       if (dataflux_client_set_token(w.client.get(), "t", 0, nullptr) != refused) return 9;

@@ -2,8 +2,12 @@
 
 #include <CLI/CLI.hpp>
 
+#include <poll.h>
 #include <signal.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
 
+#include <array>
 #include <cstdio>
 #include <exception>
 #include <fstream>
@@ -22,6 +26,7 @@ struct command_line {
   std::string authorized_user_file{};
   std::int64_t token_lifetime_s{3600};
   std::int64_t round_trip_ms{0};
+  bool until_input_ends{false};
   emulator::bucket_settings settings{};
 };
 
@@ -110,6 +115,8 @@ void declare(CLI::App& app, command_line& to) {
                  "Where to write a service account's key file that is trusted");
   app.add_option("--authorized-user-file", to.authorized_user_file,
                  "Where to write an authorized user's file that is trusted");
+  app.add_flag("--until-input-ends", to.until_input_ends,
+               "End with standard input, as it does when who started this has died");
   app.add_option("--min-part-size", to.server.service.least_part_size,
                  "Least bytes of a part that is not the last (default 5 MiB)");
 }
@@ -120,6 +127,19 @@ void write_file(const std::string& path, const std::string& text) {
   out << text;
   out.flush();
   if (!out) throw std::runtime_error("Cannot write " + path);
+}
+
+/// Returns at one of the signals `ends`, which are blocked, or at the end of standard input.
+void wait_for_the_end(const sigset_t& ends, bool until_input_ends) {
+  const int signals = ::signalfd(-1, &ends, SFD_CLOEXEC);
+  if (signals < 0) throw std::runtime_error("Cannot wait for signals");
+  std::array<pollfd, 2> awaited{{{signals, POLLIN, 0}, {until_input_ends ? 0 : -1, POLLIN, 0}}};
+  while (awaited[0].revents == 0) {
+    if (::poll(awaited.data(), awaited.size(), -1) < 0) continue;
+    std::array<char, 256> ignored{};
+    if (awaited[1].revents != 0 && ::read(0, ignored.data(), ignored.size()) <= 0) break;
+  }
+  ::close(signals);
 }
 
 int run(const command_line& asked) {
@@ -142,8 +162,7 @@ int run(const command_line& asked) {
   write_file(asked.authorized_user_file, server.tokens().authorized_user_json());
   std::printf("STORAGE_EMULATOR_HOST=%s\n", server.endpoint().c_str());
   std::fflush(stdout);
-  int signal = 0;
-  ::sigwait(&ends, &signal);
+  wait_for_the_end(ends, asked.until_input_ends);
   return 0;
 }
 

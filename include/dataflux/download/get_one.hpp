@@ -2,6 +2,7 @@
 
 #include <dataflux/bytes.hpp>
 #include <dataflux/detail/unique_function.hpp>
+#include <dataflux/download/getter.hpp>
 #include <dataflux/exec/operation.hpp>
 #include <dataflux/store/object_store.hpp>
 #include <dataflux/transfer/detail/ranged_read.hpp>
@@ -62,6 +63,30 @@ inline operation<ranged_read_summary> submit_get_one(const transfer_context& con
 inline result<ranged_read_summary> get_one(const transfer_context& context, get_one_request request,
                                            bytes_span memory) {
   return submit_get_one(context, std::move(request), memory).take();
+}
+
+/// The same into memory of the library, where the size need not be known: gives the item that a
+/// getter of this one request gives, with its index 0 and without its failure, which is the error
+/// of the call. So while it is read it is under the context's cap, and borrowed afterwards.
+///
+///     auto got = get_one(context, {.bucket = "data", .object = "index.bin"});
+///
+/// Errors, besides those: out_of_range for a range that begins at the object's end or behind it,
+/// but at 0; resource_exhausted for more bytes than the cap.
+///
+/// Cost: one request up to 1 MiB, or up to a slice where the range has an end; of a longer object
+/// that much is asked for twice.
+void start_get_one(const transfer_context& context, get_one_request request,
+                   object_store::completion<got_item> done);
+
+inline operation<got_item> submit_get_one(const transfer_context& context,
+                                          get_one_request request) {
+  return start_operation<got_item>(request.limits, [&](auto done) {
+    start_get_one(context, std::move(request), std::move(done));
+  });
+}
+inline result<got_item> get_one(const transfer_context& context, get_one_request request) {
+  return submit_get_one(context, std::move(request)).take();
 }
 
 /// A whole object whose size need not be known.

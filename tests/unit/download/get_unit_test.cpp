@@ -45,6 +45,33 @@ TEST_CASE("piece_sink: one after the other go to the same few buffers", "[downlo
   CHECK(pool.used_bytes() + pool.idle_bytes() <= std::size_t{512} << 10U);
 }
 
+TEST_CASE("piece_sink: it takes as much memory as is to come", "[download]") {
+  const buffer_pool pool;
+  slab_writer slabs(pool);
+  piece_sink sink(slabs, 1'000'000);
+  REQUIRE(sink.expect(20'000));
+  CHECK(pool.used_bytes() < 40'000);
+  REQUIRE(sink.commit(sink.prepare(100'000).size()));
+  CHECK(sink.bytes().size() == 20'000);
+  CHECK(sink.prepare(1).empty());
+  // The answer that is gone on with goes as far as the one before.
+  REQUIRE(sink.rewind(5'000));
+  sink.bytes()[4'999] = std::byte{7};
+  REQUIRE(sink.expect(15'000));
+  CHECK(sink.prepare(100'000).data() == sink.bytes().data() + 5'000);
+  // Another may be longer.
+  REQUIRE(sink.expect(25'000));
+  CHECK(sink.prepare(100'000).size() == 25'000);
+  CHECK(sink.bytes().size() == 30'000);
+  CHECK(sink.bytes()[4'999] == std::byte{7});
+  REQUIRE(sink.rewind(0));
+  CHECK(sink.expect(1'000'001).error().code() == errc::out_of_range);
+  REQUIRE(sink.expect(dataflux::byte_range::to_end));
+  CHECK(sink.prepare(2'000'000).size() == 1'000'000);
+  const dataflux::shared_bytes kept = std::move(sink.memory());
+  CHECK(pool.used_bytes() < 1'100'000);
+}
+
 TEST_CASE("piece_sink: a body that is too long, and one that begins anew", "[download]") {
   const buffer_pool pool;
   slab_writer slabs(pool);

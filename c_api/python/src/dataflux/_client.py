@@ -6,17 +6,28 @@ import _thread
 import os
 from weakref import WeakSet
 
-from . import _abi
+from . import _abi, _events
 from ._buckets import BucketVerbs
 from ._calls import Call, checked
-from ._errors import PreconditionError
+from ._errors import PreconditionError, UnauthenticatedError
+from ._file import FileVerbs
+from ._get_many import GetManyVerbs
 from ._handles import ClientHandle, ErrorHandle
 from ._leftovers import LeftoverVerbs
 from ._library import byref, library, struct
+from ._list import ListVerbs
+from ._manifest import ManifestVerbs
+from ._metrics import MetricsVerbs
 from ._objects import ObjectVerbs
 from ._place import count_of, nanoseconds
+from ._reads import ReadVerbs
+from ._sets import SetVerbs
 from ._transfer import TransferVerbs
 from ._wait import run
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ._credentials import Credentials
 
 _clients = WeakSet()
 
@@ -42,8 +53,15 @@ class Options:
             count_of(given[name], name)
         for name in self._times:
             nanoseconds(given[name], name)
-        if given["anonymous"] and (given["credentials_file"] is not None):
-            raise ValueError("anonymous: it goes with no credentials")
+        self.source = None
+        if given["credentials"] is not None:
+            from ._credentials import source_of
+
+            self.source = source_of(given["credentials"])
+        ways = [name for name in ("anonymous", "credentials", "credentials_file")
+                if given[name] not in (None, False)]
+        if len(ways) > 1:
+            raise ValueError(f"{ways[0]}: it does not go with {ways[1]}, for each says who asks")
         self.given = given
 
     def struct(self):
@@ -52,14 +70,31 @@ class Options:
         for name in self._times:
             setattr(made, name + "_ns", nanoseconds(given[name], name))
         made.emulator = bool(given["emulator"])
-        if given["anonymous"]:
+        made.event_capacity = _events.CAPACITY
+        if given["anonymous"] or getattr(self.source, "anonymous", False):
             made.credentials = _abi.CREDENTIALS_ANONYMOUS
+        elif self.source is not None:
+            made.credentials = _abi.CREDENTIALS_TOKEN
+            if given["quota_project"] is None:
+                project = getattr(self.source, "quota_project", None)
+                made.quota_project = None if project is None else project.encode()
         elif given["credentials_file"] is not None:
             made.credentials = _abi.CREDENTIALS_FILE
         return made
 
+    def tokens(self):
+        """New Tokens; None where the library has its own, or sends none: no emulator gets any."""
+        if self.source is None or getattr(self.source, "anonymous", False):
+            return None
+        if self.given["emulator"] or (self.given["endpoint"] is None
+                                      and os.environ.get("STORAGE_EMULATOR_HOST")):
+            return None
+        from ._credentials import Tokens
 
-class Client(ObjectVerbs, BucketVerbs, TransferVerbs, LeftoverVerbs):
+        return Tokens(self.source, self.given["token_limit"])
+
+
+class Core:
     """A client of Google Cloud Storage. One is enough for a process; any number of threads use it.
 
     It is a context manager, and closes what is under way at the end. A forked child has a client of
@@ -70,6 +105,10 @@ class Client(ObjectVerbs, BucketVerbs, TransferVerbs, LeftoverVerbs):
             environment's STORAGE_EMULATOR_HOST names.
         emulator: `endpoint` is an emulator: plain HTTP is fine, and no credentials are sent.
         anonymous: no credentials, for public buckets. By default Application Default Credentials.
+        credentials: an access token; or a callable, on any thread, that gives one, or (token,
+            expiry) with a datetime or seconds since 1970; or credentials of google.auth. A callable
+            is asked when the client is first used, before the token's expiry, and when the service
+            has refused the token, and never twice at once. An emulator gets no token.
         credentials_file: a JSON file of a service account or an authorized user.
         user_project: who pays at requester-pays buckets.
         quota_project: whose quota requests count against.
@@ -87,11 +126,14 @@ class Client(ObjectVerbs, BucketVerbs, TransferVerbs, LeftoverVerbs):
         token_limit: seconds that calls wait for a token; None = 60.
 
     Raises: TypeError and ValueError for a bad argument at once. Credentials are looked for when the
-    client is first used.
+    client is first used; UnauthenticatedError then, where they give no token.
     """
 
+    _may_wait = False  # whether a call may keep its thread while credentials are asked
+
     def __init__(self, *, endpoint: str | None = None, emulator: bool = False,
-                 anonymous: bool = False, credentials_file: str | None = None,
+                 anonymous: bool = False, credentials: Credentials | None = None,
+                 credentials_file: str | os.PathLike[str] | None = None,
                  user_project: str | None = None, quota_project: str | None = None,
                  user_agent: str | None = None, ca_file: str | None = None, io_threads: int = 0,
                  max_connections_per_host: int = 0, max_attempts: int = 0,
@@ -104,8 +146,10 @@ class Client(ObjectVerbs, BucketVerbs, TransferVerbs, LeftoverVerbs):
         self._begin()
 
     def _begin(self):
-        self._lock = _thread.allocate_lock()
+        # A signal's handler may use the client while its thread opens it.
+        self._lock = _thread.RLock()
         self._opened = None
+        self._feed = None
         self._closed = False
         self._under_way = {}
         _clients.add(self)
@@ -116,25 +160,74 @@ class Client(ObjectVerbs, BucketVerbs, TransferVerbs, LeftoverVerbs):
 
     def _open(self):
         with self._lock:
-            if self._closed:
-                raise PreconditionError("the client is closed: make another one")
+            self._check_open()
             if self._opened is None:
                 made, error = ClientHandle(), ErrorHandle()
                 checked(library.client_create(byref(self._options.struct()), byref(made),
                                               byref(error)), error)
-                self._opened = made
+                tokens = self._options.tokens()
+                if tokens is not None and self._may_wait:
+                    tokens.first(made)
+                feed = _events.Feed(made, tokens)
+                # What was called may have used the client, or closed it.
+                self._check_open()
+                if self._opened is None:
+                    self._feed = feed
+                    self._opened = made
             return self._opened
 
-    def _run(self, call: Call, progress=None, told=None):
-        return run(self, call)
+    def _check_open(self):
+        if self._closed:
+            raise PreconditionError("the client is closed: make another one")
 
     def close(self) -> None:
         """Ends what is under way, on all threads, with CancelledError. Closing again does nothing."""
         with self._lock:
             self._closed = True
             opened, self._opened = self._opened, None
+            feed, self._feed = self._feed, None
         if opened:
             library.client_close(opened)
+        if feed is not None:
+            feed.end()
+
+    def __reduce__(self):
+        if getattr(self._options.source, "secret", False):
+            raise TypeError("credentials: a client with a token or an object that has one cannot be "
+                            "pickled, so that no secret travels: give a callable, which is pickled "
+                            "by its name, or Application Default Credentials")
+        return _again, (type(self), self._options.given)
+
+    def __repr__(self):
+        given = ", ".join(f"{name}={'...' if name == 'credentials' else repr(value)}"
+                          for name, value in self._options.given.items() if value)
+        return f"dataflux.{type(self).__name__}({given})"
+
+
+class Client(
+    Core,
+    ObjectVerbs,
+    ReadVerbs,
+    GetManyVerbs,
+    FileVerbs,
+    TransferVerbs,
+    ListVerbs,
+    ManifestVerbs,
+    SetVerbs,
+    LeftoverVerbs,
+    BucketVerbs,
+    MetricsVerbs,
+):
+    __doc__ = Core.__doc__
+
+    _may_wait = True
+
+    def _run(self, call: Call, progress=None, told=None):
+        if self._options.source is not None:
+            return _run_with_tokens(self, call, progress, told)
+        if progress is None or progress is False:
+            return run(self, call)
+        return _run_told(self, call, progress, told)
 
     def __enter__(self) -> Client:
         return self
@@ -142,19 +235,79 @@ class Client(ObjectVerbs, BucketVerbs, TransferVerbs, LeftoverVerbs):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def __reduce__(self):
-        return _again, (type(self), self._options.given)
-
-    def __repr__(self):
-        given = ", ".join(f"{name}={value!r}" for name, value in self._options.given.items() if value)
-        return f"dataflux.{type(self).__name__}({given})"
-
 
 def _again(kind, given):
     return kind(**given)
 
 
+def _run_with_tokens(client, call, progress, told):
+    handle = client._handle()
+    tokens = client._feed and client._feed.tokens
+    silent = progress is None or progress is False
+    if not tokens:
+        return run(client, call) if silent else _run_told(client, call, progress, told)
+    tokens.again(handle)
+    try:
+        if silent:
+            return run(client, call, tokens.check, 0.25)
+        return _run_told(client, call, progress, told, tokens.check)
+    except UnauthenticatedError as error:
+        explain(client, error)
+        raise
+
+
+def explain(client, error):
+    """Says why there is no token, in an error that came of it."""
+    tokens = client._feed and client._feed.tokens
+    if tokens and error.__cause__ is None:
+        error.__cause__ = tokens.why
+
+
+class Telling:
+    """Progress of a call that the library tells by events. Whoever waits for the call tells the
+    callable, so that what that raises reaches its caller. End it in a `finally`."""
+
+    def __init__(self, client, progress, told):
+        from . import _progress
+
+        verb, bucket, name = (part.decode("utf-8", "replace") if isinstance(part, bytes)
+                              else part or "" for part in told)
+        self._teller = _progress.of(progress, f"{verb} gs://{bucket}/{name}",
+                                    "objects" if verb in ("listing", "remove") else "B")
+        client._handle()
+        self.feed = client._feed
+        if self.feed is None:
+            client._check_open()
+        self._sink = self.feed.watch(verb, bucket, name)
+        self.every = _progress.EVERY
+
+    def tick(self):
+        self._teller.at(self._sink.done, self._sink.total)
+
+    def end(self):
+        self.feed.forget(self._sink)
+        self._teller.end(self._sink.done, self._sink.total)
+
+
+def _run_told(client, call, progress, told, check=None):
+    telling = Telling(client, progress, told)
+
+    def tick():
+        telling.tick()
+        if check is not None:
+            check()
+
+    try:
+        value = run(client, call, tick, telling.every)
+        telling.feed.catch_up()
+        return value
+    finally:
+        telling.end()
+
+
 def _in_child():
+    global _default_lock
+    _default_lock = _thread.RLock()
     for client in list(_clients):
         if not client._closed:
             client._begin()
@@ -164,14 +317,22 @@ os.register_at_fork(after_in_child=_in_child)
 
 
 def _at_exit():
-    """Memory that calls of other threads have lent must outlive them."""
-    for client in list(_clients):
-        under_way = list(client._under_way.values())
-        client.close()
-        for operation, _ in under_way:
-            while operation and library.operation_wait(operation, 5_000_000_000, None) == \
-                    _abi.INTERRUPTED:
-                pass
+    """Ends the threads that run Python. Calls of other threads are left as they are, so that none of
+    them wakes at the end of the interpreter, and what they lent is kept for ever. Functions of atexit
+    that come after this may use clients."""
+    import ctypes
+
+    _events._ending = True
+    keep = ctypes.PYFUNCTYPE(None, ctypes.py_object)(("Py_IncRef", ctypes.pythonapi))
+    clients = list(_clients)
+    for client in clients:
+        for entry in list(client._under_way.values()):
+            keep(entry)
+    feeds = [feed for feed in (client._feed for client in clients) if feed is not None]
+    for feed in feeds:
+        feed.end()
+    for feed in feeds:
+        feed.end(wait=1.0)
 
 
 def _register():
@@ -182,7 +343,7 @@ def _register():
 
 _register()
 _default = None
-_default_lock = _thread.allocate_lock()
+_default_lock = _thread.RLock()
 
 
 def client() -> Client:

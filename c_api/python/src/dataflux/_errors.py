@@ -1,7 +1,13 @@
 """What goes wrong, as exceptions. Each has the fields of the library's error; those that the
 standard library has a name for are of that kind, too, so that a program written for files goes on."""
 
+from __future__ import annotations
+
 import errno as _errno
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _FIELDS = ("status", "message", "verb", "bucket", "object", "reason", "request_id", "generation",
            "http_status", "attempts", "retryable", "outcome_unknown", "retry_after", "report")
@@ -28,15 +34,24 @@ class Error(Exception):
     whole.
     """
 
-    status = "unknown"
-    message = verb = bucket = object = reason = request_id = ""
-    generation = http_status = attempts = 0
-    retryable = outcome_unknown = False
-    retry_after = 0.0
-    report = None
-    _errno = None
+    status: str = "unknown"
+    message: str = ""
+    verb: str = ""
+    bucket: str = ""
+    object: str = ""
+    reason: str = ""
+    request_id: str = ""
+    generation: int = 0
+    http_status: int = 0
+    attempts: int = 0
+    retryable: bool = False
+    outcome_unknown: bool = False
+    retry_after: float = 0.0
+    report: Any = None
+    _errno: int | None = None
 
-    def __init__(self, text="", **fields):
+    def __init__(self, text: str = "", **fields: Any) -> None:
+        text = text or fields.get("message", "")
         super().__init__(text)
         self.message = text
         self._text = text
@@ -45,28 +60,30 @@ class Error(Exception):
                 raise TypeError(f"Error() has no field {name!r}")
             setattr(self, name, value)
         if self._errno is not None:
-            self.errno = self._errno
-            self.strerror = self.message
-            self.filename = self.url or None
+            # OSError's own; its errno and filename are no fields of what is none.
+            vars_of: Any = self
+            vars_of.errno = self._errno
+            vars_of.strerror = self.message
+            vars_of.filename = self.url or None
 
     @property
-    def url(self):
+    def url(self) -> str:
         """Of what it is: "gs://bucket/object", or ""."""
         return f"gs://{self.bucket}/{self.object}" if self.bucket else ""
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self._text
 
-    def __reduce__(self):
-        fields = {name: vars(self)[name] for name in _FIELDS if name in vars(self)}
-        return _again, (type(self), self._text, fields, getattr(self, "__notes__", None))
+    def __reduce__(self) -> Any:
+        kept = dict(vars(self))
+        text = kept.pop("_text")
+        fields = {name: kept.pop(name) for name in _FIELDS if name in kept}
+        # What is left are notes, and what a program has put to it.
+        return _again, (type(self), text, fields), kept or None
 
 
-def _again(kind, text, fields, notes):
-    made = kind(text, **fields)
-    if notes:
-        made.__notes__ = notes
-    return made
+def _again(kind: Any, text: str, fields: dict[str, Any]) -> Any:
+    return kind(text, **fields)
 
 
 class NotFoundError(Error, FileNotFoundError):
@@ -85,6 +102,11 @@ class PermissionDeniedError(Error, PermissionError):
     """The credentials do not permit it, or are none."""
     status = "permission_denied"
     _errno = _errno.EACCES
+
+
+class UnauthenticatedError(PermissionDeniedError):
+    """There are no credentials, or the service refuses them."""
+    status = "unauthenticated"
 
 
 class DeadlineError(Error, TimeoutError):
@@ -113,15 +135,22 @@ class ResourceExhaustedError(Error):
     status = "resource_exhausted"
 
 
+class UnavailableError(Error, ConnectionError):
+    """The network, or the service, cannot serve now. The library has tried as often as it may."""
+    status = "unavailable"
+    _errno = _errno.EIO
+
+
 class CancelledError(Error):
-    """The call was cancelled, or its client closed."""
+    """The call was cancelled, or its client closed. It is none of asyncio's, which means that the
+    caller's own task is to end."""
     status = "cancelled"
 
 
 KINDS = {kind.status: kind for kind in (
     NotFoundError, AlreadyExistsError, PermissionDeniedError, DeadlineError, InvalidArgumentError,
-    PreconditionError, DataLossError, ResourceExhaustedError, CancelledError)}
-KINDS["unauthenticated"] = PermissionDeniedError
+    UnauthenticatedError, UnavailableError, PreconditionError, DataLossError,
+    ResourceExhaustedError, CancelledError)}
 
 
 def of_status(status, text, **fields):

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+import _thread
+import os
+
 from ._library import Pointer, library
+
+
+# Two threads may let go of one handle, and without the interpreter's lock both might find it. A
+# destructor may come while it is held, so a thread may take it again.
+_one_frees = _thread.RLock()
 
 
 class Handle(Pointer):
@@ -15,8 +23,9 @@ class Handle(Pointer):
     _free = ""  # the function that frees it, without "dataflux_"
 
     def free(self):
-        """Lets go; again does nothing."""
-        value, self.value = self.value, None
+        """Lets go; again does nothing. Any thread."""
+        with _one_frees:
+            value, self.value = self.value, None
         if value:
             getattr(library, self._free)(value)
 
@@ -38,3 +47,12 @@ ClientHandle = handle("client")
 QueueHandle = handle("queue")
 OperationHandle = handle("operation")
 ErrorHandle = handle("error")
+EventsHandle = handle("events")
+
+
+def _in_child():
+    global _one_frees
+    _one_frees = _thread.RLock()  # another thread may have held it
+
+
+os.register_at_fork(after_in_child=_in_child)

@@ -10,59 +10,54 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
-    # What has its bytes in one piece: bytes, bytearray, a memoryview, an array of numpy.
+    # What has bytes in one piece: bytes, bytearray, memoryview, an array of numpy, pyarrow.Buffer.
     Bytes = Union[bytes, bytearray, memoryview, Buffer]
 
-
-def _function(name, result, *arguments):
-    """A function of Python's own. Not ctypes.pythonapi.NAME, whose argument types all users of that
-    share."""
-    return ctypes.PYFUNCTYPE(result, *arguments)((name, ctypes.pythonapi))
-
-
-_get = _function("PyObject_GetBuffer", ctypes.c_int, ctypes.py_object, ctypes.c_void_p, ctypes.c_int)
-_release = _function("PyBuffer_Release", None, ctypes.c_void_p)
-_new_bytes = _function("PyBytes_FromStringAndSize", ctypes.py_object, ctypes.c_void_p,
-                       ctypes.c_ssize_t)
-_SIMPLE, _WRITABLE = 0, 1
-_PLAIN = (bytes, bytearray)
+# Prototypes of our own: those of ctypes.pythonapi are shared by the whole process.
+_get = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_void_p, ctypes.c_int)(
+    ("PyObject_GetBuffer", ctypes.pythonapi))
+_release = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(("PyBuffer_Release", ctypes.pythonapi))
+_new_bytes = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_ssize_t)(
+    ("PyBytes_FromStringAndSize", ctypes.pythonapi))
+_WRITABLE, _SHAPE, _FORMAT = 1, 8, 4
 
 
 class _View(ctypes.Structure):
     """Py_buffer."""
 
     _fields_ = [("buf", ctypes.c_void_p), ("obj", ctypes.c_void_p), ("len", ctypes.c_ssize_t),
-                ("rest", ctypes.c_void_p * 8)]
+                ("itemsize", ctypes.c_ssize_t), ("readonly", ctypes.c_int), ("ndim", ctypes.c_int),
+                ("format", ctypes.c_char_p), ("rest", ctypes.c_void_p * 4)]
 
 
 class Lent:
-    """The bytes of any object that exports them, pinned until release(): a bytearray, for one,
-    refuses to change its size (BufferError) until then.
+    """The bytes of any object that exports them in one piece, pinned until release(): a bytearray,
+    for one, refuses to change its size (BufferError) until then.
 
     address, size   of the memory
     """
 
     __slots__ = ("address", "size", "_view")
 
-    def __init__(self, source, argument, writable=False):
+    def __init__(self, source, argument="data", writable=False):
         self._view = None
+        view = _View()
         if isinstance(source, str):
             raise TypeError(f"{argument}: bytes are needed, and not a str: .encode() makes them")
-        view = _View()
         try:
-            _get(source, ctypes.addressof(view), _WRITABLE if writable else _SIMPLE)
+            _get(source, ctypes.addressof(view), _SHAPE | _FORMAT | (_WRITABLE if writable else 0))
         except TypeError:
             raise TypeError(f"{argument}: a bytes-like object is needed, and not a "
                             f"{type(source).__name__}") from None
-        except (BufferError, ValueError) as why:
+        except (BufferError, ValueError) as why:  # it cannot be written, is in pieces, was released
             what = "that is contiguous and can be written" if writable else "that is contiguous"
             raise TypeError(f"{argument}: memory {what} is needed: {why}") from None
         self._view = view
         self.address = view.buf
         self.size = view.len
-        if type(source) not in _PLAIN and memoryview(source).format == "O":
+        if view.format and b"O" in view.format:
             self.release()
-            raise TypeError(f"{argument}: it holds references to Python objects, and no bytes")
+            raise TypeError(f"{argument}: it holds Python objects, and no bytes")
 
     def release(self):
         """The memory is the caller's alone again. Again does nothing."""

@@ -8,7 +8,9 @@ import os
 from itertools import count
 from struct import Struct
 
-from ._calls import INTERRUPTED, RECORD, RECORD_SIZE, STATUS, TAG, failure
+from ._abi import RECORD_END
+from ._calls import (FLAGS, INTERRUPTED, RECORD, RECORD_SIZE, STATUS, TAG, Call, failure,
+                     returned)
 from ._errors import taken
 from ._handles import ErrorHandle, OperationHandle, QueueHandle
 from ._library import Size, byref, library
@@ -25,18 +27,17 @@ def new_queue():
 
 
 class _Thread(_thread._local):
-    """The queue of a thread, and records that came while another call of it was waited for: a signal
-    handler or a destructor may make calls of its own."""
+    """The queues of a thread that no call of it uses. A signal's handler or a destructor may make
+    calls while another one waits: each has a queue of its own."""
 
     def __init__(self):
         self.process = 0
 
     def ready(self):
         if self.process != _process:
-            self.queue = new_queue()
-            self.seen = {}
+            self.idle = []
             self.process = _process
-        return self.queue
+        return self.idle
 
 
 def _new_process():
@@ -49,22 +50,17 @@ _mine = _Thread()
 os.register_at_fork(after_in_child=_new_process)
 
 
-def _record(queue, seen, tag, tick, every_ns):
+def _record(queue, tag, tick, every_ns):
     """The record with that tag. `tick` is called every so often while there is none."""
     import ctypes
 
+    buffer, number = ctypes.create_string_buffer(RECORD_SIZE), Size()
     while True:
-        found = seen.pop(tag, None)
-        if found is not None:
-            return found
-        # Not shared with a call that interrupts this one.
-        buffer, number = ctypes.create_string_buffer(RECORD_SIZE), Size()
         status = library.queue_next(queue, buffer, RECORD_SIZE, 1, every_ns, byref(number))
         if status == 0 and number.value:
             record = unpack(buffer)
-            if record[TAG] == tag:
+            if record[TAG] == tag and record[FLAGS] & RECORD_END:
                 return record
-            seen[record[TAG]] = record
         elif status == 0:
             if tick is not None:
                 tick()
@@ -73,27 +69,35 @@ def _record(queue, seen, tag, tick, every_ns):
 
 
 def run(client, call, tick=None, every=0.1):
-    """Makes a call and gives its value. `tick()` is called every `every` seconds, and once at the
-    end of a call that went well."""
-    queue = _mine.ready()
-    seen = _mine.seen
+    """Makes a call and gives its value. `tick()` is called every `every` seconds."""
+    while isinstance(call, Call):
+        call = _run_one(client, call, tick, every)
+    return call
+
+
+def _run_one(client, call, tick, every):
+    idle = _mine.ready()
+    queue = idle.pop() if idle else new_queue()
     tag = next(tags)
     operation = OperationHandle()
+    # However the two are let go of, the operation is freed before what was lent to it.
+    operation.call = call
     under_way = client._under_way
+    record = None
     try:
         under_way[tag] = (operation, call)
         call.start(client._handle(), queue, tag, operation)
-        record = _record(queue, seen, tag, tick, -1 if tick is None else int(every * 1e9))
+        record = _record(queue, tag, tick, -1 if tick is None else int(every * 1e9))
         if record[STATUS]:
-            value = call.failed(failure(queue, record))
-        else:
-            value = call.value(operation, record)
+            return call.failed(failure(queue, record))
+        return call.value(operation, record)
     finally:
-        # Cancels what has not ended, and waits: memory that was lent is the caller's again.
-        operation.free()
-        call.ended()
-        under_way.pop(tag, None)
-        seen.pop(tag, None)
-    if tick is not None:
-        tick()
-    return value
+        try:
+            # Cancels what has not ended, and waits: memory that was lent is the caller's again.
+            operation.free()
+            returned(record)
+            call.ended()
+            idle.append(queue)
+        finally:
+            # An interrupt may have come before the operation was freed: its end frees it.
+            under_way.pop(tag, None)

@@ -2,6 +2,7 @@
 
 #include <dataflux/detail/fifo.hpp>
 #include <dataflux/detail/process_stamp.hpp>
+#include <dataflux/detail/unique_function.hpp>
 #include <dataflux/download/detail/get_unit.hpp>
 #include <dataflux/download/getter.hpp>
 #include <dataflux/exec/detail/bells.hpp>
@@ -17,6 +18,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
@@ -59,7 +61,7 @@ class get_queue {
   bool recall(get_unit& unit, bool rest, std::vector<get_unit*>& back);
   /// What has happened since the last call, in order.
   void events(std::vector<get_event>& into);
-  /// No read is under way any more, and none will be.
+  /// No read is under way any more, and none will be. The last thing that the stream does.
   void quiet();
 
   // The reader's side.
@@ -86,6 +88,8 @@ class get_queue {
   /// Rings for nobody any more.
   void silence();
   void wait_until_quiet();
+  /// For who does not wait: calls `then`, inside quiet(). Before the stream starts.
+  void when_quiet(unique_function<void()> then) { on_quiet_ = std::move(then); }
   bool inherited() const noexcept { return born_.inherited(); }
 
  private:
@@ -124,6 +128,7 @@ class get_queue {
   std::optional<error> failure_{};
   bool ended_{false};
   bool quiet_{false};
+  unique_function<void()> on_quiet_{};
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

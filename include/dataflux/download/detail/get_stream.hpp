@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
@@ -30,6 +31,7 @@ class get_stream final : public read_member, public coordinator<get_stream> {
   DATAFLUX_INLINE void wake() override;
   void cancel();
   get_queue& queue() noexcept { return queue_; }
+  const std::string& bucket() const noexcept { return request_.bucket; }
 
   // By the coordinator.
   void begin();

@@ -53,8 +53,8 @@ struct get_piece {
 
 /// Private: takes the bytes of one read, into the caller's memory or into the library's. That is
 /// taken only when the first byte is there: what waits for the network holds none, so that few
-/// buffers go round and stay in the cache. As byte_sink on the threads of the request; the rest
-/// before and after it.
+/// buffers go round and stay in the cache, and it is as much as is to come. As byte_sink on the
+/// threads of the request; the rest before and after it.
 class piece_sink final : public byte_sink {
  public:
   explicit piece_sink(bytes_span into) noexcept : size_(into.size()), to_(into) {}
@@ -71,10 +71,10 @@ class piece_sink final : public byte_sink {
   shared_bytes& memory() noexcept { return memory_; }
 
  private:
-  result<void> take_memory();
+  result<void> take_memory(std::size_t size);
 
   slab_writer* slabs_{nullptr};
-  std::size_t size_;
+  std::size_t size_;  ///< at most
   std::size_t used_{0};
   bytes_span to_{};
   shared_bytes memory_{};

@@ -3,6 +3,8 @@
 #include <dataflux/bytes.hpp>
 #include <dataflux/codec/crc32c.hpp>
 #include <dataflux/detail/or_default.hpp>
+#include <dataflux/download/detail/get_stream.hpp>
+#include <dataflux/download/detail/piece_source.hpp>
 #include <dataflux/download/get_one.hpp>
 #include <dataflux/store/detail/coordinator.hpp>
 #include <dataflux/transfer/detail/ranged_read.hpp>
@@ -10,8 +12,10 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace dataflux::inline DATAFLUX_ABI {
 
@@ -155,6 +159,57 @@ DATAFLUX_INLINE void start_get_one(const transfer_context& context, get_one_requ
                                    object_store::completion<ranged_read_summary> done) {
   std::make_shared<detail::get_one_call>(context, std::move(request), memory, std::move(done))
       ->start();
+}
+
+namespace detail {
+
+/// A stream of one request, and its item until no read is under way any more. The two keep each
+/// other until then. On the strand.
+struct lone_read {
+  void arrived(result<std::vector<got_item>> items);
+
+  std::shared_ptr<get_stream> stream;
+  bool from_start;
+  object_store::completion<got_item> done;
+  std::optional<result<got_item>> outcome{};
+};
+
+DATAFLUX_INLINE void lone_read::arrived(result<std::vector<got_item>> items) {
+  stream->cancel();  // no more is wanted of it
+  if (!items) {
+    outcome.emplace(std::move(items).error());
+    return;
+  }
+  got_item& item = items->front();
+  if (item.failure) {
+    outcome.emplace(*std::move(item.failure));
+  } else if (item.bytes.empty() && !from_start) {
+    outcome.emplace(error(errc::out_of_range, "the range begins at the object's end")
+                        .with_bucket(stream->bucket())
+                        .with_object(item.object.view())
+                        .with_generation(item.generation));
+  } else {
+    outcome.emplace(std::move(item));
+  }
+}
+
+}  // namespace detail
+
+DATAFLUX_INLINE void start_get_one(const transfer_context& context, get_one_request request,
+                                   object_store::completion<got_item> done) {
+  const auto stream = std::make_shared<detail::get_stream>(
+      context.state(),
+      get_many_request{.bucket = std::move(request.bucket), .limits = std::move(request.limits)},
+      detail::pieces_of(get_request{.object = std::move(request.object),
+                                    .generation = request.generation,
+                                    .range = request.range,
+                                    .crc32c = request.crc32c}));
+  const auto read = std::make_shared<detail::lone_read>(detail::lone_read{
+      .stream = stream, .from_start = request.range.offset() == 0, .done = std::move(done)});
+  stream->queue().wait(
+      1, [read](result<std::vector<got_item>> items) { read->arrived(std::move(items)); }, nullptr);
+  stream->queue().when_quiet([read] { read->done(*std::move(read->outcome)); });
+  stream->start();
 }
 
 namespace detail {

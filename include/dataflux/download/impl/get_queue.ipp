@@ -156,9 +156,13 @@ DATAFLUX_INLINE void get_queue::events(std::vector<get_event>& into) {
 }
 
 DATAFLUX_INLINE void get_queue::quiet() {
-  std::scoped_lock lock(mutex_);
-  quiet_ = true;
-  quiet_changed_.notify_all();
+  auto then = std::exchange(on_quiet_, {});
+  {
+    std::scoped_lock lock(mutex_);
+    quiet_ = true;
+    quiet_changed_.notify_all();
+  }
+  if (then) then();
 }
 
 DATAFLUX_INLINE bool get_queue::should_tell() const noexcept {

@@ -92,12 +92,10 @@ DATAFLUX_INLINE void get_stream::read(get_unit& unit) {
 
 /// Of an object whose size is not known: as much as there is memory for. The answer tells the size.
 DATAFLUX_INLINE void get_stream::read_part(get_unit& unit, std::uint64_t most) {
-  get_piece& p = unit.pieces.front();
-  if (!place(p, most)) return done(unit);
   one_more();
-  unit.sink.emplace(p.to);
+  unit.sink.emplace(core_->slabs, static_cast<std::size_t>(most));
   core_->engine.start(
-      ask(unit, byte_range::span(p.offset, most)), *unit.sink,
+      ask(unit, byte_range::span(unit.pieces.front().offset, most)), *unit.sink,
       [self = shared_from_this(), &unit](const result<read_summary>& outcome) {
         if (!self->ended(unit)) self->got_part(unit, outcome);
       },
@@ -199,10 +197,8 @@ DATAFLUX_INLINE void get_stream::got_part(get_unit& unit, const result<read_summ
   p.generation = outcome->generation;
   p.resolve();
   if (p.failure) return done(unit);
-  if (outcome->bytes < p.length) {
-    p.to = {};
-    p.memory = {};
-  }
+  const bool all = outcome->bytes >= p.length;
+  if (!all) unit.sink.reset();
   const window_fit fit =
       window_->sized(unit.number, core_->footprint(p.length), unit.by_parts(*core_));
   if (fit == window_fit::later) return release(unit);
@@ -212,8 +208,8 @@ DATAFLUX_INLINE void get_stream::got_part(get_unit& unit, const result<read_summ
     return ready(unit);
   }
   core_->counters.peak_held = std::max(core_->counters.peak_held, core_->budget.held());
-  if (outcome->bytes < p.length) return read(unit);
-  p.memory = p.memory.part(0, static_cast<std::size_t>(p.length));
+  if (!all) return read(unit);
+  p.memory = unit.sink->memory().part(0, static_cast<std::size_t>(p.length));
   p.to = p.memory.span();
   p.check(*outcome);
   done(unit);

@@ -91,12 +91,15 @@ DATAFLUX_INLINE void get_piece::check(const ranged_read_summary& s) {
                      .generation = s.generation});
 }
 
-DATAFLUX_INLINE result<void> piece_sink::take_memory() {
-  if (slabs_ == nullptr || !to_.empty()) return {};
+/// More than there is where an answer is begun anew, of another generation.
+DATAFLUX_INLINE result<void> piece_sink::take_memory(std::size_t size) {
+  if (slabs_ == nullptr || size <= to_.size()) return {};
   try {
-    memory_ = slabs_->allocate(size_);
+    shared_bytes larger = slabs_->allocate(size);
+    std::copy_n(to_.begin(), used_, larger.span().begin());
+    memory_ = std::move(larger);
   } catch (const std::bad_alloc&) {
-    return error(errc::resource_exhausted, "no memory for " + std::to_string(size_) + " bytes");
+    return error(errc::resource_exhausted, "no memory for " + std::to_string(size) + " bytes");
   }
   to_ = memory_.span();
   return {};
@@ -109,12 +112,13 @@ DATAFLUX_INLINE result<void> piece_sink::expect(std::uint64_t length) {
                                          " bytes are to come, the memory holds " +
                                          std::to_string(left) + " more");
   }
-  return length == 0 ? result<void>() : take_memory();
+  if (length == 0) return {};
+  return take_memory(length == byte_range::to_end ? size_
+                                                  : used_ + static_cast<std::size_t>(length));
 }
 
 DATAFLUX_INLINE bytes_span piece_sink::prepare(std::size_t wanted) {
-  if (!take_memory()) return {};
-  return to_.subspan(used_, std::min(wanted, size_ - used_));
+  return to_.subspan(used_, std::min(wanted, to_.size() - used_));
 }
 
 DATAFLUX_INLINE result<void> piece_sink::commit(std::size_t count) {

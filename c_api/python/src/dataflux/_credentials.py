@@ -1,0 +1,270 @@
+"""What `credentials=` of a client means: where access tokens come from, and when new ones are asked
+for."""
+
+from __future__ import annotations
+
+import _thread
+from time import monotonic, time
+
+from ._calls import checked
+from ._errors import UnauthenticatedError
+from ._events import log
+from ._handles import ErrorHandle
+from ._library import byref, library
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
+    from typing import Any, Callable, Protocol, Tuple, Union
+
+    class Refreshable(Protocol):
+        """google.auth.credentials.Credentials, for one."""
+
+        token: Any
+        expiry: Any
+
+        def refresh(self, request: Any, /) -> Any: ...
+
+    Token = Union[str, Tuple[str, Union[datetime, float, None]]]
+    Credentials = Union[str, Callable[[], Token], Refreshable]
+
+_NEVER = float("inf")
+_SCOPE = "https://www.googleapis.com/auth/devstorage.read_write"
+_STALE = 225.0  # seconds before its end from which on the library wants another one
+_GONE = 10.0  # seconds before its end from which on the library does not use it
+_DEFAULT_LIMIT = 60.0  # the library's token_limit
+
+
+def source_of(credentials: Credentials) -> Any:
+    """What gives tokens: an object with get(renew) -> (token, ns since 1970 or 0).
+
+    Raises: TypeError and ValueError that name `credentials`, and never what is in it.
+    """
+    if isinstance(credentials, str):
+        return _Fixed(credentials)
+    if not isinstance(credentials, type):
+        if callable(getattr(credentials, "refresh", None)) and hasattr(credentials, "token"):
+            return _Refreshed(credentials)
+        if callable(credentials):
+            return _Called(credentials)
+    elif not hasattr(credentials, "refresh"):
+        return _Called(credentials)
+    what = f"the class {credentials.__name__}" if isinstance(credentials, type) else \
+        f"a {type(credentials).__name__}"
+    raise TypeError("credentials: an access token as a str, a callable that gives one, or "
+                    f"credentials of google.auth are needed, and not {what}")
+
+
+def _checked_token(token):
+    if not isinstance(token, str):
+        raise TypeError(f"credentials: an access token is a str, and not a {type(token).__name__}")
+    if not token or not token.isascii() or not token.isprintable() or " " in token:
+        raise ValueError("credentials: an access token is letters, digits and signs, without "
+                         "spaces, and without \"Bearer\" before it")
+    return token
+
+
+def _expires_ns(expiry):
+    """Nanoseconds since 1970; 0 for None, which is never."""
+    if expiry is None:
+        return 0
+    if hasattr(expiry, "timestamp"):
+        if expiry.tzinfo is None:
+            raise ValueError("credentials: an expiry has a time zone, such as datetime.timezone.utc")
+        expiry = expiry.timestamp()
+    if isinstance(expiry, bool) or not isinstance(expiry, (int, float)):
+        raise TypeError("credentials: an expiry is a datetime, or seconds since 1970, and not a "
+                        f"{type(expiry).__name__}")
+    if not 0 < expiry < 9e9:
+        raise ValueError(f"credentials: an expiry of {expiry!r} is not in seconds since 1970")
+    return int(expiry * 1e9)
+
+
+class _Fixed:
+    """One token. Where the service refuses it, it is said so to the caller, since there is no
+    other."""
+
+    secret = True
+
+    def __init__(self, token):
+        self._token = _checked_token(token)
+
+    def get(self, renew):
+        return self._token, 0
+
+
+class _Called:
+    """Those of a callable."""
+
+    secret = False  # the callable is carried by a pickle, and what it gave is not
+
+    def __init__(self, function):
+        self._function = function
+
+    def get(self, renew):
+        given = self._function()
+        if isinstance(given, tuple):
+            if len(given) != 2:
+                raise TypeError("credentials: the callable gives a token or (token, expiry), and not "
+                                f"a tuple of {len(given)}")
+            return _checked_token(given[0]), _expires_ns(given[1])
+        return _checked_token(given), 0
+
+
+class _Refreshed:
+    """Those of google.auth, and whatever has its methods."""
+
+    secret = True
+
+    def __init__(self, credentials):
+        if getattr(credentials, "requires_scopes", False) is True:
+            credentials = credentials.with_scopes([_SCOPE])
+        self._credentials = credentials
+        self.quota_project = getattr(credentials, "quota_project_id", None)
+
+    @property
+    def anonymous(self):
+        """google.auth's AnonymousCredentials: good, and without a token."""
+        return self._credentials.token is None and \
+            getattr(self._credentials, "valid", False) is True
+
+    def get(self, renew):
+        credentials = self._credentials
+        if renew or not credentials.token or self._ends() < time() + _STALE:
+            credentials.refresh(_request())
+        ends = self._ends()
+        return _checked_token(credentials.token), 0 if ends == _NEVER else _expires_ns(ends)
+
+    def _ends(self):
+        expiry = getattr(self._credentials, "expiry", None)
+        if expiry is None:
+            return _NEVER
+        if hasattr(expiry, "timestamp"):
+            if expiry.tzinfo is None:  # google.auth's are of UTC, and do not say so
+                from datetime import timezone
+
+                expiry = expiry.replace(tzinfo=timezone.utc)
+            return expiry.timestamp()
+        return expiry
+
+
+def _request():
+    """What google.auth sends requests by."""
+    try:
+        import google.auth  # noqa: F401
+    except ImportError:
+        return None  # then what is refreshed is none of its
+    try:
+        from google.auth.transport.requests import Request
+    except ImportError:
+        try:
+            import urllib3
+            from google.auth.transport.urllib3 import Request as Other
+        except ImportError:
+            raise ImportError("credentials: google.auth sends requests by the package requests, "
+                              "which is not installed: pip install requests") from None
+        return Other(urllib3.PoolManager())
+    return Request()
+
+
+class Tokens:
+    """Asks a source for tokens and gives them to a client of the library: the first one on the
+    thread of the call that needs it, later ones on a thread of their own, for a source may take
+    long, and logs must not wait for it."""
+
+    def __init__(self, source, limit=None):
+        self._source = source
+        self._limit = limit or _DEFAULT_LIMIT
+        self._lock = _thread.allocate_lock()
+        self._asked = self._runs = False
+        self._ended = _thread.allocate_lock()
+        self._ended.acquire()
+        self.why = None  # the exception that the newest attempt ended with
+        self._given_up = False
+        self._good_until = 0.0  # time(): of the token that the library has
+
+    def first(self, client, renew=False):
+        """On the caller's thread. Raises what tells him why there is no token."""
+        try:
+            token = self._source.get(renew)
+        except Exception as why:
+            raise self._none(why) from why
+        self._give(client, *token)
+
+    def check(self):
+        """Raises if attempts for a token were given up, and the library has no good one: it would
+        begin the call's requests again and again, and wait for a token each time."""
+        if self._given_up and time() > self._good_until:
+            raise self._none(self.why) from self.why
+
+    def again(self, client):
+        """Before a call: where attempts were given up, one is made for it, on its thread."""
+        if self._given_up and time() > self._good_until:
+            self.first(client, renew=True)
+
+    @staticmethod
+    def _none(why):
+        # The text of what it raised is not ours, and may hold a secret: it is chained.
+        return UnauthenticatedError("unauthenticated: credentials gave no token "
+                                    f"({type(why).__name__}): see what this was raised from")
+
+    def _give(self, client, token, expires_ns):
+        error = ErrorHandle()
+        checked(library.client_set_token(client, token.encode(), expires_ns, byref(error)), error)
+        self._good_until = (expires_ns / 1e9 or _NEVER) - _GONE
+        self._given_up = False
+        self.why = None
+
+    def needed(self, client):
+        """A token is needed by the client that the weak reference `client` leads to."""
+        with self._lock:
+            self._asked = True
+            if time() + _STALE < self._good_until:
+                self._good_until = 0.0  # it does not end yet: the service has refused it
+            if self._runs:
+                return
+            self._runs = True
+        try:
+            _thread.start_new_thread(self._renew, (client,))
+        except RuntimeError:  # no thread any more: logs wait
+            self._renew(client)
+
+    def end(self):
+        """No more attempts."""
+        try:
+            self._ended.release()
+        except RuntimeError:  # it was ended before
+            pass
+
+    def _renew(self, client):
+        while True:
+            with self._lock:
+                if not self._asked or not self._ended.locked():
+                    self._runs = False
+                    return
+                self._asked = False
+            self._attempts(client)
+
+    def _attempts(self, client):
+        """Again while the calls still wait, and fewer from time to time."""
+        until, delay = monotonic() + self._limit, 0.5
+        while True:
+            try:
+                token = self._source.get(True)
+                handle = client()
+                if handle is None:
+                    return
+                self._give(handle, *token)
+                return
+            except BaseException as why:
+                self.why = why
+                if not self._ended.locked():
+                    return
+                log("warning", f"credentials gave no token: {type(why).__name__}", exc_info=why)
+            if monotonic() + delay > until:
+                self._given_up = True
+                return
+            if self._ended.acquire(timeout=delay):
+                return
+            delay = min(2 * delay, 10.0)
+

@@ -1,0 +1,159 @@
+"""A Google Cloud Storage on this machine, for tests."""
+
+from __future__ import annotations
+
+from ._errors import Error
+from ._programs import program
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import os
+    from typing import Any, Sequence
+
+    from ._client import Client
+
+_ADDRESS = "STORAGE_EMULATOR_HOST="
+
+
+class Emulator:
+    """A process that serves the JSON and the XML API, until it is closed. Objects are kept in memory.
+
+    It is a context manager. It ends with the process that started it, however that ends. Any thread.
+
+    Arguments:
+        buckets: that are there at the beginning; more by add_bucket().
+        seed: a folder whose files become objects of the first bucket.
+        rtt: seconds that a round trip takes.
+        log: how many of the last requests log() gives.
+        arguments: more, as `dataflux-emulator --help` names them, such as "--require-token".
+
+    Raises: FileNotFoundError where the program was not built with the package; Error where it does
+    not start, with what it says.
+    """
+
+    def __init__(self, *buckets: str, seed: str | os.PathLike[str] | None = None, rtt: float = 0.0,
+                 log: int = 0, arguments: Sequence[str] = ()) -> None:
+        import subprocess
+
+        self._process = None
+        for name in buckets:
+            if not isinstance(name, str):
+                raise TypeError(f"buckets: names are str, and not a {type(name).__name__}")
+        first = buckets[0] if buckets else "emulator"
+        command = [program("dataflux-emulator", "DATAFLUX_EMULATOR"), "--until-input-ends",
+                   "--bucket", first, "--rtt", str(round(rtt * 1000)), "--log", str(log)]
+        if seed is not None:
+            command += ["--seed", seed]
+        # A session of its own: Ctrl-C is for who uses it.
+        self._process = subprocess.Popen([*command, *arguments], stdin=subprocess.PIPE,
+                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                         start_new_session=True)
+        lines = []
+        for line in self._process.stdout:
+            lines.append(line.decode(errors="replace"))
+            if lines[-1].startswith(_ADDRESS):
+                break
+        else:
+            said = self._process.stderr.read().decode(errors="replace").strip()
+            self.close()
+            raise Error(f"the emulator did not start: {said}")
+        self.endpoint: str = lines[-1].strip().removeprefix(_ADDRESS)
+        for name in buckets[1:]:
+            self.add_bucket(name)
+
+    def client(self, **options: Any) -> Client:
+        """A new client of it; options as those of Client. Close it, or use it by `with`."""
+        from ._client import Client
+
+        return Client(endpoint=self.endpoint, emulator=True, **options)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What leads other programs to it: variables for their environment."""
+        return {"STORAGE_EMULATOR_HOST": self.endpoint}
+
+    def add_bucket(self, name: str, **settings: bool | str) -> None:
+        """Makes a bucket, or changes the settings of one: readOnly, noDelete, requesterPays,
+        versioning (bool), and layout ("flat", "hierarchical", "zonal")."""
+        if not isinstance(name, str):
+            raise TypeError(f"name: a str is needed, and not a {type(name).__name__}")
+        self._ask("PATCH", f"/_emulator/buckets/{name}", settings)
+
+    def faults(self, *rules: dict[str, Any]) -> None:
+        """Sets the script of what goes wrong, in place of the one before; none = nothing does.
+
+        A rule is a dict such as {"verb": "objects.media", "object": "data/*", "from": 1, "count": 1,
+        "action": "refuse", "status": 503}; `dataflux-emulator --help` has all of it.
+        """
+        self._ask("DELETE", "/_emulator/faults")
+        if rules:
+            self._ask("POST", "/_emulator/faults", list(rules))
+
+    def counters(self) -> dict[str, Any]:
+        """Requests by verb and status, bytes, connections, open uploads."""
+        return self._ask("GET", "/_emulator/counters")
+
+    def log(self) -> list[dict[str, Any]]:
+        """The last requests: verb, method, target, status. See the argument `log`."""
+        return self._ask("GET", "/_emulator/log")
+
+    def revoke_tokens(self) -> None:
+        """Refuses all tokens that it has given out."""
+        self._ask("POST", "/_emulator/tokens/revoke")
+
+    def expire_uploads(self) -> None:
+        """Ends all open resumable uploads."""
+        self._ask("POST", "/_emulator/uploads/expire")
+
+    def _ask(self, method, path, body=None):
+        import json
+        import ssl
+        from http.client import HTTPConnection, HTTPSConnection
+
+        scheme, _, host = self.endpoint.partition("://")
+        # Its certificate is its own; what is asked here is no secret.
+        connection = (HTTPConnection(host, timeout=60) if scheme == "http" else
+                      HTTPSConnection(host, timeout=60, context=ssl._create_unverified_context()))
+        try:
+            connection.request(method, path, None if body is None else json.dumps(body))
+            reply = connection.getresponse()
+            said = reply.read()
+        finally:
+            connection.close()
+        if reply.status >= 300:
+            raise ValueError(f"the emulator refuses {method} {path}: "
+                             f"{said.decode(errors='replace').strip()}")
+        return json.loads(said) if said else None
+
+    def close(self) -> None:
+        """Ends it, and all that it holds is gone. Closing again does nothing."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.communicate()
+
+    def __enter__(self) -> Emulator:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        state = self.endpoint if self._process is not None else "closed"
+        return f"<dataflux.Emulator {state}>"
+
+    def __del__(self) -> None:
+        if getattr(self, "_process", None) is not None:
+            import warnings
+
+            warnings.warn(f"{self!r} was not closed", ResourceWarning, source=self)
+            self.close()
+
+
+def emulator(*buckets: str, **options: Any) -> Emulator:
+    """Starts a Google Cloud Storage on this machine, for tests: see Emulator.
+
+        with dataflux.emulator("my-bucket") as service, service.client() as client:
+            client.put("gs://my-bucket/x", b"1")
+    """
+    return Emulator(*buckets, **options)

@@ -1,0 +1,267 @@
+"""What lists objects: list(), and list_batches() for listings that are larger than memory."""
+
+from __future__ import annotations
+
+import _thread
+
+from . import _abi, _wait
+from ._calls import FLAGS, INTERRUPTED, RECORD_SIZE, STATUS, Call, checked, failure, taker
+from ._columns import ListingHandle, Table
+from ._errors import Error, PreconditionError
+from ._handles import ErrorHandle, handle
+from ._library import Pointer, Size, byref, library, struct
+from ._listing import Listing, text_of
+from ._place import count_of, nanoseconds, prefix_place
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Dict
+
+    from ._progress import Progress
+
+ListerHandle = handle("lister")
+_take_listing = taker("listing", ListingHandle)
+
+
+def list_options(place, given):
+    """dataflux_list_options of the arguments of list() and list_batches(), by their names."""
+    bucket, prefix = place
+    texts = {member: text_of(given[argument], argument) for member, argument in (
+        ("start_offset", "start"), ("end_offset", "end"), ("delimiter", "delimiter"),
+        ("match_glob", "glob"), ("suffix", "suffix"), ("regex", "regex"))
+        if given[argument] is not None}
+    max_size = given["max_size"]
+    if max_size is not None:
+        count_of(max_size, "max_size", 1)
+    if count_of(given["parallelism"], "parallelism") >= 2**32:
+        raise ValueError(f"parallelism: {given['parallelism']} is out of range: less than 2**32")
+    if given["on_error"] not in ("raise", "omit"):
+        raise ValueError(f'on_error: "raise" or "omit" is needed, and not {given["on_error"]!r}')
+    return struct(
+        "list_options", bucket=bucket, prefix=prefix, **texts,
+        min_size=count_of(given["min_size"], "min_size"), max_size=max_size,
+        keep_markers=bool(given["directories"]), keep_composed=bool(given["composites"]),
+        versions=bool(given["versions"]), parallelism=given["parallelism"],
+        max_calls=count_of(given["max_calls"], "max_calls"),
+        memory_cap=count_of(given["memory_cap"], "memory_cap"),
+        timeout_ns=nanoseconds(given["timeout"]), partial=given["on_error"] == "omit",
+        by_name=bool(given.get("in_order")))
+
+
+def _closed():
+    return PreconditionError("the stream of batches is closed: begin another one")
+
+
+def _again(why):
+    """What makes an exception for each next() after the one that raised `why`. Not `why` itself: its
+    traceback has the frames of who called."""
+    if isinstance(why, StopIteration):
+        return StopIteration
+    if isinstance(why, Error):
+        from copy import copy
+
+        return lambda: copy(why)
+    # Whether a batch was lost on the way cannot be told any more.
+    text = f"the stream of batches was ended by a {type(why).__name__}: begin another one"
+    return lambda: PreconditionError(text)
+
+
+class ListStream:
+    """Batches of a listing, each a Listing of at most some 65,536 rows, as they arrive: an iterator.
+
+    The listing goes on while a batch is used, as far as `memory_cap` allows. It is a context manager:
+    close() ends it early, and so does letting go of it. An exception that next() raises ends it, too,
+    KeyboardInterrupt for one: each next() after it fails, so that a part never passes for the whole.
+
+    Threads: any number; what one gets no other does.
+    """
+
+    def __init__(self, client, options, bucket):
+        self._bucket = bucket
+        self._lock = _thread.RLock()  # one reads at a time
+        self._freeing = _thread.RLock()
+        self._over = None  # makes what next() raises when no more comes
+        self._summary = None
+        self._queue = _wait.new_queue()
+        self._lister, error = ListerHandle(), ErrorHandle()
+        checked(library.list_stream(client, byref(options), self._queue, 1, byref(self._lister),
+                                    byref(error)), error)
+
+    def __iter__(self) -> ListStream:
+        return self
+
+    def __next__(self) -> Listing:
+        with self._lock:
+            if self._over is not None:
+                raise self._over()
+            try:
+                return self._next()
+            except BaseException as why:
+                self._end(_again(why))
+                raise
+
+    def _next(self):
+        import ctypes
+
+        buffer, number = ctypes.create_string_buffer(RECORD_SIZE), Size()
+        while True:
+            status = library.queue_next(self._queue, buffer, RECORD_SIZE, 1, -1, byref(number))
+            if self._over is not None:  # a signal handler has closed it
+                raise self._over()
+            if status == INTERRUPTED:
+                continue
+            return self._batch(status, buffer)
+
+    # For AsyncListStream, which waits in another way.
+
+    @property
+    def under_way(self) -> bool:
+        """It has not ended."""
+        return self._over is None
+
+    @property
+    def queue(self):
+        return self._queue
+
+    def over(self):
+        """What the next step raises when it has ended."""
+        return self._over()
+
+    def taken(self, status, buffer):
+        """The batch that a record tells of. A failure ends the stream."""
+        with self._lock:
+            try:
+                return self._batch(status, buffer)
+            except BaseException as why:
+                self._end(_again(why))
+                raise
+
+    def _batch(self, status, buffer):
+        """What a record tells of."""
+        if status:
+            raise PreconditionError("a stream of batches belongs to the process that began it: "
+                                    "begin another after a fork")
+        record = _wait.unpack(buffer)
+        if record[FLAGS] & _abi.RECORD_END:
+            raise failure(self._queue, record) if record[STATUS] else StopIteration
+        made, error = ListingHandle(), ErrorHandle()
+        checked(library.lister_take(self._lister, byref(made), byref(error)), error)
+        return Listing(Table(made, self._bucket))
+
+    def _end(self, over):
+        with self._freeing:
+            if self._over is None:
+                self._over = over
+                try:
+                    self._summary = self._described()
+                finally:
+                    self._lister.free()
+                    self._queue.free()
+
+    def _described(self):
+        import ctypes
+        import json
+
+        text, error = Pointer(), ErrorHandle()
+        try:
+            checked(library.lister_json(self._lister, byref(text), byref(error)), error)
+            return json.loads(ctypes.string_at(text.value))
+        finally:
+            library.text_free(text)
+
+    @property
+    def summary(self) -> Dict[str, Any]:
+        """What was done so far: what Listing.summary has, but for prefixes, which the batches have.
+
+        Threads: it waits while another thread waits for a batch.
+        """
+        with self._lock:
+            return dict(self._described() if self._over is None else self._summary or {})
+
+    def close(self) -> None:
+        """Ends it; next() raises PreconditionError from then on, if batches were still to come.
+        Closing again does nothing. Any thread: who waits for a batch is woken."""
+        with self._freeing:
+            if self._over is not None:
+                return
+            library.lister_cancel(self._lister)  # wakes who reads
+        with self._lock:
+            self._end(_closed)
+
+    def __enter__(self) -> ListStream:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        state = "under way" if self._over is None else "ended"
+        return f"<dataflux.ListStream of gs://{self._bucket}, {state}>"
+
+    def __reduce__(self):
+        raise TypeError("a ListStream belongs to its process, and cannot be pickled")
+
+
+class ListVerbs:
+    """What a client does with listings."""
+
+    def list(self, url: str | tuple[str, str], *, start: str | None = None, end: str | None = None,
+             delimiter: str | None = None, glob: str | None = None, suffix: str | None = None,
+             regex: str | None = None, min_size: int = 0, max_size: int | None = None,
+             directories: bool = False, composites: bool = False, versions: bool = False,
+             parallelism: int = 0, max_calls: int = 0, memory_cap: int = 0,
+             on_error: str = "raise", timeout: float | None = None,
+             progress: Progress = None) -> Listing:
+        """Lists objects, by many calls at a time. What it gives is proved complete, or it fails.
+
+        Arguments:
+            url: "gs://bucket/prefix", "gs://bucket", or (bucket, prefix).
+            start, end: names from `start` on, and before `end`.
+            delimiter: names that have it after the prefix are folded into `prefixes`; usually "/".
+            glob: the service's pattern of the whole name, such as "data/**.tar".
+            suffix: of the name. Like what follows, it is checked here, of all names that come.
+            regex: an ECMAScript pattern that is found somewhere in the name.
+            min_size, max_size: bytes; both are within. None = no bound.
+            directories: objects of no bytes whose names end in "/" are listed, too.
+            composites: this library's temporary objects are listed, too.
+            versions: all generations, and not the live ones alone.
+            parallelism: calls in flight; 0 = found by measuring.
+            max_calls: most calls of the service; 0 = no bound.
+            memory_cap: bytes of all rows; 0 = no bound.
+            on_error: "raise", or "omit": ranges of names that cannot be listed are left out, and
+                summary["missing"] says which.
+            timeout: seconds for all of it; None = no limit.
+            progress: True for a bar, or a callable: see Progress. It counts entries.
+
+        Raises: NotFoundError for a bucket that is not there; InvalidArgumentError for a regex or a
+        glob that is none; ResourceExhaustedError at `max_calls` or `memory_cap`; TypeError and
+        ValueError for a bad argument before any request.
+        """
+        place = prefix_place(url)
+        options = list_options(place, locals())
+        bucket, prefix = place[0].decode(), place[1].decode()
+        call = Call(lambda client, queue, tag, out, err:
+                    library.list(client, byref(options), queue, tag, out, err),
+                    lambda operation, record:
+                    Listing(Table(_take_listing(operation, record), bucket)))
+        return self._run(call, progress=progress, told=("listing", bucket, prefix))
+
+    def list_batches(self, url: str | tuple[str, str], *, start: str | None = None,
+                     end: str | None = None, delimiter: str | None = None, glob: str | None = None,
+                     suffix: str | None = None, regex: str | None = None, min_size: int = 0,
+                     max_size: int | None = None, directories: bool = False,
+                     composites: bool = False, versions: bool = False, parallelism: int = 0,
+                     max_calls: int = 0, memory_cap: int = 0, on_error: str = "raise",
+                     timeout: float | None = None, in_order: bool = False) -> ListStream:
+        """Lists objects batch by batch, each a Listing, while later ones are under way: for listings
+        that are larger than memory, and to begin early.
+
+        The arguments are those of list(), and:
+            memory_cap: bytes of batches that wait; 0 = 256 MiB. Who takes none stops the network.
+            in_order: of all batches together the names are in order. Within each they always are.
+
+        Raises: what list() raises; what fails in the service comes from the iterator, behind the
+        batches that are good in any case.
+        """
+        place = prefix_place(url)
+        return ListStream(self._handle(), list_options(place, locals()), place[0].decode())

@@ -1,0 +1,90 @@
+"""The event loops of asyncio, and those that are like it, such as uvloop."""
+
+from __future__ import annotations
+
+import asyncio
+import weakref
+
+from . import _wait
+from ._loops import Loop
+from ._library import library
+
+_loops = {}  # id of an event loop: (a weak reference to it, its AsyncioLoop)
+
+
+def of(loop):
+    known = _loops.get(id(loop))
+    if known is not None and known[0]() is loop and known[1].process == _wait._process:
+        return known[1]
+    return _made(loop)
+
+
+def _made(loop):
+    # Those that were closed are let go of: futures keep their loop, and so would never end.
+    for key, (reference, mine) in list(_loops.items()):
+        other = reference()
+        if other is None or other.is_closed():
+            _loops.pop(key, None)
+            mine.end()
+    mine = AsyncioLoop()
+    key = id(loop)
+
+    def gone(reference):
+        if key in _loops and _loops[key][0] is reference:
+            del _loops[key]
+
+    loop.add_reader(mine.fd, mine.read)
+    _loops[key] = weakref.ref(loop, gone), mine
+    return mine
+
+
+class AsyncioLoop(Loop):
+    """The loop keeps this, and not the other way round."""
+
+    def wake(self, who):
+        if who is not None and not who.done():
+            who.set_result(None)
+
+    def record(self, tag):
+        future = self.waiting[tag] = asyncio.get_running_loop().create_future()
+        return future
+
+    async def settled(self, tag):
+        while tag not in self.came:
+            try:
+                await self.record(tag)
+            except asyncio.CancelledError:
+                pass  # cancelled already: it ends as soon as it may
+
+    def read(self):
+        try:
+            self.drain()
+        except BaseException:  # a KeyboardInterrupt: the descriptor may tell of nothing any more
+            asyncio.get_running_loop().call_soon(self.read)
+            raise
+
+    async def within(self, tag, seconds):
+        if tag not in self.came:
+            await asyncio.wait([self.record(tag)], timeout=seconds)
+        return tag in self.came
+
+    def turn(self, seconds=0):
+        return asyncio.sleep(seconds)
+
+    def shielded(self, function, limit):
+        return function()  # being cancelled is told once
+
+    async def readable(self, fd):
+        """Waits until a descriptor is readable."""
+        loop = asyncio.get_running_loop()
+        future = loop.create_future()
+        loop.add_reader(fd, _readable, future)
+        try:
+            await future
+        finally:
+            loop.remove_reader(fd)
+
+
+def _readable(future):
+    if not future.done():
+        future.set_result(None)

@@ -1,0 +1,212 @@
+"""Where the calls of AsyncClient wait: each event loop has a queue, whose descriptor it watches.
+
+An operation that its task has let go of, being cancelled, is kept with the memory that it was lent
+until its record comes: freeing it before waits, and an event loop must not.
+"""
+
+from __future__ import annotations
+
+import _thread
+import ctypes
+import sys
+from struct import Struct
+
+from . import _wait
+from ._abi import RECORD_END
+from ._calls import FLAGS, RECORD, RECORD_SIZE, STATUS, TAG, Call, failure, returned
+from ._handles import OperationHandle
+from ._library import Size, byref, library
+from ._wait import new_queue, tags
+
+BATCH = 64  # records that are taken at a time
+iter_unpack = Struct(RECORD).iter_unpack
+
+
+class Loop:
+    """What all frameworks have in common. It has:
+
+    waiting  by tag: who waits for a record, as wake() wants it; None = nobody at the moment
+    came     by tag: records that whoever waits has not seen yet
+    left     by tag: (client, operation, call) that nobody waits for any more
+
+    All is touched by the thread of the event loop alone. A KeyboardInterrupt may come anywhere: the
+    records of the batch at hand are gone through again then, so nothing here minds a second time.
+    """
+
+    left = None
+
+    def __init__(self):
+        self.queue = new_queue()
+        self.process = _wait._process
+        self.fd = library.queue_fd(self.queue)
+        self.waiting = {}
+        self.came = {}
+        self.left = {}
+        self._buffer = ctypes.create_string_buffer(BATCH * RECORD_SIZE)
+        self._views = memoryview(self._buffer).cast("B")
+        self._number = Size()
+        self._arguments = (self.queue, self._buffer, RECORD_SIZE, BATCH, 0, byref(self._number))
+
+    # Of a framework: wake(who); record(tag), an awaitable that ends when the record came;
+    # within(tag, seconds), whether it came in that time;
+    # settled(tag), the same, which being cancelled does not end; readable(fd); turn(seconds), which
+    # lets other tasks run; shielded(function, limit), which a task that is cancelled can await.
+
+    def drain(self):
+        """Hands out records that are there, at most a batch; the descriptor stays readable as long
+        as there are more. Never waits."""
+        number = self._number
+        if not number.value:
+            status = library.queue_next(*self._arguments)
+            if status:
+                raise AssertionError(f"dataflux_queue_next: {status}")
+        waiting, came = self.waiting, self.came
+        for record in iter_unpack(self._views[:number.value * RECORD_SIZE]):
+            if not record[FLAGS] & RECORD_END:
+                continue  # of a part of a call, whose end is what counts
+            tag = record[TAG]
+            if tag in waiting:
+                came[tag] = record
+                self.wake(waiting[tag])
+                del waiting[tag]
+            elif tag in self.left:
+                entry = self.left.pop(tag)
+                forget(tag, entry, record)
+        number.value = 0
+
+    def unread(self):
+        """Records were taken from the queue, and not yet gone through: an exception came between."""
+        return self._number.value != 0
+
+    async def run(self, client, call, telling=None):
+        """Makes a call and gives its value; meanwhile telling.tick() is called every so often."""
+        while isinstance(call, Call):
+            call = await self._run_one(client, call, telling)
+        return call
+
+    async def _run_one(self, client, call, telling):
+        tag = next(tags)
+        operation = OperationHandle()
+        # In whatever order they are let go of, what was lent is there until the operation is freed.
+        operation.call = call
+        self.waiting[tag] = None
+        client._under_way[tag] = (operation, call)
+        try:
+            call.start(client._handle(), self.queue, tag, operation)
+            if telling is None:
+                await self.record(tag)
+            else:
+                while not await self.within(tag, telling.every):
+                    telling.tick()
+            record = self.came.pop(tag)
+        except BaseException as why:
+            if not operation:  # it was not begun
+                self.waiting.pop(tag, None)
+                client._under_way.pop(tag, None)
+                call.ended()
+                raise
+            library.operation_cancel(operation)
+            self.leave(tag, (client, operation, call))
+            # Memory that was lent is the caller's again when this ends. A coroutine that is being
+            # closed cannot wait: then it is kept.
+            if call.lent is not None and not isinstance(why, GeneratorExit):
+                await self.ended(tag)
+            raise
+        try:
+            if record[STATUS]:
+                return call.failed(failure(self.queue, record))
+            return call.value(operation, record)
+        finally:
+            operation.free()
+            returned(record)
+            call.ended()
+            client._under_way.pop(tag, None)
+
+    async def told(self, ask):
+        """Waits for the record that ask(queue, tag) makes come. Cancelled, it is passed over."""
+        tag = next(tags)
+        self.waiting[tag] = None
+        try:
+            ask(self.queue, tag)
+            await self.record(tag)
+        finally:
+            self.waiting.pop(tag, None)
+            self.came.pop(tag, None)
+
+    def leave(self, tag, entry):
+        """Nobody waits for it any more. Its record may be there already."""
+        record = self.came.pop(tag, None)
+        if record is None:
+            self.left[tag] = entry
+            self.waiting.pop(tag, None)
+        else:
+            forget(tag, entry, record)
+
+    async def ended(self, tag, settled=None):
+        """Waits until what nobody waits for has ended."""
+        entry = self.left.get(tag)
+        if entry is None:
+            return
+        self.waiting[tag] = None
+        del self.left[tag]
+        try:
+            await (settled or self.settled)(tag)
+        finally:
+            self.leave(tag, entry)
+
+    async def all_ended(self, client):
+        """Waits until all of a client has ended that nobody waits for."""
+        for tag in [tag for tag, entry in self.left.items() if entry[0] is client]:
+            await self.ended(tag, self.record)
+
+    def end(self):
+        """The event loop is closed. Whose task is still there is told by its coroutine's end."""
+        self.waiting.clear()
+
+    def __del__(self):
+        if self.left and self.process == _wait._process:
+            aside(free_all, list(self.left.values()))
+
+
+def forget(tag, entry, record):
+    """Frees what has ended, and what it gave."""
+    entry[0]._under_way.pop(tag, None)
+    returned(record)
+    if record[STATUS]:
+        free_all([entry])
+    else:  # it may have made something whose end takes requests, such as a writer
+        aside(free_all, [entry])
+
+
+def free_all(entries):
+    for _, operation, call in entries:
+        operation.free()
+        call.ended()
+
+
+def aside(function, *arguments):
+    """Calls what may wait on a thread of its own."""
+    try:
+        _thread.start_new_thread(function, arguments)
+    except RuntimeError:  # no more threads, or the interpreter ends
+        function(*arguments)
+
+
+def current():
+    """That of the event loop that runs on this thread."""
+    modules = sys.modules
+    asyncio = modules.get("asyncio")
+    loop = asyncio._get_running_loop() if asyncio is not None else None
+    if loop is not None and ("trio" not in modules or asyncio.current_task(loop) is not None):
+        from ._loop_asyncio import of
+        return of(loop)
+    if "trio" in modules:
+        from ._loop_trio import of_task
+        found = of_task()
+        if found is not None:
+            return found
+    if loop is not None:
+        from ._loop_asyncio import of
+        return of(loop)
+    raise RuntimeError("an AsyncClient is for a running event loop, of asyncio or trio, and there is "
+                       "none: dataflux.Client is the same for programs without one")

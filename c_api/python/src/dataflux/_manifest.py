@@ -1,0 +1,305 @@
+"""Manifests: listings that are saved, so that many processes open one instead of listing again; and
+what has changed between two listings."""
+
+from __future__ import annotations
+
+import os
+from _collections_abc import Sequence
+from array import array
+
+from ._calls import INTERRUPTED, Call, checked, taker
+from ._columns import ListingHandle, Table
+from ._handles import ErrorHandle, OperationHandle, handle
+from ._library import Pointer, byref, kind_of, library, struct
+from ._listing import Listing, Row
+from ._objects import _object
+from ._place import count_of, nanoseconds, object_place
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Dict, Iterator, Tuple, Union
+
+    from ._objects import Object, Place
+    from ._progress import Progress
+
+    Target = Union[Place, os.PathLike[str]]
+
+ManifestHandle = handle("manifest")
+ChangesHandle = handle("changes")
+_take_listing = taker("listing", ListingHandle)
+_take_manifest = taker("manifest", ManifestHandle)
+_take_changes = taker("changes", ChangesHandle)
+_ALL = 2**64 - 1
+
+
+def _whole(listing, argument):
+    """The library's handle of a listing that has all its rows."""
+    if not isinstance(listing, Listing):
+        raise TypeError(f"{argument}: a Listing is needed, and not a {type(listing).__name__}")
+    if listing._rows is not None:
+        raise ValueError(f"{argument}: a whole listing is needed, and this is {len(listing)} of "
+                         f"{listing._table.size} rows")
+    return listing._handle
+
+
+def _manifest_options(target, timeout):
+    """dataflux_manifest_options: a str that is no URL, and what has a path, is a file."""
+    limit = nanoseconds(timeout)
+    is_url = isinstance(target, str) and target.startswith(("gs://", "gcs://"))
+    if isinstance(target, (str, os.PathLike)) and not is_url:
+        path = os.fspath(target)
+        if not isinstance(path, str):
+            raise TypeError(f"target: a path of str is needed, and not of {type(path).__name__}")
+        if path.startswith(("gs:/", "gcs:/")):
+            raise TypeError(f"target: a {type(target).__name__} makes one slash of two, so it "
+                            "cannot name an object: give a str or (bucket, name)")
+        if not path or "\0" in path:
+            raise ValueError(f"target: {path!r} is no path")
+        return struct("manifest_options", path=os.fsencode(path), timeout_ns=limit), False
+    bucket, name, _ = object_place(target, "target")
+    return struct("manifest_options", bucket=bucket, object=name, timeout_ns=limit), True
+
+
+def _rows_now(client, manifest):
+    """All rows of a manifest, which are in memory or on a disk near by."""
+    operation, error = OperationHandle(), ErrorHandle()
+    try:
+        checked(library.manifest_rows(client, manifest, 0, _ALL, None, 0, byref(operation),
+                                      byref(error)), error)
+        while library.operation_wait(operation, -1, None) == INTERRUPTED:
+            pass
+        checked(library.operation_result(operation, byref(error)), error)
+        return _take_listing(operation, None)
+    finally:
+        operation.free()
+
+
+class Pairs(Sequence["Tuple[Row, Row]"]):
+    """What has changed: a sequence of pairs, the row before and the row after.
+
+    before, after   the rows of each, as listings
+    """
+
+    __slots__ = ("before", "after")
+
+    before: Listing
+    after: Listing
+
+    def __init__(self, before: Listing, after: Listing) -> None:
+        self.before = before
+        self.after = after
+
+    def __len__(self) -> int:
+        return len(self.before)
+
+    def __getitem__(self, index: Any) -> Any:
+        """A pair by its number, or some of them by a slice."""
+        if isinstance(index, slice):
+            return Pairs(self.before[index], self.after[index])
+        return self.before[index], self.after[index]
+
+    def __iter__(self) -> Iterator[Tuple[Row, Row]]:
+        return zip(self.before, self.after)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} pairs of rows>"
+
+
+def _numbers(address, count):
+    """Numbers at an address, as an array of its own."""
+    import ctypes
+
+    made = array("Q")
+    made.frombytes(ctypes.string_at(address, 8 * count) if count else b"")
+    return made
+
+
+class Changes:
+    """What became of a listing: true if anything did. Immutable; any thread, a forked child, too.
+
+    added             rows that are new, as a Listing
+    removed           rows of the earlier listing that are gone
+    changed           objects that were written anew: pairs of Row, before and after, in order of
+                      names; `changed.before` and `changed.after` are listings
+    unchanged_count   how many rows are in both
+    listing           the later listing
+    """
+
+    __slots__ = ("added", "removed", "changed", "unchanged_count", "listing")
+
+    added: Listing
+    removed: Listing
+    changed: Sequence[Tuple[Row, Row]]
+    unchanged_count: int
+    listing: Listing
+
+    def __init__(self, changes: Any, before: Any, bucket: str) -> None:
+        """`before()` gives the earlier listing; it is not asked where nothing of it is needed."""
+        raw, later, error = kind_of("changed_rows")(), ListingHandle(), ErrorHandle()
+        import ctypes
+
+        checked(library.changes_rows(changes, byref(raw), ctypes.sizeof(raw), byref(error)), error)
+        checked(library.changes_listing(changes, byref(later), byref(error)), error)
+        pairs = _numbers(raw.changed, 2 * raw.changed_count)
+        self.listing = Listing(Table(later, bucket))
+        table = self.listing._table
+        earlier = before()._table if raw.removed_count or pairs else table
+        self.added = Listing(table, _numbers(raw.added, raw.added_count))
+        self.removed = Listing(earlier, _numbers(raw.removed, raw.removed_count))
+        self.changed = Pairs(Listing(earlier, pairs[::2]), Listing(table, pairs[1::2]))
+        self.unchanged_count = raw.unchanged_count
+
+    def __bool__(self) -> bool:
+        return bool(len(self.added) or len(self.removed) or len(self.changed))
+
+    def __repr__(self) -> str:
+        return (f"<dataflux.Changes of gs://{self.listing.bucket}: {len(self.added)} added, "
+                f"{len(self.removed)} removed, {len(self.changed)} changed, "
+                f"{self.unchanged_count} unchanged>")
+
+
+def compare(before: Listing, after: Listing) -> Changes:
+    """Compares two whole listings of the same place, by names and generations. Nothing is asked of
+    the service; it takes about 10 ns a row.
+
+    Raises: ValueError for slices and filtered listings, for listings of two buckets, and where one
+    has all generations and the other has not.
+    """
+    first, second = _whole(before, "before"), _whole(after, "after")
+    if before.bucket != after.bucket:
+        raise ValueError(f"after: a listing of gs://{before.bucket} is needed, like `before`, and "
+                         f"this is of gs://{after.bucket}")
+    made, error = ChangesHandle(), ErrorHandle()
+    checked(library.listing_compare(first, second, byref(made), byref(error)), error)
+    return Changes(made, lambda: before, after.bucket)
+
+
+class Manifest:
+    """A saved listing. Opening reads no rows; those that are asked for are checked then.
+
+    Its length is the number of rows. A file must stay as it is while it is in use. Of an AsyncClient
+    the methods give coroutines. Immutable; any thread, and a forked child, too.
+    """
+
+    __slots__ = ("_client", "_handle", "_json", "__weakref__")
+
+    def __init__(self, client: Any, handle: Any) -> None:
+        self._client = client
+        self._handle = handle
+        import ctypes
+        import json
+
+        text, error = Pointer(), ErrorHandle()
+        checked(library.manifest_json(handle, byref(text), byref(error)), error)
+        self._json = json.loads(ctypes.string_at(text.value))
+
+    @property
+    def bucket(self) -> str:
+        """Of what was listed."""
+        return self._json["bucket"]
+
+    @property
+    def prefix(self) -> str:
+        """Of what was listed."""
+        return self._json["prefix"]
+
+    @property
+    def summary(self) -> Dict[str, Any]:
+        """What was listed, how, and when: "bucket", "prefix", "start_offset", "end_offset",
+        "match_glob", "versions", "taken" (a time by RFC 3339), "options" (pairs of name and value),
+        "rows", and "bytes", which the manifest has itself."""
+        return dict(self._json)
+
+    def __len__(self) -> int:
+        return library.manifest_size(self._handle)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def rows(self, first: int = 0, count: int | None = None) -> Listing:
+        """Rows from `first` on, `count` of them at most, None = all, as a Listing without a copy. It
+        may outlive the manifest.
+
+        Raises: DataLossError where the file is damaged there; Error for a `first` behind the end.
+        """
+        count_of(first, "first")
+        number = _ALL if count is None else count_of(count, "count")
+        return self._client._run(Call(
+            lambda client, queue, tag, out, err:
+                library.manifest_rows(client, self._handle, first, number, queue, tag, out, err),
+            lambda operation, record: Listing(Table(_take_listing(operation, record), self.bucket))))
+
+    def refresh(self, *, parallelism: int = 0, timeout: float | None = None,
+                progress: Progress = None) -> Changes:
+        """Lists again what the manifest lists, and compares. The manifest stays as it is: save
+        `changes.listing` for a new one.
+
+        Arguments:
+            parallelism: calls in flight; 0 = found by measuring.
+            timeout: seconds for all of it; None = no limit.
+            progress: True for a bar, or a callable: see Progress. It counts entries.
+        """
+        if count_of(parallelism, "parallelism") >= 2**32:
+            raise ValueError(f"parallelism: {parallelism} is out of range: less than 2**32")
+        options = struct("refresh_options", parallelism=parallelism,
+                         timeout_ns=nanoseconds(timeout))
+
+        def before():
+            return Listing(Table(_rows_now(self._client._handle(), self._handle), self.bucket))
+
+        return self._client._run(Call(
+            lambda client, queue, tag, out, err:
+                library.manifest_refresh(client, self._handle, byref(options), queue, tag, out, err),
+            lambda operation, record:
+                Changes(_take_changes(operation, record), before, self.bucket)),
+            progress=progress, told=("listing", self.bucket, self.prefix))
+
+    def __repr__(self) -> str:
+        return (f"<dataflux.Manifest of gs://{self.bucket}/{self.prefix}: {len(self)} objects, "
+                f"listed {self._json['taken']}>")
+
+    def __reduce__(self):
+        raise TypeError("a Manifest is not pickled: each process opens it by open_manifest()")
+
+
+class ManifestVerbs:
+    """What a client does with manifests."""
+
+    def save_manifest(self, listing: Listing, target: Target, *,
+                      timeout: float | None = None) -> Object | None:
+        """Saves a listing, so that other processes open it instead of listing again. It is there
+        whole or not at all, and replaces what was there.
+
+        Arguments:
+            listing: a whole one, by list() without a delimiter, by a manifest's rows() or refresh().
+            target: "gs://bucket/name" or (bucket, name) for an object; any other str, or a path, for
+                a file.
+            timeout: seconds for an object's requests; None = no limit.
+
+        Returns: what is known of the object; None for a file.
+
+        Raises: ValueError for a slice, a filtered listing, one with a delimiter, or one of which
+        something is missing; Error for what fails in the service or the file system.
+        """
+        whole = _whole(listing, "listing")
+        options, is_object = _manifest_options(target, timeout)
+        return self._run(Call(
+            lambda client, queue, tag, out, err:
+                library.manifest_save(client, byref(options), whole, queue, tag, out, err),
+            _object if is_object else None))
+
+    def open_manifest(self, target: Target, *, timeout: float | None = None) -> Manifest:
+        """Opens a manifest: maps a file, or reads an object into memory.
+
+        Arguments:
+            target: what save_manifest() was given.
+            timeout: seconds for an object's requests; None = no limit.
+
+        Raises: NotFoundError; InvalidArgumentError for what is no manifest; DataLossError for one
+        that is damaged.
+        """
+        options, _ = _manifest_options(target, timeout)
+        return self._run(Call(
+            lambda client, queue, tag, out, err:
+                library.manifest_open(client, byref(options), queue, tag, out, err),
+            lambda operation, record: Manifest(self, _take_manifest(operation, record))))

@@ -1,0 +1,97 @@
+"""What `progress=` of a long call means: nothing, a bar, or a callable that is told the counts."""
+
+from __future__ import annotations
+
+import _thread
+from time import monotonic
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Callable, Union
+
+    Progress = Union[None, bool, Callable[..., object]]
+
+EVERY = 0.1  # seconds between two tellings
+
+
+def of(progress: Progress, label: str, unit: str, total: int | None = None) -> Teller | None:
+    """What tells how far a call is; None where nobody wants to know.
+
+    Arguments:
+        progress: None and False for nobody. True for a bar: tqdm's where tqdm is installed, else one
+            of the package's own, in a terminal or a notebook; elsewhere a line on stderr every 10 s
+            and at the end. A callable is called with done=, total=, unit= and label=, by the thread
+            that made the call, at most ten times a second, and at the end.
+        label: what is done, such as "download gs://bucket/data/".
+        unit: what is counted: "B", "objects".
+        total: how many there are in all; None = not known.
+
+    Raises: TypeError for another progress, before anything is begun.
+    """
+    if progress is None or progress is False:
+        return None
+    if progress is True:
+        from ._bar import bar
+
+        return Teller(bar(label, unit), unit, label, total)
+    if callable(progress):
+        return Teller(progress, unit, label, total)
+    raise TypeError("progress: None, a bool or a callable is needed, and not a "
+                    f"{type(progress).__name__}")
+
+
+class Teller:
+    """Tells the newest counts, not too often. What the callable raises reaches the caller, and the
+    callable is not called again."""
+
+    __slots__ = ("_tell", "_unit", "_label", "_done", "_total", "_told", "_next", "_lock")
+
+    def __init__(self, tell, unit, label, total):
+        self._tell = tell
+        self._unit = unit
+        self._label = label
+        self._done = 0
+        self._total = total
+        self._told = None
+        self._next = 0.0
+        self._lock = _thread.allocate_lock()
+
+    def at(self, done: int, total: int | None = None) -> None:
+        """So many are done; `total` where it is known now. Any thread; one at a time tells."""
+        self._done = done
+        if total is not None:
+            self._total = total
+        now = monotonic()
+        if now >= self._next and self._lock.acquire(False):
+            try:
+                self._next = now + EVERY
+                self._say()
+            finally:
+                self._lock.release()
+
+    def end(self, done: int | None = None, total: int | None = None) -> None:
+        """Tells the last counts, where they are not told yet, and that no more come. Again it does
+        nothing. Put it into a `finally`: a bar's line is ended by it."""
+        with self._lock:
+            self._done = self._done if done is None else done
+            self._total = self._total if total is None else total
+            try:
+                self._say()
+            finally:
+                tell, self._tell = self._tell, None
+                ended = getattr(tell, "_dataflux_end", None)
+                if ended is not None:
+                    ended()
+
+    def _say(self):
+        counts = (self._done, self._total)
+        tell = self._tell
+        if tell is None or counts == self._told:
+            return
+        self._told = counts
+        try:
+            tell(done=counts[0], total=counts[1], unit=self._unit, label=self._label)
+        except BaseException:
+            if getattr(tell, "_dataflux_end", None) is None:
+                self._tell = None
+            raise

@@ -1,0 +1,242 @@
+"""Reader: one object, read from anywhere in it."""
+
+from __future__ import annotations
+
+from . import _abi, _wait
+from ._calls import Call, taker
+from ._errors import taken
+from ._handles import ErrorHandle, OperationHandle, handle
+from ._lent import Lent, new_bytes
+from ._library import byref, kind_of, library
+from ._place import count_of, nanoseconds, object_place, url_of
+from ._ranges import Ranges
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from typing_extensions import Buffer
+
+    from ._client import Client
+    from ._objects import Place
+
+ReaderHandle = handle("reader")
+take_reader = taker("reader", ReaderHandle)
+
+
+def opening(bucket, name, generation, block, cache, limit_ns):
+    """The call that opens one: it gives a ReaderHandle."""
+    options = kind_of("reader_options")(OPTIONS_SIZE, bucket, name, generation, block, cache,
+                                        limit_ns)
+    return Call(lambda client, queue, tag, out, err:
+                library.reader_open(client, byref(options), queue, tag, out, err), take_reader)
+
+
+class Reading:
+    """A read that goes on while nobody waits for it. What it fills is kept until it has ended, also
+    at the interpreter's end."""
+
+    __slots__ = ("_operation", "_client", "_tag")
+
+    def __init__(self, client, begin, lent):
+        """begin(out, err) -> status"""
+        self._operation = OperationHandle()
+        self._client = client
+        self._tag = next(_wait.tags)
+        # In whatever order they are let go of, the memory is there until the operation is freed.
+        self._operation.lent = lent
+        client._under_way[self._tag] = (self._operation, lent)
+        error = ErrorHandle()
+        try:
+            if begin(byref(self._operation), byref(error)):
+                raise taken(error)
+        except BaseException:
+            self.free()
+            raise
+
+    def wait(self):
+        """Until it has ended. Raises what it failed with."""
+        error = ErrorHandle()
+        while True:
+            status = library.operation_wait(self._operation, -1, byref(error))
+            if status == _abi.OK:
+                break
+            if status != _abi.INTERRUPTED:
+                raise taken(error)
+        if library.operation_result(self._operation, byref(error)):
+            raise taken(error)
+
+    def free(self):
+        """Cancels what has not ended. Then the memory is the caller's again."""
+        self._operation.free()
+        self._client._under_way.pop(self._tag, None)
+
+    def __del__(self):
+        if OperationHandle is not None:
+            self.free()
+
+
+class Reader:
+    """An object that was opened to be read from anywhere, by any number of threads at once.
+
+    What is read is of one generation, that which was there when it was opened. In a forked child,
+    and made again of a pickle, it opens that generation again when it is first used.
+
+    Made by Client.reader(). It is a context manager; letting go of it closes it, too.
+    """
+
+    def __init__(self, client: Client, url: Place, *, generation: int = 0, block: int = 0,
+                 cache: int = 0, timeout: float | None = None) -> None:
+        bucket, name, of_place = object_place(url)
+        self._of = bucket, name
+        self._client = client
+        self._options = (count_of(generation, "generation") or of_place, count_of(block, "block"),
+                         count_of(cache, "cache"), nanoseconds(timeout))
+        self._closed = False
+        self._size = None
+        self._process = 0
+        self._open()
+
+    def _open(self):
+        self._opened(self._client._run(opening(*self._of, *self._options)))
+
+    def _opened(self, made):
+        self._size = library.reader_size(made)
+        self._options = (library.reader_generation(made), *self._options[1:])
+        self._reader = made
+        self._process = _wait._process
+
+    def _handle(self):
+        if self._closed:
+            raise ValueError("I/O operation on closed file.")
+        if self._process != _wait._process:
+            self._open()  # of a forked child, or of a pickle
+        return self._reader
+
+    @property
+    def url(self) -> str:
+        """gs://bucket/name"""
+        return url_of(*(text.decode() for text in self._of))
+
+    @property
+    def size(self) -> int:
+        """Bytes of the object."""
+        if self._size is None:
+            self._handle()
+        return self._size
+
+    @property
+    def generation(self) -> int:
+        """Of the object: what is read is of this one alone."""
+        if not self._options[0]:
+            self._handle()
+        return self._options[0]
+
+    @property
+    def block(self) -> int:
+        """Bytes that a short read brings."""
+        return self._options[1] or 1 << 20
+
+    @property
+    def closed(self) -> bool:
+        """It was closed."""
+        return self._closed
+
+    def _filled(self, offset, memory, size, lent):
+        """Reads into an address, or new bytes; waits for it."""
+        reader = self._handle()
+        self._client._run(Call(
+            lambda client, queue, tag, out, err:
+                library.reader_read(reader, offset, memory, size, queue, tag, out, err),
+            None, lent))
+
+    def begin(self, offset, lent):
+        """A Reading into memory that was lent."""
+        reader = self._handle()
+        return Reading(self._client, lambda out, err: library.reader_read(
+            reader, offset, lent.address, lent.size, None, 0, out, err), lent)
+
+    def read_at(self, offset: int, size: int) -> bytes:
+        """Reads a range into new bytes, without a copy where it is long.
+
+        Arguments:
+            offset: of the first byte.
+            size: bytes; fewer come where the object ends before.
+
+        Raises: what the service says; DataLossError where bytes are not those that were written.
+        Threads: any, at once.
+        """
+        offset, size = count_of(offset, "offset"), count_of(size, "size")
+        size = max(0, min(size, self.size - offset))
+        if size == 0:
+            self._handle()
+            return b""
+        memory = new_bytes(size)
+        self._filled(offset, memory, size, memory)
+        return memory
+
+    def read_into_at(self, offset: int, buffer: Buffer) -> int:
+        """Fills memory with the bytes from `offset` on, without a copy where that is long.
+
+        Arguments:
+            offset: of the first byte.
+            buffer: anything whose memory can be written and is contiguous: a bytearray, a
+                memoryview, an array of numpy.
+
+        Returns: the number of bytes, fewer than there is room for where the object ends before.
+        Raises, Threads: as read_at(). After a failure the content of the buffer is undefined.
+        """
+        offset = count_of(offset, "offset")
+        with Lent(buffer, "buffer", writable=True) as lent:
+            size = max(0, min(lent.size, self.size - offset))
+            if size == 0:
+                self._handle()
+            else:
+                self._filled(offset, lent.address, size, lent)
+            return size
+
+    def get_ranges(self, ranges: Iterable[tuple[int, int]],
+                   into: Sequence[Buffer] | None = None) -> list[bytes] | None:
+        """Reads many ranges at once. Short ones that lie close together go by one request.
+
+        Arguments:
+            ranges: (offset, size) of each, in any order, overlapping or not.
+            into: memory for each, of exactly its size; None = new bytes.
+
+        Returns: the bytes of each, in the order of `ranges`; None with `into`.
+        Raises: Error with status "out_of_range" where a range ends behind the object, before
+            anything is read. The first failure ends the call.
+        Threads: any, at once.
+        """
+        return self._client._run(Ranges(ranges, into).read(self._handle()))
+
+    def close(self) -> None:
+        """Lets go of it. Reads of other threads that are under way go on. Again it does nothing."""
+        self._closed = True
+        # Freed when the last read that has it ends, since it may be under way on another thread.
+        self._reader = None
+
+    def __enter__(self) -> Reader:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __reduce__(self):
+        if self._closed:
+            raise TypeError("a reader that is closed cannot be pickled")
+        return _again, (type(self), self._client, self._of, self._options, self._size)
+
+    def __repr__(self) -> str:
+        state = ", closed" if self._closed else ""
+        return f"<dataflux.{type(self).__name__} {self.url}, {self._size} bytes{state}>"
+
+
+def _again(kind, client, place, options, size):
+    made = kind.__new__(kind)
+    made._client, made._of, made._options, made._size = client, place, options, size
+    made._closed, made._reader, made._process = False, None, 0
+    return made
+
+
+OPTIONS_SIZE = 56

@@ -1,0 +1,98 @@
+"""Members of sets: each is written by a Writer, and read by a Reader."""
+
+from __future__ import annotations
+
+from ._calls import Call, checked
+from ._handles import ErrorHandle
+from ._library import Pointer, addressof, byref, kind_of, library, text_at
+from ._place import count_of, nanoseconds
+from ._reader import OPTIONS_SIZE as READER_OPTIONS
+from ._reader import Reader, take_reader
+from ._writer import OPTIONS_SIZE as WRITER_OPTIONS
+from ._writer import Writer, take_writer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ._sets import CheckpointSet, SetReader
+
+
+def name_of(name, argument="name"):
+    if not isinstance(name, str):
+        raise TypeError(f"{argument}: a str is needed, and not a {type(name).__name__}")
+    if not name or "\0" in name:
+        raise ValueError(f"{argument}: {name!r} is no name")
+    try:
+        return name.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"{argument}: {name!r} is not UTF-8") from None
+
+
+class MemberWriter(Writer):
+    """The writer of a set's member: a Writer. Once it is committed `record` is what the commit of
+    the set needs."""
+
+    def __init__(self, owner: CheckpointSet, name: str, attributes: object, size_hint: int,
+                 part_size: int, timeout: float | None) -> None:
+        self._state = "aborted"  # for __del__, where what follows fails
+        self._record = None
+        self._set = owner._usable()
+        name = name_of(name)
+        options = kind_of("writer_options")(
+            WRITER_OPTIONS, None, None, None, None, count_of(size_hint, "size_hint"),
+            count_of(part_size, "part_size"), nanoseconds(timeout))
+        if attributes is not None:
+            options.attributes = addressof(attributes)
+        prefix = owner._prefix
+        whole = prefix + (b"" if prefix.endswith(b"/") else b"/") + name
+        self._open(owner._client, owner._bucket, whole, Call(
+            lambda client, queue, tag, out, err: library.set_open_member(
+                self._set, name, byref(options), queue, tag, out, err),
+            take_writer, attributes))
+
+    def _committed(self, operation, record):
+        text, error = Pointer(), ErrorHandle()
+        checked(library.set_record(self._set, operation, byref(text), byref(error)), error)
+        try:
+            self._record = text_at(text.value)
+        finally:
+            library.text_free(text)
+        return super()._committed(operation, record)
+
+    @property
+    def record(self) -> str:
+        """A text for CheckpointSet.commit(), here or in another process.
+
+        Raises: ValueError before the member is committed.
+        """
+        if self._record is None:
+            raise ValueError(f"{self.url}: the member is not committed")
+        return self._record
+
+
+class MemberReader(Reader):
+    """A member of a complete set, or its last object: a Reader, each of whose ranges is compared
+    with what was committed."""
+
+    def __init__(self, owner: SetReader, name: str, block: int, cache: int,
+                 timeout: float | None) -> None:
+        name = name_of(name)
+        self._set = owner
+        self._name = name
+        self._of = owner._bucket, name
+        self._client = owner._client
+        self._options = (0, count_of(block, "block"), count_of(cache, "cache"), nanoseconds(timeout))
+        self._closed = False
+        self._size = None
+        self._process = 0
+        self._open()
+
+    def _open(self):
+        owner = self._set._usable()
+        _, block, cache, limit = self._options
+        options = kind_of("reader_options")(READER_OPTIONS, None, None, 0, block, cache, limit)
+        self._opened(self._client._run(Call(
+            lambda client, queue, tag, out, err: library.set_reader_open(
+                owner, self._name, byref(options), queue, tag, out, err), take_reader)))
+
+    def __reduce__(self):
+        raise TypeError("the reader of a member belongs to its process: open the set again there")

@@ -1,0 +1,357 @@
+"""Sets: many objects below one prefix, written by many processes, and committed together."""
+
+from __future__ import annotations
+
+from . import _abi, _wait
+from ._attributes import attributes as attributes_of
+from ._calls import Call, checked, json_bytes, json_of, taker
+from ._errors import PreconditionError
+from ._handles import ErrorHandle, handle
+from ._lent import Lent
+from ._library import Pointer, addressof, byref, library, struct, text_at
+from ._object import Object, time_of
+from ._place import count_of, nanoseconds, prefix_place, url_of
+from ._set_members import MemberReader, MemberWriter, name_of
+from ._set_reports import CommittedSet, Member, RemovedSets, Sets, info_of, removal, removed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from datetime import datetime
+
+    from typing_extensions import Buffer
+
+    from ._client import Client
+    from ._object import Place
+
+SetHandle = handle("set")
+SetReaderHandle = handle("set_reader")
+_take = taker("set_reader", SetReaderHandle)
+_UNFINISHED = {"refuse": _abi.UNFINISHED_REFUSE, "replace": _abi.UNFINISHED_REPLACE}
+
+
+class CheckpointSet:
+    """Many objects below one prefix that are committed together: complete, or not there.
+
+    One of those who save begins the set; each opens, writes and commits its member, and sends the
+    member's record, a text, to the one who commits the set. Who loads opens the set, which is
+    refused unless every member is as it was written.
+
+    Made by Client.checkpoint_set(), which sends nothing. Threads: any. A pickle carries client and
+    prefix.
+    """
+
+    def __init__(self, client: Client, url: Place, timeout: float | None = None,
+                 over: str | None = None) -> None:
+        self._client = client
+        self._bucket, self._prefix = prefix_place(url)
+        if not self._prefix:
+            raise ValueError(f"url: {url!r} names no prefix: a set has one of its own")
+        self._timeout = timeout
+        self._over = over
+        nanoseconds(timeout)
+        self._set = None
+        self._process = 0
+        if over is not None:
+            self._usable()
+
+    def _usable(self):
+        """The library's set; in a forked child, and after a pickle, made again."""
+        if self._process == _wait._process:
+            return self._set
+        made, error = SetHandle(), ErrorHandle()
+        options = struct("set_options", bucket=self._bucket, prefix=self._prefix,
+                         timeout_ns=nanoseconds(self._timeout))
+        checked(library.set_create(self._client._handle(), byref(options), byref(made),
+                                   byref(error)), error)
+        if self._over is not None:
+            over = SetHandle()
+            checked(library.set_over(made, self._over.encode(), byref(over), byref(error)), error)
+            made = over
+        self._set, self._process = made, _wait._process
+        return made
+
+    @property
+    def url(self) -> str:
+        """gs://bucket/prefix"""
+        return url_of(self._bucket.decode(), self._prefix.decode())
+
+    def begin(self, *, unfinished: str = "refuse") -> RemovedSets:
+        """Makes sure that nothing is in the way. One of those who save does it, before all else.
+
+        Arguments:
+            unfinished: "refuse": what an earlier save has left is an AlreadyExistsError; "replace":
+                it is removed.
+
+        Returns: what was removed.
+        Raises: AlreadyExistsError if the set is committed.
+        """
+        if unfinished not in _UNFINISHED:
+            raise ValueError(f"unfinished: {unfinished!r} is neither 'refuse' nor 'replace'")
+        owner = self._usable()
+        return self._client._run(Call(
+            lambda client, queue, tag, out, err: library.set_begin(
+                owner, _UNFINISHED[unfinished], queue, tag, out, err),
+            removal(self._bucket.decode())))
+
+    def open_member(self, name: str, *, content_type: str | None = None,
+                    metadata: Mapping[str, str] | None = None, storage_class: str | None = None,
+                    kms_key_name: str | None = None, size_hint: int = 0, part_size: int = 0,
+                    timeout: float | None = None) -> MemberWriter:
+        """Opens the writer of a member, which is created and never replaced.
+
+        Arguments:
+            name: within the set.
+            content_type, metadata, storage_class, kms_key_name: of the object.
+            size_hint: bytes, as far as is known.
+            part_size: bytes that are sent at a time; 0 = found by measuring, 8 to 32 MiB.
+            timeout: seconds from here to the end of its commit; None = no limit.
+
+        Raises: AlreadyExistsError, by its commit, where a member of this name is there.
+        """
+        return MemberWriter(self, name, attributes_of(
+            content_type=content_type, metadata=metadata, storage_class=storage_class,
+            kms_key_name=kms_key_name), size_hint, part_size, timeout)
+
+    def commit(self, records: Iterable[str], *, last: str | None = None,
+               data: Buffer = b"") -> CommittedSet:
+        """Commits the set, by its last object.
+
+        Arguments:
+            records: those of all members, in any order.
+            last: the name of the last object, without a slash; None = ".dataflux-complete".
+            data: its bytes.
+
+        Raises: DataLossError where a member is missing or has changed; AlreadyExistsError where the
+            set is committed already. After a failure it is not committed.
+        """
+        import ctypes
+
+        texts = []
+        for record in records:
+            if not isinstance(record, str):
+                raise TypeError(f"records: texts are needed, and not a {type(record).__name__}")
+            texts.append(record.encode())
+        owner = self._usable()
+        lent = Lent(data, "data")
+        array = (ctypes.c_char_p * len(texts))(*texts)
+        options = struct("set_commit_options", records=addressof(array), record_count=len(texts),
+                         last=None if last is None else name_of(last, "last"), data=lent.address,
+                         size=lent.size)
+        bucket = self._bucket.decode()
+
+        def finish(operation, record):
+            known = json_of(operation)
+            return CommittedSet(last=Object(known["last"]), manifest=known["manifest"],
+                                members=known["members"], bytes=int(known["bytes"]),
+                                replaced=removed(bucket, known["replaced"]))
+
+        options.kept = array
+        return self._client._run(Call(
+            lambda client, queue, tag, out, err: library.set_commit(
+                owner, byref(options), queue, tag, out, err), finish, lent))
+
+    def open(self, *, last: str | None = None) -> SetReader:
+        """Checks whether the set is complete, and opens it.
+
+        Arguments:
+            last: the last object's name; None = the one that is there.
+
+        Raises: PreconditionError where it is not committed; DataLossError says what is missing or
+            has changed.
+        """
+        owner = self._usable()
+        name = None if last is None else name_of(last, "last")
+        client = self._client
+        bucket = self._bucket
+        return client._run(Call(
+            lambda _, queue, tag, out, err: library.set_open(owner, name, queue, tag, out, err),
+            lambda operation, record: SetReader(client, bucket, _take(operation, record))))
+
+    def begin_over(self) -> str:
+        """Begins a save over the set: the same state below the same prefix again, with nothing
+        removed before.
+
+        Returns: a text, which goes to all who take part; each works on the set that over() makes of
+            it, without begin(). Readers see the old set or the new one, whole.
+        Raises: PreconditionError if there are several last objects.
+        """
+        owner = self._usable()
+        return self._client._run(Call(
+            lambda client, queue, tag, out, err:
+                library.set_begin_over(owner, queue, tag, out, err),
+            lambda operation, record: json_bytes(operation).decode()))
+
+    def over(self, text: str) -> CheckpointSet:
+        """The same set, whose members and commit are those of a save over it.
+
+        Arguments:
+            text: what begin_over() gave, here or in another process.
+
+        Raises: ValueError for another text.
+        """
+        if not isinstance(text, str):
+            raise TypeError(f"text: a str is needed, and not a {type(text).__name__}")
+        return CheckpointSet(self._client, (self._bucket.decode(), self._prefix.decode()),
+                             self._timeout, text)
+
+    def __reduce__(self):
+        return CheckpointSet, (self._client, (self._bucket.decode(), self._prefix.decode()),
+                               self._timeout, self._over)
+
+    def __repr__(self) -> str:
+        return f"<dataflux.CheckpointSet {self.url}{', over' if self._over is not None else ''}>"
+
+
+class SetReader:
+    """A complete set as it was when it was opened. Threads: any."""
+
+    def __init__(self, client, bucket, made):
+        import json
+
+        self._client = client
+        self._bucket = bucket
+        self._set = made
+        self._process = _wait._process
+        text, error = Pointer(), ErrorHandle()
+        checked(library.set_reader_json(made, byref(text), byref(error)), error)
+        self._known = json.loads(text_at(text.value))
+        self._members = None
+
+    def _usable(self):
+        if self._process != _wait._process:
+            raise PreconditionError(f"{self.url}: a set that is open belongs to its process, and "
+                                    "this is a forked child of it: open the set again")
+        return self._set
+
+    @property
+    def url(self) -> str:
+        """gs://bucket/prefix"""
+        return url_of(self._bucket.decode(), self._known["prefix"])
+
+    @property
+    def last(self) -> str:
+        """The name of its last object."""
+        return self._known["last"]
+
+    @property
+    def committed(self) -> datetime:
+        """When it was committed, by the service's clock."""
+        return time_of(self._known["committed"])
+
+    @property
+    def bytes(self) -> int:
+        """Of all members."""
+        return int(self._known["bytes"])
+
+    @property
+    def members(self) -> tuple[Member, ...]:
+        """In order of names."""
+        if self._members is None:
+            import base64
+
+            self._members = tuple(
+                Member(name=row["name"], size=int(row["size"]), generation=int(row["generation"]),
+                       crc32c=int.from_bytes(base64.b64decode(row["crc32c"]), "big"))
+                for row in self._known["members"])
+        return self._members
+
+    def reader(self, name: str, *, block: int = 0, cache: int = 0,
+               timeout: float | None = None) -> MemberReader:
+        """Opens a member, or the last object, for reads.
+
+        Arguments:
+            name: of the member, or `last`.
+            block, cache, timeout: as of Client.reader().
+
+        Raises: NotFoundError for a name of neither.
+        """
+        return MemberReader(self, name, block, cache, timeout)
+
+    def __repr__(self) -> str:
+        return (f"<dataflux.SetReader {self.url}, {len(self._known['members'])} members, "
+                f"{self.bytes} bytes>")
+
+
+class SetVerbs:
+    """What a client does with sets."""
+
+    def checkpoint_set(self, url: Place, *, timeout: float | None = None) -> CheckpointSet:
+        """A set below a prefix, to be saved or opened. Sends nothing.
+
+        Arguments:
+            url: "gs://bucket/prefix", or (bucket, prefix): a folder, with or without its slash.
+            timeout: seconds for each call but those of members; None = no limit.
+        """
+        return CheckpointSet(self, url, timeout)
+
+    def latest_set(self, url: Place, *, timeout: float | None = None) -> SetReader:
+        """Opens the newest complete set below a prefix, by the time of its commit.
+
+        Raises: NotFoundError when there is none.
+        """
+        options, bucket = _set_options(url, timeout)
+        return self._run(Call(
+            lambda client, queue, tag, out, err:
+                library.latest_set(client, byref(options), queue, tag, out, err),
+            lambda operation, record: SetReader(self, bucket, _take(operation, record))))
+
+    def list_sets(self, url: Place, *, timeout: float | None = None) -> Sets:
+        """The sets below a prefix, which may be a whole bucket."""
+        options, bucket = _set_options(url, timeout)
+        name = bucket.decode()
+
+        def finish(operation, record):
+            known = json_of(operation)
+            return Sets(**{kind: tuple(info_of(row, name) for row in known[kind])
+                           for kind in Sets.__slots__})
+
+        return self._run(Call(
+            lambda client, queue, tag, out, err:
+                library.list_sets(client, byref(options), queue, tag, out, err), finish))
+
+    def keep_last_sets(self, url: Place, count: int, *,
+                       remove_unfinished_older_than: float | None = None,
+                       timeout: float | None = None) -> RemovedSets:
+        """Removes the oldest complete sets below a prefix, by the time of their commits. Killed at
+        any moment, it leaves a set whole or no set.
+
+        Arguments:
+            url: "gs://bucket/prefix"; the prefix is not empty.
+            count: complete sets that stay, the newest.
+            remove_unfinished_older_than: seconds: unfinished sets for which nothing was written for
+                longer go, too; more than a save takes. None = they stay.
+            timeout: seconds for the whole call; None = no limit.
+        """
+        bucket, prefix = _named(url)
+        options = struct("keep_last_options", bucket=bucket, prefix=prefix,
+                         count=count_of(count, "count", 1), timeout_ns=nanoseconds(timeout),
+                         remove_unfinished_older_than_ns=nanoseconds(
+                             remove_unfinished_older_than, "remove_unfinished_older_than"))
+        return self._run(Call(
+            lambda client, queue, tag, out, err:
+                library.keep_last_sets(client, byref(options), queue, tag, out, err),
+            removal(bucket.decode())))
+
+    def remove_sets(self, url: Place, *, timeout: float | None = None) -> RemovedSets:
+        """Removes all that lies below a prefix, which is not empty, last objects first. What could
+        not be removed is among the `failures`."""
+        _named(url)
+        options, bucket = _set_options(url, timeout)
+        return self._run(Call(
+            lambda client, queue, tag, out, err:
+                library.remove_sets(client, byref(options), queue, tag, out, err),
+            removal(bucket.decode())))
+
+
+def _named(url):
+    bucket, prefix = prefix_place(url)
+    if not prefix:
+        raise ValueError(f"url: {url!r} names no prefix: it has the form gs://bucket/prefix")
+    return bucket, prefix
+
+
+def _set_options(url, timeout):
+    bucket, prefix = prefix_place(url)
+    return struct("set_options", bucket=bucket, prefix=prefix,
+                  timeout_ns=nanoseconds(timeout)), bucket

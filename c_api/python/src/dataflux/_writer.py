@@ -1,0 +1,332 @@
+"""Writer: one object, written while its bytes are being made."""
+
+from __future__ import annotations
+
+import _thread
+import sys
+from weakref import WeakSet
+
+from . import _abi, _wait
+from ._calls import Call, checked, json_of, taker
+from ._errors import PreconditionError
+from ._handles import ErrorHandle, handle
+from ._lent import Lent
+from ._library import Size, addressof, byref, kind_of, library
+from ._objects import Object
+from ._place import count_of, nanoseconds, object_place, url_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing_extensions import Buffer, Self
+
+    from ._client import Client
+    from ._objects import Place
+
+WriterHandle = handle("writer")
+take_writer = taker("writer", WriterHandle)
+_writers = WeakSet()
+
+
+def opening(bucket, name, attributes, if_generation_match, size_hint, part_size, timeout):
+    """The call that opens one: it gives a WriterHandle."""
+    options = kind_of("writer_options")(
+        OPTIONS_SIZE, bucket, name, None, None, count_of(size_hint, "size_hint"),
+        count_of(part_size, "part_size"), nanoseconds(timeout))
+    if attributes is not None:
+        options.attributes = addressof(attributes)
+    conditions = None
+    if if_generation_match is not None:
+        conditions = kind_of("conditions")(
+            _CONDITIONS_SIZE, _abi.IF_GENERATION_MATCH, 0,
+            count_of(if_generation_match, "if_generation_match"))
+        options.conditions = addressof(conditions)
+    return Call(lambda client, queue, tag, out, err:
+                library.writer_open(client, byref(options), queue, tag, out, err),
+                take_writer, (attributes, conditions))
+
+
+def committing(writer, finish):
+    """The call that commits."""
+    return Call(lambda client, queue, tag, out, err:
+                library.writer_commit(writer, queue, tag, out, err), finish)
+
+
+def aborting(writer):
+    """The call that gives up."""
+    return Call(lambda client, queue, tag, out, err:
+                library.writer_abort(writer, queue, tag, out, err))
+
+
+def handled_now():
+    """The exception that this thread handles: one that passes through a `with` or a `finally`, or
+    was caught by an `except` that has not ended. None where there is none."""
+    return sys.exc_info()[1]
+
+
+class Guard:
+    """Says whether an exception passes that did not when the guard was made."""
+
+    __slots__ = ("_before",)
+
+    def __init__(self):
+        self._before = handled_now()
+
+    def passing(self):
+        now = handled_now()
+        before = self._before
+        seen = 0
+        while before is not None and seen < 100:  # what was handled around it, too
+            if before is now:
+                return None
+            before, seen = before.__context__, seen + 1
+        return now
+
+
+def not_committed(url, why):
+    """Tells that a write was discarded where no exception says it."""
+    import warnings
+
+    warnings.warn(f"{url} was not committed: {why}; commit() commits whatever is handled",
+                  RuntimeWarning, stacklevel=3)
+
+
+class Writing:
+    """What a writer is for the blocking client and for the asynchronous one: its state.
+
+    _state   opening, open, broken (it can only be aborted), committed, aborted
+    """
+
+    _state = "opening"
+
+    def _of_client(self, client, bucket, name):
+        self._of = bucket, name
+        self._client = client
+        self._position = 0
+        self._why = None
+        self._told = False
+        self._object = None
+        self._process = _wait._process
+
+    @property
+    def url(self) -> str:
+        """gs://bucket/name"""
+        return url_of(*(text.decode() for text in self._of))
+
+    @property
+    def object(self) -> Object | None:
+        """What is known of the object once it is committed, as stat() gives it; None before."""
+        return self._object
+
+    @property
+    def generation(self) -> int:
+        """Of the object once it is committed; 0 before."""
+        return self._object.generation if self._object is not None else 0
+
+    @property
+    def closed(self) -> bool:
+        """It is committed or aborted."""
+        return self._state in ("committed", "aborted")
+
+    @property
+    def forked(self) -> bool:
+        """This is a forked child of the process that it belongs to: it can do nothing here."""
+        return self._process != _wait._process
+
+    def tell(self) -> int:
+        """Bytes that were written so far."""
+        return self._position
+
+    def _usable(self):
+        if self.forked:
+            raise PreconditionError(f"{self.url}: a writer belongs to the process that opened it, "
+                                    "and this is a forked child of it")
+        if self.closed:
+            raise ValueError(f"{self.url}: the writer is {self._state}")
+        if self._state == "broken":
+            raise PreconditionError(f"{self.url}: {self._why}, so it cannot be committed")
+
+    def _committed(self, operation, record):
+        return Object(json_of(operation)["object"])
+
+    def spoil(self, why):
+        """From now on it never commits."""
+        if self._state == "open":
+            self._state, self._why = "broken", why
+
+    def left_open(self, source):
+        """Tells once that nobody closed it, where this is its process. `source` is what was left."""
+        if not (self._told or self.closed or self.forked):
+            import warnings
+
+            self._told = True
+            warnings.warn(f"{self.url} was written and never closed: it is discarded",
+                          ResourceWarning, stacklevel=3, source=source)
+
+    def _end(self, state):
+        self._state = state
+        self._writer.free()
+        _writers.discard(self)
+
+    def __reduce__(self):
+        raise TypeError("a writer belongs to its process, and cannot be pickled")
+
+    def __repr__(self) -> str:
+        return f"<dataflux.{type(self).__name__} {self.url}, {self._position} bytes, {self._state}>"
+
+
+class Writer(Writing):
+    """An object that is being written, in bounded memory (Client's `upload_memory`).
+
+    It appears by commit() alone, whole and verified; until then, and whatever else happens, what was
+    there before stays. Leaving its `with` commits; an exception that passes aborts. One that is let
+    go of, or open when the interpreter ends, is aborted with a ResourceWarning. Once a call has
+    failed, or was interrupted, it never commits.
+
+    Made by Client.writer(). Threads: one at a time uses a writer.
+    """
+
+    def __init__(self, client: Client, url: Place, *, attributes: object = None,
+                 if_generation_match: int | None = None, size_hint: int = 0, part_size: int = 0,
+                 timeout: float | None = None) -> None:
+        bucket, name, _ = object_place(url)
+        self._open(client, bucket, name, opening(bucket, name, attributes, if_generation_match,
+                                                 size_hint, part_size, timeout))
+
+    def _open(self, client, bucket, name, call):
+        self._of_client(client, bucket, name)
+        self._lock = _thread.allocate_lock()
+        self._writer = client._run(call)
+        self._state = "open"
+        _writers.add(self)
+
+    def _enter(self):
+        self._usable()
+        if not self._lock.acquire(False):
+            raise PreconditionError(f"{self.url}: another thread uses the writer; one at a time "
+                                    "does")
+
+    def write(self, buffer: Buffer) -> int:
+        """Appends bytes. Waits for room while all of the client's upload_memory is in use.
+
+        Arguments:
+            buffer: anything with contiguous memory. It is the caller's again on return.
+
+        Returns: their number, always all of them.
+        Raises: what an earlier part has failed with, too. After it, and after a KeyboardInterrupt,
+            the writer can only be aborted.
+        """
+        self._enter()
+        try:
+            with Lent(buffer, "buffer") as lent:
+                self._append(lent)
+                return lent.size
+        finally:
+            self._lock.release()
+
+    def _append(self, lent):
+        written, size, number = 0, lent.size, Size()
+        whole = False
+        try:
+            while written < size:
+                error = ErrorHandle()
+                status = library.writer_write(self._writer, lent.address + written, size - written,
+                                              -1, byref(number), byref(error))
+                written += number.value
+                if status and status != _abi.INTERRUPTED:
+                    checked(status, error)
+            whole = True
+        finally:
+            self._position += written
+            if not whole:
+                self.spoil("a write failed or was interrupted")
+
+    def commit(self) -> Object:
+        """Sends the rest, makes the object and verifies it.
+
+        Returns: what stat() gives of it, its generation for one. It is kept as `object`.
+        Raises: PreconditionError where somebody has written the object since the writer was opened
+            (AlreadyExistsError where there was none); what a part has failed with; PreconditionError
+            after a write that failed. Then nothing is committed. What an error says with
+            `outcome_unknown` may have been carried out, as a whole.
+        """
+        self._enter()
+        try:
+            end = "aborted"  # it is over, whatever comes of it
+            try:
+                self._object = self._client._run(committing(self._writer, self._committed))
+                end = "committed"
+                return self._object
+            finally:
+                self._end(end)
+        finally:
+            self._lock.release()
+
+    def abort(self) -> None:
+        """Gives up and removes what was sent: what was there before stays. After a commit, and
+        again, it does nothing.
+
+        Raises: an error that names what could not be removed.
+        """
+        if self.closed or self.forked:
+            return
+        if not self._lock.acquire(False):
+            raise PreconditionError(f"{self.url}: another thread uses the writer; one at a time "
+                                    "does")
+        try:
+            try:
+                self._client._run(aborting(self._writer))
+            finally:
+                self._end("aborted")
+        finally:
+            self._lock.release()
+
+    def __enter__(self) -> Self:
+        self._usable()
+        return self
+
+    def __exit__(self, kind: object, value: object, traceback: object) -> None:
+        if kind is not None:
+            abort_quietly(self)
+        elif not self.closed:
+            commit_or_abort(self)
+
+    def __del__(self):
+        if self._state in ("open", "broken") and not self.forked:
+            left_open(self.url, self)
+            abort_quietly(self)
+
+
+def commit_or_abort(writer):
+    """Commits. What fails is removed as far as it can be."""
+    try:
+        return writer.commit()
+    except BaseException:
+        abort_quietly(writer)
+        raise
+
+
+def abort_quietly(writer):
+    """Aborts where another exception says what went wrong, or nobody is there to hear of it: what
+    could not be removed is what find_leftovers() finds."""
+    try:
+        writer.abort()
+    except Exception:
+        pass
+
+
+def _at_exit():
+    for writer in list(_writers):
+        if not writer.forked and not writer.closed:
+            left_open(writer.url, writer)
+            abort_quietly(writer)
+
+
+def _register():
+    import atexit
+
+    atexit.register(_at_exit)
+
+
+_register()
+OPTIONS_SIZE = 64
+_CONDITIONS_SIZE = 48

@@ -1,0 +1,133 @@
+"""Clients' metrics for OpenTelemetry, where opentelemetry-api is installed.
+
+    import dataflux.opentelemetry
+    dataflux.opentelemetry.instrument(client)
+"""
+
+from __future__ import annotations
+
+from weakref import WeakKeyDictionary
+
+from opentelemetry.metrics import Observation, get_meter_provider
+
+from . import __version__
+from ._errors import Error
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Mapping
+
+    from opentelemetry.metrics import MeterProvider
+
+    from ._client import Core
+
+_SECOND = 1e9
+
+
+def _requests(now):
+    for kind in ("a", "b", "free"):
+        yield now["totals"]["requests_" + kind], {"class": kind}
+
+
+def _total(name):
+    return lambda now: ((now["totals"][name], {}),)
+
+
+def _bytes(now):
+    yield now["totals"]["bytes_sent"], {"direction": "sent"}
+    yield now["totals"]["bytes_received"], {"direction": "received"}
+
+
+def _attempts(now):
+    for verb in now["verbs"]:
+        yield verb["first_byte"]["count"], {"verb": verb["verb"]}
+
+
+def _attempt_time(now):
+    for verb in now["verbs"]:
+        for phase in ("queued", "first_byte", "body"):
+            yield verb[phase]["sum_ns"] / _SECOND, {"verb": verb["verb"], "phase": phase}
+
+
+def _connections(now):
+    for state in ("open", "idle", "connecting"):
+        yield now["connections"][state], {"state": state}
+
+
+def _memory(now):
+    for use in ("held", "borrowed", "upload_held"):
+        yield now["memory"][use], {"use": use}
+
+
+def _paced(name):
+    def of(now):
+        for one in now["pacing"]:
+            yield one[name], {"bucket": one["bucket"], "kind": one["kind"]}
+
+    return of
+
+
+# name, instrument, unit, description, (value, attributes) of what metrics() gives
+_INSTRUMENTS = (
+    ("requests", "counter", "{request}", "Requests answered, by the class they are billed as",
+     _requests),
+    ("retries", "counter", "{attempt}", "Attempts that followed a failure", _total("retries")),
+    ("paced", "counter", "{request}", "Requests refused for their rate", _total("paced")),
+    ("failed_calls", "counter", "{call}", "Calls that ended with an error", _total("failed")),
+    ("io", "counter", "By", "Bytes of bodies", _bytes),
+    ("attempts", "counter", "{attempt}", "Attempts, by verb", _attempts),
+    ("attempt.time", "counter", "s", "Time of attempts, by verb and phase", _attempt_time),
+    ("connections", "gauge", "{connection}", "Connections, by what they do", _connections),
+    ("memory", "gauge", "By", "Memory of transfers, by who has it", _memory),
+    ("pacing.in_flight", "gauge", "{request}", "Requests in flight, by bucket", _paced("in_flight")),
+    ("pacing.waiting", "gauge", "{call}", "Calls in line for their turn, by bucket",
+     _paced("waiting")),
+)
+
+_of_provider: WeakKeyDictionary[Any, WeakKeyDictionary[Any, dict[str, Any]]] = WeakKeyDictionary()
+
+
+def instrument(client: Core, meter_provider: MeterProvider | None = None, *,
+               attributes: Mapping[str, str] | None = None) -> None:
+    """Gives a client's metrics to OpenTelemetry, by instruments whose names begin with "dataflux.".
+
+    They are read when they are exported, and cost nothing between. A client that is closed, that
+    was not used yet, or that nobody has any more is left out. Doing it again changes the attributes.
+
+    Arguments:
+        client: a Client or an AsyncClient.
+        meter_provider: None = the global one.
+        attributes: put to each value, such as {"client": "checkpoints"}, which tells one client from
+            another.
+
+    Raises: TypeError for what is no client. ImportError, of the module, without opentelemetry-api.
+    """
+    from ._client import Core
+
+    if not isinstance(client, Core):
+        raise TypeError(f"client: a Client is needed, and not a {type(client).__name__}")
+    provider = get_meter_provider() if meter_provider is None else meter_provider
+    clients = _of_provider.get(provider)
+    if clients is None:
+        clients = _of_provider[provider] = WeakKeyDictionary()
+        meter = provider.get_meter("dataflux", __version__)
+        for name, kind, unit, text, values in _INSTRUMENTS:
+            getattr(meter, f"create_observable_{kind}")(
+                f"dataflux.{name}", [_callback(clients, values)], unit=unit, description=text)
+    clients[client] = dict(attributes or {})
+
+
+def _callback(clients, values):
+    def observe(options):
+        found = []
+        for client, attributes in list(clients.items()):
+            if client._opened is None:
+                continue
+            try:
+                now = client.metrics()
+            except Error:  # closed meanwhile
+                continue
+            found += [Observation(value, {**attributes, **of}) for value, of in values(now)]
+        return found
+
+    return observe

@@ -1,0 +1,24 @@
+"""Fixtures for pytest, which finds them where libdataflux is installed.
+
+    def test_mine(dataflux_emulator, dataflux_client):
+        dataflux_emulator.add_bucket("mine")
+        dataflux_client.put("gs://mine/x", b"1")
+"""
+
+import pytest
+
+
+@pytest.fixture
+def dataflux_emulator():
+    """An emulator of the test's own: a dataflux.Emulator without any object."""
+    from ._emulator import Emulator
+
+    with Emulator() as service:
+        yield service
+
+
+@pytest.fixture
+def dataflux_client(dataflux_emulator):
+    """A client of the test's emulator."""
+    with dataflux_emulator.client() as client:
+        yield client

@@ -1,0 +1,13 @@
+"""01: lists the objects below a prefix, by many calls at a time.
+
+    01_list.py gs://BUCKET/PREFIX
+"""
+
+import sys
+
+import dataflux
+
+listing = dataflux.list(sys.argv[1])
+for row in listing:
+    print(f"{row.size:12}  {row.name}")
+print(f"{len(listing)} objects, {listing.total_bytes} bytes")

@@ -1,0 +1,20 @@
+"""02: reads every object below a prefix through one window, as a training loop does.
+
+    02_load.py gs://BUCKET/PREFIX
+
+An object that cannot be read does not end the others: on_error says what becomes of it.
+"""
+
+import sys
+
+import dataflux
+
+with dataflux.Client() as client:
+    listing = client.list(sys.argv[1])
+    for batch in client.get_many(listing, on_error="return"):
+        for item in batch:
+            name = listing[item.index].name
+            if item.error is not None:
+                print(f"{name}: {item.error.status}")
+            else:
+                print(f"{name}: {len(item.data)} bytes, {item.data[:8].tobytes()!r}")

@@ -1,0 +1,105 @@
+"""The emulator as users' tests have it."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+import dataflux
+
+
+def test_it_serves_buckets_until_it_is_closed():
+    with dataflux.emulator("first", "second") as service:
+        with service.client() as client:
+            for name in ("first", "second"):
+                with pytest.raises(FileNotFoundError, match="the object does not exist"):
+                    client.stat(f"gs://{name}/x")
+        service.add_bucket("third", versioning=True)
+        assert service.endpoint in repr(service)
+    assert "closed" in repr(service)
+    service.close()
+
+
+def test_faults_are_scripted_and_counted(emulator, bucket, client):
+    bucket.put("x", b"1")
+    emulator.faults({"verb": "objects.get", "bucket": bucket.name, "action": "refuse",
+                     "status": 503, "count": 2})
+    before = emulator.answered()
+    assert client.stat(bucket("x")).size == 1
+    assert emulator.answered() - before == 3
+    assert [one["status"] for one in emulator.log()[-4:] if one["verb"] == "objects.get"][-3:] == \
+        [503, 503, 200]
+    with pytest.raises(ValueError, match="refuses POST /_emulator/faults"):
+        emulator.faults({"action": "no such"})
+
+
+@pytest.mark.parametrize("name", ["x", "a b", ""])
+def test_what_it_refuses_at_its_start_is_told(name):
+    with pytest.raises(dataflux.Error, match="the emulator did not start: .*bucket name"):
+        dataflux.emulator(name)
+
+
+def test_wrong_types_are_told():
+    with pytest.raises(TypeError, match="^buckets: "):
+        dataflux.emulator(3)
+
+
+def test_it_ends_with_the_process_that_started_it_however_that_ends():
+    program = "import dataflux, time; s = dataflux.emulator(); print(s._process.pid, flush=True); " \
+              "time.sleep(600)"
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as process:
+        pid = int(process.stdout.readline())
+        os.kill(pid, 0)
+        watch = os.pidfd_open(pid)
+        process.send_signal(signal.SIGKILL)
+    try:
+        import select
+
+        assert select.select([watch], [], [], 60)[0], "it goes on"
+    finally:
+        os.close(watch)
+
+
+def test_one_that_is_not_closed_is_told(recwarn):
+    service = dataflux.emulator()
+    process = service._process
+    with pytest.warns(ResourceWarning, match="was not closed"):
+        del service
+    assert process.poll() is not None
+
+
+def test_the_fixtures_of_the_plugin(pytester_program):
+    done = pytester_program("""
+def test_mine(dataflux_emulator, dataflux_client):
+    dataflux_emulator.add_bucket("mine")
+    try:
+        dataflux_client.stat("gs://mine/x")
+    except FileNotFoundError:
+        return
+    raise AssertionError("there was an object")
+""")
+    assert "1 passed" in done
+
+
+@pytest.fixture
+def pytester_program(tmp_path):
+    """Runs pytest on a text with the plugin, as it runs where the package is installed."""
+    def run(text):
+        (tmp_path / "test_mine.py").write_text(text)
+        done = subprocess.run([sys.executable, "-m", "pytest", "-p", "dataflux.pytest_plugin", "-q",
+                               "-p", "no:cacheprovider", "--rootdir", tmp_path, tmp_path],
+                              capture_output=True, text=True, timeout=120)
+        return done.stdout + done.stderr
+
+    return run
+
+
+def test_the_command_takes_this_process_s_arguments():
+    if not os.environ.get("DATAFLUX_COMMAND"):
+        pytest.skip("DATAFLUX_COMMAND names no command")
+    done = subprocess.run([sys.executable, "-m", "dataflux", "--version"], capture_output=True,
+                          text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert dataflux.__version__ in done.stdout

@@ -1,0 +1,156 @@
+"""What goes wrong, as exceptions."""
+
+import asyncio
+import copy
+import errno
+import pickle
+
+import pytest
+
+import dataflux
+from dataflux import _errors
+
+OF_FILES = {
+    dataflux.NotFoundError: (FileNotFoundError, errno.ENOENT),
+    dataflux.AlreadyExistsError: (FileExistsError, errno.EEXIST),
+    dataflux.PermissionDeniedError: (PermissionError, errno.EACCES),
+    dataflux.UnauthenticatedError: (PermissionError, errno.EACCES),
+    dataflux.DeadlineError: (TimeoutError, errno.ETIMEDOUT),
+    dataflux.UnavailableError: (ConnectionError, errno.EIO),
+}
+KINDS = sorted({dataflux.Error, *_errors.KINDS.values()}, key=lambda kind: kind.__name__)
+FIELDS = {"message": "there is no such object", "verb": "objects.get", "bucket": "b",
+          "object": "x/ü", "reason": "notFound", "request_id": "r1", "generation": 7,
+          "http_status": 404, "attempts": 2, "retryable": True, "outcome_unknown": True,
+          "retry_after": 1.5}
+
+
+def test_what_the_service_says_is_in_the_fields(emulator, bucket, client):
+    with pytest.raises(dataflux.NotFoundError) as raised:
+        client.stat(bucket("x/ü"), generation=7)
+    error = raised.value
+    assert (error.status, error.verb, error.bucket, error.object, error.generation,
+            error.http_status, error.attempts, error.retryable, error.outcome_unknown,
+            error.retry_after) == \
+        ("not_found", "objects.get", bucket.name, "x/ü", 7, 404, 1, False, False, 0.0)
+    assert error.reason == "notFound" and error.request_id
+    assert error.url == bucket("x/ü") and bucket("x/ü") in str(error)
+    assert error.message in str(error)
+
+
+def test_what_is_missing_is_a_missing_file(bucket, client):
+    with pytest.raises(FileNotFoundError) as raised:
+        client.stat(bucket("x"))
+    error = raised.value
+    assert (error.errno, error.filename, error.strerror) == \
+        (errno.ENOENT, bucket("x"), error.message)
+    assert str(error).startswith("not_found in objects.get of gs://")
+
+
+def test_a_refusal_is_a_permission_error(emulator, bucket, client):
+    emulator.faults({"verb": "objects.get", "bucket": bucket.name, "action": "refuse",
+                     "status": 403})
+    with pytest.raises(PermissionError) as raised:
+        client.stat(bucket("x"))
+    assert type(raised.value) is dataflux.PermissionDeniedError
+    assert raised.value.errno == errno.EACCES
+
+
+def test_missing_credentials_are_their_own_permission_error(emulator, bucket, client):
+    emulator.faults({"verb": "objects.get", "bucket": bucket.name, "action": "refuse",
+                     "status": 401})
+    with pytest.raises(dataflux.PermissionDeniedError) as raised:
+        client.stat(bucket("x"))
+    assert type(raised.value) is dataflux.UnauthenticatedError
+    assert raised.value.status == "unauthenticated"
+
+
+def test_a_limit_that_passes_is_a_timeout(emulator, bucket, client):
+    emulator.faults({"verb": "objects.get", "bucket": bucket.name, "action": "stall",
+                     "where": "before_reply", "ms": 60_000, "count": 0})
+    with pytest.raises(TimeoutError) as raised:
+        client.stat(bucket("x"), timeout=0.05)
+    assert type(raised.value) is dataflux.DeadlineError
+    assert raised.value.errno == errno.ETIMEDOUT
+
+
+def test_a_service_that_cannot_serve_is_a_connection_error(emulator, bucket):
+    emulator.faults({"verb": "objects.get", "bucket": bucket.name, "action": "refuse",
+                     "status": 503, "count": 0})
+    with emulator.client(max_attempts=2) as client, pytest.raises(ConnectionError) as raised:
+        client.stat(bucket("x"))
+    assert type(raised.value) is dataflux.UnavailableError
+    assert (raised.value.retryable, raised.value.attempts) == (True, 2)
+
+
+def test_what_is_there_already_is_an_existing_file(bucket, client):
+    client.put(bucket("x"), b"1")
+    with pytest.raises(dataflux.Error) as raised:
+        client.put(bucket("x"), b"2", if_generation_match=0)
+    assert isinstance(raised.value, (FileExistsError, dataflux.PreconditionError))
+    assert bucket.get("x") == b"1"
+
+
+def test_each_status_has_its_kind():
+    for status in ("cancelled", "unknown", "invalid_argument", "deadline_exceeded", "not_found",
+                   "already_exists", "permission_denied", "resource_exhausted",
+                   "failed_precondition", "aborted", "out_of_range", "unimplemented", "internal",
+                   "unavailable", "data_loss", "unauthenticated"):
+        error = _errors.of_status(status, "text")
+        assert error.status == status
+        assert type(error) is _errors.KINDS.get(status, dataflux.Error)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_it_is_made_of_one_text(kind):
+    for error in (kind("what went wrong"), kind(message="what went wrong")):
+        assert str(error) == "what went wrong" == error.message
+        assert error.args == ("what went wrong",)
+        assert repr(error) == f"{kind.__name__}('what went wrong')"
+        assert error.url == ""
+        if kind in OF_FILES:
+            of_files, number = OF_FILES[kind]
+            assert isinstance(error, of_files)
+            assert (error.errno, error.strerror, error.filename) == (number, "what went wrong", None)
+        else:
+            assert not isinstance(error, OSError)
+    # torch's DataLoader asks the class for this, and takes it for one whose text goes by name.
+    assert not getattr(kind, "message", None)
+    assert str(kind()) == ""
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("how", [
+    copy.copy, copy.deepcopy,
+    *(lambda error, protocol=protocol: pickle.loads(pickle.dumps(error, protocol))
+      for protocol in range(pickle.HIGHEST_PROTOCOL + 1))])
+def test_a_copy_and_a_pickle_have_all(kind, how):
+    error = kind("the text", **FIELDS)
+    error.rank = 3
+    if hasattr(error, "add_note"):
+        error.add_note("while loading shard 3")
+    same = how(error)
+    assert type(same) is kind and str(same) == "the text" and same.args == error.args
+    for name, value in FIELDS.items():
+        assert getattr(same, name) == value, name
+    assert same.rank == 3
+    assert getattr(same, "__notes__", None) == getattr(error, "__notes__", None)
+    if kind in OF_FILES:
+        assert (same.errno, same.strerror, same.filename) == \
+            (OF_FILES[kind][1], FIELDS["message"], "gs://b/x/ü")
+
+
+def test_an_unknown_field_is_told():
+    with pytest.raises(TypeError, match="no field 'objekt'"):
+        dataflux.Error("text", objekt="x")
+
+
+def test_a_cancelled_call_does_not_cancel_a_task_of_asyncio():
+    assert not issubclass(dataflux.CancelledError, asyncio.CancelledError)
+    assert issubclass(dataflux.CancelledError, Exception)
+
+
+def test_bad_input_is_a_value_error(bucket, client):
+    assert issubclass(dataflux.InvalidArgumentError, ValueError)
+    with pytest.raises(ValueError):
+        client.stat((bucket.name, "x" * 2000))
