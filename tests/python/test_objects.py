@@ -14,7 +14,6 @@ from service import wait_until
 import dataflux
 
 MIB = 1 << 20
-REFUSED = {"verb": "objects.insert", "action": "send", "status": 403}
 
 
 def sent(emulator, call):
@@ -259,7 +258,7 @@ def test_put_pins_its_data_until_the_end(client, bucket, emulator):
 
 def test_what_was_lent_is_free_within_the_handler(client, bucket, emulator):
     data = bytearray(b"1")
-    emulator.faults({**REFUSED, "count": 0})
+    emulator.faults({"verb": "objects.insert", "action": "refuse", "status": 403})
     try:
         client.put(bucket("a"), data)
     except PermissionError:
@@ -365,8 +364,14 @@ def test_a_wrong_argument_is_named_and_nothing_is_sent(client, bucket, emulator,
 
 def test_references_are_no_bytes(client, bucket, emulator):
     numpy = pytest.importorskip("numpy")
-    refused(emulator, TypeError, "^data: it holds references",
+    refused(emulator, TypeError, "^data: it holds Python objects",
             lambda: client.put(bucket("a"), numpy.array([object()])))
+
+
+def test_names_of_fields_are_no_references(client, bucket):
+    numpy = pytest.importorskip("numpy")
+    table = numpy.array([(1, 2.0)], dtype=[("Order", "<i4"), ("Offset", "<f8")])
+    assert client.put(bucket("a"), table).size == table.nbytes
 
 
 def test_verbs_of_the_module_are_those_of_the_default_client():

@@ -15,12 +15,12 @@ from ._reports import CopiedFolder, DownloadedFile, RemovedObjects, UploadedFile
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import datetime
-    from typing import Any, Callable, Mapping, Union
+    from typing import Mapping, Union
 
     from ._object import Place
+    from ._progress import Progress
 
     Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
-    Progress = Union[bool, Callable[..., Any], None]
 
 
 def _path_of(value, argument="path"):
