@@ -312,6 +312,31 @@ def test_progress_of_folders(client, bucket, folder, tmp_path):
     assert (told.calls[-1]["done"], told.calls[-1]["unit"]) == (3, "objects")
 
 
+def test_an_asynchronous_client_has_the_same_verbs(emulator, bucket, folder, tmp_path):
+    import asyncio
+
+    async def main():
+        async with dataflux.AsyncClient(endpoint=emulator.endpoint, emulator=True) as client:
+            told = Told()
+            assert (await client.upload_folder(folder, bucket("p"), progress=told)).copied == 3
+            assert told.calls[-1]["done"] == 8
+            assert (await client.download_folder(bucket("p"), tmp_path / "there")).bytes == 8
+            up = await client.upload(folder / "a", bucket("b"))
+            assert (await client.download(bucket("b"), tmp_path / "b")).verified
+            assert await client.exists(up.object) and not await client.exists(bucket("c"))
+            assert await client.delete(bucket("c"), missing_ok=True) is None
+            assert (await client.put(bucket("d"), bytearray(9 * MIB))).size == 9 * MIB
+            assert (await client.bucket(bucket())).name == bucket.name
+            assert (await client.find_leftovers(bucket())).rows == ()
+            bucket.put("p/../up")
+            with pytest.raises(dataflux.Error) as caught:
+                await client.download_folder(bucket("p"), tmp_path / "there", on_error="raise")
+            assert caught.value.report.failed == 1
+            assert (await client.remove_prefix(bucket("p/"))).objects == 4
+
+    asyncio.run(main())
+
+
 # Removal
 
 def test_all_below_a_prefix_is_removed(client, bucket):

@@ -217,7 +217,12 @@ class TransferVerbs:
         """
         options = _folder_options(path, url, resume, dry_run, delete_extra, on_error, max_failures,
                                   progress, timeout)
-        return self._folder("upload", options, on_error, progress)
+        bucket = options.bucket.decode()
+        return self._run(Call(
+            lambda client, queue, tag, out, err:
+                library.upload_folder(client, byref(options), queue, tag, out, err),
+            _report_of(CopiedFolder, bucket, on_error)),
+            progress=progress, told=("upload", bucket, options.prefix.decode()))
 
     def download_folder(self, url: Place, path: Path, *, resume: bool = False,
                         dry_run: bool = False, delete_extra: bool = False,
@@ -241,15 +246,12 @@ class TransferVerbs:
         """
         options = _folder_options(path, url, resume, dry_run, delete_extra, on_error, max_failures,
                                   progress, timeout)
-        return self._folder("download", options, on_error, progress)
-
-    def _folder(self, verb, options, on_error, progress):
         bucket = options.bucket.decode()
         return self._run(Call(
             lambda client, queue, tag, out, err:
-                getattr(library, verb + "_folder")(client, byref(options), queue, tag, out, err),
+                library.download_folder(client, byref(options), queue, tag, out, err),
             _report_of(CopiedFolder, bucket, on_error)),
-            progress=progress, told=(verb, bucket, options.prefix.decode()))
+            progress=progress, told=("download", bucket, options.prefix.decode()))
 
     def remove_prefix(self, url: Place, *, older_than: float | None = None, for_good: bool = False,
                       dry_run: bool = False, whole_bucket: bool = False, on_error: str = "raise",
