@@ -254,6 +254,29 @@ TEST_CASE("dataflux_manifest: only a whole listing makes one", "[c_api]") {
   CHECK(save(w, file(temp / "m"), listed().get(), why) == DATAFLUX_INVALID_ARGUMENT);
 }
 
+TEST_CASE("dataflux_manifest_refresh: its progress is told by events", "[c_api]") {
+  world w;
+  w.fill(20, 1);
+  auto o = w.options();
+  o.event_capacity = 10;
+  w.client = world::make_client(o);
+  const folder temp;
+  told why;
+  REQUIRE(save(w, file(temp / "m"), w.list().get(), why) == DATAFLUX_OK);
+  const manifest_ptr manifest = opened(w, file(temp / "m"));
+  const queue_ptr queue = make_queue();
+  dataflux_events* made = nullptr;
+  REQUIRE(dataflux_client_events(w.client.get(), queue.get(), 7, &made, why) == DATAFLUX_OK);
+  const events_ptr events(made);
+  release(next(queue));  // of the listing
+  refreshed(w, manifest);
+  const auto records = next(queue);
+  REQUIRE(records.size() == 1);
+  CHECK(has(std::string(bytes_of(records[0])), R"("verb":"listing","bucket":"bkt")"));
+  CHECK(has(std::string(bytes_of(records[0])), R"("done":20,"total":20})"));
+  release(records);
+}
+
 TEST_CASE("dataflux_manifest: files that are none, or damaged", "[c_api]") {
   world w;
   w.fill(20, 1);

@@ -27,8 +27,9 @@ class Service(dataflux.Emulator):
         """How many requests of clients it has answered."""
         return sum(one["count"] for one in self.counters()["requests"] if one["verb"] != "control")
 
-    def ask(self, method, target, body=None):
-        request = urllib.request.Request(self.endpoint + target, data=body, method=method)
+    def ask(self, method, target, body=None, **headers):
+        request = urllib.request.Request(self.endpoint + target, data=body, method=method,
+                                         headers=headers)
         with urllib.request.urlopen(request, timeout=60) as reply:
             return reply.read()
 

@@ -292,7 +292,7 @@ class Writer(Writing):
 
     def __del__(self):
         if self._state in ("open", "broken") and not self.forked:
-            left_open(self.url, self)
+            self.left_open(self)
             abort_quietly(self)
 
 
@@ -317,7 +317,7 @@ def abort_quietly(writer):
 def _at_exit():
     for writer in list(_writers):
         if not writer.forked and not writer.closed:
-            left_open(writer.url, writer)
+            writer.left_open(writer)
             abort_quietly(writer)
 
 

@@ -14,7 +14,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <forward_list>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -121,7 +121,7 @@ class get_queue {
   fifo<get_unit*> ready_{};
   std::vector<waiter> waiters_{};  ///< the first one has waited longest
   bells bells_{};
-  std::deque<seat> seats_{};
+  std::forward_list<seat> seats_{};
   std::vector<seat*> free_seats_{};
   std::vector<get_event> events_{};
   std::uint64_t untold_bytes_{0};

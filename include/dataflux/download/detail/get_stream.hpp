@@ -26,6 +26,8 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 class get_stream final : public read_member, public coordinator<get_stream> {
  public:
   get_stream(std::shared_ptr<transfer_state> core, get_many_request request, piece_source source);
+  /// Of one request, without a source.
+  get_stream(std::shared_ptr<transfer_state> core, get_many_request request, get_request only);
   void start() { coordinator::start(request_.bucket); }
   /// On any thread.
   DATAFLUX_INLINE void wake() override;
@@ -51,6 +53,7 @@ class get_stream final : public read_member, public coordinator<get_stream> {
 
   void pull();
   void add(std::unique_ptr<get_unit> unit);
+  void finish();
   bool pull_request(get_piece& into);
   bool next_request(get_piece& into);
   bool has_next();

@@ -15,7 +15,6 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 /// get_source. After taken::nothing it is asked again when the stream is woken.
 using piece_source = unique_function<taken(get_piece&)>;
 
-piece_source pieces_of(get_request only);
 piece_source pieces_of(get_source source);
 piece_source pieces_of(std::vector<get_request> requests);
 piece_source pieces_of(object_columns objects);

@@ -4,7 +4,6 @@
 #include <dataflux/codec/crc32c.hpp>
 #include <dataflux/detail/or_default.hpp>
 #include <dataflux/download/detail/get_stream.hpp>
-#include <dataflux/download/detail/piece_source.hpp>
 #include <dataflux/download/get_one.hpp>
 #include <dataflux/store/detail/coordinator.hpp>
 #include <dataflux/transfer/detail/ranged_read.hpp>
@@ -175,7 +174,6 @@ struct lone_read {
 };
 
 DATAFLUX_INLINE void lone_read::arrived(result<std::vector<got_item>> items) {
-  stream->cancel();  // no more is wanted of it
   if (!items) {
     outcome.emplace(std::move(items).error());
     return;
@@ -200,10 +198,10 @@ DATAFLUX_INLINE void start_get_one(const transfer_context& context, get_one_requ
   const auto stream = std::make_shared<detail::get_stream>(
       context.state(),
       get_many_request{.bucket = std::move(request.bucket), .limits = std::move(request.limits)},
-      detail::pieces_of(get_request{.object = std::move(request.object),
-                                    .generation = request.generation,
-                                    .range = request.range,
-                                    .crc32c = request.crc32c}));
+      get_request{.object = std::move(request.object),
+                  .generation = request.generation,
+                  .range = request.range,
+                  .crc32c = request.crc32c});
   const auto read = std::make_shared<detail::lone_read>(detail::lone_read{
       .stream = stream, .from_start = request.range.offset() == 0, .done = std::move(done)});
   stream->queue().wait(

@@ -21,6 +21,8 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// The stream need not hear of each item while there are more.
 inline constexpr std::size_t telling_events = 32;
+/// What there is room for at once.
+inline constexpr std::size_t few_events = 8;
 
 DATAFLUX_INLINE got_item get_queue::make_item(get_piece& p) const {
   got_item item;
@@ -152,6 +154,7 @@ DATAFLUX_INLINE void get_queue::events(std::vector<get_event>& into) {
   std::scoped_lock lock(mutex_);
   into.clear();
   into.swap(events_);
+  if (events_.capacity() < few_events) events_.reserve(few_events);
   untold_bytes_ = 0;
 }
 
@@ -188,7 +191,7 @@ DATAFLUX_INLINE taken get_queue::take_one(std::optional<got_item>& into, bool& t
 DATAFLUX_INLINE get_queue::seat* get_queue::sit_down() {
   std::scoped_lock lock(mutex_);
   if (!ready_.empty() || ended_) return nullptr;
-  if (free_seats_.empty()) free_seats_.push_back(&seats_.emplace_back());
+  if (free_seats_.empty()) free_seats_.push_back(&seats_.emplace_front());
   seat* const mine = free_seats_.back();
   free_seats_.pop_back();
   events_.push_back({get_event::kind::waits, 0, nullptr, strand_.now()});

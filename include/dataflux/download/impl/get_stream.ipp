@@ -40,6 +40,14 @@ DATAFLUX_INLINE get_stream::get_stream(std::shared_ptr<transfer_state> core,
   asked_.bucket = request_.bucket;
 }
 
+DATAFLUX_INLINE get_stream::get_stream(std::shared_ptr<transfer_state> core,
+                                       get_many_request request, get_request only)
+    : get_stream(std::move(core), std::move(request), piece_source()) {
+  fill_piece(std::move(only), next_.emplace());
+  next_->begin_anew();
+  exhausted_ = true;
+}
+
 DATAFLUX_INLINE void get_stream::refused(const error& why) {
   posted_.store(true, std::memory_order_release);  // nobody runs what is posted
   queue_.end(why, true);
@@ -115,7 +123,7 @@ DATAFLUX_INLINE void get_stream::learn() {
         break;
       case get_event::kind::emptied:
         e.unit->pieces.clear();
-        if (spare_.size() < most_spare_units) {
+        if (!finished_ && spare_.size() < most_spare_units) {
           spare_.push_back(std::move(units_[static_cast<std::size_t>(e.number - first_)]));
         }
         units_[static_cast<std::size_t>(e.number - first_)].reset();
@@ -290,8 +298,7 @@ DATAFLUX_INLINE void get_stream::pull() {
     unit->pieces.clear();
     spare_.push_back(std::move(unit));
     if (dry_) return window_->set_dry(true);
-    finished_ = true;
-    return window_->finish();
+    return finish();
   }
   if (groups(unit->pieces.front())) {
     gather(*unit);
@@ -305,6 +312,12 @@ DATAFLUX_INLINE void get_stream::add(std::unique_ptr<get_unit> unit) {
   unit->number = window_->add(unit->bytes(*core_), unit->by_parts(*core_));
   units_.push_back(std::move(unit));
   ++unput_;
+  if (exhausted_ && !next_) finish();
+}
+
+DATAFLUX_INLINE void get_stream::finish() {
+  finished_ = true;
+  window_->finish();
 }
 
 /// The window wants the memory for others, or has none.

@@ -3,7 +3,6 @@
 #include <dataflux/download/detail/piece_source.hpp>
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -28,14 +27,6 @@ inline void fill_piece(const object_row& row, const std::shared_ptr<const void>&
 DATAFLUX_INLINE void fill_piece(get_request request, get_piece& into) {
   into.name = object_name(std::move(request.object));
   into.request = std::move(request);
-}
-
-DATAFLUX_INLINE piece_source pieces_of(get_request only) {
-  return [next = std::optional(std::move(only))](get_piece& into) mutable {
-    if (!next) return taken::ended;
-    fill_piece(*std::exchange(next, std::nullopt), into);
-    return taken::some;
-  };
 }
 
 DATAFLUX_INLINE piece_source pieces_of(get_source source) {

@@ -34,6 +34,7 @@ class read_budget {
   std::uint64_t held_{0};
   std::uint64_t releasing_{0};           ///< of held_: revoked already, or to be revoked
   std::vector<read_window*> windows_{};  ///< all of them
+  std::size_t wanting_{0};               ///< of them: to be woken when there is room
   std::vector<read_window*> line_{};     ///< whose first item is waited for and not being read
 };
 
@@ -167,9 +168,11 @@ class read_window {
   void update_line();
   void make_room(std::uint64_t bytes);
   std::uint64_t revoke_last(std::uint64_t needed, bool first_too);
+  void want_room(bool wanted) noexcept;
   void wake_others();
 
   read_budget& budget_;
+  std::size_t place_;  ///< in budget_.windows_
   unique_function<void()> wake_;
   read_window_options options_;
   detail::fifo<entry> items_{};  ///< from `first_` on, which is not taken

@@ -27,6 +27,7 @@ inline constexpr std::uint64_t parts_of_cap = 32;
 DATAFLUX_INLINE read_window::read_window(read_budget& budget, unique_function<void()> wake,
                                          read_window_options options)
     : budget_(budget),
+      place_(budget.windows_.size()),
       wake_(std::move(wake)),
       options_(options),
       guess_(std::min(options.first_guess, budget.cap())) {
@@ -35,8 +36,11 @@ DATAFLUX_INLINE read_window::read_window(read_budget& budget, unique_function<vo
 
 DATAFLUX_INLINE read_window::~read_window() {
   for (std::size_t i = 0; i < items_.size(); ++i) let_go(items_[i], state::taken);
-  std::erase(budget_.windows_, this);
+  budget_.windows_[place_] = budget_.windows_.back();
+  budget_.windows_[place_]->place_ = place_;
+  budget_.windows_.pop_back();
   std::erase(budget_.line_, this);
+  want_room(false);
   wake_others();
 }
 
@@ -53,7 +57,7 @@ DATAFLUX_INLINE window_step read_window::next(bool may_start) {
   while (lacks_from_ < end() && !at(lacks_from_).lacks()) ++lacks_from_;
   const bool begun = lacks_from_ < end() && at(lacks_from_).is == state::reading;
   if (!begun && !may_start) return {};
-  wants_room_ = false;
+  want_room(false);
   if (!begun && lacks_from_ != first_ && ahead_ >= depth()) return {};
   if (lacks_from_ < end()) return set_aside(lacks_from_, at(lacks_from_));
   return {finished_ || dry_ ? window_step::kind::none : window_step::kind::pull};
@@ -68,7 +72,7 @@ DATAFLUX_INLINE window_step read_window::set_aside(std::uint64_t item, entry& e)
   }
   const std::optional<std::uint64_t> bytes = room_for(item, e);
   if (!bytes) {
-    wants_room_ = true;
+    want_room(true);
     if (!budget_.line_.empty() && budget_.line_.front() == this) {
       make_room(e.size - e.held);
       if (to_revoke_ > 0) return next();
@@ -269,10 +273,18 @@ DATAFLUX_INLINE std::uint64_t read_window::revoke_last(std::uint64_t needed, boo
   return found;
 }
 
+DATAFLUX_INLINE void read_window::want_room(bool wanted) noexcept {
+  if (std::exchange(wants_room_, wanted) == wanted) return;
+  wanted ? ++budget_.wanting_ : --budget_.wanting_;
+}
+
 /// There may be room: for the first in line, or if nobody stands there for all who want some.
 DATAFLUX_INLINE void read_window::wake_others() {
+  if (budget_.wanting_ == 0) return;  // as a rule, and there may be very many windows
   const auto wake = [this](read_window& w) {
-    if (&w != this && std::exchange(w.wants_room_, false) && w.wake_) w.wake_();
+    if (&w == this || !w.wants_room_) return;
+    w.want_room(false);
+    if (w.wake_) w.wake_();
   };
   if (!budget_.line_.empty()) return wake(*budget_.line_.front());
   for (read_window* w : budget_.windows_) wake(*w);
