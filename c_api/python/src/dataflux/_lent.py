@@ -55,7 +55,8 @@ class Lent:
         self._view = view
         self.address = view.buf
         self.size = view.len
-        if view.format and b"O" in view.format:
+        # Names of fields stand between colons.
+        if view.format and any(b"O" in part for part in view.format.split(b":")[::2]):
             self.release()
             raise TypeError(f"{argument}: it holds Python objects, and no bytes")
 

@@ -65,8 +65,8 @@ class ObjectVerbs:
         if_metageneration_match: its metageneration is this one.
         if_metageneration_not_match: it is another one.
 
-    A change without a condition is not sent again when its reply is lost, since it may have been
-    carried out: the Error has outcome_unknown. With one it is repeated.
+    When the reply of a change is lost, it may have been carried out. With a condition it is sent
+    again; without one that is found out where it can be, else the Error has outcome_unknown.
 
     timeout: seconds for the whole call, with all its retries; None = no limit. DeadlineError.
 
@@ -261,9 +261,7 @@ class ObjectVerbs:
                 storage_class: str | None = None, kms_key_name: str | None = None,
                 custom_time: datetime | float | None = None,
                 metadata: Mapping[str, str] | None = None, if_generation_match: int | None = None,
-                if_generation_not_match: int | None = None,
                 if_metageneration_match: int | None = None,
-                if_metageneration_not_match: int | None = None,
                 timeout: float | None = None) -> Object:
         """Puts objects together into one, in their order, within the service. They stay.
 
@@ -271,13 +269,13 @@ class ObjectVerbs:
             sources: 1 to 32 places in the target's bucket; of a row or an Object that generation.
             target: what they are to be; it may be one of them.
             content_type, ..., metadata: as of put().
-            if_...: of the target; see ObjectVerbs. timeout: seconds.
+            if_...: of the target; see ObjectVerbs. The service knows no others here.
+            timeout: seconds.
 
         Returns: what is known of the new object, which has no md5_hash.
         Raises: NotFoundError; AlreadyExistsError; PreconditionError.
         """
-        when = conditions(if_generation_match, if_generation_not_match, if_metageneration_match,
-                          if_metageneration_not_match)
+        when = conditions(if_generation_match, None, if_metageneration_match, None)
         options = _target(target, timeout, when)
         beside = attributes(
             content_type=content_type, content_encoding=content_encoding,

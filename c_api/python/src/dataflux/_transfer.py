@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 
-from . import _abi
 from ._attributes import attributes
 from ._calls import Call, json_of
 from ._errors import Error, of_status
@@ -16,12 +15,12 @@ from ._reports import CopiedFolder, DownloadedFile, RemovedObjects, UploadedFile
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import datetime
-    from typing import Any, Callable, Mapping, Union
+    from typing import Mapping, Union
 
     from ._object import Place
+    from ._progress import Progress
 
     Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
-    Progress = Union[bool, Callable[..., Any], None]
 
 
 def _path_of(value, argument="path"):
@@ -92,12 +91,12 @@ def _report_of(kind, bucket, on_error):
 def _folder_options(path, url, resume, dry_run, delete_extra, on_error, max_failures, progress,
                     timeout):
     bucket, prefix = prefix_place(url)
-    stop = _one_of(on_error, "on_error", ("raise", "return", "stop")) == "stop"
+    _one_of(on_error, "on_error", ("raise", "return"))
     return struct(
         "folder_options", path=_path_of(path), bucket=bucket, prefix=prefix,
         max_failures=count_of(max_failures, "max_failures", 1), timeout_ns=nanoseconds(timeout),
         resume=bool(resume), dry_run=bool(dry_run), delete_extra=bool(delete_extra),
-        on_error=_abi.ON_ERROR_STOP if stop else 0, progress=_wanted(progress))
+        progress=_wanted(progress))
 
 
 class TransferVerbs:
@@ -209,7 +208,7 @@ class TransferVerbs:
             delete_extra: in the end objects that no file stands for are removed; none is when
                 something failed, or the source is empty.
             on_error: "raise" an Error in the end, whose `report` is this call's; "return" the report
-                only, whose `failed` says how many; "stop" at the first that fails, with its Error.
+                only, whose `failed` says how many.
             max_failures: how many the report names; all are counted.
             progress: see TransferVerbs; in bytes. timeout: seconds.
 
@@ -218,7 +217,12 @@ class TransferVerbs:
         """
         options = _folder_options(path, url, resume, dry_run, delete_extra, on_error, max_failures,
                                   progress, timeout)
-        return self._folder("upload", options, on_error, progress)
+        bucket = options.bucket.decode()
+        return self._run(Call(
+            lambda client, queue, tag, out, err:
+                library.upload_folder(client, byref(options), queue, tag, out, err),
+            _report_of(CopiedFolder, bucket, on_error)),
+            progress=progress, told=("upload", bucket, options.prefix.decode()))
 
     def download_folder(self, url: Place, path: Path, *, resume: bool = False,
                         dry_run: bool = False, delete_extra: bool = False,
@@ -242,15 +246,12 @@ class TransferVerbs:
         """
         options = _folder_options(path, url, resume, dry_run, delete_extra, on_error, max_failures,
                                   progress, timeout)
-        return self._folder("download", options, on_error, progress)
-
-    def _folder(self, verb, options, on_error, progress):
         bucket = options.bucket.decode()
         return self._run(Call(
             lambda client, queue, tag, out, err:
-                getattr(library, verb + "_folder")(client, byref(options), queue, tag, out, err),
+                library.download_folder(client, byref(options), queue, tag, out, err),
             _report_of(CopiedFolder, bucket, on_error)),
-            progress=progress, told=(verb, bucket, options.prefix.decode()))
+            progress=progress, told=("download", bucket, options.prefix.decode()))
 
     def remove_prefix(self, url: Place, *, older_than: float | None = None, for_good: bool = False,
                       dry_run: bool = False, whole_bucket: bool = False, on_error: str = "raise",
