@@ -4,8 +4,9 @@
     tests/run.py BUILD_DIR [--full] [--list] [FILTER]
 
 Programs labelled `catch2` are run with Catch2's XML reporter, whose form is the same in versions 2
-and 3; every other CTest entry counts as one case. FILTER is a regular expression over CTest names;
-when none matches, it is a part of a Catch2 test-case name. --full adds the cases tagged [.full] and
+and 3, and entries labelled `pytest` with pytest's; every other CTest entry counts as one case. FILTER is
+a regular expression over CTest names; when none matches, it is a part of the name of a test case of
+Catch2 or pytest. --full adds the cases tagged [.full] and
 sets DATAFLUX_TEST_FULL=1. Ends with a line for each failed case, "FAILED entry: case: why", and a
 line "N passed, N failed"; exit status 1 if anything failed, or if nothing ran. --list names the entries that FILTER matches: they are build targets too.
 """
@@ -150,6 +151,52 @@ def run_catch2(entry, environment, limit, full, case_filter):
     return passed, skipped, failed, output
 
 
+def read_junit(path):
+    """(passed, skipped, [(case, lines)]) of pytest's report; none where it is not whole."""
+    try:
+        cases = list(ET.parse(path).iter("testcase"))
+    except (OSError, ET.ParseError):
+        return 0, 0, []
+    passed, skipped, failed = 0, 0, {}
+    for case in cases:
+        name = f"{case.get('classname', '')}.{case.get('name', '')}".removeprefix(".")
+        lost = [told for told in case if told.tag in ("failure", "error")]
+        if lost:  # a test that failed and could not be cleared away is in the report twice
+            lines = failed.setdefault(name, [])
+            for told in lost:
+                lines += (told.get("message") or told.tag).splitlines()[:3]
+        elif case.find("skipped") is not None:
+            skipped += 1
+        else:
+            passed += 1
+    return passed, skipped, list(failed.items())
+
+
+def run_pytest(entry, environment, limit, case_filter):
+    chosen = []
+    if case_filter is not None:
+        if not re.fullmatch(r"\w+", case_filter):
+            return 0, 0, [], ""  # no function has such a name
+        chosen = ["-k", case_filter]
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.xml"
+        command = entry["command"] + chosen + [f"--junitxml={report}"]
+        status, output = run_program(command, entry.get("WORKING_DIRECTORY"), environment, limit)
+        passed, skipped, failed = read_junit(report)
+    if status is not None and status == entry.get("SKIP_RETURN_CODE"):
+        return 0, 1, [], output
+    if status == 5 and case_filter is not None:  # pytest chose none
+        return 0, 0, [], ""
+    if status != 0 and not failed:
+        failed = [("(the program)", [])]
+    if not passed and not skipped and not failed:
+        failed = [("(the program)", ["it ran no test case"])]
+    if failed and status not in (0, 1):
+        failed[-1][1].append(f"stopped after {limit:.0f} s" if status is None
+                             else f"exit status {status}")
+    return passed, skipped, failed, output
+
+
 def run_other(entry, environment, limit):
     status, output = run_program(entry["command"], entry.get("WORKING_DIRECTORY"), environment,
                                  limit)
@@ -173,6 +220,8 @@ def run_entry(entry, base, full, case_filter):
         outcome = 0, 0, [("(the program)", ["it was not built"])], ""
     elif is_catch2(entry):
         outcome = run_catch2(entry, environment, limit, full, case_filter)
+    elif is_pytest(entry):
+        outcome = run_pytest(entry, environment, limit, case_filter)
     else:
         outcome = run_other(entry, environment, limit)
     return entry, time.monotonic() - started, outcome
@@ -181,9 +230,9 @@ def run_entry(entry, base, full, case_filter):
 def run_all(entries, *how):
     """Test programs one at a time, so that none disturbs another; scripts, mostly compilers, on all
     cores."""
-    for entry in filter(is_catch2, entries):
+    for entry in filter(has_cases, entries):
         yield run_entry(entry, *how)
-    scripts = [e for e in entries if not is_catch2(e)]
+    scripts = [e for e in entries if not has_cases(e)]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         yield from pool.map(lambda entry: run_entry(entry, *how), scripts)
 
@@ -211,6 +260,14 @@ def is_catch2(entry):
     return "catch2" in entry.get("LABELS", [])
 
 
+def is_pytest(entry):
+    return "pytest" in entry.get("LABELS", [])
+
+
+def has_cases(entry):
+    return is_catch2(entry) or is_pytest(entry)
+
+
 def select(entries, pattern):
     """(entries to run, part of a case name or None)"""
     if pattern is None:
@@ -222,7 +279,7 @@ def select(entries, pattern):
         named = []
     if named:
         return named, None
-    return list(filter(is_catch2, entries)), pattern
+    return list(filter(has_cases, entries)), pattern
 
 
 def main():

@@ -48,12 +48,14 @@ std::string bucket_line(const bucket_facts& bucket) {
   flag(out, "requesterPays", settings.requester_pays);
   flag(out, "readOnly", settings.read_only);
   flag(out, "noDelete", settings.no_delete);
-  if (settings.retention) number(out, "retentionSeconds", settings.retention->count());
+  if (settings.retention) {
+    number(out, "retentionSeconds", std::int64_t{settings.retention->count()});
+  }
   if (settings.retention_effective) {
     number(out, "retentionEffectiveUs", micros(*settings.retention_effective));
   }
   flag(out, "defaultEventBasedHold", settings.default_event_based_hold);
-  number(out, "softDeleteSeconds", settings.soft_delete.count());
+  number(out, "softDeleteSeconds", std::int64_t{settings.soft_delete.count()});
   out.key("labels");
   out.begin_object();
   for (const auto& [key, value] : settings.labels) out.member(key, value);

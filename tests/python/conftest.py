@@ -3,14 +3,19 @@ its own for each test, and a client."""
 
 import json
 import os
+import sys
 import urllib.error
 import urllib.parse
 import urllib.request
 from itertools import count
+from pathlib import Path
 
 import pytest
 
 import dataflux
+
+# What the script tests of programs share, a slow road for one.
+sys.path.append(str(Path(__file__).resolve().parent.parent / "cli"))
 
 _numbers = count(1)
 

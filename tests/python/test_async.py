@@ -72,8 +72,9 @@ def test_a_bad_argument_is_told_and_nothing_is_left(run, opened, bucket):
                 with pytest.raises(kind, match="^url: "):
                     await client.stat(bad)
             with pytest.raises(dataflux.InvalidArgumentError):
-                # What the library refuses at once: a generation of less than 0.
-                await client.stat((bucket.name, "x"), generation=-1)
+                # What the library refuses at once: options that are missing.
+                await client._run(Call(lambda client, queue, tag, out, err:
+                                       library.stat(client, None, queue, tag, out, err)))
             assert client._under_way == {}
 
     run(main)

@@ -205,10 +205,13 @@ def library_chunks(listing):
      lambda row: row.name.startswith("n/01") and row.name.endswith("5") and row.size >= 4
      and "2" in row.name),
     ({"prefix": "none"}, lambda row: False),
+    ({"prefix": "n/024"}, lambda row: row.name.startswith("n/024")),
+    ({"prefix": "\U0010ffff"}, lambda row: False),
 ])
 def test_where_keeps_what_a_plain_loop_would(many, options, kept):
     assert list(many.where(**options)) == [row for row in many if kept(row)]
-    assert list(many[::-3].where(**options)) == [row for row in many[::-3] if kept(row)]
+    for cut in (slice(None, None, -3), slice(1000, 2450), slice(2450, None)):
+        assert list(many[cut].where(**options)) == [row for row in many[cut] if kept(row)]
 
 
 def test_filter_takes_masks_of_any_library(many):
@@ -528,6 +531,18 @@ def test_threads_share_a_stream_and_none_gets_what_another_has(client, many):
     assert len(ended) == 4 and in_order(seen) == list(many.names)
 
 
+def test_threads_read_one_listing(client, many):
+    for _ in range(5):
+        listing, read = client.list("gs://many-names"), []  # nobody has looked at its chunks yet
+        threads = [threading.Thread(target=lambda: read.append(list(listing) == list(many)))
+                   for _ in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+        assert read == [True] * 6
+
+
 def test_close_wakes_a_thread_that_waits_for_a_batch(client, emulator, many):
     emulator.faults({"verb": "objects.list", "count": 0, "action": "delay", "ms": 600_000})
     stream, raised = client.list_batches("gs://many-names"), []
@@ -591,6 +606,47 @@ def test_ctrl_c_ends_a_listing_and_the_client_goes_on(emulator, many, verb):
             assert said == "now 2500\n" and child.returncode == 0
         finally:
             child.kill()
+
+
+LEFT = """
+import dataflux, sys, threading
+client = dataflux.Client(endpoint=sys.argv[1], emulator=True)
+listing = client.list("gs://many-names")
+capsule, part, names = listing.__arrow_c_stream__(), listing[::2], iter(listing.names)
+half = client.list_batches("gs://many-names")
+next(half), next(names)
+print("ready", flush=True)
+sys.stdin.readline()
+waits = client.list_batches("gs://many-names")
+def wait():
+    try:
+        next(waits)
+    except dataflux.Error:
+        pass
+threading.Thread(target=wait, daemon=True).start()
+print("waits", flush=True)
+sys.stdin.readline()
+"""
+
+
+def test_an_interpreter_ends_well_with_streams_and_views_alive(emulator, many):
+    for _ in range(5):
+        emulator.faults()
+        with subprocess.Popen([sys.executable, "-X", "dev", "-W", "error", "-c", LEFT,
+                               emulator.endpoint], text=True, stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+            try:
+                assert child.stdout.readline() == "ready\n", child.stderr.read()
+                emulator.faults({"verb": "objects.list", "count": 0, "action": "delay",
+                                 "ms": 600_000})
+                child.stdin.write("go\n")
+                child.stdin.flush()
+                assert child.stdout.readline() == "waits\n"
+                wait_for_fault(emulator)
+                assert child.communicate("end\n", timeout=60) == ("", "")
+                assert child.returncode == 0
+            finally:
+                child.kill()
 
 
 def test_a_forked_child_has_the_rows_and_a_client_of_its_own(client, many):

@@ -10,6 +10,7 @@ _WHERE = {
     "Client": "_client", "client": "_client",
     "AsyncClient": "_aio",
     "Object": "_object",
+    "GetMany": "_get_many", "Item": "_get_many",
     "Emulator": "_emulator", "emulator": "_emulator",
     "FileReader": "_file", "FileWriter": "_file", "TextFileWriter": "_file",
     "ListStream": "_list",
@@ -21,6 +22,9 @@ _WHERE = {
     "CommittedSet": "_set_reports", "Member": "_set_reports", "RemovedSets": "_set_reports",
     "SetInfo": "_set_reports", "Sets": "_set_reports",
     "MemberReader": "_set_members", "MemberWriter": "_set_members",
+    "Bucket": "_buckets",
+    "CopiedFolder": "_reports", "DownloadedFile": "_reports", "Leftover": "_reports",
+    "Leftovers": "_reports", "RemovedObjects": "_reports", "UploadedFile": "_reports",
     "Error": "_errors",
     "NotFoundError": "_errors",
     "AlreadyExistsError": "_errors",
@@ -37,9 +41,13 @@ _WHERE = {
 # Methods of the default client.
 _VERBS = (
     "stat", "exists", "put", "delete", "copy", "move", "compose", "patch",
+    "get", "read_into", "get_ranges", "get_many",
     "open", "reader", "writer",
     "list", "list_batches", "open_manifest", "save_manifest",
     "checkpoint_set", "latest_set", "list_sets", "keep_last_sets", "remove_sets",
+    "upload", "download", "upload_folder", "download_folder", "remove_prefix",
+    "find_leftovers", "remove_leftovers",
+    "bucket", "buckets", "permissions",
     "metrics", "prometheus",
 )
 
@@ -70,8 +78,18 @@ if TYPE_CHECKING:
     from ._list import ListStream as ListStream
     from ._listing import Listing as Listing, Row as Row
     from ._manifest import Changes as Changes, Manifest as Manifest, compare as compare
+    from ._get_many import GetMany as GetMany, Item as Item
+    from ._buckets import Bucket as Bucket
     from ._object import Object as Object
     from ._reader import Reader as Reader
+    from ._reports import (
+        CopiedFolder as CopiedFolder,
+        DownloadedFile as DownloadedFile,
+        Leftover as Leftover,
+        Leftovers as Leftovers,
+        RemovedObjects as RemovedObjects,
+        UploadedFile as UploadedFile,
+    )
     from ._set_members import MemberReader as MemberReader, MemberWriter as MemberWriter
     from ._set_reports import (
         CommittedSet as CommittedSet,
@@ -92,6 +110,10 @@ if TYPE_CHECKING:
     move = _default.move
     compose = _default.compose
     patch = _default.patch
+    get = _default.get
+    read_into = _default.read_into
+    get_ranges = _default.get_ranges
+    get_many = _default.get_many
     open = _default.open
     reader = _default.reader
     writer = _default.writer
@@ -104,6 +126,16 @@ if TYPE_CHECKING:
     list_sets = _default.list_sets
     keep_last_sets = _default.keep_last_sets
     remove_sets = _default.remove_sets
+    upload = _default.upload
+    download = _default.download
+    upload_folder = _default.upload_folder
+    download_folder = _default.download_folder
+    remove_prefix = _default.remove_prefix
+    find_leftovers = _default.find_leftovers
+    remove_leftovers = _default.remove_leftovers
+    bucket = _default.bucket
+    buckets = _default.buckets
+    permissions = _default.permissions
     metrics = _default.metrics
     prometheus = _default.prometheus
 

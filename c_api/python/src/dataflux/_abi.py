@@ -45,6 +45,7 @@ FUNCTIONS = {
     'object_options_init': 'vPQ',
     'attributes_init': 'vPQ',
     'get_one': 'iPPQPQPQPP',
+    'get': 'iPPQQPQPP',
     'stat': 'iPPPQPP',
     'put': 'iPPPQPPQPP',
     'remove': 'iPPPQPP',

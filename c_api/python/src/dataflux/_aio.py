@@ -2,8 +2,37 @@
 
 from __future__ import annotations
 
-from ._client import Client, Core
+from ._client import Client, Core, Telling, explain
+from ._errors import UnauthenticatedError
+from ._list import ListStream, list_options
 from ._loops import current
+from ._place import prefix_place
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from ._async_list import AsyncListStream
+    from ._async_reader import AsyncReader
+    from ._async_writer import AsyncWriter
+    from ._object import Place
+
+
+_CATCH_UP = 1000  # milliseconds that the last counts may take to be known
+
+
+class _Blocking:
+    """In the place of a verb of Client that has no form for event loops."""
+
+    def __init__(self, instead):
+        self._instead = instead
+
+    def __set_name__(self, owner, name):
+        self._name = name
+
+    def __get__(self, instance, owner):
+        raise AttributeError(f"AsyncClient has no {self._name}(), which blocks: {self._instead}")
 
 
 class AsyncClient(Core, *Client.__bases__[1:]):
@@ -21,8 +50,95 @@ class AsyncClient(Core, *Client.__bases__[1:]):
     pickle carries them, and a forked child has a client of its own.
     """
 
+    _plain = ("metrics", "prometheus")  # they do not wait
+    open = _Blocking("reader() and writer() are what it is made of; a file is for Client")
+    get_many = _Blocking("use Client, in a thread")
+    checkpoint_set = _Blocking("use Client, in a thread")
+    latest_set = _Blocking("use Client, in a thread")
+    open_manifest = _Blocking("use Client, in a thread")
+
     async def _run(self, call, progress=None, told=None):
-        return await current().run(self, call)
+        try:
+            if progress is None or progress is False:
+                return await current().run(self, call)
+            return await self._run_told(call, progress, told)
+        except UnauthenticatedError as error:
+            explain(self, error)
+            raise
+
+    async def _run_told(self, call, progress, told):
+        telling = Telling(self, progress, told)
+        try:
+            loop = current()
+            value = await loop.run(self, call, telling)
+            for _ in range(_CATCH_UP):
+                if not telling.feed.behind():
+                    break
+                await loop.turn(0.001)
+            return value
+        finally:
+            telling.end()
+
+    async def reader(self, url: Place, *, generation: int = 0, block: int = 0, cache: int = 0,
+                     timeout: float | None = None) -> AsyncReader:
+        """Opens an object to be read from anywhere in it. That is one request; each read is more.
+
+            async with await client.reader("gs://bucket/name") as reader:
+                head = await reader.read_at(0, 512)
+
+        Arguments, Raises: as of Client.reader().
+        """
+        from ._async_reader import AsyncReader
+
+        made = AsyncReader(self, url, generation, block, cache, timeout)
+        await made._handle()
+        return made
+
+    async def writer(self, url: Place, *, content_type: str | None = None,
+                     content_encoding: str | None = None, content_disposition: str | None = None,
+                     content_language: str | None = None, cache_control: str | None = None,
+                     storage_class: str | None = None, kms_key_name: str | None = None,
+                     custom_time: datetime | float | None = None,
+                     metadata: Mapping[str, str] | None = None,
+                     if_generation_match: int | None = None, size_hint: int = 0,
+                     part_size: int = 0, timeout: float | None = None) -> AsyncWriter:
+        """Opens an object to be written while its bytes are being made.
+
+            async with await client.writer("gs://bucket/name") as writer:
+                await writer.write(b"bytes")
+
+        Arguments, Raises: as of Client.writer().
+        """
+        from ._async_writer import AsyncWriter
+        from ._attributes import attributes
+
+        beside = attributes(
+            content_type=content_type, content_encoding=content_encoding,
+            content_disposition=content_disposition, content_language=content_language,
+            cache_control=cache_control, storage_class=storage_class, kms_key_name=kms_key_name,
+            custom_time=custom_time, metadata=metadata)
+        return await AsyncWriter(self, url)._open(beside, if_generation_match, size_hint, part_size,
+                                                  timeout)
+
+    def list_batches(self, url: str | tuple[str, str], *, start: str | None = None,
+                     end: str | None = None, delimiter: str | None = None, glob: str | None = None,
+                     suffix: str | None = None, regex: str | None = None, min_size: int = 0,
+                     max_size: int | None = None, directories: bool = False,
+                     composites: bool = False, versions: bool = False, parallelism: int = 0,
+                     max_calls: int = 0, memory_cap: int = 0, on_error: str = "raise",
+                     timeout: float | None = None, in_order: bool = False) -> AsyncListStream:
+        """Lists objects batch by batch, each a Listing, while later ones are under way.
+
+            async for batch in client.list_batches("gs://bucket/prefix"):
+                ...
+
+        Arguments, Raises: as of Client.list_batches(). It begins at once.
+        """
+        from ._async_list import AsyncListStream
+
+        place = prefix_place(url)
+        return AsyncListStream(ListStream(self._handle(), list_options(place, locals()),
+                                          place[0].decode()))
 
     async def aclose(self) -> None:
         """Ends what is under way, in all event loops, with CancelledError; and waits for the end of

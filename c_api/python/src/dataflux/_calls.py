@@ -3,9 +3,10 @@ others); Client waits for them by _wait.py, AsyncClient by _aio.py."""
 
 from __future__ import annotations
 
+from ctypes import c_uint64
+
 from . import _abi, _errors
 from ._handles import ErrorHandle, OperationHandle
-from ._lent import Lent
 from ._library import Pointer, byref, library
 
 RECORD = "QQQQQqIiII"  # a dataflux_record, as the struct module reads it
@@ -20,6 +21,9 @@ class Call:
     finish  finish(operation, record) -> the value; None gives None
     lent    memory that the call uses until its operation is free
     recover recover(error) -> the value of a call that failed so, or raises it; None raises it
+
+    A value that is a Call is made next, and gives the value. What the record lends, it lends until
+    `finish` has returned.
     """
 
     __slots__ = ("begin", "finish", "lent", "recover")
@@ -49,8 +53,9 @@ class Call:
         """Lets go of what was lent, once the operation is free: a traceback that somebody keeps must
         not keep it."""
         lent, self.lent = self.lent, None
-        if isinstance(lent, Lent):
-            lent.release()
+        release = getattr(lent, "release", None)
+        if release is not None:
+            release()
 
 
 def failure(queue, record):
@@ -95,6 +100,12 @@ def taker(what, kind):
         return made
 
     return take
+
+
+def returned(record):
+    """Gives back what a record has lent."""
+    if record is not None and record[SLAB]:
+        library.slabs_release(byref(c_uint64(record[SLAB])), 1)
 
 
 INTERRUPTED = _abi.INTERRUPTED

@@ -7,17 +7,22 @@ import os
 from weakref import WeakSet
 
 from . import _abi, _events
+from ._buckets import BucketVerbs
 from ._calls import Call, checked
 from ._errors import PreconditionError, UnauthenticatedError
 from ._file import FileVerbs
+from ._get_many import GetManyVerbs
 from ._handles import ClientHandle, ErrorHandle
+from ._leftovers import LeftoverVerbs
 from ._library import byref, library, struct
-from ._metrics import MetricsVerbs
 from ._list import ListVerbs
 from ._manifest import ManifestVerbs
+from ._metrics import MetricsVerbs
 from ._objects import ObjectVerbs
 from ._place import count_of, nanoseconds
+from ._reads import ReadVerbs
 from ._sets import SetVerbs
+from ._transfer import TransferVerbs
 from ._wait import run
 
 TYPE_CHECKING = False
@@ -202,10 +207,15 @@ class Core:
 class Client(
     Core,
     ObjectVerbs,
+    ReadVerbs,
+    GetManyVerbs,
     FileVerbs,
+    TransferVerbs,
     ListVerbs,
     ManifestVerbs,
     SetVerbs,
+    LeftoverVerbs,
+    BucketVerbs,
     MetricsVerbs,
 ):
     __doc__ = Core.__doc__
@@ -242,38 +252,57 @@ def _run_with_tokens(client, call, progress, told):
             return run(client, call, tokens.check, 0.25)
         return _run_told(client, call, progress, told, tokens.check)
     except UnauthenticatedError as error:
-        if error.__cause__ is None:
-            error.__cause__ = tokens.why
+        explain(client, error)
         raise
 
 
-def _run_told(client, call, progress, told, check=None):
-    """Makes a call that the library tells the progress of. The thread that waits for it tells the
-    callable, so that what that raises reaches its caller."""
-    from . import _progress
+def explain(client, error):
+    """Says why there is no token, in an error that came of it."""
+    tokens = client._feed and client._feed.tokens
+    if tokens and error.__cause__ is None:
+        error.__cause__ = tokens.why
 
-    verb, bucket, name = (part.decode("utf-8", "replace") if isinstance(part, bytes) else part or ""
-                          for part in told)
-    teller = _progress.of(progress, f"{verb} gs://{bucket}/{name}",
-                          "objects" if verb in ("listing", "remove") else "B")
-    client._handle()
-    feed = client._feed
-    if feed is None:
-        client._check_open()
-    sink = feed.watch(verb, bucket, name)
+
+class Telling:
+    """Progress of a call that the library tells by events. Whoever waits for the call tells the
+    callable, so that what that raises reaches its caller. End it in a `finally`."""
+
+    def __init__(self, client, progress, told):
+        from . import _progress
+
+        verb, bucket, name = (part.decode("utf-8", "replace") if isinstance(part, bytes)
+                              else part or "" for part in told)
+        self._teller = _progress.of(progress, f"{verb} gs://{bucket}/{name}",
+                                    "objects" if verb in ("listing", "remove") else "B")
+        client._handle()
+        self.feed = client._feed
+        if self.feed is None:
+            client._check_open()
+        self._sink = self.feed.watch(verb, bucket, name)
+        self.every = _progress.EVERY
+
+    def tick(self):
+        self._teller.at(self._sink.done, self._sink.total)
+
+    def end(self):
+        self.feed.forget(self._sink)
+        self._teller.end(self._sink.done, self._sink.total)
+
+
+def _run_told(client, call, progress, told, check=None):
+    telling = Telling(client, progress, told)
 
     def tick():
-        teller.at(sink.done, sink.total)
+        telling.tick()
         if check is not None:
             check()
 
     try:
-        value = run(client, call, tick, _progress.EVERY)
-        feed.catch_up()
+        value = run(client, call, tick, telling.every)
+        telling.feed.catch_up()
         return value
     finally:
-        feed.forget(sink)
-        teller.end(sink.done, sink.total)
+        telling.end()
 
 
 def _in_child():

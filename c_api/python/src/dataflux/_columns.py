@@ -185,6 +185,13 @@ class Table:
             end += 1
         return range(least, end)
 
+    def of_prefix(self, prefix):
+        """The first row whose name begins so, and the one behind the last."""
+        wanted = prefix.encode()
+        # No byte of UTF-8 is the last one, so the next one is a byte, too.
+        return (self.lower_bound(wanted),
+                self.lower_bound(wanted[:-1] + bytes((wanted[-1] + 1,))))
+
     def lower_bound(self, wanted):
         """The first row whose name, as bytes, is not less."""
         low, high = 0, self.size

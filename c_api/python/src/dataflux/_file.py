@@ -11,7 +11,7 @@ from ._errors import AlreadyExistsError, NotFoundError, PermissionDeniedError
 from ._lent import Lent, new_bytes
 from ._place import count_of
 from ._reader import Reader
-from ._writer import Guard, Writer, abort_quietly, left_open, not_committed
+from ._writer import Guard, Writer, abort_quietly, not_committed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -186,6 +186,7 @@ class _RawWriter(io.RawIOBase):
     def __init__(self, writer, mode):
         self.writer = writer
         self.mode = mode
+        self.asked_by_text = False
 
     @property
     def name(self):
@@ -198,6 +199,10 @@ class _RawWriter(io.RawIOBase):
     def writable(self):
         self._checkClosed()
         return True
+
+    def seekable(self):
+        self._checkClosed()
+        return self.asked_by_text
 
     def tell(self):
         self._checkClosed()
@@ -318,13 +323,12 @@ class FileWriter(io.BufferedWriter):
     def _dealloc_warn(self, source):
         # What was put on top of it is collected, and will call close().
         self._let_go = True
-        if not self._writer.forked:
-            left_open(self.url, source)
+        self._writer.left_open(source)
 
     def __del__(self):
         writer = self.__dict__.get("_writer")
-        if writer is not None and not writer.closed and not writer.forked:
-            left_open(writer.url, self)
+        if writer is not None:
+            writer.left_open(self)
             abort_quietly(writer)
 
     def __reduce_ex__(self, protocol):
@@ -340,7 +344,11 @@ class TextFileWriter(io.TextIOWrapper):
     def __init__(self, file: FileWriter, encoding: str | None, errors: str | None,
                  newline: str | None) -> None:
         self._file = file
+        # A TextIOWrapper tells where it is, and begins UTF-16 and UTF-32 with their mark, only where
+        # it finds that it could seek.
+        file.raw.asked_by_text = True
         super().__init__(file, encoding, errors, newline)
+        file.raw.asked_by_text = False
 
     @property
     def url(self) -> str:
@@ -521,10 +529,15 @@ class FileVerbs:
         if known[0] == "x":
             self._refuse_existing(url, how)
         made = FileWriter(self.writer(url, **how), known if not text else known + "b")
-        if text:
-            made = TextFileWriter(made, encoding or "utf-8", errors, newline)
-            made.mode = mode
-        return made
+        if not text:
+            return made
+        try:
+            over = TextFileWriter(made, encoding or "utf-8", errors, newline)
+        except BaseException:
+            abort_quietly(made)
+            raise
+        over.mode = mode
+        return over
 
     def _refuse_existing(self, url, how):
         if how.setdefault("if_generation_match", 0) != 0:

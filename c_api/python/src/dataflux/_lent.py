@@ -19,7 +19,7 @@ _get = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_void_p, ctypes
 _release = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(("PyBuffer_Release", ctypes.pythonapi))
 _new_bytes = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_ssize_t)(
     ("PyBytes_FromStringAndSize", ctypes.pythonapi))
-_WRITABLE, _FORMAT = 1, 4
+_WRITABLE, _SHAPE, _FORMAT = 1, 8, 4
 
 
 class _View(ctypes.Structure):
@@ -45,13 +45,13 @@ class Lent:
         if isinstance(source, str):
             raise TypeError(f"{argument}: bytes are needed, and not a str: .encode() makes them")
         try:
-            _get(source, ctypes.addressof(view), _FORMAT | (_WRITABLE if writable else 0))
+            _get(source, ctypes.addressof(view), _SHAPE | _FORMAT | (_WRITABLE if writable else 0))
         except TypeError:
             raise TypeError(f"{argument}: a bytes-like object is needed, and not a "
                             f"{type(source).__name__}") from None
         except (BufferError, ValueError) as why:  # it cannot be written, is in pieces, was released
             what = "that is contiguous and can be written" if writable else "that is contiguous"
-            raise ValueError(f"{argument}: memory {what} is needed: {why}") from None
+            raise TypeError(f"{argument}: memory {what} is needed: {why}") from None
         self._view = view
         self.address = view.buf
         self.size = view.len

@@ -10,8 +10,8 @@ from ._columns import ListingHandle, Table
 from ._errors import Error, PreconditionError
 from ._handles import ErrorHandle, handle
 from ._library import Pointer, Size, byref, library, struct
-from ._listing import Listing
-from ._place import _checked, count_of, nanoseconds, prefix_place
+from ._listing import Listing, text_of
+from ._place import count_of, nanoseconds, prefix_place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,20 +23,13 @@ ListerHandle = handle("lister")
 _take_listing = taker("listing", ListingHandle)
 
 
-def _text(value, argument):
-    if value is None:
-        return None
-    if not isinstance(value, str):
-        raise TypeError(f"{argument}: a str is needed, and not a {type(value).__name__}")
-    return _checked(value, argument)
-
-
-def _list_options(place, given):
+def list_options(place, given):
     """dataflux_list_options of the arguments of list() and list_batches(), by their names."""
     bucket, prefix = place
-    texts = {member: _text(given[argument], argument) for member, argument in (
+    texts = {member: text_of(given[argument], argument) for member, argument in (
         ("start_offset", "start"), ("end_offset", "end"), ("delimiter", "delimiter"),
-        ("match_glob", "glob"), ("suffix", "suffix"), ("regex", "regex"))}
+        ("match_glob", "glob"), ("suffix", "suffix"), ("regex", "regex"))
+        if given[argument] is not None}
     max_size = given["max_size"]
     if max_size is not None:
         count_of(max_size, "max_size", 1)
@@ -65,8 +58,9 @@ def _again(why):
     if isinstance(why, StopIteration):
         return StopIteration
     if isinstance(why, Error):
-        made, values = why.__reduce__()[:2]
-        return lambda: made(*values)
+        from copy import copy
+
+        return lambda: copy(why)
     # Whether a batch was lost on the way cannot be told any more.
     text = f"the stream of batches was ended by a {type(why).__name__}: begin another one"
     return lambda: PreconditionError(text)
@@ -116,15 +110,43 @@ class ListStream:
                 raise self._over()
             if status == INTERRUPTED:
                 continue
-            if status:
-                raise PreconditionError("a stream of batches belongs to the process that began it: "
-                                        "begin another after a fork")
-            record = _wait.unpack(buffer)
-            if record[FLAGS] & _abi.RECORD_END:
-                raise failure(self._queue, record) if record[STATUS] else StopIteration
-            made, error = ListingHandle(), ErrorHandle()
-            checked(library.lister_take(self._lister, byref(made), byref(error)), error)
-            return Listing(Table(made, self._bucket))
+            return self._batch(status, buffer)
+
+    # For AsyncListStream, which waits in another way.
+
+    @property
+    def under_way(self) -> bool:
+        """It has not ended."""
+        return self._over is None
+
+    @property
+    def queue(self):
+        return self._queue
+
+    def over(self):
+        """What the next step raises when it has ended."""
+        return self._over()
+
+    def taken(self, status, buffer):
+        """The batch that a record tells of. A failure ends the stream."""
+        with self._lock:
+            try:
+                return self._batch(status, buffer)
+            except BaseException as why:
+                self._end(_again(why))
+                raise
+
+    def _batch(self, status, buffer):
+        """What a record tells of."""
+        if status:
+            raise PreconditionError("a stream of batches belongs to the process that began it: "
+                                    "begin another after a fork")
+        record = _wait.unpack(buffer)
+        if record[FLAGS] & _abi.RECORD_END:
+            raise failure(self._queue, record) if record[STATUS] else StopIteration
+        made, error = ListingHandle(), ErrorHandle()
+        checked(library.lister_take(self._lister, byref(made), byref(error)), error)
+        return Listing(Table(made, self._bucket))
 
     def _end(self, over):
         with self._freeing:
@@ -216,14 +238,12 @@ class ListVerbs:
         ValueError for a bad argument before any request.
         """
         place = prefix_place(url)
-        options = _list_options(place, locals())
+        options = list_options(place, locals())
         bucket, prefix = place[0].decode(), place[1].decode()
         call = Call(lambda client, queue, tag, out, err:
                     library.list(client, byref(options), queue, tag, out, err),
                     lambda operation, record:
                     Listing(Table(_take_listing(operation, record), bucket)))
-        if progress is None:
-            return self._run(call)
         return self._run(call, progress=progress, told=("listing", bucket, prefix))
 
     def list_batches(self, url: str | tuple[str, str], *, start: str | None = None,
@@ -244,4 +264,4 @@ class ListVerbs:
         batches that are good in any case.
         """
         place = prefix_place(url)
-        return ListStream(self._handle(), _list_options(place, locals()), place[0].decode())
+        return ListStream(self._handle(), list_options(place, locals()), place[0].decode())

@@ -7,7 +7,7 @@ from array import array
 from itertools import compress, repeat
 
 from ._columns import Table, chosen
-from ._place import count_of, url_of
+from ._place import _checked, count_of, url_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,6 +16,13 @@ if TYPE_CHECKING:
     import numpy
     import pandas
     import pyarrow
+
+
+def text_of(value, argument):
+    """A text as the service has names: UTF-8 without a NUL."""
+    if not isinstance(value, str):
+        raise TypeError(f"{argument}: a str is needed, and not a {type(value).__name__}")
+    return _checked(value, argument)
 
 
 class Row:
@@ -67,7 +74,7 @@ class Row:
         return Row, (self.bucket, self.name, self.size, self.generation, self.crc32c)
 
 
-class _Chosen(Sequence):
+class _Chosen:
     """Rows of a table: `_rows` is None for all, a range, or an array("Q") of their numbers."""
 
     __slots__ = ("_table", "_rows", "__weakref__")
@@ -130,7 +137,7 @@ class _Chosen(Sequence):
         return self
 
 
-class Names(_Chosen):
+class Names(_Chosen, Sequence["str"]):
     """The names of a listing's rows: a sequence of str, which are made when they are asked for.
     Whether a name is there is found in the time of some 20 comparisons."""
 
@@ -165,7 +172,7 @@ class Names(_Chosen):
         return list, (list(self),)
 
 
-class Listing(_Chosen):
+class Listing(_Chosen, Sequence["Row"]):
     """Objects in order of their names' UTF-8 bytes: an immutable sequence of Row.
 
     Slices, where() and filter() give listings of some of the rows, which copy no column. `row in
@@ -265,11 +272,15 @@ class Listing(_Chosen):
         if max_size is not None:
             count_of(max_size, "max_size")
         for text, argument in ((prefix, "prefix"), (suffix, "suffix"), (glob, "glob")):
-            if text is not None and not isinstance(text, str):
-                raise TypeError(f"{argument}: a str is needed, and not a {type(text).__name__}")
-        tests = []
+            if text is not None:
+                text_of(text, argument)
+        left, tests = self, []
         if prefix:
-            tests.append(lambda name: name.startswith(prefix))
+            numbers = self._numbers()
+            if isinstance(numbers, range) and numbers.step == 1:
+                left = self._between(*self._table.of_prefix(prefix))
+            else:
+                tests.append(lambda name: name.startswith(prefix))
         if suffix:
             tests.append(lambda name: name.endswith(suffix))
         if glob is not None:
@@ -278,13 +289,18 @@ class Listing(_Chosen):
 
             tests.append(re.compile(fnmatch.translate(glob)).match)
         most = float("inf") if max_size is None else max_size
-        left = self
         if min_size or max_size is not None:
             left = left._kept(lambda chunk, rows: [min_size <= size <= most for size
                                                    in chosen(chunk.sizes, rows)])
         for test in tests:
             left = left._kept(lambda chunk, rows: map(test, chunk.names(rows)))
         return left
+
+    def _between(self, least, end):
+        """Of rows that have no gap, those of the table's rows from `least` to `end`."""
+        numbers = self._numbers()
+        least = max(least, numbers.start)
+        return Listing(self._table, range(least, max(least, min(end, numbers.stop))))
 
     def _kept(self, choose):
         """The rows for which `choose(chunk, rows)` says so, in this order."""

@@ -63,6 +63,17 @@ class AsyncioLoop(Loop):
             asyncio.get_running_loop().call_soon(self.read)
             raise
 
+    async def within(self, tag, seconds):
+        if tag not in self.came:
+            await asyncio.wait([self.record(tag)], timeout=seconds)
+        return tag in self.came
+
+    def turn(self, seconds=0):
+        return asyncio.sleep(seconds)
+
+    def shielded(self, function, limit):
+        return function()  # being cancelled is told once
+
     async def readable(self, fd):
         """Waits until a descriptor is readable."""
         loop = asyncio.get_running_loop()

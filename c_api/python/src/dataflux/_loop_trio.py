@@ -69,6 +69,18 @@ class TrioLoop(Loop):
         with trio.CancelScope(shield=True):
             await self.record(tag)
 
+    async def within(self, tag, seconds):
+        with trio.move_on_after(seconds):
+            await self.record(tag)
+        return tag in self.came
+
+    def turn(self, seconds=0):
+        return trio.sleep(seconds)
+
+    async def shielded(self, function, limit):
+        with trio.move_on_after(limit, shield=True):
+            await function()
+
     async def readable(self, fd):
         """Waits until a descriptor is readable."""
         await wait_readable(fd)

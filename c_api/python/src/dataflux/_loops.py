@@ -12,7 +12,8 @@ import sys
 from struct import Struct
 
 from . import _wait
-from ._calls import RECORD, RECORD_SIZE, SLAB, STATUS, failure
+from ._abi import RECORD_END
+from ._calls import FLAGS, RECORD, RECORD_SIZE, STATUS, TAG, Call, failure, returned
 from ._handles import OperationHandle
 from ._library import Size, byref, library
 from ._wait import new_queue, tags
@@ -47,7 +48,9 @@ class Loop:
         self._arguments = (self.queue, self._buffer, RECORD_SIZE, BATCH, 0, byref(self._number))
 
     # Of a framework: wake(who); record(tag), an awaitable that ends when the record came;
-    # settled(tag), the same, which being cancelled does not end; readable(fd).
+    # within(tag, seconds), whether it came in that time;
+    # settled(tag), the same, which being cancelled does not end; readable(fd); turn(seconds), which
+    # lets other tasks run; shielded(function, limit), which a task that is cancelled can await.
 
     def drain(self):
         """Hands out records that are there, at most a batch; the descriptor stays readable as long
@@ -59,22 +62,29 @@ class Loop:
                 raise AssertionError(f"dataflux_queue_next: {status}")
         waiting, came = self.waiting, self.came
         for record in iter_unpack(self._views[:number.value * RECORD_SIZE]):
-            tag = record[0]
+            if not record[FLAGS] & RECORD_END:
+                continue  # of a part of a call, whose end is what counts
+            tag = record[TAG]
             if tag in waiting:
                 came[tag] = record
                 self.wake(waiting[tag])
                 del waiting[tag]
             elif tag in self.left:
                 entry = self.left.pop(tag)
-                forget(entry[0], tag, entry[1], record)
+                forget(tag, entry, record)
         number.value = 0
 
     def unread(self):
         """Records were taken from the queue, and not yet gone through: an exception came between."""
         return self._number.value != 0
 
-    async def run(self, client, call):
-        """Makes a call and gives its value."""
+    async def run(self, client, call, telling=None):
+        """Makes a call and gives its value; meanwhile telling.tick() is called every so often."""
+        while isinstance(call, Call):
+            call = await self._run_one(client, call, telling)
+        return call
+
+    async def _run_one(self, client, call, telling):
         tag = next(tags)
         operation = OperationHandle()
         # In whatever order they are let go of, what was lent is there until the operation is freed.
@@ -83,15 +93,20 @@ class Loop:
         client._under_way[tag] = (operation, call)
         try:
             call.start(client._handle(), self.queue, tag, operation)
-            await self.record(tag)
+            if telling is None:
+                await self.record(tag)
+            else:
+                while not await self.within(tag, telling.every):
+                    telling.tick()
             record = self.came.pop(tag)
         except BaseException as why:
             if not operation:  # it was not begun
                 self.waiting.pop(tag, None)
                 client._under_way.pop(tag, None)
+                call.ended()
                 raise
             library.operation_cancel(operation)
-            self.leave(client, tag, operation, call)
+            self.leave(tag, (client, operation, call))
             # Memory that was lent is the caller's again when this ends. A coroutine that is being
             # closed cannot wait: then it is kept.
             if call.lent is not None and not isinstance(why, GeneratorExit):
@@ -99,20 +114,33 @@ class Loop:
             raise
         try:
             if record[STATUS]:
-                raise failure(self.queue, record)
+                return call.failed(failure(self.queue, record))
             return call.value(operation, record)
         finally:
             operation.free()
+            returned(record)
+            call.ended()
             client._under_way.pop(tag, None)
 
-    def leave(self, client, tag, operation, call):
+    async def told(self, ask):
+        """Waits for the record that ask(queue, tag) makes come. Cancelled, it is passed over."""
+        tag = next(tags)
+        self.waiting[tag] = None
+        try:
+            ask(self.queue, tag)
+            await self.record(tag)
+        finally:
+            self.waiting.pop(tag, None)
+            self.came.pop(tag, None)
+
+    def leave(self, tag, entry):
         """Nobody waits for it any more. Its record may be there already."""
         record = self.came.pop(tag, None)
         if record is None:
-            self.left[tag] = (client, operation, call)
+            self.left[tag] = entry
             self.waiting.pop(tag, None)
         else:
-            forget(client, tag, operation, record)
+            forget(tag, entry, record)
 
     async def ended(self, tag, settled=None):
         """Waits until what nobody waits for has ended."""
@@ -124,7 +152,7 @@ class Loop:
         try:
             await (settled or self.settled)(tag)
         finally:
-            self.leave(entry[0], tag, entry[1], entry[2])
+            self.leave(tag, entry)
 
     async def all_ended(self, client):
         """Waits until all of a client has ended that nobody waits for."""
@@ -140,20 +168,20 @@ class Loop:
             aside(free_all, list(self.left.values()))
 
 
-def forget(client, tag, operation, record):
+def forget(tag, entry, record):
     """Frees what has ended, and what it gave."""
-    client._under_way.pop(tag, None)
-    if record[SLAB]:
-        library.slabs_release(byref(ctypes.c_uint64(record[SLAB])), 1)
+    entry[0]._under_way.pop(tag, None)
+    returned(record)
     if record[STATUS]:
-        operation.free()
+        free_all([entry])
     else:  # it may have made something whose end takes requests, such as a writer
-        aside(operation.free)
+        aside(free_all, [entry])
 
 
 def free_all(entries):
-    for client, operation, _ in entries:
+    for _, operation, call in entries:
         operation.free()
+        call.ended()
 
 
 def aside(function, *arguments):

@@ -19,8 +19,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Dict, Iterator, Tuple, Union
 
-    from ._client import Client
     from ._objects import Object, Place
+    from ._progress import Progress
 
     Target = Union[Place, os.PathLike[str]]
 
@@ -74,7 +74,7 @@ def _rows_now(client, manifest):
         operation.free()
 
 
-class Pairs(Sequence):
+class Pairs(Sequence["Tuple[Row, Row]"]):
     """What has changed: a sequence of pairs, the row before and the row after.
 
     before, after   the rows of each, as listings
@@ -133,7 +133,7 @@ class Changes:
     unchanged_count: int
     listing: Listing
 
-    def __init__(self, changes: ChangesHandle, before: Any, bucket: str) -> None:
+    def __init__(self, changes: Any, before: Any, bucket: str) -> None:
         """`before()` gives the earlier listing; it is not asked where nothing of it is needed."""
         raw, later, error = kind_of("changed_rows")(), ListingHandle(), ErrorHandle()
         import ctypes
@@ -183,7 +183,7 @@ class Manifest:
 
     __slots__ = ("_client", "_handle", "_json", "__weakref__")
 
-    def __init__(self, client: Client, handle: ManifestHandle) -> None:
+    def __init__(self, client: Any, handle: Any) -> None:
         self._client = client
         self._handle = handle
         import ctypes
@@ -229,13 +229,15 @@ class Manifest:
                 library.manifest_rows(client, self._handle, first, number, queue, tag, out, err),
             lambda operation, record: Listing(Table(_take_listing(operation, record), self.bucket))))
 
-    def refresh(self, *, parallelism: int = 0, timeout: float | None = None) -> Changes:
+    def refresh(self, *, parallelism: int = 0, timeout: float | None = None,
+                progress: Progress = None) -> Changes:
         """Lists again what the manifest lists, and compares. The manifest stays as it is: save
         `changes.listing` for a new one.
 
         Arguments:
             parallelism: calls in flight; 0 = found by measuring.
             timeout: seconds for all of it; None = no limit.
+            progress: True for a bar, or a callable: see Progress. It counts entries.
         """
         if count_of(parallelism, "parallelism") >= 2**32:
             raise ValueError(f"parallelism: {parallelism} is out of range: less than 2**32")
@@ -249,7 +251,8 @@ class Manifest:
             lambda client, queue, tag, out, err:
                 library.manifest_refresh(client, self._handle, byref(options), queue, tag, out, err),
             lambda operation, record:
-                Changes(_take_changes(operation, record), before, self.bucket)))
+                Changes(_take_changes(operation, record), before, self.bucket)),
+            progress=progress, told=("listing", self.bucket, self.prefix))
 
     def __repr__(self) -> str:
         return (f"<dataflux.Manifest of gs://{self.bucket}/{self.prefix}: {len(self)} objects, "

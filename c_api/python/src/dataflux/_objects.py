@@ -144,7 +144,7 @@ class ObjectVerbs:
             content_disposition=content_disposition, content_language=content_language,
             cache_control=cache_control, storage_class=storage_class, kms_key_name=kms_key_name,
             custom_time=custom_time, metadata=metadata)
-        lent = Lent(data)
+        lent = Lent(data, "data")
         return self._run(Call(
             lambda client, queue, tag, out, err:
                 library.put(client, byref(options), lent.address, lent.size,

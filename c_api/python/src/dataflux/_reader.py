@@ -9,6 +9,7 @@ from ._handles import ErrorHandle, OperationHandle, handle
 from ._lent import Lent, new_bytes
 from ._library import byref, kind_of, library
 from ._place import count_of, nanoseconds, object_place, url_of
+from ._ranges import Ranges
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +22,14 @@ if TYPE_CHECKING:
 
 ReaderHandle = handle("reader")
 take_reader = taker("reader", ReaderHandle)
+
+
+def opening(bucket, name, generation, block, cache, limit_ns):
+    """The call that opens one: it gives a ReaderHandle."""
+    options = kind_of("reader_options")(OPTIONS_SIZE, bucket, name, generation, block, cache,
+                                        limit_ns)
+    return Call(lambda client, queue, tag, out, err:
+                library.reader_open(client, byref(options), queue, tag, out, err), take_reader)
 
 
 class Reading:
@@ -89,14 +98,7 @@ class Reader:
         self._open()
 
     def _open(self):
-        bucket, name = self._of
-        generation, block, cache, limit = self._options
-        options = kind_of("reader_options")(OPTIONS_SIZE, bucket, name, generation, block, cache,
-                                            limit)
-        made = self._client._run(Call(
-            lambda client, queue, tag, out, err:
-                library.reader_open(client, byref(options), queue, tag, out, err), take_reader))
-        self._opened(made)
+        self._opened(self._client._run(opening(*self._of, *self._options)))
 
     def _opened(self, made):
         self._size = library.reader_size(made)
@@ -206,37 +208,7 @@ class Reader:
             anything is read. The first failure ends the call.
         Threads: any, at once.
         """
-        import ctypes
-
-        rows = [(count_of(offset, "ranges"), count_of(size, "ranges")) for offset, size in ranges]
-        reader = self._handle()
-        made, lent = [], []
-        try:
-            if into is None:
-                made = [new_bytes(size) for _, size in rows]
-                lent = [Lent(memory, "ranges") for memory in made]
-            else:
-                lent = [Lent(memory, f"into[{i}]", writable=True) for i, memory in enumerate(into)]
-                if [each.size for each in lent] != [size for _, size in rows]:
-                    raise ValueError("into: it has not as many buffers as there are ranges, of "
-                                     "their sizes")
-            columns = kind_of("range_columns")()
-            count = len(rows)
-            arrays = ((ctypes.c_uint64 * count)(*(offset for offset, _ in rows)),
-                      (ctypes.c_uint64 * count)(*(size for _, size in rows)),
-                      (ctypes.c_void_p * count)(*(each.address for each in lent)))
-            columns.struct_size = ctypes.sizeof(columns)
-            columns.offsets, columns.sizes, columns.into = map(ctypes.addressof, arrays)
-            reading = Reading(self._client, lambda out, err: library.reader_read_ranges(
-                reader, byref(columns), count, None, 0, out, err), (lent, arrays))
-            try:
-                reading.wait()
-            finally:
-                reading.free()
-        finally:
-            for each in lent:
-                each.release()
-        return made if into is None else None
+        return self._client._run(Ranges(ranges, into).read(self._handle()))
 
     def close(self) -> None:
         """Lets go of it. Reads of other threads that are under way go on. Again it does nothing."""

@@ -8,7 +8,9 @@ import os
 from itertools import count
 from struct import Struct
 
-from ._calls import INTERRUPTED, RECORD, RECORD_SIZE, STATUS, TAG, failure
+from ._abi import RECORD_END
+from ._calls import (FLAGS, INTERRUPTED, RECORD, RECORD_SIZE, STATUS, TAG, Call, failure,
+                     returned)
 from ._errors import taken
 from ._handles import ErrorHandle, OperationHandle, QueueHandle
 from ._library import Size, byref, library
@@ -57,7 +59,7 @@ def _record(queue, tag, tick, every_ns):
         status = library.queue_next(queue, buffer, RECORD_SIZE, 1, every_ns, byref(number))
         if status == 0 and number.value:
             record = unpack(buffer)
-            if record[TAG] == tag:
+            if record[TAG] == tag and record[FLAGS] & RECORD_END:
                 return record
         elif status == 0:
             if tick is not None:
@@ -68,6 +70,12 @@ def _record(queue, tag, tick, every_ns):
 
 def run(client, call, tick=None, every=0.1):
     """Makes a call and gives its value. `tick()` is called every `every` seconds."""
+    while isinstance(call, Call):
+        call = _run_one(client, call, tick, every)
+    return call
+
+
+def _run_one(client, call, tick, every):
     idle = _mine.ready()
     queue = idle.pop() if idle else new_queue()
     tag = next(tags)
@@ -75,6 +83,7 @@ def run(client, call, tick=None, every=0.1):
     # However the two are let go of, the operation is freed before what was lent to it.
     operation.call = call
     under_way = client._under_way
+    record = None
     try:
         under_way[tag] = (operation, call)
         call.start(client._handle(), queue, tag, operation)
@@ -86,6 +95,7 @@ def run(client, call, tick=None, every=0.1):
         try:
             # Cancels what has not ended, and waits: memory that was lent is the caller's again.
             operation.free()
+            returned(record)
             call.ended()
             idle.append(queue)
         finally:

@@ -27,6 +27,36 @@ take_writer = taker("writer", WriterHandle)
 _writers = WeakSet()
 
 
+def opening(bucket, name, attributes, if_generation_match, size_hint, part_size, timeout):
+    """The call that opens one: it gives a WriterHandle."""
+    options = kind_of("writer_options")(
+        OPTIONS_SIZE, bucket, name, None, None, count_of(size_hint, "size_hint"),
+        count_of(part_size, "part_size"), nanoseconds(timeout))
+    if attributes is not None:
+        options.attributes = addressof(attributes)
+    conditions = None
+    if if_generation_match is not None:
+        conditions = kind_of("conditions")(
+            _CONDITIONS_SIZE, _abi.IF_GENERATION_MATCH, 0,
+            count_of(if_generation_match, "if_generation_match"))
+        options.conditions = addressof(conditions)
+    return Call(lambda client, queue, tag, out, err:
+                library.writer_open(client, byref(options), queue, tag, out, err),
+                take_writer, (attributes, conditions))
+
+
+def committing(writer, finish):
+    """The call that commits."""
+    return Call(lambda client, queue, tag, out, err:
+                library.writer_commit(writer, queue, tag, out, err), finish)
+
+
+def aborting(writer):
+    """The call that gives up."""
+    return Call(lambda client, queue, tag, out, err:
+                library.writer_abort(writer, queue, tag, out, err))
+
+
 def handled_now():
     """The exception that this thread handles: one that passes through a `with` or a `finally`, or
     was caught by an `except` that has not ended. None where there is none."""
@@ -60,57 +90,22 @@ def not_committed(url, why):
                   RuntimeWarning, stacklevel=3)
 
 
-def left_open(url, source):
-    """Tells that nobody closed it."""
-    import warnings
+class Writing:
+    """What a writer is for the blocking client and for the asynchronous one: its state.
 
-    warnings.warn(f"{url} was written and never closed: it is discarded", ResourceWarning,
-                  stacklevel=3, source=source)
-
-
-class Writer:
-    """An object that is being written, in bounded memory (Client's `upload_memory`).
-
-    It appears by commit() alone, whole and verified; until then, and whatever else happens, what was
-    there before stays. Leaving its `with` commits; an exception that passes aborts. One that is let
-    go of, or open when the interpreter ends, is aborted with a ResourceWarning. Once a call has
-    failed, or was interrupted, it never commits.
-
-    Made by Client.writer(). Threads: one at a time uses a writer.
+    _state   opening, open, broken (it can only be aborted), committed, aborted
     """
 
-    def __init__(self, client: Client, url: Place, *, attributes: object = None,
-                 if_generation_match: int | None = None, size_hint: int = 0, part_size: int = 0,
-                 timeout: float | None = None) -> None:
-        self._state = "aborted"  # for __del__, where what follows fails
-        bucket, name, _ = object_place(url)
-        options = kind_of("writer_options")(
-            OPTIONS_SIZE, bucket, name, None, None, count_of(size_hint, "size_hint"),
-            count_of(part_size, "part_size"), nanoseconds(timeout))
-        if attributes is not None:
-            options.attributes = addressof(attributes)
-        conditions = None
-        if if_generation_match is not None:
-            conditions = kind_of("conditions")(
-                _CONDITIONS_SIZE, _abi.IF_GENERATION_MATCH, 0,
-                count_of(if_generation_match, "if_generation_match"))
-            options.conditions = addressof(conditions)
-        self._open(client, bucket, name, Call(
-            lambda client, queue, tag, out, err:
-                library.writer_open(client, byref(options), queue, tag, out, err),
-            take_writer, (attributes, conditions)))
+    _state = "opening"
 
-    def _open(self, client, bucket, name, call):
+    def _of_client(self, client, bucket, name):
         self._of = bucket, name
         self._client = client
         self._position = 0
         self._why = None
-        self._lock = _thread.allocate_lock()
+        self._told = False
         self._object = None
         self._process = _wait._process
-        self._writer = client._run(call)
-        self._state = "open"
-        _writers.add(self)
 
     @property
     def url(self) -> str:
@@ -149,6 +144,60 @@ class Writer:
             raise ValueError(f"{self.url}: the writer is {self._state}")
         if self._state == "broken":
             raise PreconditionError(f"{self.url}: {self._why}, so it cannot be committed")
+
+    def _committed(self, operation, record):
+        return Object(json_of(operation)["object"])
+
+    def spoil(self, why):
+        """From now on it never commits."""
+        if self._state == "open":
+            self._state, self._why = "broken", why
+
+    def left_open(self, source):
+        """Tells once that nobody closed it, where this is its process. `source` is what was left."""
+        if not (self._told or self.closed or self.forked):
+            import warnings
+
+            self._told = True
+            warnings.warn(f"{self.url} was written and never closed: it is discarded",
+                          ResourceWarning, stacklevel=3, source=source)
+
+    def _end(self, state):
+        self._state = state
+        self._writer.free()
+        _writers.discard(self)
+
+    def __reduce__(self):
+        raise TypeError("a writer belongs to its process, and cannot be pickled")
+
+    def __repr__(self) -> str:
+        return f"<dataflux.{type(self).__name__} {self.url}, {self._position} bytes, {self._state}>"
+
+
+class Writer(Writing):
+    """An object that is being written, in bounded memory (Client's `upload_memory`).
+
+    It appears by commit() alone, whole and verified; until then, and whatever else happens, what was
+    there before stays. Leaving its `with` commits; an exception that passes aborts. One that is let
+    go of, or open when the interpreter ends, is aborted with a ResourceWarning. Once a call has
+    failed, or was interrupted, it never commits.
+
+    Made by Client.writer(). Threads: one at a time uses a writer.
+    """
+
+    def __init__(self, client: Client, url: Place, *, attributes: object = None,
+                 if_generation_match: int | None = None, size_hint: int = 0, part_size: int = 0,
+                 timeout: float | None = None) -> None:
+        bucket, name, _ = object_place(url)
+        self._open(client, bucket, name, opening(bucket, name, attributes, if_generation_match,
+                                                 size_hint, part_size, timeout))
+
+    def _open(self, client, bucket, name, call):
+        self._of_client(client, bucket, name)
+        self._lock = _thread.allocate_lock()
+        self._writer = client._run(call)
+        self._state = "open"
+        _writers.add(self)
 
     def _enter(self):
         self._usable()
@@ -191,11 +240,6 @@ class Writer:
             if not whole:
                 self.spoil("a write failed or was interrupted")
 
-    def spoil(self, why):
-        """From now on it never commits."""
-        if self._state == "open":
-            self._state, self._why = "broken", why
-
     def commit(self) -> Object:
         """Sends the rest, makes the object and verifies it.
 
@@ -207,21 +251,15 @@ class Writer:
         """
         self._enter()
         try:
-            writer = self._writer
             end = "aborted"  # it is over, whatever comes of it
             try:
-                self._object = self._client._run(Call(
-                    lambda client, queue, tag, out, err:
-                        library.writer_commit(writer, queue, tag, out, err), self._committed))
+                self._object = self._client._run(committing(self._writer, self._committed))
                 end = "committed"
                 return self._object
             finally:
                 self._end(end)
         finally:
             self._lock.release()
-
-    def _committed(self, operation, record):
-        return Object(json_of(operation)["object"])
 
     def abort(self) -> None:
         """Gives up and removes what was sent: what was there before stays. After a commit, and
@@ -235,20 +273,12 @@ class Writer:
             raise PreconditionError(f"{self.url}: another thread uses the writer; one at a time "
                                     "does")
         try:
-            writer = self._writer
             try:
-                self._client._run(Call(
-                    lambda client, queue, tag, out, err:
-                        library.writer_abort(writer, queue, tag, out, err)))
+                self._client._run(aborting(self._writer))
             finally:
                 self._end("aborted")
         finally:
             self._lock.release()
-
-    def _end(self, state):
-        self._state = state
-        self._writer.free()
-        _writers.discard(self)
 
     def __enter__(self) -> Self:
         self._usable()
@@ -264,12 +294,6 @@ class Writer:
         if self._state in ("open", "broken") and not self.forked:
             left_open(self.url, self)
             abort_quietly(self)
-
-    def __reduce__(self):
-        raise TypeError("a writer belongs to its process, and cannot be pickled")
-
-    def __repr__(self) -> str:
-        return f"<dataflux.{type(self).__name__} {self.url}, {self._position} bytes, {self._state}>"
 
 
 def commit_or_abort(writer):

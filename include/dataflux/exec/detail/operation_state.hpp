@@ -34,7 +34,7 @@ struct operation_base {
   /// Of the caller's own token. Works on a copy: the stop may complete the call, and so destroy the
   /// state, before it returns.
   void stop_heard() noexcept {
-    const std::stop_source source = stop;
+    std::stop_source source = stop;
     source.request_stop();
   }
   stop_watch caller_stop{};

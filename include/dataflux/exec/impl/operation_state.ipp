@@ -45,7 +45,7 @@ DATAFLUX_INLINE bool operation_handle::wait_for(duration limit) const {
 
 DATAFLUX_INLINE void operation_handle::cancel() const noexcept {
   if (inherited()) return;
-  const std::stop_source source = state_->stop;  // outlives the operation's end during the call
+  std::stop_source source = state_->stop;  // outlives the operation's end during the call
   source.request_stop();
 }
 

@@ -142,7 +142,8 @@ DATAFLUX_INLINE const object_metadata& memory_service::store(bucket& in, object_
   // Generations are microseconds (protocol.md 1.2), and two writes within one still differ.
   const auto micros =
       std::chrono::duration_cast<std::chrono::microseconds>(now_.time_since_epoch());
-  last_generation_ = std::max(last_generation_ + 1, first_generation + micros.count());
+  last_generation_ =
+      std::max(last_generation_ + 1, first_generation + std::int64_t{micros.count()});
   metadata.size = body.size();
   metadata.generation = last_generation_;
   metadata.metageneration = 1;

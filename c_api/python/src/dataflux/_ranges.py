@@ -1,0 +1,63 @@
+"""Many ranges of one object, each into memory of its own."""
+
+from __future__ import annotations
+
+import ctypes
+
+from ._calls import Call
+from ._lent import Lent, new_bytes
+from ._library import byref, kind_of, library
+from ._place import count_of
+
+
+class Ranges:
+    """What was asked for, and the memory that it is read into, lent until release()."""
+
+    __slots__ = ("_made", "_lent", "_columns", "_arrays", "_count")
+
+    def __init__(self, ranges, into):
+        rows = [_range_of(each) for each in ranges]
+        self._lent = []
+        self._made = None
+        try:
+            if into is None:
+                self._made = [new_bytes(size) for _, size in rows]
+                for memory in self._made:
+                    self._lent.append(Lent(memory, "ranges"))
+            else:
+                for i, memory in enumerate(into):
+                    self._lent.append(Lent(memory, f"into[{i}]", writable=True))
+                sizes = [lent.size for lent in self._lent]
+                if sizes != [size for _, size in rows]:
+                    raise ValueError("into: as many buffers as there are ranges are needed, of their "
+                                     f"sizes, and not {len(sizes)} of {sizes[:10]} bytes")
+        except BaseException:
+            self.release()
+            raise
+        self._count = count = len(rows)
+        self._arrays = ((ctypes.c_uint64 * count)(*(offset for offset, _ in rows)),
+                        (ctypes.c_uint64 * count)(*(size for _, size in rows)),
+                        (ctypes.c_void_p * count)(*(lent.address for lent in self._lent)))
+        self._columns = kind_of("range_columns")(_COLUMNS_SIZE, *map(ctypes.addressof, self._arrays))
+
+    def read(self, reader):
+        """The Call that reads them by a handle of a reader. It gives the bytes of each, or None
+        where they were read into memory of the caller's."""
+        return Call(lambda client, queue, tag, out, err: library.reader_read_ranges(
+            reader, byref(self._columns), self._count, queue, tag, out, err),
+            lambda operation, record: self._made, self)
+
+    def release(self):
+        for lent in self._lent:
+            lent.release()
+
+
+def _range_of(given):
+    try:
+        offset, size = given
+    except (TypeError, ValueError):
+        raise TypeError(f"ranges: pairs (offset, size) are needed, and not {given!r}") from None
+    return count_of(offset, "ranges: an offset"), count_of(size, "ranges: a size")
+
+
+_COLUMNS_SIZE = 32

@@ -1,0 +1,140 @@
+"""Reads of single objects: into new bytes, into memory of the caller's, many ranges at once."""
+
+from __future__ import annotations
+
+import ctypes
+
+from ._calls import DATA, SIZE, Call
+from ._errors import ResourceExhaustedError
+from ._lent import Lent, new_bytes
+from ._library import byref, kind_of, library
+from ._object import object_options
+from ._place import count_of, nanoseconds, object_place
+from ._ranges import Ranges
+from ._reader import OPTIONS_SIZE, take_reader
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from typing_extensions import Buffer
+
+    from ._object import Place
+
+_END = 2**64 - 1
+
+
+def _into(options, offset, address, size, finish, lent):
+    """Reads so many bytes into memory that is lent."""
+    return Call(lambda client, queue, tag, out, err: library.get_one(
+        client, byref(options), offset, address, size, queue, tag, out, err), finish, lent)
+
+
+def _into_new_bytes(options, offset, size):
+    memory = new_bytes(size)
+    lent = Lent(memory)
+    return _into(options, offset, lent.address, size, lambda operation, record: memory, lent)
+
+
+def _copied(operation, record):
+    return ctypes.string_at(record[DATA], record[SIZE]) if record[SIZE] else b""
+
+
+def _at_its_size(options, offset):
+    """For `recover`: one that is larger than the client's memory for reads goes straight into its
+    bytes, once its size is known."""
+
+    def recover(error):
+        if not isinstance(error, ResourceExhaustedError) or error.http_status:
+            raise error
+
+        def sized(operation, record):
+            options.generation = record[5]
+            return _into_new_bytes(options, offset, record[SIZE] - offset)
+
+        return Call(lambda client, queue, tag, out, err: library.stat(
+            client, byref(options), queue, tag, out, err), sized)
+
+    return recover
+
+
+class ReadVerbs:
+    """How a client reads single objects."""
+
+    def get(self, url: Place, *, offset: int = 0, length: int | None = None, generation: int = 0,
+            timeout: float | None = None) -> bytes:
+        """Reads an object, or a range of it, into new bytes. They are compared with the object's
+        checksum where all of it is read.
+
+        Arguments:
+            url: "gs://bucket/name", (bucket, name), or a listing's row, whose size is known: then
+                the bytes come straight to their place.
+            offset: of the first byte.
+            length: bytes; fewer come where the object ends before. None = to the end.
+            generation: of the object; 0 = that of the row, or the live one.
+            timeout: seconds for the whole call, with all its retries; None = no limit.
+
+        Raises: NotFoundError; Error with status "out_of_range" where `offset` is the object's end or
+            behind it, but for an empty object; DataLossError for a checksum.
+        """
+        offset = count_of(offset, "offset")
+        wanted = _END if length is None else count_of(length, "length")
+        options = object_options(object_place(url), generation, timeout)
+        size = getattr(url, "size", None) if options.generation else None
+        if size is not None and generation == 0 and offset < size and wanted:
+            return self._run(_into_new_bytes(options, offset, min(wanted, size - offset)))
+        return self._run(Call(
+            lambda client, queue, tag, out, err: library.get(
+                client, byref(options), offset, wanted, queue, tag, out, err),
+            _copied, None, _at_its_size(options, offset) if length is None else None))
+
+    def read_into(self, url: Place, buffer: Buffer, *, offset: int = 0, generation: int = 0,
+                  timeout: float | None = None) -> int:
+        """Fills memory with as many bytes of an object as it has room for, without a copy, by ranges
+        in parallel where that is long.
+
+        Arguments:
+            url: "gs://bucket/name", (bucket, name), or a listing's row.
+            buffer: anything whose memory can be written and is contiguous: a bytearray, a
+                memoryview, an array of numpy. It cannot change its size until the call has ended.
+            offset: of the first byte.
+            generation: of the object; 0 = that of the row, or the live one.
+            timeout: seconds for the whole call; None = no limit.
+
+        Returns: the number of bytes, always all of the buffer.
+        Raises: Error with status "out_of_range" where the object ends before. After a failure the
+            content of the buffer is undefined.
+        """
+        offset = count_of(offset, "offset")
+        options = object_options(object_place(url), generation, timeout)
+        lent = Lent(buffer, "buffer", writable=True)
+        size = lent.size
+        return self._run(_into(options, offset, lent.address, size,
+                               lambda operation, record: size, lent))
+
+    def get_ranges(self, url: Place, ranges: Iterable[tuple[int, int]], *,
+                   into: Sequence[Buffer] | None = None, generation: int = 0,
+                   timeout: float | None = None) -> list[bytes] | None:
+        """Reads many ranges of an object at once. Short ones that lie close together go by one
+        request. All are of one generation.
+
+        Arguments:
+            url: "gs://bucket/name", (bucket, name), or a listing's row.
+            ranges: (offset, size) of each, in any order, overlapping or not.
+            into: memory for each, of exactly its size; None = new bytes.
+            generation: of the object; 0 = that of the row, or the live one.
+            timeout: seconds for opening the object; None = no limit.
+
+        Returns: the bytes of each, in the order of `ranges`; None with `into`.
+        Raises: Error with status "out_of_range" where a range ends behind the object, before
+            anything is read. The first failure ends the call.
+        """
+        bucket, name, of_place = object_place(url)
+        options = kind_of("reader_options")(
+            OPTIONS_SIZE, bucket, name, count_of(generation, "generation") or of_place, 0, 0,
+            nanoseconds(timeout))
+        wanted = Ranges(ranges, into)
+        return self._run(Call(
+            lambda client, queue, tag, out, err:
+                library.reader_open(client, byref(options), queue, tag, out, err),
+            lambda operation, record: wanted.read(take_reader(operation, record))))

@@ -1,0 +1,293 @@
+"""Files and folders, up and down, and the removal of all below a prefix."""
+
+from __future__ import annotations
+
+import os
+
+from . import _abi
+from ._attributes import attributes
+from ._calls import Call, json_of
+from ._errors import Error, of_status
+from ._library import addressof, byref, library, struct
+from ._object import Object, conditions
+from ._place import count_of, nanoseconds, object_place, prefix_place
+from ._reports import CopiedFolder, DownloadedFile, RemovedObjects, UploadedFile
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
+    from typing import Any, Callable, Mapping, Union
+
+    from ._object import Place
+
+    Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
+    Progress = Union[bool, Callable[..., Any], None]
+
+
+def _path_of(value, argument="path"):
+    """A path here, as the bytes that the system has."""
+    try:
+        path = os.fsencode(value)
+    except TypeError:
+        raise TypeError(f"{argument}: a str, bytes or os.PathLike is needed, and not a "
+                        f"{type(value).__name__}") from None
+    except UnicodeEncodeError:
+        raise ValueError(f"{argument}: {value!r} has what no name of a file can have") from None
+    if not path or b"\0" in path:
+        raise ValueError(f"{argument}: {value!r} names no file")
+    if path.startswith((b"gs://", b"gcs://")):
+        raise ValueError(f"{argument}: {value!r} is an object of the service, and a path here is "
+                         "needed: the source comes first, then the target")
+    return path
+
+
+def _wanted(progress):
+    return 0 if progress is None or progress is False else 1
+
+
+def _one_of(value, argument, choices):
+    if not isinstance(value, str):
+        raise TypeError(f"{argument}: a str is needed, and not a {type(value).__name__}")
+    if value not in choices:
+        raise ValueError(f"{argument}: {value!r} is none of {', '.join(map(repr, choices))}")
+    return value
+
+
+def _uploaded(operation, record):
+    known = json_of(operation)
+    known["object"].setdefault("metadata", {})
+    return UploadedFile(**{**known, "object": Object(known["object"])})
+
+
+def _downloaded(operation, record):
+    return DownloadedFile(**json_of(operation))
+
+
+def _failure(bucket, known):
+    """The Error of a row of "failures"."""
+    name = library.status_name(known["status"]).decode()
+    fields = {"bucket": bucket, "object": known["object"]} if known["object"] else {}
+    return of_status(name, known["text"], **fields)
+
+
+def _report_of(kind, bucket, on_error):
+    """For `finish`: the report of a call for many names; an Error for all that failed, if so
+    wanted."""
+
+    def finish(operation, record):
+        known = json_of(operation)
+        known["failures"] = tuple(_failure(bucket, row) for row in known["failures"])
+        report = kind(**known)
+        if report.failed and on_error != "return":
+            first = report.failures[0]
+            many = "1 name has" if report.failed == 1 else f"{report.failed} names have"
+            raise Error(f"{many} failed, and the others are done: see the `report` of this error. "
+                        f"The first: {first}", status=first.status, bucket=bucket,
+                        report=report) from first
+        return report
+
+    return finish
+
+
+def _folder_options(path, url, resume, dry_run, delete_extra, on_error, max_failures, progress,
+                    timeout):
+    bucket, prefix = prefix_place(url)
+    stop = _one_of(on_error, "on_error", ("raise", "return", "stop")) == "stop"
+    return struct(
+        "folder_options", path=_path_of(path), bucket=bucket, prefix=prefix,
+        max_failures=count_of(max_failures, "max_failures", 1), timeout_ns=nanoseconds(timeout),
+        resume=bool(resume), dry_run=bool(dry_run), delete_extra=bool(delete_extra),
+        on_error=_abi.ON_ERROR_STOP if stop else 0, progress=_wanted(progress))
+
+
+class TransferVerbs:
+    """What a client does with files and folders here, and with all objects below a prefix.
+
+    Paths are str, bytes or os.PathLike, and need not be UTF-8. What fails here is an Error as well:
+    NotFoundError, PermissionDeniedError, ResourceExhaustedError (no room), InvalidArgumentError (no
+    regular file); its text names the path, and its `bucket` is "".
+
+    progress: True for a bar, or a callable that gets done=, total=, unit= and label=.
+    timeout: seconds for the whole call, with all its retries; None = no limit. DeadlineError.
+
+    All verbs raise TypeError and ValueError, which name the argument, before any request.
+    """
+
+    def upload(self, path: Path, url: Place, *, resume: bool = False, progress: Progress = None,
+               content_type: str | None = None, content_encoding: str | None = None,
+               content_disposition: str | None = None, content_language: str | None = None,
+               cache_control: str | None = None, storage_class: str | None = None,
+               kms_key_name: str | None = None, custom_time: datetime | float | None = None,
+               metadata: Mapping[str, str] | None = None, if_generation_match: int | None = None,
+               timeout: float | None = None) -> UploadedFile:
+        """Writes a file as an object, which appears whole and compared by its checksum, or not at
+        all.
+
+        It replaces what was there when the call began, and fails where that has changed meanwhile.
+
+        Arguments:
+            path: of a regular file.
+            url: of the object.
+            resume: a journal beside the file, ".dataflux-upload-...", tells what the service has:
+                after a failure, or a kill, the next call goes on from there.
+            progress: see TransferVerbs; in bytes.
+            content_type, ..., metadata: as of put().
+            if_generation_match: the generation to replace; 0 = create only.
+            timeout: seconds.
+
+        Raises: AlreadyExistsError; PreconditionError; DataLossError; Error with the status "aborted"
+            where the file was changed meanwhile.
+        """
+        bucket, name, _ = object_place(url)
+        options = struct("upload_file_options", bucket=bucket, object=name, path=_path_of(path),
+                         timeout_ns=nanoseconds(timeout), resume=bool(resume),
+                         progress=_wanted(progress))
+        beside = attributes(
+            content_type=content_type, content_encoding=content_encoding,
+            content_disposition=content_disposition, content_language=content_language,
+            cache_control=cache_control, storage_class=storage_class, kms_key_name=kms_key_name,
+            custom_time=custom_time, metadata=metadata)
+        when = conditions(if_generation_match)
+        options.kept = beside, when
+        options.attributes = addressof(beside) if beside is not None else None
+        options.conditions = addressof(when) if when is not None else None
+        return self._run(Call(
+            lambda client, queue, tag, out, err:
+                library.upload_file(client, byref(options), queue, tag, out, err), _uploaded),
+            progress=progress, told=("upload", bucket.decode(), name.decode()))
+
+    def download(self, url: Place, path: Path, *, generation: int = 0, offset: int = 0,
+                 length: int | None = None, resume: bool = False, flush: bool = True,
+                 progress: Progress = None, timeout: float | None = None) -> DownloadedFile:
+        """Reads an object, or a range of it, into a file by ranges in parallel.
+
+        The file gets its name when all of it is there and was compared with the object's checksum;
+        until then what had the name has it.
+
+        Arguments:
+            url: of the object; a row or an Object names its generation, too.
+            path: of the file; one that is there is replaced, a folder is not.
+            generation: of the object; 0 = that of the row, or the live one.
+            offset, length: bytes wanted; None = to the end.
+            resume: after a failure, or a kill, a part stays beside the file,
+                ".dataflux-part-...", and the next call goes on with it.
+            flush: the bytes are forced to the disk before the file has its name; without it a loss
+                of power may leave a torn file.
+            progress: see TransferVerbs; in bytes. timeout: seconds.
+
+        Raises: NotFoundError; DataLossError; Error with the status "out_of_range" where the object
+            ends before `offset`.
+        """
+        bucket, name, of_place = object_place(url)
+        options = struct(
+            "download_file_options", bucket=bucket, object=name, path=_path_of(path),
+            generation=count_of(generation, "generation") or of_place,
+            offset=count_of(offset, "offset"),
+            length=None if length is None else count_of(length, "length", 1),
+            timeout_ns=nanoseconds(timeout), resume=bool(resume), no_flush=not flush,
+            progress=_wanted(progress))
+        return self._run(Call(
+            lambda client, queue, tag, out, err:
+                library.download_file(client, byref(options), queue, tag, out, err), _downloaded),
+            progress=progress, told=("download", bucket.decode(), name.decode()))
+
+    def upload_folder(self, path: Path, url: Place, *, resume: bool = False, dry_run: bool = False,
+                      delete_extra: bool = False, on_error: str = "raise", max_failures: int = 100,
+                      progress: Progress = None, timeout: float | None = None) -> CopiedFolder:
+        """Copies the files below a folder into objects, of which each appears whole and compared, or
+        not at all.
+
+        Regular files are copied, and links to some; links to folders, broken links, devices and
+        sockets fail. One that fails does not keep the others from being copied.
+
+        Arguments:
+            path: the folder.
+            url: "gs://bucket/prefix"; an object is called as that, "/", and the path below the
+                folder. "gs://bucket" = the path alone.
+            resume: what the target has, of the same size and checksum, is left out.
+            dry_run: nothing is changed; the report says what would be.
+            delete_extra: in the end objects that no file stands for are removed; none is when
+                something failed, or the source is empty.
+            on_error: "raise" an Error in the end, whose `report` is this call's; "return" the report
+                only, whose `failed` says how many; "stop" at the first that fails, with its Error.
+            max_failures: how many the report names; all are counted.
+            progress: see TransferVerbs; in bytes. timeout: seconds.
+
+        Raises: see on_error; and what would make the rest fail as well, such as no credentials. What
+            was done until then stays.
+        """
+        options = _folder_options(path, url, resume, dry_run, delete_extra, on_error, max_failures,
+                                  progress, timeout)
+        return self._folder("upload", options, on_error, progress)
+
+    def download_folder(self, url: Place, path: Path, *, resume: bool = False,
+                        dry_run: bool = False, delete_extra: bool = False,
+                        on_error: str = "raise", max_failures: int = 100,
+                        progress: Progress = None, timeout: float | None = None) -> CopiedFolder:
+        """Copies the objects below a prefix into files, of which each appears whole and compared, or
+        not at all. Nothing is forced to the disk.
+
+        An empty object "x/" makes the folder x. Names that can be no path below the folder fail, such
+        as those with ".." in them. Links below the folder are never followed. One that fails does
+        not keep the others from being copied.
+
+        Arguments:
+            url: "gs://bucket/prefix", which stands for a folder: what is below "prefix/" is meant.
+            path: the folder.
+            delete_extra: in the end files and links that no object stands for are removed; none is
+                when something failed, or the source is empty. Folders stay.
+            the others: as of upload_folder().
+
+        Raises: as upload_folder().
+        """
+        options = _folder_options(path, url, resume, dry_run, delete_extra, on_error, max_failures,
+                                  progress, timeout)
+        return self._folder("download", options, on_error, progress)
+
+    def _folder(self, verb, options, on_error, progress):
+        bucket = options.bucket.decode()
+        return self._run(Call(
+            lambda client, queue, tag, out, err:
+                getattr(library, verb + "_folder")(client, byref(options), queue, tag, out, err),
+            _report_of(CopiedFolder, bucket, on_error)),
+            progress=progress, told=(verb, bucket, options.prefix.decode()))
+
+    def remove_prefix(self, url: Place, *, older_than: float | None = None, for_good: bool = False,
+                      dry_run: bool = False, whole_bucket: bool = False, on_error: str = "raise",
+                      max_failures: int = 100, progress: Progress = None,
+                      timeout: float | None = None) -> RemovedObjects:
+        """Removes all objects whose names begin with a prefix, while they are listed.
+
+        Each goes by the generation that was seen: what is written meanwhile stays, and its name
+        fails. One that fails does not keep the others from being removed.
+
+        Arguments:
+            url: "gs://bucket/prefix": "tmp" is "tmpfoo", too; end it with "/" for a folder.
+            older_than: only objects of this age in seconds, by the service's clock; None = of any.
+            for_good: leaves no noncurrent version in a bucket that keeps those.
+            dry_run: nothing is removed; the report says what would be.
+            whole_bucket: the prefix may be empty. Without it that is a ValueError, since an empty
+                variable would remove everything.
+            on_error: "raise" an Error in the end, whose `report` is this call's; "return" the report
+                only, whose `failed` says how many.
+            max_failures: how many the report names; all are counted.
+            progress: see TransferVerbs; in objects. timeout: seconds.
+
+        Raises: see on_error; and what would make the rest fail as well. What is gone until then
+            stays gone.
+        """
+        bucket, prefix = prefix_place(url)
+        if not prefix and not whole_bucket:
+            raise ValueError(f"url: {url!r} is the whole bucket: whole_bucket=True removes that")
+        _one_of(on_error, "on_error", ("raise", "return"))
+        options = struct(
+            "remove_prefix_options", bucket=bucket, prefix=prefix,
+            older_than_ns=nanoseconds(older_than, "older_than"),
+            max_failures=count_of(max_failures, "max_failures", 1),
+            timeout_ns=nanoseconds(timeout), for_good=bool(for_good), dry_run=bool(dry_run),
+            progress=_wanted(progress))
+        return self._run(Call(
+            lambda client, queue, tag, out, err:
+                library.remove_prefix(client, byref(options), queue, tag, out, err),
+            _report_of(RemovedObjects, bucket.decode(), on_error)),
+            progress=progress, told=("remove", bucket.decode(), prefix.decode()))

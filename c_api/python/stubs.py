@@ -1,0 +1,217 @@
+#!/usr/bin/env python3
+"""Types of AsyncClient, whose verbs are those of Client but give awaitables.
+
+    c_api/python/stubs.py             prints src/dataflux/_aio.pyi
+    c_api/python/stubs.py --write     writes it; a test compares
+
+A verb that ends in `return self._run(...)` is written once, in a mixin of Client, and serves both
+clients: here it becomes `async def`. All else of the mixins is blocking, and AsyncClient has it only
+where _aio.py has a form of its own; `left_out()` names the others, and AsyncClient refuses them.
+"""
+
+import ast
+import sys
+import textwrap
+from pathlib import Path
+
+SOURCE = Path(__file__).resolve().parent / "src" / "dataflux"
+STUB = SOURCE / "_aio.pyi"
+
+
+class Module:
+    """A module of the package, read and not imported."""
+
+    def __init__(self, name):
+        self.name = name
+        source = (SOURCE / f"{name}.py").read_text()
+        self.tree = ast.parse(source)
+        self.lines = source.splitlines()
+        self.imports = {}  # a name: (module, name there), or (module, None) for the module itself
+        self.own = set()
+        for node in self._top(self.tree.body):
+            if isinstance(node, ast.ImportFrom):
+                for each in node.names:
+                    self.imports[each.asname or each.name] = (
+                        "." * node.level + (node.module or ""), each.name)
+            elif isinstance(node, ast.Import):
+                for each in node.names:
+                    self.imports[each.asname or each.name] = (each.name, None)
+            elif isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+                self.own.add(node.name)
+            elif isinstance(node, ast.Assign):
+                self.own.update(t.id for t in node.targets if isinstance(t, ast.Name))
+
+    def _top(self, body):
+        """What is at the top, and what only type checkers see."""
+        for node in body:
+            if isinstance(node, ast.If):
+                yield from self._top(node.body)
+            else:
+                yield node
+
+    def of_class(self, name):
+        return next(node for node in self.tree.body
+                    if isinstance(node, ast.ClassDef) and node.name == name)
+
+
+def is_one_call(function):
+    """It ends in `return self._run(...)`, or in several of them, and calls that nowhere else."""
+    runs = {node for node in ast.walk(function) if isinstance(node, ast.Attribute)
+            and node.attr == "_run" and isinstance(node.value, ast.Name) and node.value.id == "self"}
+    given = {node.value.func for node in ast.walk(function)
+             if isinstance(node, ast.Return) and isinstance(node.value, ast.Call)}
+    return bool(runs) and runs <= given
+
+
+def is_overload(function):
+    return any(isinstance(each, ast.Name) and each.id == "overload"
+               for each in function.decorator_list)
+
+
+def methods(body):
+    """The public ones, with the overloads that only type checkers see, and __special__ ones."""
+    for node in body:
+        if isinstance(node, ast.If):
+            yield from methods(node.body)
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and \
+                (not node.name.startswith("_") or node.name.startswith("__")):
+            yield node
+
+
+def verbs():
+    """(module, name, functions) of each verb of Client's mixins; overloads belong together, and the
+    last function is the one with a body."""
+    client = Module("_client")
+    for base in client.of_class("Client").bases:
+        if base.id == "Core":
+            continue
+        module = Module(client.imports[base.id][0].lstrip("."))
+        found = {}
+        for function in methods(module.of_class(base.id).body):
+            found.setdefault(function.name, []).append(function)
+        for name, functions in found.items():
+            yield module, name, functions
+
+
+def of_async():
+    """The modules and methods of AsyncClient that are its own: those of _aio.py and its mixins."""
+    module = Module("_aio")
+    node = module.of_class("AsyncClient")
+    found = {function.name: (module, function) for function in methods(node.body)}
+    for base in node.bases:
+        if isinstance(base, ast.Name) and base.id != "Core":
+            mixin = Module(module.imports[base.id][0].lstrip("."))
+            for function in methods(mixin.of_class(base.id).body):
+                found.setdefault(function.name, (mixin, function))
+    return found
+
+
+def named(kind):
+    """Verbs of which AsyncClient says itself: "plain", they are the same for both clients since they
+    do not wait; "refused", it has none."""
+    found = []
+    for node in Module("_aio").of_class("AsyncClient").body:
+        if isinstance(node, ast.Assign):
+            name = node.targets[0].id
+            if kind == "plain" and name == "_plain":
+                found += ast.literal_eval(node.value)
+            elif kind == "refused" and isinstance(node.value, ast.Call) and \
+                    node.value.func.id == "_Blocking":
+                found.append(name)
+    return found
+
+
+def left_out():
+    """Verbs of Client that AsyncClient has no form of."""
+    own, plain, refused = of_async(), named("plain"), named("refused")
+    return sorted(name for _, name, functions in verbs() if name not in own and name not in plain
+                  and (name in refused or not is_one_call(functions[-1])))
+
+
+class Needed:
+    """The imports that the annotations need."""
+
+    def __init__(self):
+        self.lines = {}
+        self.known = set()  # one module may take a name from typing, another from collections.abc
+
+    def names_of(self, module, function):
+        used = [each.annotation for each in ast.walk(function.args) if isinstance(each, ast.arg)]
+        used += [function.returns, *function.decorator_list]
+        for annotation in filter(None, used):
+            if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
+                annotation = ast.parse(annotation.value)
+            for node in ast.walk(annotation):
+                if isinstance(node, ast.Name):
+                    self.add(module, node.id)
+
+    def add(self, module, name):
+        if name in module.own:
+            if module.name != "_aio":
+                self.lines.setdefault("." + module.name, set()).add(name)
+        elif name in module.imports and name not in self.known:
+            self.known.add(name)
+            source, there = module.imports[name]
+            if there is None:
+                self.lines.setdefault(source, set())
+            else:
+                self.lines.setdefault(source, set()).add(
+                    there if there == name else f"{there} as {name}")
+
+    def text(self):
+        lines = []
+        for source, names in sorted(self.lines.items()):
+            listed = ", ".join(sorted(names))
+            lines.append(f"from {source} import {listed}" if names else f"import {source}")
+        return "\n".join(lines)
+
+
+def declared(module, function, awaited):
+    """A method as a stub has it: signature and docstring, as they are written."""
+    first = min(each.lineno for each in [function, *function.decorator_list])
+    lines = module.lines[first - 1:function.body[0].lineno - 1]
+    at = function.lineno - first
+    if isinstance(function.body[0], ast.Expr) and function.body[0].lineno == function.lineno:
+        lines, rest = module.lines[first - 1:function.lineno], []  # all in one line
+    elif ast.get_docstring(function) is not None:
+        rest = module.lines[function.body[0].lineno - 1:function.body[0].end_lineno]
+    elif is_overload(function):  # its dots stand behind the signature
+        lines, rest = module.lines[first - 1:function.end_lineno], []
+    else:
+        rest = ["        ..."]
+    if awaited and not isinstance(function, ast.AsyncFunctionDef):
+        lines[at] = lines[at].replace("def ", "async def ", 1)
+        lines[at + 1:] = ["      " + line for line in lines[at + 1:]]
+    return textwrap.indent(textwrap.dedent("\n".join(lines + rest)), "    ")
+
+
+def text():
+    needed, parts = Needed(), []
+    own, plain, without = of_async(), named("plain"), left_out()
+    for module, name, functions in verbs():
+        if name in own or name in without:
+            continue
+        shown = [f for f in functions if is_overload(f)] or functions
+        for function in shown:
+            needed.names_of(module, function)
+            parts.append(declared(module, function, awaited=name not in plain))
+    for module, function in own.values():
+        needed.names_of(module, function)
+        parts.append(declared(module, function, awaited=False))
+    core = Module("_client")
+    for function in methods(core.of_class("Core").body):
+        if function.name not in own and (function.returns is not None):
+            needed.names_of(core, function)
+            parts.append(declared(core, function, awaited=False))
+    aio = Module("_aio").of_class("AsyncClient")
+    documented = '    """' + ast.get_docstring(aio, clean=False) + '"""'
+    return ('"""Types of AsyncClient, by c_api/python/stubs.py of the sources of Client\'s verbs."""\n\n'
+            + needed.text() + "\n\n\nclass AsyncClient:\n" + documented + "\n\n"
+            + "\n\n".join(parts) + "\n")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--write"]:
+        STUB.write_text(text())
+    else:
+        sys.stdout.write(text())

@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+"""Runs pytest in the environment that venv.py makes.
+
+    tests/python/suite.py [--library FILE] [--emulator FILE] [--command FILE] PYTEST_ARGUMENT...
+
+The package is taken from the source tree, with the library and the programs that are named. With
+--full-only it ends with 77, which means skipped, unless DATAFLUX_TEST_FULL is set.
+"""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+import venv  # venv.py of this folder
+
+ROOT = Path(__file__).resolve().parents[2]
+NAMES = {"library": "DATAFLUX_LIBRARY", "emulator": "DATAFLUX_EMULATOR", "command": "DATAFLUX_COMMAND"}
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    for name in NAMES:
+        arguments.add_argument(f"--{name}")
+    arguments.add_argument("--full-only", action="store_true")
+    options, rest = arguments.parse_known_args()
+    if options.full_only and not os.environ.get("DATAFLUX_TEST_FULL"):
+        sys.exit(77)
+    environment = dict(os.environ)
+    for name, variable in NAMES.items():
+        if getattr(options, name):
+            environment[variable] = getattr(options, name)
+    if options.library:
+        environment["PYTHONPATH"] = str(ROOT / "c_api/python/src")
+    environment["PYTHONDONTWRITEBYTECODE"] = "1"
+    python = str(venv.make())
+    command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--strict-markers",
+               "--rootdir", str(ROOT / "tests/python"), *rest]
+    os.chdir(ROOT)
+    os.execve(python, command, environment)
+
+
+if __name__ == "__main__":
+    main()
