@@ -56,7 +56,7 @@ def printable(text):
 def amount(number, unit):
     """Such as "12.3 MB", "1,234 objects"."""
     if unit != "B":
-        return f"{number:,.0f} {unit}"
+        return f"{number:,} {unit}"
     for prefix in ("", "k", "M", "G", "T", "P"):
         if number < 999.5 or prefix == "P":
             break
@@ -101,12 +101,15 @@ class _Bar:
 
     def _text(self, done, total, ended=False):
         elapsed = monotonic() - self._began
-        parts = amount(done, self._unit)
-        if total:
-            parts += f" of {amount(total, self._unit)}"
+        if not total:
+            parts = amount(done, self._unit)
+        elif self._unit == "B":
+            parts = f"{amount(done, 'B')} of {amount(total, 'B')}"
+        else:
+            parts = f"{done:,} of {amount(total, self._unit)}"
         rate = done / elapsed if elapsed > 0 else 0
         if rate:
-            parts += f", {amount(rate, self._unit)}/s"
+            parts += f", {amount(rate, 'B')}/s" if self._unit == "B" else f", {rate:,.1f}/s"
         if ended:
             parts += f", {duration(elapsed)}"
         elif total and rate and done < total:

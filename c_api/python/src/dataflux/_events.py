@@ -6,6 +6,10 @@ from __future__ import annotations
 
 import _thread
 import sys
+
+# Here, and not first by logging in the thread below: before 3.13 the thread that imports it passes for
+# the main one, and the interpreter's end waits for it.
+import threading
 from time import monotonic, sleep
 from weakref import ref
 
@@ -179,8 +183,6 @@ def _follow(state, ended):
 
 def report():
     """Tells an exception that no caller is there for as Python tells those of threads."""
-    import threading
-
     threading.excepthook(threading.ExceptHookArgs((*sys.exc_info(), threading.current_thread())))
 
 

@@ -1,0 +1,352 @@
+"""Where access tokens come from, at an emulator that asks for them."""
+
+import datetime
+import json
+import logging
+import pickle
+import ssl
+import threading
+import time
+import urllib.parse
+import urllib.request
+
+import pytest
+
+import dataflux
+from dataflux import _credentials
+
+LIMIT = 60
+NAME = "bucket-of-tokens"
+URL = f"gs://{NAME}/x"
+
+
+class Guarded(dataflux.Emulator):
+    """An emulator that refuses requests without a token of its own."""
+
+    def __init__(self, folder):
+        self.authority = str(folder / "ca.pem")
+        user = folder / "user.json"
+        super().__init__(NAME, log=500, arguments=[
+            "--https", "--ca-file", self.authority, "--require-token",
+            "--authorized-user-file", str(user)])
+        self.user = json.loads(user.read_text())
+        self.given = []
+
+    def token(self):
+        """A new one, by a plain request."""
+        form = {name: self.user[name] for name in ("client_id", "client_secret", "refresh_token")}
+        body = urllib.parse.urlencode({"grant_type": "refresh_token", **form}).encode()
+        with urllib.request.urlopen(
+                self.endpoint + "/token", body, timeout=LIMIT,
+                context=ssl.create_default_context(cafile=self.authority)) as reply:
+            self.given.append(json.load(reply)["access_token"])
+        return self.given[-1]
+
+    def client(self, **options):
+        return dataflux.Client(endpoint=self.endpoint, ca_file=self.authority, **options)
+
+    def statuses(self):
+        return [one["status"] for one in self.log() if one["verb"] == "objects.get"]
+
+
+@pytest.fixture(scope="module")
+def _guarded(tmp_path_factory):
+    with Guarded(tmp_path_factory.mktemp("guarded")) as service:
+        yield service
+
+
+@pytest.fixture
+def guarded(_guarded):
+    _guarded.given.clear()
+    yield _guarded
+    _guarded.faults()
+
+
+def in_an_hour():
+    return time.time() + 3600
+
+
+def test_a_token_as_a_text(guarded):
+    with guarded.client(credentials=guarded.token()) as client:
+        assert client.exists(URL) is False
+
+
+def test_a_text_that_is_refused_is_told_at_once(guarded):
+    with guarded.client(credentials="ya29.of-somebody-else") as client:
+        before = len(guarded.statuses())
+        with pytest.raises(PermissionError) as raised:
+            client.exists(URL)
+        assert type(raised.value) is dataflux.UnauthenticatedError
+        assert raised.value.http_status == 401
+        assert guarded.statuses()[before:] == [401, 401]
+
+
+@pytest.mark.parametrize("form", [
+    lambda token: token,
+    lambda token: (token, None),
+    lambda token: (token, in_an_hour()),
+    lambda token: (token, int(in_an_hour())),
+    lambda token: (token, datetime.datetime.now(datetime.timezone.utc)
+                   + datetime.timedelta(hours=1)),
+], ids=["token", "None", "float", "int", "datetime"])
+def test_a_callable_is_asked_first_by_the_call_and_again_when_a_token_is_refused(guarded, form):
+    threads = []
+
+    def give():
+        threads.append(threading.get_ident())
+        return form(guarded.token())
+
+    with guarded.client(credentials=give) as client:
+        assert threads == []
+        for _ in range(3):
+            assert client.exists(URL) is False
+        assert threads == [threading.get_ident()]
+        guarded.revoke_tokens()
+        assert client.exists(URL) is False
+    assert len(threads) == 2 and threads[1] != threads[0]
+
+
+def test_a_token_that_ends_soon_is_renewed_while_it_is_used(guarded):
+    """The library asks 10 s after it was given such a token."""
+    asked = threading.Event()
+
+    def give():
+        if guarded.given:
+            asked.set()
+        return guarded.token(), time.time() + (120 if len(guarded.given) == 1 else 3600)
+
+    until = time.monotonic() + LIMIT
+    with guarded.client(credentials=give) as client:
+        while not asked.wait(0.2) and time.monotonic() < until:
+            assert client.exists(URL) is False
+        assert asked.is_set()
+        assert client.exists(URL) is False
+    assert len(guarded.given) == 2
+
+
+def test_a_callable_that_raises_is_the_cause_at_the_first_call(guarded):
+    def give():
+        raise LookupError("no secret here")
+
+    with guarded.client(credentials=give) as client:
+        for _ in range(2):
+            with pytest.raises(dataflux.UnauthenticatedError, match=r"\(LookupError\)") as raised:
+                client.exists(URL)
+            assert type(raised.value.__cause__) is LookupError
+            assert "no secret" not in str(raised.value)
+
+
+def test_a_callable_that_raises_later_is_the_cause_when_the_limit_has_passed(guarded, caplog):
+    state = {"broken": False, "asked": 0}
+
+    def give():
+        state["asked"] += 1
+        if state["broken"]:
+            raise LookupError("the vault is closed")
+        return guarded.token()
+
+    with caplog.at_level(logging.DEBUG, "dataflux"), \
+            guarded.client(credentials=give, token_limit=1.0) as client:
+        assert client.exists(URL) is False
+        guarded.revoke_tokens()
+        state["broken"] = True
+        for _ in range(2):  # the second one asks again, and does not wait
+            with pytest.raises(dataflux.UnauthenticatedError, match=r"\(LookupError\)") as raised:
+                client.exists(URL)
+            assert type(raised.value.__cause__) is LookupError
+        state["broken"] = False
+        assert client.exists(URL) is False
+    told = [record for record in caplog.records if "credentials gave" in record.getMessage()]
+    assert told[0].exc_info[0] is LookupError
+    for record in caplog.records:
+        assert not any(token in record.getMessage() for token in guarded.given)
+
+
+def test_a_callable_that_is_slow_does_not_hold_the_logs(guarded, caplog):
+    wanted, go_on = threading.Event(), threading.Event()
+
+    def give():
+        if guarded.given:
+            wanted.set()
+            assert go_on.wait(LIMIT)
+        return guarded.token()
+
+    with guarded.client(credentials=give) as client:
+        assert client.exists(URL) is False
+        guarded.revoke_tokens()
+        thread = threading.Thread(target=client.exists, args=(URL,))
+        thread.start()
+        assert wanted.wait(LIMIT)
+        client._feed.catch_up(LIMIT)
+        assert not client._feed.behind()  # while the callable is asked
+        go_on.set()
+        thread.join(LIMIT)
+
+
+def test_a_client_that_nobody_has_lets_go_of_its_callable(guarded):
+    import gc
+    import weakref
+
+    class Source:
+        def __call__(self):
+            return guarded.token()
+
+    source = Source()
+    gone = weakref.ref(source)
+    client = guarded.client(credentials=source)
+    client.exists(URL)
+    ended = client._feed._ended
+    del source, client
+    gc.collect()
+    assert ended.acquire(timeout=LIMIT)
+    gc.collect()
+    assert gone() is None
+
+
+class Duck:
+    """What google.auth's credentials have."""
+
+    def __init__(self, service, expiry=None):
+        self.token, self.expiry, self.refreshed, self._service = None, expiry, [], service
+
+    @property
+    def valid(self):
+        return self.token is not None
+
+    def refresh(self, request):
+        self.refreshed.append(request)
+        self.token = self._service.token()
+
+
+def test_an_object_with_refresh(guarded):
+    source = Duck(guarded)
+    with guarded.client(credentials=source) as client:
+        assert client.exists(URL) is False
+        assert len(source.refreshed) == 1
+        guarded.revoke_tokens()
+        assert client.exists(URL) is False
+    assert len(source.refreshed) == 2
+
+
+def test_a_good_token_of_an_object_is_used_first(guarded):
+    source = Duck(guarded, in_an_hour())
+    source.token = guarded.token()
+    with guarded.client(credentials=source) as client:
+        assert client.exists(URL) is False
+    assert source.refreshed == []
+    source.expiry = time.time() + 60
+    with pytest.MonkeyPatch.context() as patch, guarded.client(credentials=source) as client:
+        patch.setattr(source, "refresh", lambda request: setattr(source, "expiry", in_an_hour()))
+        assert client.exists(URL) is False
+    assert source.expiry > time.time() + 3000
+
+
+def test_google_auth_s_credentials_of_a_user(guarded):
+    credentials = pytest.importorskip("google.oauth2.credentials")
+    source = credentials.Credentials(
+        None, refresh_token=guarded.user["refresh_token"], client_id=guarded.user["client_id"],
+        client_secret=guarded.user["client_secret"], token_uri=guarded.endpoint + "/token")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("REQUESTS_CA_BUNDLE", guarded.authority)
+        with guarded.client(credentials=source) as client:
+            assert client.exists(URL) is False
+            first = source.token
+            guarded.revoke_tokens()
+            assert client.exists(URL) is False
+    assert first and source.token != first
+
+
+def test_google_auth_s_anonymous_credentials_send_none(guarded):
+    credentials = pytest.importorskip("google.auth.credentials")
+    with guarded.client(credentials=credentials.AnonymousCredentials()) as client:
+        with pytest.raises(dataflux.UnauthenticatedError) as raised:
+            client.exists(URL)
+    assert raised.value.http_status == 401
+
+
+def test_the_quota_project_and_the_scopes_of_an_object(guarded):
+    class Scoped(Duck):
+        requires_scopes, quota_project_id, scopes = True, "billed", None
+
+        def with_scopes(self, scopes):
+            made = Scoped(guarded)
+            made.requires_scopes, made.scopes = False, scopes
+            return made
+
+    with guarded.client(credentials=Scoped(guarded)) as client:
+        assert client._options.struct().quota_project == b"billed"
+        assert client._options.source._credentials.scopes == [_credentials._SCOPE]
+        assert client.exists(URL) is False
+    with guarded.client(credentials=Scoped(guarded), quota_project="mine") as client:
+        assert client._options.struct().quota_project == b"mine"
+
+
+def test_an_emulator_gets_no_token(emulator, bucket):
+    def give():
+        raise AssertionError("it was asked")
+
+    bucket.put("x", b"1")
+    with emulator.client(credentials=give) as client:
+        assert client.stat(bucket("x")).size == 1
+    with emulator.client(credentials="ya29.x") as client, pytest.MonkeyPatch.context() as patch:
+        assert client.stat(bucket("x")).size == 1
+        patch.setenv("STORAGE_EMULATOR_HOST", emulator.endpoint)
+        with dataflux.Client(credentials=give) as other:
+            assert other.stat(bucket("x")).size == 1
+
+
+@pytest.mark.parametrize("bad, kind", [
+    (3, TypeError), (b"ya29.x", TypeError), (("ya29.x", 1), TypeError), (Duck, TypeError),
+    ("", ValueError), ("Bearer ya29.x", ValueError), ("ya29.x\r\nX: y", ValueError),
+    ("ya29.\0", ValueError), ("ya29.ü", ValueError)])
+def test_what_is_none_is_told_at_once_and_not_shown(bad, kind):
+    with pytest.raises(kind, match="^credentials: ") as raised:
+        dataflux.Client(credentials=bad)
+    assert "ya29" not in str(raised.value)
+
+
+@pytest.mark.parametrize("given", [
+    3, None, b"ya29.x", ("ya29.x",), ("ya29.x", 1, 2), ("ya29.x", "tomorrow"), ("ya29.x", True),
+    ("ya29.x", -1), ("ya29.x", float("nan")), ("ya29.x", time.time() * 1000),
+    ("ya29.x", datetime.datetime(2030, 1, 1)), (None, 7), ""])
+def test_what_a_callable_gives_is_looked_at(guarded, given):
+    with guarded.client(credentials=lambda: given) as client:
+        with pytest.raises(dataflux.UnauthenticatedError) as raised:
+            client.exists(URL)
+    cause = raised.value.__cause__
+    assert isinstance(cause, (TypeError, ValueError)) and str(cause).startswith("credentials: ")
+    assert "ya29" not in str(cause) + str(raised.value)
+
+
+def test_a_token_that_has_ended_is_told(guarded):
+    with guarded.client(credentials=lambda: (guarded.token(), time.time() - 10)) as client:
+        with pytest.raises(dataflux.Error) as raised:
+            client.exists(URL)
+    assert guarded.given[0] not in str(raised.value)
+
+
+@pytest.mark.parametrize("ways", [
+    {"credentials": "ya29.x", "anonymous": True},
+    {"credentials": "ya29.x", "credentials_file": "f.json"},
+    {"anonymous": True, "credentials_file": "f.json"}])
+def test_two_ways_at_once_are_told(ways):
+    with pytest.raises(ValueError, match="^(anonymous|credentials): it does not go with "):
+        dataflux.Client(**ways)
+
+
+def of_a_module():
+    return "ya29.secret"
+
+
+def test_a_pickle_carries_a_callable_and_no_secret():
+    with dataflux.Client(credentials=of_a_module) as client:
+        data = pickle.dumps(client)
+        assert b"ya29" not in data and b"of_a_module" in data
+        with pickle.loads(data) as same:
+            assert same._options.given["credentials"] is of_a_module
+    for secret in ("ya29.secret", Duck(None)):
+        with dataflux.Client(credentials=secret) as client:
+            with pytest.raises(TypeError, match="^credentials: .*give a callable"):
+                pickle.dumps(client)
+            assert "ya29" not in repr(client) and "Duck" not in repr(client)
+            assert "credentials=..." in repr(client)
