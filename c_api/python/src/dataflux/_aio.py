@@ -58,19 +58,17 @@ class AsyncClient(Core, *Client.__bases__[1:]):
     open_manifest = _Blocking("use Client, in a thread")
 
     async def _run(self, call, progress=None, told=None):
-        try:
-            if progress is None or progress is False:
-                return await current().run(self, call)
-            return await self._run_told(call, progress, told)
-        except UnauthenticatedError as error:
-            explain(self, error)
-            raise
+        if self._options.source is not None:
+            return await self._run_with_tokens(call, progress, told)
+        if progress is None or progress is False:
+            return await current().run(self, call)
+        return await self._run_told(call, progress, told)
 
-    async def _run_told(self, call, progress, told):
-        telling = Telling(self, progress, told)
+    async def _run_told(self, call, progress, told, check=None):
+        telling = Telling(self, progress, told, check)
         try:
             loop = current()
-            value = await loop.run(self, call, telling)
+            value = await loop.run(self, call, telling.tick, telling.every)
             for _ in range(_CATCH_UP):
                 if not telling.feed.behind():
                     break
@@ -78,6 +76,24 @@ class AsyncClient(Core, *Client.__bases__[1:]):
             return value
         finally:
             telling.end()
+
+    async def _run_with_tokens(self, call, progress, told):
+        handle, loop = self._handle(), current()
+        tokens = self._feed and self._feed.tokens
+        check = None
+        if tokens:
+            check = tokens.check
+            try:
+                check()
+            except UnauthenticatedError:
+                await loop.in_thread(tokens.again, handle)
+        try:
+            if progress is None or progress is False:
+                return await loop.run(self, call, check, 0.25)
+            return await self._run_told(call, progress, told, check)
+        except UnauthenticatedError as error:
+            explain(self, error)
+            raise
 
     async def reader(self, url: Place, *, generation: int = 0, block: int = 0, cache: int = 0,
                      timeout: float | None = None) -> AsyncReader:

@@ -78,13 +78,13 @@ class Loop:
         """Records were taken from the queue, and not yet gone through: an exception came between."""
         return self._number.value != 0
 
-    async def run(self, client, call, telling=None):
-        """Makes a call and gives its value; meanwhile telling.tick() is called every so often."""
+    async def run(self, client, call, tick=None, every=0.1):
+        """Makes a call and gives its value. `tick()` is called every `every` seconds."""
         while isinstance(call, Call):
-            call = await self._run_one(client, call, telling)
+            call = await self._run_one(client, call, tick, every)
         return call
 
-    async def _run_one(self, client, call, telling):
+    async def _run_one(self, client, call, tick, every):
         tag = next(tags)
         operation = OperationHandle()
         # In whatever order they are let go of, what was lent is there until the operation is freed.
@@ -93,11 +93,11 @@ class Loop:
         client._under_way[tag] = (operation, call)
         try:
             call.start(client._handle(), self.queue, tag, operation)
-            if telling is None:
+            if tick is None:
                 await self.record(tag)
             else:
-                while not await self.within(tag, telling.every):
-                    telling.tick()
+                while not await self.within(tag, every):
+                    tick()
             record = self.came.pop(tag)
         except BaseException as why:
             if not operation:  # it was not begun
