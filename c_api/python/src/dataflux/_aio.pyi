@@ -10,7 +10,7 @@ from ._listing import Listing
 from ._manifest import Target
 from ._object import Object, Place
 from ._progress import Progress
-from ._reports import DownloadedFile, Leftovers, RemovedObjects, UploadedFile
+from ._reports import CopiedFolder, DownloadedFile, Leftovers, RemovedObjects, UploadedFile
 from ._set_reports import RemovedSets, Sets
 from ._transfer import Path, Progress
 from collections.abc import Sequence
@@ -301,6 +301,53 @@ class AsyncClient:
 
         Raises: NotFoundError; DataLossError; Error with the status "out_of_range" where the object
             ends before `offset`.
+        """
+
+    async def upload_folder(self, path: Path, url: Place, *, resume: bool = False, dry_run: bool = False,
+                            delete_extra: bool = False, on_error: str = "raise", max_failures: int = 100,
+                            progress: Progress = None, timeout: float | None = None) -> CopiedFolder:
+        """Copies the files below a folder into objects, of which each appears whole and compared, or
+        not at all.
+
+        Regular files are copied, and links to some; links to folders, broken links, devices and
+        sockets fail. One that fails does not keep the others from being copied.
+
+        Arguments:
+            path: the folder.
+            url: "gs://bucket/prefix"; an object is called as that, "/", and the path below the
+                folder. "gs://bucket" = the path alone.
+            resume: what the target has, of the same size and checksum, is left out.
+            dry_run: nothing is changed; the report says what would be.
+            delete_extra: in the end objects that no file stands for are removed; none is when
+                something failed, or the source is empty.
+            on_error: "raise" an Error in the end, whose `report` is this call's; "return" the report
+                only, whose `failed` says how many; "stop" at the first that fails, with its Error.
+            max_failures: how many the report names; all are counted.
+            progress: see TransferVerbs; in bytes. timeout: seconds.
+
+        Raises: see on_error; and what would make the rest fail as well, such as no credentials. What
+            was done until then stays.
+        """
+
+    async def download_folder(self, url: Place, path: Path, *, resume: bool = False,
+                              dry_run: bool = False, delete_extra: bool = False,
+                              on_error: str = "raise", max_failures: int = 100,
+                              progress: Progress = None, timeout: float | None = None) -> CopiedFolder:
+        """Copies the objects below a prefix into files, of which each appears whole and compared, or
+        not at all. Nothing is forced to the disk.
+
+        An empty object "x/" makes the folder x. Names that can be no path below the folder fail, such
+        as those with ".." in them. Links below the folder are never followed. One that fails does
+        not keep the others from being copied.
+
+        Arguments:
+            url: "gs://bucket/prefix", which stands for a folder: what is below "prefix/" is meant.
+            path: the folder.
+            delete_extra: in the end files and links that no object stands for are removed; none is
+                when something failed, or the source is empty. Folders stay.
+            the others: as of upload_folder().
+
+        Raises: as upload_folder().
         """
 
     async def remove_prefix(self, url: Place, *, older_than: float | None = None, for_good: bool = False,
