@@ -58,6 +58,8 @@ class AsyncClient(Core, *Client.__bases__[1:]):
     open_manifest = _Blocking("use Client, in a thread")
 
     async def _run(self, call, progress=None, told=None):
+        if self._opened is None:  # it starts threads and reads certificates
+            await current().in_thread(self._handle)
         if self._options.source is not None:
             return await self._run_with_tokens(call, progress, told)
         if progress is None or progress is False:
