@@ -54,10 +54,13 @@ class Module:
                     if isinstance(node, ast.ClassDef) and node.name == name)
 
 
-def is_one_call(function):
-    """It ends in `return self._run(...)`, or in several of them, and calls that nowhere else."""
+def is_one_call(function, helpers):
+    """It ends in `return self._run(...)`, or in several of them, and calls that nowhere else; or in
+    one of the methods of its class, by their names, of which that is true."""
     runs = {node for node in ast.walk(function) if isinstance(node, ast.Attribute)
-            and node.attr == "_run" and isinstance(node.value, ast.Name) and node.value.id == "self"}
+            and isinstance(node.value, ast.Name) and node.value.id == "self"
+            and (node.attr == "_run" or node.attr in helpers
+                 and is_one_call(helpers[node.attr], {}))}
     given = {node.value.func for node in ast.walk(function)
              if isinstance(node, ast.Return) and isinstance(node.value, ast.Call)}
     return bool(runs) and runs <= given
@@ -79,18 +82,21 @@ def methods(body):
 
 
 def verbs():
-    """(module, name, functions) of each verb of Client's mixins; overloads belong together, and the
-    last function is the one with a body."""
+    """(module, name, functions, whether it is one call) of each verb of Client's mixins; overloads
+    belong together, and the last function is the one with a body."""
     client = Module("_client")
     for base in client.of_class("Client").bases:
         if base.id == "Core":
             continue
         module = Module(client.imports[base.id][0].lstrip("."))
         found = {}
-        for function in methods(module.of_class(base.id).body):
+        mixin = module.of_class(base.id)
+        for function in methods(mixin.body):
             found.setdefault(function.name, []).append(function)
+        helpers = {node.name: node for node in mixin.body if isinstance(node, ast.FunctionDef)
+                   and node.name.startswith("_") and node.name != "_run"}
         for name, functions in found.items():
-            yield module, name, functions
+            yield module, name, functions, is_one_call(functions[-1], helpers)
 
 
 def of_async():
@@ -124,8 +130,8 @@ def named(kind):
 def left_out():
     """Verbs of Client that AsyncClient has no form of."""
     own, plain, refused = of_async(), named("plain"), named("refused")
-    return sorted(name for _, name, functions in verbs() if name not in own and name not in plain
-                  and (name in refused or not is_one_call(functions[-1])))
+    return sorted(name for _, name, _, one in verbs() if name not in own and name not in plain
+                  and (name in refused or not one))
 
 
 class Needed:
@@ -188,7 +194,7 @@ def declared(module, function, awaited):
 def text():
     needed, parts = Needed(), []
     own, plain, without = of_async(), named("plain"), left_out()
-    for module, name, functions in verbs():
+    for module, name, functions, _ in verbs():
         if name in own or name in without:
             continue
         shown = [f for f in functions if is_overload(f)] or functions

@@ -60,6 +60,16 @@ async def sizes(urls: list[str]) -> list[int]:
         assert await task
         written = await client.put("gs://bucket/name", b"bytes", if_generation_match=0)
         await client.delete(written)
+        content: bytes = await client.get("gs://bucket/name", length=5)
+        async for batch in client.get_many(await client.list("gs://bucket/data/")):
+            first: memoryview = batch[0].data
+        async for rows in client.list_batches("gs://bucket/data/"):
+            name: str = rows[0].name
+        async with await client.reader("gs://bucket/name") as reader:
+            content = await reader.read_at(0, 10)
+        async with await client.writer("gs://bucket/name") as writer:
+            number: int = await writer.write(content)
+        figures: str = client.prometheus()
         return [each.size for each in known]
 """
 BAD = """

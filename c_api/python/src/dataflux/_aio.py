@@ -10,13 +10,17 @@ from ._place import prefix_place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from datetime import datetime
 
+    from ._async_get_many import AsyncGetMany
     from ._async_list import AsyncListStream
     from ._async_reader import AsyncReader
     from ._async_writer import AsyncWriter
+    from ._get_many import Request
+    from ._listing import Listing
     from ._object import Place
+    from ._progress import Progress
 
 
 _CATCH_UP = 1000  # milliseconds that the last counts may take to be known
@@ -52,25 +56,24 @@ class AsyncClient(Core, *Client.__bases__[1:]):
 
     _plain = ("metrics", "prometheus")  # they do not wait
     open = _Blocking("reader() and writer() are what it is made of; a file is for Client")
-    get_many = _Blocking("use Client, in a thread")
     checkpoint_set = _Blocking("use Client, in a thread")
     latest_set = _Blocking("use Client, in a thread")
     open_manifest = _Blocking("use Client, in a thread")
 
     async def _run(self, call, progress=None, told=None):
-        try:
-            if progress is None or progress is False:
-                return await current().run(self, call)
-            return await self._run_told(call, progress, told)
-        except UnauthenticatedError as error:
-            explain(self, error)
-            raise
+        if self._opened is None:
+            await current().in_thread(self._handle)
+        if self._options.source is not None:
+            return await self._run_with_tokens(call, progress, told)
+        if progress is None or progress is False:
+            return await current().run(self, call)
+        return await self._run_told(call, progress, told)
 
-    async def _run_told(self, call, progress, told):
-        telling = Telling(self, progress, told)
+    async def _run_told(self, call, progress, told, check=None):
+        telling = Telling(self, progress, told, check)
         try:
             loop = current()
-            value = await loop.run(self, call, telling)
+            value = await loop.run(self, call, telling.tick, telling.every)
             for _ in range(_CATCH_UP):
                 if not telling.feed.behind():
                     break
@@ -78,6 +81,24 @@ class AsyncClient(Core, *Client.__bases__[1:]):
             return value
         finally:
             telling.end()
+
+    async def _run_with_tokens(self, call, progress, told):
+        handle, loop = self._handle(), current()
+        tokens = self._feed and self._feed.tokens
+        check = None
+        if tokens:
+            check = tokens.check
+            try:
+                check()
+            except UnauthenticatedError:
+                await loop.in_thread(tokens.again, handle)
+        try:
+            if progress is None or progress is False:
+                return await loop.run(self, call, check, 0.25)
+            return await self._run_told(call, progress, told, check)
+        except UnauthenticatedError as error:
+            explain(self, error)
+            raise
 
     async def reader(self, url: Place, *, generation: int = 0, block: int = 0, cache: int = 0,
                      timeout: float | None = None) -> AsyncReader:
@@ -140,6 +161,24 @@ class AsyncClient(Core, *Client.__bases__[1:]):
         return AsyncListStream(ListStream(self._handle(), list_options(place, locals()),
                                           place[0].decode()))
 
+    def get_many(self, requests: Listing | Iterable[Request], *, order: str = "asked",
+                 on_error: str = "raise", compose: bool = False, batch: int = 256,
+                 timeout: float | None = None, progress: Progress = None) -> AsyncGetMany:
+        """Reads many objects, as fast as the service and this machine can.
+
+            async for batch in client.get_many(await client.list("gs://bucket/train/")):
+                for item in batch:
+                    use(item.data)
+
+        Arguments, Raises: as of Client.get_many(). It begins at once; an iterable of requests is
+        gone on with whenever a batch is asked for, and must not block.
+        """
+        from ._async_get_many import AsyncGetMany
+        from ._get_many import GetMany
+
+        return AsyncGetMany(GetMany(self, requests, order=order, on_error=on_error, compose=compose,
+                                    batch=batch, timeout=timeout, progress=progress))
+
     async def aclose(self) -> None:
         """Ends what is under way, in all event loops, with CancelledError; and waits for the end of
         calls of this event loop that were cancelled. Closing again does nothing."""
@@ -147,6 +186,7 @@ class AsyncClient(Core, *Client.__bases__[1:]):
         await current().all_ended(self)
 
     async def __aenter__(self) -> AsyncClient:
+        await current().in_thread(self._handle)  # it starts threads and reads certificates
         return self
 
     async def __aexit__(self, *_: object) -> None:

@@ -1,10 +1,12 @@
 """Types of AsyncClient, by c_api/python/stubs.py of the sources of Client's verbs."""
 
+from ._async_get_many import AsyncGetMany
 from ._async_list import AsyncListStream
 from ._async_reader import AsyncReader
 from ._async_writer import AsyncWriter
 from ._buckets import Bucket
 from ._credentials import Credentials
+from ._get_many import Request
 from ._lent import Bytes
 from ._listing import Listing
 from ._manifest import Target
@@ -563,6 +565,19 @@ class AsyncClient:
                 ...
 
         Arguments, Raises: as of Client.list_batches(). It begins at once.
+        """
+
+    def get_many(self, requests: Listing | Iterable[Request], *, order: str = "asked",
+                 on_error: str = "raise", compose: bool = False, batch: int = 256,
+                 timeout: float | None = None, progress: Progress = None) -> AsyncGetMany:
+        """Reads many objects, as fast as the service and this machine can.
+
+            async for batch in client.get_many(await client.list("gs://bucket/train/")):
+                for item in batch:
+                    use(item.data)
+
+        Arguments, Raises: as of Client.get_many(). It begins at once; an iterable of requests is
+        gone on with whenever a batch is asked for, and must not block.
         """
 
     async def aclose(self) -> None:

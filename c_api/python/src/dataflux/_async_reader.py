@@ -127,7 +127,9 @@ class AsyncReader:
         Raises: Error with status "out_of_range" where a range ends behind the object, before
             anything is read. The first failure ends the call.
         """
-        return await self._client._run(Ranges(ranges, into).read(await self._handle()))
+        reader = await self._handle()
+        found: list[bytes] | None = await self._client._run(Ranges(ranges, into).read(reader))
+        return found
 
     def close(self) -> None:
         """Lets go of it. Reads that are under way go on. Again it does nothing."""

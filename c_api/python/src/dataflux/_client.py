@@ -267,13 +267,14 @@ class Telling:
     """Progress of a call that the library tells by events. Whoever waits for the call tells the
     callable, so that what that raises reaches its caller. End it in a `finally`."""
 
-    def __init__(self, client, progress, told):
+    def __init__(self, client, progress, told, check=None):
         from . import _progress
 
         verb, bucket, name = (part.decode("utf-8", "replace") if isinstance(part, bytes)
                               else part or "" for part in told)
         self._teller = _progress.of(progress, f"{verb} gs://{bucket}/{name}",
                                     "objects" if verb in ("listing", "remove") else "B")
+        self._check = check
         client._handle()
         self.feed = client._feed
         if self.feed is None:
@@ -283,6 +284,8 @@ class Telling:
 
     def tick(self):
         self._teller.at(self._sink.done, self._sink.total)
+        if self._check is not None:
+            self._check()
 
     def end(self):
         self.feed.forget(self._sink)
@@ -290,15 +293,9 @@ class Telling:
 
 
 def _run_told(client, call, progress, told, check=None):
-    telling = Telling(client, progress, told)
-
-    def tick():
-        telling.tick()
-        if check is not None:
-            check()
-
+    telling = Telling(client, progress, told, check)
     try:
-        value = run(client, call, tick, telling.every)
+        value = run(client, call, telling.tick, telling.every)
         telling.feed.catch_up()
         return value
     finally:

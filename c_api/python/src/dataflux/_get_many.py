@@ -226,7 +226,24 @@ class GetMany:
         for batch in self:
             yield from batch
 
-    def _more(self):
+    # For AsyncGetMany, which waits in another way.
+
+    @property
+    def ended(self) -> bool:
+        """No more batches come."""
+        return self._ended
+
+    @property
+    def fd(self) -> int:
+        """Readable while taken() may give something."""
+        number: int = library.queue_fd(self._queue)
+        return number
+
+    def taken(self) -> list[Item]:
+        """What is there now."""
+        return self._more(0)
+
+    def _more(self, wait_ns=-1):
         if self._process != _wait._process:
             raise PreconditionError("get_many: it belongs to the process that began it, and this is "
                                     "a forked child of it")
@@ -237,7 +254,8 @@ class GetMany:
         if self._columns is not None:
             self._feed(getter)
         buffer, number = ctypes.create_string_buffer(self._batch * RECORD_SIZE), Size()
-        status = library.queue_next(self._queue, buffer, RECORD_SIZE, self._batch, -1, byref(number))
+        status = library.queue_next(self._queue, buffer, RECORD_SIZE, self._batch, wait_ns,
+                                    byref(number))
         if status:
             if status == INTERRUPTED:
                 return ()

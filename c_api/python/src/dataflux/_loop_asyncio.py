@@ -74,6 +74,9 @@ class AsyncioLoop(Loop):
     def shielded(self, function, limit):
         return function()  # being cancelled is told once
 
+    def in_thread(self, function, *arguments):
+        return asyncio.get_running_loop().run_in_executor(None, function, *arguments)
+
     async def readable(self, fd):
         """Waits until a descriptor is readable."""
         loop = asyncio.get_running_loop()

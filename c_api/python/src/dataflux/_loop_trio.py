@@ -81,6 +81,9 @@ class TrioLoop(Loop):
         with trio.move_on_after(limit, shield=True):
             await function()
 
+    def in_thread(self, function, *arguments):
+        return trio.to_thread.run_sync(function, *arguments)
+
     async def readable(self, fd):
         """Waits until a descriptor is readable."""
         await wait_readable(fd)

@@ -78,49 +78,54 @@ class Loop:
         """Records were taken from the queue, and not yet gone through: an exception came between."""
         return self._number.value != 0
 
-    async def run(self, client, call, telling=None):
-        """Makes a call and gives its value; meanwhile telling.tick() is called every so often."""
-        while isinstance(call, Call):
-            call = await self._run_one(client, call, telling)
-        return call
-
-    async def _run_one(self, client, call, telling):
-        tag = next(tags)
-        operation = OperationHandle()
-        # In whatever order they are let go of, what was lent is there until the operation is freed.
-        operation.call = call
-        self.waiting[tag] = None
-        client._under_way[tag] = (operation, call)
-        try:
-            call.start(client._handle(), self.queue, tag, operation)
-            if telling is None:
-                await self.record(tag)
-            else:
-                while not await self.within(tag, telling.every):
-                    telling.tick()
-            record = self.came.pop(tag)
-        except BaseException as why:
-            if not operation:  # it was not begun
-                self.waiting.pop(tag, None)
-                client._under_way.pop(tag, None)
-                call.ended()
+    async def run(self, client, call, tick=None, every=0.1):
+        """Makes a call and gives its value. `tick()` is called every `every` seconds."""
+        while True:
+            tag = next(tags)
+            operation = OperationHandle()
+            # In whatever order they are let go of, what was lent is there until the operation is
+            # freed.
+            operation.call = call
+            self.waiting[tag] = None
+            client._under_way[tag] = (operation, call)
+            try:
+                call.start(client._handle(), self.queue, tag, operation)
+                if tick is None:
+                    await self.record(tag)
+                else:
+                    while not await self.within(tag, every):
+                        tick()
+                record = self.came.pop(tag)
+            except BaseException as why:
+                await self._given_up(client, tag, operation, call, why)
                 raise
-            library.operation_cancel(operation)
-            self.leave(tag, (client, operation, call))
-            # Memory that was lent is the caller's again when this ends. A coroutine that is being
-            # closed cannot wait: then it is kept.
-            if call.lent is not None and not isinstance(why, GeneratorExit):
-                await self.ended(tag)
-            raise
-        try:
-            if record[STATUS]:
-                return call.failed(failure(self.queue, record))
-            return call.value(operation, record)
-        finally:
-            operation.free()
-            returned(record)
-            call.ended()
+            try:
+                if record[STATUS]:
+                    value = call.failed(failure(self.queue, record))
+                else:
+                    value = call.value(operation, record)
+            finally:
+                operation.free()
+                returned(record)
+                call.ended()
+                client._under_way.pop(tag, None)
+            if not isinstance(value, Call):
+                return value
+            call = value
+
+    async def _given_up(self, client, tag, operation, call, why):
+        """An exception has come before the record: cancellation, for one."""
+        if not operation:  # it was not begun
+            self.waiting.pop(tag, None)
             client._under_way.pop(tag, None)
+            call.ended()
+            return
+        library.operation_cancel(operation)
+        self.leave(tag, (client, operation, call))
+        # Memory that was lent is the caller's again when this ends. A coroutine that is being closed
+        # cannot wait: then it is kept.
+        if call.lent is not None and not isinstance(why, GeneratorExit):
+            await self.ended(tag)
 
     async def told(self, ask):
         """Waits for the record that ask(queue, tag) makes come. Cancelled, it is passed over."""
@@ -192,21 +197,29 @@ def aside(function, *arguments):
         function(*arguments)
 
 
+_of_asyncio = None  # of _loop_asyncio, once an event loop of asyncio was met
+
+
 def current():
     """That of the event loop that runs on this thread."""
     modules = sys.modules
     asyncio = modules.get("asyncio")
     loop = asyncio._get_running_loop() if asyncio is not None else None
-    if loop is not None and ("trio" not in modules or asyncio.current_task(loop) is not None):
-        from ._loop_asyncio import of
-        return of(loop)
-    if "trio" in modules:
+    # Of two frameworks on one thread, one as the guest of the other, it is that whose task this is.
+    if "trio" in modules and (loop is None or asyncio.current_task(loop) is None):
         from ._loop_trio import of_task
         found = of_task()
         if found is not None:
             return found
     if loop is not None:
-        from ._loop_asyncio import of
-        return of(loop)
+        return (_of_asyncio or _met_asyncio())(loop)
     raise RuntimeError("an AsyncClient is for a running event loop, of asyncio or trio, and there is "
                        "none: dataflux.Client is the same for programs without one")
+
+
+def _met_asyncio():
+    global _of_asyncio
+    from ._loop_asyncio import of
+
+    _of_asyncio = of
+    return of

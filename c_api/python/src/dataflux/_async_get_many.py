@@ -1,0 +1,80 @@
+"""AsyncGetMany: very many objects, read through one window, for tasks."""
+
+from __future__ import annotations
+
+from ._errors import PreconditionError
+from ._loops import aside, current
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from ._get_many import GetMany, Item
+
+
+class AsyncGetMany:
+    """The items of many requests, as an asynchronous iterator of batches: lists of Item, of whatever
+    is there.
+
+    Reads go ahead of the consumer within the client's `memory_cap`. What the consumer has does not
+    count: it is his until the last view of it is gone. `async with` ends what is under way; so does
+    letting go of it. One that was cancelled while it waited has lost nothing, and can go on.
+
+    One task at a time takes from it. In a forked child it is PreconditionError.
+    """
+
+    def __init__(self, stream: GetMany) -> None:
+        self._stream = stream
+        self._busy = False
+
+    @property
+    def omitted(self) -> int:
+        """How many requests have failed and were left out, with on_error="omit"."""
+        return self._stream.omitted
+
+    def __aiter__(self) -> AsyncGetMany:
+        return self
+
+    async def __anext__(self) -> list[Item]:
+        stream = self._stream
+        if self._busy:
+            raise PreconditionError("another task takes from these reads; one at a time does")
+        self._busy = True
+        try:
+            while not stream.ended:
+                items = stream.taken()
+                if items:
+                    return items
+                if not stream.ended:
+                    await current().readable(stream.fd)
+            raise StopAsyncIteration
+        finally:
+            self._busy = False
+
+    async def items(self) -> AsyncIterator[Item]:
+        """All items, one by one."""
+        async for batch in self:
+            for item in batch:
+                yield item
+
+    def close(self) -> None:
+        """Ends what is under way; no more batches come. Again it does nothing."""
+        if not self._stream.ended:
+            aside(self._stream.close)  # that waits for milliseconds
+
+    async def aclose(self) -> None:
+        """The same as close(), which does not wait."""
+        self.close()
+
+    async def __aenter__(self) -> AsyncGetMany:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if aside is not None:  # the interpreter takes modules apart at its end
+            self.close()
+
+    def __reduce__(self):
+        raise TypeError("reads that are under way belong to their process, and cannot be pickled")
