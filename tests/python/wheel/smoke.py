@@ -25,8 +25,11 @@ def main():
         client.put("gs://smoke/folder/a", CONTENT)
         client.put("gs://smoke/folder/b", b"")
         assert client.stat("gs://smoke/folder/a").size == len(CONTENT)
+        assert bytes(client.get("gs://smoke/folder/a")) == CONTENT
         with client.open("gs://smoke/folder/a", "rb") as file:
             assert file.read() == CONTENT
+        rows = client.list("gs://smoke/folder/")
+        assert [(row.name, row.size) for row in rows] == [("folder/a", len(CONTENT)), ("folder/b", 0)]
         assert listed(service) == ["gs://smoke/folder/"], listed(service)
     with open("/proc/self/maps") as maps:
         loaded = {line.split()[-1] for line in maps if ".so" in line}
