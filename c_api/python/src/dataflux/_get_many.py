@@ -298,7 +298,7 @@ class GetMany:
             self._done += done
             self._omitted += omitted
         if last is not None:
-            if last[STATUS]:
+            if last[STATUS] and not self._ended:
                 # It is told after the items that came before it.
                 self._failures.append(failure(self._queue, last))
             self.close()
