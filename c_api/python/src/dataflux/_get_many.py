@@ -124,10 +124,11 @@ class GetMany:
     In a forked child it is PreconditionError; items that were taken before are good there.
     """
 
+    _getter = _feed = _teller = _process = None
+
     def __init__(self, client: Client, requests: Listing | Iterable[Request], *, order: str,
                  on_error: str, compose: bool, batch: int, timeout: float | None,
                  progress: Progress) -> None:
-        self._getter = self._teller = None
         if order not in _ORDER:
             raise ValueError(f"order: {order!r} is neither 'asked' nor 'ready'")
         if on_error not in _ON_ERROR:
@@ -143,7 +144,6 @@ class GetMany:
         self._pushed = self._done = self._omitted = 0
         self._failures = []  # what it ended with, until one was told
         self._spare = []
-        self._feed = None
         if isinstance(requests, Listing):
             self._of = repeat(requests)
             bucket, total = requests.bucket.encode() if len(requests) else None, len(requests)
@@ -174,7 +174,7 @@ class GetMany:
         checked(library.get_many(client._handle(), byref(options), handle_of, numbers, count,
                                  self._queue, 0, byref(made), byref(error)), error)
         self._getter = made
-        _slabs.begin_asking(made)
+        _slabs.begin_asking(id(self))
 
     @property
     def omitted(self) -> int:
@@ -234,6 +234,7 @@ class GetMany:
             _slabs.give_back()
             self._push()
             records = self._room()
+            records.number.value = 0
             exporters = []
             going_on = True
             status = library.queue_next(*records.before, wait_ns, records.count)
@@ -264,9 +265,8 @@ class GetMany:
         try:
             records = self._spare.pop()
         except IndexError:
-            return _Records(self._queue, self._batch)
-        records.number.value = 0
-        return records
+            records = None
+        return records or _Records(self._queue, self._batch)
 
     def _push(self):
         """Pushes requests, so that enough are ahead of the items. One thread does; others have items
@@ -333,10 +333,12 @@ class GetMany:
         self._ended = True
         getter, self._getter = self._getter, None
         self._feed = None
-        if getter is not None and self._process == _wait._process:
-            library.getter_cancel(getter)
-            library.queue_close(self._queue)  # whoever waits on another thread is to end
-        _slabs.end_asking(getter)
+        try:
+            if getter is not None and self._process == _wait._process:
+                library.getter_cancel(getter)
+                library.queue_close(self._queue)  # whoever waits on another thread is to end
+        finally:
+            _slabs.end_asking(id(self))
         # Freed now, or by the thread that pushes requests just now.
         del getter
         teller, self._teller = self._teller, None
@@ -350,8 +352,8 @@ class GetMany:
         self.close()
 
     def __del__(self) -> None:
-        if self._getter is not None and _slabs is not None:
-            self.close()
+        if _slabs is not None:
+            self.close()  # an interrupt may have come into one before
 
     def __reduce__(self):
         raise TypeError("reads that are under way belong to their process, and cannot be pickled")

@@ -17,7 +17,7 @@ from ._library import library
 
 _WAITING = 4 << 20  # bytes that may wait until they go back
 _gone = []  # slabs of views that are gone
-_asking = []  # streams that will give back before they ask for more
+_asking = []  # ids of streams that will give back before they ask for more
 _kinds = {}
 _all = deque(maxlen=0).extend  # goes through an iterator
 
