@@ -18,6 +18,7 @@ from ._transfer import Path
 from collections.abc import Sequence
 from datetime import datetime
 import os
+from types import EllipsisType
 from typing import Any, FrozenSet, Iterable, List, Mapping
 from typing_extensions import Buffer
 
@@ -211,7 +212,8 @@ class AsyncClient:
             url: "gs://bucket/name", (bucket, name), or a listing's row, whose size is known: then
                 the bytes come straight to their place.
             offset: of the first byte.
-            length: bytes; fewer come where the object ends before. None = to the end.
+            length: bytes; fewer come where the object ends before. None = to the end. 0 only asks
+                whether it is there.
             generation: of the object; 0 = that of the row, or the live one.
             timeout: seconds for the whole call, with all its retries; None = no limit.
 
@@ -567,9 +569,9 @@ class AsyncClient:
         Arguments, Raises: as of Client.list_batches(). It begins at once.
         """
 
-    def get_many(self, requests: Listing | Iterable[Request], *, order: str = "asked",
-                 on_error: str = "raise", compose: bool = False, batch: int = 256,
-                 timeout: float | None = None, progress: Progress = None) -> AsyncGetMany:
+    def get_many(self, requests: Listing | Iterable[Request | EllipsisType], *,
+                 order: str = "asked", on_error: str = "raise", compose: bool = False,
+                 batch: int = 256, timeout: float | None = None, progress: Progress = None) -> AsyncGetMany:
         """Reads many objects, as fast as the service and this machine can.
 
             async for batch in client.get_many(await client.list("gs://bucket/train/")):

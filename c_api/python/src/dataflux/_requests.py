@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from itertools import accumulate, islice
+from time import monotonic
 
 from ._calls import checked
 from ._handles import ErrorHandle
@@ -12,7 +13,8 @@ from ._place import count_of, object_place, url_of
 
 _ALL = 2**64 - 1  # of a length, to the end; of an object's size, not known
 AHEAD = 4096  # requests that are taken from an iterable before their items came
-_FIRST, _AT_ONCE = 16, 512
+_AT_ONCE = 512  # taken from it before they are pushed; the first few go out at once
+_SLOW = 0.001  # seconds that taking some of them may last, so that items are not kept waiting
 
 
 class Requests:
@@ -21,27 +23,29 @@ class Requests:
 
     bucket   None where there is not one request
     asked    by index: what was taken from the iterable, until its item takes it
+    pushed   how many the library has taken
     """
 
     def __init__(self, iterable):
         self._from = iter(iterable)
         self.bucket = None
         self.asked = {}
+        self.pushed = 0
         self._number = 0
-        self._some = _FIRST
+        self._some = 1
         self._begins = ""  # of the bucket's URLs
         self._columns = None
         self._at = self._left = 0  # of the columns: where those begin that were not pushed yet
         # Whose bucket it is has to be known at the beginning.
-        self._first = [self._row(each) for each in islice(self._from, 1)]
+        self._first = list(islice(self._from, 1))
         self.ended = not self._first
+        if self._first:
+            if self._first[0] is ...:
+                raise ValueError("requests: the first is ..., and has to name the bucket")
+            self._row(self._first[0])
 
     def _row(self, request):
-        """(request, name, generation, size, offset, length)"""
-        if type(request) is str and self._begins and request.startswith(self._begins):
-            name = request[len(self._begins):]
-            if name and name.isascii() and "\0" not in name:
-                return request, name.encode(), 0, _ALL, 0, _ALL
+        """(name, generation, size, offset, length)"""
         place, offset, length = request, 0, _ALL
         if isinstance(request, tuple) and len(request) == 3:
             place, offset, length = request
@@ -55,45 +59,72 @@ class Requests:
             self.bucket = bucket
             self._begins = url_of(bucket.decode(), "")
         size = place.size if generation else _ALL  # a row or an Object has both
-        return request, name, generation, size, offset, length
+        return name, generation, size, offset, length
 
     def push(self, getter, most):
-        """Pushes at most so many; gives how many. What the iterable raises comes out of it."""
-        pushed = 0
-        while pushed < most and (self._left or self._take(min(self._some, most - pushed))):
-            # The first few go out at once; later many at a time are cheaper.
-            self._some = min(2 * self._some, _AT_ONCE)
+        """Pushes some of at most so many. Gives whether more could follow now. What the iterable
+        raises comes out of it."""
+        some = min(self._some, most)
+        going_on = True
+        if not self._left:
+            before = monotonic()
+            going_on = self._take(some)
+            self._some = max(1, self._some // 2) if monotonic() - before > _SLOW else \
+                min(2 * self._some, _AT_ONCE)
+        if self._left:
             taken, error = Size(), ErrorHandle()
             checked(library.getter_push(getter, byref(self._columns_left()), self._left,
                                         byref(taken), byref(error)), error)
-            pushed += taken.value
+            self.pushed += taken.value
             self._at += taken.value
             self._left -= taken.value
-            if self._left:  # the library has no room for more
-                break
-        return pushed
+        return going_on and not self._left and most > some
 
     def finished(self):
         """All were pushed."""
         return self.ended and not self._left
 
     def _take(self, most):
+        """Takes at most so many from the iterable. Gives whether it has more for now."""
         if self.ended:
             return False
-        rows, self._first = self._first, []
-        rows += map(self._row, islice(self._from, most - len(rows)))
-        self.ended = len(rows) < most
-        if not rows:
-            return False
-        asked, names, *numbers = zip(*rows)
-        self.asked.update(enumerate(asked, self._number))
-        self._number += len(rows)
+        asked, self._first = self._first, []
+        for request in islice(self._from, most - len(asked)):
+            if request is ...:
+                going_on = False
+                break
+            asked.append(request)
+        else:
+            self.ended = len(asked) < most
+            going_on = not self.ended
+        if asked:
+            self._columns = self._of_urls(asked) or self._of_rows(map(self._row, asked))
+            self.asked.update(enumerate(asked, self._number))
+            self._number += len(asked)
+            self._left, self._at = len(asked), 0
+        return going_on
+
+    def _of_urls(self, asked):
+        """The columns, where all are plain URLs of the bucket, as most are; else None."""
+        begins = self._begins
+        if set(map(type, asked)) != {str}:
+            return None
+        # What lies between two texts begins as they do.
+        if not min(asked).startswith(begins) or not max(asked).startswith(begins):
+            return None
+        cut = len(begins)
+        names = [url[cut:] for url in asked]
+        text = "".join(names)
+        if not text.isascii() or "\0" in text or not all(names):
+            return None
+        return text.encode(), array("Q", accumulate(map(len, names), initial=0)), _DEFAULTS
+
+    def _of_rows(self, rows):
+        names, *numbers = zip(*rows)
         # A column that has its default everywhere is left out.
-        self._columns = (b"".join(names), array("Q", accumulate(map(len, names), initial=0)), [
-            array(letter, column) if column.count(default) < len(rows) else None
-            for letter, column, default in zip("qQQQ", numbers, (0, _ALL, 0, _ALL))])
-        self._left, self._at = len(rows), 0
-        return True
+        return b"".join(names), array("Q", accumulate(map(len, names), initial=0)), [
+            array(letter, column) if column.count(default) < len(names) else None
+            for letter, column, default in zip("qQQQ", numbers, (0, _ALL, 0, _ALL))]
 
     def _columns_left(self):
         texts, ends, numbers = self._columns
@@ -102,3 +133,6 @@ class Requests:
             None if column is None else column.buffer_info()[0] + 8 * self._at
             for column in (ends, *numbers))
         return made
+
+
+_DEFAULTS = (None,) * 4

@@ -1,5 +1,6 @@
-"""Memory of the library's as memoryviews. Each view keeps its slab; the slab goes back when the last
-view of it is gone, together with others, since a call for each is dear.
+"""Memory of the library's as memoryviews. A view keeps its slab, which goes back when the last view of
+it is gone, together with others, since a call for each is dear. Short items share a slab, and those
+that come together share what exports it: a slab's memory is used again when all its items are gone.
 
 What has to happen wholly or not at all, since a KeyboardInterrupt may come between two bytecodes, is
 a single call of C that goes through an iterator.
@@ -49,7 +50,7 @@ def give_back():
 
 def _is_gone(self):
     try:
-        _gone.append(self.slab)
+        _gone.extend(self.slabs)
     except AttributeError:  # it was never lent
         return
     if len(_gone) >= self.together or not _asking:
@@ -57,41 +58,37 @@ def _is_gone(self):
 
 
 def _kind(bits):
-    """A type of 2**bits bytes. One for each size would be dear to make; one that is larger than the
-    item is not seen to be, since its view is cut."""
-    kind = _kinds[bits] = type("Slab", (ctypes.c_ubyte * (1 << bits),), {
-        "__slots__": ("slab",), "__del__": _is_gone,
-        "together": max(1, _WAITING >> bits)})
+    """What exports memory that has items of at most 2**bits bytes. Its own size is beyond all of
+    them, since a type for each size would be dear to make: nobody sees it, for a view is cut."""
+    kind = _kinds[bits] = type("Slab", (ctypes.c_ubyte * (1 << 46),), {
+        "__slots__": ("slabs",), "__del__": _is_gone, "together": max(1, _WAITING >> bits)})
     return kind
 
 
-_SMALL = _kind(16)
+SMALL = 0x10000
+small_at = _kind(16).from_address  # what exports items of at most SMALL bytes, by their address
 
 
-def _kind_of(size):
-    return _SMALL if size <= 0x10000 else \
-        _kinds.get((size - 1).bit_length()) or _kind((size - 1).bit_length())
+def large_at(address, size):
+    """What exports a larger one."""
+    bits = (size - 1).bit_length()
+    return (_kinds.get(bits) or _kind(bits)).from_address(address)
 
 
-def export(exporters, addresses, sizes, slabs):
-    """Adds what keeps the slabs to `exporters`, in order. Whatever interrupts this: exported() says
-    whether it keeps all of them, or none. A slab of 0 is nobody's."""
-    if max(sizes) <= 0x10000:
-        exporters.extend(map(_SMALL.from_address, addresses))
-    else:
-        exporters.extend([_kind_of(size).from_address(address)
-                          for address, size in zip(addresses, sizes)])
-    _all(map(setattr, exporters, repeat("slab"), slabs))
+def lend(exporters, slabs):
+    """Each exporter keeps a list of slabs from now on. Whatever interrupts this: lent() says whether
+    they keep all of them, or none. A slab of 0 is nobody's."""
+    _all(map(setattr, exporters, repeat("slabs"), slabs))
 
 
 def hand_back(slabs):
-    """Gives back slabs that no exporter has."""
+    """Gives back slabs that no exporter keeps."""
     _gone.extend(slabs)
     give_back()
 
 
-def exported(exporters):
-    return bool(exporters) and hasattr(exporters[-1], "slab")
+def lent(exporters):
+    return bool(exporters) and hasattr(exporters[-1], "slabs")
 
 
 def _in_child():
