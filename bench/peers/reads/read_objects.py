@@ -87,7 +87,7 @@ class Obstore(Client):
         self.obstore = obstore
         self.store = obstore.store.GCSStore(
             BUCKET, config={"skip_signature": True, "google_base_url": self.given.endpoint},
-            client_options={"allow_http": True, "allow_invalid_certificates": True})
+            client_options={"allow_http": True})
 
     def ones(self, count):
         for _ in range(count):
