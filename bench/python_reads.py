@@ -1,8 +1,7 @@
 """Part of the benchmark `languages`: the same reads from Python, by our package and, with --peers,
 by the clients that Python programs use. CPU time of the process; the server looks the same to all.
 
-C++ beside it is bench_languages and bench_download, which read the same objects with as many in
-flight. Clients that fail at a case, for one because they refuse the server's certificate, are named
+C++ beside it is bench_languages, which reads the same objects with as many in flight. Clients that fail at a case, for one because they refuse the server's certificate, are named
 and left out.
 """
 
@@ -21,7 +20,7 @@ SCHEMES = {"http": "plain", "https": "TLS 1.3"}
 CASES = [
     ("get16k", "get_many 16 KiB", "http", 40000, 64, ("languages", "many16k-cpp"), "get16k"),
     ("get16k", "get_many 16 KiB", "https", 20000, 64, ("languages", "many16k-cpp"), "get16k"),
-    ("get100k", "get_many 100 KiB", "http", 10000, 64, ("download", "get100k"), "get100k"),
+    ("get100k", "get_many 100 KiB", "http", 10000, 64, ("languages", "many100k-cpp"), "get100k"),
     ("threads16k", "get_many 16 KiB, 8 threads", "http", 20000, 64, ("languages", "many16k-cpp"),
      None),
     ("one16k", "get 16 KiB, one by one", "http", 4000, 1, None, None),

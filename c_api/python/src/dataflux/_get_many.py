@@ -8,7 +8,7 @@ from array import array
 from struct import Struct
 
 from . import _abi, _progress, _slabs, _wait
-from ._calls import ERROR, INTERRUPTED, RECORD, RECORD_SIZE, SLAB, STATUS, checked, failure
+from ._calls import INTERRUPTED, RECORD, RECORD_SIZE, SLAB, STATUS, checked, failure
 from ._errors import PreconditionError
 from ._handles import ErrorHandle, handle
 from ._library import Size, byref, library, struct
@@ -144,8 +144,8 @@ class GetMany:
         self._feeding = _thread.allocate_lock()
         self._counting = _thread.allocate_lock()
         self._pushed = self._done = self._omitted = 0
-        self._failures = []  # what it ended with, until one was told
-        self._spare = []
+        self._failed = {}  # "why": what it ended with, until one was told
+        self._rooms = {}  # by thread
         if isinstance(requests, Listing):
             self._listing = requests
             bucket, total = requests.bucket.encode() if len(requests) else None, len(requests)
@@ -222,10 +222,7 @@ class GetMany:
 
     def why(self) -> Error | StopIteration:
         """What the end of the batches raises."""
-        try:
-            return self._failures.pop()
-        except IndexError:
-            return StopIteration()
+        return self._failed.pop("why", None) or StopIteration()
 
     def _next(self, wait_ns):
         """A batch, which may be empty."""
@@ -233,44 +230,40 @@ class GetMany:
             raise PreconditionError("get_many: it belongs to the process that began it, and this is "
                                     "a forked child of it")
         records = exporters = None
-        going_on = False
+        going_on = True  # after an interrupt: nothing is lost by it
         try:
             if self._teller is not None:
                 self._teller.at(self._done)
             _slabs.give_back()
-            records = self._room()
+            thread = _thread.get_ident()
+            records = self._rooms.pop(thread, None) or _Records(self._queue, self._batch)
             records.number.value = 0
             exporters = []
             status, more = 0, True
             while more and not records.number.value and not status:
-                # Items that are there do not wait for requests.
-                more = self._push()
-                limit_ns = 0 if more else _AGAIN if wait_ns and self._feed is not None else wait_ns
-                going_on = True
+                more, limit_ns = False, wait_ns
+                if self._feed is not None:
+                    going_on = False
+                    more = self._push()
+                    going_on = True
+                    # Items that are there do not wait for requests.
+                    limit_ns = 0 if more else wait_ns and _AGAIN
                 status = library.queue_next(*records.before, limit_ns, records.count)
                 going_on = False
             if status and status != INTERRUPTED and not self._ended:
                 raise AssertionError(f"dataflux_queue_next: {status}")
             items = self._items(records.taken(), exporters) if records.number.value else []
             records.number.value = 0
-            self._spare.append(records)
+            self._rooms[thread] = records
             return items
-        except BaseException:
-            # Nothing was taken by a wait that was interrupted. Else it cannot go on without a gap.
+        except BaseException as why:
             if records is not None and records.number.value:
                 if not _slabs.lent(exporters):
                     _slabs.hand_back([record[SLAB] for record in iter_unpack(records.taken())])
                 going_on = False
-            if not going_on:
+            if not going_on or not isinstance(why, KeyboardInterrupt):
                 self.close()
             raise
-
-    def _room(self):
-        try:
-            records = self._spare.pop()
-        except IndexError:
-            records = None
-        return records or _Records(self._queue, self._batch)
 
     def _push(self):
         """Pushes some requests, where few are ahead of the items. Gives whether more are to follow at
@@ -328,7 +321,7 @@ class GetMany:
         if last is not None:
             if last[STATUS] and not self._ended:
                 # It is told after the items that came before it.
-                self._failures.append(failure(self._queue, last))
+                self._failed["why"] = failure(self._queue, last)
             self.close()
         return items
 
