@@ -232,7 +232,8 @@ class GetMany:
         except BaseException as why:
             if records is not None and records.number.value:
                 if not _slabs.exported(exporters):
-                    _slabs.hand_back([record[SLAB] for record in iter_unpack(records.taken())])
+                    _slabs.hand_back(exporters, [record[SLAB] for record
+                                                 in iter_unpack(records.taken())])
                 going_on = False
             if not going_on or not isinstance(why, KeyboardInterrupt):
                 self.close()
