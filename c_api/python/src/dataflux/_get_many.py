@@ -259,7 +259,8 @@ class GetMany:
         except BaseException as why:
             if records is not None and records.number.value:
                 if not _slabs.lent(exporters):
-                    _slabs.hand_back([record[SLAB] for record in iter_unpack(records.taken())])
+                    _slabs.hand_back(exporters, [record[SLAB] for record
+                                                 in iter_unpack(records.taken())])
                 going_on = False
             if not going_on or not isinstance(why, KeyboardInterrupt):
                 self.close()
@@ -303,9 +304,9 @@ class GetMany:
                     passed += 1
                 continue
             if slab != slab_before or address < begins:
-                exporter = small_at(address) if size <= SMALL else large_at(address, size)
-                exporters.append(exporter)
-                memory = memoryview(exporter).cast("B")
+                # One call of C: none may be left over, since its end wants what it is lent.
+                exporters.extend(map(small_at if size <= SMALL else large_at, (address,)))
+                memory = memoryview(exporters[-1]).cast("B")
                 slabs = []
                 kept.append(slabs)
                 begins, slab_before = address, slab

@@ -3,7 +3,10 @@ it is gone, together with others, since a call for each is dear. Short items sha
 that come together share what exports it: a slab's memory is used again when all its items are gone.
 
 What has to happen wholly or not at all, since a KeyboardInterrupt may come between two bytecodes, is
-a single call of C that goes through an iterator.
+a single call of C that goes through an iterator. A destructor in Python would swallow an interrupt,
+and a loop that lets go of items would be in one most of the time: that of a slab is made of parts
+in C, and only notes the slabs' numbers. Streams give back what was noted before they ask for more;
+when none is open, each goes back by itself.
 """
 
 from __future__ import annotations
@@ -12,24 +15,57 @@ import ctypes
 import os
 from array import array
 from collections import deque
+from functools import partial
 from itertools import repeat
+from operator import methodcaller
+from weakref import ref
 
 from ._library import library
 
-_WAITING = 4 << 20  # bytes that may wait until they go back
-_gone = []  # slabs of views that are gone
+_gone = []  # numbers of slabs whose views are gone
 _asking = []  # ids of streams that will give back before they ask for more
-_kinds = {}
 _all = deque(maxlen=0).extend  # goes through an iterator
+_batches = []  # weak references to those that are not gone, and to some that are
+_most = 64  # of those, before the latter are dropped
+# Calls self.slab(), which notes them, as a method that is written in C.
+_call_slab = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object)(
+    ("PyInstanceMethod_New", ctypes.pythonapi))(methodcaller("slab"))
 
 begin_asking = _asking.append
 
 
+def _goes_back(slabs):
+    _gone.extend(slabs)
+    give_back()
+
+
 def end_asking(stream):
-    """That stream gives nothing back any more: whatever waits does so now, and later at once."""
+    """That stream gives nothing back any more: whatever waits goes back now."""
     if stream in _asking:
         _asking.remove(stream)
+    if not _asking:
+        _arm()
     give_back()
+
+
+def _arm():
+    """Nobody will ask: from now on slabs of all batches go back by themselves."""
+    for reference in _batches[:]:
+        batch = reference()
+        if batch is not None:
+            batch.__setstate__((_goes_back, (), {}, {}))
+
+
+def _new_batch():
+    """What slabs of a batch call with their number: one for all, so that it can be changed."""
+    global _most
+    batch = partial(_gone.extend if _asking else _goes_back)
+    batch.kept = None  # one with attributes stays a part of those that are made of it
+    if len(_batches) >= _most:
+        _batches[:] = [each for each in _batches if each() is not None]
+        _most = 64 + 2 * len(_batches)
+    _batches.append(ref(batch))
+    return batch
 
 
 def give_back():
@@ -48,51 +84,42 @@ def give_back():
             _gone.extend(taken)
 
 
-def _is_gone(self):
-    try:
-        _gone.extend(self.slabs)
-    except AttributeError:  # it was never lent
-        return
-    if len(_gone) >= self.together or not _asking:
-        give_back()
+def _large_is_gone(self):
+    self.slab()
+    give_back()
 
 
-def _kind(bits):
-    """What exports memory that has items of at most 2**bits bytes. Its own size is beyond all of
-    them, since a type for each size would be dear to make: nobody sees it, for a view is cut."""
-    kind = _kinds[bits] = type("Slab", (ctypes.c_ubyte * (1 << 46),), {
-        "__slots__": ("slabs",), "__del__": _is_gone, "together": max(1, _WAITING >> bits)})
-    return kind
+def _exporter(ends):
+    # Its own size is beyond all items, since a type for each size would be dear to make: nobody sees
+    # it, for a view is cut.
+    return type("Slab", (ctypes.c_ubyte * (1 << 46),), {"__slots__": ("slab",), "__del__": ends})
 
 
-SMALL = 0x10000
-small_at = _kind(16).from_address  # what exports items of at most SMALL bytes, by their address
-
-
-def large_at(address, size):
-    """What exports a larger one."""
-    bits = (size - 1).bit_length()
-    return (_kinds.get(bits) or _kind(bits)).from_address(address)
+SMALL = (1 << 20) - 1  # bytes up to which an item is small; one that is larger goes back at once
+small_at = _exporter(_call_slab).from_address  # what exports memory, by its address
+large_at = _exporter(_large_is_gone).from_address
 
 
 def lend(exporters, slabs):
     """Each exporter keeps a list of slabs from now on. Whatever interrupts this: lent() says whether
     they keep all of them, or none. A slab of 0 is nobody's."""
-    _all(map(setattr, exporters, repeat("slabs"), slabs))
+    _all(map(setattr, exporters, repeat("slab"), map(partial, repeat(_new_batch()), slabs)))
 
 
-def hand_back(slabs):
-    """Gives back slabs that no exporter keeps."""
+def lent(exporters):
+    return bool(exporters) and hasattr(exporters[-1], "slab")
+
+
+def hand_back(exporters, slabs):
+    """Gives back slabs that the exporters were to keep, and do not."""
+    _all(map(setattr, exporters, repeat("slab"), repeat(int)))  # something to call
     _gone.extend(slabs)
     give_back()
 
 
-def lent(exporters):
-    return bool(exporters) and hasattr(exporters[-1], "slabs")
-
-
 def _in_child():
     _asking.clear()  # they are the parent's
+    _arm()
 
 
 os.register_at_fork(after_in_child=_in_child)
