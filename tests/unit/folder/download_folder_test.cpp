@@ -306,7 +306,8 @@ TEST_CASE("download_folder: one that fails does not keep the others", "[folder]"
   w.clean();
 }
 
-TEST_CASE("download_folder: a name that is no file ends a call that stops at failures", "[folder]") {
+TEST_CASE("download_folder: a name that is no file ends a call that stops at failures",
+          "[folder]") {
   folder_fixture w;
   w.put({{"../x", "evil"}, {"a", "1"}, {"b", "2"}});
   auto r = w.request();
