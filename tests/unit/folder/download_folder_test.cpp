@@ -314,7 +314,7 @@ TEST_CASE("download_folder: a name that is no file ends a call that stops at fai
   r.on_error = copy_on_error::stop;
   const auto done = w.down(r);
   REQUIRE_FALSE(done);
-  CHECK(done.error().code() == errc::invalid_argument);
+  CHECK(done.error().code() == errc::failed_precondition);
   w.clean();
 }
 
