@@ -36,6 +36,12 @@ def _into_new_bytes(options, offset, size):
     return _into(options, offset, lent.address, size, lambda operation, record: memory, lent)
 
 
+def _nothing(options, value):
+    """For no bytes at all: `value`, where the object is there."""
+    return Call(lambda client, queue, tag, out, err: library.stat(
+        client, byref(options), queue, tag, out, err), lambda operation, record: value)
+
+
 def _copied(operation, record):
     return ctypes.string_at(record[DATA], record[SIZE]) if record[SIZE] else b""
 
@@ -70,7 +76,8 @@ class ReadVerbs:
             url: "gs://bucket/name", (bucket, name), or a listing's row, whose size is known: then
                 the bytes come straight to their place.
             offset: of the first byte.
-            length: bytes; fewer come where the object ends before. None = to the end.
+            length: bytes; fewer come where the object ends before. None = to the end. 0 only asks
+                whether it is there.
             generation: of the object; 0 = that of the row, or the live one.
             timeout: seconds for the whole call, with all its retries; None = no limit.
 
@@ -80,8 +87,10 @@ class ReadVerbs:
         offset = count_of(offset, "offset")
         wanted = _END if length is None else count_of(length, "length")
         options = object_options(object_place(url), generation, timeout)
+        if wanted == 0:
+            return self._run(_nothing(options, b""))
         size = getattr(url, "size", None) if options.generation else None
-        if size is not None and generation == 0 and offset < size and wanted:
+        if size is not None and generation == 0 and offset < size:
             return self._run(_into_new_bytes(options, offset, min(wanted, size - offset)))
         return self._run(Call(
             lambda client, queue, tag, out, err: library.get(
@@ -109,6 +118,9 @@ class ReadVerbs:
         options = object_options(object_place(url), generation, timeout)
         lent = Lent(buffer, "buffer", writable=True)
         size = lent.size
+        if size == 0:
+            lent.release()
+            return self._run(_nothing(options, 0))
         return self._run(_into(options, offset, lent.address, size,
                                lambda operation, record: size, lent))
 
