@@ -13,7 +13,7 @@ from ._errors import PreconditionError
 from ._handles import ErrorHandle, handle
 from ._library import Size, addressof, byref, library, struct
 from ._listing import Listing
-from ._place import count_of, nanoseconds, object_place
+from ._place import count_of, flag_of, nanoseconds, object_place, one_of
 from ._slabs import give_back, view
 
 TYPE_CHECKING = False
@@ -68,11 +68,11 @@ class Item:
 
 
 class Columns:
-    """Requests as the library takes them, of one bucket. They are taken from the iterable when there
+    """Requests as the library takes them, of one bucket. They are taken from the iterator when there
     is room for them."""
 
     def __init__(self, requests):
-        self._from = iter(requests)
+        self._from = requests
         self.bucket = None
         self._first = []
         self._numbers = None
@@ -160,12 +160,11 @@ class GetMany:
                  on_error: str, compose: bool, batch: int, timeout: float | None,
                  progress: Progress) -> None:
         self._getter = None
-        if order not in _ORDER:
-            raise ValueError(f"order: {order!r} is neither 'asked' nor 'ready'")
-        if on_error not in _ON_ERROR:
-            raise ValueError(f"on_error: {on_error!r} is none of 'raise', 'return', 'omit'")
-        self._batch = count_of(batch, "batch", 1)
-        options = struct("get_many_options", order=_ORDER[order], compose=bool(compose),
+        one_of(order, "order", _ORDER)
+        one_of(on_error, "on_error", _ON_ERROR)
+        # More have no use: a batch is what is there.
+        self._batch = min(count_of(batch, "batch", 1), _AHEAD)
+        options = struct("get_many_options", order=_ORDER[order], compose=flag_of(compose, "compose"),
                          on_error=_abi.ON_ERROR_STOP if on_error == "raise" else
                          _abi.ON_ERROR_ITEM, timeout_ns=nanoseconds(timeout))
         self._on_error = on_error
@@ -182,12 +181,13 @@ class GetMany:
             listing, rows = requests._handle, requests._rows
         else:
             try:
-                self._columns = Columns(requests)
-            except TypeError as why:
-                if hasattr(requests, "__iter__") and not isinstance(requests, (str, bytes)):
-                    raise
+                each = None if isinstance(requests, (str, bytes)) else iter(requests)
+            except TypeError:
+                each = None
+            if each is None:
                 raise TypeError("requests: a Listing or an iterable of places is needed, and not a "
-                                f"{type(requests).__name__}") from why
+                                f"{type(requests).__name__}")
+            self._columns = Columns(each)
             bucket = self._columns.bucket
             options.feed = 1
             if hasattr(requests, "__len__"):
