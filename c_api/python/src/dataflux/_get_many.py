@@ -14,7 +14,7 @@ from ._errors import PreconditionError
 from ._handles import ErrorHandle, handle
 from ._library import Size, byref, library, struct
 from ._listing import Listing
-from ._place import count_of, nanoseconds
+from ._place import count_of, flag_of, nanoseconds, one_of
 from ._requests import AHEAD, Requests
 
 TYPE_CHECKING = False
@@ -129,13 +129,12 @@ class GetMany:
     def __init__(self, client: Client, requests: Listing | Iterable[Request], *, order: str,
                  on_error: str, compose: bool, batch: int, timeout: float | None,
                  progress: Progress) -> None:
-        if order not in _ORDER:
-            raise ValueError(f"order: {order!r} is neither 'asked' nor 'ready'")
-        if on_error not in _ON_ERROR:
-            raise ValueError(f"on_error: {on_error!r} is none of 'raise', 'return', 'omit'")
-        self._batch = count_of(batch, "batch", 1)
+        one_of(order, "order", _ORDER)
+        one_of(on_error, "on_error", _ON_ERROR)
+        # More have no use: a batch is what is there.
+        self._batch = min(count_of(batch, "batch", 1), AHEAD)
         options = struct("get_many_options", order=_ORDER[order], on_error=_ON_ERROR[on_error],
-                         compose=bool(compose), timeout_ns=nanoseconds(timeout))
+                         compose=flag_of(compose, "compose"), timeout_ns=nanoseconds(timeout))
         self._on_error = on_error
         self._process = _wait._process
         self._client = client
