@@ -221,7 +221,7 @@ def test_read_into_no_room_asks_whether_it_is_there(client, bucket, url):
 
 @pytest.mark.parametrize("bad, error", [
     (b"123", TypeError), (memoryview(b"123"), TypeError), ("123", TypeError), (7, TypeError),
-    (None, TypeError), ([1, 2], TypeError), (memoryview(bytearray(9))[::2], TypeError)], ids=repr)
+    (None, TypeError), ([1, 2], TypeError), (memoryview(bytearray(9))[::2], TypeError)])
 def test_read_into_names_memory_that_will_not_do(client, emulator, url, bad, error):
     before = emulator.answered()
     with pytest.raises(error, match="^buffer: "):
