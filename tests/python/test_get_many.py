@@ -315,7 +315,7 @@ def test_a_bad_request_among_good_ones_ends_it(client, bucket, numbered, bad):
 
 
 @pytest.mark.parametrize("options, error", [
-    ({"order": "any"}, ValueError), ({"order": None}, ValueError), ({"on_error": "ignore"}, ValueError),
+    ({"order": "any"}, ValueError), ({"order": None}, TypeError), ({"on_error": "ignore"}, ValueError),
     ({"batch": 0}, ValueError), ({"batch": 1.5}, TypeError), ({"timeout": "1"}, TypeError),
     ({"timeout": -1}, ValueError), ({"progress": 7}, TypeError)], ids=repr)
 def test_bad_options_are_named(client, options, error):

@@ -359,10 +359,14 @@ class GetMany:
 
 
 def _requests_of(requests):
-    if isinstance(requests, (str, bytes)) or not hasattr(requests, "__iter__"):
+    try:
+        each = None if isinstance(requests, (str, bytes)) else iter(requests)
+    except TypeError:
+        each = None
+    if each is None:
         raise TypeError("requests: a Listing or an iterable of places is needed, and not a "
                         f"{type(requests).__name__}")
-    return Requests(requests)
+    return Requests(each)
 
 
 class GetManyVerbs:
