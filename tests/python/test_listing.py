@@ -578,7 +578,11 @@ with dataflux.Client(endpoint=sys.argv[1], emulator=True) as client:
         act, waits = lambda: client.list("gs://many-names"), lambda: client._under_way
     else:
         stream = client.list_batches("gs://many-names")
-        act, waits = lambda: next(stream), stream._lock.locked
+        act = lambda: next(stream)
+        def waits():
+            if not stream._lock.acquire(False):
+                return True
+            stream._lock.release()
     try:
         threading.Thread(target=tell_when_it_waits, args=(waits,), daemon=True).start()
         act()

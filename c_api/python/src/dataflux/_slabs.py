@@ -2,7 +2,8 @@
 view of it is gone, together with others, since a call for each is dear.
 
 What has to happen wholly or not at all, since a KeyboardInterrupt may come between two bytecodes, is
-a single call of C that goes through an iterator.
+a single call of C that goes through an iterator. A destructor swallows what is raised in it, Ctrl-C
+too; so while a stream gives slabs back, the destructor of an item's memory is no function of Python.
 """
 
 from __future__ import annotations
@@ -15,20 +16,29 @@ from itertools import repeat
 
 from ._library import library
 
-_WAITING = 4 << 20  # bytes that may wait until they go back
-_gone = []  # slabs of views that are gone
+_gone = []  # what had the slabs of views that are gone
 _asking = []  # ids of streams that will give back before they ask for more
 _kinds = {}
 _all = deque(maxlen=0).extend  # goes through an iterator
+# _gone.append as a method: it keeps what is being destroyed, whose destructor does not run again.
+_later = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object)(
+    ("PyInstanceMethod_New", ctypes.pythonapi))(_gone.append)
 
-begin_asking = _asking.append
+
+def begin_asking(stream):
+    """That stream will give slabs back from time to time."""
+    _asking.append(stream)
+    _SMALL.__del__ = _later
 
 
 def end_asking(stream):
     """That stream gives nothing back any more: whatever waits does so now, and later at once."""
+    _SMALL.__del__ = _at_once  # first: wherever an interrupt comes, nothing waits for ever
     if stream in _asking:
         _asking.remove(stream)
     give_back()
+    if _asking:
+        _SMALL.__del__ = _later
 
 
 def give_back():
@@ -40,19 +50,16 @@ def give_back():
         except IndexError:
             pass  # another thread took the others
         if taken:
-            numbers = array("Q", taken)
+            numbers = array("Q", map(getattr, taken, repeat("slab"), repeat(0)))  # 0: never lent
             done.extend(map(library.slabs_release, (numbers.buffer_info()[0],), (len(numbers),)))
     finally:
         if not done:
             _gone.extend(taken)
 
 
-def _is_gone(self):
-    try:
-        _gone.append(self.slab)
-    except AttributeError:  # it was never lent
-        return
-    if len(_gone) >= self.together or not _asking:
+def _at_once(self):
+    if give_back is not None:  # else the interpreter ends
+        _gone.append(self)
         give_back()
 
 
@@ -60,8 +67,7 @@ def _kind(bits):
     """A type of 2**bits bytes. One for each size would be dear to make; one that is larger than the
     item is not seen to be, since its view is cut."""
     kind = _kinds[bits] = type("Slab", (ctypes.c_ubyte * (1 << bits),), {
-        "__slots__": ("slab",), "__del__": _is_gone,
-        "together": max(1, _WAITING >> bits)})
+        "__slots__": ("slab",), "__del__": _at_once})
     return kind
 
 
@@ -86,8 +92,8 @@ def export(exporters, addresses, sizes, slabs):
 
 def hand_back(slabs):
     """Gives back slabs that no exporter has."""
-    _gone.extend(slabs)
-    give_back()
+    numbers = array("Q", slabs)
+    library.slabs_release(numbers.buffer_info()[0], len(numbers))
 
 
 def exported(exporters):
@@ -96,6 +102,7 @@ def exported(exporters):
 
 def _in_child():
     _asking.clear()  # they are the parent's
+    _SMALL.__del__ = _at_once
 
 
 os.register_at_fork(after_in_child=_in_child)
