@@ -21,6 +21,7 @@ TABLE = {
     ("cp", None): (["rclone", *FROM_PYPI], ["dataflux_command", "dataflux-emulator"]),
     ("trace", None): (FROM_PYPI, ["dataflux-emulator"]),
     ("list_socket", None): (FROM_PYPI, []),
+    ("languages", "peers"): (FROM_PYPI, []),
     ("save", "peers"): (FROM_PYPI, ["dataflux-emulator"]),
     ("epoch_sim", "socket"): ([], ["dataflux-emulator"]),
 }

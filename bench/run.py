@@ -25,6 +25,7 @@ import list_socket
 import load_sim
 import load_trace
 import needs
+import python_reads
 import report
 import save
 import scale
@@ -313,6 +314,10 @@ def main():
                         for row in run_case(each, programs, server, options)]
             if name == "languages":
                 rows += list_socket.languages(options, folder)
+                more_rows, more = python_reads.measure_all(options, folder, server, measure,
+                                                           show_progress)
+                rows += more_rows
+                versions = {**versions, **more}
             if name == "load":
                 rows += load_sim.measure(options, folder, show_progress)
             result = {"bench": name, "versions": versions, "rows": rows}

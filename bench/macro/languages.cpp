@@ -1,6 +1,6 @@
 // The same work by our C++ and by our C ABI, each with requests that are pushed and records or
-// items in batches: what a binding pays for the boundary. Cases: many16k-cpp, many16k-c (get_many),
-// one16k-cpp, one16k-c (single reads that are submitted, `concurrency` in flight), list-cpp, list-c
+// items in batches: what a binding pays for the boundary. Cases: many16k-cpp, many16k-c, many100k-cpp,
+// many100k-c (get_many), one16k-cpp, one16k-c (single reads that are submitted, `concurrency` in flight), list-cpp, list-c
 // (the whole bucket of `count` names as Arrow batches, `concurrency` calls in flight).
 
 #include <dataflux.h>
@@ -30,6 +30,12 @@ using bench::fail;
 
 constexpr std::size_t batch = 64;
 constexpr std::size_t pushed_at_once = 1024;
+
+/// What get_many reads.
+bool is_medium(const bench::options& given) { return given.name.starts_with("many100k"); }
+std::string_view object_of(const bench::options& given) {
+  return is_medium(given) ? bench::medium_object : bench::small_object;
+}
 
 /// Goes through all batches as an Arrow library that imports them does. Returns the rows.
 std::uint64_t import_all(ArrowArrayStream& stream) {
@@ -64,7 +70,8 @@ class worker {
 class by_cpp final : public worker {
  public:
   explicit by_cpp(const bench::options& given)
-      : client_(bench::make_client(given)),
+      : object_(object_of(given)),
+        client_(bench::make_client(given)),
         context_(*client_, {.concurrency = {.max = static_cast<int>(given.concurrency)}}) {}
 
   void many(std::uint64_t count) override {
@@ -75,7 +82,7 @@ class by_cpp final : public worker {
     for (std::uint64_t done = 0; done < count;) {
       if (pushed < count && pushed - done < pushed_at_once / 2) {
         requests.assign(std::min<std::uint64_t>(pushed_at_once, count - pushed),
-                        {.object = std::string(bench::small_object)});
+                        {.object = object_});
         pushed += feed.push(requests);
         if (pushed == count) feed.finish();
       }
@@ -126,6 +133,7 @@ class by_cpp final : public worker {
   }
 
  private:
+  const std::string object_;
   std::shared_ptr<dataflux::gcs::client> client_;
   dataflux::transfer_context context_;
 };
@@ -136,7 +144,7 @@ void check(dataflux_status status, dataflux_error* why) {
 
 class by_c final : public worker {
  public:
-  explicit by_c(const bench::options& given) : bucket_(bench::bucket) {
+  explicit by_c(const bench::options& given) : bucket_(bench::bucket), object_(object_of(given)) {
     dataflux_client_options o;
     dataflux_client_options_init(&o);
     o.endpoint = given.endpoint.c_str();
@@ -154,11 +162,10 @@ class by_c final : public worker {
   }
 
   void many(std::uint64_t count) override {
-    const std::string_view name = bench::small_object;
     std::string names;
     std::vector<std::uint64_t> offsets{0};
     for (std::size_t i = 0; i < pushed_at_once; ++i) {
-      names += name;
+      names += object_;
       offsets.push_back(names.size());
     }
     dataflux_get_many_options o;
@@ -255,6 +262,7 @@ class by_c final : public worker {
   }
 
   const std::string bucket_;
+  const std::string object_;
   dataflux_client* client_{nullptr};
   dataflux_queue* queue_{nullptr};
 };
@@ -275,7 +283,7 @@ int main(int argc, char** argv) {
   const auto run = [&](std::uint64_t count) {
     if (what == "list") {
       if (by->list(given.concurrency) != given.count) fail("names are missing");
-    } else if (what == "many16k") {
+    } else if (what == "many16k" || what == "many100k") {
       by->many(count);
     } else if (what == "one16k") {
       by->ones(count, given.concurrency);
@@ -286,6 +294,6 @@ int main(int argc, char** argv) {
   run(std::max<std::uint64_t>(given.warmup, given.count / 8));
   const bench::stopwatch watch;
   run(given.count);
-  watch.print(
-      {.requests = given.count, .bytes = what == "list" ? 0 : given.count * bench::small_size});
+  const std::uint64_t size = is_medium(given) ? bench::medium_size : bench::small_size;
+  watch.print({.requests = given.count, .bytes = what == "list" ? 0 : given.count * size});
 }

@@ -260,7 +260,10 @@ class server {
   }
 
   void choose_get(connection* c, std::string_view head) {
-    const auto target = head.substr(0, head.find(' '));
+    auto target = head.substr(0, head.find(' '));
+    // The JSON API has another path for content, which some clients take.
+    constexpr std::string_view download = "/download";
+    if (target.starts_with(download)) target.remove_prefix(download.size());
     constexpr std::string_view json = "/storage/v1/b/bench/o";
     constexpr std::string_view xml = "/bench";
     const bool is_json = target.starts_with(json);

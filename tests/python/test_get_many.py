@@ -482,8 +482,8 @@ def test_ctrl_c_ends_a_wait_and_the_stream_goes_on(emulator, bucket, numbered):
     child = program(emulator, bucket, """
 items = client.get_many(urls).items
 seen = list(itertools.islice(items(), 3))
-print("waits", flush=True)
 try:
+    print("waits", flush=True)
     next(items())
 except KeyboardInterrupt:
     print("interrupted", flush=True)

@@ -226,16 +226,18 @@ class GetMany:
             raise PreconditionError("get_many: it belongs to the process that began it, and this is "
                                     "a forked child of it")
         records = exporters = None
-        going_on = False
+        going_on = True  # after an interrupt: nothing is lost by it
         try:
             if self._teller is not None:
                 self._teller.at(self._done)
             _slabs.give_back()
-            self._push()
+            if self._feed is not None:
+                going_on = False
+                self._push()
+                going_on = True
             records = self._room()
             records.number.value = 0
             exporters = []
-            going_on = True
             status = library.queue_next(*records.before, wait_ns, records.count)
             going_on = False
             if status:
@@ -250,13 +252,13 @@ class GetMany:
             records.number.value = 0
             self._spare.append(records)
             return items
-        except BaseException:
-            # Nothing was taken by a wait that was interrupted. Else it cannot go on without a gap.
+        except BaseException as why:
             if records is not None and records.number.value:
                 if not _slabs.exported(exporters):
-                    _slabs.hand_back([record[SLAB] for record in iter_unpack(records.taken())])
+                    _slabs.hand_back(exporters, [record[SLAB] for record
+                                                 in iter_unpack(records.taken())])
                 going_on = False
-            if not going_on:
+            if not going_on or not isinstance(why, KeyboardInterrupt):
                 self.close()
             raise
 

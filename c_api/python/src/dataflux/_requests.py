@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from array import array
-from itertools import accumulate, islice
+from itertools import accumulate, islice, repeat
+from operator import sub
 
 from ._calls import checked
 from ._handles import ErrorHandle
@@ -33,15 +34,13 @@ class Requests:
         self._columns = None
         self._at = self._left = 0  # of the columns: where those begin that were not pushed yet
         # Whose bucket it is has to be known at the beginning.
-        self._first = [self._row(each) for each in islice(self._from, 1)]
+        self._first = list(islice(self._from, 1))
+        for request in self._first:
+            self._row(request)
         self.ended = not self._first
 
     def _row(self, request):
-        """(request, name, generation, size, offset, length)"""
-        if type(request) is str and self._begins and request.startswith(self._begins):
-            name = request[len(self._begins):]
-            if name and name.isascii() and "\0" not in name:
-                return request, name.encode(), 0, _ALL, 0, _ALL
+        """(name, generation, size, offset, length)"""
         place, offset, length = request, 0, _ALL
         if isinstance(request, tuple) and len(request) == 3:
             place, offset, length = request
@@ -55,7 +54,7 @@ class Requests:
             self.bucket = bucket
             self._begins = url_of(bucket.decode(), "")
         size = place.size if generation else _ALL  # a row or an Object has both
-        return request, name, generation, size, offset, length
+        return name, generation, size, offset, length
 
     def push(self, getter, most):
         """Pushes at most so many; gives how many. What the iterable raises comes out of it."""
@@ -80,20 +79,38 @@ class Requests:
     def _take(self, most):
         if self.ended:
             return False
-        rows, self._first = self._first, []
-        rows += map(self._row, islice(self._from, most - len(rows)))
-        self.ended = len(rows) < most
-        if not rows:
+        given, self._first = self._first, []
+        given += islice(self._from, most - len(given))
+        self.ended = len(given) < most
+        if not given:
             return False
-        asked, names, *numbers = zip(*rows)
-        self.asked.update(enumerate(asked, self._number))
-        self._number += len(rows)
-        # A column that has its default everywhere is left out.
-        self._columns = (b"".join(names), array("Q", accumulate(map(len, names), initial=0)), [
-            array(letter, column) if column.count(default) < len(rows) else None
-            for letter, column, default in zip("qQQQ", numbers, (0, _ALL, 0, _ALL))])
-        self._left, self._at = len(rows), 0
+        self._columns = self._columns_of_urls(given) or self._columns_of_rows(given)
+        self.asked.update(enumerate(given, self._number))
+        self._number += len(given)
+        self._left, self._at = len(given), 0
         return True
+
+    def _columns_of_urls(self, given):
+        """Where all are plain URLs, which is cheap to see of all together; else None."""
+        begins = self._begins
+        try:
+            text = "\0".join(given)
+        except TypeError:
+            return None
+        sizes = array("Q", map(len, given))
+        if not (text.isascii() and text.startswith(begins) and min(sizes) > len(begins)
+                and text.count("\0") == text.count("\0" + begins) == len(given) - 1):
+            return None
+        names = text.replace("\0" + begins, "")[len(begins):]
+        ends = array("Q", accumulate(map(sub, sizes, repeat(len(begins))), initial=0))
+        return names.encode(), ends, (None, None, None, None)
+
+    def _columns_of_rows(self, given):
+        names, *numbers = zip(*map(self._row, given))
+        # A column that has its default everywhere is left out.
+        return b"".join(names), array("Q", accumulate(map(len, names), initial=0)), [
+            array(letter, column) if column.count(default) < len(given) else None
+            for letter, column, default in zip("qQQQ", numbers, (0, _ALL, 0, _ALL))]
 
     def _columns_left(self):
         texts, ends, numbers = self._columns

@@ -2,8 +2,10 @@
 view of it is gone, together with others, since a call for each is dear.
 
 What has to happen wholly or not at all, since a KeyboardInterrupt may come between two bytecodes, is
-a single call of C that goes through an iterator. A destructor swallows what is raised in it, Ctrl-C
-too; so while a stream gives slabs back, the destructor of an item's memory is no function of Python.
+a single call of C that goes through an iterator. A destructor in Python would swallow an interrupt,
+and a loop that lets go of items would be in one most of the time: that of a slab is made of parts
+in C, and only notes the slab's number. Streams give back what was noted before they ask for more;
+when none is open, each goes back by itself.
 """
 
 from __future__ import annotations
@@ -12,33 +14,59 @@ import ctypes
 import os
 from array import array
 from collections import deque
+from functools import partial
 from itertools import repeat
+from operator import methodcaller
+from weakref import ref
 
 from ._library import library
 
-_gone = []  # what had the slabs of views that are gone
+_LARGE = 1 << 20  # bytes from which on a slab goes back at once
+_gone = []  # numbers of slabs whose views are gone
 _asking = []  # ids of streams that will give back before they ask for more
 _kinds = {}
 _all = deque(maxlen=0).extend  # goes through an iterator
-# _gone.append as a method: it keeps what is being destroyed, whose destructor does not run again.
-_later = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object)(
-    ("PyInstanceMethod_New", ctypes.pythonapi))(_gone.append)
+_batches = []  # weak references to those that are not gone, and to some that are
+_most = 64  # of those, before the latter are dropped
+# Calls self.slab(), as a method that is written in C.
+_call_slab = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object)(
+    ("PyInstanceMethod_New", ctypes.pythonapi))(methodcaller("slab"))
+
+begin_asking = _asking.append
 
 
-def begin_asking(stream):
-    """That stream will give slabs back from time to time."""
-    _asking.append(stream)
-    _SMALL.__del__ = _later
+def _goes_back(slab):
+    _gone.append(slab)
+    give_back()
 
 
 def end_asking(stream):
-    """That stream gives nothing back any more: whatever waits does so now, and later at once."""
-    _SMALL.__del__ = _at_once  # first: wherever an interrupt comes, nothing waits for ever
+    """That stream gives nothing back any more: whatever waits goes back now."""
     if stream in _asking:
         _asking.remove(stream)
+    if not _asking:
+        _arm()
     give_back()
-    if _asking:
-        _SMALL.__del__ = _later
+
+
+def _arm():
+    """Nobody will ask: from now on slabs of all batches go back by themselves."""
+    for reference in _batches[:]:
+        batch = reference()
+        if batch is not None:
+            batch.__setstate__((_goes_back, (), {}, {}))
+
+
+def _new_batch():
+    """What slabs of a batch call with their number: one for all, so that it can be changed."""
+    global _most
+    batch = partial(_gone.append if _asking else _goes_back)
+    batch.kept = None  # one with attributes stays a part of those that are made of it
+    if len(_batches) >= _most:
+        _batches[:] = [each for each in _batches if each() is not None]
+        _most = 64 + 2 * len(_batches)
+    _batches.append(ref(batch))
+    return batch
 
 
 def give_back():
@@ -50,24 +78,24 @@ def give_back():
         except IndexError:
             pass  # another thread took the others
         if taken:
-            numbers = array("Q", map(getattr, taken, repeat("slab"), repeat(0)))  # 0: never lent
+            numbers = array("Q", taken)
             done.extend(map(library.slabs_release, (numbers.buffer_info()[0],), (len(numbers),)))
     finally:
         if not done:
             _gone.extend(taken)
 
 
-def _at_once(self):
-    if give_back is not None:  # else the interpreter ends
-        _gone.append(self)
-        give_back()
+def _large_is_gone(self):
+    self.slab()
+    give_back()
 
 
 def _kind(bits):
     """A type of 2**bits bytes. One for each size would be dear to make; one that is larger than the
     item is not seen to be, since its view is cut."""
     kind = _kinds[bits] = type("Slab", (ctypes.c_ubyte * (1 << bits),), {
-        "__slots__": ("slab",), "__del__": _at_once})
+        "__slots__": ("slab",),
+        "__del__": _call_slab if 1 << bits < _LARGE else _large_is_gone})
     return kind
 
 
@@ -79,21 +107,29 @@ def _kind_of(size):
         _kinds.get((size - 1).bit_length()) or _kind((size - 1).bit_length())
 
 
+def _at(address, size):
+    return _kind_of(size).from_address(address)
+
+
 def export(exporters, addresses, sizes, slabs):
     """Adds what keeps the slabs to `exporters`, in order. Whatever interrupts this: exported() says
     whether it keeps all of them, or none. A slab of 0 is nobody's."""
     if max(sizes) <= 0x10000:
         exporters.extend(map(_SMALL.from_address, addresses))
     else:
-        exporters.extend([_kind_of(size).from_address(address)
-                          for address, size in zip(addresses, sizes)])
-    _all(map(setattr, exporters, repeat("slab"), slabs))
+        exporters.extend(map(_at, addresses, sizes))
+    _all(map(setattr, exporters, repeat("slab"), map(partial, repeat(_new_batch()), slabs)))
 
 
-def hand_back(slabs):
-    """Gives back slabs that no exporter has."""
-    numbers = array("Q", slabs)
-    library.slabs_release(numbers.buffer_info()[0], len(numbers))
+def exported(exporters):
+    return bool(exporters) and hasattr(exporters[-1], "slab")
+
+
+def hand_back(exporters, slabs):
+    """Gives back slabs that the exporters were to keep, and do not."""
+    _all(map(setattr, exporters, repeat("slab"), repeat(int)))  # something to call
+    _gone.extend(slabs)
+    give_back()
 
 
 def exported(exporters):
@@ -102,7 +138,7 @@ def exported(exporters):
 
 def _in_child():
     _asking.clear()  # they are the parent's
-    _SMALL.__del__ = _at_once
+    _arm()
 
 
 os.register_at_fork(after_in_child=_in_child)
