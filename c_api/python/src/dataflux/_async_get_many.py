@@ -47,6 +47,7 @@ class AsyncGetMany:
                     return items
                 if not stream.ended:
                     await current().readable(stream.fd)
+            stream.check()
             raise StopAsyncIteration
         finally:
             self._busy = False

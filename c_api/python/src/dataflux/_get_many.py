@@ -156,10 +156,11 @@ class GetMany:
     items that were taken before are good there.
     """
 
+    _getter = None
+
     def __init__(self, client: Client, requests: Listing | Iterable[Request], *, order: str,
                  on_error: str, compose: bool, batch: int, timeout: float | None,
                  progress: Progress) -> None:
-        self._getter = None
         one_of(order, "order", _ORDER)
         one_of(on_error, "on_error", _ON_ERROR)
         # More have no use: a batch is what is there.
@@ -172,6 +173,7 @@ class GetMany:
         self._columns = None
         self._pushed = self._done = self._omitted = 0
         self._ended = False
+        self._why = None
         self._process = _wait._process
         self._client = client
         total = listing = rows = None
@@ -213,13 +215,20 @@ class GetMany:
         return self
 
     def __next__(self) -> list[Item]:
-        """The next batch: at least one item. Waits for it; a signal ends the wait."""
-        items = []
-        while not items:
-            if self._ended:
-                raise StopIteration
-            items = self._more()
-        return items
+        """The next batch: at least one item. Waits for it; a signal ends the wait. Where an exception
+        comes between, and items were lost by it, all later ones are PreconditionError."""
+        done = self._done
+        try:
+            while not self._ended:
+                items = self._more()
+                if items:
+                    return items
+        except BaseException as why:
+            if self._done != done:  # an interrupt came after the items
+                self._spoil(why)
+            raise
+        self.check()
+        raise StopIteration
 
     def items(self) -> Iterator[Item]:
         """All items, one by one."""
@@ -232,6 +241,11 @@ class GetMany:
     def ended(self) -> bool:
         """No more batches come."""
         return self._ended
+
+    def check(self):
+        """Raises where items were lost: a part must not pass for the whole."""
+        if self._why is not None:
+            raise PreconditionError(f"get_many: {self._why}")
 
     @property
     def fd(self) -> int:
@@ -254,15 +268,26 @@ class GetMany:
         if self._columns is not None:
             self._feed(getter)
         buffer, number = ctypes.create_string_buffer(self._batch * RECORD_SIZE), Size()
-        status = library.queue_next(self._queue, buffer, RECORD_SIZE, self._batch, wait_ns,
-                                    byref(number))
-        if status:
-            if status == INTERRUPTED:
-                return ()
-            if self._ended:  # another thread has closed it
-                return ()
-            raise AssertionError(f"dataflux_queue_next: {status}")
-        return self._items(memoryview(buffer)[:number.value * RECORD_SIZE])
+        records = None
+        try:
+            status = library.queue_next(self._queue, buffer, RECORD_SIZE, self._batch, wait_ns,
+                                        byref(number))
+            if status:
+                if status == INTERRUPTED:
+                    return ()
+                if self._ended:  # another thread has closed it
+                    return ()
+                raise AssertionError(f"dataflux_queue_next: {status}")
+            records = iter_unpack(memoryview(buffer)[:number.value * RECORD_SIZE])
+            return self._items(records)
+        except BaseException as why:
+            if number.value:
+                if records is None:
+                    records = iter_unpack(memoryview(buffer)[:number.value * RECORD_SIZE])
+                for _, _, data, size, slab, *_ in records:
+                    view(data, size, slab)  # those that are left go back
+                self._spoil(why)
+            raise
 
     def _feed(self, getter):
         """Pushes requests, so that enough are ahead of the items."""
@@ -284,8 +309,7 @@ class GetMany:
         add = items.append
         ended = None
         count = 0
-        for _, index, data, size, slab, generation, crc32c, status, flags, error in \
-                iter_unpack(records):
+        for _, index, data, size, slab, generation, crc32c, status, flags, error in records:
             if flags & _END:
                 ended = (0, 0, 0, 0, 0, 0, 0, status, flags, error)
             elif status:
@@ -305,6 +329,14 @@ class GetMany:
         if ended is not None:
             self._end(ended)
         return items
+
+    def _spoil(self, why):
+        """An exception comes between the consumer and items that were there: a KeyboardInterrupt, or
+        one of `progress`."""
+        if not self._ended:
+            self._why = (f"items were lost by a {type(why).__name__} that came while they were "
+                         "handed over: call get_many() again")
+            self.close()
 
     def _end(self, record):
         """The last record came."""
