@@ -297,3 +297,20 @@ def test_amounts(number, unit, text):
     (7260, "2 h 01 min")])
 def test_durations(seconds, text):
     assert _bar.duration(seconds) == text
+
+
+def test_items_that_an_exception_of_the_callable_has_lost_are_told_by_each_later_batch(client,
+                                                                                      bucket):
+    for i in range(3):
+        bucket.put(f"many/{i}", b"x")
+
+    def tell(**counts):
+        raise RuntimeError("mine")
+
+    reads = client.get_many([bucket(f"many/{i}") for i in range(3)], progress=tell)
+    with pytest.raises(RuntimeError, match="mine"):
+        for _ in reads:
+            pass
+    for _ in range(2):
+        with pytest.raises(dataflux.PreconditionError, match="items were lost by a RuntimeError"):
+            next(reads)

@@ -58,6 +58,7 @@ class _RawReader(io.RawIOBase):
     """A Reader with a position."""
 
     mode = "rb"
+    ahead = None
 
     def __init__(self, reader, read_ahead):
         self.reader = reader
@@ -115,9 +116,10 @@ class _RawReader(io.RawIOBase):
     def close(self):
         if not self.closed:
             try:
-                self.ahead.drop()
+                if self.ahead is not None:  # an interrupt may have come while it was made
+                    self.ahead.drop()
+                    self.reader.close()
             finally:
-                self.reader.close()
                 super().close()
 
 
