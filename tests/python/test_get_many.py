@@ -205,7 +205,8 @@ def test_what_the_iterable_raises_comes_out_and_ends_it(client, bucket, numbered
     with pytest.raises(Mine):
         for _ in stream:
             pass
-    assert list(stream) == []
+    with pytest.raises(dataflux.PreconditionError, match="lost by a Mine"):
+        list(stream)
 
 
 # -- Failures --------------------------------------------------------------------------------------

@@ -478,6 +478,9 @@ def test_an_operation_is_freed_before_what_was_lent_to_it(emulator, stalled):
             if not order and interrupted:
                 interrupted.pop()
                 raise KeyboardInterrupt
+            super().free()
+
+        def __del__(self):
             if self.value:
                 order.append("operation")
             super().free()

@@ -118,13 +118,14 @@ class GetMany:
     all of it has room in memory.
 
     It is a context manager. close(), and letting go of it, ends what is under way. An exception that
-    comes out of it ends it, but for a KeyboardInterrupt while it waits: then it can go on.
+    comes out of it ends it, and the next batch is PreconditionError; but after a KeyboardInterrupt
+    while it waits it can go on.
 
     Threads: any number take batches from it; each batch goes to one, and so does what it fails with.
     In a forked child it is PreconditionError; items that were taken before are good there.
     """
 
-    _getter = _feed = _teller = _process = None
+    _getter = _feed = _teller = _process = _spoiled = None
 
     def __init__(self, client: Client, requests: Listing | Iterable[Request], *, order: str,
                  on_error: str, compose: bool, batch: int, timeout: float | None,
@@ -213,12 +214,17 @@ class GetMany:
         """What is there now."""
         return self._next(0)
 
-    def why(self) -> Error | StopIteration:
+    def why(self) -> Exception:
         """What the end of the batches raises."""
         try:
             return self._failures.pop()
         except IndexError:
+            pass
+        if self._spoiled is None:
             return StopIteration()
+        # A part must not pass for the whole.
+        return PreconditionError(f"get_many: items were lost by a {self._spoiled} that ended it: "
+                                 "begin another one")
 
     def _next(self, wait_ns):
         """A batch, which may be empty."""
@@ -260,6 +266,7 @@ class GetMany:
                 going_on = False
             if not going_on or not isinstance(why, KeyboardInterrupt):
                 self.close()
+                self._spoiled = type(why).__name__
             raise
 
     def _room(self):
@@ -332,6 +339,7 @@ class GetMany:
     def close(self) -> None:
         """Ends what is under way, on all threads; no more batches come. Again it does nothing."""
         self._ended = True
+        self._spoiled = None  # whoever closes it knows that it is a part
         getter, self._getter = self._getter, None
         self._feed = None
         try:
