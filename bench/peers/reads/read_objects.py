@@ -249,7 +249,9 @@ def main():
     print(json.dumps({"requests": given.count, "bytes": given.count * client.size, "items": 0,
                       "wall_s": time.monotonic() - wall, "cpu_s": cpu() - before,
                       "allocations": -1,
-                      "max_rss": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024}))
+                      "max_rss": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024}),
+          flush=True)
+    os._exit(0)  # some clients abort at the interpreter's end, after the work was done
 
 
 if __name__ == "__main__":
