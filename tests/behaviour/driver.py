@@ -168,7 +168,8 @@ def is_option(word):
 
 
 def answer(driver, line):
-    driver.bucket, verb, *words = line.split()
+    bucket, verb, *words = line.split()
+    driver.bucket = text(bucket)
     play = getattr(driver, verb, None)
     if play is None:
         return "none"

@@ -130,7 +130,7 @@ class Play:
 
     def bucket(self, name):
         """Each language has buckets of its own, though the emulator is, too."""
-        return f"{name}-{self.language.replace('_', '-')}"
+        return name if name == '""' else f"{name}-{self.language.replace('_', '-')}"
 
     def line(self, call):
         """What the driver reads: the bucket, and the call with its generations."""
