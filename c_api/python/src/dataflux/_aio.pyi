@@ -211,7 +211,8 @@ class AsyncClient:
             url: "gs://bucket/name", (bucket, name), or a listing's row, whose size is known: then
                 the bytes come straight to their place.
             offset: of the first byte.
-            length: bytes; fewer come where the object ends before. None = to the end.
+            length: bytes; fewer come where the object ends before. None = to the end. 0 only asks
+                whether it is there.
             generation: of the object; 0 = that of the row, or the live one.
             timeout: seconds for the whole call, with all its retries; None = no limit.
 

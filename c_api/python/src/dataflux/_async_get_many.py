@@ -47,7 +47,9 @@ class AsyncGetMany:
                     return items
                 if not stream.ended:
                     await current().readable(stream.fd)
-            raise StopAsyncIteration
+            raise stream.why()
+        except StopIteration:
+            raise StopAsyncIteration from None
         finally:
             self._busy = False
 

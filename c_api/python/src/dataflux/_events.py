@@ -108,6 +108,10 @@ class Feed:
     """A client's events. Letting go of it ends its thread, in the child of a fork nothing."""
 
     def __init__(self, client, tokens=None):
+        # logging imports it, too. The thread that does so first is threading's main thread, which
+        # the interpreter waits for at its end: it must not be that of the events.
+        import threading  # noqa: F401
+
         from ._wait import new_queue
 
         self._events, error = EventsHandle(), ErrorHandle()

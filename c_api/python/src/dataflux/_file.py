@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import io
+from weakref import ref
 
-from . import _wait
 from ._ahead import Ahead
 from ._attributes import attributes
 from ._errors import AlreadyExistsError, NotFoundError, PermissionDeniedError
@@ -187,14 +187,16 @@ class _RawWriter(io.RawIOBase):
         self.writer = writer
         self.mode = mode
         self.asked_by_text = False
+        writer._over = ref(self)
 
     @property
     def name(self):
         return self.writer.url
 
-    @property
-    def closed(self):
-        return self.writer.closed
+    def ended(self):
+        # `closed` is a flag of the base, and no property: what a signal's handler raises in one that
+        # BufferedWriter asks for becomes a ValueError.
+        super().close()
 
     def writable(self):
         self._checkClosed()

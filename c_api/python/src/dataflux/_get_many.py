@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import _thread
 import ctypes
-from itertools import accumulate, islice
+from array import array
+from itertools import repeat
 from struct import Struct
 
-from . import _abi, _progress, _wait
-from ._calls import INTERRUPTED, RECORD, RECORD_SIZE, checked, failure
+from . import _abi, _progress, _slabs, _wait
+from ._calls import ERROR, INTERRUPTED, RECORD, RECORD_SIZE, SLAB, STATUS, checked, failure
 from ._errors import PreconditionError
 from ._handles import ErrorHandle, handle
-from ._library import Size, addressof, byref, library, struct
+from ._library import Size, byref, library, struct
 from ._listing import Listing
-from ._place import count_of, nanoseconds, object_place
-from ._slabs import give_back, view
+from ._place import count_of, flag_of, nanoseconds, one_of
+from ._requests import AHEAD, Requests
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from typing import Tuple, Union
+    from typing import NoReturn, Tuple, Union
 
     from ._client import Client
+    from ._errors import Error
     from ._object import Place
     from ._progress import Progress
 
@@ -31,178 +33,147 @@ if TYPE_CHECKING:
 GetterHandle = handle("getter")
 iter_unpack = Struct(RECORD).iter_unpack
 _ORDER = {"asked": _abi.ORDER_AS_ASKED, "ready": _abi.ORDER_AS_READY}
-_ON_ERROR = ("raise", "return", "omit")
-_WHOLE = 2**64 - 1
-_AHEAD = 4096  # requests of an iterable that are taken from it before their items came
-_AT_ONCE = 512
-_END, _VERIFIED = _abi.RECORD_END, _abi.RECORD_VERIFIED
+_ON_ERROR = {"raise": _abi.ON_ERROR_STOP, "return": _abi.ON_ERROR_ITEM, "omit": _abi.ON_ERROR_ITEM}
+_VERIFIED, _END = _abi.RECORD_VERIFIED, _abi.RECORD_END
 
 
 class Item:
     """The bytes of a request.
 
     index        which request it answers, from 0 in their order
-    data         a memoryview of bytes, which keeps its memory as long as it, or a slice of it, is
-                 there; None where the request failed
+    data         a memoryview of bytes. It keeps its memory as long as it is there, or a slice of it,
+                 or an array on it. It may be written to: nobody else has this memory. Where the
+                 request failed, asking for it raises the error
     generation   of the object
-    crc32c       of the bytes
+    crc32c       of the bytes, as they came
     verified     they are a whole object, and were compared with its checksum
-    error        an Error where the request failed, else None
+    error        None; an Error where the request failed, with on_error="return"
     """
 
-    __slots__ = ("index", "data", "generation", "crc32c", "verified", "error")
+    __slots__ = ("index", "data", "generation", "crc32c", "verified", "_of")
+
+    error: Error | None = None
 
     def __init__(self, index: int, data: memoryview, generation: int, crc32c: int, verified: bool,
-                 error: BaseException | None = None) -> None:
+                 of: Listing | Request) -> None:
         self.index = index
         self.data = data
         self.generation = generation
         self.crc32c = crc32c
         self.verified = verified
-        self.error = error
+        self._of = of
+
+    @property
+    def request(self) -> Request:
+        """What was asked for: a Row of the listing, or what the iterable gave."""
+        of = self._of
+        return of[self.index] if isinstance(of, Listing) else of
 
     def __repr__(self) -> str:
-        if self.error is not None:
-            return f"<dataflux.Item {self.index}, {self.error.status}>"
         return f"<dataflux.Item {self.index}, {len(self.data)} bytes>"
 
 
-class Columns:
-    """Requests as the library takes them, of one bucket. They are taken from the iterable when there
-    is room for them."""
+class FailedItem(Item):
+    """An Item without bytes."""
 
-    def __init__(self, requests):
-        self._from = iter(requests)
-        self.bucket = None
-        self._first = []
-        self._numbers = None
-        self._texts = None
-        self._left = 0  # requests of the columns that were not taken yet
-        self._at = 0
-        # Whose bucket it is has to be known at the beginning.
-        for request in self._from:
-            self._first.append(self._row(request))
-            break
-        self.ended = not self._first
+    __slots__ = ("error",)
 
-    def _row(self, request):
-        """(name, generation, offset, length)"""
-        offset, length = 0, _WHOLE
-        place = request
-        if isinstance(request, tuple) and len(request) == 3:
-            place, offset, length = request
-            offset = count_of(offset, "requests: an offset")
-            length = _WHOLE if length is None else count_of(length, "requests: a length")
-        bucket, name, generation = object_place(place, "requests")
-        if bucket != self.bucket:
-            if self.bucket is not None:
-                raise ValueError(f"requests: all are of one bucket, and not of {self.bucket.decode()}"
-                                 f" and {bucket.decode()}: call get_many() for each")
-            self.bucket = bucket
-        return name, generation, offset, length
+    def __init__(self, index: int, generation: int, of: Listing | Request, error: Error) -> None:
+        self.index = index
+        self.generation = generation
+        self.crc32c = 0
+        self.verified = False
+        self._of = of
+        self.error = error
 
-    def push(self, getter, most):
-        """Pushes at most so many requests; gives how many were taken."""
-        pushed = 0
-        while pushed < most:
-            if not self._left and not self._take(min(_AT_ONCE, most - pushed)):
-                break
-            taken, error = Size(), ErrorHandle()
-            checked(library.getter_push(getter, byref(self._columns(self._at)), self._left,
-                                        byref(taken), byref(error)), error)
-            pushed += taken.value
-            self._at += taken.value
-            self._left -= taken.value
-            if self._left:
-                break
-        return pushed
+    @property
+    def data(self) -> NoReturn:
+        raise self.error
 
-    def _take(self, most):
-        rows = self._first
-        self._first = []
-        row = self._row
-        for request in islice(self._from, most - len(rows)):
-            rows.append(row(request))
-        if len(rows) < most:
-            self.ended = True
-        if not rows:
-            return False
-        count = len(rows)
-        names, generations, offsets, lengths = zip(*rows)
-        self._texts = b"".join(names)
-        self._numbers = (ctypes.c_uint64 * (count + 1))(0, *accumulate(map(len, names)))
-        self._more = ((ctypes.c_int64 * count)(*generations), (ctypes.c_uint64 * count)(*offsets),
-                      (ctypes.c_uint64 * count)(*lengths))
-        self._left, self._at = count, 0
-        return True
+    def __repr__(self) -> str:
+        return f"<dataflux.Item {self.index}, {self.error.status}>"
 
-    def _columns(self, at):
-        made = struct("get_columns")
-        made.names = ctypes.cast(ctypes.c_char_p(self._texts), ctypes.c_void_p).value
-        made.name_offsets = addressof(self._numbers) + 8 * at
-        made.generations, made.offsets, made.lengths = (addressof(each) + 8 * at
-                                                        for each in self._more)
-        return made
+
+class _Records:
+    """Room for records."""
+
+    __slots__ = ("room", "bytes", "number", "before", "count")
+
+    def __init__(self, queue, most):
+        self.room = ctypes.create_string_buffer(most * RECORD_SIZE)
+        self.bytes = memoryview(self.room).cast("B")
+        self.number = Size()
+        self.before = (queue, self.room, RECORD_SIZE, most)
+        self.count = byref(self.number)
+
+    def taken(self):
+        return self.bytes[:self.number.value * RECORD_SIZE]
 
 
 class GetMany:
     """The items of many requests, as an iterator of batches: lists of Item, of whatever is there.
 
     Reads go ahead of the consumer within the client's `memory_cap`. What the consumer has does not
-    count: it is his until the last view of it is gone.
+    count: it is his until the last view of it is gone. So list(client.get_many(...)) is safe where
+    all of it has room in memory.
 
-    It is a context manager. close(), and letting go of it, ends what is under way. Threads: any
-    number take batches from it; each batch goes to one. In a forked child it is PreconditionError;
-    items that were taken before are good there.
+    It is a context manager. close(), and letting go of it, ends what is under way. An exception that
+    comes out of it ends it, but for a KeyboardInterrupt while it waits: then it can go on.
+
+    Threads: any number take batches from it; each batch goes to one, and so does what it fails with.
+    In a forked child it is PreconditionError; items that were taken before are good there.
     """
+
+    _getter = _feed = _teller = _process = None
 
     def __init__(self, client: Client, requests: Listing | Iterable[Request], *, order: str,
                  on_error: str, compose: bool, batch: int, timeout: float | None,
                  progress: Progress) -> None:
-        self._getter = None
-        if order not in _ORDER:
-            raise ValueError(f"order: {order!r} is neither 'asked' nor 'ready'")
-        if on_error not in _ON_ERROR:
-            raise ValueError(f"on_error: {on_error!r} is none of 'raise', 'return', 'omit'")
-        self._batch = count_of(batch, "batch", 1)
-        options = struct("get_many_options", order=_ORDER[order], compose=bool(compose),
-                         on_error=_abi.ON_ERROR_STOP if on_error == "raise" else
-                         _abi.ON_ERROR_ITEM, timeout_ns=nanoseconds(timeout))
+        one_of(order, "order", _ORDER)
+        one_of(on_error, "on_error", _ON_ERROR)
+        # More have no use: a batch is what is there.
+        self._batch = min(count_of(batch, "batch", 1), AHEAD)
+        options = struct("get_many_options", order=_ORDER[order], on_error=_ON_ERROR[on_error],
+                         compose=flag_of(compose, "compose"), timeout_ns=nanoseconds(timeout))
         self._on_error = on_error
-        self._lock = _thread.allocate_lock()
-        self._columns = None
-        self._pushed = self._done = self._omitted = 0
-        self._ended = False
         self._process = _wait._process
         self._client = client
-        total = listing = rows = None
+        self._feeding = _thread.allocate_lock()
+        self._counting = _thread.allocate_lock()
+        self._pushed = self._done = self._omitted = 0
+        self._failures = []  # what it ended with, until one was told
+        self._spare = []
         if isinstance(requests, Listing):
-            total = len(requests)
-            bucket = requests.bucket.encode()
-            listing, rows = requests._handle, requests._rows
+            self._of = repeat(requests)
+            bucket, total = requests.bucket.encode() if len(requests) else None, len(requests)
         else:
-            try:
-                self._columns = Columns(requests)
-            except TypeError as why:
-                if hasattr(requests, "__iter__") and not isinstance(requests, (str, bytes)):
-                    raise
-                raise TypeError("requests: a Listing or an iterable of places is needed, and not a "
-                                f"{type(requests).__name__}") from why
-            bucket = self._columns.bucket
+            self._feed = _requests_of(requests)
+            self._asked = self._feed.asked
+            self._of = None
+            bucket = self._feed.bucket
+            total = len(requests) if hasattr(requests, "__len__") else None
             options.feed = 1
-            if hasattr(requests, "__len__"):
-                total = len(requests)
         self._teller = _progress.of(progress, "get_many", "objects", total)
-        if bucket is None:  # nothing is asked for
-            self._ended = True
-            return
-        options.bucket = bucket
+        self._ended = bucket is None  # nothing is asked for
+        if bucket is not None:
+            options.bucket = bucket
+            self._begin(client, options, None if self._feed else requests)
+
+    def _begin(self, client, options, listing):
+        handle_of, numbers, count = None, None, 0
+        if listing is not None:
+            handle_of = listing._handle
+            if listing._rows is not None:
+                rows = listing._rows
+                rows = array("Q", rows) if isinstance(rows, range) else rows
+                numbers, count = rows.buffer_info()
         self._queue = _wait.new_queue()
         made, error = GetterHandle(), ErrorHandle()
-        numbers, count = _numbers(rows)
-        checked(library.get_many(client._handle(), byref(options), listing, numbers, count,
+        made.queue = self._queue  # which lives as long as whoever brings something to it
+        checked(library.get_many(client._handle(), byref(options), handle_of, numbers, count,
                                  self._queue, 0, byref(made), byref(error)), error)
         self._getter = made
+        _slabs.begin_asking(id(self))
 
     @property
     def omitted(self) -> int:
@@ -213,13 +184,12 @@ class GetMany:
         return self
 
     def __next__(self) -> list[Item]:
-        """The next batch: at least one item. Waits for it; a signal ends the wait."""
-        items = []
-        while not items:
-            if self._ended:
-                raise StopIteration
-            items = self._more()
-        return items
+        """The next batch: at least one item. Waits for it; a signal's handler runs meanwhile."""
+        while not self._ended:
+            items = self._next(-1)
+            if items:
+                return items
+        raise self.why()
 
     def items(self) -> Iterator[Item]:
         """All items, one by one."""
@@ -241,94 +211,138 @@ class GetMany:
 
     def taken(self) -> list[Item]:
         """What is there now."""
-        return self._more(0)
+        return self._next(0)
 
-    def _more(self, wait_ns=-1):
+    def why(self) -> Error | StopIteration:
+        """What the end of the batches raises."""
+        try:
+            return self._failures.pop()
+        except IndexError:
+            return StopIteration()
+
+    def _next(self, wait_ns):
+        """A batch, which may be empty."""
         if self._process != _wait._process:
             raise PreconditionError("get_many: it belongs to the process that began it, and this is "
                                     "a forked child of it")
-        give_back()
-        getter = self._getter
-        if getter is None:
-            return ()
-        if self._columns is not None:
-            self._feed(getter)
-        buffer, number = ctypes.create_string_buffer(self._batch * RECORD_SIZE), Size()
-        status = library.queue_next(self._queue, buffer, RECORD_SIZE, self._batch, wait_ns,
-                                    byref(number))
-        if status:
-            if status == INTERRUPTED:
-                return ()
-            if self._ended:  # another thread has closed it
-                return ()
-            raise AssertionError(f"dataflux_queue_next: {status}")
-        return self._items(memoryview(buffer)[:number.value * RECORD_SIZE])
-
-    def _feed(self, getter):
-        """Pushes requests, so that enough are ahead of the items."""
-        with self._lock:
-            columns = self._columns
-            if columns is None or self._pushed - self._done > _AHEAD // 2:
-                return
-            try:
-                self._pushed += columns.push(getter, _AHEAD - (self._pushed - self._done))
-            except BaseException:
+        records = exporters = None
+        going_on = False
+        try:
+            if self._teller is not None:
+                self._teller.at(self._done)
+            _slabs.give_back()
+            self._push()
+            records = self._room()
+            records.number.value = 0
+            exporters = []
+            going_on = True
+            status = library.queue_next(*records.before, wait_ns, records.count)
+            going_on = False
+            if status:
+                if status != INTERRUPTED and not self._ended:
+                    raise AssertionError(f"dataflux_queue_next: {status}")
+                self._spare.append(records)
+                return []
+            if not records.number.value:
+                self._spare.append(records)
+                return []
+            items = self._items(records.taken(), exporters)
+            records.number.value = 0
+            self._spare.append(records)
+            return items
+        except BaseException:
+            # Nothing was taken by a wait that was interrupted. Else it cannot go on without a gap.
+            if records is not None and records.number.value:
+                if not _slabs.exported(exporters):
+                    _slabs.hand_back([record[SLAB] for record in iter_unpack(records.taken())])
+                going_on = False
+            if not going_on:
                 self.close()
-                raise
-            if columns.ended and not columns._left:
-                self._columns = None
-                library.getter_finish(getter)
+            raise
 
-    def _items(self, records):
+    def _room(self):
+        try:
+            records = self._spare.pop()
+        except IndexError:
+            records = None
+        return records or _Records(self._queue, self._batch)
+
+    def _push(self):
+        """Pushes requests, so that enough are ahead of the items. One thread does; others have items
+        to wait for."""
+        feed, getter = self._feed, self._getter
+        if feed is None or getter is None or self._pushed - self._done > AHEAD // 2:
+            return
+        if not self._feeding.acquire(False):
+            return
+        try:
+            if self._feed is not None:
+                self._pushed += feed.push(getter, AHEAD - (self._pushed - self._done))
+                if feed.finished():
+                    self._feed = None
+                    library.getter_finish(getter)
+        finally:
+            self._feeding.release()
+
+    def _items(self, taken, exporters):
+        """The items of records, whose memory is the exporters' as soon as they have it."""
+        _, indexes, addresses, sizes, slabs, generations, crc32cs, statuses, flags, _ = \
+            zip(*iter_unpack(taken))
+        _slabs.export(exporters, addresses, sizes, slabs)
+        if max(flags) >= _END or any(statuses):
+            return self._items_and_failures(taken, exporters)
+        with self._counting:
+            self._done += len(indexes)
+        of = self._of or map(self._asked.pop, indexes)
+        return [Item(index, memoryview(exporter).cast("B")[:size], generation, crc32c,
+                     flag & _VERIFIED == _VERIFIED, request)
+                for index, exporter, size, generation, crc32c, flag, request in
+                zip(indexes, exporters, sizes, generations, crc32cs, flags, of)]
+
+    def _items_and_failures(self, taken, exporters):
         items = []
-        add = items.append
-        ended = None
-        count = 0
-        for _, index, data, size, slab, generation, crc32c, status, flags, error in \
-                iter_unpack(records):
+        done = omitted = 0
+        last = None
+        for record, exporter in zip(iter_unpack(taken), exporters):
+            _, index, _, size, _, generation, crc32c, status, flags, _ = record
             if flags & _END:
-                ended = (0, 0, 0, 0, 0, 0, 0, status, flags, error)
-            elif status:
-                count += 1
-                if self._on_error == "omit":
-                    self._omitted += 1
-                elif self._on_error == "return":
-                    add(Item(index, None, generation, 0, False,
-                             failure(self._queue, (0, 0, 0, 0, 0, 0, 0, status, flags, error))))
-            else:
-                count += 1
-                add(Item(index, view(data, size, slab), generation, crc32c,
-                         flags & _VERIFIED != 0))
-        self._done += count
-        if self._teller is not None:
-            self._teller.at(self._done)
-        if ended is not None:
-            self._end(ended)
+                last = record
+                continue
+            done += 1
+            of = next(self._of) if self._of is not None else self._asked.pop(index)
+            if not status:
+                items.append(Item(index, memoryview(exporter).cast("B")[:size], generation, crc32c,
+                                  flags & _VERIFIED == _VERIFIED, of))
+            elif self._on_error == "return":
+                items.append(FailedItem(index, generation, of, failure(self._queue, record)))
+            elif self._on_error == "omit":
+                omitted += 1
+        with self._counting:
+            self._done += done
+            self._omitted += omitted
+        if last is not None:
+            if last[STATUS] and not self._ended:
+                # It is told after the items that came before it.
+                self._failures.append(failure(self._queue, last))
+            self.close()
         return items
 
-    def _end(self, record):
-        """The last record came."""
+    def close(self) -> None:
+        """Ends what is under way, on all threads; no more batches come. Again it does nothing."""
         self._ended = True
-        why = failure(self._queue, record) if record[7] else None
-        self._let_go()
-        if why is not None:
-            raise why
-
-    def _let_go(self):
         getter, self._getter = self._getter, None
-        self._columns = None
-        if getter is not None:
-            getter.free()
-            library.queue_close(self._queue)  # whoever waits in another thread is to end
-        give_back()
+        self._feed = None
+        try:
+            if getter is not None and self._process == _wait._process:
+                library.getter_cancel(getter)
+                library.queue_close(self._queue)  # whoever waits on another thread is to end
+        finally:
+            _slabs.end_asking(id(self))
+        # Freed now, or by the thread that pushes requests just now.
+        del getter
         teller, self._teller = self._teller, None
         if teller is not None:
-            teller.end()
-
-    def close(self) -> None:
-        """Ends what is under way; no more batches come. Again it does nothing."""
-        self._ended = True
-        self._let_go()
+            teller.end(self._done)
 
     def __enter__(self) -> GetMany:
         return self
@@ -337,20 +351,22 @@ class GetMany:
         self.close()
 
     def __del__(self) -> None:
-        if self._getter is not None:
-            self.close()
+        if _slabs is not None:
+            self.close()  # an interrupt may have come into one before
 
     def __reduce__(self):
         raise TypeError("reads that are under way belong to their process, and cannot be pickled")
 
 
-def _numbers(rows):
-    """Of rows as the library takes them: (memory, count); (None, 0) = all."""
-    if rows is None:
-        return None, 0
-    made = (ctypes.c_uint64 * len(rows)).from_buffer_copy(rows) if not isinstance(rows, range) else \
-        (ctypes.c_uint64 * len(rows))(*rows)
-    return made, len(rows)
+def _requests_of(requests):
+    try:
+        each = None if isinstance(requests, (str, bytes)) else iter(requests)
+    except TypeError:
+        each = None
+    if each is None:
+        raise TypeError("requests: a Listing or an iterable of places is needed, and not a "
+                        f"{type(requests).__name__}")
+    return Requests(each)
 
 
 class GetManyVerbs:

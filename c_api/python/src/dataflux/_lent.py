@@ -73,7 +73,7 @@ class Lent:
         self.release()
 
     def __del__(self):
-        if _release is not None:
+        if _release is not None and hasattr(self, "_view"):  # interrupted before it was set
             self.release()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 
-from ._calls import DATA, SIZE, Call
+from ._calls import DATA, GENERATION, SIZE, Call
 from ._errors import ResourceExhaustedError
 from ._lent import Lent, new_bytes
 from ._library import byref, kind_of, library
@@ -36,21 +36,32 @@ def _into_new_bytes(options, offset, size):
     return _into(options, offset, lent.address, size, lambda operation, record: memory, lent)
 
 
+def _nothing(options, value):
+    """For no bytes at all: `value`, where the object is there."""
+    return Call(lambda client, queue, tag, out, err: library.stat(
+        client, byref(options), queue, tag, out, err), lambda operation, record: value)
+
+
 def _copied(operation, record):
     return ctypes.string_at(record[DATA], record[SIZE]) if record[SIZE] else b""
 
 
-def _at_its_size(options, offset):
-    """For `recover`: one that is larger than the client's memory for reads goes straight into its
-    bytes, once its size is known."""
+def _at_its_size(options, offset, wanted):
+    """For `recover`: what may be larger than the client's memory for reads goes straight into its
+    bytes, once the object's size is known."""
 
     def recover(error):
         if not isinstance(error, ResourceExhaustedError) or error.http_status:
             raise error
 
         def sized(operation, record):
-            options.generation = record[5]
-            return _into_new_bytes(options, offset, record[SIZE] - offset)
+            options.generation = record[GENERATION]
+            size = min(wanted, record[SIZE] - offset)
+            if size > 0:
+                return _into_new_bytes(options, offset, size)
+            # Nothing is there: the service says what that is.
+            return Call(lambda client, queue, tag, out, err: library.get(
+                client, byref(options), offset, 1, queue, tag, out, err), _copied)
 
         return Call(lambda client, queue, tag, out, err: library.stat(
             client, byref(options), queue, tag, out, err), sized)
@@ -70,7 +81,8 @@ class ReadVerbs:
             url: "gs://bucket/name", (bucket, name), or a listing's row, whose size is known: then
                 the bytes come straight to their place.
             offset: of the first byte.
-            length: bytes; fewer come where the object ends before. None = to the end.
+            length: bytes; fewer come where the object ends before. None = to the end. 0 only asks
+                whether it is there.
             generation: of the object; 0 = that of the row, or the live one.
             timeout: seconds for the whole call, with all its retries; None = no limit.
 
@@ -80,13 +92,15 @@ class ReadVerbs:
         offset = count_of(offset, "offset")
         wanted = _END if length is None else count_of(length, "length")
         options = object_options(object_place(url), generation, timeout)
+        if wanted == 0:
+            return self._run(_nothing(options, b""))
         size = getattr(url, "size", None) if options.generation else None
-        if size is not None and generation == 0 and offset < size and wanted:
+        if size is not None and generation == 0 and offset < size:
             return self._run(_into_new_bytes(options, offset, min(wanted, size - offset)))
         return self._run(Call(
             lambda client, queue, tag, out, err: library.get(
                 client, byref(options), offset, wanted, queue, tag, out, err),
-            _copied, None, _at_its_size(options, offset) if length is None else None))
+            _copied, None, _at_its_size(options, offset, wanted)))
 
     def read_into(self, url: Place, buffer: Buffer, *, offset: int = 0, generation: int = 0,
                   timeout: float | None = None) -> int:
@@ -109,6 +123,9 @@ class ReadVerbs:
         options = object_options(object_place(url), generation, timeout)
         lent = Lent(buffer, "buffer", writable=True)
         size = lent.size
+        if size == 0:
+            lent.release()
+            return self._run(_nothing(options, 0))
         return self._run(_into(options, offset, lent.address, size,
                                lambda operation, record: size, lent))
 

@@ -1,63 +1,101 @@
 """Memory of the library's as memoryviews. Each view keeps its slab; the slab goes back when the last
-view of it is gone, together with others, since a call for each is dear."""
+view of it is gone, together with others, since a call for each is dear.
+
+What has to happen wholly or not at all, since a KeyboardInterrupt may come between two bytecodes, is
+a single call of C that goes through an iterator.
+"""
 
 from __future__ import annotations
 
-import _thread
 import ctypes
+import os
 from array import array
+from collections import deque
+from itertools import repeat
 
 from ._library import library
 
-_TOGETHER = 256  # slabs that go back at once
-_SMALL = 1 << 20  # bytes of a slab that waits for others
-_gone = []
-_releasing = _thread.allocate_lock()
+_WAITING = 4 << 20  # bytes that may wait until they go back
+_gone = []  # slabs of views that are gone
+_asking = []  # ids of streams that will give back before they ask for more
 _kinds = {}
+_all = deque(maxlen=0).extend  # goes through an iterator
+
+begin_asking = _asking.append
+
+
+def end_asking(stream):
+    """That stream gives nothing back any more: whatever waits does so now, and later at once."""
+    if stream in _asking:
+        _asking.remove(stream)
+    give_back()
 
 
 def give_back():
-    """Gives back all slabs of views that are gone."""
-    # Appending is one step for all threads, and nothing else is done while this holds the lock: so
-    # what is copied is what stands at the beginning still. A destructor may come anywhere.
-    while _gone and _releasing.acquire(False):
+    """Gives back all slabs of views that are gone. Any thread, destructors among them."""
+    taken, done = [], []
+    try:
         try:
-            slabs = _gone[:]
-            del _gone[:len(slabs)]
-            numbers = array("Q", slabs)
-            library.slabs_release(numbers.buffer_info()[0], len(numbers))
-        finally:
-            _releasing.release()
+            taken.extend(map(_gone.pop, repeat(-1, len(_gone))))
+        except IndexError:
+            pass  # another thread took the others
+        if taken:
+            numbers = array("Q", taken)
+            done.extend(map(library.slabs_release, (numbers.buffer_info()[0],), (len(numbers),)))
+    finally:
+        if not done:
+            _gone.extend(taken)
 
 
-def _small_is_gone(self):
-    _gone.append(self.slab)
-    if len(_gone) >= _TOGETHER:
+def _is_gone(self):
+    try:
+        _gone.append(self.slab)
+    except AttributeError:  # it was never lent
+        return
+    if len(_gone) >= self.together or not _asking:
         give_back()
-
-
-def _large_is_gone(self):
-    _gone.append(self.slab)
-    give_back()
 
 
 def _kind(bits):
     """A type of 2**bits bytes. One for each size would be dear to make; one that is larger than the
     item is not seen to be, since its view is cut."""
-    ends = _small_is_gone if 1 << bits <= _SMALL else _large_is_gone
-    kind = _kinds[bits] = type("Slab", (ctypes.c_ubyte * (1 << bits),),
-                               {"__slots__": ("slab",), "__del__": ends})
+    kind = _kinds[bits] = type("Slab", (ctypes.c_ubyte * (1 << bits),), {
+        "__slots__": ("slab",), "__del__": _is_gone,
+        "together": max(1, _WAITING >> bits)})
     return kind
 
 
-def view(address, size, slab):
-    """The bytes at an address, as a memoryview of format "B" that keeps the slab, a number of the
-    library's."""
-    if not size:
-        if slab:
-            _gone.append(slab)
-        return memoryview(b"")
-    bits = size.bit_length() if size > 0xFFFF else 16
-    exporter = (_kinds.get(bits) or _kind(bits)).from_address(address)
-    exporter.slab = slab
-    return memoryview(exporter).cast("B")[:size]
+_SMALL = _kind(16)
+
+
+def _kind_of(size):
+    return _SMALL if size <= 0x10000 else \
+        _kinds.get((size - 1).bit_length()) or _kind((size - 1).bit_length())
+
+
+def export(exporters, addresses, sizes, slabs):
+    """Adds what keeps the slabs to `exporters`, in order. Whatever interrupts this: exported() says
+    whether it keeps all of them, or none. A slab of 0 is nobody's."""
+    if max(sizes) <= 0x10000:
+        exporters.extend(map(_SMALL.from_address, addresses))
+    else:
+        exporters.extend([_kind_of(size).from_address(address)
+                          for address, size in zip(addresses, sizes)])
+    _all(map(setattr, exporters, repeat("slab"), slabs))
+
+
+def hand_back(slabs):
+    """Gives back slabs that no exporter has."""
+    _gone.extend(slabs)
+    give_back()
+
+
+def exported(exporters):
+    return bool(exporters) and hasattr(exporters[-1], "slab")
+
+
+def _in_child():
+    _asking.clear()  # they are the parent's
+
+
+os.register_at_fork(after_in_child=_in_child)
