@@ -3,14 +3,11 @@
  *     driver ENDPOINT       calls from standard input, answers to standard output
  *
  * Each call is begun with the queue, and ended by its last record. */
+#include "words.h"
+
 #include <dataflux.h>
 
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-enum { longest_line = 1 << 16, most_words = 8, most_items = 64 };
+enum { longest_line = 1 << 16, most_words = 3, most_items = 64 };
 
 static dataflux_client* client;
 static dataflux_queue* queue;
@@ -19,105 +16,13 @@ static dataflux_error* err; /* of the function that has failed */
 /* A line that was read, and its options. */
 static struct {
   char* bucket;
+  char* verb;
   char* words[most_words];
   dataflux_conditions conditions;
   int64_t generation;
   int64_t timeout_ns;
   int stop;
 } call;
-
-/* ---- Bytes ---- */
-
-static uint32_t crc32c(const unsigned char* data, uint64_t size) {
-  static uint32_t table[256];
-  uint32_t crc = 0xFFFFFFFFu;
-  if (table[1] == 0) {
-    for (uint32_t i = 0; i < 256; ++i) {
-      table[i] = i;
-      for (int bit = 0; bit < 8; ++bit) {
-        table[i] = table[i] >> 1 ^ ((table[i] & 1) != 0 ? 0x82F63B78u : 0);
-      }
-    }
-  }
-  for (uint64_t i = 0; i < size; ++i) crc = table[(crc ^ data[i]) & 255] ^ crc >> 8;
-  return crc ^ 0xFFFFFFFFu;
-}
-
-static void* memory_of(uint64_t size) {
-  void* memory = malloc(size + 1);
-  if (memory == NULL) abort();
-  return memory;
-}
-
-static unsigned char* pattern(uint64_t size, uint64_t offset) {
-  unsigned char* bytes = memory_of(size);
-  for (uint64_t i = 0; i < size; ++i) bytes[i] = (unsigned char)((offset + i) % 251);
-  return bytes;
-}
-
-/* ---- Words ---- */
-
-/* Decodes a name in its place. */
-static char* text(char* word) {
-  char *from = word, *to = word;
-  if (strcmp(word, "\"\"") == 0) return word + 2;
-  while (*from != 0) {
-    if (*from == '%') {
-      const char digits[] = {from[1], from[2], 0};
-      *to++ = (char)strtol(digits, NULL, 16);
-      from += 3;
-    } else {
-      *to++ = *from++;
-    }
-  }
-  *to = 0;
-  return word;
-}
-
-/* Cuts off what is before the mark; NULL when nothing is left. */
-static char* cut(char** rest, char mark) {
-  char* word = *rest;
-  char* end = word == NULL ? NULL : strchr(word, mark);
-  if (end != NULL) *end++ = 0;
-  *rest = end;
-  return word;
-}
-
-static uint64_t number(const char* word) {
-  return strcmp(word, "end") == 0 ? UINT64_MAX : strtoull(word, NULL, 10);
-}
-
-/* ---- Answers ---- */
-
-static char answer[1 << 20];
-static size_t said;
-
-static void say(const char* words) {
-  said += (size_t)snprintf(answer + said, sizeof answer - said, "%s", words);
-  if (said >= sizeof answer) abort();
-}
-static void say_size(uint64_t size) {
-  char words[32];
-  snprintf(words, sizeof words, " %llu", (unsigned long long)size);
-  say(words);
-}
-static void say_sum(uint64_t size, uint32_t sum) {
-  char words[16];
-  say_size(size);
-  snprintf(words, sizeof words, " %08x", (unsigned)sum);
-  say(words);
-}
-static void say_name(const char* name, size_t size) {
-  char coded[4];
-  say(" ");
-  for (size_t i = 0; i < size; ++i) {
-    const unsigned char c = (unsigned char)name[i];
-    const int plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                      (c != 0 && strchr("-._~/", c) != NULL);
-    snprintf(coded, sizeof coded, plain ? "%c" : "%%%02X", c);
-    say(coded);
-  }
-}
 
 /* ---- Calls ---- */
 
@@ -334,25 +239,16 @@ static dataflux_writer* writer_of(char* name) {
 }
 static int write_object(char** w) {
   dataflux_writer* writer = writer_of(w[0]);
-  const int good = writer != NULL && write_pieces(writer, text(w[1])) &&
-                   say_object(dataflux_writer_commit(writer, queue, 0, NULL, &err));
-  dataflux_writer_free(writer);
-  return good;
-}
-static int abandon(char** w) {
-  dataflux_writer* writer = writer_of(w[0]);
-  const int good = writer != NULL && write_pieces(writer, text(w[1])) &&
-                   ended(dataflux_writer_abort(writer, queue, 0, NULL, &err));
-  dataflux_writer_free(writer);
-  return good;
-}
-static int overtaken(char** w) {
-  dataflux_writer* writer = writer_of(w[0]);
   const dataflux_object_options o = object_of(w[0]);
-  const int good = writer != NULL &&
-                   ended(dataflux_put(client, &o, "", 1, NULL, queue, 0, NULL, &err)) &&
-                   write_pieces(writer, text(w[1])) &&
-                   say_object(dataflux_writer_commit(writer, queue, 0, NULL, &err));
+  const int overtaken = strcmp(call.verb, "overtaken") == 0;
+  int good = writer != NULL;
+  if (overtaken) good = good && ended(dataflux_put(client, &o, "", 1, NULL, queue, 0, NULL, &err));
+  good = good && write_pieces(writer, text(w[1]));
+  if (strcmp(call.verb, "abandon") == 0) {
+    good = good && ended(dataflux_writer_abort(writer, queue, 0, NULL, &err));
+  } else {
+    good = good && say_object(dataflux_writer_commit(writer, queue, 0, NULL, &err));
+  }
   dataflux_writer_free(writer);
   return good;
 }
@@ -441,8 +337,8 @@ static const struct {
     {"many", 1, many},
     {"list", 1, list},
     {"write", 2, write_object},
-    {"abandon", 2, abandon},
-    {"overtaken", 2, overtaken},
+    {"abandon", 2, write_object},
+    {"overtaken", 2, write_object},
     {"cancel", 1, cancel},
     {"commit_set", 2, commit_set},
     {"open_set", 1, open_set},
@@ -454,6 +350,7 @@ static int read_words(char* rest) {
   memset(&call, 0, sizeof call);
   dataflux_conditions_init(&call.conditions);
   call.bucket = text(cut(&rest, ' '));
+  call.verb = cut(&rest, ' ');
   for (char* word; (word = cut(&rest, ' ')) != NULL;) {
     if (strncmp(word, "if=", 3) == 0) {
       call.conditions.has = DATAFLUX_IF_GENERATION_MATCH;
@@ -472,12 +369,12 @@ static int read_words(char* rest) {
 }
 
 static void play(char* line) {
-  const int words = read_words(line);
+  /* No text of C has a NUL. */
+  const int words = strstr(line, "%00") == NULL ? read_words(line) : -1;
   said = 0;
   for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; ++i) {
-    if (words == 0 || strcmp(verbs[i].name, call.words[0]) != 0) continue;
-    if (words != verbs[i].words + 1) break;
-    if (verbs[i].play(call.words + 1)) {
+    if (words != verbs[i].words || strcmp(verbs[i].name, call.verb) != 0) continue;
+    if (verbs[i].play(call.words)) {
       printf("ok%.*s\n", (int)said, answer);
     } else {
       printf("error %s %d # %s\n", dataflux_status_name(dataflux_error_status(err)),

@@ -2,102 +2,29 @@
 ///
 ///     driver ENDPOINT       calls from standard input, answers to standard output
 
+#include "words.hpp"
+
 #include <dataflux/checkpoint/checkpoint_reader.hpp>
 #include <dataflux/checkpoint/checkpoint_set.hpp>
 #include <dataflux/checkpoint/checkpoint_writer.hpp>
-#include <dataflux/codec/crc32c.hpp>
 #include <dataflux/download/get_one.hpp>
 #include <dataflux/download/getter.hpp>
 #include <dataflux/gcs/client.hpp>
 #include <dataflux/list/fast_list.hpp>
 
-#include <charconv>
 #include <chrono>
 #include <cstdint>
-#include <cstdio>
 #include <iostream>
+#include <memory>
 #include <optional>
-#include <sstream>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace {
 
+using namespace behaviour;
 using dataflux::result;
-using bytes = std::vector<std::byte>;
-using words = std::vector<std::string>;
-
-// Words.
-
-std::string text(std::string_view word) {
-  std::string made;
-  if (word == "\"\"") return made;
-  for (std::size_t i = 0; i < word.size(); ++i) {
-    if (word[i] != '%') {
-      made += word[i];
-      continue;
-    }
-    made += static_cast<char>(std::stoi(std::string(word.substr(i + 1, 2)), nullptr, 16));
-    i += 2;
-  }
-  return made;
-}
-
-std::string coded(std::string_view name) {
-  constexpr std::string_view digits = "0123456789ABCDEF";
-  constexpr std::string_view plain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/";
-  std::string made;
-  for (const char c : name) {
-    const auto value = static_cast<unsigned char>(c);
-    if (plain.find(c) != std::string_view::npos) {
-      made += c;
-    } else {
-      made.append({'%', digits[value / 16U], digits[value % 16U]});
-    }
-  }
-  return made;
-}
-
-words split(const std::string& line, char mark) {
-  words made;
-  std::istringstream from(line);
-  for (std::string word; std::getline(from, word, mark);) made.push_back(word);
-  return made;
-}
-
-std::uint64_t number(const std::string& word) {
-  return word == "end" ? dataflux::byte_range::to_end : std::stoull(word);
-}
-std::vector<std::uint64_t> sizes_of(const std::string& word) {
-  std::vector<std::uint64_t> made;
-  for (const std::string& size : split(text(word), ',')) made.push_back(number(size));
-  return made;
-}
-
-// Bytes.
-
-bytes pattern(std::uint64_t size, std::uint64_t offset = 0) {
-  bytes made(size);
-  for (std::uint64_t i = 0; i < size; ++i) made[i] = static_cast<std::byte>((offset + i) % 251);
-  return made;
-}
-
-std::string of_sum(std::uint64_t size, std::uint32_t sum) {
-  char shown[16];
-  std::snprintf(shown, sizeof shown, "%08x", static_cast<unsigned>(sum));
-  return " " + std::to_string(size) + " " + shown;
-}
-std::string known(dataflux::bytes_view read) {
-  return of_sum(read.size(), dataflux::codec::crc32c(read));
-}
-std::string of_object(const dataflux::object_metadata& made) {
-  return of_sum(made.size, made.crc32c.value_or(0));
-}
-
-// Calls.
 
 struct call {
   std::string bucket{};
