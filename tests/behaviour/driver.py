@@ -33,6 +33,17 @@ def length_of(word):
     return None if word == "end" else int(word)
 
 
+def requests_of(driver, word):
+    for request in word.split(","):
+        name, *of = request.split(":")
+        url = driver.url(name)
+        yield (url, int(of[0]), length_of(of[1])) if of else url
+
+
+def of_item(item):
+    return known(item.data) if item.error is None else f"- {item.error.status}"
+
+
 def write_all(writer, sizes):
     at = 0
     for size in sizes:
@@ -71,13 +82,9 @@ class Driver:
         return " ".join(map(known, self.client.get_ranges(self.url(name), pairs, **how)))
 
     def many(self, requests, stop=False, **how):
-        wanted = []
-        for request in requests.split(","):
-            name, *of = request.split(":")
-            wanted.append((self.url(name), int(of[0]), length_of(of[1])) if of else self.url(name))
-        items = self.client.get_many(wanted, on_error="raise" if stop else "return", **how).items()
-        return " ".join(known(item.data) if item.error is None else f"- {item.error.status}"
-                        for item in items)
+        items = self.client.get_many(requests_of(self, requests),
+                                     on_error="raise" if stop else "return", **how).items()
+        return " ".join(map(of_item, items))
 
     def stat(self, name, **how):
         return of_object(self.client.stat(self.url(name), **how))
@@ -167,20 +174,32 @@ def is_option(word):
     return "=" in word or word == "stop"
 
 
-def answer(driver, line):
+def call_of(driver, line):
+    """(method or None, its words, its options)"""
     bucket, verb, *words = line.split()
     driver.bucket = text(bucket)
-    play = getattr(driver, verb, None)
+    return (getattr(driver, verb, None), [word for word in words if not is_option(word)],
+            options(word for word in words if is_option(word)))
+
+
+def good(given):
+    return f"ok {given}" if given else "ok"
+
+
+def bad(error):
+    if isinstance(error, dataflux.Error):
+        return f"error {error.status} {error.http_status} # {error}"
+    return f"error invalid_argument 0 # {error}"  # what is refused before the library is asked
+
+
+def answer(driver, line):
+    play, words, how = call_of(driver, line)
     if play is None:
         return "none"
     try:
-        given = play(*(word for word in words if not is_option(word)),
-                     **options(word for word in words if is_option(word)))
-        return f"ok {given}" if given else "ok"
-    except dataflux.Error as error:
-        return f"error {error.status} {error.http_status} # {error}"
-    except ValueError as error:  # what is refused before the library is asked
-        return f"error invalid_argument 0 # {error}"
+        return good(play(*words, **how))
+    except (dataflux.Error, ValueError) as error:
+        return bad(error)
 
 
 def main():

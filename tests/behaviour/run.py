@@ -31,6 +31,14 @@ LIMIT = 60  # seconds for one call; nothing here takes more than a few
 LANGUAGES = {"cpp", "c", "python", "python_async"}
 
 
+def languages_of(words, number):
+    languages = words.replace(",", " ").split()
+    for language in languages:
+        if language not in LANGUAGES:
+            raise SystemExit(f"table.txt:{number}: {language!r} is no language")
+    return languages
+
+
 class Case:
     """A line of the table: a call with what it has to answer, or a line for the service."""
 
@@ -45,10 +53,7 @@ class Case:
         self.by_language = {}
         for other in others:
             languages, _, answer = other.partition(": ")
-            for language in languages.split(","):
-                if language.strip() not in LANGUAGES:
-                    raise SystemExit(f"table.txt:{number}: {language!r} is no language")
-                self.by_language[language.strip()] = answer
+            self.by_language.update(dict.fromkeys(languages_of(languages, number), answer))
 
     def answer(self, language):
         """What the language has to answer, with checksums in the place of @."""
@@ -59,12 +64,13 @@ class Case:
         return " ".join(words)
 
 
-def read_table(path):
-    section = ""
+def read_table(path, language):
+    section, left_out = "", False
     for number, line in enumerate(path.read_text().splitlines(), 1):
         if line.startswith("## "):
-            section = line[3:].strip()
-        elif line.strip() and not line.startswith("#"):
+            section, _, without = line[3:].partition(" without ")
+            left_out = language in languages_of(without, number)
+        elif line.strip() and not line.startswith("#") and not left_out:
             yield Case(number, section, line)
 
 
@@ -207,7 +213,7 @@ def main():
     arguments.add_argument("driver", nargs="+")
     options = arguments.parse_args()
 
-    cases = list(read_table(HERE / "table.txt"))
+    cases = list(read_table(HERE / "table.txt", options.language))
     emulator = Emulator(options.emulator, f"bucket-{options.language.replace('_', '-')}")
     try:
         driver = Driver([*options.driver, emulator.endpoint], environment_of(options.library))
