@@ -76,7 +76,8 @@ def main(place="/usr/include"):
         read_all(client, listing, folder)
         checkpoint(client, f"{url}dataflux-demo-{uuid.uuid4()}")
         done = client.metrics()["totals"]
-    print(f"  all of it compared; {done}")
+    print(f"  all of it compared; {done['requests_a'] + done['requests_b']} requests, "
+          f"{done['retries']} repeated")
 
 
 if __name__ == "__main__":

@@ -87,3 +87,8 @@ def bucket(emulator):
 def client(emulator):
     with dataflux.Client(endpoint=emulator.endpoint, emulator=True) as made:
         yield made
+
+
+def pytest_make_parametrize_id(config, val, argname):
+    """Without addresses: the processes of pytest-xdist must agree on the names of the tests."""
+    return type(val).__name__ if " at 0x" in repr(val) else None

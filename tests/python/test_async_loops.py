@@ -174,6 +174,32 @@ def test_cancelled_when_its_record_is_there_it_is_cancelled_and_freed(opened, bu
     asyncio.run(main())
 
 
+def test_cancelled_when_it_has_succeeded_its_memory_is_lent_no_more(opened, bucket):
+    bucket.put("x", b"12345")
+
+    async def main():
+        async with opened() as client:
+            await client.stat(bucket("x"))
+            mine = _loop_asyncio.of(asyncio.get_running_loop())
+            woken = mine.wake
+            for _ in range(50):
+                memory = bytearray(5)
+
+                def wake(who):
+                    woken(who)
+                    task.cancel()
+
+                task = asyncio.ensure_future(client.read_into(bucket("x"), memory))
+                mine.wake = wake
+                with pytest.raises(asyncio.CancelledError):
+                    await task
+                del mine.wake
+                memory += b"x"  # BufferError while it is lent
+                assert memory == b"12345x"
+
+    asyncio.run(main())
+
+
 def test_many_event_loops_leave_no_descriptor_behind(opened, bucket):
     bucket.put("x", b"12345")
     client = opened()

@@ -1,5 +1,6 @@
 """The emulator as users' tests have it."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -103,3 +104,27 @@ def test_the_command_takes_this_process_s_arguments():
                           text=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
     assert dataflux.__version__ in done.stdout
+
+
+@pytest.mark.parametrize("end", ["close", "let go of"])
+def test_a_forked_child_does_not_end_its_parents_emulator(end):
+    with dataflux.emulator("of-the-parent") as service, service.client() as client:
+        client.put("gs://of-the-parent/x", b"1")
+        child = os.fork()
+        if child == 0:
+            with contextlib.suppress(BaseException):
+                if end == "close":
+                    service.close()
+                else:
+                    service.__del__()
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+        assert client.get("gs://of-the-parent/x", timeout=30) == b"1"
+
+
+def test_an_emulator_that_is_there_when_the_interpreter_ends_prints_no_traceback(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text("import builtins, dataflux\n"
+                       "builtins.kept = dataflux.emulator('kept')\n")
+    ended = subprocess.run([sys.executable, str(program)], stderr=subprocess.PIPE, timeout=60)
+    assert (ended.returncode, ended.stderr) == (0, b"")

@@ -568,15 +568,23 @@ def wait_for_fault(emulator):
 
 
 INTERRUPTED = """
-import dataflux, sys
+import dataflux, sys, threading, time
+def tell_when_it_waits(waits):
+    while not waits():
+        time.sleep(0.01)
+    print("ready", flush=True)
 with dataflux.Client(endpoint=sys.argv[1], emulator=True) as client:
     if sys.argv[2] == "list":
-        act = lambda: client.list("gs://many-names")
+        act, waits = lambda: client.list("gs://many-names"), lambda: client._under_way
     else:
         stream = client.list_batches("gs://many-names")
         act = lambda: next(stream)
-    print("ready", flush=True)
+        def waits():
+            if not stream._lock.acquire(False):
+                return True
+            stream._lock.release()
     try:
+        threading.Thread(target=tell_when_it_waits, args=(waits,), daemon=True).start()
         act()
     except KeyboardInterrupt:
         print("interrupted", flush=True)

@@ -377,3 +377,15 @@ def test_names_of_fields_are_no_references(client, bucket):
 def test_verbs_of_the_module_are_those_of_the_default_client():
     for name in ("stat", "put", "upload_folder", "find_leftovers", "permissions"):
         assert name in dir(dataflux)
+
+
+def test_a_length_beyond_the_object_and_the_memory_for_reads_gives_what_is_there(emulator, bucket):
+    bucket.put("short", b"hello")
+    bucket.put("empty")
+    with emulator.client(memory_cap=MIB) as client:
+        assert client.get(bucket("short"), length=2**40) == b"hello"
+        assert client.get(bucket("short"), offset=2, length=2**62) == b"llo"
+        assert client.get(bucket("empty"), length=2**40) == b""
+        with pytest.raises(dataflux.Error) as told:
+            client.get(bucket("short"), offset=9, length=2**40)
+    assert told.value.status == "out_of_range"

@@ -39,3 +39,57 @@ def test_what_is_no_place_is_told_by_the_argument_without_a_request(client, emul
 def test_a_bad_timeout_is_told(client, timeout, kind):
     with pytest.raises(kind, match="^timeout: "):
         client.stat("gs://b/x", timeout=timeout)
+
+
+class Broken:
+    def __index__(self):
+        raise TypeError("not today")
+
+
+@pytest.mark.parametrize("bad", [int, Broken(), [1], 1.0, "1", True])
+def test_what_is_no_whole_number_is_told_by_the_argument(client, bad):
+    with pytest.raises(TypeError, match="^offset: a whole number is needed"):
+        client.get("gs://bucket/x", offset=bad)
+
+
+def test_a_number_that_the_library_would_cut_is_told(emulator):
+    for name in ("io_threads", "max_connections_per_host", "max_attempts", "max_concurrency"):
+        with pytest.raises(ValueError, match=f"^{name}: .*2\\*\\*32"):
+            emulator.client(**{name: 2**32})
+
+
+@pytest.mark.parametrize("call, argument", [
+    (lambda client, bad: client.remove_prefix("gs://bucket", whole_bucket=bad), "whole_bucket"),
+    (lambda client, bad: client.remove_prefix("gs://bucket/x", dry_run=bad), "dry_run"),
+    (lambda client, bad: client.remove_prefix("gs://bucket/x", for_good=bad), "for_good"),
+    (lambda client, bad: client.upload_folder("/tmp", "gs://bucket", delete_extra=bad),
+     "delete_extra"),
+    (lambda client, bad: client.download("gs://bucket/x", "/tmp/x", resume=bad), "resume"),
+    (lambda client, bad: client.download("gs://bucket/x", "/tmp/x", flush=bad), "flush"),
+    (lambda client, bad: client.delete("gs://bucket/x", missing_ok=bad), "missing_ok"),
+    (lambda client, bad: client.list("gs://bucket", versions=bad), "versions"),
+    (lambda client, bad: client.list_batches("gs://bucket", in_order=bad), "in_order"),
+    (lambda client, bad: client.get_many([], compose=bad), "compose"),
+    (lambda client, bad: type(client)(anonymous=bad), "anonymous"),
+])
+@pytest.mark.parametrize("bad", ["no", 0, None, []])
+def test_a_flag_is_true_or_false_and_nothing_that_passes_for_one(client, emulator, call, argument,
+                                                                 bad):
+    before = emulator.answered()
+    with pytest.raises(TypeError, match=f"^{argument}: True or False is needed"):
+        call(client, bad)
+    assert emulator.answered() == before
+
+
+@pytest.mark.parametrize("call, argument", [
+    (lambda client: client.get_many(["gs://bucket/x"], order=[]), "order"),
+    (lambda client: client.get_many(["gs://bucket/x"], on_error={}), "on_error"),
+    (lambda client: client.get_many(str), "requests"),
+    (lambda client: client.get_ranges("gs://bucket/x", 5), "ranges"),
+    (lambda client: client.get_ranges("gs://bucket/x", [(0, 1)], into=5), "into"),
+    (lambda client: client.find_leftovers("gs://bucket", kinds=[[]]), "kinds"),
+    (lambda client: client.checkpoint_set("gs://bucket/x").begin(unfinished=[]), "unfinished"),
+])
+def test_what_cannot_be_looked_up_or_gone_through_is_told(client, call, argument):
+    with pytest.raises(TypeError, match=f"^{argument}: "):
+        call(client)

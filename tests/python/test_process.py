@@ -437,6 +437,10 @@ def test_a_handle_is_freed_once_however_many_let_go_of_it():
         def fake_free(value):
             freed.append(value)
 
+        @staticmethod
+        def when_loaded(function):
+            pass  # what is let go of here is freed by hand
+
     real, _handles.library = _handles.library, Fake
     try:
         kind = _handles.handle("fake")
@@ -474,6 +478,9 @@ def test_an_operation_is_freed_before_what_was_lent_to_it(emulator, stalled):
             if not order and interrupted:
                 interrupted.pop()
                 raise KeyboardInterrupt
+            super().free()
+
+        def __del__(self):
             if self.value:
                 order.append("operation")
             super().free()
@@ -504,3 +511,33 @@ def call_of_stat(stalled, lent):
     options = struct("object_options", bucket=stalled.name, object="stalled/x")
     return Call(lambda handle, queue, tag, out, err:
                 library.stat(handle, byref(options), queue, tag, out, err), lent=lent)
+
+
+def test_no_bytecode_runs_in_the_destructors_of_a_call_where_an_interrupt_would_be_lost(client,
+                                                                                       bucket):
+    import sys
+
+    for i in range(50):
+        bucket.put(f"many/{i}", b"x" * 100)
+    ran = []
+
+    def calls():
+        client.get(bucket("many/0"))
+        client.read_into(bucket("many/0"), bytearray(100))
+        client.put(bucket("new"), bytearray(1000))
+        client.metrics()
+        with pytest.raises(dataflux.NotFoundError):
+            client.get(bucket("missing"))
+        return [len(item.data) for batch in client.get_many([bucket(f"many/{i}") for i in range(50)])
+                for item in batch]
+
+    calls()
+    sys.setprofile(lambda frame, event, argument: ran.append(frame.f_code.co_name)
+                   if event == "call" else None)
+    try:
+        assert calls() == [100] * 50
+    finally:
+        sys.setprofile(None)
+    assert "_run_one" in ran  # it was looked at
+    # One for a stream, and of its items one of 256.
+    assert ran.count("__del__") <= 1 and ran.count("_last_is_gone") <= 1

@@ -42,7 +42,7 @@ def test_a_callable_is_told_by_the_thread_that_waits_and_told_all_at_the_end(cli
 
     upload(client, bucket, big, tell)
     assert told[-1] == (SIZE, SIZE, "B", f"upload gs://{bucket.name}/big", threading.get_ident())
-    assert [done for done, *_ in told] == sorted({done for done, *_ in told})
+    assert [done for done, *_ in told] == sorted(done for done, *_ in told)
     assert client._feed._state.sinks == {}
 
 
@@ -297,3 +297,20 @@ def test_amounts(number, unit, text):
     (7260, "2 h 01 min")])
 def test_durations(seconds, text):
     assert _bar.duration(seconds) == text
+
+
+def test_items_that_an_exception_of_the_callable_has_lost_are_told_by_each_later_batch(client,
+                                                                                      bucket):
+    for i in range(3):
+        bucket.put(f"many/{i}", b"x")
+
+    def tell(**counts):
+        raise RuntimeError("mine")
+
+    reads = client.get_many([bucket(f"many/{i}") for i in range(3)], progress=tell)
+    with pytest.raises(RuntimeError, match="mine"):
+        for _ in reads:
+            pass
+    for _ in range(2):
+        with pytest.raises(dataflux.PreconditionError, match="items were lost by a RuntimeError"):
+            next(reads)

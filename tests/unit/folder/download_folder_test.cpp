@@ -306,6 +306,18 @@ TEST_CASE("download_folder: one that fails does not keep the others", "[folder]"
   w.clean();
 }
 
+TEST_CASE("download_folder: a name that is no file ends a call that stops at failures",
+          "[folder]") {
+  folder_fixture w;
+  w.put({{"../x", "evil"}, {"a", "1"}, {"b", "2"}});
+  auto r = w.request();
+  r.on_error = copy_on_error::stop;
+  const auto done = w.down(r);
+  REQUIRE_FALSE(done);
+  CHECK(done.error().code() == errc::failed_precondition);
+  w.clean();
+}
+
 TEST_CASE("download_folder: a file that is too large fails by itself", "[folder]") {
   folder_fixture w;
   w.put({{"a", "1"}, {"b", noise(50'000)}, {"c", noise(3 * slice)}, {"d", "2"}});

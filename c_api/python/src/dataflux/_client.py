@@ -19,7 +19,7 @@ from ._list import ListVerbs
 from ._manifest import ManifestVerbs
 from ._metrics import MetricsVerbs
 from ._objects import ObjectVerbs
-from ._place import count_of, nanoseconds
+from ._place import count_of, flag_of, nanoseconds
 from ._reads import ReadVerbs
 from ._sets import SetVerbs
 from ._transfer import TransferVerbs
@@ -38,6 +38,8 @@ class Options:
     _texts = ("endpoint", "credentials_file", "user_project", "quota_project", "user_agent", "ca_file")
     _counts = ("io_threads", "max_connections_per_host", "max_attempts", "max_concurrency",
                "memory_cap", "upload_memory", "slice")
+    _short = ("io_threads", "max_connections_per_host", "max_attempts", "max_concurrency")
+    _flags = ("emulator", "anonymous")
     _times = ("connect_timeout", "stall_timeout", "token_limit")
 
     def __init__(self, given):
@@ -50,7 +52,9 @@ class Options:
             if value is not None and "\0" in value:
                 raise ValueError(f"{name}: it has a NUL")
         for name in self._counts:
-            count_of(given[name], name)
+            count_of(given[name], name, bits=32 if name in self._short else 63)
+        for name in self._flags:
+            flag_of(given[name], name)
         for name in self._times:
             nanoseconds(given[name], name)
         self.source = None

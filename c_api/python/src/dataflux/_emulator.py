@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import sys
+
 from ._errors import Error
 from ._programs import program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import os
     from typing import Any, Sequence
 
     from ._client import Client
@@ -36,6 +38,7 @@ class Emulator:
         import subprocess
 
         self._process = None
+        self._owner = os.getpid()
         for name in buckets:
             if not isinstance(name, str):
                 raise TypeError(f"buckets: names are str, and not a {type(name).__name__}")
@@ -126,11 +129,16 @@ class Emulator:
         return json.loads(said) if said else None
 
     def close(self) -> None:
-        """Ends it, and all that it holds is gone. Closing again does nothing."""
+        """Ends it, and all that it holds is gone. Closing again does nothing. In a forked child it
+        goes on: it is the parent's."""
         process, self._process = self._process, None
-        if process is not None:
-            process.kill()
-            process.communicate()
+        if process is None:
+            return
+        if self._owner != os.getpid():
+            process.returncode = 0  # so that subprocess does not take it for one of this process
+            return
+        process.kill()
+        process.communicate()
 
     def __enter__(self) -> Emulator:
         return self
@@ -143,11 +151,14 @@ class Emulator:
         return f"<dataflux.Emulator {state}>"
 
     def __del__(self) -> None:
-        if getattr(self, "_process", None) is not None:
+        process = getattr(self, "_process", None)
+        if process is None or sys.is_finalizing():  # then it ends by itself with this process
+            return
+        if self._owner == os.getpid():
             import warnings
 
             warnings.warn(f"{self!r} was not closed", ResourceWarning, source=self)
-            self.close()
+        self.close()
 
 
 def emulator(*buckets: str, **options: Any) -> Emulator:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import io
+from weakref import ref
 
-from . import _wait
 from ._ahead import Ahead
 from ._attributes import attributes
 from ._errors import AlreadyExistsError, NotFoundError, PermissionDeniedError
@@ -58,6 +58,7 @@ class _RawReader(io.RawIOBase):
     """A Reader with a position."""
 
     mode = "rb"
+    ahead = None
 
     def __init__(self, reader, read_ahead):
         self.reader = reader
@@ -115,9 +116,10 @@ class _RawReader(io.RawIOBase):
     def close(self):
         if not self.closed:
             try:
-                self.ahead.drop()
+                if self.ahead is not None:  # an interrupt may have come while it was made
+                    self.ahead.drop()
+                    self.reader.close()
             finally:
-                self.reader.close()
                 super().close()
 
 
@@ -187,14 +189,16 @@ class _RawWriter(io.RawIOBase):
         self.writer = writer
         self.mode = mode
         self.asked_by_text = False
+        writer._over = ref(self)
 
     @property
     def name(self):
         return self.writer.url
 
-    @property
-    def closed(self):
-        return self.writer.closed
+    def ended(self):
+        # `closed` is a flag of the base, and no property: what a signal's handler raises in one that
+        # BufferedWriter asks for becomes a ValueError.
+        super().close()
 
     def writable(self):
         self._checkClosed()

@@ -13,7 +13,7 @@ from ._errors import PreconditionError
 from ._handles import ErrorHandle, handle
 from ._library import Size, byref, library, struct
 from ._listing import Listing
-from ._place import count_of, nanoseconds
+from ._place import count_of, flag_of, nanoseconds, one_of
 from ._requests import AHEAD, Requests
 from ._slabs import SMALL, large_at, small_at
 
@@ -120,24 +120,24 @@ class GetMany:
     all of it has room in memory.
 
     It is a context manager. close(), and letting go of it, ends what is under way. An exception that
-    comes out of it ends it, but for a KeyboardInterrupt while it waits: then it can go on.
+    comes out of it ends it, and the next batch is PreconditionError; but after a KeyboardInterrupt
+    while it waits it can go on.
 
     Threads: any number take batches from it; each batch goes to one, and so does what it fails with.
     In a forked child it is PreconditionError; items that were taken before are good there.
     """
 
-    _getter = _feed = _teller = _process = _listing = _asked = None
+    _getter = _feed = _teller = _process = _listing = _asked = _spoiled = None
 
     def __init__(self, client: Client, requests: Listing | Iterable[Request | EllipsisType], *,
                  order: str, on_error: str, compose: bool, batch: int, timeout: float | None,
                  progress: Progress) -> None:
-        if order not in _ORDER:
-            raise ValueError(f"order: {order!r} is neither 'asked' nor 'ready'")
-        if on_error not in _ON_ERROR:
-            raise ValueError(f"on_error: {on_error!r} is none of 'raise', 'return', 'omit'")
-        self._batch = count_of(batch, "batch", 1)
+        one_of(order, "order", _ORDER)
+        one_of(on_error, "on_error", _ON_ERROR)
+        # More have no use: a batch is what is there.
+        self._batch = min(count_of(batch, "batch", 1), AHEAD)
         options = struct("get_many_options", order=_ORDER[order], on_error=_ON_ERROR[on_error],
-                         compose=bool(compose), timeout_ns=nanoseconds(timeout))
+                         compose=flag_of(compose, "compose"), timeout_ns=nanoseconds(timeout))
         self._on_error = on_error
         self._process = _wait._process
         self._client = client
@@ -220,9 +220,16 @@ class GetMany:
         """Nothing is under way that would make fd readable: the iterable is to be gone on with."""
         return self._feed is not None and self._pushed == self._done
 
-    def why(self) -> Error | StopIteration:
+    def why(self) -> Exception:
         """What the end of the batches raises."""
-        return self._failed.pop("why", None) or StopIteration()
+        why: Exception | None = self._failed.pop("why", None)
+        if why is not None:
+            return why
+        if self._spoiled is None:
+            return StopIteration()
+        # A part must not pass for the whole.
+        return PreconditionError(f"get_many: items were lost by a {self._spoiled} that ended it: "
+                                 "begin another one")
 
     def _next(self, wait_ns):
         """A batch, which may be empty."""
@@ -263,7 +270,10 @@ class GetMany:
                                                  in iter_unpack(records.taken())])
                 going_on = False
             if not going_on or not isinstance(why, KeyboardInterrupt):
-                self.close()
+                try:
+                    self.close()
+                finally:
+                    self._spoiled = type(why).__name__
             raise
 
     def _push(self):
@@ -329,6 +339,7 @@ class GetMany:
     def close(self) -> None:
         """Ends what is under way, on all threads; no more batches come. Again it does nothing."""
         self._ended = True
+        self._spoiled = None  # whoever closes it knows that it is a part
         getter, self._getter = self._getter, None
         self._feed = None
         try:
@@ -358,10 +369,14 @@ class GetMany:
 
 
 def _requests_of(requests):
-    if isinstance(requests, (str, bytes)) or not hasattr(requests, "__iter__"):
+    try:
+        each = None if isinstance(requests, (str, bytes)) else iter(requests)
+    except TypeError:
+        each = None
+    if each is None:
         raise TypeError("requests: a Listing or an iterable of places is needed, and not a "
                         f"{type(requests).__name__}")
-    return Requests(requests)
+    return Requests(each)
 
 
 class GetManyVerbs:

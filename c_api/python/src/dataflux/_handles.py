@@ -5,7 +5,7 @@ from __future__ import annotations
 import _thread
 import os
 
-from ._library import Pointer, library
+from ._library import Pointer, library, method
 
 
 # Two threads may let go of one handle, and without the interpreter's lock both might find it. A
@@ -18,21 +18,23 @@ class Handle(Pointer):
     nothing is lost when an exception, a KeyboardInterrupt for one, comes between the two.
 
     In the child of a fork freeing does nothing: what the parent had is not the child's.
+
+    Its destructor is the library's function itself, which passes over a null pointer. No bytecode
+    runs in it: a KeyboardInterrupt that came there would be printed, and lost to who is to get it.
     """
 
     _free = ""  # the function that frees it, without "dataflux_"
 
     def free(self):
         """Lets go; again does nothing. Any thread."""
-        with _one_frees:
-            value, self.value = self.value, None
-        if value:
-            getattr(library, self._free)(value)
-
-    def __del__(self):
-        # The interpreter takes modules apart at its end, and the process frees everything.
-        if self.value and library is not None:
-            self.free()
+        release = getattr(library, self._free)
+        value = None
+        try:
+            with _one_frees:
+                value, self.value = self.value, None
+        finally:  # an interrupt may come once it is empty
+            if value:
+                release(value)
 
     def __reduce__(self):
         raise TypeError("a handle of the library belongs to its process, and cannot be pickled")
@@ -40,7 +42,9 @@ class Handle(Pointer):
 
 def handle(name):
     """The class of handles that dataflux_<name>_free() frees."""
-    return type(name, (Handle,), {"_free": name + "_free", "__slots__": ()})
+    made = type(name, (Handle,), {"_free": name + "_free", "__slots__": ()})
+    library.when_loaded(lambda: setattr(made, "__del__", method(getattr(library, made._free))))
+    return made
 
 
 ClientHandle = handle("client")

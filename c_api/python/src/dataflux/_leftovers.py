@@ -6,7 +6,7 @@ from . import _abi
 from ._calls import Call, json_of
 from ._library import byref, library, struct
 from ._object import time_of
-from ._place import nanoseconds, prefix_place
+from ._place import nanoseconds, one_of, prefix_place
 from ._reports import Leftover, Leftovers
 
 TYPE_CHECKING = False
@@ -29,9 +29,7 @@ def _kinds_of(kinds):
         raise TypeError(f"kinds: names in a list are needed, and not a {type(kinds).__name__}")
     bits = 0
     for kind in given:
-        if kind not in _KINDS:
-            raise ValueError(f"kinds: {kind!r} is none of {', '.join(_KINDS)}")
-        bits |= _KINDS[kind]
+        bits |= _KINDS[one_of(kind, "kinds", _KINDS)]
     if not bits:
         raise ValueError("kinds: an empty list asks for nothing; None asks for all")
     return bits

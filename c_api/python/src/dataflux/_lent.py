@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 
+from ._library import method
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Union
@@ -16,7 +18,6 @@ if TYPE_CHECKING:
 # Prototypes of our own: those of ctypes.pythonapi are shared by the whole process.
 _get = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_void_p, ctypes.c_int)(
     ("PyObject_GetBuffer", ctypes.pythonapi))
-_release = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(("PyBuffer_Release", ctypes.pythonapi))
 _new_bytes = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_ssize_t)(
     ("PyBytes_FromStringAndSize", ctypes.pythonapi))
 _WRITABLE, _SHAPE, _FORMAT = 1, 8, 4
@@ -28,6 +29,12 @@ class _View(ctypes.Structure):
     _fields_ = [("buf", ctypes.c_void_p), ("obj", ctypes.c_void_p), ("len", ctypes.c_ssize_t),
                 ("itemsize", ctypes.c_ssize_t), ("readonly", ctypes.c_int), ("ndim", ctypes.c_int),
                 ("format", ctypes.c_char_p), ("rest", ctypes.c_void_p * 4)]
+
+
+# It passes over one that is released, or was never filled.
+_release = ctypes.PYFUNCTYPE(None, ctypes.POINTER(_View))(("PyBuffer_Release", ctypes.pythonapi))
+# No bytecode runs in it: a KeyboardInterrupt that came there would be lost to who is to get it.
+_View.__del__ = method(_release)
 
 
 class Lent:
@@ -64,17 +71,13 @@ class Lent:
         """The memory is the caller's alone again. Again does nothing."""
         view, self._view = self._view, None
         if view is not None:
-            _release(ctypes.addressof(view))
+            _release(view)
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
         self.release()
-
-    def __del__(self):
-        if _release is not None:
-            self.release()
 
 
 def new_bytes(size):

@@ -11,7 +11,7 @@ from ._errors import Error, PreconditionError
 from ._handles import ErrorHandle, handle
 from ._library import Pointer, Size, byref, library, struct
 from ._listing import Listing, text_of
-from ._place import count_of, nanoseconds, prefix_place
+from ._place import count_of, flag_of, nanoseconds, prefix_place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,19 +33,19 @@ def list_options(place, given):
     max_size = given["max_size"]
     if max_size is not None:
         count_of(max_size, "max_size", 1)
-    if count_of(given["parallelism"], "parallelism") >= 2**32:
-        raise ValueError(f"parallelism: {given['parallelism']} is out of range: less than 2**32")
+    count_of(given["parallelism"], "parallelism", bits=32)
     if given["on_error"] not in ("raise", "omit"):
         raise ValueError(f'on_error: "raise" or "omit" is needed, and not {given["on_error"]!r}')
     return struct(
         "list_options", bucket=bucket, prefix=prefix, **texts,
         min_size=count_of(given["min_size"], "min_size"), max_size=max_size,
-        keep_markers=bool(given["directories"]), keep_composed=bool(given["composites"]),
-        versions=bool(given["versions"]), parallelism=given["parallelism"],
+        keep_markers=flag_of(given["directories"], "directories"),
+        keep_composed=flag_of(given["composites"], "composites"),
+        versions=flag_of(given["versions"], "versions"), parallelism=given["parallelism"],
         max_calls=count_of(given["max_calls"], "max_calls"),
         memory_cap=count_of(given["memory_cap"], "memory_cap"),
         timeout_ns=nanoseconds(given["timeout"]), partial=given["on_error"] == "omit",
-        by_name=bool(given.get("in_order")))
+        by_name=flag_of(given.get("in_order", False), "in_order"))
 
 
 def _closed():

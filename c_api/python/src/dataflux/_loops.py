@@ -175,12 +175,14 @@ class Loop:
 
 def forget(tag, entry, record):
     """Frees what has ended, and what it gave."""
-    entry[0]._under_way.pop(tag, None)
+    client, operation, call = entry
+    client._under_way.pop(tag, None)
     returned(record)
+    call.ended()
     if record[STATUS]:
-        free_all([entry])
+        operation.free()
     else:  # it may have made something whose end takes requests, such as a writer
-        aside(free_all, [entry])
+        aside(operation.free)
 
 
 def free_all(entries):

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from ._calls import checked
-from ._handles import ErrorHandle
-from ._library import Pointer, byref, library
+from ._handles import ErrorHandle, handle
+from ._library import byref, library
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
 
-class _Text(Pointer):
-    """A text that is the caller's."""
-
-    def __del__(self):
-        if self.value and library is not None:
-            library.text_free(self)
+_Text = handle("text")
 
 
 class MetricsVerbs:

@@ -8,7 +8,7 @@ from ._errors import NotFoundError
 from ._lent import Lent
 from ._library import byref, library
 from ._object import Object, conditions, fields_of, object_options
-from ._place import nanoseconds, object_place
+from ._place import flag_of, nanoseconds, object_place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -166,13 +166,14 @@ class ObjectVerbs:
 
         Raises: NotFoundError; PreconditionError.
         """
+        none_is_fine = flag_of(missing_ok, "missing_ok")
         when = conditions(if_generation_match, if_generation_not_match, if_metageneration_match,
                           if_metageneration_not_match)
         options = object_options(object_place(url), generation, timeout, when)
         return self._run(Call(
             lambda client, queue, tag, out, err:
                 library.remove(client, byref(options), queue, tag, out, err),
-            recover=_fallback(None) if missing_ok else None))
+            recover=_fallback(None) if none_is_fine else None))
 
     def copy(self, source: Place, target: Place, *, generation: int = 0,
              content_type: str | None = None, content_encoding: str | None = None,

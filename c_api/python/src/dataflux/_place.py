@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from operator import index
 
 
 def _checked(text, argument):
@@ -71,14 +72,33 @@ def nanoseconds(seconds, argument="timeout"):
     return max(1, int(seconds * 1e9))
 
 
-def count_of(value, argument, least=0):
-    """A whole number, at least `least`; anything that has __index__ will do."""
+def count_of(value, argument, least=0, bits=63):
+    """A whole number, at least `least` and below 2**bits; anything that has __index__ will do."""
     try:
-        number = value.__index__() if not isinstance(value, bool) else None
-    except AttributeError:
+        # By operator's own: a class has an __index__, too, and an array of numpy has one that fails.
+        number = index(value) if not isinstance(value, bool) else None
+    except TypeError:
         number = None
     if number is None:
         raise TypeError(f"{argument}: a whole number is needed, and not a {type(value).__name__}")
-    if number < least or number >= 2**63:
+    if number < least:
         raise ValueError(f"{argument}: {number} is out of range: at least {least}")
+    if number >= 2**bits:
+        raise ValueError(f"{argument}: it is out of range: less than 2**{bits}")
     return number
+
+
+def one_of(value, argument, names):
+    """One of some names."""
+    if not isinstance(value, str):
+        raise TypeError(f"{argument}: a str is needed, and not a {type(value).__name__}")
+    if value not in names:
+        raise ValueError(f"{argument}: {value!r} is none of {', '.join(map(repr, names))}")
+    return value
+
+
+def flag_of(value, argument):
+    """True or False, or numpy's. Of what else passes for true a "no" from a command line would be."""
+    if isinstance(value, bool) or type(value).__name__ in ("bool_", "bool"):
+        return bool(value)
+    raise TypeError(f"{argument}: True or False is needed, and not a {type(value).__name__}")

@@ -16,7 +16,7 @@ class Ranges:
     __slots__ = ("_made", "_lent", "_columns", "_arrays", "_count")
 
     def __init__(self, ranges, into):
-        rows = [_range_of(each) for each in ranges]
+        rows = [_range_of(each) for each in _each(ranges, "ranges")]
         self._lent = []
         self._made = None
         try:
@@ -25,7 +25,7 @@ class Ranges:
                 for memory in self._made:
                     self._lent.append(Lent(memory, "ranges"))
             else:
-                for i, memory in enumerate(into):
+                for i, memory in enumerate(_each(into, "into")):
                     self._lent.append(Lent(memory, f"into[{i}]", writable=True))
                 sizes = [lent.size for lent in self._lent]
                 if sizes != [size for _, size in rows]:
@@ -50,6 +50,14 @@ class Ranges:
     def release(self):
         for lent in self._lent:
             lent.release()
+
+
+def _each(given, argument):
+    try:
+        return iter(given)
+    except TypeError:
+        raise TypeError(f"{argument}: an iterable is needed, and not a "
+                        f"{type(given).__name__}") from None
 
 
 def _range_of(given):

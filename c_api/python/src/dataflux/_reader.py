@@ -42,7 +42,7 @@ class Reading:
         """begin(out, err) -> status"""
         self._operation = OperationHandle()
         self._client = client
-        self._tag = next(_wait.tags)
+        self._tag = next(_wait.tags)  # last of the three: see __del__
         # In whatever order they are let go of, the memory is there until the operation is freed.
         self._operation.lent = lent
         client._under_way[self._tag] = (self._operation, lent)
@@ -72,7 +72,7 @@ class Reading:
         self._client._under_way.pop(self._tag, None)
 
     def __del__(self):
-        if OperationHandle is not None:
+        if OperationHandle is not None and getattr(self, "_tag", None):
             self.free()
 
 

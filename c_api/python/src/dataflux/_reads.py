@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 
-from ._calls import DATA, SIZE, Call
+from ._calls import DATA, GENERATION, SIZE, Call
 from ._errors import ResourceExhaustedError
 from ._lent import Lent, new_bytes
 from ._library import byref, kind_of, library
@@ -46,17 +46,22 @@ def _copied(operation, record):
     return ctypes.string_at(record[DATA], record[SIZE]) if record[SIZE] else b""
 
 
-def _at_its_size(options, offset):
-    """For `recover`: one that is larger than the client's memory for reads goes straight into its
-    bytes, once its size is known."""
+def _at_its_size(options, offset, wanted):
+    """For `recover`: what may be larger than the client's memory for reads goes straight into its
+    bytes, once the object's size is known."""
 
     def recover(error):
         if not isinstance(error, ResourceExhaustedError) or error.http_status:
             raise error
 
         def sized(operation, record):
-            options.generation = record[5]
-            return _into_new_bytes(options, offset, record[SIZE] - offset)
+            options.generation = record[GENERATION]
+            size = min(wanted, record[SIZE] - offset)
+            if size > 0:
+                return _into_new_bytes(options, offset, size)
+            # Nothing is there: the service says what that is.
+            return Call(lambda client, queue, tag, out, err: library.get(
+                client, byref(options), offset, 1, queue, tag, out, err), _copied)
 
         return Call(lambda client, queue, tag, out, err: library.stat(
             client, byref(options), queue, tag, out, err), sized)
@@ -95,7 +100,7 @@ class ReadVerbs:
         return self._run(Call(
             lambda client, queue, tag, out, err: library.get(
                 client, byref(options), offset, wanted, queue, tag, out, err),
-            _copied, None, _at_its_size(options, offset) if length is None else None))
+            _copied, None, _at_its_size(options, offset, wanted)))
 
     def read_into(self, url: Place, buffer: Buffer, *, offset: int = 0, generation: int = 0,
                   timeout: float | None = None) -> int:

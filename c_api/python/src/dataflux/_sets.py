@@ -10,7 +10,7 @@ from ._handles import ErrorHandle, handle
 from ._lent import Lent
 from ._library import Pointer, addressof, byref, library, struct, text_at
 from ._object import Object, time_of
-from ._place import count_of, nanoseconds, prefix_place, url_of
+from ._place import count_of, nanoseconds, one_of, prefix_place, url_of
 from ._set_members import MemberReader, MemberWriter, name_of
 from ._set_reports import CommittedSet, Member, RemovedSets, Sets, info_of, removal, removed
 
@@ -86,8 +86,7 @@ class CheckpointSet:
         Returns: what was removed.
         Raises: AlreadyExistsError if the set is committed.
         """
-        if unfinished not in _UNFINISHED:
-            raise ValueError(f"unfinished: {unfinished!r} is neither 'refuse' nor 'replace'")
+        one_of(unfinished, "unfinished", _UNFINISHED)
         owner = self._usable()
         return self._client._run(Call(
             lambda client, queue, tag, out, err: library.set_begin(

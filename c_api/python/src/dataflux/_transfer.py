@@ -9,7 +9,7 @@ from ._calls import Call, json_of
 from ._errors import Error, of_status
 from ._library import addressof, byref, library, struct
 from ._object import Object, conditions
-from ._place import count_of, nanoseconds, object_place, prefix_place
+from ._place import count_of, flag_of, nanoseconds, object_place, one_of, prefix_place
 from ._reports import CopiedFolder, DownloadedFile, RemovedObjects, UploadedFile
 
 TYPE_CHECKING = False
@@ -42,14 +42,6 @@ def _path_of(value, argument="path"):
 
 def _wanted(progress):
     return 0 if progress is None or progress is False else 1
-
-
-def _one_of(value, argument, choices):
-    if not isinstance(value, str):
-        raise TypeError(f"{argument}: a str is needed, and not a {type(value).__name__}")
-    if value not in choices:
-        raise ValueError(f"{argument}: {value!r} is none of {', '.join(map(repr, choices))}")
-    return value
 
 
 def _uploaded(operation, record):
@@ -91,12 +83,12 @@ def _report_of(kind, bucket, on_error):
 def _folder_options(path, url, resume, dry_run, delete_extra, on_error, max_failures, progress,
                     timeout):
     bucket, prefix = prefix_place(url)
-    _one_of(on_error, "on_error", ("raise", "return"))
+    one_of(on_error, "on_error", ("raise", "return"))
     return struct(
         "folder_options", path=_path_of(path), bucket=bucket, prefix=prefix,
         max_failures=count_of(max_failures, "max_failures", 1), timeout_ns=nanoseconds(timeout),
-        resume=bool(resume), dry_run=bool(dry_run), delete_extra=bool(delete_extra),
-        progress=_wanted(progress))
+        resume=flag_of(resume, "resume"), dry_run=flag_of(dry_run, "dry_run"),
+        delete_extra=flag_of(delete_extra, "delete_extra"), progress=_wanted(progress))
 
 
 class TransferVerbs:
@@ -139,7 +131,7 @@ class TransferVerbs:
         """
         bucket, name, _ = object_place(url)
         options = struct("upload_file_options", bucket=bucket, object=name, path=_path_of(path),
-                         timeout_ns=nanoseconds(timeout), resume=bool(resume),
+                         timeout_ns=nanoseconds(timeout), resume=flag_of(resume, "resume"),
                          progress=_wanted(progress))
         beside = attributes(
             content_type=content_type, content_encoding=content_encoding,
@@ -183,7 +175,8 @@ class TransferVerbs:
             generation=count_of(generation, "generation") or of_place,
             offset=count_of(offset, "offset"),
             length=None if length is None else count_of(length, "length", 1),
-            timeout_ns=nanoseconds(timeout), resume=bool(resume), no_flush=not flush,
+            timeout_ns=nanoseconds(timeout), resume=flag_of(resume, "resume"),
+            no_flush=not flag_of(flush, "flush"),
             progress=_wanted(progress))
         return self._run(Call(
             lambda client, queue, tag, out, err:
@@ -278,15 +271,15 @@ class TransferVerbs:
             stays gone.
         """
         bucket, prefix = prefix_place(url)
-        if not prefix and not whole_bucket:
+        if not flag_of(whole_bucket, "whole_bucket") and not prefix:
             raise ValueError(f"url: {url!r} is the whole bucket: whole_bucket=True removes that")
-        _one_of(on_error, "on_error", ("raise", "return"))
+        one_of(on_error, "on_error", ("raise", "return"))
         options = struct(
             "remove_prefix_options", bucket=bucket, prefix=prefix,
             older_than_ns=nanoseconds(older_than, "older_than"),
             max_failures=count_of(max_failures, "max_failures", 1),
-            timeout_ns=nanoseconds(timeout), for_good=bool(for_good), dry_run=bool(dry_run),
-            progress=_wanted(progress))
+            timeout_ns=nanoseconds(timeout), for_good=flag_of(for_good, "for_good"),
+            dry_run=flag_of(dry_run, "dry_run"), progress=_wanted(progress))
         return self._run(Call(
             lambda client, queue, tag, out, err:
                 library.remove_prefix(client, byref(options), queue, tag, out, err),

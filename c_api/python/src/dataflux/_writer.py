@@ -97,6 +97,7 @@ class Writing:
     """
 
     _state = "opening"
+    _over = None  # of the file on top of it, a weak reference
 
     def _of_client(self, client, bucket, name):
         self._of = bucket, name
@@ -164,6 +165,9 @@ class Writing:
 
     def _end(self, state):
         self._state = state
+        over = self._over and self._over()
+        if over is not None:
+            over.ended()
         self._writer.free()
         _writers.discard(self)
 

@@ -23,6 +23,8 @@ DATAFLUX_INLINE bool folder_download::turn() {
   if (stopped() || !names_) return true;
   while (dispatch()) {
   }
+  // A failure that ends the call may have been told, with names behind it that were placed already.
+  if (stopped()) return true;
   if (!placing_ && placed_.empty()) {
     if (row_ == rows_.size()) take_page();
     if (row_ < rows_.size()) place();

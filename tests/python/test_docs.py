@@ -1,0 +1,24 @@
+"""The samples of docs/python.md, as they stand there."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+
+
+@pytest.mark.parametrize("page", sorted(page.name for page in DOCS.glob("python*.md")))
+def test_samples_run_as_they_stand(page, emulator, tmp_path):
+    samples = re.findall(r"^```python\n(.*?)^```$", (DOCS / page).read_text(), re.M | re.S)
+    assert samples
+    # A bucket of its own name for each page: they are read one after the other.
+    name = f"my-bucket-{page.removesuffix('.md')}"
+    emulator.add_bucket(name)
+    program = "\n".join(samples).replace("my-bucket", name)
+    done = subprocess.run([sys.executable, "-c", program], text=True, timeout=240, cwd=tmp_path,
+                          capture_output=True, env={**os.environ, **emulator.environment})
+    assert done.returncode == 0, done.stdout + done.stderr
