@@ -5,11 +5,13 @@ C++ beside it is bench_languages, which reads the same objects with as many in f
 and left out.
 """
 
+import json
 import os
 import statistics
 import subprocess
 import sys
 
+import list_socket
 import needs
 from report import row
 
@@ -24,11 +26,13 @@ CASES = [
     ("threads16k", "get_many 16 KiB, 8 threads", "http", 20000, 64, ("languages", "many16k-cpp"),
      None),
     ("one16k", "get 16 KiB, one by one", "http", 4000, 1, None, None),
+    ("tasks16k", "AsyncClient.get 16 KiB, 64 tasks", "http", 8000, 64, None, None),
 ]
 PEER_COUNT = 2000  # these cost many times as much
 FEWER = {"gcsfs": 4, "google-cloud-storage": 4}
-CLIENTS = {"obstore": ["get16k", "get100k", "one16k"], "obstore-async": ["get16k", "get100k"],
-           **{name: ["get16k", "get100k", "one16k"]
+TASKS = {name: ["tasks16k"] for name in ("tensorstore", "opendal")}
+CLIENTS = {"obstore": ["get16k", "get100k", "one16k"], "obstore-async": ["get16k", "get100k", "tasks16k"],
+           **{name: ["get16k", "get100k", "one16k", *TASKS.get(name, [])]
               for name in ("tensorstore", "opendal", "gcsfs", "google-cloud-storage")}}
 
 
@@ -77,6 +81,34 @@ def measure_case(case, folder, server, measure, rounds, quick, python, show):
                 [a / b for a, b in zip(ours, theirs)]) for name, theirs in costs.items()]
 
 
+def listing(options, folder, python, show):
+    """A bucket of 1 M names as a table of pyarrow, beside the same as Arrow batches in C++ and by
+    obstore, which asks for a page after the other."""
+    names = list_socket.NAMES // (8 if options.quick else 1)
+    first = [*list_socket.run_first(), "taskset", "-c", list_socket.CLIENT_CORE]
+    ask = [python, needs.CLIENTS / "listings/list_bucket.py"]
+    lines = {"ours": [], "C++": [], "obstore": []}
+    with list_socket.serving(folder, "a", names) as endpoint:
+        commands = {
+            "ours": [*ask, "dataflux", endpoint, "bench"],
+            "C++": [folder / "bench/macro/bench_languages", "--endpoint", endpoint, "--case",
+                    "list-cpp", "--count", str(names), "--concurrency", str(list_socket.SLOTS)],
+            "obstore": [*ask, "obstore-arrow", endpoint, "bench"]}
+        for done in range(options.rounds):
+            show(f"python list: round {done + 1} of {options.rounds}")
+            for name, command in commands.items():
+                if name == "obstore" and done > 0:
+                    continue
+                said = subprocess.run([*first, *command], stdout=subprocess.PIPE, text=True,
+                                      timeout=list_socket.LIMIT_S, check=True)
+                lines[name].append({"requests": names, **json.loads(said.stdout)})
+    show("")
+    return [list_socket.compare(f"python list 1 M names to pyarrow, {title}", unit, of,
+                                lines["ours"], name, lines[name])
+            for name in ("C++", "obstore")
+            for title, unit, of in (("plain", "us/object", cost), ("time", "s", list_socket.wall))]
+
+
 def measure_all(options, folder, server, measure, show):
     python, versions = needs.from_pypi(PEERS) if options.peers else (None, {})
     before = dict(os.environ)
@@ -87,6 +119,8 @@ def measure_all(options, folder, server, measure, show):
         for case in CASES:
             rows += measure_case(case, folder, server, measure, options.rounds, options.quick, python,
                                  show)
+        if python is not None:
+            rows += listing(options, folder, python, show)
     finally:
         os.environ.clear()
         os.environ.update(before)

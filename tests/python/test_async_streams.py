@@ -164,3 +164,90 @@ def test_what_progress_raises_reaches_the_caller(run, opened, bucket, names, emu
                 await client.list(bucket("data/"), progress=tell)
 
     run(main)
+
+
+def test_requests_may_come_of_earlier_items_of_a_task(run, opened, bucket, names):
+    async def main():
+        async with opened() as client:
+            ahead, sizes = [bucket("data/001")], []
+
+            def asked():
+                while len(sizes) < 20:
+                    yield ahead.pop() if ahead else ...
+
+            async for item in client.get_many(asked()).items():
+                sizes.append(len(item.data))
+                ahead.append(bucket(f"data/{len(item.data) + 1:03}"))
+            assert sizes == list(range(1, 21))
+
+    run(main)
+
+
+def test_a_cancelled_wait_for_items_loses_none(run, opened, bucket, names, emulator):
+    emulator.faults({"verb": "objects.media", "action": "delay", "ms": 300, "object": "data/000"})
+
+    async def main():
+        async with opened() as client:
+            stream = client.get_many([bucket(name) for name in names])
+            async with anyio.create_task_group() as group:
+                group.start_soon(stream.__anext__)
+                await anyio.sleep(0)
+                group.cancel_scope.cancel()
+            assert [len(item.data) async for item in stream.items()] == list(range(60))
+
+    run(main)
+
+
+def test_one_task_at_a_time_takes_items(run, opened, bucket, names, emulator):
+    emulator.faults({"verb": "objects.media", "action": "stall", "where": "before_reply",
+                     "count": 0})
+
+    async def main():
+        async with opened() as client:
+            stream = client.get_many([bucket(name) for name in names])
+            async with anyio.create_task_group() as group:
+                group.start_soon(stream.__anext__)
+                await until(lambda: stream._busy)
+                with pytest.raises(dataflux.PreconditionError, match="another task"):
+                    await stream.__anext__()
+                group.cancel_scope.cancel()
+            await stream.aclose()
+
+    run(main)
+
+
+def test_memory_of_items_goes_back(run, opened, bucket, names):
+    def borrowed(client):
+        return client.metrics()["memory"]["borrowed"]
+
+    async def main():
+        async with opened() as client:
+            items = [item async for item in client.get_many([bucket(name) for name in names]).items()]
+            assert borrowed(client) >= sum(len(item.data) for item in items)
+            items.clear()
+            await until(lambda: borrowed(client) == 0)
+            # Of one that is left in the midst, too.
+            stream = client.get_many([bucket(name) for name in names], batch=3)
+            batch = await stream.__anext__()
+            del stream, batch
+            gc.collect()
+            await until(lambda: borrowed(client) == 0)
+
+    run(main)
+
+
+def test_what_the_requests_raise_reaches_the_task(run, opened, bucket, names):
+    def asked():
+        yield bucket(names[0])
+        raise KeyError("mine")
+
+    async def main():
+        async with opened() as client:
+            stream = client.get_many(asked())
+            with pytest.raises(KeyError, match="mine"):
+                async for _ in stream:
+                    pass
+            with pytest.raises(dataflux.PreconditionError, match="lost by a KeyError"):
+                await stream.__anext__()
+
+    run(main)

@@ -209,6 +209,91 @@ def test_what_the_iterable_raises_comes_out_and_ends_it(client, bucket, numbered
         list(stream)
 
 
+def test_requests_may_come_of_earlier_items(client, bucket):
+    """A crawl of a tree: each object names its children."""
+    for number in range(1, 64):
+        bucket.put(f"{number}", f"{2 * number} {2 * number + 1}".encode())
+    for number in range(64, 128):
+        bucket.put(f"{number}")
+    known, expected = ["1"], 1
+
+    def asked():
+        while expected:
+            yield bucket(known.pop()) if known else ...
+
+    found = set()
+    for item in client.get_many(asked()).items():
+        children = bytes(item.data).decode().split()
+        known += children
+        expected += len(children) - 1
+        found.add(item.request.rpartition("/")[2])
+    assert found == {str(number) for number in range(1, 128)}
+
+
+def test_requests_may_come_of_another_thread(client, numbered):
+    made, ended = [], threading.Event()
+
+    def asked():
+        while made or not ended.is_set():
+            yield made.pop(0) if made else ...
+
+    made.append(numbered[0])
+    stream = client.get_many(asked())
+    items = iter(stream.items())
+    assert bytes(next(items).data) == content_of(0)
+
+    def work():
+        made.extend(numbered[1:])
+        ended.set()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    assert [bytes(item.data) for item in items] == [content_of(n) for n in range(1, 100)]
+    thread.join(LIMIT)
+
+
+def test_items_do_not_wait_for_a_slow_iterable(client, emulator, numbered):
+    taken = 0
+
+    def asked():
+        nonlocal taken
+        for url in numbered:
+            taken += 1
+            # The first is answered while the second is made; each takes a request of its own.
+            assert wait_until(lambda: emulator.answered() >= before + (taken > 1))
+            yield url
+
+    before = emulator.answered()
+    stream = client.get_many(asked())
+    next(stream)
+    assert taken < len(numbered)
+    assert sum(map(len, stream)) < len(numbered)
+
+
+def test_many_threads_take_one_batch_each(client, numbered):
+    """More of them wait than there are requests ahead of them: somebody has to push for the last."""
+    stream = client.get_many(itertools.cycle(numbered), batch=2000)
+    sizes = []
+    in_threads(12, lambda: sizes.append(len(next(stream))))
+    assert len(sizes) == 12 and min(sizes) >= 1
+    stream.close()
+
+
+def test_an_iterable_that_uses_the_client(client, bucket, numbered):
+    def asked():
+        for url in numbered:
+            yield (url, 0, client.stat(url).size) if url.endswith("7") else url
+
+    assert index_and_bytes(client.get_many(asked()).items()) == ALL
+
+
+def test_the_first_request_names_the_bucket(client, emulator):
+    before = emulator.answered()
+    with pytest.raises(ValueError, match="^requests: the first is"):
+        client.get_many([..., "gs://bucket/x"])
+    assert emulator.answered() == before
+
+
 # -- Failures --------------------------------------------------------------------------------------
 
 

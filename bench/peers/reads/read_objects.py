@@ -9,6 +9,7 @@ CLIENT: dataflux, obstore, obstore-async, tensorstore, opendal, gcsfs, google-cl
     get16k, get100k   many at once, as the client does that best, `concurrency` in flight
     one16k            one after the other, into new bytes
     threads16k        dataflux alone: 8 threads, which share a client, take the items of one stream
+    tasks16k          `concurrency` tasks of asyncio, each of which reads one after the other
 
 The line is that of bench/macro/measure.hpp. Every object's length is looked at. A warm-up of an
 eighth comes before the timed part, on the same connections; imports are not counted.
@@ -30,7 +31,7 @@ OBJECTS = {"16k": ("small/n01440764/n01440764_10026.JPEG", 16 << 10),
 
 
 class Client:
-    """many(count) and ones(count) read the object so often."""
+    """many(count), ones(count) and tasks(count) read the object so often."""
 
     def __init__(self, given, name, size):
         self.given, self.name, self.size = given, name, size
@@ -39,6 +40,19 @@ class Client:
         if len(data) != self.size:
             raise SystemExit(f"bench: {len(data)} bytes of {self.size}")
 
+    def tasks(self, count):
+        """With read(), a coroutine that reads it once."""
+        left = iter(range(count))
+
+        async def lane():
+            for _ in left:
+                self.check(await self.read())
+
+        async def all_lanes():
+            await asyncio.gather(*(lane() for _ in range(self.given.concurrency)))
+
+        asyncio.run(all_lanes())
+
 
 class Dataflux(Client):
     def __init__(self, *arguments):
@@ -46,9 +60,11 @@ class Dataflux(Client):
 
         super().__init__(*arguments)
         given = self.given
-        self.client = dataflux.Client(
-            endpoint=given.endpoint, emulator=True, max_concurrency=given.concurrency,
-            ca_file=given.ca if given.endpoint.startswith("https") else None)
+        options = {"endpoint": given.endpoint, "emulator": True,
+                   "max_concurrency": given.concurrency,
+                   "ca_file": given.ca if given.endpoint.startswith("https") else None}
+        self.client = dataflux.Client(**options)
+        self.late = dataflux.AsyncClient(**options)
         self.url = f"gs://{BUCKET}/{self.name}"
 
     def take(self, stream):
@@ -67,6 +83,9 @@ class Dataflux(Client):
     def ones(self, count):
         for _ in range(count):
             self.check(self.client.get(self.url))
+
+    def read(self):
+        return self.late.get(self.url)
 
     def threads(self, count):
         stream, done = self.client.get_many(repeat(self.url, count)), []
@@ -102,19 +121,11 @@ class Obstore(Client):
 
 
 class ObstoreAsync(Obstore):
-    def many(self, count):
-        left = iter(range(count))
+    async def read(self):
+        found = await self.obstore.get_async(self.store, self.name)
+        return await found.bytes_async()
 
-        async def lane():
-            for _ in left:
-                found = await self.obstore.get_async(self.store, self.name)
-                self.check(await found.bytes_async())
-
-        async def all_lanes():
-            await asyncio.gather(*(lane() for _ in range(self.given.concurrency)))
-
-        asyncio.run(all_lanes())
-
+    many = Client.tasks
 
 class Tensorstore(Client):
     def __init__(self, *arguments):
@@ -132,6 +143,9 @@ class Tensorstore(Client):
     def ones(self, count):
         for _ in range(count):
             self.check(self.store.read(self.name).result().value)
+
+    async def read(self):
+        return (await self.store.read(self.name)).value
 
     def many(self, count):
         ahead = []
@@ -158,17 +172,10 @@ class Opendal(Client):
         for _ in range(count):
             self.check(self.plain.read(self.name))
 
-    def many(self, count):
-        left = iter(range(count))
+    def read(self):
+        return self.late.read(self.name)
 
-        async def lane():
-            for _ in left:
-                self.check(await self.late.read(self.name))
-
-        async def all_lanes():
-            await asyncio.gather(*(lane() for _ in range(self.given.concurrency)))
-
-        asyncio.run(all_lanes())
+    many = Client.tasks
 
 
 class Gcsfs(Client):
@@ -240,7 +247,7 @@ def main():
     # How most of them learn whom to trust.
     os.environ.update(SSL_CERT_FILE=given.ca, REQUESTS_CA_BUNDLE=given.ca)
     how, size = {"get16k": ("many", "16k"), "get100k": ("many", "100k"), "one16k": ("ones", "16k"),
-                 "threads16k": ("threads", "16k")}[given.case]
+                 "threads16k": ("threads", "16k"), "tasks16k": ("tasks", "16k")}[given.case]
     client = CLIENTS[given.client](given, *OBJECTS[size])
     run = getattr(client, how)
     run(max(given.count // 8, 4 * given.concurrency))

@@ -12,6 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from datetime import datetime
+    from types import EllipsisType
 
     from ._async_get_many import AsyncGetMany
     from ._async_list import AsyncListStream
@@ -161,9 +162,9 @@ class AsyncClient(Core, *Client.__bases__[1:]):
         return AsyncListStream(ListStream(self._handle(), list_options(place, locals()),
                                           place[0].decode()))
 
-    def get_many(self, requests: Listing | Iterable[Request], *, order: str = "asked",
-                 on_error: str = "raise", compose: bool = False, batch: int = 256,
-                 timeout: float | None = None, progress: Progress = None) -> AsyncGetMany:
+    def get_many(self, requests: Listing | Iterable[Request | EllipsisType], *,
+                 order: str = "asked", on_error: str = "raise", compose: bool = False,
+                 batch: int = 256, timeout: float | None = None, progress: Progress = None) -> AsyncGetMany:
         """Reads many objects, as fast as the service and this machine can.
 
             async for batch in client.get_many(await client.list("gs://bucket/train/")):

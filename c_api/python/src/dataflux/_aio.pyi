@@ -18,6 +18,7 @@ from ._transfer import Path
 from collections.abc import Sequence
 from datetime import datetime
 import os
+from types import EllipsisType
 from typing import Any, FrozenSet, Iterable, List, Mapping
 from typing_extensions import Buffer
 
@@ -568,9 +569,9 @@ class AsyncClient:
         Arguments, Raises: as of Client.list_batches(). It begins at once.
         """
 
-    def get_many(self, requests: Listing | Iterable[Request], *, order: str = "asked",
-                 on_error: str = "raise", compose: bool = False, batch: int = 256,
-                 timeout: float | None = None, progress: Progress = None) -> AsyncGetMany:
+    def get_many(self, requests: Listing | Iterable[Request | EllipsisType], *,
+                 order: str = "asked", on_error: str = "raise", compose: bool = False,
+                 batch: int = 256, timeout: float | None = None, progress: Progress = None) -> AsyncGetMany:
         """Reads many objects, as fast as the service and this machine can.
 
             async for batch in client.get_many(await client.list("gs://bucket/train/")):

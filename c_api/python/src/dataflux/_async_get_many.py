@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
     from ._get_many import GetMany, Item
 
+_AGAIN = 0.1  # seconds until an iterable that had nothing to ask for is gone on with
+
 
 class AsyncGetMany:
     """The items of many requests, as an asynchronous iterator of batches: lists of Item, of whatever
@@ -45,7 +47,9 @@ class AsyncGetMany:
                 items = stream.taken()
                 if items:
                     return items
-                if not stream.ended:
+                if stream.idle:
+                    await current().turn(_AGAIN)
+                elif not stream.ended:
                     await current().readable(stream.fd)
             raise stream.why()
         except StopIteration:

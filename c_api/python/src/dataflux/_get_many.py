@@ -5,21 +5,22 @@ from __future__ import annotations
 import _thread
 import ctypes
 from array import array
-from itertools import repeat
 from struct import Struct
 
 from . import _abi, _progress, _slabs, _wait
-from ._calls import ERROR, INTERRUPTED, RECORD, RECORD_SIZE, SLAB, STATUS, checked, failure
+from ._calls import INTERRUPTED, RECORD, RECORD_SIZE, SLAB, STATUS, checked, failure
 from ._errors import PreconditionError
 from ._handles import ErrorHandle, handle
 from ._library import Size, byref, library, struct
 from ._listing import Listing
 from ._place import count_of, flag_of, nanoseconds, one_of
 from ._requests import AHEAD, Requests
+from ._slabs import SMALL, large_at, small_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from types import EllipsisType
     from typing import NoReturn, Tuple, Union
 
     from ._client import Client
@@ -35,6 +36,7 @@ iter_unpack = Struct(RECORD).iter_unpack
 _ORDER = {"asked": _abi.ORDER_AS_ASKED, "ready": _abi.ORDER_AS_READY}
 _ON_ERROR = {"raise": _abi.ON_ERROR_STOP, "return": _abi.ON_ERROR_ITEM, "omit": _abi.ON_ERROR_ITEM}
 _VERIFIED, _END = _abi.RECORD_VERIFIED, _abi.RECORD_END
+_AGAIN = 100_000_000  # ns until an iterable that had nothing to ask for is gone on with
 
 
 class Item:
@@ -125,10 +127,10 @@ class GetMany:
     In a forked child it is PreconditionError; items that were taken before are good there.
     """
 
-    _getter = _feed = _teller = _process = _spoiled = None
+    _getter = _feed = _teller = _process = _listing = _asked = _spoiled = None
 
-    def __init__(self, client: Client, requests: Listing | Iterable[Request], *, order: str,
-                 on_error: str, compose: bool, batch: int, timeout: float | None,
+    def __init__(self, client: Client, requests: Listing | Iterable[Request | EllipsisType], *,
+                 order: str, on_error: str, compose: bool, batch: int, timeout: float | None,
                  progress: Progress) -> None:
         one_of(order, "order", _ORDER)
         one_of(on_error, "on_error", _ON_ERROR)
@@ -142,15 +144,14 @@ class GetMany:
         self._feeding = _thread.allocate_lock()
         self._counting = _thread.allocate_lock()
         self._pushed = self._done = self._omitted = 0
-        self._failures = []  # what it ended with, until one was told
-        self._spare = []
+        self._failed = {}  # "why": what it ended with, until one was told
+        self._rooms = {}  # by thread
         if isinstance(requests, Listing):
-            self._of = repeat(requests)
+            self._listing = requests
             bucket, total = requests.bucket.encode() if len(requests) else None, len(requests)
         else:
             self._feed = _requests_of(requests)
             self._asked = self._feed.asked
-            self._of = None
             bucket = self._feed.bucket
             total = len(requests) if hasattr(requests, "__len__") else None
             options.feed = 1
@@ -214,12 +215,16 @@ class GetMany:
         """What is there now."""
         return self._next(0)
 
+    @property
+    def idle(self) -> bool:
+        """Nothing is under way that would make fd readable: the iterable is to be gone on with."""
+        return self._feed is not None and self._pushed == self._done
+
     def why(self) -> Exception:
         """What the end of the batches raises."""
-        try:
-            return self._failures.pop()
-        except IndexError:
-            pass
+        why: Exception | None = self._failed.pop("why", None)
+        if why is not None:
+            return why
         if self._spoiled is None:
             return StopIteration()
         # A part must not pass for the whole.
@@ -237,102 +242,97 @@ class GetMany:
             if self._teller is not None:
                 self._teller.at(self._done)
             _slabs.give_back()
-            if self._feed is not None:
-                going_on = False
-                self._push()
-                going_on = True
-            records = self._room()
+            thread = _thread.get_ident()
+            records = self._rooms.pop(thread, None) or _Records(self._queue, self._batch)
             records.number.value = 0
             exporters = []
-            status = library.queue_next(*records.before, wait_ns, records.count)
-            going_on = False
-            if status:
-                if status != INTERRUPTED and not self._ended:
-                    raise AssertionError(f"dataflux_queue_next: {status}")
-                self._spare.append(records)
-                return []
-            if not records.number.value:
-                self._spare.append(records)
-                return []
-            items = self._items(records.taken(), exporters)
+            status, more = 0, True
+            while more and not records.number.value and not status:
+                more, limit_ns = False, wait_ns
+                if self._feed is not None:
+                    going_on = False
+                    more = self._push()
+                    going_on = True
+                    # Items that are there do not wait for requests.
+                    limit_ns = 0 if more else wait_ns and _AGAIN
+                status = library.queue_next(*records.before, limit_ns, records.count)
+                going_on = False
+            if status and status != INTERRUPTED and not self._ended:
+                raise AssertionError(f"dataflux_queue_next: {status}")
+            items = self._items(records.taken(), exporters) if records.number.value else []
             records.number.value = 0
-            self._spare.append(records)
+            self._rooms[thread] = records
             return items
         except BaseException as why:
             if records is not None and records.number.value:
-                if not _slabs.exported(exporters):
+                if not _slabs.lent(exporters):
                     _slabs.hand_back(exporters, [record[SLAB] for record
                                                  in iter_unpack(records.taken())])
                 going_on = False
             if not going_on or not isinstance(why, KeyboardInterrupt):
-                self.close()
-                self._spoiled = type(why).__name__
+                try:
+                    self.close()
+                finally:
+                    self._spoiled = type(why).__name__
             raise
 
-    def _room(self):
-        try:
-            records = self._spare.pop()
-        except IndexError:
-            records = None
-        return records or _Records(self._queue, self._batch)
-
     def _push(self):
-        """Pushes requests, so that enough are ahead of the items. One thread does; others have items
-        to wait for."""
+        """Pushes some requests, where few are ahead of the items. Gives whether more are to follow at
+        once. One thread does it; others have items to wait for."""
         feed, getter = self._feed, self._getter
-        if feed is None or getter is None or self._pushed - self._done > AHEAD // 2:
-            return
-        if not self._feeding.acquire(False):
-            return
+        room = AHEAD - (self._pushed - self._done)
+        if feed is None or getter is None or room < AHEAD // 2 or not self._feeding.acquire(False):
+            return False
         try:
-            if self._feed is not None:
-                self._pushed += feed.push(getter, AHEAD - (self._pushed - self._done))
-                if feed.finished():
-                    self._feed = None
-                    library.getter_finish(getter)
+            if self._feed is None:
+                return False
+            more = feed.push(getter, room)
+            self._pushed = feed.pushed
+            if feed.finished():
+                self._feed = None
+                library.getter_finish(getter)
+            return more
         finally:
             self._feeding.release()
 
     def _items(self, taken, exporters):
-        """The items of records, whose memory is the exporters' as soon as they have it."""
-        _, indexes, addresses, sizes, slabs, generations, crc32cs, statuses, flags, _ = \
-            zip(*iter_unpack(taken))
-        _slabs.export(exporters, addresses, sizes, slabs)
-        if max(flags) >= _END or any(statuses):
-            return self._items_and_failures(taken, exporters)
-        with self._counting:
-            self._done += len(indexes)
-        of = self._of or map(self._asked.pop, indexes)
-        return [Item(index, memoryview(exporter).cast("B")[:size], generation, crc32c,
-                     flag & _VERIFIED == _VERIFIED, request)
-                for index, exporter, size, generation, crc32c, flag, request in
-                zip(indexes, exporters, sizes, generations, crc32cs, flags, of)]
-
-    def _items_and_failures(self, taken, exporters):
-        items = []
-        done = omitted = 0
-        last = None
-        for record, exporter in zip(iter_unpack(taken), exporters):
-            _, index, _, size, _, generation, crc32c, status, flags, _ = record
-            if flags & _END:
-                last = record
+        """The items of records, whose memory is the exporters' when this ends."""
+        items, kept = [], []
+        listing, asked, on_error = self._listing, self._asked, self._on_error
+        begins = slab_before = last = None
+        passed = 0
+        for record in iter_unpack(taken):
+            _, index, address, size, slab, generation, crc32c, status, flags, _ = record
+            if status or flags & _END:
+                if flags & _END:
+                    last = record
+                    continue
+                of = asked.pop(index) if listing is None else listing
+                if on_error == "return":
+                    items.append(FailedItem(index, generation, of, failure(self._queue, record)))
+                else:
+                    passed += 1
                 continue
-            done += 1
-            of = next(self._of) if self._of is not None else self._asked.pop(index)
-            if not status:
-                items.append(Item(index, memoryview(exporter).cast("B")[:size], generation, crc32c,
-                                  flags & _VERIFIED == _VERIFIED, of))
-            elif self._on_error == "return":
-                items.append(FailedItem(index, generation, of, failure(self._queue, record)))
-            elif self._on_error == "omit":
-                omitted += 1
+            if slab != slab_before or address < begins:
+                # One call of C: none may be left over, since its end wants what it is lent.
+                exporters.extend(map(small_at if size <= SMALL else large_at, (address,)))
+                memory = memoryview(exporters[-1]).cast("B")
+                slabs = []
+                kept.append(slabs)
+                begins, slab_before = address, slab
+            slabs.append(slab)
+            begin = address - begins
+            items.append(Item(index, memory[begin:begin + size], generation, crc32c,
+                              flags & _VERIFIED == _VERIFIED,
+                              asked.pop(index) if listing is None else listing))
+        _slabs.lend(exporters, kept)
         with self._counting:
-            self._done += done
-            self._omitted += omitted
+            self._done += passed + len(items)
+            self._omitted += passed if on_error == "omit" else 0
         if last is not None:
             if last[STATUS] and not self._ended:
                 # It is told after the items that came before it.
-                self._failures.append(failure(self._queue, last))
+                self._failed["why"] = failure(self._queue, last)
             self.close()
         return items
 
@@ -382,9 +382,9 @@ def _requests_of(requests):
 class GetManyVerbs:
     """How a client reads very many objects."""
 
-    def get_many(self, requests: Listing | Iterable[Request], *, order: str = "asked",
-                 on_error: str = "raise", compose: bool = False, batch: int = 256,
-                 timeout: float | None = None, progress: Progress = None) -> GetMany:
+    def get_many(self, requests: Listing | Iterable[Request | EllipsisType], *,
+                 order: str = "asked", on_error: str = "raise", compose: bool = False,
+                 batch: int = 256, timeout: float | None = None, progress: Progress = None) -> GetMany:
         """Reads many objects, as fast as the service and this machine can.
 
             for batch in client.get_many(client.list("gs://bucket/train/")):
@@ -394,7 +394,11 @@ class GetManyVerbs:
         Arguments:
             requests: a Listing, whose names never pass through Python; or an iterable, which may
                 have no end, of places ("gs://bucket/name", (bucket, name), rows), or of (place,
-                offset, length), length None = to the end. All are of one bucket.
+                offset, length), length None = to the end. All are of one bucket. An iterable is
+                asked for some thousands of requests ahead of their items, by whoever asks for a
+                batch: one that waits holds that batch back. Where requests come of earlier items,
+                or of other threads, it gives `...` while it has none: it is gone on with when the
+                next batch is asked for, or after 0.1 s.
             order: "asked": items come in the order of the requests; "ready": as they are there.
             on_error: "raise": the first request that fails ends all with its error; "return": its
                 item has the error, and no data; "omit": it has no item, and is counted.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from array import array
-from itertools import accumulate, islice, repeat
-from operator import sub
+from itertools import accumulate, islice
+from time import monotonic
 
 from ._calls import checked
 from ._handles import ErrorHandle
@@ -13,7 +13,8 @@ from ._place import count_of, object_place, url_of
 
 _ALL = 2**64 - 1  # of a length, to the end; of an object's size, not known
 AHEAD = 4096  # requests that are taken from an iterable before their items came
-_FIRST, _AT_ONCE = 16, 512
+_AT_ONCE = 512  # taken from it before they are pushed; the first few go out at once
+_SLOW = 0.001  # seconds that taking some of them may last, so that items are not kept waiting
 
 
 class Requests:
@@ -22,22 +23,26 @@ class Requests:
 
     bucket   None where there is not one request
     asked    by index: what was taken from the iterable, until its item takes it
+    pushed   how many the library has taken
     """
 
     def __init__(self, iterable):
         self._from = iter(iterable)
         self.bucket = None
         self.asked = {}
+        self.pushed = 0
         self._number = 0
-        self._some = _FIRST
+        self._some = 1
         self._begins = ""  # of the bucket's URLs
         self._columns = None
         self._at = self._left = 0  # of the columns: where those begin that were not pushed yet
         # Whose bucket it is has to be known at the beginning.
         self._first = list(islice(self._from, 1))
-        for request in self._first:
-            self._row(request)
         self.ended = not self._first
+        if self._first:
+            if self._first[0] is ...:
+                raise ValueError("requests: the first is ..., and has to name the bucket")
+            self._row(self._first[0])
 
     def _row(self, request):
         """(name, generation, size, offset, length)"""
@@ -57,59 +62,68 @@ class Requests:
         return name, generation, size, offset, length
 
     def push(self, getter, most):
-        """Pushes at most so many; gives how many. What the iterable raises comes out of it."""
-        pushed = 0
-        while pushed < most and (self._left or self._take(min(self._some, most - pushed))):
-            # The first few go out at once; later many at a time are cheaper.
-            self._some = min(2 * self._some, _AT_ONCE)
+        """Pushes some of at most so many. Gives whether more could follow now. What the iterable
+        raises comes out of it."""
+        some = min(self._some, most)
+        going_on = True
+        if not self._left:
+            before = monotonic()
+            going_on = self._take(some)
+            self._some = max(1, self._some // 2) if monotonic() - before > _SLOW else \
+                min(2 * self._some, _AT_ONCE)
+        if self._left:
             taken, error = Size(), ErrorHandle()
             checked(library.getter_push(getter, byref(self._columns_left()), self._left,
                                         byref(taken), byref(error)), error)
-            pushed += taken.value
+            self.pushed += taken.value
             self._at += taken.value
             self._left -= taken.value
-            if self._left:  # the library has no room for more
-                break
-        return pushed
+        return going_on and not self._left and most > some
 
     def finished(self):
         """All were pushed."""
         return self.ended and not self._left
 
     def _take(self, most):
+        """Takes at most so many from the iterable. Gives whether it has more for now."""
         if self.ended:
             return False
-        given, self._first = self._first, []
-        given += islice(self._from, most - len(given))
-        self.ended = len(given) < most
-        if not given:
-            return False
-        self._columns = self._columns_of_urls(given) or self._columns_of_rows(given)
-        self.asked.update(enumerate(given, self._number))
-        self._number += len(given)
-        self._left, self._at = len(given), 0
-        return True
+        asked, self._first = self._first, []
+        for request in islice(self._from, most - len(asked)):
+            if request is ...:
+                going_on = False
+                break
+            asked.append(request)
+        else:
+            self.ended = len(asked) < most
+            going_on = not self.ended
+        if asked:
+            self._columns = self._of_urls(asked) or self._of_rows(map(self._row, asked))
+            self.asked.update(enumerate(asked, self._number))
+            self._number += len(asked)
+            self._left, self._at = len(asked), 0
+        return going_on
 
-    def _columns_of_urls(self, given):
-        """Where all are plain URLs, which is cheap to see of all together; else None."""
+    def _of_urls(self, asked):
+        """The columns, where all are plain URLs of the bucket, as most are; else None."""
         begins = self._begins
-        try:
-            text = "\0".join(given)
-        except TypeError:
+        if set(map(type, asked)) != {str}:
             return None
-        sizes = array("Q", map(len, given))
-        if not (text.isascii() and text.startswith(begins) and min(sizes) > len(begins)
-                and text.count("\0") == text.count("\0" + begins) == len(given) - 1):
+        # What lies between two texts begins as they do.
+        if not min(asked).startswith(begins) or not max(asked).startswith(begins):
             return None
-        names = text.replace("\0" + begins, "")[len(begins):]
-        ends = array("Q", accumulate(map(sub, sizes, repeat(len(begins))), initial=0))
-        return names.encode(), ends, (None, None, None, None)
+        cut = len(begins)
+        names = [url[cut:] for url in asked]
+        text = "".join(names)
+        if not text.isascii() or "\0" in text or not all(names):
+            return None
+        return text.encode(), array("Q", accumulate(map(len, names), initial=0)), _DEFAULTS
 
-    def _columns_of_rows(self, given):
-        names, *numbers = zip(*map(self._row, given))
+    def _of_rows(self, rows):
+        names, *numbers = zip(*rows)
         # A column that has its default everywhere is left out.
         return b"".join(names), array("Q", accumulate(map(len, names), initial=0)), [
-            array(letter, column) if column.count(default) < len(given) else None
+            array(letter, column) if column.count(default) < len(names) else None
             for letter, column, default in zip("qQQQ", numbers, (0, _ALL, 0, _ALL))]
 
     def _columns_left(self):
@@ -119,3 +133,6 @@ class Requests:
             None if column is None else column.buffer_info()[0] + 8 * self._at
             for column in (ends, *numbers))
         return made
+
+
+_DEFAULTS = (None,) * 4

@@ -1,10 +1,11 @@
-"""Memory of the library's as memoryviews. Each view keeps its slab; the slab goes back when the last
-view of it is gone, together with others, since a call for each is dear.
+"""Memory of the library's as memoryviews. A view keeps its slab, which goes back when the last view of
+it is gone, together with others, since a call for each is dear. Short items share a slab, and those
+that come together share what exports it: a slab's memory is used again when all its items are gone.
 
 What has to happen wholly or not at all, since a KeyboardInterrupt may come between two bytecodes, is
 a single call of C that goes through an iterator. A destructor in Python would swallow an interrupt,
 and a loop that lets go of items would be in one most of the time: that of a slab is made of parts
-in C, and only notes the slab's number. Streams give back what was noted before they ask for more;
+in C, and only notes the slabs' numbers. Streams give back what was noted before they ask for more;
 when none is open, each goes back by itself.
 """
 
@@ -21,22 +22,20 @@ from weakref import ref
 
 from ._library import library
 
-_LARGE = 1 << 20  # bytes from which on a slab goes back at once
 _gone = []  # numbers of slabs whose views are gone
 _asking = []  # ids of streams that will give back before they ask for more
-_kinds = {}
 _all = deque(maxlen=0).extend  # goes through an iterator
 _batches = []  # weak references to those that are not gone, and to some that are
 _most = 64  # of those, before the latter are dropped
-# Calls self.slab(), as a method that is written in C.
+# Calls self.slab(), which notes them, as a method that is written in C.
 _call_slab = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object)(
     ("PyInstanceMethod_New", ctypes.pythonapi))(methodcaller("slab"))
 
 begin_asking = _asking.append
 
 
-def _goes_back(slab):
-    _gone.append(slab)
+def _goes_back(slabs):
+    _gone.extend(slabs)
     give_back()
 
 
@@ -60,7 +59,7 @@ def _arm():
 def _new_batch():
     """What slabs of a batch call with their number: one for all, so that it can be changed."""
     global _most
-    batch = partial(_gone.append if _asking else _goes_back)
+    batch = partial(_gone.extend if _asking else _goes_back)
     batch.kept = None  # one with attributes stays a part of those that are made of it
     if len(_batches) >= _most:
         _batches[:] = [each for each in _batches if each() is not None]
@@ -90,38 +89,24 @@ def _large_is_gone(self):
     give_back()
 
 
-def _kind(bits):
-    """A type of 2**bits bytes. One for each size would be dear to make; one that is larger than the
-    item is not seen to be, since its view is cut."""
-    kind = _kinds[bits] = type("Slab", (ctypes.c_ubyte * (1 << bits),), {
-        "__slots__": ("slab",),
-        "__del__": _call_slab if 1 << bits < _LARGE else _large_is_gone})
-    return kind
+def _exporter(ends):
+    # Its own size is beyond all items, since a type for each size would be dear to make: nobody sees
+    # it, for a view is cut.
+    return type("Slab", (ctypes.c_ubyte * (1 << 46),), {"__slots__": ("slab",), "__del__": ends})
 
 
-_SMALL = _kind(16)
+SMALL = (1 << 20) - 1  # bytes up to which an item is small; one that is larger goes back at once
+small_at = _exporter(_call_slab).from_address  # what exports memory, by its address
+large_at = _exporter(_large_is_gone).from_address
 
 
-def _kind_of(size):
-    return _SMALL if size <= 0x10000 else \
-        _kinds.get((size - 1).bit_length()) or _kind((size - 1).bit_length())
-
-
-def _at(address, size):
-    return _kind_of(size).from_address(address)
-
-
-def export(exporters, addresses, sizes, slabs):
-    """Adds what keeps the slabs to `exporters`, in order. Whatever interrupts this: exported() says
-    whether it keeps all of them, or none. A slab of 0 is nobody's."""
-    if max(sizes) <= 0x10000:
-        exporters.extend(map(_SMALL.from_address, addresses))
-    else:
-        exporters.extend(map(_at, addresses, sizes))
+def lend(exporters, slabs):
+    """Each exporter keeps a list of slabs from now on. Whatever interrupts this: lent() says whether
+    they keep all of them, or none. A slab of 0 is nobody's."""
     _all(map(setattr, exporters, repeat("slab"), map(partial, repeat(_new_batch()), slabs)))
 
 
-def exported(exporters):
+def lent(exporters):
     return bool(exporters) and hasattr(exporters[-1], "slab")
 
 
@@ -130,10 +115,6 @@ def hand_back(exporters, slabs):
     _all(map(setattr, exporters, repeat("slab"), repeat(int)))  # something to call
     _gone.extend(slabs)
     give_back()
-
-
-def exported(exporters):
-    return bool(exporters) and hasattr(exporters[-1], "slab")
 
 
 def _in_child():
