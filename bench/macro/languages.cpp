@@ -1,7 +1,8 @@
 // The same work by our C++ and by our C ABI, each with requests that are pushed and records or
-// items in batches: what a binding pays for the boundary. Cases: many16k-cpp, many16k-c, many100k-cpp,
-// many100k-c (get_many), one16k-cpp, one16k-c (single reads that are submitted, `concurrency` in flight), list-cpp, list-c
-// (the whole bucket of `count` names as Arrow batches, `concurrency` calls in flight).
+// items in batches: what a binding pays for the boundary. Cases: many16k-cpp, many16k-c,
+// many100k-cpp, many100k-c (get_many), one16k-cpp, one16k-c (single reads that are submitted,
+// `concurrency` in flight), list-cpp, list-c (the whole bucket of `count` names as Arrow batches,
+// `concurrency` calls in flight).
 
 #include <dataflux.h>
 

@@ -163,7 +163,7 @@ static int many(char** w) {
   for (char *rest = w[0], *word; (word = cut(&rest, ',')) != NULL; ++count) {
     const char* name = text(cut(&word, ':'));
     const char* offset = cut(&word, ':');
-    memcpy(names + name_offsets[count], name, strlen(name));
+    memcpy(names + name_offsets[count], name, strlen(name) + 1);
     name_offsets[count + 1] = name_offsets[count] + strlen(name);
     offsets[count] = offset == NULL ? 0 : number(offset);
     lengths[count] = offset == NULL ? UINT64_MAX : number(word);

@@ -154,6 +154,10 @@ TEST_CASE("event_ring: progress is thinned out, but for the end", "[exec]") {
   CHECK(ring.dropped() == 0);
   ring.on_list({.bucket = "b", .expected = 3, .listed = 3});
   CHECK(ring.take(all).size() == 1);
+  ring.on_list({.bucket = "b", .expected = 3, .listed = 2, .open_ranges = 1});
+  CHECK(ring.take(all).empty());
+  ring.on_list({.bucket = "b", .expected = 3, .listed = 3, .calls_in_flight = 1});
+  CHECK(ring.take(all).size() == 1);
   // One that has ended short of it.
   ring.tell_progress({.what = "copy", .done = 2, .total = 3});
   CHECK(ring.take(all).empty());

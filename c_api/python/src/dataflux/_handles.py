@@ -5,7 +5,7 @@ from __future__ import annotations
 import _thread
 import os
 
-from ._library import Pointer, library, method
+from ._library import Pointer, library
 
 
 # Two threads may let go of one handle, and without the interpreter's lock both might find it. A
@@ -18,9 +18,6 @@ class Handle(Pointer):
     nothing is lost when an exception, a KeyboardInterrupt for one, comes between the two.
 
     In the child of a fork freeing does nothing: what the parent had is not the child's.
-
-    Its destructor is the library's function itself, which passes over a null pointer. No bytecode
-    runs in it: a KeyboardInterrupt that came there would be printed, and lost to who is to get it.
     """
 
     _free = ""  # the function that frees it, without "dataflux_"
@@ -36,15 +33,20 @@ class Handle(Pointer):
             if value:
                 release(value)
 
+    def __del__(self):
+        # The interpreter takes modules apart at its end, and the process frees everything. It is not
+        # the library's function itself: of a cycle that is collected others may still use the handle,
+        # and must find it empty.
+        if self.value and library is not None:
+            self.free()
+
     def __reduce__(self):
         raise TypeError("a handle of the library belongs to its process, and cannot be pickled")
 
 
 def handle(name):
     """The class of handles that dataflux_<name>_free() frees."""
-    made = type(name, (Handle,), {"_free": name + "_free", "__slots__": ()})
-    library.when_loaded(lambda: setattr(made, "__del__", method(getattr(library, made._free))))
-    return made
+    return type(name, (Handle,), {"_free": name + "_free", "__slots__": ()})
 
 
 ClientHandle = handle("client")

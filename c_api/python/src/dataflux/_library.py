@@ -32,9 +32,6 @@ class _Library:
     """Functions as attributes, without "dataflux_". ctypes lets go of the interpreter's lock while
     one runs."""
 
-    def __init__(self):
-        self._waiting = []
-
     def __getattr__(self, name):
         if name == "_loaded":
             return self._load()
@@ -61,19 +58,7 @@ class _Library:
             raise ImportError(f"{path} has version {there} of its interface, and this package needs "
                               f"{_abi.ABI_VERSION}: install both of one version")
         self._loaded = loaded
-        try:
-            for function in self._waiting:
-                function()
-        except BaseException:  # interrupted: the next use loads it again
-            del self._loaded
-            raise
         return loaded
-
-    def when_loaded(self, function):
-        """Calls it once the library is loaded, which may be now."""
-        self._waiting.append(function)
-        if "_loaded" in vars(self):
-            function()
 
 
 library = _Library()

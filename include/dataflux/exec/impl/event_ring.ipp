@@ -147,7 +147,8 @@ DATAFLUX_INLINE void event_ring::on_retry(const retry_event& event) noexcept {
 }
 
 DATAFLUX_INLINE void event_ring::on_list(const list_event& event) noexcept {
-  const bool ends = event.calls_in_flight == 0 && event.open_ranges == 0;
+  // A call that was asked twice may be in flight still.
+  const bool ends = event.open_ranges == 0;
   if (!ends && too_soon()) return;
   keep(event_kind::progress, [&](observed_event& e) {
     e.verb = "listing";
