@@ -5,10 +5,11 @@
 
 Programs labelled `catch2` are run with Catch2's XML reporter, whose form is the same in versions 2
 and 3, and entries labelled `pytest` with pytest's, which those of tests/behaviour make, too; every
-other CTest entry counts as one case. FILTER is a regular expression over CTest names; when none matches, it is a part of the name of a test case of
-Catch2 or pytest. --full adds the cases tagged [.full] and
-sets DATAFLUX_TEST_FULL=1. Ends with a line for each failed case, "FAILED entry: case: why", and a
-line "N passed, N failed"; exit status 1 if anything failed, or if nothing ran. --list names the entries that FILTER matches: they are build targets too.
+other CTest entry counts as one case. FILTER is a regular expression over CTest names; when none
+matches, it is a part of the name of a test case of Catch2 or pytest. --full adds the cases tagged
+[.full] and sets DATAFLUX_TEST_FULL=1. Ends with a line for each failed case, "FAILED entry: case:
+why", and a line "N passed, N failed"; exit status 1 if anything failed, or if nothing ran. --list
+names the entries that FILTER matches: they are build targets too.
 """
 
 import argparse

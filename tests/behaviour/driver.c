@@ -377,8 +377,9 @@ static void play(char* line) {
     if (verbs[i].play(call.words)) {
       printf("ok%.*s\n", (int)said, answer);
     } else {
-      printf("error %s %d # %s\n", dataflux_status_name(dataflux_error_status(err)),
-             (int)dataflux_error_http_status(err), dataflux_error_text(err));
+      printf("error %s %d%s # %s\n", dataflux_status_name(dataflux_error_status(err)),
+             (int)dataflux_error_http_status(err),
+             dataflux_error_outcome_unknown(err) != 0 ? " maybe" : "", dataflux_error_text(err));
     }
     dataflux_error_free(err);
     err = NULL;

@@ -295,7 +295,9 @@ std::string answer(player& library, const words& line) {
   const dataflux::error& why = outcome->error();
   return std::string("error ")
       .append(to_string(why.code()))
-      .append(" " + std::to_string(why.http_status()) + " # " + why.to_string());
+      .append(" " + std::to_string(why.http_status()))
+      .append(why.outcome_unknown() ? " maybe" : "")
+      .append(" # " + why.to_string());
 }
 
 }  // namespace

@@ -188,7 +188,8 @@ def good(given):
 
 def bad(error):
     if isinstance(error, dataflux.Error):
-        return f"error {error.status} {error.http_status} # {error}"
+        maybe = " maybe" if error.outcome_unknown else ""
+        return f"error {error.status} {error.http_status}{maybe} # {error}"
     return f"error invalid_argument 0 # {error}"  # what is refused before the library is asked
 
 

@@ -28,6 +28,7 @@ from pattern import combined, crc32c, pattern  # noqa: E402
 from service import Emulator  # noqa: E402
 
 LIMIT = 60  # seconds for one call; nothing here takes more than a few
+CHANGES = {"put", "write", "abandon", "overtaken", "remove", "copy", "move", "compose", "commit_set"}
 LANGUAGES = {"cpp", "c", "python", "python_async"}
 
 
@@ -177,10 +178,14 @@ class Play:
             why = self.serve(case.call.removeprefix("!").split())
             return [why] if why else []
         wanted = case.answer(self.language)
-        answer, _, said = self.driver.ask(self.line(case.call)).partition(" # ")
-        if answer.strip() == wanted:
+        line = self.line(case.call)
+        answer, _, said = self.driver.ask(line).partition(" # ")
+        answer = answer.strip()
+        if line.split()[1] not in CHANGES or answer.startswith("error deadline_exceeded"):
+            answer = answer.removesuffix(" maybe")
+        if answer == wanted:
             return []
-        return [f"wanted {wanted!r}, and {self.language} answers {answer.strip()!r}",
+        return [f"wanted {wanted!r}, and {self.language} answers {answer!r}",
                 *([f"it says: {said}"] if said else [])]
 
 
