@@ -123,9 +123,14 @@ class Feed:
         if _ending:
             return
         ended.acquire()
+        begun = _thread.allocate_lock()
+        begun.acquire()
         try:
-            _thread.start_new_thread(_follow, (state, ended))
+            _thread.start_new_thread(_follow, (state, ended, begun))
             self.runs = True
+            # A thread that has not begun when the interpreter ends is a crash of some (3.11.2): so no
+            # call is made before it has.
+            begun.acquire()
         except RuntimeError as why:
             ended.release()
             # At the interpreter's end there are no new threads; nor does a call need one then.
@@ -175,8 +180,9 @@ class Feed:
             self.end()
 
 
-def _follow(state, ended):
+def _follow(state, ended, begun):
     try:
+        begun.release()
         state.follow()
     except BaseException:
         report()
