@@ -9,11 +9,11 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from clean import LIMIT, bare_environment, make_environment
 
 ROOT = Path(__file__).resolve().parents[3]
 SMOKE = Path(__file__).with_name("smoke.py")
 BUILD = ROOT / "c_api/python/wheel/build.py"
-LIMIT = 300  # seconds, for what takes some
 
 
 @pytest.fixture(scope="session")
@@ -23,12 +23,6 @@ def wheel():
         return Path(os.environ["DATAFLUX_WHEEL"])
     built = subprocess.run([sys.executable, BUILD], check=True, stdout=subprocess.PIPE, text=True)
     return Path(built.stdout.splitlines()[-1])
-
-
-def bare_environment():
-    """Nothing that leads to this tree, nor to what users have installed for themselves."""
-    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
-    return kept | {"PYTHONNOUSERSITE": "1"}
 
 
 def interpreter(version):
@@ -46,8 +40,7 @@ def interpreter(version):
 
 def install(python, wheel, folder):
     """A new environment that has the wheel alone; returns its Python."""
-    subprocess.run([python, "-m", "venv", folder], check=True, env=bare_environment(), timeout=LIMIT)
-    made = folder / "bin/python"
+    made = make_environment(python, folder)
     subprocess.run([made, "-m", "pip", "-q", "--disable-pip-version-check", "install", "--no-index",
                     "--no-deps", wheel], check=True, env=bare_environment(), timeout=LIMIT)
     return made
@@ -59,8 +52,8 @@ def test_it_works_in_a_clean_environment(wheel, version, tmp_path):
     if program is None:
         pytest.skip(f"this machine has no Python {version}")
     python = install(program, wheel, tmp_path / "environment")
-    ran = subprocess.run([python, "-I", SMOKE], capture_output=True, text=True, cwd=tmp_path,
-                         env=bare_environment(), timeout=LIMIT)
+    ran = subprocess.run([python, "-I", SMOKE, "--portable"], capture_output=True, text=True,
+                         cwd=tmp_path, env=bare_environment(), timeout=LIMIT)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert ran.stdout.splitlines()[-1] == "all is well"
 
@@ -84,7 +77,7 @@ def test_it_works_in_a_bare_system(wheel):
              "! ldconfig -p | grep -E 'libcurl|libsimdjson|libpugixml|libisal'",
              "cd /", "python3 -m venv /environment",
              f"/environment/bin/pip install --no-index /home/dataflux/given/{wheel.name}",
-             "/environment/bin/python -I /home/dataflux/tree/tests/python/wheel/smoke.py")
+             "/environment/bin/python -I /home/dataflux/tree/tests/python/wheel/smoke.py --portable")
     ran = subprocess.run([ROOT / "tests/bare/run", "--with", wheel, "bookworm", " && ".join(steps)],
                          capture_output=True, text=True, timeout=4 * LIMIT)
     if "runs in place" in ran.stderr:

@@ -1,0 +1,67 @@
+# What the build needs. The libraries that are missing are named at once, and as Debian calls them: pip
+# shows the end of a build that failed, and who builds is seldom one who knows CMake. README.md names
+# the same packages; tests/python/install compares them.
+set(missing)
+set(packages)
+
+# needed(WHAT PACKAGE VARIABLE...): one of the variables says that it is there.
+macro(needed what package)
+  set(found OFF)
+  foreach(variable ${ARGN})
+    if(${variable})
+      set(found ON)
+    endif()
+  endforeach()
+  if(NOT found)
+    list(APPEND missing "${what}")
+    list(APPEND packages ${package})
+  endif()
+endmacro()
+
+include(CheckLanguage)
+foreach(language C CXX)
+  check_language(${language})
+endforeach()
+# Libraries are looked for by a compiler.
+if(CMAKE_C_COMPILER AND CMAKE_CXX_COMPILER)
+  enable_language(C)
+  enable_language(CXX)
+  find_package(PkgConfig QUIET)
+  find_package(CURL QUIET)
+  find_package(OpenSSL QUIET)
+  find_package(simdjson QUIET)
+  find_package(pugixml QUIET)
+  find_package(unofficial-isal QUIET CONFIG)
+  find_package(isal QUIET CONFIG)
+  if(PKG_CONFIG_FOUND AND NOT isal_FOUND AND NOT unofficial-isal_FOUND)
+    pkg_check_modules(ISAL QUIET libisal)
+  endif()
+  needed("libcurl" libcurl4-openssl-dev CURL_FOUND)
+  needed("OpenSSL" libssl-dev OPENSSL_FOUND)
+  needed("simdjson" libsimdjson-dev simdjson_FOUND)
+  needed("pugixml" libpugixml-dev pugixml_FOUND)
+  needed("pkg-config" pkg-config PKG_CONFIG_FOUND isal_FOUND unofficial-isal_FOUND)
+  needed("ISA-L" libisal-dev ISAL_FOUND isal_FOUND unofficial-isal_FOUND)
+  if(DATAFLUX_PROGRAMS)
+    find_package(Boost 1.74 QUIET CONFIG)
+    find_package(CLI11 QUIET)
+    needed("Boost's headers" libboost-dev Boost_FOUND)
+    needed("CLI11" libcli11-dev CLI11_FOUND)
+  endif()
+else()
+  needed("a compiler of C++20" g++ CMAKE_NO_COMPILER)
+endif()
+
+if(missing)
+  list(JOIN missing ", " missing)
+  list(JOIN packages " " packages)
+  set(apart)
+  if(packages MATCHES "libboost|libcli11")
+    set(apart "
+Boost and CLI11 are for the command and the emulator alone. Without these:
+  pip install -Ccmake.define.DATAFLUX_PROGRAMS=OFF ...")
+  endif()
+  message(FATAL_ERROR "libdataflux is built of C++, and this is missing: ${missing}.
+On Debian and Ubuntu:
+  apt-get install ${packages}${apart}")
+endif()
