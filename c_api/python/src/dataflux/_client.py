@@ -309,12 +309,20 @@ def _run_told(client, call, progress, told, check=None):
 def _in_child():
     global _default_lock
     _default_lock = _thread.RLock()
-    for client in list(_clients):
+    for client in _all_clients():
         if not client._closed:
             client._begin()
 
 
 os.register_at_fork(after_in_child=_in_child)
+
+
+def _all_clients():
+    while True:
+        try:
+            return list(_clients)
+        except RuntimeError:
+            pass  # another thread makes or drops one just now
 
 
 def _at_exit():
@@ -325,7 +333,7 @@ def _at_exit():
 
     _events._ending = True
     keep = ctypes.PYFUNCTYPE(None, ctypes.py_object)(("Py_IncRef", ctypes.pythonapi))
-    clients = list(_clients)
+    clients = _all_clients()
     for client in clients:
         for entry in list(client._under_way.values()):
             keep(entry)

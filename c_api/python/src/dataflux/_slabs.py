@@ -25,13 +25,16 @@ from ._library import library
 _gone = []  # numbers of slabs whose views are gone
 _asking = []  # ids of streams that will give back before they ask for more
 _all = deque(maxlen=0).extend  # goes through an iterator
-_batches = []  # weak references to those that are not gone, and to some that are
-_most = 64  # of those, before the latter are dropped
+_batches = {}  # weak references to those that are not gone
 # Calls self.slab(), which notes them, as a method that is written in C.
 _call_slab = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object)(
     ("PyInstanceMethod_New", ctypes.pythonapi))(methodcaller("slab"))
 
 begin_asking = _asking.append
+# Kept for ever: where there is no interpreter's lock, a thread may call what another one has just
+# taken out of a batch.
+_notes = _gone.extend
+_nothing = {}
 
 
 def _goes_back(slabs):
@@ -41,8 +44,10 @@ def _goes_back(slabs):
 
 def end_asking(stream):
     """That stream gives nothing back any more: whatever waits goes back now."""
-    if stream in _asking:
+    try:
         _asking.remove(stream)
+    except ValueError:
+        pass  # it was ended before, or another thread does so now
     if not _asking:
         _arm()
     give_back()
@@ -50,21 +55,21 @@ def end_asking(stream):
 
 def _arm():
     """Nobody will ask: from now on slabs of all batches go back by themselves."""
-    for reference in _batches[:]:
+    for reference in list(_batches):
         batch = reference()
         if batch is not None:
-            batch.__setstate__((_goes_back, (), {}, {}))
+            batch.__setstate__((_goes_back, (), _nothing, {}))
 
 
 def _new_batch():
     """What slabs of a batch call with their number: one for all, so that it can be changed."""
-    global _most
-    batch = partial(_gone.extend if _asking else _goes_back)
-    batch.kept = None  # one with attributes stays a part of those that are made of it
-    if len(_batches) >= _most:
-        _batches[:] = [each for each in _batches if each() is not None]
-        _most = 64 + 2 * len(_batches)
-    _batches.append(ref(batch))
+    batch = partial(_notes)
+    # One with attributes stays a part of those that are made of it.
+    batch.__setstate__((_notes, (), _nothing, {}))
+    _batches[ref(batch, _batches.pop)] = None
+    # Looked at last: another thread that ends the last stream sees this batch, or is seen here.
+    if not _asking:
+        batch.__setstate__((_goes_back, (), _nothing, {}))
     return batch
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import _thread
 import os
+import sys
 from itertools import count
 from struct import Struct
 
@@ -16,7 +17,28 @@ from ._handles import ErrorHandle, OperationHandle, QueueHandle
 from ._library import Size, byref, library
 
 unpack = Struct(RECORD).unpack
-tags = count(1)
+
+
+class Tags:
+    """Numbers, each given once: without the interpreter's lock itertools.count would give one to
+    several threads."""
+
+    def __init__(self):
+        self._numbers = count(1)
+        self._new_lock()
+        os.register_at_fork(after_in_child=self._new_lock)
+
+    def _new_lock(self):
+        self._lock = _thread.RLock()  # a signal's handler may make a call, too
+
+    def __next__(self):
+        with self._lock:
+            return next(self._numbers)
+
+
+# The lock may come back when something is imported; it never goes.
+_has_lock = getattr(sys, "_is_gil_enabled", None)
+tags = count(1) if _has_lock is None or _has_lock() else Tags()
 
 
 def new_queue():
