@@ -12,7 +12,8 @@ _WHERE = {
     "Object": "_object",
     "GetMany": "_get_many", "Item": "_get_many",
     "Emulator": "_emulator", "emulator": "_emulator",
-    "FileReader": "_file", "FileWriter": "_file", "TextFileWriter": "_file",
+    "FileReader": "_file_reader", "FileWriter": "_file_writer",
+    "TextFileWriter": "_text_file_writer",
     "ListStream": "_list",
     "Listing": "_listing", "Row": "_listing",
     "Changes": "_manifest", "Manifest": "_manifest", "compare": "_manifest",
@@ -70,11 +71,8 @@ if TYPE_CHECKING:
         UnauthenticatedError as UnauthenticatedError,
         UnavailableError as UnavailableError,
     )
-    from ._file import (
-        FileReader as FileReader,
-        FileWriter as FileWriter,
-        TextFileWriter as TextFileWriter,
-    )
+    from ._file_reader import FileReader as FileReader
+    from ._file_writer import FileWriter as FileWriter
     from ._list import ListStream as ListStream
     from ._listing import Listing as Listing, Row as Row
     from ._manifest import Changes as Changes, Manifest as Manifest, compare as compare
@@ -99,6 +97,7 @@ if TYPE_CHECKING:
         Sets as Sets,
     )
     from ._sets import CheckpointSet as CheckpointSet, SetReader as SetReader
+    from ._text_file_writer import TextFileWriter as TextFileWriter
     from ._writer import Writer as Writer
 
     _default: Client

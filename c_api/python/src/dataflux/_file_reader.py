@@ -1,0 +1,147 @@
+"""FileReader: a Reader as one of Python's binary files."""
+
+from __future__ import annotations
+
+import io
+
+from ._ahead import Ahead
+from ._lent import Lent, new_bytes
+from ._reader import Reader
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from typing_extensions import Buffer
+
+# Reads that are shorter than it cost one call of the library together.
+_BUFFER = 128 << 10
+READ_AHEAD = 32 << 20
+
+
+class _RawReader(io.RawIOBase):
+    """A Reader with a position."""
+
+    mode = "rb"
+    ahead = None
+
+    def __init__(self, reader, read_ahead):
+        self.reader = reader
+        self.ahead = Ahead(reader, read_ahead)
+        self._at = 0
+
+    @property
+    def name(self):
+        return self.reader.url
+
+    def readable(self):
+        self._checkClosed()
+        return True
+
+    def seekable(self):
+        self._checkClosed()
+        return True
+
+    def tell(self):
+        self._checkClosed()
+        return self._at
+
+    def seek(self, offset, whence=io.SEEK_SET):
+        self._checkClosed()
+        offset = offset.__index__()
+        if whence not in (io.SEEK_SET, io.SEEK_CUR, io.SEEK_END):
+            raise ValueError(f"whence: {whence!r} is none of 0, 1 and 2")
+        at = offset + (0, self._at, self.reader.size)[whence]
+        if at < 0:
+            raise ValueError(f"offset: {offset} is before the first byte")
+        self._at = at
+        return at
+
+    def readinto(self, buffer):
+        self._checkClosed()
+        with Lent(buffer, "buffer", writable=True) as lent:
+            size = min(lent.size, self.reader.size - self._at)
+            if size <= 0:
+                return 0
+            self.ahead.fill(self._at, lent.address, size, lent)
+            self._at += size
+            return size
+
+    def readall(self):
+        self._checkClosed()
+        size = self.reader.size - self._at
+        if size <= 0:
+            return b""
+        memory = new_bytes(size)
+        with Lent(memory, "memory") as lent:
+            self.ahead.fill(self._at, lent.address, size, lent)
+        self._at += size
+        return memory
+
+    def close(self):
+        if not self.closed:
+            try:
+                if self.ahead is not None:  # an interrupt may have come while it was made
+                    self.ahead.drop()
+                    self.reader.close()
+            finally:
+                super().close()
+
+
+class FileReader(io.BufferedReader):
+    """An object opened for reading, as open() gives it: whatever reads a binary file reads this.
+
+    It has one generation of the object. Reads in sequence are read ahead; long ones go straight into
+    the caller's memory. It pickles, and works in a forked child, which opens that generation again.
+
+    Threads: any; read_at() and get_ranges() at once, the others one after another.
+    """
+
+    def __init__(self, reader: Reader, read_ahead: int = READ_AHEAD) -> None:
+        raw = _RawReader(reader, read_ahead)
+        super().__init__(raw, max(1, min(reader.size, _BUFFER)))
+        self._reader = reader
+
+    @property
+    def url(self) -> str:
+        """gs://bucket/name"""
+        return self._reader.url
+
+    @property
+    def size(self) -> int:
+        """Bytes of the object."""
+        return self._reader.size
+
+    @property
+    def generation(self) -> int:
+        """Of the object: what is read is of this one alone."""
+        return self._reader.generation
+
+    def read_at(self, offset: int, size: int) -> bytes:
+        """Reads a range, wherever the file is; as Reader.read_at()."""
+        return self._reader.read_at(offset, size)
+
+    def read_into_at(self, offset: int, buffer: Buffer) -> int:
+        """Fills memory, wherever the file is; as Reader.read_into_at()."""
+        return self._reader.read_into_at(offset, buffer)
+
+    def get_ranges(self, ranges: Iterable[tuple[int, int]]) -> list[bytes] | None:
+        """Reads many ranges at once, wherever the file is; as Reader.get_ranges()."""
+        return self._reader.get_ranges(ranges)
+
+    def __reduce__(self):
+        at = self.tell()  # a ValueError once it is closed
+        return _read_again, (type(self), self._reader, self.raw.ahead.most, at)
+
+    def __reduce_ex__(self, protocol):
+        return self.__reduce__()
+
+    def __repr__(self) -> str:
+        state = "closed" if self.closed else f"at {self.tell()} of {self.size} bytes"
+        return f"<dataflux.FileReader {self.url}, {state}>"
+
+
+def _read_again(kind, reader, read_ahead, at):
+    made = kind(reader, read_ahead)
+    made.seek(at)
+    return made

@@ -1,0 +1,71 @@
+"""TextFileWriter: text on a FileWriter."""
+
+from __future__ import annotations
+
+import io
+
+from ._file_writer import FileWriter
+from ._writer import abort_quietly
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ._objects import Object
+
+
+class TextFileWriter(io.TextIOWrapper):
+    """An object opened for writing text. It commits and aborts as FileWriter does."""
+
+    def __init__(self, file: FileWriter, encoding: str | None, errors: str | None,
+                 newline: str | None) -> None:
+        self._file = file
+        # A TextIOWrapper tells where it is, and begins UTF-16 and UTF-32 with their mark, only where
+        # it finds that it could seek.
+        file.raw.asked_by_text = True
+        super().__init__(file, encoding, errors, newline)
+        file.raw.asked_by_text = False
+
+    @property
+    def url(self) -> str:
+        """gs://bucket/name"""
+        return self._file.url
+
+    @property
+    def object(self) -> Object | None:
+        """What is known of the object once it is committed, as stat() gives it; None before."""
+        return self._file.object
+
+    @property
+    def generation(self) -> int:
+        """Of the object once it is committed; 0 before."""
+        return self._file.generation
+
+    def commit(self) -> Object:
+        """As FileWriter.commit()."""
+        try:
+            self.flush()
+        except BaseException:
+            abort_quietly(self._file)
+            raise
+        return self._file.commit()
+
+    def abort(self) -> None:
+        """As FileWriter.abort()."""
+        self._file.abort()
+
+    def close(self) -> None:
+        """As FileWriter.close()."""
+        if self.closed or self._file._writer.forked:
+            return
+        if self._file._guard.passing() is None:
+            self.commit()
+        else:
+            self._file.close()
+
+    def __exit__(self, kind: object, value: object, traceback: object) -> None:
+        if kind is not None:
+            abort_quietly(self._file)
+        elif not self.closed:
+            self.commit()
+
+    def __del__(self):
+        pass  # not close(): the file warns and aborts, as nobody else has it
