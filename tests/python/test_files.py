@@ -266,7 +266,9 @@ def test_a_writer_is_a_binary_file(client, bucket):
         assert isinstance(file, io.BufferedWriter)
         assert (file.readable(), file.writable(), file.seekable(), file.closed) == (
             False, True, False, False)
-        assert (file.name, file.mode, file.url) == (url, "wb", url)
+        assert (file.mode, file.url) == ("wb", url)
+        # pandas 2 takes the name of a BufferedWriter for a place that it writes to by itself.
+        assert not hasattr(file, "name")
         assert file.write(b"12") == 2 and file.tell() == 2
         assert file.write(memoryview(CONTENT)) == len(CONTENT)
         file.writelines([b"a", b"b"])

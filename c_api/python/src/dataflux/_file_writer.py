@@ -26,10 +26,6 @@ class _RawWriter(io.RawIOBase):
         self.asked_by_text = False
         writer._over = ref(self)
 
-    @property
-    def name(self):
-        return self.writer.url
-
     def ended(self):
         # `closed` is a flag of the base, and no property: what a signal's handler raises in one that
         # BufferedWriter asks for becomes a ValueError.
@@ -74,6 +70,9 @@ class FileWriter(io.BufferedWriter):
 
     What it cannot see: an exception in another thread than the one that closes it, and one that has
     been caught before it is closed.
+
+    It has no `name`: pandas 2 would write Parquet to what has that name by a way of its own, and then
+    this file, which is empty, would replace it.
     """
 
     def __init__(self, writer: Writer, mode: str = "wb") -> None:

@@ -30,6 +30,11 @@ class TextFileWriter(io.TextIOWrapper):
         return self._file.url
 
     @property
+    def name(self) -> str:
+        """gs://bucket/name"""
+        return self._file.url
+
+    @property
     def object(self) -> Object | None:
         """What is known of the object once it is committed, as stat() gives it; None before."""
         return self._file.object
