@@ -23,7 +23,7 @@ def built(tmp_path_factory):
     python = make_environment(sys.executable, folder / "environment")
     environment = bare_environment() | {
         name: os.environ[name] for name in os.environ
-        if name.startswith("CCACHE_") or name in ("PIP_CERT", "http_proxy", "https_proxy")}
+        if name.startswith(("CCACHE_", "PIP_")) or name in ("http_proxy", "https_proxy")}
     if shutil.which("ccache"):
         environment["CMAKE_CXX_COMPILER_LAUNCHER"] = "ccache"
     done = subprocess.run([python, "-m", "pip", "-v", "--disable-pip-version-check", "install",
