@@ -6,7 +6,7 @@
 //   write    "OFFSET LENGTH": the next bytes of --content
 //   each     names: each object is opened, read whole and closed, one after the other
 //
-// Prints the cost as one JSON line. With --content, a file that has the object's bytes, what was
+// Prints the cost as one JSON line; --twice: of the second time. With --content, a file that has the object's bytes, what was
 // read is compared with it, after the clock has stopped. bench/load_trace.py and bench/pyfile.py
 // run it.
 
@@ -39,6 +39,7 @@ using dataflux::byte_extent;
 struct settings {
   std::string what{"read"};
   std::string content;
+  bool twice = false;
   bench::options to{};
   dataflux::checkpoint_read_request open{};
 };
@@ -72,24 +73,28 @@ void compare(const std::string& file, const byte_extent& range,
 
 void replay_reads(const dataflux::transfer_context& context, const settings& s) {
   const std::vector<byte_extent> reads = read_trace();
+  bench::tally done{.requests = reads.size()};
   std::uint64_t end = 0;
-  for (const auto& r : reads) end = std::max(end, r.offset + r.length);
-  // Not touched before.
-  const auto memory = std::make_unique_for_overwrite<std::byte[]>(end);
+  for (const auto& r : reads) {
+    end = std::max(end, r.offset + r.length);
+    done.bytes += r.length;
+  }
+  std::unique_ptr<std::byte[]> memory;
   const auto place = [&memory](const byte_extent& r) {
     return std::span(memory.get() + r.offset, static_cast<std::size_t>(r.length));
   };
-  const bench::stopwatch watch;
-  bench::tally done;
-  {
+  const auto load = [&] {
+    memory.reset();
+    memory = std::make_unique_for_overwrite<std::byte[]>(end);  // not touched before
     auto reader = dataflux::checkpoint_reader::open(context, s.open).value();
     for (const auto& r : reads) {
       reader.seek(r.offset).value();
       if (reader.read(place(r)).value() != r.length) bench::fail("a read was short");
-      ++done.requests;
-      done.bytes += r.length;
     }
-  }
+  };
+  if (s.twice) load();
+  const bench::stopwatch watch;
+  load();
   watch.print(done);
   if (!s.content.empty()) {
     for (const auto& r : reads) compare(s.content, r, place(r));
@@ -98,21 +103,20 @@ void replay_reads(const dataflux::transfer_context& context, const settings& s) 
 
 void replay_writes(const dataflux::transfer_context& context, const settings& s) {
   const std::vector<byte_extent> writes = read_trace();
-  const auto memory = std::as_writable_bytes(
-      bench::touched_memory(writes.back().offset + writes.back().length));
+  const std::uint64_t size = writes.back().offset + writes.back().length;
+  const auto memory = std::as_writable_bytes(bench::touched_memory(size));
   load(s.content, 0, memory);
+  const auto save = [&] {
+    auto writer = dataflux::checkpoint_writer::open(
+                      context, {.bucket = s.open.bucket, .object = s.open.object})
+                      .value();
+    for (const auto& w : writes) writer.write(memory.subspan(w.offset, w.length)).value();
+    writer.commit().value();
+  };
+  if (s.twice) save();
   const bench::stopwatch watch;
-  bench::tally done;
-  auto writer = dataflux::checkpoint_writer::open(
-                    context, {.bucket = s.open.bucket, .object = s.open.object})
-                    .value();
-  for (const auto& w : writes) {
-    writer.write(memory.subspan(w.offset, w.length)).value();
-    ++done.requests;
-    done.bytes += w.length;
-  }
-  writer.commit().value();
-  watch.print(done);
+  save();
+  watch.print({.requests = writes.size(), .bytes = size});
 }
 
 void read_each(const dataflux::transfer_context& context, const settings& s) {
@@ -129,7 +133,7 @@ void read_each(const dataflux::transfer_context& context, const settings& s) {
     ++done.requests;
     done.bytes += memory.size();
   };
-  for (std::size_t i = 0; i < names.size() / 8; ++i) read(names[i]);
+  for (std::size_t i = 0; i < names.size() / 8; ++i) read(names[i]);  // on the same connections
   done = {};
   const bench::stopwatch watch;
   for (const auto& name : names) read(name);
@@ -143,6 +147,7 @@ int main(int argc, char** argv) {
   CLI::App app("Does what a file object would be asked to do.");
   app.add_option("--what", s.what)->check(CLI::IsMember({"read", "write", "each"}));
   app.add_option("--content", s.content)->check(CLI::ExistingFile);
+  app.add_flag("--twice", s.twice);
   app.add_option("--endpoint", s.to.endpoint)->required();
   app.add_option("--bucket", s.open.bucket)->required();
   app.add_option("--object", s.open.object);
