@@ -1,7 +1,7 @@
 """The benchmark `trace`: the reads of torch.load, by checkpoint_reader and by gcsfs.
 
 bench/traces/torch_load.json says which bytes torch asked of a file of 1 GiB, in order;
-bench/traces/record_torch_load.py recorded it. Both replay it as one file object would be read, with
+bench/traces/record_torch.py recorded it. Both replay it as one file object would be read, with
 their defaults, from a fresh emulator with 20 ms of round trip and 50 MB/s for each connection.
 Requests and bytes are counted there. Over-read: bytes fetched for each byte that torch asked for,
 counted once.

@@ -20,6 +20,8 @@ FROM_PYPI = ["python3-venv", "ca-certificates"]
 TABLE = {
     ("cp", None): (["rclone", *FROM_PYPI], ["dataflux_command", "dataflux-emulator"]),
     ("trace", None): (FROM_PYPI, ["dataflux-emulator"]),
+    ("pyfile", None): ([], ["dataflux-emulator"]),
+    ("pyfile", "peers"): (FROM_PYPI, []),
     ("list_socket", None): (FROM_PYPI, []),
     ("languages", "peers"): (FROM_PYPI, []),
     ("save", "peers"): (FROM_PYPI, ["dataflux-emulator"]),

@@ -25,6 +25,7 @@ import list_socket
 import load_sim
 import load_trace
 import needs
+import pyfile
 import python_reads
 import report
 import save
@@ -83,8 +84,8 @@ SCHEME_WORDS = {"http": "plain", "https": "TLS 1.3"}
 CANCEL_AIMS = {"cancel to completion": ("cancel_ms", 5.0), "destroy to joined": ("destroy_ms", 50.0)}
 SIMULATIONS = {"list_sim": list_sim, "epoch_sim": epoch_sim, "tail": tail, "storm": storm}
 FILE_BYTES = 2 << 30  # of file1g: the new file beside the last one
-NAMES = [*CASES, *GROUPS, "cancel", "build", "cp", "save", "trace", "micro", "list_socket", "scale",
-         *SIMULATIONS]
+NAMES = [*CASES, *GROUPS, "cancel", "build", "cp", "save", "trace", "pyfile", "micro",
+         "list_socket", "scale", *SIMULATIONS]
 
 
 class LoadServer:
@@ -303,6 +304,9 @@ def main():
                 versions = {**versions, **more}
             elif name == "trace":
                 rows, more = load_trace.measure(options, folder, show_progress)
+                versions = {**versions, **more}
+            elif name == "pyfile":
+                rows, more = pyfile.measure_all(options, folder, show_progress)
                 versions = {**versions, **more}
             elif name == "list_socket":
                 rows, more = list_socket.measure_all(options, folder)

@@ -4,13 +4,13 @@ ahead stay within the cap."""
 import gc
 import itertools
 import random
-import sys
 import threading
 import weakref
 
 import pytest
 
 import dataflux
+from interrupts import interrupted_at
 from service import wait_until
 
 
@@ -173,43 +173,6 @@ def test_threads_that_let_go_while_others_take(client, urls):
     assert memory(client)["borrowed"] == 0
 
 
-def in_destructor(frame):
-    while frame is not None:
-        if frame.f_code.co_name in ("_goes_back", "_large_is_gone", "__del__"):
-            return True
-        frame = frame.f_back
-    return False
-
-
-def interrupted_at(number, function):
-    """Calls a function, and raises KeyboardInterrupt in front of its bytecode of that number."""
-    left = number
-
-    def trace(frame, event, argument):
-        nonlocal left
-        if not frame.f_code.co_filename.endswith(("_get_many.py", "_slabs.py", "_requests.py")):
-            return None
-        frame.f_trace_opcodes = True
-        if event == "opcode":
-            left -= 1
-            if left == 0:
-                # A destructor would swallow it; no signal comes where a frame cleans up.
-                if in_destructor(frame) or frame.f_lineno is None:
-                    left = 1
-                else:
-                    raise KeyboardInterrupt
-        return trace
-
-    sys.settrace(trace)
-    try:
-        function()
-    except KeyboardInterrupt:
-        return True
-    finally:
-        sys.settrace(None)
-    return False
-
-
 def test_an_interrupt_between_any_two_bytecodes_leaves_nothing(client, urls):
     def read():
         for batch in client.get_many(urls[:4], batch=2):
@@ -218,7 +181,8 @@ def test_an_interrupt_between_any_two_bytecodes_leaves_nothing(client, urls):
 
     number, came = 1, True
     while came:
-        came = interrupted_at(number, read)
+        came = interrupted_at(number, read, ("_get_many.py", "_slabs.py", "_requests.py"),
+                              ("_goes_back", "_large_is_gone", "__del__"))
         if memory(client)["borrowed"]:
             gc.collect()  # tracebacks make cycles
         assert memory(client)["borrowed"] == 0, number

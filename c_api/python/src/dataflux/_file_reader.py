@@ -29,6 +29,9 @@ class _RawReader(io.RawIOBase):
         self.reader = reader
         self.ahead = Ahead(reader, read_ahead)
         self._at = 0
+        # A BufferedReader asks when it is made, and passes over what is raised then, which may be a
+        # KeyboardInterrupt: until it is there, no bytecode answers.
+        self.tell = (0).__index__
 
     @property
     def name(self):
@@ -100,6 +103,7 @@ class FileReader(io.BufferedReader):
     def __init__(self, reader: Reader, read_ahead: int = READ_AHEAD) -> None:
         raw = _RawReader(reader, read_ahead)
         super().__init__(raw, max(1, min(reader.size, _BUFFER)))
+        del raw.tell
         self._reader = reader
 
     @property

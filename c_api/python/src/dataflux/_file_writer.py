@@ -25,6 +25,8 @@ class _RawWriter(io.RawIOBase):
         self.mode = mode
         self.asked_by_text = False
         writer._over = ref(self)
+        # As of a _RawReader: a BufferedWriter asks when it is made, and passes over what is raised.
+        self.tell = (0).__index__
 
     def ended(self):
         # `closed` is a flag of the base, and no property: what a signal's handler raises in one that
@@ -79,7 +81,9 @@ class FileWriter(io.BufferedWriter):
         self._writer = writer
         self._let_go = False
         self._guard = Guard()
-        super().__init__(_RawWriter(writer, mode), _BUFFER)
+        raw = _RawWriter(writer, mode)
+        super().__init__(raw, _BUFFER)
+        del raw.tell
 
     @property
     def url(self) -> str:
