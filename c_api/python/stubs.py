@@ -1,21 +1,28 @@
 #!/usr/bin/env python3
-"""Types of AsyncClient, whose verbs are those of Client but give awaitables.
+"""Types of what the package makes when it is first used, for type checkers.
 
-    c_api/python/stubs.py             prints src/dataflux/_aio.pyi
-    c_api/python/stubs.py --write     writes it; a test compares
+    c_api/python/stubs.py             prints them
+    c_api/python/stubs.py --write     writes them; a test compares
 
-A verb that ends in `return self._run(...)` is written once, in a mixin of Client, and serves both
-clients: here it becomes `async def`. All else of the mixins is blocking, and AsyncClient has it only
-where _aio.py has a form of its own; `left_out()` names the others, and AsyncClient refuses them.
+src/dataflux/_aio.pyi is of AsyncClient, whose verbs are those of Client but give awaitables. A verb
+that ends in `return self._run(...)` is written once, in a mixin of Client, and serves both clients:
+here it becomes `async def`. All else of the mixins is blocking, and AsyncClient has it only where
+_aio.py or a mixin of its own has another form; `left_out()` names the others, of which there are
+none.
+
+src/dataflux/__init__.pyi is of the module: its names, and the default client's verbs as functions.
 """
 
 import ast
+import builtins
+import re
 import sys
 import textwrap
 from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parent / "src" / "dataflux"
 STUB = SOURCE / "_aio.pyi"
+PACKAGE = SOURCE / "__init__.pyi"
 
 
 class Module:
@@ -100,38 +107,40 @@ def verbs():
 
 
 def of_async():
-    """The modules and methods of AsyncClient that are its own: those of _aio.py and its mixins."""
+    """The modules and methods of AsyncClient that are its own: those of _aio.py and its mixins, by
+    name: (module, functions), overloads among them."""
     module = Module("_aio")
     node = module.of_class("AsyncClient")
-    found = {function.name: (module, function) for function in methods(node.body)}
+    found = {}
+    parts = [(module, node)]
     for base in node.bases:
         if isinstance(base, ast.Name) and base.id != "Core":
             mixin = Module(module.imports[base.id][0].lstrip("."))
-            for function in methods(mixin.of_class(base.id).body):
-                found.setdefault(function.name, (mixin, function))
+            parts.append((mixin, mixin.of_class(base.id)))
+    for source, part in parts:
+        mine = {}
+        for function in methods(part.body):
+            mine.setdefault(function.name, (source, []))[1].append(function)
+        found = {**mine, **found}
     return found
 
 
-def named(kind):
-    """Verbs of which AsyncClient says itself: "plain", they are the same for both clients since they
-    do not wait; "refused", it has none."""
-    found = []
-    for node in Module("_aio").of_class("AsyncClient").body:
-        if isinstance(node, ast.Assign):
-            name = node.targets[0].id
-            if kind == "plain" and name == "_plain":
-                found += ast.literal_eval(node.value)
-            elif kind == "refused" and isinstance(node.value, ast.Call) and \
-                    node.value.func.id == "_Blocking":
-                found.append(name)
-    return found
+def plain():
+    """Verbs that are the same for both clients, since they do not wait."""
+    return next(ast.literal_eval(node.value) for node in Module("_aio").of_class("AsyncClient").body
+                if isinstance(node, ast.Assign) and node.targets[0].id == "_plain")
 
 
 def left_out():
     """Verbs of Client that AsyncClient has no form of."""
-    own, plain, refused = of_async(), named("plain"), named("refused")
-    return sorted(name for _, name, _, one in verbs() if name not in own and name not in plain
-                  and (name in refused or not one))
+    own = of_async()
+    return sorted(name for _, name, _, one in verbs()
+                  if name not in own and name not in plain() and not one)
+
+
+def shown(functions):
+    """What type checkers see of a function."""
+    return [each for each in functions if is_overload(each)] or functions
 
 
 class Needed:
@@ -192,18 +201,19 @@ def declared(module, function, awaited):
 
 
 def text():
+    """_aio.pyi"""
     needed, parts = Needed(), []
-    own, plain, without = of_async(), named("plain"), left_out()
+    own, same, without = of_async(), plain(), left_out()
     for module, name, functions, _ in verbs():
         if name in own or name in without:
             continue
-        shown = [f for f in functions if is_overload(f)] or functions
-        for function in shown:
+        for function in shown(functions):
             needed.names_of(module, function)
-            parts.append(declared(module, function, awaited=name not in plain))
-    for module, function in own.values():
-        needed.names_of(module, function)
-        parts.append(declared(module, function, awaited=False))
+            parts.append(declared(module, function, awaited=name not in same))
+    for module, functions in own.values():
+        for function in shown(functions):
+            needed.names_of(module, function)
+            parts.append(declared(module, function, awaited=False))
     core = Module("_client")
     for function in methods(core.of_class("Core").body):
         if function.name not in own and (function.returns is not None):
@@ -216,8 +226,56 @@ def text():
             + "\n\n".join(parts) + "\n")
 
 
+def of_module(name):
+    """A value that __init__.py has as a literal."""
+    return next(ast.literal_eval(node.value) for node in Module("__init__").tree.body
+                if isinstance(node, ast.Assign) and node.targets[0].id == name)
+
+
+def function_of(module, function, hidden):
+    """A verb of the default client as a function of the module. Builtins of which there is a
+    function, list for one, are called by their whole names."""
+    lines = textwrap.dedent(declared(module, function, awaited=False)).split("\n")
+    for i, line in enumerate(lines):
+        if '"""' in line:
+            break
+        line = re.sub(r"\(self(, )?", "(", line, count=1)
+        lines[i] = re.sub(rf"(?<![\w.])({'|'.join(hidden)})\[", r"_builtins.\1[", line)
+    return "\n".join(lines)
+
+
+def text_of_package():
+    """__init__.pyi"""
+    names, wanted = of_module("_WHERE"), of_module("_VERBS")
+    needed, parts, met = Needed(), [], set()
+    hidden = [name for name in wanted if hasattr(builtins, name)]
+    for module, name, functions, _ in verbs():
+        if name in wanted:
+            met.add(name)
+            for function in shown(functions):
+                needed.names_of(module, function)
+                parts.append(function_of(module, function, hidden))
+    if met != set(wanted):
+        raise SystemExit(f"no verbs of Client: {set(wanted) - met}")
+    for module in [module for module in needed.lines if module.startswith(".")]:
+        needed.lines[module] -= names.keys()  # they are there, exported
+        if not needed.lines[module]:
+            del needed.lines[module]
+    exported = "\n".join(f"from .{where} import {name} as {name}"
+                         for name, where in sorted(names.items(), key=lambda each: each[::-1]))
+    return ('"""Types of the package, by c_api/python/stubs.py of its sources."""\n\n'
+            "import builtins as _builtins\n" + needed.text() + "\n\n" + exported
+            + "\n\n__version__: str\n\n\n" + "\n\n\n".join(parts) + "\n")
+
+
+def stubs():
+    """The files, and what is in them."""
+    return {STUB: text(), PACKAGE: text_of_package()}
+
+
 if __name__ == "__main__":
-    if sys.argv[1:] == ["--write"]:
-        STUB.write_text(text())
-    else:
-        sys.stdout.write(text())
+    for path, content in stubs().items():
+        if sys.argv[1:] == ["--write"]:
+            path.write_text(content)
+        else:
+            sys.stdout.write(content)

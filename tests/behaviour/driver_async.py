@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Plays calls of the table of behaviour (table.txt, which says what they are) by the Python package's
-AsyncClient. Sets are for Client alone.
+AsyncClient.
 
     driver_async.py ENDPOINT       calls from standard input, answers to standard output
 """
@@ -90,6 +90,20 @@ class Driver:
             await self.client.put(self.url(name), b"\0")
             await write_all(writer, sizes_of(sizes))
         return of_object(writer.object)
+
+    async def commit_set(self, prefix, members):
+        owner = self.client.checkpoint_set(self.url(prefix))
+        await owner.begin()
+        records = []
+        for member in members.split(","):
+            name, size = member.split(":")
+            async with await owner.open_member(text(name)) as writer:
+                await writer.write(pattern(int(size)))
+            records.append(writer.record)
+        return str((await owner.commit(records)).bytes)
+
+    async def open_set(self, prefix):
+        return str((await self.client.checkpoint_set(self.url(prefix)).open()).bytes)
 
     async def cancel(self, name):
         """Here that is to cancel the task."""

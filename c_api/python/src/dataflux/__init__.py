@@ -5,10 +5,17 @@ from __future__ import annotations
 __version__ = "0.1.0"
 
 # Where each name is: it is imported when it is first used, so that importing the package costs
-# next to nothing.
+# next to nothing. Type checkers read __init__.pyi, which ../../stubs.py makes of what is here.
 _WHERE = {
     "Client": "_client", "client": "_client",
     "AsyncClient": "_aio",
+    "AsyncFileReader": "_async_file_reader", "AsyncFileWriter": "_async_file",
+    "AsyncTextFileReader": "_async_text", "AsyncTextFileWriter": "_async_text",
+    "AsyncGetMany": "_async_get_many", "AsyncListStream": "_async_list",
+    "AsyncReader": "_async_reader", "AsyncWriter": "_async_writer",
+    "AsyncManifest": "_async_manifest",
+    "AsyncCheckpointSet": "_async_sets", "AsyncSetReader": "_async_sets",
+    "AsyncMemberReader": "_async_sets", "AsyncMemberWriter": "_async_sets",
     "Object": "_object",
     "GetMany": "_get_many", "Item": "_get_many",
     "Emulator": "_emulator", "emulator": "_emulator",
@@ -51,92 +58,6 @@ _VERBS = (
     "bucket", "buckets", "permissions",
     "metrics", "prometheus",
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ._aio import AsyncClient as AsyncClient
-    from ._client import Client as Client, client as client
-    from ._emulator import Emulator as Emulator, emulator as emulator
-    from ._errors import (
-        AlreadyExistsError as AlreadyExistsError,
-        CancelledError as CancelledError,
-        DataLossError as DataLossError,
-        DeadlineError as DeadlineError,
-        Error as Error,
-        InvalidArgumentError as InvalidArgumentError,
-        NotFoundError as NotFoundError,
-        PermissionDeniedError as PermissionDeniedError,
-        PreconditionError as PreconditionError,
-        ResourceExhaustedError as ResourceExhaustedError,
-        UnauthenticatedError as UnauthenticatedError,
-        UnavailableError as UnavailableError,
-    )
-    from ._file_reader import FileReader as FileReader
-    from ._file_writer import FileWriter as FileWriter
-    from ._list import ListStream as ListStream
-    from ._listing import Listing as Listing, Row as Row
-    from ._manifest import Changes as Changes, Manifest as Manifest, compare as compare
-    from ._get_many import GetMany as GetMany, Item as Item
-    from ._buckets import Bucket as Bucket
-    from ._object import Object as Object
-    from ._reader import Reader as Reader
-    from ._reports import (
-        CopiedFolder as CopiedFolder,
-        DownloadedFile as DownloadedFile,
-        Leftover as Leftover,
-        Leftovers as Leftovers,
-        RemovedObjects as RemovedObjects,
-        UploadedFile as UploadedFile,
-    )
-    from ._set_members import MemberReader as MemberReader, MemberWriter as MemberWriter
-    from ._set_reports import (
-        CommittedSet as CommittedSet,
-        Member as Member,
-        RemovedSets as RemovedSets,
-        SetInfo as SetInfo,
-        Sets as Sets,
-    )
-    from ._sets import CheckpointSet as CheckpointSet, SetReader as SetReader
-    from ._text_file_writer import TextFileWriter as TextFileWriter
-    from ._writer import Writer as Writer
-
-    _default: Client
-    stat = _default.stat
-    exists = _default.exists
-    put = _default.put
-    delete = _default.delete
-    copy = _default.copy
-    move = _default.move
-    compose = _default.compose
-    patch = _default.patch
-    get = _default.get
-    read_into = _default.read_into
-    get_ranges = _default.get_ranges
-    get_many = _default.get_many
-    open = _default.open
-    reader = _default.reader
-    writer = _default.writer
-    list = _default.list
-    list_batches = _default.list_batches
-    open_manifest = _default.open_manifest
-    save_manifest = _default.save_manifest
-    checkpoint_set = _default.checkpoint_set
-    latest_set = _default.latest_set
-    list_sets = _default.list_sets
-    keep_last_sets = _default.keep_last_sets
-    remove_sets = _default.remove_sets
-    upload = _default.upload
-    download = _default.download
-    upload_folder = _default.upload_folder
-    download_folder = _default.download_folder
-    remove_prefix = _default.remove_prefix
-    find_leftovers = _default.find_leftovers
-    remove_leftovers = _default.remove_leftovers
-    bucket = _default.bucket
-    buckets = _default.buckets
-    permissions = _default.permissions
-    metrics = _default.metrics
-    prometheus = _default.prometheus
 
 
 def __getattr__(name: str) -> object:

@@ -19,11 +19,11 @@ class _Chunk:
 
     __slots__ = ("start", "end", "memory", "lent", "reading")
 
-    def __init__(self, reader, start, end, memory):
+    def __init__(self, begin, start, end, memory):
         self.start, self.end, self.memory = start, end, memory
         self.lent = Lent(memory, "memory", writable=True)
         self.lent.size = end - start
-        self.reading = reader.begin(start, self.lent)
+        self.reading = begin(start, self.lent)
 
     def free(self):
         self.reading.free()
@@ -46,26 +46,45 @@ class Ahead:
         self._window = _CHUNK
         self._process = _wait._process
 
+    def _begin(self, offset, lent):
+        return self._reader.begin(offset, lent)
+
     def fill(self, offset, address, size, lent):
         """Fills memory; the object does not end before."""
+        self._goes_to(offset, size)
+        at, end = offset, offset + size
+        while at < end:
+            chunk, until = self._there(at, end)
+            if chunk is not None:
+                try:
+                    chunk.reading.wait()
+                except Exception:
+                    self.drop()
+                    raise
+                self._take(chunk, at, until, address + at - offset)
+            else:
+                self._reader._filled(at, address + at - offset, until - at, lent)
+            at = until
+
+    def _goes_to(self, offset, size):
+        """A read begins."""
         if self._process != _wait._process:
             self._chunks.clear()  # the parent's; freeing them does nothing here
             self._process = _wait._process
-        chunks = self._chunks
         if offset != self._next:
             self._skip_to(offset)
         self._next = offset + size
         self._reads += 1
         if self._reads >= _IN_SEQUENCE and size < _LONG:
             self._go_on()
-        at, end = offset, offset + size
-        while at < end:
-            if chunks and chunks[0].start <= at:
-                at += self._copy(chunks[0], at, end, address + at - offset)
-            else:
-                until = min(end, chunks[0].start) if chunks else end
-                self._reader._filled(at, address + at - offset, until - at, lent)
-                at = until
+
+    def _there(self, at, end):
+        """The chunk that has bytes from `at` on, and where they end; None, and up to where none
+        has any."""
+        chunks = self._chunks
+        if chunks and chunks[0].start <= at:
+            return chunks[0], min(end, chunks[0].end)
+        return None, min(end, chunks[0].start) if chunks else end
 
     def _skip_to(self, offset):
         chunks = self._chunks
@@ -84,22 +103,16 @@ class Ahead:
         while start < limit:
             end = min(start + _CHUNK, reader.size)
             memory = self._spare.pop() if self._spare else bytearray(_CHUNK)
-            chunks.append(_Chunk(reader, start, end, memory))
+            chunks.append(_Chunk(self._begin, start, end, memory))
             start = end
 
-    def _copy(self, chunk, at, end, address):
-        try:
-            chunk.reading.wait()
-        except Exception:
-            self.drop()
-            raise
-        end = min(end, chunk.end)
-        ctypes.memmove(address, chunk.lent.address + at - chunk.start, end - at)
-        if end == chunk.end:
+    def _take(self, chunk, at, until, address):
+        """Copies bytes of a chunk that is there."""
+        ctypes.memmove(address, chunk.lent.address + at - chunk.start, until - at)
+        if until == chunk.end:
             self._done_with(self._chunks.popleft())
             self._window = min(2 * self._window, max(self.most, _CHUNK))
             self._go_on()
-        return end - at
 
     def _done_with(self, chunk):
         chunk.free()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from ._async_open import AsyncFileVerbs
 from ._client import Client, Core, Telling, explain
 from ._errors import UnauthenticatedError
 from ._list import ListStream, list_options
 from ._loops import current
+from ._manifest import opening_manifest
 from ._place import prefix_place
+from ._sets import opening_latest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,10 +19,13 @@ if TYPE_CHECKING:
 
     from ._async_get_many import AsyncGetMany
     from ._async_list import AsyncListStream
+    from ._async_manifest import AsyncManifest
     from ._async_reader import AsyncReader
+    from ._async_sets import AsyncCheckpointSet, AsyncSetReader
     from ._async_writer import AsyncWriter
     from ._get_many import Request
     from ._listing import Listing
+    from ._manifest import Target
     from ._object import Place
     from ._progress import Progress
 
@@ -27,20 +33,7 @@ if TYPE_CHECKING:
 _CATCH_UP = 1000  # milliseconds that the last counts may take to be known
 
 
-class _Blocking:
-    """In the place of a verb of Client that has no form for event loops."""
-
-    def __init__(self, instead):
-        self._instead = instead
-
-    def __set_name__(self, owner, name):
-        self._name = name
-
-    def __get__(self, instance, owner):
-        raise AttributeError(f"AsyncClient has no {self._name}(), which blocks: {self._instead}")
-
-
-class AsyncClient(Core, *Client.__bases__[1:]):
+class AsyncClient(Core, AsyncFileVerbs, *Client.__bases__[1:]):
     """A client of Google Cloud Storage for programs with an event loop: of asyncio, of uvloop, of
     trio, and so of anyio. It has Client's methods and their arguments; each gives a coroutine.
 
@@ -56,10 +49,6 @@ class AsyncClient(Core, *Client.__bases__[1:]):
     """
 
     _plain = ("metrics", "prometheus")  # they do not wait
-    open = _Blocking("reader() and writer() are what it is made of; a file is for Client")
-    checkpoint_set = _Blocking("use Client, in a thread")
-    latest_set = _Blocking("use Client, in a thread")
-    open_manifest = _Blocking("use Client, in a thread")
 
     async def _run(self, call, progress=None, told=None):
         if self._opened is None:
@@ -179,6 +168,36 @@ class AsyncClient(Core, *Client.__bases__[1:]):
 
         return AsyncGetMany(GetMany(self, requests, order=order, on_error=on_error, compose=compose,
                                     batch=batch, timeout=timeout, progress=progress))
+
+    def checkpoint_set(self, url: Place, *, timeout: float | None = None) -> AsyncCheckpointSet:
+        """A set below a prefix, to be saved or opened. Sends nothing, and gives no coroutine.
+
+        Arguments: as of Client.checkpoint_set().
+        """
+        from ._async_sets import AsyncCheckpointSet
+
+        return AsyncCheckpointSet(self, url, timeout)
+
+    async def latest_set(self, url: Place, *, timeout: float | None = None) -> AsyncSetReader:
+        """Opens the newest complete set below a prefix, by the time of its commit.
+
+        Raises: NotFoundError when there is none.
+        """
+        from ._async_sets import AsyncSetReader
+
+        found: AsyncSetReader = await self._run(opening_latest(self, url, timeout, AsyncSetReader))
+        return found
+
+    async def open_manifest(self, target: Target, *, timeout: float | None = None) -> AsyncManifest:
+        """Opens a manifest: maps a file, or reads an object into memory.
+
+        Arguments, Raises: as of Client.open_manifest().
+        """
+        from ._async_manifest import AsyncManifest
+
+        found: AsyncManifest = await self._run(opening_manifest(self, target, timeout,
+                                                                AsyncManifest))
+        return found
 
     async def aclose(self) -> None:
         """Ends what is under way, in all event loops, with CancelledError; and waits for the end of

@@ -1,11 +1,17 @@
 """Types of AsyncClient, by c_api/python/stubs.py of the sources of Client's verbs."""
 
+from ._async_file import AsyncFileWriter
+from ._async_file_reader import AsyncFileReader
 from ._async_get_many import AsyncGetMany
 from ._async_list import AsyncListStream
+from ._async_manifest import AsyncManifest
 from ._async_reader import AsyncReader
+from ._async_sets import AsyncCheckpointSet, AsyncSetReader
+from ._async_text import AsyncTextFileReader, AsyncTextFileWriter
 from ._async_writer import AsyncWriter
 from ._buckets import Bucket
 from ._credentials import Credentials
+from ._file import HowToRead, HowToWrite
 from ._get_many import Request
 from ._lent import Bytes
 from ._listing import Listing
@@ -19,8 +25,8 @@ from collections.abc import Sequence
 from datetime import datetime
 import os
 from types import EllipsisType
-from typing import Any, FrozenSet, Iterable, List, Mapping
-from typing_extensions import Buffer
+from typing import Any, FrozenSet, Iterable, List, Literal, Mapping, overload
+from typing_extensions import Buffer, Unpack
 
 
 class AsyncClient:
@@ -528,6 +534,31 @@ class AsyncClient:
         Raises: PreconditionError after close().
         """
 
+    @overload
+    async def open(self, url: Place, mode: Literal["rb"] = "rb",
+                   **how: Unpack[HowToRead]) -> AsyncFileReader: ...
+
+    @overload
+    async def open(self, url: Place, mode: Literal["wb", "xb"],
+                   **how: Unpack[HowToWrite]) -> AsyncFileWriter: ...
+
+    @overload
+    async def open(self, url: Place, mode: Literal["r", "rt"], *, encoding: str | None = None,
+                   errors: str | None = None, newline: str | None = None,
+                   **how: Unpack[HowToRead]) -> AsyncTextFileReader: ...
+
+    @overload
+    async def open(self, url: Place, mode: Literal["w", "wt", "x", "xt"], *,
+                   encoding: str | None = None, errors: str | None = None,
+                   newline: str | None = None,
+                   **how: Unpack[HowToWrite]) -> AsyncTextFileWriter: ...
+
+    @overload
+    async def open(self, url: Place, mode: str, *, encoding: str | None = None,
+                   errors: str | None = None, newline: str | None = None, **how: Any
+                   ) -> (AsyncFileReader | AsyncFileWriter | AsyncTextFileReader
+                         | AsyncTextFileWriter): ...
+
     async def reader(self, url: Place, *, generation: int = 0, block: int = 0, cache: int = 0,
                      timeout: float | None = None) -> AsyncReader:
         """Opens an object to be read from anywhere in it. That is one request; each read is more.
@@ -580,6 +611,24 @@ class AsyncClient:
 
         Arguments, Raises: as of Client.get_many(). It begins at once; an iterable of requests is
         gone on with whenever a batch is asked for, and must not block.
+        """
+
+    def checkpoint_set(self, url: Place, *, timeout: float | None = None) -> AsyncCheckpointSet:
+        """A set below a prefix, to be saved or opened. Sends nothing, and gives no coroutine.
+
+        Arguments: as of Client.checkpoint_set().
+        """
+
+    async def latest_set(self, url: Place, *, timeout: float | None = None) -> AsyncSetReader:
+        """Opens the newest complete set below a prefix, by the time of its commit.
+
+        Raises: NotFoundError when there is none.
+        """
+
+    async def open_manifest(self, target: Target, *, timeout: float | None = None) -> AsyncManifest:
+        """Opens a manifest: maps a file, or reads an object into memory.
+
+        Arguments, Raises: as of Client.open_manifest().
         """
 
     async def aclose(self) -> None:

@@ -39,11 +39,14 @@ class AsyncReader:
         self._closed = False
         self._process = 0
 
+    def _opening(self):
+        return opening(*self._of, *self._options)
+
     async def _handle(self):
         if self._closed:
             raise ValueError("I/O operation on closed file.")
         if self._process != _wait._process:
-            made = await self._client._run(opening(*self._of, *self._options))
+            made = await self._client._run(self._opening())
             self._size = library.reader_size(made)
             self._options = (library.reader_generation(made), *self._options[1:])
             self._reader = made
@@ -64,6 +67,11 @@ class AsyncReader:
     def generation(self) -> int:
         """Of the object: what is read is of this one alone."""
         return self._options[0]
+
+    @property
+    def block(self) -> int:
+        """Bytes that a short read brings."""
+        return self._options[1] or 1 << 20
 
     @property
     def closed(self) -> bool:

@@ -9,7 +9,7 @@ from ._lent import Lent
 from ._library import Size, byref, library
 from ._loops import aside, current
 from ._place import object_place
-from ._writer import Writing, aborting, committing, opening
+from ._writer import Writing, _writers, aborting, committing, opening
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,10 +40,18 @@ class AsyncWriter(Writing):
         self._busy = False
 
     async def _open(self, attributes, if_generation_match, size_hint, part_size, timeout):
-        self._writer = await self._client._run(opening(*self._of, attributes, if_generation_match,
-                                                       size_hint, part_size, timeout))
+        return await self._opened(opening(*self._of, attributes, if_generation_match, size_hint,
+                                          part_size, timeout))
+
+    async def _opened(self, call):
+        self._writer = await self._client._run(call)
         self._state = "open"
+        _writers.add(self)
         return self
+
+    def _give_up(self):
+        self._state = "aborted"  # at the interpreter's end no thread would be waited for
+        self._writer.free()
 
     def _enter(self):
         self._usable()
@@ -65,32 +73,34 @@ class AsyncWriter(Writing):
             writer can only be aborted.
         """
         self._enter()
-        whole = False
         try:
             with Lent(buffer, "buffer") as lent:
                 await self._append(lent)
-                whole = True
                 return lent.size
         finally:
             self._busy = False
-            if not whole:
-                self.spoil("a write failed or was cancelled")
 
     async def _append(self, lent):
-        loop = current()
         written, size, number = 0, lent.size, Size()
-        while written < size:
-            step = min(size - written, _STEP)
-            error = ErrorHandle()
-            status = library.writer_write(self._writer, lent.address + written, step, 0,
-                                          byref(number), byref(error))
-            written += number.value
-            self._position += number.value
-            checked(status, error)
-            if number.value < step:
-                await loop.told(self._notify)
-            elif written < size:
-                await loop.turn()  # others have theirs
+        whole = False
+        try:
+            loop = current()
+            while written < size:
+                step = min(size - written, _STEP)
+                error = ErrorHandle()
+                status = library.writer_write(self._writer, lent.address + written, step, 0,
+                                              byref(number), byref(error))
+                written += number.value
+                self._position += number.value
+                checked(status, error)
+                if number.value < step:
+                    await loop.told(self._notify)
+                elif written < size:
+                    await loop.turn()  # others have theirs
+            whole = True
+        finally:
+            if not whole:
+                self.spoil("a write failed or was cancelled")
 
     def _notify(self, queue, tag):
         error = ErrorHandle()
@@ -144,13 +154,24 @@ class AsyncWriter(Writing):
             return
         if kind is None:
             await self.commit()
-            return
-        try:
-            await current().shielded(self.abort, _ABORT_LIMIT)
-        except Exception:
-            pass  # the exception that passes says what went wrong
+        else:
+            await abort_quietly(self, value)
 
     def __del__(self):
         if self._state in ("open", "broken") and not self.forked:
             self.left_open(self)
             self._end("aborted")
+
+
+async def abort_quietly(writer, why):
+    """Aborts where an exception, `why`, says what went wrong: what could not be removed is what
+    find_leftovers() finds."""
+    try:
+        if not isinstance(why, GeneratorExit):  # a coroutine that is being closed cannot wait
+            await current().shielded(writer.abort, _ABORT_LIMIT)
+    except Exception:
+        pass
+    finally:
+        # Or there is no event loop any more. What another task still uses, that one ends.
+        if not (writer.closed or writer.forked or writer._busy):
+            writer._end("aborted")

@@ -69,6 +69,36 @@ def _mode_of(mode):
     return known
 
 
+def asked(mode, encoding, errors, newline, how):
+    """What open() was asked for: one of "r", "rb", "w", "wb", "x", "xb"."""
+    known = _mode_of(mode)
+    if known.endswith("b"):
+        for name, value in (("encoding", encoding), ("errors", errors), ("newline", newline)):
+            if value is not None:
+                raise ValueError(f"{name}: mode {mode!r} is of bytes, which have none")
+    for name in how:
+        if name not in (_READ if known[0] == "r" else _WRITE):
+            raise TypeError(f"{name}: open() takes no such argument with mode {mode!r}")
+    return known
+
+
+def only_new(how):
+    """The options of mode "x"."""
+    if how.setdefault("if_generation_match", 0) != 0:
+        raise ValueError("if_generation_match: mode \"x\" writes where nothing is")
+
+
+# Of a look at what mode "x" would write: who may not look may write.
+UNSEEN = (NotFoundError, PermissionDeniedError)
+
+
+def exists(there):
+    """The error of mode "x"."""
+    return AlreadyExistsError(f"{there.url} exists: generation {there.generation}",
+                              verb="open", bucket=there.bucket, object=there.name,
+                              generation=there.generation)
+
+
 class FileVerbs:
     """Objects as files."""
 
@@ -161,17 +191,9 @@ class FileVerbs:
             if somebody was faster; TypeError and ValueError for a bad argument before any request.
         Requests: one to open, one more for a short object that is read; "w" one to open.
         """
-        known = _mode_of(mode)
+        known = asked(mode, encoding, errors, newline, how)
         text = not known.endswith("b")
-        if not text:
-            for name, value in (("encoding", encoding), ("errors", errors), ("newline", newline)):
-                if value is not None:
-                    raise ValueError(f"{name}: mode {mode!r} is of bytes, which have none")
-        reads = known[0] == "r"
-        for name in how:
-            if name not in (_READ if reads else _WRITE):
-                raise TypeError(f"{name}: open() takes no such argument with mode {mode!r}")
-        if reads:
+        if known[0] == "r":
             read_ahead = count_of(how.pop("read_ahead", READ_AHEAD), "read_ahead")
             made = FileReader(self.reader(url, **how), read_ahead)
             if text:
@@ -192,12 +214,9 @@ class FileVerbs:
         return over
 
     def _refuse_existing(self, url, how):
-        if how.setdefault("if_generation_match", 0) != 0:
-            raise ValueError("if_generation_match: mode \"x\" writes where nothing is")
+        only_new(how)
         try:
             there = self.stat(url, timeout=how.get("timeout"))
-        except (NotFoundError, PermissionDeniedError):  # who may not look may write
+        except UNSEEN:
             return
-        raise AlreadyExistsError(f"{there.url} exists: generation {there.generation}",
-                                 verb="open", bucket=there.bucket, object=there.name,
-                                 generation=there.generation)
+        raise exists(there)

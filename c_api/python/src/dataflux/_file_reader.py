@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 # Reads that are shorter than it cost one call of the library together.
-_BUFFER = 128 << 10
+BUFFER = 128 << 10
 READ_AHEAD = 32 << 20
 
 
@@ -102,7 +102,7 @@ class FileReader(io.BufferedReader):
 
     def __init__(self, reader: Reader, read_ahead: int = READ_AHEAD) -> None:
         raw = _RawReader(reader, read_ahead)
-        super().__init__(raw, max(1, min(reader.size, _BUFFER)))
+        super().__init__(raw, max(1, min(reader.size, BUFFER)))
         del raw.tell
         self._reader = reader
 

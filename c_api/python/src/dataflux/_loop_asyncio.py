@@ -9,23 +9,22 @@ from . import _wait
 from ._loops import Loop
 from ._library import library
 
-_loops = {}  # id of an event loop: (a weak reference to it, its AsyncioLoop)
+# id of an event loop: weak references to it and to its AsyncioLoop. Nothing here may keep either:
+# what waits are futures, which keep their loop, so that one that was closed in the midst of calls
+# would never go.
+_loops = {}
 
 
 def of(loop):
     known = _loops.get(id(loop))
-    if known is not None and known[0]() is loop and known[1].process == _wait._process:
-        return known[1]
+    if known is not None and known[0]() is loop:
+        mine = known[1]()
+        if mine is not None and mine.process == _wait._process:
+            return mine
     return _made(loop)
 
 
 def _made(loop):
-    # Those that were closed are let go of: futures keep their loop, and so would never end.
-    for key, (reference, mine) in list(_loops.items()):
-        other = reference()
-        if other is None or other.is_closed():
-            _loops.pop(key, None)
-            mine.end()
     mine = AsyncioLoop()
     key = id(loop)
 
@@ -34,12 +33,12 @@ def _made(loop):
             del _loops[key]
 
     loop.add_reader(mine.fd, mine.read)
-    _loops[key] = weakref.ref(loop, gone), mine
+    _loops[key] = weakref.ref(loop, gone), weakref.ref(mine)
     return mine
 
 
 class AsyncioLoop(Loop):
-    """The loop keeps this, and not the other way round."""
+    """The event loop keeps it, by the reader of its descriptor, until it is closed."""
 
     def wake(self, who):
         if who is not None and not who.done():

@@ -164,13 +164,9 @@ class Loop:
         for tag in [tag for tag, entry in self.left.items() if entry[0] is client]:
             await self.ended(tag, self.record)
 
-    def end(self):
-        """The event loop is closed. Whose task is still there is told by its coroutine's end."""
-        self.waiting.clear()
-
     def __del__(self):
         if self.left and self.process == _wait._process:
-            aside(free_all, list(self.left.values()))
+            aside(free_all, self.left)
 
 
 def forget(tag, entry, record):
@@ -185,10 +181,11 @@ def forget(tag, entry, record):
         aside(operation.free)
 
 
-def free_all(entries):
-    for _, operation, call in entries:
+def free_all(left):
+    for tag, (client, operation, call) in left.items():
         operation.free()
         call.ended()
+        client._under_way.pop(tag, None)
 
 
 def aside(function, *arguments):

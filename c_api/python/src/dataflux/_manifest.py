@@ -7,9 +7,9 @@ import os
 from _collections_abc import Sequence
 from array import array
 
-from ._calls import INTERRUPTED, Call, checked, taker
+from ._calls import Call, checked, taker
 from ._columns import ListingHandle, Table
-from ._handles import ErrorHandle, OperationHandle, handle
+from ._handles import ErrorHandle, handle
 from ._library import Pointer, byref, kind_of, library, struct
 from ._listing import Listing, Row
 from ._objects import _object
@@ -60,20 +60,6 @@ def _manifest_options(target, timeout):
     return struct("manifest_options", bucket=bucket, object=name, timeout_ns=limit), True
 
 
-def _rows_now(client, manifest):
-    """All rows of a manifest, which are in memory or on a disk near by."""
-    operation, error = OperationHandle(), ErrorHandle()
-    try:
-        checked(library.manifest_rows(client, manifest, 0, _ALL, None, 0, byref(operation),
-                                      byref(error)), error)
-        while library.operation_wait(operation, -1, None) == INTERRUPTED:
-            pass
-        checked(library.operation_result(operation, byref(error)), error)
-        return _take_listing(operation, None)
-    finally:
-        operation.free()
-
-
 class Pairs(Sequence["Tuple[Row, Row]"]):
     """What has changed: a sequence of pairs, the row before and the row after.
 
@@ -114,6 +100,20 @@ def _numbers(address, count):
     return made
 
 
+def _changed_rows(changes):
+    import ctypes
+
+    raw, error = kind_of("changed_rows")(), ErrorHandle()
+    checked(library.changes_rows(changes, byref(raw), ctypes.sizeof(raw), byref(error)), error)
+    return raw
+
+
+def _needs_earlier(changes):
+    """Whether rows of the earlier listing are among what has changed."""
+    raw = _changed_rows(changes)
+    return bool(raw.removed_count or raw.changed_count)
+
+
 class Changes:
     """What became of a listing: true if anything did. Immutable; any thread, a forked child, too.
 
@@ -133,17 +133,15 @@ class Changes:
     unchanged_count: int
     listing: Listing
 
-    def __init__(self, changes: Any, before: Any, bucket: str) -> None:
-        """`before()` gives the earlier listing; it is not asked where nothing of it is needed."""
-        raw, later, error = kind_of("changed_rows")(), ListingHandle(), ErrorHandle()
-        import ctypes
-
-        checked(library.changes_rows(changes, byref(raw), ctypes.sizeof(raw), byref(error)), error)
+    def __init__(self, changes: Any, before: Listing | None, bucket: str) -> None:
+        """`before` is the earlier listing; None where _needs_earlier() says that it is not needed."""
+        later, error = ListingHandle(), ErrorHandle()
+        raw = _changed_rows(changes)
         checked(library.changes_listing(changes, byref(later), byref(error)), error)
         pairs = _numbers(raw.changed, 2 * raw.changed_count)
         self.listing = Listing(Table(later, bucket))
         table = self.listing._table
-        earlier = before()._table if raw.removed_count or pairs else table
+        earlier = table if before is None else before._table
         self.added = Listing(table, _numbers(raw.added, raw.added_count))
         self.removed = Listing(earlier, _numbers(raw.removed, raw.removed_count))
         self.changed = Pairs(Listing(earlier, pairs[::2]), Listing(table, pairs[1::2]))
@@ -171,15 +169,11 @@ def compare(before: Listing, after: Listing) -> Changes:
                          f"this is of gs://{after.bucket}")
     made, error = ChangesHandle(), ErrorHandle()
     checked(library.listing_compare(first, second, byref(made), byref(error)), error)
-    return Changes(made, lambda: before, after.bucket)
+    return Changes(made, before, after.bucket)
 
 
-class Manifest:
-    """A saved listing. Opening reads no rows; those that are asked for are checked then.
-
-    Its length is the number of rows. A file must stay as it is while it is in use. Of an AsyncClient
-    the methods give coroutines. Immutable; any thread, and a forked child, too.
-    """
+class SavedListing:
+    """What a saved listing is for the blocking client and for the asynchronous one."""
 
     __slots__ = ("_client", "_handle", "_json", "__weakref__")
 
@@ -216,18 +210,58 @@ class Manifest:
     def __bool__(self) -> bool:
         return True
 
+    def _rows(self, first, count):
+        count_of(first, "first")
+        number = _ALL if count is None else count_of(count, "count")
+        return Call(lambda client, queue, tag, out, err:
+                    library.manifest_rows(client, self._handle, first, number, queue, tag, out, err),
+                    lambda operation, record:
+                        Listing(Table(_take_listing(operation, record), self.bucket)))
+
+    def _refresh(self, parallelism, timeout):
+        if count_of(parallelism, "parallelism") >= 2**32:
+            raise ValueError(f"parallelism: {parallelism} is out of range: less than 2**32")
+        options = struct("refresh_options", parallelism=parallelism,
+                         timeout_ns=nanoseconds(timeout))
+
+        def finish(operation, record):
+            changes = _take_changes(operation, record)
+            if not _needs_earlier(changes):
+                return Changes(changes, None, self.bucket)
+            rows = self._rows(0, None)
+            return Call(rows.begin, lambda operation, record:
+                        Changes(changes, rows.finish(operation, record), self.bucket))
+
+        return Call(lambda client, queue, tag, out, err: library.manifest_refresh(
+            client, self._handle, byref(options), queue, tag, out, err), finish)
+
+    def _told(self):
+        return "listing", self.bucket, self.prefix
+
+    def __repr__(self) -> str:
+        return (f"<dataflux.{type(self).__name__} of gs://{self.bucket}/{self.prefix}: {len(self)} objects, "
+                f"listed {self._json['taken']}>")
+
+    def __reduce__(self):
+        raise TypeError(f"a {type(self).__name__} is not pickled: each process opens it by open_manifest()")
+
+
+class Manifest(SavedListing):
+    """A saved listing. Opening reads no rows; those that are asked for are checked then.
+
+    Its length is the number of rows. A file must stay as it is while it is in use. Immutable; any
+    thread, and a forked child, too.
+    """
+
+    __slots__ = ()
+
     def rows(self, first: int = 0, count: int | None = None) -> Listing:
         """Rows from `first` on, `count` of them at most, None = all, as a Listing without a copy. It
         may outlive the manifest.
 
         Raises: DataLossError where the file is damaged there; Error for a `first` behind the end.
         """
-        count_of(first, "first")
-        number = _ALL if count is None else count_of(count, "count")
-        return self._client._run(Call(
-            lambda client, queue, tag, out, err:
-                library.manifest_rows(client, self._handle, first, number, queue, tag, out, err),
-            lambda operation, record: Listing(Table(_take_listing(operation, record), self.bucket))))
+        return self._client._run(self._rows(first, count))
 
     def refresh(self, *, parallelism: int = 0, timeout: float | None = None,
                 progress: Progress = None) -> Changes:
@@ -239,27 +273,16 @@ class Manifest:
             timeout: seconds for all of it; None = no limit.
             progress: True for a bar, or a callable: see Progress. It counts entries.
         """
-        if count_of(parallelism, "parallelism") >= 2**32:
-            raise ValueError(f"parallelism: {parallelism} is out of range: less than 2**32")
-        options = struct("refresh_options", parallelism=parallelism,
-                         timeout_ns=nanoseconds(timeout))
+        return self._client._run(self._refresh(parallelism, timeout), progress=progress,
+                                 told=self._told())
 
-        def before():
-            return Listing(Table(_rows_now(self._client._handle(), self._handle), self.bucket))
 
-        return self._client._run(Call(
-            lambda client, queue, tag, out, err:
-                library.manifest_refresh(client, self._handle, byref(options), queue, tag, out, err),
-            lambda operation, record:
-                Changes(_take_changes(operation, record), before, self.bucket)),
-            progress=progress, told=("listing", self.bucket, self.prefix))
-
-    def __repr__(self) -> str:
-        return (f"<dataflux.Manifest of gs://{self.bucket}/{self.prefix}: {len(self)} objects, "
-                f"listed {self._json['taken']}>")
-
-    def __reduce__(self):
-        raise TypeError("a Manifest is not pickled: each process opens it by open_manifest()")
+def opening_manifest(client, target, timeout, kind):
+    """The call that opens one."""
+    options, _ = _manifest_options(target, timeout)
+    return Call(lambda handle, queue, tag, out, err:
+                library.manifest_open(handle, byref(options), queue, tag, out, err),
+                lambda operation, record: kind(client, _take_manifest(operation, record)))
 
 
 class ManifestVerbs:
@@ -298,8 +321,4 @@ class ManifestVerbs:
         Raises: NotFoundError; InvalidArgumentError for what is no manifest; DataLossError for one
         that is damaged.
         """
-        options, _ = _manifest_options(target, timeout)
-        return self._run(Call(
-            lambda client, queue, tag, out, err:
-                library.manifest_open(client, byref(options), queue, tag, out, err),
-            lambda operation, record: Manifest(self, _take_manifest(operation, record))))
+        return self._run(opening_manifest(self, target, timeout, Manifest))

@@ -36,7 +36,7 @@ class Reading:
     """A read that goes on while nobody waits for it. What it fills is kept until it has ended, also
     at the interpreter's end."""
 
-    __slots__ = ("_operation", "_client", "_tag")
+    __slots__ = ("_operation", "_client", "_tag", "tag")
 
     def __init__(self, client, begin, lent):
         """begin(out, err) -> status"""

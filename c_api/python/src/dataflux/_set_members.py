@@ -27,27 +27,27 @@ def name_of(name, argument="name"):
         raise ValueError(f"{argument}: {name!r} is not UTF-8") from None
 
 
-class MemberWriter(Writer):
-    """The writer of a set's member: a Writer. Once it is committed `record` is what the commit of
-    the set needs."""
+class MemberWriting:
+    """What the writer of a member is for the blocking client and for the asynchronous one."""
 
-    def __init__(self, owner: CheckpointSet, name: str, attributes: object, size_hint: int,
-                 part_size: int, timeout: float | None) -> None:
-        self._state = "aborted"  # for __del__, where what follows fails
-        self._record = None
-        self._set = owner._usable()
-        name = name_of(name)
+    _record = None
+
+    def _opening(self, owner, name, attributes, size_hint, part_size, timeout):
+        """(bucket, name of the object, the call that opens it)"""
+        member = name_of(name)
         options = kind_of("writer_options")(
             WRITER_OPTIONS, None, None, None, None, count_of(size_hint, "size_hint"),
             count_of(part_size, "part_size"), nanoseconds(timeout))
         if attributes is not None:
             options.attributes = addressof(attributes)
+
+        def begin(client, queue, tag, out, err):
+            self._set = owner._usable()
+            return library.set_open_member(self._set, member, byref(options), queue, tag, out, err)
+
         prefix = owner._prefix
-        whole = prefix + (b"" if prefix.endswith(b"/") else b"/") + name
-        self._open(owner._client, owner._bucket, whole, Call(
-            lambda client, queue, tag, out, err: library.set_open_member(
-                self._set, name, byref(options), queue, tag, out, err),
-            take_writer, attributes))
+        whole = prefix + (b"" if prefix.endswith(b"/") else b"/") + member
+        return owner._bucket, whole, Call(begin, take_writer, attributes)
 
     def _committed(self, operation, record):
         text, error = Pointer(), ErrorHandle()
@@ -60,13 +60,31 @@ class MemberWriter(Writer):
 
     @property
     def record(self) -> str:
-        """A text for CheckpointSet.commit(), here or in another process.
+        """A text for the commit() of the set, here or in another process.
 
         Raises: ValueError before the member is committed.
         """
         if self._record is None:
             raise ValueError(f"{self.url}: the member is not committed")
         return self._record
+
+
+class MemberWriter(MemberWriting, Writer):
+    """The writer of a set's member: a Writer. Once it is committed `record` is what the commit of
+    the set needs."""
+
+    def __init__(self, owner: CheckpointSet, name: str, attributes: object, size_hint: int,
+                 part_size: int, timeout: float | None) -> None:
+        self._open(owner._client, *self._opening(owner, name, attributes, size_hint, part_size,
+                                                 timeout))
+
+
+def opening_member(owner, name, options):
+    """The call that opens the reader of a member."""
+    _, block, cache, limit = options
+    how = kind_of("reader_options")(READER_OPTIONS, None, None, 0, block, cache, limit)
+    return Call(lambda client, queue, tag, out, err: library.set_reader_open(
+        owner._usable(), name, byref(how), queue, tag, out, err), take_reader)
 
 
 class MemberReader(Reader):
@@ -87,12 +105,7 @@ class MemberReader(Reader):
         self._open()
 
     def _open(self):
-        owner = self._set._usable()
-        _, block, cache, limit = self._options
-        options = kind_of("reader_options")(READER_OPTIONS, None, None, 0, block, cache, limit)
-        self._opened(self._client._run(Call(
-            lambda client, queue, tag, out, err: library.set_reader_open(
-                owner, self._name, byref(options), queue, tag, out, err), take_reader)))
+        self._opened(self._client._run(opening_member(self._set, self._name, self._options)))
 
     def __reduce__(self):
         raise TypeError("the reader of a member belongs to its process: open the set again there")

@@ -30,19 +30,11 @@ _take = taker("set_reader", SetReaderHandle)
 _UNFINISHED = {"refuse": _abi.UNFINISHED_REFUSE, "replace": _abi.UNFINISHED_REPLACE}
 
 
-class CheckpointSet:
-    """Many objects below one prefix that are committed together: complete, or not there.
+class SetCalls:
+    """What a set is for the blocking client and for the asynchronous one: its place, and its
+    calls."""
 
-    One of those who save begins the set; each opens, writes and commits its member, and sends the
-    member's record, a text, to the one who commits the set. Who loads opens the set, which is
-    refused unless every member is as it was written.
-
-    Made by Client.checkpoint_set(), which sends nothing. Threads: any. A pickle carries client and
-    prefix.
-    """
-
-    def __init__(self, client: Client, url: Place, timeout: float | None = None,
-                 over: str | None = None) -> None:
+    def __init__(self, client, url, timeout=None, over=None):
         self._client = client
         self._bucket, self._prefix = prefix_place(url)
         if not self._prefix:
@@ -76,6 +68,78 @@ class CheckpointSet:
         """gs://bucket/prefix"""
         return url_of(self._bucket.decode(), self._prefix.decode())
 
+    def _begin(self, unfinished):
+        one_of(unfinished, "unfinished", _UNFINISHED)
+        return Call(lambda client, queue, tag, out, err: library.set_begin(
+            self._usable(), _UNFINISHED[unfinished], queue, tag, out, err),
+            removal(self._bucket.decode()))
+
+    def _commit(self, records, last, data):
+        import ctypes
+
+        texts = []
+        for record in records:
+            if not isinstance(record, str):
+                raise TypeError(f"records: texts are needed, and not a {type(record).__name__}")
+            texts.append(record.encode())
+        name = None if last is None else name_of(last, "last")
+        lent = Lent(data, "data")
+        array = (ctypes.c_char_p * len(texts))(*texts)
+        options = struct("set_commit_options", records=addressof(array), record_count=len(texts),
+                         last=name, data=lent.address, size=lent.size)
+        bucket = self._bucket.decode()
+
+        def finish(operation, record):
+            known = json_of(operation)
+            return CommittedSet(last=Object(known["last"]), manifest=known["manifest"],
+                                members=known["members"], bytes=int(known["bytes"]),
+                                replaced=removed(bucket, known["replaced"]))
+
+        options.kept = array
+        return Call(lambda client, queue, tag, out, err: library.set_commit(
+            self._usable(), byref(options), queue, tag, out, err), finish, lent)
+
+    def _open(self, last, kind):
+        name = None if last is None else name_of(last, "last")
+        return Call(lambda client, queue, tag, out, err: library.set_open(
+            self._usable(), name, queue, tag, out, err),
+            lambda operation, record: kind(self._client, self._bucket, _take(operation, record)))
+
+    def _begin_over(self):
+        return Call(lambda client, queue, tag, out, err:
+                    library.set_begin_over(self._usable(), queue, tag, out, err),
+                    lambda operation, record: json_bytes(operation).decode())
+
+    def _of_text(self, text):
+        if not isinstance(text, str):
+            raise TypeError(f"text: a str is needed, and not a {type(text).__name__}")
+        return type(self)(self._client, (self._bucket.decode(), self._prefix.decode()),
+                          self._timeout, text)
+
+    def __reduce__(self):
+        return type(self), (self._client, (self._bucket.decode(), self._prefix.decode()),
+                            self._timeout, self._over)
+
+    def __repr__(self) -> str:
+        return (f"<dataflux.{type(self).__name__} {self.url}"
+                f"{', over' if self._over is not None else ''}>")
+
+
+class CheckpointSet(SetCalls):
+    """Many objects below one prefix that are committed together: complete, or not there.
+
+    One of those who save begins the set; each opens, writes and commits its member, and sends the
+    member's record, a text, to the one who commits the set. Who loads opens the set, which is
+    refused unless every member is as it was written.
+
+    Made by Client.checkpoint_set(), which sends nothing. Threads: any. A pickle carries client and
+    prefix.
+    """
+
+    def __init__(self, client: Client, url: Place, timeout: float | None = None,
+                 over: str | None = None) -> None:
+        super().__init__(client, url, timeout, over)
+
     def begin(self, *, unfinished: str = "refuse") -> RemovedSets:
         """Makes sure that nothing is in the way. One of those who save does it, before all else.
 
@@ -86,12 +150,7 @@ class CheckpointSet:
         Returns: what was removed.
         Raises: AlreadyExistsError if the set is committed.
         """
-        one_of(unfinished, "unfinished", _UNFINISHED)
-        owner = self._usable()
-        return self._client._run(Call(
-            lambda client, queue, tag, out, err: library.set_begin(
-                owner, _UNFINISHED[unfinished], queue, tag, out, err),
-            removal(self._bucket.decode())))
+        return self._client._run(self._begin(unfinished))
 
     def open_member(self, name: str, *, content_type: str | None = None,
                     metadata: Mapping[str, str] | None = None, storage_class: str | None = None,
@@ -124,31 +183,7 @@ class CheckpointSet:
         Raises: DataLossError where a member is missing or has changed; AlreadyExistsError where the
             set is committed already. After a failure it is not committed.
         """
-        import ctypes
-
-        texts = []
-        for record in records:
-            if not isinstance(record, str):
-                raise TypeError(f"records: texts are needed, and not a {type(record).__name__}")
-            texts.append(record.encode())
-        owner = self._usable()
-        lent = Lent(data, "data")
-        array = (ctypes.c_char_p * len(texts))(*texts)
-        options = struct("set_commit_options", records=addressof(array), record_count=len(texts),
-                         last=None if last is None else name_of(last, "last"), data=lent.address,
-                         size=lent.size)
-        bucket = self._bucket.decode()
-
-        def finish(operation, record):
-            known = json_of(operation)
-            return CommittedSet(last=Object(known["last"]), manifest=known["manifest"],
-                                members=known["members"], bytes=int(known["bytes"]),
-                                replaced=removed(bucket, known["replaced"]))
-
-        options.kept = array
-        return self._client._run(Call(
-            lambda client, queue, tag, out, err: library.set_commit(
-                owner, byref(options), queue, tag, out, err), finish, lent))
+        return self._client._run(self._commit(records, last, data))
 
     def open(self, *, last: str | None = None) -> SetReader:
         """Checks whether the set is complete, and opens it.
@@ -159,13 +194,7 @@ class CheckpointSet:
         Raises: PreconditionError where it is not committed; DataLossError says what is missing or
             has changed.
         """
-        owner = self._usable()
-        name = None if last is None else name_of(last, "last")
-        client = self._client
-        bucket = self._bucket
-        return client._run(Call(
-            lambda _, queue, tag, out, err: library.set_open(owner, name, queue, tag, out, err),
-            lambda operation, record: SetReader(client, bucket, _take(operation, record))))
+        return self._client._run(self._open(last, SetReader))
 
     def begin_over(self) -> str:
         """Begins a save over the set: the same state below the same prefix again, with nothing
@@ -175,11 +204,7 @@ class CheckpointSet:
             it, without begin(). Readers see the old set or the new one, whole.
         Raises: PreconditionError if there are several last objects.
         """
-        owner = self._usable()
-        return self._client._run(Call(
-            lambda client, queue, tag, out, err:
-                library.set_begin_over(owner, queue, tag, out, err),
-            lambda operation, record: json_bytes(operation).decode()))
+        return self._client._run(self._begin_over())
 
     def over(self, text: str) -> CheckpointSet:
         """The same set, whose members and commit are those of a save over it.
@@ -189,21 +214,11 @@ class CheckpointSet:
 
         Raises: ValueError for another text.
         """
-        if not isinstance(text, str):
-            raise TypeError(f"text: a str is needed, and not a {type(text).__name__}")
-        return CheckpointSet(self._client, (self._bucket.decode(), self._prefix.decode()),
-                             self._timeout, text)
-
-    def __reduce__(self):
-        return CheckpointSet, (self._client, (self._bucket.decode(), self._prefix.decode()),
-                               self._timeout, self._over)
-
-    def __repr__(self) -> str:
-        return f"<dataflux.CheckpointSet {self.url}{', over' if self._over is not None else ''}>"
+        return self._of_text(text)
 
 
-class SetReader:
-    """A complete set as it was when it was opened. Threads: any."""
+class OpenSet:
+    """What an open set is for the blocking client and for the asynchronous one."""
 
     def __init__(self, client, bucket, made):
         import json
@@ -255,6 +270,14 @@ class SetReader:
                 for row in self._known["members"])
         return self._members
 
+    def __repr__(self) -> str:
+        return (f"<dataflux.{type(self).__name__} {self.url}, {len(self._known['members'])} members, "
+                f"{self.bytes} bytes>")
+
+
+class SetReader(OpenSet):
+    """A complete set as it was when it was opened. Threads: any."""
+
     def reader(self, name: str, *, block: int = 0, cache: int = 0,
                timeout: float | None = None) -> MemberReader:
         """Opens a member, or the last object, for reads.
@@ -267,9 +290,13 @@ class SetReader:
         """
         return MemberReader(self, name, block, cache, timeout)
 
-    def __repr__(self) -> str:
-        return (f"<dataflux.SetReader {self.url}, {len(self._known['members'])} members, "
-                f"{self.bytes} bytes>")
+
+def opening_latest(client, url, timeout, kind):
+    """The call that opens the newest complete set below a prefix."""
+    options, bucket = _set_options(url, timeout)
+    return Call(lambda handle, queue, tag, out, err:
+                library.latest_set(handle, byref(options), queue, tag, out, err),
+                lambda operation, record: kind(client, bucket, _take(operation, record)))
 
 
 class SetVerbs:
@@ -289,11 +316,7 @@ class SetVerbs:
 
         Raises: NotFoundError when there is none.
         """
-        options, bucket = _set_options(url, timeout)
-        return self._run(Call(
-            lambda client, queue, tag, out, err:
-                library.latest_set(client, byref(options), queue, tag, out, err),
-            lambda operation, record: SetReader(self, bucket, _take(operation, record))))
+        return self._run(opening_latest(self, url, timeout, SetReader))
 
     def list_sets(self, url: Place, *, timeout: float | None = None) -> Sets:
         """The sets below a prefix, which may be a whole bucket."""

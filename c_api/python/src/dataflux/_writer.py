@@ -284,6 +284,9 @@ class Writer(Writing):
         finally:
             self._lock.release()
 
+    def _give_up(self):
+        abort_quietly(self)
+
     def __enter__(self) -> Self:
         self._usable()
         return self
@@ -322,7 +325,7 @@ def _at_exit():
     for writer in list(_writers):
         if not writer.forked and not writer.closed:
             writer.left_open(writer)
-            abort_quietly(writer)
+            writer._give_up()
 
 
 def _register():
