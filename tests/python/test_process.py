@@ -120,6 +120,17 @@ reader = client.reader(url + "/there")
 threading.Thread(target=put, daemon=True).start()
 in_flight(1)
 """,
+    "with threads that have not begun": """
+from dataflux import _loops
+
+def more():
+    for _ in range(20):
+        _loops.aside(int)
+
+client._handle()
+threading.Thread(target=more, daemon=True).start()
+more()
+""",
     "with a listing that is half read": """
 batches = client.list_batches(url)
 next(batches)

@@ -6,12 +6,11 @@ until its record comes: freeing it before waits, and an event loop must not.
 
 from __future__ import annotations
 
-import _thread
 import ctypes
 import sys
 from struct import Struct
 
-from . import _wait
+from . import _threads, _wait
 from ._abi import RECORD_END
 from ._calls import FLAGS, RECORD, RECORD_SIZE, STATUS, TAG, Call, failure, returned
 from ._handles import OperationHandle
@@ -194,7 +193,7 @@ def free_all(entries):
 def aside(function, *arguments):
     """Calls what may wait on a thread of its own."""
     try:
-        _thread.start_new_thread(function, arguments)
+        _threads.begin(function, *arguments)
     except RuntimeError:  # no more threads, or the interpreter ends
         function(*arguments)
 
