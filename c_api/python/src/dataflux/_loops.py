@@ -41,6 +41,7 @@ class Loop:
         self.waiting = {}
         self.came = {}
         self.left = {}
+        self._idle = []  # operations that are empty
         self._buffer = ctypes.create_string_buffer(BATCH * RECORD_SIZE)
         self._views = memoryview(self._buffer).cast("B")
         self._number = Size()
@@ -79,9 +80,10 @@ class Loop:
 
     async def run(self, client, call, tick=None, every=0.1):
         """Makes a call and gives its value. `tick()` is called every `every` seconds."""
+        idle = self._idle
         while True:
             tag = next(tags)
-            operation = OperationHandle()
+            operation = idle.pop() if idle else OperationHandle()
             # In whatever order they are let go of, what was lent is there until the operation is
             # freed.
             operation.call = call
@@ -108,6 +110,8 @@ class Loop:
                 returned(record)
                 call.ended()
                 client._under_way.pop(tag, None)
+                operation.call = None
+                idle.append(operation)
             if not isinstance(value, Call):
                 return value
             call = value
