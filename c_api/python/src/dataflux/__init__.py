@@ -10,7 +10,7 @@ _WHERE = {
     "Client": "_client", "client": "_client",
     "AsyncClient": "_aio",
     "Object": "_object",
-    "GetMany": "_get_many", "Item": "_get_many",
+    "GetMany": "_get_many", "Item": "_items",
     "Emulator": "_emulator", "emulator": "_emulator",
     "FileReader": "_file", "FileWriter": "_file", "TextFileWriter": "_file",
     "ListStream": "_list",
@@ -78,7 +78,8 @@ if TYPE_CHECKING:
     from ._list import ListStream as ListStream
     from ._listing import Listing as Listing, Row as Row
     from ._manifest import Changes as Changes, Manifest as Manifest, compare as compare
-    from ._get_many import GetMany as GetMany, Item as Item
+    from ._get_many import GetMany as GetMany
+    from ._items import Item as Item
     from ._buckets import Bucket as Bucket
     from ._object import Object as Object
     from ._reader import Reader as Reader

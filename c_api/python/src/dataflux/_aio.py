@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ._async_list import AsyncListStream
     from ._async_reader import AsyncReader
     from ._async_writer import AsyncWriter
-    from ._get_many import Request
+    from ._items import Request
     from ._listing import Listing
     from ._object import Place
     from ._progress import Progress

@@ -6,7 +6,7 @@ from ._async_reader import AsyncReader
 from ._async_writer import AsyncWriter
 from ._buckets import Bucket
 from ._credentials import Credentials
-from ._get_many import Request
+from ._items import Request
 from ._lent import Bytes
 from ._listing import Listing
 from ._manifest import Target
