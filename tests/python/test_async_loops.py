@@ -367,7 +367,12 @@ def test_a_child_forked_in_the_midst_leaves_the_parents_calls_alone(bucket, emul
 
 
 INTERRUPTED = """
+    async def turn():
+        while True:  # a signal just before a selector waits does not wake it: so is Python
+            await asyncio.sleep(0.1)
+
     async def main():
+        turning = asyncio.ensure_future(turn())
         tasks = [asyncio.ensure_future(client.stat(url)) for _ in range(8)]
         while len(client._under_way) < 8:
             await asyncio.sleep(0)

@@ -120,6 +120,17 @@ reader = client.reader(url + "/there")
 threading.Thread(target=put, daemon=True).start()
 in_flight(1)
 """,
+    "with threads that have not begun": """
+from dataflux import _loops
+
+def more():
+    for _ in range(20):
+        _loops.aside(int)
+
+client._handle()
+threading.Thread(target=more, daemon=True).start()
+more()
+""",
     "with a listing that is half read": """
 batches = client.list_batches(url)
 next(batches)
@@ -427,17 +438,27 @@ def test_calls_of_a_thread_that_ends_leave_nothing(emulator, client, bucket):
     assert len(os.listdir("/proc/self/fd")) <= before + 5
 
 
+class Fake:
+    """In the place of the library."""
+
+    def __init__(self, freed):
+        self._freed = freed
+
+    def fake_free(self, handle):
+        value = getattr(handle, "value", handle)
+        if value is not None:
+            self._freed.append(value)
+
+    def when_loaded(self, function):
+        function()
+
+
 def test_a_handle_is_freed_once_however_many_let_go_of_it():
     from dataflux import _handles, _library
 
     freed = []
 
-    class Fake:
-        @staticmethod
-        def fake_free(value):
-            freed.append(value)
-
-    real, _handles.library = _handles.library, Fake
+    real, _handles.library = _handles.library, Fake(freed)
     try:
         kind = _handles.handle("fake")
         for _ in range(50):
@@ -479,9 +500,10 @@ def test_an_operation_is_freed_before_what_was_lent_to_it(emulator, stalled):
         def __del__(self):
             if self.value:
                 order.append("operation")
-            super().free()
+                super().free()
 
     interrupted = [True]
+    _wait._mine.ready().clear()
     real, _wait.OperationHandle = _wait.OperationHandle, Operation
     try:
         with emulator.client() as client:
@@ -497,6 +519,7 @@ def test_an_operation_is_freed_before_what_was_lent_to_it(emulator, stalled):
             assert client._under_way == {}
     finally:
         _wait.OperationHandle = real
+        _wait._mine.ready().clear()
     assert order == ["operation", "lent"]
 
 
@@ -536,8 +559,38 @@ def test_items_and_lent_memory_go_without_bytecode_where_an_interrupt_would_be_l
         sys.setprofile(None)
     assert ("_wait.py", "_run_one") in ran  # it was looked at
     assert ("_lent.py", "__del__") not in ran
+    assert ("_handles.py", "free") in ran and ("_handles.py", "__del__") not in ran
     # Of items one of 256 gives back all.
     assert len([name for file, name in ran if file == "_slabs.py" and name.endswith("_gone")]) <= 1
+
+
+def test_handles_that_nobody_freed_go_without_bytecode(client, bucket):
+    from dataflux._handles import ErrorHandle, OperationHandle, QueueHandle
+    from dataflux._library import byref, library, struct
+
+    bucket.put("x", b"1")
+    options = struct("object_options", bucket=bucket.name, object="x")
+    ran = []
+
+    def made():
+        queue, operation, error = QueueHandle(), OperationHandle(), ErrorHandle()
+        library.queue_create(byref(queue), byref(error))
+        library.stat(client._handle(), byref(options), queue, 1, byref(operation), byref(error))
+        missing = ErrorHandle()
+        library.stat(client._handle(), None, queue, 1, byref(OperationHandle()), byref(missing))
+        assert queue and operation and missing and not error
+
+    made()
+    before = len(os.listdir("/proc/self/fd"))
+    sys.setprofile(lambda frame, event, argument: ran.append(frame.f_code.co_name)
+                   if event == "call" else None)
+    try:
+        for _ in range(20):
+            made()
+    finally:
+        sys.setprofile(None)
+    assert ran.count("made") == 20 and set(ran) <= {"made", "_handle"}
+    assert len(os.listdir("/proc/self/fd")) <= before  # each queue had one
 
 
 def test_a_handle_in_a_cycle_is_freed_once_though_others_free_it_while_it_is_collected():
@@ -547,16 +600,11 @@ def test_a_handle_in_a_cycle_is_freed_once_though_others_free_it_while_it_is_col
 
     freed = []
 
-    class Fake:
-        @staticmethod
-        def fake_free(value):
-            freed.append(value)
-
     class Keeper:
         def __del__(self):
             self.handle.free()
 
-    real, _handles.library = _handles.library, Fake
+    real, _handles.library = _handles.library, Fake(freed)
     try:
         kind = _handles.handle("fake")
         for order in range(4):

@@ -1,80 +1,102 @@
-"""What several threads do at once needs no lock of the interpreter's: free-threaded Python has none."""
+"""Threads that the package starts, and the end of the interpreter."""
 
-import gc
+import subprocess
+import sys
 import threading
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from dataflux import _wait
+from dataflux import _threads
 
-THREADS = 8
-
-
-def at_once(work):
-    """What work(number) gives on each of some threads that begin together."""
-    ready = threading.Barrier(THREADS)
-
-    def begin(number):
-        ready.wait(60)
-        return work(number)
-
-    with ThreadPoolExecutor(THREADS) as pool:
-        return list(pool.map(begin, range(THREADS)))
+LIMIT = 60
 
 
-@pytest.mark.parametrize("tags", [_wait.tags, _wait.Tags()], ids=["as they are", "without the lock"])
-def test_tags_are_given_once(tags):
-    given = at_once(lambda _: [next(tags) for _ in range(5000)])
-    assert len(set().union(*given)) == THREADS * 5000
+def run(program):
+    return subprocess.run([sys.executable, "-X", "dev", "-W", "error", "-c", program],
+                          capture_output=True, text=True, timeout=LIMIT)
 
 
-def test_streams_end_while_other_threads_let_go_of_their_items(client, bucket):
-    for number in range(20):
-        client.put(bucket(f"{number:02d}"), bytes([number]) * 1000)
-    listing = client.list(bucket())
-    held = [[] for _ in range(THREADS)]
+def test_a_thread_calls_the_function_and_is_noted_until_it_has_begun():
+    seen, called = [], threading.Event()
 
-    def work(number):
-        for turn in range(30):
-            with client.get_many(listing, batch=3) as stream:
-                for batch in stream:
-                    assert all(item.data == bytes([item.index]) * 1000 for item in batch)
-                    # The next thread lets go of them, whenever it comes to that.
-                    held[(number + turn) % THREADS].append(batch)
-                    del batch
-            held[number].clear()
+    def function(*arguments):
+        seen.extend((arguments, dict(_threads._beginning)))
+        called.set()
 
-    at_once(work)
-    held.clear()
-    gc.collect()
-    assert client.metrics()["memory"]["borrowed"] == 0
+    _threads.begin(function, 1, "two")
+    assert called.wait(LIMIT)
+    assert seen == [(1, "two"), {}]
 
 
-def test_verbs_of_one_client(client, bucket):
-    def work(number):
-        for turn in range(20):
-            place = bucket(f"{number}/{turn}")
-            client.put(place, place.encode())
-            assert client.get(place) == place.encode()
-            assert [row.name for row in client.list(place)] == [f"{number}/{turn}"]
-        return [row.name for row in client.list(bucket(f"{number}/"))]
+def test_a_thread_that_cannot_be_started_is_not_waited_for(monkeypatch):
+    def refused(*_):
+        assert len(_threads._beginning) == 1
+        raise RuntimeError("can't start new thread")
 
-    assert at_once(work) == [sorted(f"{number}/{turn}" for turn in range(20)) for number in range(THREADS)]
+    monkeypatch.setattr(_threads._thread, "start_new_thread", refused)
+    with pytest.raises(RuntimeError, match="can't start new thread"):
+        _threads.begin(print)
+    assert _threads._beginning == {}
 
 
-def test_a_client_is_closed_while_others_begin_calls(emulator, bucket):
-    bucket.put("x", b"x")
-    for _ in range(10):
-        client = emulator.client()
+def test_the_end_waits_for_threads_that_were_started_and_starts_none_after_that():
+    done = run("""
+from dataflux import _threads
+import threading
 
-        def work(number, client=client):
-            if number == 0:
-                client.close()
-                return "closed"
-            try:
-                return client.get(bucket("x"))
-            except Exception as error:
-                return type(error).__name__
+real, inside, go_on, order = _threads._thread.start_new_thread, threading.Event(), threading.Event(), []
 
-        assert set(at_once(work)) <= {"closed", b"x", "CancelledError", "PreconditionError"}
+def slow(function, arguments):  # as the system may be
+    def late():
+        go_on.wait()
+        order.append("begun")
+        function(*arguments)
+    return real(late, ())
+
+_threads._thread.start_new_thread = slow
+_threads.begin(int)
+
+def ends():
+    inside.set()
+    _threads.no_more()
+    order.append("ended")
+
+thread = threading.Thread(target=ends)
+_threads._thread.start_new_thread = real
+thread.start()
+inside.wait()
+assert order == []
+go_on.set()
+thread.join()
+assert order == ["begun", "ended"], order
+try:
+    _threads.begin(print)
+except RuntimeError as why:
+    assert "shutdown" in str(why)
+else:
+    raise AssertionError
+
+from dataflux import _loops
+called = []
+_loops.aside(called.append, threading.get_ident())
+assert called == [threading.get_ident()]  # at once
+""")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_child_of_a_fork_does_not_wait_for_threads_of_its_parent():
+    done = run("""
+import os, time, warnings
+from dataflux import _threads
+warnings.simplefilter("ignore", DeprecationWarning)
+never = _threads._thread.allocate_lock()
+never.acquire()
+_threads._beginning[id(never)] = never
+child = os.fork()
+if child == 0:
+    _threads.no_more()
+    os._exit(0 if _threads._beginning == {} else 1)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+_threads._beginning.clear()
+""")
+    assert (done.returncode, done.stderr) == (0, "")

@@ -17,7 +17,7 @@ _WHERE = {
     "AsyncCheckpointSet": "_async_sets", "AsyncSetReader": "_async_sets",
     "AsyncMemberReader": "_async_sets", "AsyncMemberWriter": "_async_sets",
     "Object": "_object",
-    "GetMany": "_get_many", "Item": "_get_many",
+    "GetMany": "_get_many", "Item": "_items",
     "Emulator": "_emulator", "emulator": "_emulator",
     "FileReader": "_file_reader", "FileWriter": "_file_writer",
     "TextFileWriter": "_text_file_writer",

@@ -2,7 +2,7 @@
 
 import builtins as _builtins
 from ._file import HowToRead, HowToWrite
-from ._get_many import Request
+from ._items import Request
 from ._lent import Bytes
 from ._manifest import Target
 from ._object import Place
@@ -49,7 +49,7 @@ from ._errors import UnavailableError as UnavailableError
 from ._file_reader import FileReader as FileReader
 from ._file_writer import FileWriter as FileWriter
 from ._get_many import GetMany as GetMany
-from ._get_many import Item as Item
+from ._items import Item as Item
 from ._list import ListStream as ListStream
 from ._listing import Listing as Listing
 from ._listing import Row as Row

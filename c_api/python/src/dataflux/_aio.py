@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ._async_reader import AsyncReader
     from ._async_sets import AsyncCheckpointSet, AsyncSetReader
     from ._async_writer import AsyncWriter
-    from ._get_many import Request
+    from ._items import Request
     from ._listing import Listing
     from ._manifest import Target
     from ._object import Place

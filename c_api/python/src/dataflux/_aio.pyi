@@ -12,7 +12,7 @@ from ._async_writer import AsyncWriter
 from ._buckets import Bucket
 from ._credentials import Credentials
 from ._file import HowToRead, HowToWrite
-from ._get_many import Request
+from ._items import Request
 from ._lent import Bytes
 from ._listing import Listing
 from ._manifest import Target

@@ -9,7 +9,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from ._get_many import GetMany, Item
+    from ._get_many import GetMany
+    from ._items import Item
 
 _AGAIN = 0.1  # seconds until an iterable that had nothing to ask for is gone on with
 

@@ -35,8 +35,9 @@ class Call:
         self.recover = recover
 
     def start(self, client, queue, tag, operation):
-        """Begins it; `operation` is an empty OperationHandle. Raises what the call says at once."""
-        error = ErrorHandle()
+        """Begins it; `operation` is an empty OperationHandle. Raises what the call says at once. One
+        thread at a time uses the queue for it."""
+        error = queue.error
         if self.begin(client, queue, tag, byref(operation), byref(error)):
             raise _errors.taken(error)
 

@@ -6,7 +6,7 @@ import _thread
 import os
 from weakref import WeakSet
 
-from . import _abi, _events
+from . import _abi, _events, _threads
 from ._buckets import BucketVerbs
 from ._calls import Call, checked
 from ._errors import PreconditionError, UnauthenticatedError
@@ -331,7 +331,7 @@ def _at_exit():
     that come after this may use clients."""
     import ctypes
 
-    _events._ending = True
+    _threads.no_more()
     keep = ctypes.PYFUNCTYPE(None, ctypes.py_object)(("Py_IncRef", ctypes.pythonapi))
     clients = _all_clients()
     for client in clients:

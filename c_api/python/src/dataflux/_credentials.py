@@ -6,6 +6,7 @@ from __future__ import annotations
 import _thread
 from time import monotonic, time
 
+from . import _threads
 from ._calls import checked
 from ._errors import UnauthenticatedError
 from ._events import log
@@ -225,7 +226,7 @@ class Tokens:
                 return
             self._runs = True
         try:
-            _thread.start_new_thread(self._renew, (client,))
+            _threads.begin(self._renew, client)
         except RuntimeError:  # no thread any more: logs wait
             self._renew(client)
 

@@ -13,13 +13,12 @@ import threading
 from time import monotonic, sleep
 from weakref import ref
 
-from . import _abi
+from . import _abi, _threads
 from ._calls import DATA, INDEX, RECORD, RECORD_SIZE, SIZE, SLAB, STATUS, checked
 from ._handles import ErrorHandle, EventsHandle
 from ._library import Size, byref, library
 
 CAPACITY = 4096  # events that the library keeps until they are taken
-_ending = False  # the interpreter: no thread is begun any more
 
 
 class Sink:
@@ -120,17 +119,10 @@ class Feed:
         self.runs = False
         checked(library.client_events(client, state.queue, 1, byref(self._events), byref(error)),
                 error)
-        if _ending:
-            return
         ended.acquire()
-        begun = _thread.allocate_lock()
-        begun.acquire()
         try:
-            _thread.start_new_thread(_follow, (state, ended, begun))
+            _threads.begin(_follow, state, ended)
             self.runs = True
-            # A thread that has not begun when the interpreter ends is a crash of some (3.11.2): so no
-            # call is made before it has.
-            begun.acquire()
         except RuntimeError as why:
             ended.release()
             # At the interpreter's end there are no new threads; nor does a call need one then.
@@ -180,9 +172,8 @@ class Feed:
             self.end()
 
 
-def _follow(state, ended, begun):
+def _follow(state, ended):
     try:
-        begun.release()
         state.follow()
     except BaseException:
         report()

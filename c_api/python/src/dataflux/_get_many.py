@@ -11,6 +11,7 @@ from . import _abi, _progress, _slabs, _wait
 from ._calls import INTERRUPTED, RECORD, RECORD_SIZE, SLAB, STATUS, checked, failure
 from ._errors import PreconditionError
 from ._handles import ErrorHandle, handle
+from ._items import FailedItem, Item
 from ._library import Size, byref, library, struct
 from ._listing import Listing
 from ._place import count_of, flag_of, nanoseconds, one_of
@@ -21,15 +22,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from types import EllipsisType
-    from typing import NoReturn, Tuple, Union
 
     from ._client import Client
-    from ._errors import Error
-    from ._object import Place
+    from ._items import Request
     from ._progress import Progress
-
-    # An object; or a range of one: the place, the offset, and the length or None for its end.
-    Request = Union[Place, Tuple[Place, int, Union[int, None]]]
 
 GetterHandle = handle("getter")
 iter_unpack = Struct(RECORD).iter_unpack
@@ -37,63 +33,6 @@ _ORDER = {"asked": _abi.ORDER_AS_ASKED, "ready": _abi.ORDER_AS_READY}
 _ON_ERROR = {"raise": _abi.ON_ERROR_STOP, "return": _abi.ON_ERROR_ITEM, "omit": _abi.ON_ERROR_ITEM}
 _VERIFIED, _END = _abi.RECORD_VERIFIED, _abi.RECORD_END
 _AGAIN = 100_000_000  # ns until an iterable that had nothing to ask for is gone on with
-
-
-class Item:
-    """The bytes of a request.
-
-    index        which request it answers, from 0 in their order
-    data         a memoryview of bytes. It keeps its memory as long as it is there, or a slice of it,
-                 or an array on it. It may be written to: nobody else has this memory. Where the
-                 request failed, asking for it raises the error
-    generation   of the object
-    crc32c       of the bytes, as they came
-    verified     they are a whole object, and were compared with its checksum
-    error        None; an Error where the request failed, with on_error="return"
-    """
-
-    __slots__ = ("index", "data", "generation", "crc32c", "verified", "_of")
-
-    error: Error | None = None
-
-    def __init__(self, index: int, data: memoryview, generation: int, crc32c: int, verified: bool,
-                 of: Listing | Request) -> None:
-        self.index = index
-        self.data = data
-        self.generation = generation
-        self.crc32c = crc32c
-        self.verified = verified
-        self._of = of
-
-    @property
-    def request(self) -> Request:
-        """What was asked for: a Row of the listing, or what the iterable gave."""
-        of = self._of
-        return of[self.index] if isinstance(of, Listing) else of
-
-    def __repr__(self) -> str:
-        return f"<dataflux.Item {self.index}, {len(self.data)} bytes>"
-
-
-class FailedItem(Item):
-    """An Item without bytes."""
-
-    __slots__ = ("error",)
-
-    def __init__(self, index: int, generation: int, of: Listing | Request, error: Error) -> None:
-        self.index = index
-        self.generation = generation
-        self.crc32c = 0
-        self.verified = False
-        self._of = of
-        self.error = error
-
-    @property
-    def data(self) -> NoReturn:
-        raise self.error
-
-    def __repr__(self) -> str:
-        return f"<dataflux.Item {self.index}, {self.error.status}>"
 
 
 class _Records:

@@ -1,11 +1,17 @@
-"""What the library gives: a pointer that is freed once, however it is let go of."""
+"""What the library gives: a pointer that is freed once, however it is let go of.
+
+Its destructor is made of parts in C. One in Python would swallow a KeyboardInterrupt, or whatever
+else a signal's handler raises, where that came while it runs: Python tells of exceptions in
+destructors, and goes on.
+"""
 
 from __future__ import annotations
 
 import _thread
 import os
+from operator import attrgetter, methodcaller
 
-from ._library import Pointer, library
+from ._library import Pointer, library, method
 
 
 # Two threads may let go of one handle, and without the interpreter's lock both might find it. A
@@ -15,7 +21,8 @@ _one_frees = _thread.RLock()
 
 class Handle(Pointer):
     """A pointer to something of the library's. It is made before the call that fills it, so that
-    nothing is lost when an exception, a KeyboardInterrupt for one, comes between the two.
+    nothing is lost when an exception, a KeyboardInterrupt for one, comes between the two. Letting go
+    of it frees it, and after that what is in its __dict__.
 
     In the child of a fork freeing does nothing: what the parent had is not the child's.
     """
@@ -33,20 +40,23 @@ class Handle(Pointer):
             if value:
                 release(value)
 
-    def __del__(self):
-        # The interpreter takes modules apart at its end, and the process frees everything. It is not
-        # the library's function itself: of a cycle that is collected others may still use the handle,
-        # and must find it empty.
-        if self.value and library is not None:
-            self.free()
-
     def __reduce__(self):
         raise TypeError("a handle of the library belongs to its process, and cannot be pickled")
 
 
 def handle(name):
     """The class of handles that dataflux_<name>_free() frees."""
-    return type(name, (Handle,), {"_free": name + "_free", "__slots__": ()})
+    kind = type(name, (Handle,), {"_free": name + "_free", "__slots__": ()})
+    library.when_loaded(lambda: _let_go_frees(kind))
+    return kind
+
+
+def _let_go_frees(kind):
+    # Two steps by what reads two attributes, which are functions in C of the handle. Of a cycle that
+    # is collected others may still use it, and find it empty.
+    kind._freed = property(getattr(library, kind._free))
+    kind._emptied = property(methodcaller("__setattr__", "value", None))
+    kind.__del__ = method(attrgetter("_freed", "_emptied"))
 
 
 ClientHandle = handle("client")

@@ -32,6 +32,16 @@ class _Library:
     """Functions as attributes, without "dataflux_". ctypes lets go of the interpreter's lock while
     one runs."""
 
+    def __init__(self):
+        self._waiting = []
+
+    def when_loaded(self, function):
+        """Calls it once the library is loaded, which may be now; more than once where threads load it
+        at the same time."""
+        self._waiting.append(function)
+        if "_loaded" in self.__dict__:
+            function()
+
     def __getattr__(self, name):
         if name == "_loaded":
             return self._load()
@@ -58,6 +68,8 @@ class _Library:
             raise ImportError(f"{path} has version {there} of its interface, and this package needs "
                               f"{_abi.ABI_VERSION}: install both of one version")
         self._loaded = loaded
+        for function in self._waiting:
+            function()
         return loaded
 
 

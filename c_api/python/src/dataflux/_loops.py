@@ -6,12 +6,11 @@ until its record comes: freeing it before waits, and an event loop must not.
 
 from __future__ import annotations
 
-import _thread
 import ctypes
 import sys
 from struct import Struct
 
-from . import _wait
+from . import _threads, _wait
 from ._abi import RECORD_END
 from ._calls import FLAGS, RECORD, RECORD_SIZE, STATUS, TAG, Call, failure, returned
 from ._handles import OperationHandle
@@ -42,6 +41,7 @@ class Loop:
         self.waiting = {}
         self.came = {}
         self.left = {}
+        self._idle = []  # operations that are empty
         self._buffer = ctypes.create_string_buffer(BATCH * RECORD_SIZE)
         self._views = memoryview(self._buffer).cast("B")
         self._number = Size()
@@ -80,9 +80,10 @@ class Loop:
 
     async def run(self, client, call, tick=None, every=0.1):
         """Makes a call and gives its value. `tick()` is called every `every` seconds."""
+        idle = self._idle
         while True:
             tag = next(tags)
-            operation = OperationHandle()
+            operation = idle.pop() if idle else OperationHandle()
             # In whatever order they are let go of, what was lent is there until the operation is
             # freed.
             operation.call = call
@@ -109,6 +110,8 @@ class Loop:
                 returned(record)
                 call.ended()
                 client._under_way.pop(tag, None)
+                operation.call = None
+                idle.append(operation)
             if not isinstance(value, Call):
                 return value
             call = value
@@ -191,7 +194,7 @@ def free_all(left):
 def aside(function, *arguments):
     """Calls what may wait on a thread of its own."""
     try:
-        _thread.start_new_thread(function, arguments)
+        _threads.begin(function, *arguments)
     except RuntimeError:  # no more threads, or the interpreter ends
         function(*arguments)
 

@@ -45,12 +45,13 @@ def new_queue():
     queue, error = QueueHandle(), ErrorHandle()
     if library.queue_create(byref(queue), byref(error)):
         raise taken(error)
+    queue.error = error  # for Call.start(): a handle for each call would cost more than it does
     return queue
 
 
 class _Thread(_thread._local):
-    """The queues of a thread that no call of it uses. A signal's handler or a destructor may make
-    calls while another one waits: each has a queue of its own."""
+    """The queues of a thread that no call of it uses, each with an empty OperationHandle. A signal's
+    handler or a destructor may make calls while another one waits: each has a queue of its own."""
 
     def __init__(self):
         self.process = 0
@@ -99,9 +100,9 @@ def run(client, call, tick=None, every=0.1):
 
 def _run_one(client, call, tick, every):
     idle = _mine.ready()
-    queue = idle.pop() if idle else new_queue()
+    both = idle.pop() if idle else (new_queue(), OperationHandle())
+    queue, operation = both
     tag = next(tags)
-    operation = OperationHandle()
     # However the two are let go of, the operation is freed before what was lent to it.
     operation.call = call
     under_way = client._under_way
@@ -119,7 +120,8 @@ def _run_one(client, call, tick, every):
             operation.free()
             returned(record)
             call.ended()
-            idle.append(queue)
+            operation.call = None
+            idle.append(both)
         finally:
             # An interrupt may have come before the operation was freed: its end frees it.
             under_way.pop(tag, None)

@@ -1,0 +1,57 @@
+"""Threads of the package's own. They are raw ones: the interpreter does not wait for them at its end.
+
+Until 3.12 the interpreter's end takes a thread's state away from under it where the thread was
+started, and has not begun: a crash. So who starts one notes that before, the thread strikes that out
+when it begins, and the interpreter's end waits until nothing is noted, and lets none be started
+after that.
+"""
+
+from __future__ import annotations
+
+import _thread
+import os
+
+_LIMIT = 30.0  # seconds that a thread may take to begin
+
+_beginning = {}  # by id: a lock that is held until a thread has begun
+_ended = False
+
+
+def begin(function, *arguments):
+    """Begins a thread that calls a function. Does not wait for it. Any thread, destructors too.
+
+    Raises: RuntimeError where there are no more threads; at the interpreter's end with "shutdown" in
+    its text, as Python itself.
+    """
+    begun = _thread.allocate_lock()
+    begun.acquire()
+    number = []  # of the thread, by one call of C: an interrupt may come between two bytecodes
+    _beginning[id(begun)] = begun  # first, since no_more() sets _ended first
+    try:
+        if _ended:
+            raise RuntimeError("can't create new thread at interpreter shutdown")
+        number.extend(map(_thread.start_new_thread, (_run,), ((begun, function, arguments),)))
+    finally:
+        if not number:
+            _beginning.pop(id(begun), None)
+
+
+def _run(begun, function, arguments):
+    _beginning.pop(id(begun), None)
+    begun.release()
+    function(*arguments)
+
+
+def no_more():
+    """The interpreter ends: no thread is begun from now on, and all that were have begun."""
+    global _ended
+    _ended = True
+    for begun in list(_beginning.values()):
+        begun.acquire(timeout=_LIMIT)
+
+
+def _in_child():
+    _beginning.clear()  # they are the parent's
+
+
+os.register_at_fork(after_in_child=_in_child)
