@@ -1,0 +1,144 @@
+"""Objects as files, as fsspec's users know them: dataflux's own, with the names that fsspec's have
+beside them."""
+
+from __future__ import annotations
+
+from .._errors import PreconditionError
+from .._file import FileReader, FileWriter
+from .._reader import Reader
+from .._writer import Writer, abort_quietly, not_committed
+
+_BLOCKS = (64 << 10, 16 << 20)  # least and most bytes that a short read brings
+
+
+def block_of(block_size):
+    """What a reader's `block` is to be: fsspec's block_size, where it can be."""
+    return max(_BLOCKS[0], min(int(block_size), _BLOCKS[1])) if block_size else 0
+
+
+class _Named:
+    """What fsspec's files say of themselves."""
+
+    fs = path = None
+
+    @property
+    def full_name(self):
+        return self.fs.unstrip_protocol(self.path)
+
+    def info(self):
+        """What is known of the object, as DatafluxFileSystem.info() gives it."""
+        return self.fs.info(self.path)
+
+    details = property(info)
+
+
+class ObjectReader(_Named, FileReader):
+    """A FileReader that knows its filesystem. It pickles as that and the path, with the generation
+    that it reads."""
+
+    def __init__(self, fs, path, reader, how):
+        # Before all else: a destructor may look for them.
+        self.fs, self.path, self._how = fs, path, how
+        self.blocksize = how.get("block") or 1 << 20
+        read_ahead = how.get("read_ahead")
+        if read_ahead is None:
+            super().__init__(reader)
+        else:
+            super().__init__(reader, read_ahead)
+
+    def info(self):
+        return self.fs.info(self.path, generation=self.generation)
+
+    details = property(info)
+
+    def __reduce__(self):
+        return _open_again, (self.fs, self.path, self.generation, self._how, self.tell())
+
+
+def _open_again(fs, path, generation, how, at):
+    made = reader_of(fs, path, {**how, "generation": generation})
+    made.seek(at)
+    return made
+
+
+def reader_of(fs, path, how):
+    how = dict(how)
+    bucket, name, generation = fs._object(path, how.pop("generation", None))
+    reader = Reader(fs.client, (bucket, name), generation=generation, block=how.get("block", 0),
+                    timeout=fs._blocking._road.limit)
+    try:
+        return ObjectReader(fs, path, reader, how)
+    except BaseException:
+        reader.close()
+        raise
+
+
+class ObjectWriter(_Named, FileWriter):
+    """A FileWriter that knows its filesystem."""
+
+    def __init__(self, fs, path, writer, mode):
+        self.fs, self.path = fs, path
+        super().__init__(writer, mode)
+
+    def discard(self):
+        """Closes it; what was there before stays."""
+        self.abort()
+
+
+class HeldWriter(ObjectWriter):
+    """A file of a transaction: closing it sends all its bytes, and commit() makes the object."""
+
+    _whole = False
+
+    def close(self):
+        if self.closed or self._writer.forked:
+            return
+        passing = self._guard.passing()
+        if self._let_go:
+            abort_quietly(self._writer)
+        elif passing is not None:
+            abort_quietly(self._writer)
+            not_committed(self.url, f"close() was called while {passing!r} was handled")
+        else:
+            self._hold()
+
+    def __exit__(self, kind, value, traceback):
+        if kind is not None:
+            abort_quietly(self._writer)
+        elif not self.closed:
+            self._hold()
+
+    def _hold(self):
+        self.flush()
+        self._whole = True
+        self.raw.ended()  # closed for whoever writes; the library's writer stays
+
+    def check(self):
+        """Raises where it cannot be committed."""
+        if not self._whole:
+            what = "was discarded" if self._writer.closed else "was not closed before the end"
+            raise PreconditionError(f"{self.url} {what}, so nothing of its transaction is committed")
+        self._writer._usable()
+
+    def commit(self):
+        """Makes the object.
+
+        Raises: PreconditionError where the file was discarded, or is not closed yet.
+        """
+        self.check()
+        try:
+            return self._writer.commit()
+        except BaseException:
+            abort_quietly(self._writer)
+            raise
+
+
+def writer_of(fs, kind, path, mode, how):
+    """An ObjectWriter or a HeldWriter; rm() of the path finds it."""
+    place = fs._target(path)
+    client = fs.client
+    if mode[0] == "x":
+        client._refuse_existing(place, how)
+    made = kind(fs, path, client.writer(place, **how), mode)
+    fs._remember_writer(place, made)
+    return made

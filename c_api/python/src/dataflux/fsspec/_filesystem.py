@@ -1,0 +1,356 @@
+"""DatafluxFileSystem."""
+
+from __future__ import annotations
+
+import os
+import threading
+from functools import wraps
+from weakref import WeakSet
+
+from fsspec.asyn import AsyncFileSystem, get_loop
+from fsspec.spec import AbstractFileSystem
+
+from .._writer import abort_quietly
+from ._attributes import attributes_of, refuse
+from ._changing import Changing, without_harmless
+from ._files import HeldWriter, ObjectWriter, block_of, reader_of, writer_of
+from ._finding import Finding
+from ._moving import Moving
+from ._options import ACCESS, CONSISTENCY, client_options
+from ._paths import PROTOCOLS, Paths
+from ._reading import Reading
+from ._registry import register, registered
+from ._roads import Awaiting, Blocking, driven
+from ._transaction import ThreadTransaction
+
+_TO_READ = ("cache_type", "fill_cache", "size", "concurrency", "max_prefetch_size", "consistency",
+            "timeout")
+
+
+class _Verbs(Paths, Finding, Reading, Changing, Moving):
+    """All verbs, as coroutines on `_road`; `_fs` is the filesystem."""
+
+
+class _BlockingVerbs(_Verbs):
+    """The verbs for threads: none of their coroutines ever stops."""
+
+    def __init__(self, fs, road):
+        self._fs = fs
+        self._road = road
+
+
+def _blocking(body):
+    """The form of a verb for threads. fsspec's own would go by its event loop on another thread."""
+
+    @wraps(body)
+    def verb(self, *arguments, **how):
+        return driven(body(self._blocking, *arguments, **how))
+
+    verb.__name__ = body.__name__[1:]
+    verb.__qualname__ = f"DatafluxFileSystem.{verb.__name__}"
+    return verb
+
+
+class DatafluxFileSystem(_Verbs, AsyncFileSystem):
+    """A filesystem of fsspec on dataflux.
+
+        fs = fsspec.filesystem("dataflux")
+        fs.ls("bucket/folder")
+
+    The plain methods run on the caller's thread. Those that begin with "_" are coroutines for the
+    caller's own event loop. With asynchronous=True programs such as zarr use these.
+
+    Arguments of gcsfs:
+        project: whose buckets ls("") lists.
+        access: "full_control"; "read_only" refuses all that would change something.
+        token: None = Application Default Credentials, as "google_default"; "anon"; "cloud" = the
+            account of this machine; the path of a credentials file, or its content as a dict; an
+            access token; what dataflux.Client takes for `credentials`.
+        block_size: bytes that a short read of an open file brings.
+        consistency: whatever is given, all that is read and written whole is compared by checksum.
+        cache_timeout, use_listings_cache, listings_expiry_time, max_paths: nothing, since no listing
+            is kept.
+        requests_timeout: seconds without a byte after which a request is begun anew.
+        timeout: seconds for a call that carries no bytes.
+        requester_pays: True = `project` pays; or the project that does.
+        endpoint_url: "https://host[:port]"; "http://..." is an emulator.
+        version_aware: paths may end in "#" and a generation.
+        asynchronous, loop, batch_size, secure_serialize, check_connection, default_location: for
+            compatibility.
+        anon: as token="anon".
+    All options of dataflux.Client are taken, too, by name.
+
+    It pickles as its options; not with a token or a dict among them, since no secret travels. A
+    forked child uses it as it is.
+    """
+
+    protocol = PROTOCOLS
+    async_impl = True
+    mirror_sync_methods = False
+    transaction_type = ThreadTransaction
+
+    def __init__(self, project=None, access="full_control", token=None, block_size=None,
+                 consistency="none", cache_timeout=None, secure_serialize=True,
+                 check_connection=None, requests_timeout=None, requester_pays=False,
+                 asynchronous=False, session_kwargs=None, loop=None, timeout=None,
+                 endpoint_url=None, default_location=None, version_aware=False, anon=False,
+                 batch_size=None, use_listings_cache=True, listings_expiry_time=None,
+                 max_paths=None, **options):
+        if access not in ACCESS:
+            raise ValueError(f"access: {access!r} is none of {', '.join(ACCESS)}")
+        if consistency not in (None, *CONSISTENCY):
+            raise ValueError(f"consistency: {consistency!r} is none of {', '.join(CONSISTENCY)}")
+        if session_kwargs:
+            raise ValueError("session_kwargs: they are aiohttp's: a proxy is named by the "
+                             "environment, such as HTTPS_PROXY, and an authority by ca_file")
+        if project is None:
+            project = os.environ.get("GCSFS_DEFAULT_PROJECT")
+        made, self._secret = client_options(
+            options, project=project, token=token, anon=anon, endpoint_url=endpoint_url,
+            requester_pays=requester_pays, requests_timeout=requests_timeout)
+        self._threads = threading.local()
+        # fsspec's own begins an event loop on a thread, which is not needed.
+        AbstractFileSystem.__init__(self, use_listings_cache=False)
+        self.project = project
+        self.access = access
+        self.version_aware = version_aware
+        self.block_size = block_size
+        self.asynchronous = asynchronous
+        self.batch_size = batch_size
+        self._loop = loop
+        self._fs = self
+        self._road = Awaiting(made, timeout)
+        self._blocking = _BlockingVerbs(self, Blocking(made, timeout))
+        self._writing = {}
+        self._writing_lock = threading.RLock()
+
+    @property
+    def loop(self):
+        """fsspec's event loop, for programs that ask for it; nothing here uses it."""
+        return None if self.asynchronous else self._loop or get_loop()
+
+    @property
+    def client(self):
+        """The dataflux.Client that the plain methods use."""
+        return self._blocking._road.client
+
+    @property
+    def async_client(self):
+        """The dataflux.AsyncClient that the coroutines use."""
+        return self._road.client
+
+    def close(self):
+        """Ends what is under way. The filesystem cannot be used any more."""
+        self.client.close()
+        self.async_client.close()
+        type(self)._cache.pop(self._fs_token_, None)
+
+    # A transaction is its thread's.
+
+    @property
+    def _intrans(self):
+        return getattr(self._threads, "intrans", False)
+
+    @_intrans.setter
+    def _intrans(self, value):
+        self._threads.intrans = value
+
+    @property
+    def _transaction(self):
+        return getattr(self._threads, "transaction", None)
+
+    @_transaction.setter
+    def _transaction(self, value):
+        self._threads.transaction = value
+
+    @property
+    def _under_transaction(self):
+        return self.transaction if self._intrans else None
+
+    def _each(self, verb, arguments):
+        return driven(self._blocking._road.each(verb, arguments))
+
+    def invalidate_cache(self, path=None):
+        """Nothing: no listing is kept."""
+
+    # Files
+
+    def _remember_writer(self, place, file):
+        with self._writing_lock:
+            for known in [known for known, files in self._writing.items() if not files]:
+                del self._writing[known]
+            self._writing.setdefault(place, WeakSet()).add(file)
+
+    def _writers_at(self, bucket, name, below=False):
+        """The files that are open for writing at a path, and below it."""
+        if not self._writing:
+            return []
+        folder = name.rstrip("/") + "/"
+        with self._writing_lock:
+            return [file for place, files in self._writing.items()
+                    if place == (bucket, name) or (below and place[0] == bucket
+                                                   and place[1].startswith(folder))
+                    for file in list(files)
+                    if not file._writer.closed and not file._writer.forked]
+
+    def _open(self, path, mode="rb", block_size=None, autocommit=True, cache_options=None,
+              **kwargs):
+        """A file of bytes; as open()."""
+        path = self._strip_protocol(path)
+        if mode == "rb":
+            how = {"generation": kwargs.pop("generation", None),
+                   "block": block_of(block_size or self.block_size)}
+            read_ahead = kwargs.pop("read_ahead", None)
+            if kwargs.get("cache_type") == "none":
+                read_ahead = 0
+            if read_ahead is not None:
+                how["read_ahead"] = read_ahead
+            refuse({name: each for name, each in kwargs.items() if name not in _TO_READ}, "open")
+            return reader_of(self, path, how)
+        if mode not in ("wb", "xb"):
+            from .._file import _mode_of
+
+            _mode_of(mode)
+        given = {name: each for name, each in without_harmless(kwargs).items()
+                 if name not in _TO_READ and name != "generation"}
+        how = attributes_of(given, path)
+        for name in ("if_generation_match", "size_hint", "part_size"):
+            if given.get(name) is not None:
+                how[name] = given.pop(name)
+        refuse(given, "open")
+        return writer_of(self, ObjectWriter if autocommit else HeldWriter, path, mode, how)
+
+    def open(self, path, mode="rb", block_size=None, cache_options=None, compression=None,
+             encoding=None, errors=None, newline=None, **kwargs):
+        """Opens an object as a file.
+
+        Arguments:
+            mode: "rb", "wb", "xb" (FileExistsError where there is an object), and "r", "w", "x" with
+                text.
+            block_size: bytes that a short read brings.
+            cache_type: "none" reads nothing ahead. The other names, and cache_options, are taken,
+                and change nothing: reads in sequence are read ahead.
+            compression: as fsspec has it, "infer" for one.
+            encoding, errors, newline: of text; None = UTF-8.
+            generation: of the object that is read.
+            content_type (None = what the name says), metadata, fixed_key_metadata, kms_key_name,
+                storage_class: of the object that is written.
+
+        Returns: a dataflux.FileReader or FileWriter, or what is put on top of one. A written object
+            appears when the file is closed and no exception passes; in a transaction at its end.
+        Raises: FileNotFoundError; ValueError for "a" and "+", since objects are written as wholes.
+        """
+        text = "b" not in mode
+        autocommit = kwargs.pop("autocommit", not self._intrans)
+        file = self._open(path, mode.replace("t", "") + "b" if text else mode,
+                          block_size=block_size, autocommit=autocommit,
+                          cache_options=cache_options, **kwargs)
+        if not autocommit and self._intrans and isinstance(file, HeldWriter):
+            self.transaction.files.append(file)
+        try:
+            return _on_top(file, path, mode, compression, encoding or "utf-8", errors, newline)
+        except BaseException:
+            if isinstance(file, ObjectWriter):
+                abort_quietly(file)
+            raise
+
+    # fsspec's own forms of what is not a coroutine there.
+
+    def walk(self, path, maxdepth=None, topdown=True, on_error="omit", detail=False, **kwargs):
+        yield from driven(self._blocking._walked(path, maxdepth, topdown, on_error, detail))
+
+    walk.__doc__ = Finding._walk.__doc__
+
+    def url(self, path, generation=None):
+        """The object's URL of HTTP, for whoever has a token."""
+        from urllib.parse import quote
+
+        bucket, name, number = self._object(path, generation)
+        endpoint = self.client._options.given["endpoint"] or "https://storage.googleapis.com"
+        return (f"{endpoint}/download/storage/v1/b/{bucket}/o/{quote(name, safe='')}?alt=media"
+                + (f"&generation={number}" if number else ""))
+
+    def sign(self, path, expiration=100, **kwargs):
+        """Signs nothing.
+
+        Raises: NotImplementedError.
+        """
+        raise NotImplementedError("sign: dataflux signs no URLs: use `gcloud storage sign-url`, or "
+                                  "google-cloud-storage's generate_signed_url()")
+
+    async def open_async(self, path, mode="rb", **kwargs):
+        """A dataflux.AsyncReader ("rb") or AsyncWriter ("wb", "xb"), for tasks."""
+        if mode == "rb":
+            bucket, name, generation = self._object(path, kwargs.pop("generation", None))
+            refuse(without_harmless(kwargs), "open_async")
+            return await self.async_client.reader((bucket, name), generation=generation)
+        if mode not in ("wb", "xb"):
+            raise ValueError(f'mode: "rb", "wb" or "xb" is needed, and not {mode!r}')
+        given = without_harmless(kwargs)
+        how = attributes_of(given, path)
+        refuse(given, "open_async")
+        if mode == "xb":
+            how["if_generation_match"] = 0
+        return await self.async_client.writer(self._target(path), **how)
+
+    def _not_with_secrets(self):
+        if self._secret:
+            raise TypeError("token: a filesystem with a token, or with an object that has one, does "
+                            "not travel, so that no secret does: name a credentials file, or leave "
+                            "it out for Application Default Credentials")
+
+    def to_json(self, **how):
+        """See fsspec. Raises: TypeError where the options have a secret."""
+        self._not_with_secrets()
+        return super().to_json(**how)
+
+    def to_dict(self, **how):
+        """See fsspec. Raises: TypeError where the options have a secret."""
+        self._not_with_secrets()
+        return super().to_dict(**how)
+
+    def __reduce__(self):
+        self._not_with_secrets()
+        return _again, (type(self), self.storage_args, self.storage_options, registered())
+
+    def __repr__(self):
+        return f"<dataflux.fsspec.{type(self).__name__} on {self.client!r}>"
+
+
+for _name in ("info", "exists", "isfile", "isdir", "size", "sizes", "created", "modified",
+              "checksum", "ukey", "ls", "find", "glob", "du", "expand_path", "cat_file",
+              "cat_ranges", "cat", "head", "tail", "pipe_file", "pipe", "touch", "cp_file", "copy",
+              "mv_file", "mv", "rm_file", "rm_files", "rm", "mkdir", "makedirs", "rmdir",
+              "setxattrs", "getxattr", "merge", "get_file", "get", "put_file", "put"):
+    setattr(DatafluxFileSystem, _name, _blocking(getattr(_Verbs, "_" + _name)))
+del _name
+
+
+def _again(kind, arguments, options, protocols):
+    if protocols:
+        register(*protocols)
+    return kind(*arguments, **options)
+
+
+def _on_top(file, path, mode, compression, encoding, errors, newline):
+    """What a file of text, and a compressed one, is."""
+    import io
+
+    from .._file import TextFileWriter
+
+    made = file
+    if compression is not None:
+        from fsspec.compression import compr
+        from fsspec.core import get_compression
+
+        name = get_compression(path, compression)
+        if name is not None:
+            made = compr[name](file, mode=mode[0])
+    if "b" in mode:
+        return made
+    if made is file and isinstance(file, ObjectWriter):
+        made = TextFileWriter(file, encoding, errors, newline)
+    else:
+        made = io.TextIOWrapper(made, encoding, errors, newline)
+    made.mode = mode
+    return made

@@ -1,0 +1,102 @@
+"""What a filesystem is made with: fsspec's and gcsfs's arguments, and those of dataflux.Client."""
+
+from __future__ import annotations
+
+import os
+
+_OWN = ("endpoint", "emulator", "credentials", "credentials_file", "user_project", "quota_project",
+        "user_agent", "ca_file", "io_threads", "max_connections_per_host", "max_attempts",
+        "max_concurrency", "memory_cap", "upload_memory", "slice", "connect_timeout",
+        "stall_timeout", "token_limit")
+ACCESS = ("read_only", "read_write", "full_control")
+CONSISTENCY = ("none", "size", "md5", "crc32c")
+
+
+def client_options(given, *, project, token, anon, endpoint_url, requester_pays, requests_timeout):
+    """Keyword arguments of a Client, and whether one of them is a secret."""
+    for name in given:
+        if name not in _OWN:
+            raise TypeError(f"{name}: there is no such option of a filesystem of dataflux")
+    made = {name: value for name, value in given.items() if value is not None}
+    if endpoint_url is not None:
+        _once(made, "endpoint", "endpoint_url")
+        made["endpoint"] = endpoint_url
+    if made.get("endpoint", "").startswith("http://"):
+        # gcsfs says so by the URL alone; no token goes over such a connection.
+        made.setdefault("emulator", True)
+    if requests_timeout is not None:
+        _once(made, "stall_timeout", "requests_timeout")
+        made["stall_timeout"] = requests_timeout
+    if requester_pays:
+        _once(made, "user_project", "requester_pays")
+        payer = requester_pays if isinstance(requester_pays, str) else project
+        if not payer:
+            raise ValueError("requester_pays: True needs `project`, which is to pay; or give the "
+                             "project itself")
+        made["user_project"] = payer
+    if anon or token == "anon":
+        if token not in (None, "anon"):
+            raise ValueError("anon: it does not go with token, for each says who asks")
+        made["anonymous"] = True
+        return made, False
+    secret = _of_token(token, made)
+    own = made.get("credentials")
+    return made, secret or isinstance(own, str) or hasattr(own, "refresh")
+
+
+def _once(made, name, argument):
+    if name in made:
+        raise ValueError(f"{argument}: it does not go with {name}, which is the same")
+
+
+def _of_token(token, made):
+    """What gcsfs's `token` means. Gives whether it is a secret."""
+    if token is None or token == "google_default":
+        return False
+    _once(made, "credentials", "token")
+    _once(made, "credentials_file", "token")
+    if token in ("browser", "cache"):
+        raise ValueError(f"token: {token!r} is gcsfs's own: run `gcloud auth application-default "
+                         "login` and leave token out")
+    if token == "cloud":
+        made["credentials"] = _of_machine
+        return False
+    if isinstance(token, dict):
+        made["credentials"] = _of_dict(token)
+        return True
+    if isinstance(token, (str, os.PathLike)) and os.path.exists(token):
+        made["credentials_file"] = token
+        return False
+    if isinstance(token, os.PathLike):
+        raise FileNotFoundError(f"token: there is no file {os.fspath(token)!r}")
+    made["credentials"] = token
+    return isinstance(token, str) or hasattr(token, "refresh")
+
+
+def _google(what):
+    try:
+        from importlib import import_module
+
+        return import_module(what)
+    except ImportError as why:
+        raise ImportError("token: this kind needs google-auth: pip install libdataflux[google]") \
+            from why
+
+
+def _of_machine():
+    """A token of the service account of this machine, and its expiry."""
+    from datetime import timezone
+
+    found = _google("google.auth.compute_engine").Credentials()
+    found.refresh(_google("google.auth.transport.requests").Request())
+    return found.token, found.expiry and found.expiry.replace(tzinfo=timezone.utc)
+
+
+def _of_dict(known):
+    kind = known.get("type")
+    if kind == "service_account":
+        return _google("google.oauth2.service_account").Credentials.from_service_account_info(known)
+    if kind == "authorized_user":
+        return _google("google.oauth2.credentials").Credentials.from_authorized_user_info(known)
+    raise ValueError('token: a dict is the content of a credentials file, whose "type" is '
+                     f'"service_account" or "authorized_user", and not {kind!r}')

@@ -1,0 +1,66 @@
+"""Which URLs are this filesystem's."""
+
+from __future__ import annotations
+
+_NAME = "dataflux.fsspec"
+_registered: tuple[str, ...] = ()
+
+
+def register(*protocols: str) -> None:
+    """Makes URLs of other protocols this filesystem's, for fsspec and all that stands on it.
+
+        dataflux.fsspec.register("gs", "gcs")
+
+    "dataflux://bucket/name" needs no registration. It holds in this process, in what it forks, in
+    what multiprocessing starts by spawn and forkserver, as the workers of a DataLoader, and wherever
+    one of its filesystems is unpickled. Filesystems that were made before stay what they are.
+
+    Arguments:
+        protocols: names such as "gs"; none = "gs" and "gcs".
+
+    Raises: ValueError for a name that is none of dataflux, gs and gcs.
+    """
+    from fsspec import register_implementation
+
+    from ._filesystem import DatafluxFileSystem
+    from ._paths import PROTOCOLS
+
+    global _registered
+    for name in protocols:
+        if not isinstance(name, str):
+            raise TypeError(f"protocols: names are str, and not a {type(name).__name__}")
+        if name not in PROTOCOLS:
+            raise ValueError(f"protocols: {name!r} is none of {', '.join(PROTOCOLS)}, whose URLs "
+                             "name objects of Google Cloud Storage")
+    wanted = protocols or ("gs", "gcs")
+    for name in wanted:
+        register_implementation(name, DatafluxFileSystem, clobber=True)
+    _registered = tuple(dict.fromkeys((*_registered, *wanted)))
+    _carry(_registered)
+
+
+def registered() -> tuple[str, ...]:
+    """What register() was called with, for pickles."""
+    return _registered
+
+
+class _Carried:
+    """Lies in the configuration of a process of multiprocessing, which the processes that it starts
+    inherit: unpickling it there registers."""
+
+    def __init__(self, protocols):
+        self.protocols = protocols
+
+    def __reduce__(self):
+        return _arrived, (self.protocols,)
+
+
+def _arrived(protocols):
+    register(*protocols)
+    return _Carried(protocols)
+
+
+def _carry(protocols):
+    from multiprocessing.process import current_process
+
+    current_process()._config[_NAME] = _Carried(protocols)

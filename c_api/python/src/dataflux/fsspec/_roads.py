@@ -1,0 +1,261 @@
+"""How a verb waits. Each verb is written once, as a coroutine that awaits what its road gives: that
+of Blocking is there at once, so such a coroutine never stops, and is run to its end by driven(); that
+of Awaiting comes by the caller's event loop."""
+
+from __future__ import annotations
+
+from itertools import chain, islice
+
+from .. import _wait
+from .._aio import AsyncClient
+from .._calls import FLAGS, INTERRUPTED, RECORD_SIZE, STATUS, TAG, Call, failure, returned
+from .._client import Client
+from .._errors import Error
+from .._handles import OperationHandle
+from .._library import Size, byref, library
+from .._loops import current
+
+_LIMITED = frozenset(("stat", "exists", "delete", "copy", "move", "compose", "patch", "bucket",
+                      "buckets", "list"))
+AT_ONCE = 64  # calls of one verb for many objects
+STEP = 8 << 20  # bytes that go into a file of somebody else's at a time
+
+
+def driven(coroutine):
+    """Runs a coroutine that never stops, and gives what it returns."""
+    try:
+        coroutine.send(None)
+    except StopIteration as end:
+        return end.value
+    finally:
+        coroutine.close()
+    raise RuntimeError("a verb has waited for an event loop, and was called without one")
+
+
+class _Calls(*Client.__bases__[1:]):
+    """The verbs of a client, which give the Call instead of making it."""
+
+    def _run(self, call, progress=None, told=None):
+        return call
+
+
+calls = _Calls()
+
+
+class Road:
+    """
+    client   of its kind, made when it is first used, in a forked child again by itself
+    limit    seconds for a call that carries no bytes; None = no limit
+    """
+
+    kind = Client
+
+    def __init__(self, options, limit=None):
+        self.client = self.kind(**options)
+        self.limit = limit
+
+    def _limited(self, verb, how):
+        if self.limit is not None and verb in _LIMITED:
+            how.setdefault("timeout", self.limit)
+
+    def calls_of(self, verb, arguments):
+        """A Call for each of the arguments, (tuple, dict), made when it is asked for."""
+        make = getattr(calls, verb)
+        for positional, named in arguments:
+            named = dict(named)
+            self._limited(verb, named)
+            yield make(*positional, **named)
+
+
+class Blocking(Road):
+    """For threads."""
+
+    async def call(self, verb, *arguments, **how):
+        """A verb of the client."""
+        self._limited(verb, how)
+        return getattr(self.client, verb)(*arguments, **how)
+
+    async def aside(self, function, *arguments):
+        """What blocks, and is no call of the client."""
+        return function(*arguments)
+
+    async def write(self, place, data, **how):
+        """Writes an object part by part."""
+        with self.client.writer(place, **how) as writer:
+            writer.write(data)
+
+    async def read_out(self, place, generation, begun, take):
+        """Reads an object from its beginning to its end: begun(size), take(bytes)."""
+        with self.client.reader(place, generation=generation) as reader:
+            begun(reader.size)
+            for offset in range(0, reader.size, STEP):
+                take(reader.read_at(offset, STEP))
+
+    async def read(self, requests, on_error, take):
+        """Reads many objects of one bucket, in whatever order they come: take(item)."""
+        with self.client.get_many(requests, order="ready", on_error=on_error) as batches:
+            for batch in batches:
+                for item in batch:
+                    take(item)
+
+    async def each(self, verb, arguments, tell=None, at_once=AT_ONCE):
+        """Makes a call for each of the arguments, many at a time, and gives what each has ended with:
+        its value, or the Error. tell(number, outcome) as they end."""
+        return _each(self.client, self.calls_of(verb, arguments), len(arguments), tell, at_once)
+
+
+class Awaiting(Road):
+    """For tasks of any event loop."""
+
+    kind = AsyncClient
+
+    async def _ready(self):
+        if self.client._opened is None:
+            await current().in_thread(self.client._handle)
+        return self.client
+
+    async def call(self, verb, *arguments, **how):
+        self._limited(verb, how)
+        return await getattr(self.client, verb)(*arguments, **how)
+
+    async def aside(self, function, *arguments):
+        return await current().in_thread(function, *arguments)
+
+    async def write(self, place, data, **how):
+        async with await self.client.writer(place, **how) as writer:
+            await writer.write(data)
+
+    async def read_out(self, place, generation, begun, take):
+        async with await self.client.reader(place, generation=generation) as reader:
+            begun(reader.size)
+            for offset in range(0, reader.size, STEP):
+                take(await reader.read_at(offset, STEP))
+
+    async def read(self, requests, on_error, take):
+        client = await self._ready()
+        async with client.get_many(requests, order="ready", on_error=on_error) as batches:
+            async for batch in batches:
+                for item in batch:
+                    take(item)
+
+    async def each(self, verb, arguments, tell=None, at_once=AT_ONCE):
+        from asyncio import ensure_future, gather
+
+        numbered = enumerate(self.calls_of(verb, arguments))
+        outcomes = [None] * len(arguments)
+
+        async def some():
+            for number, call in numbered:
+                try:
+                    outcome = await self.client._run(call)
+                except Error as error:
+                    outcome = error
+                outcomes[number] = outcome
+                if tell is not None:
+                    tell(number, outcome)
+
+        tasks = [ensure_future(some()) for _ in range(min(at_once, len(arguments)))]
+        try:
+            await gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await gather(*tasks, return_exceptions=True)
+        return outcomes
+
+
+class _UnderWay:
+    """Calls that were begun on one queue, by tag."""
+
+    def __init__(self, client):
+        self.client = client
+        self.queue = _wait.new_queue()
+        self.calls = {}  # by tag: (number, operation, call)
+
+    def start(self, number, call):
+        tag = next(_wait.tags)
+        operation = OperationHandle()
+        operation.call = call  # freed before what was lent to it
+        self.calls[tag] = (number, operation, call)
+        self.client._under_way[tag] = (operation, call)
+        try:
+            call.start(self.client._handle(), self.queue, tag, operation)
+        except BaseException:
+            self.end(tag)
+            raise
+
+    def end(self, tag):
+        number, operation, call = self.calls.pop(tag)
+        operation.free()
+        call.ended()
+        self.client._under_way.pop(tag, None)
+
+    def outcome(self, record):
+        """(number, what it has ended with): a Call where another one follows."""
+        tag = record[TAG]
+        number, operation, call = self.calls[tag]
+        try:
+            if record[STATUS]:
+                return number, call.failed(failure(self.queue, record))
+            return number, call.value(operation, record)
+        except Error as error:
+            return number, error
+        finally:
+            operation.free()
+            returned(record)
+            self.end(tag)
+
+    def close(self):
+        for tag in list(self.calls):
+            self.end(tag)
+
+
+def _each(client, made, count, tell, at_once):
+    handle = client._handle()
+    tokens = client._feed and client._feed.tokens
+    if tokens:
+        tokens.again(handle)
+    outcomes, left = [None] * count, count
+    numbered = enumerate(made)
+    under_way = _UnderWay(client)
+    try:
+        while left:
+            ended = []
+            for number, call in islice(numbered, at_once - len(under_way.calls)):
+                try:
+                    under_way.start(number, call)
+                except Error as error:
+                    ended.append((number, error))
+            if not ended:
+                number, outcome = under_way.outcome(_next(under_way.queue, tokens))
+                if isinstance(outcome, Call):  # what follows: the room was its own
+                    numbered = chain([(number, outcome)], numbered)
+                else:
+                    ended.append((number, outcome))
+            for number, outcome in ended:
+                outcomes[number] = outcome
+                left -= 1
+                if tell is not None:
+                    tell(number, outcome)
+        return outcomes
+    finally:
+        under_way.close()
+
+
+def _next(queue, tokens):
+    """The record of the next call that has ended."""
+    import ctypes
+
+    buffer, number = ctypes.create_string_buffer(RECORD_SIZE), Size()
+    limit_ns = -1 if tokens is None else 250_000_000
+    while True:
+        status = library.queue_next(queue, buffer, RECORD_SIZE, 1, limit_ns, byref(number))
+        if status == 0 and number.value:
+            record = _wait.unpack(buffer)
+            if record[FLAGS] & _wait.RECORD_END:
+                return record
+        elif status == 0:
+            if tokens:
+                tokens.check()
+        elif status != INTERRUPTED:
+            raise AssertionError(f"dataflux_queue_next: {status}")
