@@ -259,9 +259,9 @@ if hasattr(os, "register_at_fork"):
     warnings.simplefilter("ignore", DeprecationWarning)  # 3.12: of any fork of a process with threads
 
 view = memoryview(lent)
-for _ in range(8):
+for _ in range(16):
     threading.Thread(target=stat, daemon=True).start()
-in_flight(8)
+in_flight(16)
 for number in range(TIMES):
     child = os.fork()
     if child == 0:
