@@ -181,13 +181,13 @@ def in_destructor(frame):
     return False
 
 
-def interrupted_at(number, function):
+def interrupted_at(number, function, files=("_get_many.py", "_slabs.py", "_requests.py")):
     """Calls a function, and raises KeyboardInterrupt in front of its bytecode of that number."""
     left = number
 
     def trace(frame, event, argument):
         nonlocal left
-        if not frame.f_code.co_filename.endswith(("_get_many.py", "_slabs.py", "_requests.py")):
+        if not frame.f_code.co_filename.endswith(files):
             return None
         frame.f_trace_opcodes = True
         if event == "opcode":
@@ -224,6 +224,16 @@ def test_an_interrupt_between_any_two_bytecodes_leaves_nothing(client, urls):
         assert memory(client)["borrowed"] == 0, number
         number += 3
     assert number > 400
+
+
+def test_an_interrupt_between_any_two_bytecodes_of_a_call_leaves_nothing(client, urls):
+    number, came = 1, True
+    while came:
+        came = interrupted_at(number, lambda: client.get(urls[1]), ("_wait.py",))
+        gc.collect()
+        assert memory(client)["borrowed"] == 0, number
+        number += 1
+    assert number > 60
 
 
 def test_a_stream_is_let_go_of_with_its_last_reference(client, urls):
