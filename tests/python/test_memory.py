@@ -190,6 +190,16 @@ def test_an_interrupt_between_any_two_bytecodes_leaves_nothing(client, urls):
     assert number > 400
 
 
+def test_an_interrupt_between_any_two_bytecodes_of_a_call_leaves_nothing(client, urls):
+    number, came = 1, True
+    while came:
+        came = interrupted_at(number, lambda: client.get(urls[1]), ("_wait.py",))
+        gc.collect()
+        assert memory(client)["borrowed"] == 0, number
+        number += 1
+    assert number > 60
+
+
 def test_a_stream_is_let_go_of_with_its_last_reference(client, urls):
     stream = client.get_many(urls)
     gone = weakref.ref(stream)

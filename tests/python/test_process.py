@@ -150,10 +150,10 @@ atexit.register(late)
 """
 
 
-def run(program, emulator, bucket, *options):
+def run(program, emulator, bucket, *options, limit=LIMIT):
     return subprocess.run([sys.executable, "-X", "dev", "-W", "error", *options, "-c", program,
                            emulator.endpoint, bucket()], capture_output=True, text=True,
-                          timeout=LIMIT, stdin=subprocess.DEVNULL)
+                          timeout=limit, stdin=subprocess.DEVNULL)
 
 
 @pytest.fixture
@@ -259,9 +259,9 @@ if hasattr(os, "register_at_fork"):
     warnings.simplefilter("ignore", DeprecationWarning)  # 3.12: of any fork of a process with threads
 
 view = memoryview(lent)
-for _ in range(8):
+for _ in range(16):
     threading.Thread(target=stat, daemon=True).start()
-in_flight(8)
+in_flight(16)
 for number in range(TIMES):
     child = os.fork()
     if child == 0:
@@ -281,7 +281,7 @@ assert len(view) == 1 << 20
 
 
 def test_forks_with_requests_open_have_clients_of_their_own(emulator, stalled):
-    done = run(FORK.replace("TIMES", str(2 * TIMES)), emulator, stalled)
+    done = run(FORK.replace("TIMES", str(2 * TIMES)), emulator, stalled, limit=LIMIT + TIMES)
     assert (done.returncode, done.stderr, done.stdout) == (0, "", "")
 
 

@@ -103,6 +103,7 @@ class AsyncAhead(Ahead):
         if chunks:
             for chunk in chunks:
                 library.operation_cancel(chunk.reading._operation)
+                chunk.reading._operation = chunk.reading._operation.moved()
             self._came.clear()
             if self._awaited in chunks:
                 chunks.remove(self._awaited)

@@ -80,8 +80,10 @@ class AsyncGetMany:
         self.close()
 
     def __del__(self) -> None:
-        if aside is not None:  # the interpreter takes modules apart at its end
-            self.close()
+        # Here, for milliseconds, and not on another thread: of a cycle that is collected what that one
+        # would use is freed meanwhile.
+        if aside is not None and not self._stream.ended:  # the interpreter takes modules apart
+            self._stream.close()
 
     def __reduce__(self):
         raise TypeError("reads that are under way belong to their process, and cannot be pickled")

@@ -143,7 +143,7 @@ class AsyncWriter(Writing):
     def _end(self, state):
         self._state = state
         # That of a writer whose last call was cancelled may wait.
-        aside(self._writer.free)
+        aside(self._writer.moved().free)
 
     async def __aenter__(self) -> AsyncWriter:
         self._usable()

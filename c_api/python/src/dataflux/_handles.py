@@ -40,6 +40,16 @@ class Handle(Pointer):
             if value:
                 release(value)
 
+    def moved(self):
+        """A handle that has what this one had, which is empty then. For a destructor that leaves the
+        rest to another thread: of a cycle that is collected this handle's destructor follows, and
+        would free what that thread frees."""
+        other = type(self)()
+        with _one_frees:
+            other.value, self.value = self.value, None
+        other.__dict__.update(self.__dict__)
+        return other
+
     def __reduce__(self):
         raise TypeError("a handle of the library belongs to its process, and cannot be pickled")
 

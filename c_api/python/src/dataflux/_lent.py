@@ -23,12 +23,16 @@ _new_bytes = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_ssize
 _WRITABLE, _SHAPE, _FORMAT = 1, 8, 4
 
 
-class _View(ctypes.Structure):
+class _Unfilled(ctypes.Structure):
     """Py_buffer."""
 
     _fields_ = [("buf", ctypes.c_void_p), ("obj", ctypes.c_void_p), ("len", ctypes.c_ssize_t),
                 ("itemsize", ctypes.c_ssize_t), ("readonly", ctypes.c_int), ("ndim", ctypes.c_int),
                 ("format", ctypes.c_char_p), ("rest", ctypes.c_void_p * 4)]
+
+
+class _View(_Unfilled):
+    """One that is released when it is let go of."""
 
 
 # It passes over one that is released, or was never filled.
@@ -48,7 +52,9 @@ class Lent:
 
     def __init__(self, source, argument="data", writable=False):
         self._view = None
-        view = _View()
+        view = _Unfilled()
+        # Where memory was short, what was made has none: it must not be released.
+        view.__class__ = _View
         if isinstance(source, str):
             raise TypeError(f"{argument}: bytes are needed, and not a str: .encode() makes them")
         try:

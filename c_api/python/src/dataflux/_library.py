@@ -57,6 +57,10 @@ class _Library:
     def _load(self):
         if sys.platform != "linux" or sys.maxsize < 2**32:
             raise ImportError("dataflux runs on 64-bit Linux")
+        if _interpreter("Get") != _interpreter("Main"):
+            # Its end aborts the process while a thread of its is there, even one that just ends.
+            raise ImportError("dataflux runs in the main interpreter of a process, and this is a "
+                              "sub-interpreter: use threads or processes")
         path = _path()
         try:
             loaded = ctypes.CDLL(path)
@@ -71,6 +75,10 @@ class _Library:
         for function in self._waiting:
             function()
         return loaded
+
+
+def _interpreter(which):
+    return ctypes.PYFUNCTYPE(ctypes.c_void_p)(("PyInterpreterState_" + which, ctypes.pythonapi))()
 
 
 library = _Library()

@@ -169,7 +169,8 @@ class Loop:
 
     def __del__(self):
         if self.left and self.process == _wait._process:
-            aside(free_all, self.left)
+            aside(free_all, {tag: (client, operation.moved(), call)
+                             for tag, (client, operation, call) in self.left.items()})
 
 
 def forget(tag, entry, record):

@@ -4,17 +4,18 @@ a wait, so that Python's handlers run, and it goes on."""
 from __future__ import annotations
 
 import _thread
+import ctypes
 import os
 import sys
 from itertools import count
+from operator import attrgetter, methodcaller
 from struct import Struct
 
 from ._abi import RECORD_END
-from ._calls import (FLAGS, INTERRUPTED, RECORD, RECORD_SIZE, STATUS, TAG, Call, failure,
-                     returned)
+from ._calls import FLAGS, INTERRUPTED, RECORD, RECORD_SIZE, SLAB, STATUS, TAG, Call, failure
 from ._errors import taken
 from ._handles import ErrorHandle, OperationHandle, QueueHandle
-from ._library import Size, byref, library
+from ._library import Size, byref, library, method
 
 unpack = Struct(RECORD).unpack
 
@@ -50,8 +51,9 @@ def new_queue():
 
 
 class _Thread(_thread._local):
-    """The queues of a thread that no call of it uses, each with an empty OperationHandle. A signal's
-    handler or a destructor may make calls while another one waits: each has a queue of its own."""
+    """What calls of a thread use, and none uses now: a queue, an empty OperationHandle, and room for a
+    record. A signal's handler or a destructor may make calls while another one waits: each has its
+    own."""
 
     def __init__(self):
         self.process = 0
@@ -73,13 +75,32 @@ _mine = _Thread()
 os.register_at_fork(after_in_child=_new_process)
 
 
-def _record(queue, tag, tick, every_ns):
-    """The record with that tag. `tick` is called every so often while there is none."""
-    import ctypes
+class _Slab(ctypes.c_uint64):
+    """What a record has lent: it lies within the record's room. Letting go of it gives that back."""
 
-    buffer, number = ctypes.create_string_buffer(RECORD_SIZE), Size()
+
+# Gives back what it is, which 0 is nobody's, and empties it, by one call of C.
+_give_back = attrgetter("_given", "_emptied")
+
+
+def _new_parts():
+    queue = new_queue()
+    if not hasattr(_Slab, "_given"):
+        release = ctypes.CFUNCTYPE(None, ctypes.POINTER(_Slab), Size)(
+            ("dataflux_slabs_release", library._loaded), ((1, "slabs"), (1, "count", 1)))
+        _Slab._emptied = property(methodcaller("__setattr__", "value", 0))
+        _Slab.__del__ = method(_give_back)
+        _Slab._given = property(release)
+    buffer = ctypes.create_string_buffer(RECORD_SIZE)
+    return queue, OperationHandle(), buffer, _Slab.from_buffer(buffer, 8 * SLAB), Size()
+
+
+def _record(queue, buffer, number, tag, tick, every_ns):
+    """The record with that tag, which is in the buffer then, too. `tick` is called every so often
+    while there is none."""
+    count = byref(number)
     while True:
-        status = library.queue_next(queue, buffer, RECORD_SIZE, 1, every_ns, byref(number))
+        status = library.queue_next(queue, buffer, RECORD_SIZE, 1, every_ns, count)
         if status == 0 and number.value:
             record = unpack(buffer)
             if record[TAG] == tag and record[FLAGS] & RECORD_END:
@@ -100,8 +121,8 @@ def run(client, call, tick=None, every=0.1):
 
 def _run_one(client, call, tick, every):
     idle = _mine.ready()
-    both = idle.pop() if idle else (new_queue(), OperationHandle())
-    queue, operation = both
+    parts = idle.pop() if idle else _new_parts()
+    queue, operation, buffer, slab, number = parts
     tag = next(tags)
     # However the two are let go of, the operation is freed before what was lent to it.
     operation.call = call
@@ -110,7 +131,8 @@ def _run_one(client, call, tick, every):
     try:
         under_way[tag] = (operation, call)
         call.start(client._handle(), queue, tag, operation)
-        record = _record(queue, tag, tick, -1 if tick is None else int(every * 1e9))
+        record = _record(queue, buffer, number, tag, tick,
+                         -1 if tick is None else int(every * 1e9))
         if record[STATUS]:
             return call.failed(failure(queue, record))
         return call.value(operation, record)
@@ -118,10 +140,10 @@ def _run_one(client, call, tick, every):
         try:
             # Cancels what has not ended, and waits: memory that was lent is the caller's again.
             operation.free()
-            returned(record)
+            _give_back(slab)
             call.ended()
             operation.call = None
-            idle.append(both)
+            idle.append(parts)
         finally:
             # An interrupt may have come before the operation was freed: its end frees it.
             under_way.pop(tag, None)
