@@ -10,8 +10,17 @@ from . import _wait
 from ._lent import Lent
 
 _CHUNK = 4 << 20   # what one request brings
-_LONG = 16 << 20   # a longer read keeps the link busy by itself, and needs no copy
+_NEAR = 1 << 20    # a shorter step forward, as over a header, is none
 _IN_SEQUENCE = 3   # so many reads behind one another are no accident
+
+
+class _Part:
+    """A part of memory that was lent, which it keeps."""
+
+    __slots__ = ("address", "size", "lent")
+
+    def __init__(self, address, size, lent):
+        self.address, self.size, self.lent = address, size, lent
 
 
 class _Chunk:
@@ -41,7 +50,8 @@ class Ahead:
         self.most = most
         self._chunks = deque()
         self._spare = []
-        self._next = 0
+        self._next = 0    # where a read in sequence begins
+        self._begun = 0   # to there it is under way
         self._reads = 0
         self._window = _CHUNK
         self._process = _wait._process
@@ -50,42 +60,64 @@ class Ahead:
         """Fills memory; the object does not end before."""
         if self._process != _wait._process:
             self._chunks.clear()  # the parent's; freeing them does nothing here
+            self._begun = 0
             self._process = _wait._process
-        chunks = self._chunks
         if offset != self._next:
-            self._skip_to(offset)
-        self._next = offset + size
+            self._go_to(offset)
+        chunks, end = self._chunks, offset + size
+        self._next = end
         self._reads += 1
-        if self._reads >= _IN_SEQUENCE and size < _LONG:
-            self._go_on()
-        at, end = offset, offset + size
-        while at < end:
-            if chunks and chunks[0].start <= at:
-                at += self._copy(chunks[0], at, end, address + at - offset)
-            else:
-                until = min(end, chunks[0].start) if chunks else end
-                self._reader._filled(at, address + at - offset, until - at, lent)
-                at = until
+        start, straight = end, None
+        try:
+            if self._reads >= _IN_SEQUENCE:
+                # What is long and not under way yet goes to its place without a copy, while what is
+                # behind it is on its way, too.
+                start = max(offset, self._begun)
+                if end - start >= _CHUNK:
+                    straight = self._reader.begin(
+                        start, _Part(address + start - offset, end - start, lent))
+                    self._begun = end
+                    self._grow()
+                self._go_on()
+            at = offset
+            while at < end:
+                if chunks and chunks[0].start <= at:
+                    at += self._copy(chunks[0], at, end, address + at - offset)
+                elif straight is not None and at == start:
+                    straight.wait()
+                    at = end
+                else:
+                    until = min(end, chunks[0].start) if chunks else end
+                    self._reader._filled(at, address + at - offset, until - at, lent)
+                    at = until
+        finally:
+            if straight is not None:
+                straight.free()
 
-    def _skip_to(self, offset):
+    def _go_to(self, offset):
         chunks = self._chunks
-        if chunks and chunks[0].start <= offset < chunks[-1].end:
-            while chunks[0].end <= offset:
+        if (0 < offset - self._next <= _NEAR
+                or chunks and chunks[0].start <= offset < chunks[-1].end):
+            while chunks and chunks[0].end <= offset:
                 self._done_with(chunks.popleft())
         else:
             self.drop()
 
+    def _grow(self):
+        self._window = min(2 * self._window, max(self.most, _CHUNK))
+
     def _go_on(self):
         chunks, reader = self._chunks, self._reader
-        # Short reads before have brought the block that this one ends in.
-        block = reader.block
-        start = chunks[-1].end if chunks else -(-self._next // block) * block
+        start = self._begun
+        if start < self._next:
+            # Short reads before have brought the block that this one ends in.
+            start = -(-self._next // reader.block) * reader.block
         limit = min(reader.size, self._next + min(self._window, self.most))
         while start < limit:
             end = min(start + _CHUNK, reader.size)
             memory = self._spare.pop() if self._spare else bytearray(_CHUNK)
             chunks.append(_Chunk(reader, start, end, memory))
-            start = end
+            self._begun = start = end
 
     def _copy(self, chunk, at, end, address):
         try:
@@ -97,13 +129,13 @@ class Ahead:
         ctypes.memmove(address, chunk.lent.address + at - chunk.start, end - at)
         if end == chunk.end:
             self._done_with(self._chunks.popleft())
-            self._window = min(2 * self._window, max(self.most, _CHUNK))
+            self._grow()
             self._go_on()
         return end - at
 
     def _done_with(self, chunk):
         chunk.free()
-        if len(self._spare) < 2:
+        if len(self._spare) + len(self._chunks) < self.most // _CHUNK:
             self._spare.append(chunk.memory)
 
     def drop(self):
@@ -111,5 +143,6 @@ class Ahead:
         while self._chunks:
             self._chunks.popleft().free()
         self._spare.clear()
+        self._begun = 0
         self._reads = 0
         self._window = _CHUNK
