@@ -257,18 +257,18 @@ def test_copying_a_long_object_reads_each_byte_once(client, bucket, emulator):
         assert len(content) <= sent < len(content) * 1.3
 
 
-def test_a_step_over_a_header_goes_on_reading_ahead(client, bucket):
+def test_a_step_over_a_header_is_in_sequence(client, bucket):
     bucket.put("long", bytes(24 << 20))
     with client.open(bucket("long")) as file:
-        for _ in range(4):
+        for _ in range(3):
             file.read(256 << 10)
-        under_way = list(file.raw.ahead._chunks)
-        file.seek(200_000, os.SEEK_CUR)
-        file.read(256 << 10)
-        assert file.raw.ahead._chunks[0] is under_way[0]
-        file.seek(2 << 20, os.SEEK_CUR)  # within what is on its way
-        file.read(256 << 10)
-        assert file.raw.ahead._chunks[0] is under_way[0]
+            file.seek(200_000, os.SEEK_CUR)
+        assert file.raw.ahead._chunks
+    with client.open(bucket("long")) as file:
+        for _ in range(3):
+            file.read(256 << 10)
+            file.seek(3 << 20, os.SEEK_CUR)
+        assert not file.raw.ahead._chunks
 
 
 def test_what_follows_a_long_read_is_on_its_way(client, bucket):
