@@ -2,7 +2,8 @@
 
 What torch.save and torch.load do to a file with a model of 1 GiB (bench/traces: they were recorded)
 is done again by open() and, in C++, by checkpoint_writer and checkpoint_reader; and 10,000 objects
-of 16 KiB are opened, read whole and closed, one after the other. That needs nothing but Python. With
+of 16 KiB are opened, read whole and closed, one after the other. That needs nothing but Python. The
+reads and writes are done over a link of 20 ms and 50 MB/s a connection, too, where time counts. With
 --peers torch itself saves and loads the model, through open(), gcsfs and google-cloud-storage, and
 the objects are read by these, too; then torch is installed below build/, 5.5 GB.
 
@@ -21,6 +22,7 @@ import sys
 import urllib.request
 
 import folders
+import load_trace
 import needs
 import python_reads
 from report import row
@@ -70,10 +72,11 @@ def checksum(endpoint, name):
     return known["size"], known["crc32c"]
 
 
-def run_once(folder, content, program, action, count):
+def run_once(folder, content, program, action, count, link=()):
     """One run of one program, whose saved object is compared with the content."""
     client, python = program
-    with folders.Emulator(folder / needs.PROGRAMS["dataflux-emulator"], content.folder) as server:
+    with folders.Emulator(folder / needs.PROGRAMS["dataflux-emulator"], content.folder,
+                          link) as server:
         if client == "C++":
             command = [folder / "bench/macro/bench_trace", "--endpoint", server.endpoint,
                        "--bucket", folders.BUCKET, "--what", action]
@@ -83,8 +86,7 @@ def run_once(folder, content, program, action, count):
         else:
             source = content.folder if action == "each" else content.model
             command = [python, PROGRAM, client, action, server.endpoint, folders.BUCKET, source]
-        known = ["load", "save"]
-        lines = "" if action in known else content.lines(action, count)
+        lines = "" if action in ("load", "save") else content.lines(action, count)
         done = subprocess.run(["taskset", "-c", folders.CLIENT_CORE, *map(str, command)],
                               input=lines, stdout=subprocess.PIPE, text=True, check=True,
                               env=python_reads.environment(folder))
@@ -94,8 +96,9 @@ def run_once(folder, content, program, action, count):
     return json.loads(done.stdout)
 
 
-def measure_case(folder, content, programs, rounds, title, counts, show):
-    """programs: {name: (what it is run with, action)}. Gives {name: [line]}."""
+def measure_case(folder, content, programs, rounds, title, counts, show, link=()):
+    """programs: {name: (what it is run with, action)}; link: arguments of the emulator. Gives
+    {name: [line]}."""
     found = {name: [] for name in programs}
     order = list(programs)
     for done in range(rounds):
@@ -103,7 +106,7 @@ def measure_case(folder, content, programs, rounds, title, counts, show):
             show(f"pyfile, {title}: round {done + 1} of {rounds}, {name}")
             program, action = programs[name]
             found[name].append(run_once(folder, content, program, action,
-                                        counts.get(name, counts["ours"])))
+                                        counts.get(name, counts["ours"]), link))
         order = order[1:] + order[:1]
     show("")
     return found
@@ -146,8 +149,10 @@ def measure_all(options, folder, show):
                 rows += compare(f"torch.{saved} of 1 GiB", measure_case(
                     folder, content, with_torch, options.rounds, f"torch.{saved}", {"ours": 0},
                     show), a_gib)
-            rows += compare(f"{words}, 1 GiB", measure_case(
-                folder, content, programs, options.rounds, words, {"ours": 0}, show), a_gib)
+            for link, more in (((), ""), (load_trace.LINK, ", 20 ms, 50 MB/s a connection")):
+                rows += compare(f"{words}, 1 GiB{more}", measure_case(
+                    folder, content, programs, options.rounds, f"{words}{more}", {"ours": 0}, show,
+                    link), a_gib)
         programs = {"ours": (ours, "each"), "C++": (cpp, "each"),
                     **{name: (program, "each") for name, program in others.items()}}
         counts = {"ours": objects, **{name: min(objects, PEER_OBJECTS) for name in others}}

@@ -257,6 +257,48 @@ def test_copying_a_long_object_reads_each_byte_once(client, bucket, emulator):
         assert len(content) <= sent < len(content) * 1.3
 
 
+def test_a_step_over_a_header_is_in_sequence(client, bucket):
+    bucket.put("long", bytes(24 << 20))
+    with client.open(bucket("long")) as file:
+        for _ in range(3):
+            file.read(256 << 10)
+            file.seek(200_000, os.SEEK_CUR)
+        assert file.raw.ahead._chunks
+    with client.open(bucket("long")) as file:
+        for _ in range(3):
+            file.read(256 << 10)
+            file.seek(3 << 20, os.SEEK_CUR)
+        assert not file.raw.ahead._chunks
+
+
+def test_what_follows_a_long_read_is_on_its_way(client, bucket):
+    bucket.put("long", bytes(40 << 20))
+    with client.open(bucket("long")) as file:
+        for _ in range(3):
+            file.read(300_000)
+        assert len(file.read(25 << 20)) == 25 << 20
+        chunks = file.raw.ahead._chunks
+        assert chunks and chunks[0].start <= file.raw.tell() < chunks[-1].end
+
+
+def test_long_pieces_with_headers_between_are_read_once(client, bucket, emulator):
+    content = random.Random(6).randbytes(1 << 20) * 60
+    bucket.put("model", content)
+    chance = random.Random(7)
+    with client.open(bucket("model")) as file:
+        before = emulator.counters()
+        while file.tell() < len(content):
+            size = chance.choice((4096, 12_288, 700_000, 5_000_000, 17_000_000))
+            at = file.tell()
+            assert file.read(30) == content[at:at + 30]
+            file.seek(46, os.SEEK_CUR)
+            memory = bytearray(size)
+            got = file.readinto(memory)
+            assert memory[:got] == content[at + 76:at + 76 + size]
+        sent = emulator.counters()["replyBodyBytes"] - before["replyBodyBytes"]
+        assert sent < len(content) * 1.3
+
+
 # -- Writing ---------------------------------------------------------------------------------------
 
 

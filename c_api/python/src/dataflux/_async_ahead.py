@@ -30,7 +30,8 @@ class AsyncAhead(Ahead):
         call, and releases it then."""
         self._handle = await self._reader._handle()
         try:
-            self._goes_to(offset, size)
+            if self._goes_to(offset, size):
+                self._go_on()
             at, end = offset, offset + size
             while at < end:
                 chunk, until = self._there(at, end)
@@ -50,7 +51,7 @@ class AsyncAhead(Ahead):
     def _goes_to(self, offset, size):
         if self._process != _wait._process:
             self._queue = None  # the parent's
-        super()._goes_to(offset, size)
+        return super()._goes_to(offset, size)
 
     def _begin(self, offset, lent):
         if self._queue is None:
