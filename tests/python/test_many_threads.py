@@ -1,6 +1,9 @@
 """What several threads do at once needs no lock of the interpreter's: free-threaded Python has none."""
 
 import gc
+import os
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -78,3 +81,25 @@ def test_a_client_is_closed_while_others_begin_calls(emulator, bucket):
                 return type(error).__name__
 
         assert set(at_once(work)) <= {"closed", b"x", "CancelledError", "PreconditionError"}
+
+
+@pytest.mark.parametrize("has_lock, tried, said", [
+    (False, None, "PYTHON_GIL=1"), (False, "1", "imported"), (True, None, "imported")])
+def test_a_python_without_the_lock_is_refused_unless_it_is_to_be_tried(has_lock, tried, said):
+    environment = {name: value for name, value in os.environ.items() if name != "DATAFLUX_FREE_THREADED"}
+    environment["PYTHONPATH"] = os.pathsep.join(sys.path)
+    if tried:
+        environment["DATAFLUX_FREE_THREADED"] = tried
+    program = f"""
+import sys
+sys._is_gil_enabled = lambda: {has_lock}
+try:
+    import dataflux
+    dataflux.Client
+    print("imported")
+except ImportError as error:
+    print(error)
+"""
+    ran = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True,
+                         timeout=60)
+    assert said in ran.stdout and ran.stderr == ""
