@@ -243,6 +243,7 @@ typedef struct dataflux_client_options {
   int64_t stall_timeout_ns;          /* no byte for so long: begun anew; 0 = 30 s */
   int64_t token_limit_ns;            /* how long calls wait for a token to be set; 0 = 60 s */
   uint64_t event_capacity;           /* for dataflux_client_events(); 0 = none are kept */
+  int64_t first_byte_timeout_ns;     /* from a request to its reply's first byte; 0 = 60 s */
 } dataflux_client_options;
 
 DATAFLUX_API void dataflux_client_options_init(dataflux_client_options* options, size_t size);
@@ -258,6 +259,14 @@ DATAFLUX_API dataflux_status dataflux_client_create(const dataflux_client_option
  * good token wait `token_limit_ns` for it. Any thread. */
 DATAFLUX_API dataflux_status dataflux_client_set_token(dataflux_client* client, const char* token,
                                                        int64_t expires_ns, dataflux_error** err);
+/* Says, with DATAFLUX_CREDENTIALS_TOKEN, that no token can be had. Calls that wait for one end at
+ * once, with `status` (1 to 16, such as DATAFLUX_UNAUTHENTICATED) and `message`, which must hold no
+ * secret; so do those that want one within the next second. After that "token_needed" comes again.
+ * A token that is still good stays in use, and the next dataflux_client_set_token() ends all that.
+ * DATAFLUX_FAILED_PRECONDITION for other credentials. Any thread. */
+DATAFLUX_API dataflux_status dataflux_client_fail_token(dataflux_client* client,
+                                                        dataflux_status status, const char* message,
+                                                        dataflux_error** err);
 
 /* What the client does now and has done, as a JSON object: requests and bytes ("totals"), times of
  * attempts by verb ("verbs"), "connections", "pacing" by bucket, and "memory". Times are
@@ -1214,8 +1223,8 @@ DATAFLUX_API dataflux_status dataflux_set_over(const dataflux_set* set, const ch
  * and members.
  *
  * "token_needed" comes with DATAFLUX_CREDENTIALS_TOKEN: at first, when the token has less than 165
- * to 225 s to live, and when the service has refused it. Answer by dataflux_client_set_token(). It
- * is never dropped. */
+ * to 225 s to live, and when the service has refused it. Answer by dataflux_client_set_token(), or
+ * dataflux_client_fail_token(). It is never dropped. */
 typedef struct dataflux_events dataflux_events;
 
 /* Begins the stream. A client has one at a time: events that were kept before are its first. After

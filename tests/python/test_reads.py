@@ -344,3 +344,11 @@ def test_what_is_not_there_is_a_file_not_found(client, bucket, call):
     with pytest.raises(FileNotFoundError) as why:
         CALLS[call](client, bucket("none"))
     assert why.value.filename == bucket("none")
+
+
+def test_a_reply_that_does_not_begin_is_given_up_in_time(emulator, bucket):
+    bucket.put("x", b"12345")
+    emulator.faults({"action": "stall", "where": "before_reply"})
+    # The limit of the call is less than the default of the other.
+    with emulator.client(first_byte_timeout=0.05) as client:
+        assert client.get(bucket("x"), timeout=40) == b"12345"

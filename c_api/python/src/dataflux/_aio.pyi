@@ -600,7 +600,8 @@ class AsyncClient:
                  max_connections_per_host: int = 0, max_attempts: int = 0,
                  max_concurrency: int = 0, memory_cap: int = 0, upload_memory: int = 0,
                  slice: int = 0, connect_timeout: float | None = None,
-                 stall_timeout: float | None = None, token_limit: float | None = None) -> None:
+                 stall_timeout: float | None = None, token_limit: float | None = None,
+                 first_byte_timeout: float | None = None) -> None:
         ...
 
     def close(self) -> None:
