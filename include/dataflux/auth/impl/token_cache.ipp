@@ -110,13 +110,9 @@ class token_cache::refresher final : public http::exchange {
   }
 
   result<void> fail_token(const error& why) {
-    if (credentials_ == nullptr || !credentials_->set_by_application()) {
-      return error{errc::failed_precondition,
-                   "the tokens of this client are not set: see "
-                   "auth::make_set_tokens()"};
-    }
+    const bool set = credentials_ != nullptr && credentials_->set_by_application();
+    if (!set) return error{errc::failed_precondition, "the client gets its tokens by itself"};
     std::scoped_lock lock(mutex_);
-    if (closed_) return {};
     remember(why);
     end_wait();
     return {};
@@ -191,18 +187,16 @@ class token_cache::refresher final : public http::exchange {
     });
   }
 
-  /// A flow that waits, for what was set or failed just now perhaps, has its end.
-  void end_wait() {
+  void end_wait() {  // of a flow, for what was set or failed just now perhaps
     if (!running_ || closed_) return;
     executor->post([self = ref<refresher>::share(this)] { self->stop_waiting(); });
   }
 
   void remember(const error& why) {
-    const time_point now = executor->now();
     const auto backoff = detail::first_backoff * (1 << std::min(failures_++, 3));
-    set_due(now + std::min<duration>(backoff, detail::longest_backoff));
+    set_due(executor->now() + std::min<duration>(backoff, detail::longest_backoff));
     last_error_ = why;
-    error_until_ = now + detail::error_remembered;
+    error_until_ = executor->now() + detail::error_remembered;
     answer_all(why);
   }
 
