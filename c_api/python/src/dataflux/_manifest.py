@@ -3,6 +3,7 @@ what has changed between two listings."""
 
 from __future__ import annotations
 
+import operator
 import os
 from _collections_abc import Sequence
 from array import array
@@ -215,6 +216,32 @@ class Manifest:
 
     def __bool__(self) -> bool:
         return True
+
+    def row(self, index: int) -> Row:
+        """One row, without a listing around it. Of an AsyncClient it gives no coroutine.
+
+        Arguments:
+            index: from 0; below 0 it is counted from the end, as of any sequence.
+
+        Raises: IndexError; DataLossError where the file is damaged there.
+        """
+        size = len(self)
+        try:
+            number = operator.index(index)
+        except TypeError:
+            raise TypeError("index: a whole number is needed, and not a "
+                            f"{type(index).__name__}") from None
+        if not -size <= number < size:
+            raise IndexError(f"row {number} of {size}")
+        import ctypes
+
+        raw, error = kind_of("row")(), ErrorHandle()
+        checked(library.manifest_row(self._handle, number % size, byref(raw), ctypes.sizeof(raw),
+                                     byref(error)), error)
+        # `name` is declared a text, which ctypes would copy up to a NUL that is not there.
+        address = Pointer.from_buffer(raw, type(raw).name.offset).value
+        return Row(self.bucket, ctypes.string_at(address, raw.name_size).decode(), raw.size,
+                   raw.generation, raw.crc32c if raw.has_crc32c else None)
 
     def rows(self, first: int = 0, count: int | None = None) -> Listing:
         """Rows from `first` on, `count` of them at most, None = all, as a Listing without a copy. It
