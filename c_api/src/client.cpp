@@ -129,6 +129,7 @@ result<std::shared_ptr<client_state>> make_client(const dataflux_client_options*
   c.transport.max_connections_per_host = o.max_connections_per_host;
   c.connect_timeout = duration_of(o.connect_timeout_ns);
   c.stall_timeout = duration_of(o.stall_timeout_ns);
+  c.first_byte_timeout = duration_of(o.first_byte_timeout_ns);
   if (o.max_attempts != 0) c.retry.max_attempts = static_cast<int>(std::min(o.max_attempts, 1000U));
   auto made = dataflux::gcs::client::create(std::move(c));
   if (!made) return std::move(made).error();
@@ -193,6 +194,20 @@ dataflux_status dataflux_client_set_token(dataflux_client* client, const char* t
           std::chrono::duration_cast<system_clock::duration>(std::chrono::nanoseconds(expires_ns)));
     }
     return (*state)->client->set_token(given);
+  });
+}
+
+dataflux_status dataflux_client_fail_token(dataflux_client* client, dataflux_status status,
+                                           const char* message, dataflux_error** err) {
+  return guarded(err, [&]() -> result<void> {
+    const auto state = dataflux_c::usable_state(client);
+    if (!state) return state.error();
+    if (message == nullptr) return missing("message");
+    if (status < DATAFLUX_CANCELLED || status > DATAFLUX_UNAUTHENTICATED) {
+      return dataflux_c::error(dataflux_c::errc::invalid_argument,
+                               "status: " + std::to_string(status) + " is no failure");
+    }
+    return (*state)->client->fail_token({static_cast<dataflux_c::errc>(status), message});
   });
 }
 

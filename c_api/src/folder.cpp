@@ -2,6 +2,7 @@
 #include "json.hpp"
 #include "operation.hpp"
 
+#include <dataflux/codec/detail/base64.hpp>
 #include <dataflux/folder/copy_folder.hpp>
 #include <dataflux/transfer/remove_objects.hpp>
 
@@ -24,7 +25,10 @@ void describe(const Report& report, dataflux_record& r) {
 }
 void write_name(json_writer& w, const dataflux::copy_failure& failure) {
   w.key("object").string(utf8_of(failure.object));
-  w.key("path").string(utf8_of(failure.path));
+  const std::string shown = utf8_of(failure.path);
+  w.key("path").string(shown);
+  if (shown == failure.path) return;
+  w.key("path_base64").string(dataflux::codec::encode_base64(dataflux::as_bytes(failure.path)));
 }
 void write_name(json_writer& w, const dataflux::failed_removal& failure) {
   w.key("object").string(utf8_of(failure.name));

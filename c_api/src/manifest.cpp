@@ -274,6 +274,25 @@ dataflux_status dataflux_manifest_rows(dataflux_client* client, const dataflux_m
   });
 }
 
+dataflux_status dataflux_manifest_row(const dataflux_manifest* manifest, uint64_t index,
+                                      dataflux_row* out, size_t row_size, dataflux_error** err) {
+  return guarded(err, [&]() -> result<void> {
+    if (manifest == nullptr) return missing("manifest");
+    if (out == nullptr) return missing("out");
+    if (row_size < sizeof *out) return error(errc::invalid_argument, "row_size is too small");
+    std::memset(static_cast<void*>(out), 0, row_size);
+    const auto row = manifest->what.row(static_cast<size_t>(index));
+    if (!row) return row.error();
+    out->name = row->name.data();
+    out->name_size = row->name.size();
+    out->size = row->size;
+    out->generation = row->generation;
+    out->crc32c = row->crc32c.value_or(0);
+    out->has_crc32c = row->crc32c ? 1 : 0;
+    return {};
+  });
+}
+
 void dataflux_manifest_free(dataflux_manifest* manifest) { delete manifest; }
 
 dataflux_status dataflux_manifest_refresh(dataflux_client* client,

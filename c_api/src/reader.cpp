@@ -151,8 +151,9 @@ class ranges_operation final : public typed_operation<void> {
   std::vector<range_news::item> batch_{};
 };
 
+/// What the object has not is refused before anything is read, and needs no memory.
 result<std::vector<dataflux::range_read>> ranges_of(const dataflux_range_columns* given,
-                                                    std::size_t count) {
+                                                    std::size_t count, std::uint64_t there) {
   const auto c = options_of(given);
   if (!c) return c.error();
   std::vector<dataflux::range_read> all;
@@ -162,7 +163,8 @@ result<std::vector<dataflux::range_read>> ranges_of(const dataflux_range_columns
   if (c->into == nullptr) return missing("into");
   all.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
-    if (c->into[i] == nullptr && c->sizes[i] > 0) {
+    const bool within = c->offsets[i] <= there && c->sizes[i] <= there - c->offsets[i];
+    if (c->into[i] == nullptr && c->sizes[i] > 0 && within) {
       return error(errc::invalid_argument, "`into` is NULL at " + std::to_string(i));
     }
     all.push_back({c->offsets[i],
@@ -251,7 +253,7 @@ dataflux_status dataflux_reader_read_ranges(dataflux_reader* reader,
   return guarded(err, [&]() -> result<void> {
     if (out != nullptr) *out = nullptr;
     if (auto good = usable(reader, "reader"); !good) return good;
-    const auto all = dataflux_c::ranges_of(ranges, count);
+    const auto all = dataflux_c::ranges_of(ranges, count, reader->state->size());
     if (!all) return all.error();
     const auto news = std::make_shared<dataflux_c::range_news>(count);
     return dataflux_c::begin_operation<dataflux_c::ranges_operation>(

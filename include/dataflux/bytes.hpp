@@ -83,6 +83,11 @@ class byte_range {
   bool suffix_{false};
 };
 
+namespace detail {
+/// Private: what is wrong with a range that is not valid(): which number of it, and its limit.
+error range_error(const byte_range& range);
+}  // namespace detail
+
 /// Where the bytes of a body go. The producer asks for memory, fills it, and says how much of it
 /// is used, so that bytes are received in their final place with no copy between.
 ///

@@ -85,10 +85,17 @@ void call_player::ask_manifest() {
   }
   const dataflux_manifest* const manifest = any(manifests_);
   const char* json = nullptr;
-  switch (dice_.below(4)) {
+  dataflux_row row;
+  switch (dice_.below(5)) {
     case 0:
       lent_text(dataflux_manifest_json(manifest, &json, err()), json);
       require(dataflux_manifest_size(manifest) <= 20);
+      break;
+    case 3:
+      if (said(dataflux_manifest_row(manifest, dice_.below(24), &row, sizeof row, err())) ==
+          DATAFLUX_OK) {
+        require(row.name_size > 0);
+      }
       break;
     case 1:
       taken_of(dataflux_operation_take_manifest, manifests_, dataflux_manifest_free);

@@ -183,7 +183,7 @@ void call_player::release() {
 void call_player::ask_client() {
   dataflux_client* const client = any(clients_);
   char* text_out = nullptr;
-  switch (dice_.below(3)) {
+  switch (dice_.below(4)) {
     case 0:
       text_of(dice_.chance(2) ? dataflux_client_prometheus(client, &text_out, err())
                               : dataflux_client_metrics(client, &text_out, err()),
@@ -191,6 +191,10 @@ void call_player::ask_client() {
       break;
     case 1:
       said(dataflux_client_set_token(client, dice_.chance(4) ? nullptr : "secret", 0, err()));
+      break;
+    case 2:
+      said(dataflux_client_fail_token(client, dice_.chance(4) ? 99 : DATAFLUX_UNAUTHENTICATED,
+                                      dice_.chance(4) ? nullptr : "none", err()));
       break;
     default:
       if (dice_.chance(4)) dataflux_client_close(client);

@@ -68,6 +68,16 @@ TEST_CASE("dataflux_client: bad input is answered before any request", "[c_api]"
   CHECK(create(&o, why) == DATAFLUX_INVALID_ARGUMENT);
   CHECK(dataflux_client_set_token(nullptr, "t", 0, why) == DATAFLUX_INVALID_ARGUMENT);
   CHECK(dataflux_client_set_token(w.client.get(), nullptr, 0, why) == DATAFLUX_INVALID_ARGUMENT);
+  CHECK(dataflux_client_fail_token(nullptr, DATAFLUX_UNAVAILABLE, "m", why) ==
+        DATAFLUX_INVALID_ARGUMENT);
+  CHECK(dataflux_client_fail_token(w.client.get(), DATAFLUX_UNAVAILABLE, nullptr, why) ==
+        DATAFLUX_INVALID_ARGUMENT);
+  for (const dataflux_status none : {DATAFLUX_OK, -1, 17, DATAFLUX_INTERRUPTED}) {
+    CHECK(dataflux_client_fail_token(w.client.get(), none, "m", why) == DATAFLUX_INVALID_ARGUMENT);
+  }
+  // Of an emulator there is no token to be had.
+  CHECK(dataflux_client_fail_token(w.client.get(), DATAFLUX_UNAVAILABLE, "m", why) ==
+        DATAFLUX_FAILED_PRECONDITION);
   char* text = nullptr;
   CHECK(dataflux_client_metrics(nullptr, &text, why) == DATAFLUX_INVALID_ARGUMENT);
   CHECK(dataflux_client_metrics(w.client.get(), nullptr, why) == DATAFLUX_INVALID_ARGUMENT);
@@ -139,6 +149,8 @@ TEST_CASE("dataflux_client: closed under its operations and streams", "[c_api]")
                           why) == DATAFLUX_FAILED_PRECONDITION);
   CHECK(getter == nullptr);
   CHECK(dataflux_client_set_token(w.client.get(), "t", 0, why) == DATAFLUX_FAILED_PRECONDITION);
+  CHECK(dataflux_client_fail_token(w.client.get(), DATAFLUX_UNAVAILABLE, "m", why) ==
+        DATAFLUX_FAILED_PRECONDITION);
   char* text = nullptr;
   CHECK(dataflux_client_metrics(w.client.get(), &text, why) == DATAFLUX_FAILED_PRECONDITION);
   CHECK(dataflux_client_prometheus(w.client.get(), &text, why) == DATAFLUX_FAILED_PRECONDITION);
@@ -230,9 +242,25 @@ TEST_CASE("dataflux_client: a token that the caller sets", "[c_api]") {
   told why;
   const queue_ptr queue = make_queue();
   const auto object = world::object("o");
-  // It waits for the first token.
-  REQUIRE(dataflux_stat(client.get(), &object, queue.get(), 1, nullptr, why) == DATAFLUX_OK);
+  // None can be had: it ends at once, in the words of who was asked.
+  REQUIRE(dataflux_stat(client.get(), &object, queue.get(), 2, nullptr, why) == DATAFLUX_OK);
   CHECK(next(queue, 1, 20'000'000).empty());
+  REQUIRE(dataflux_client_fail_token(client.get(), DATAFLUX_UNAUTHENTICATED, "no vault", why) ==
+          DATAFLUX_OK);
+  const auto failed = next(queue);
+  REQUIRE(failed.size() == 1);
+  CHECK(failed[0].status == DATAFLUX_UNAUTHENTICATED);
+  const error_ptr said(dataflux_queue_error(queue.get(), failed[0].error));
+  CHECK(std::string(dataflux_error_message(said.get())).find("no vault") != std::string::npos);
+  CHECK(std::string(dataflux_error_object(said.get())) == "o");
+  CHECK(dataflux_error_retryable(said.get()) == 0);
+  // So does what comes within a second. Then one waits for a token again.
+  for (bool waits = false; !waits;) {
+    REQUIRE(dataflux_stat(client.get(), &object, queue.get(), 1, nullptr, why) == DATAFLUX_OK);
+    const auto again = next(queue, 1, 200'000'000);
+    waits = again.empty();
+    for (const dataflux_record& r : again) CHECK(r.status == DATAFLUX_UNAUTHENTICATED);
+  }
   REQUIRE(dataflux_client_set_token(client.get(), token.c_str(), 0, why) == DATAFLUX_OK);
   const auto records = next(queue);
   REQUIRE(records.size() == 1);
@@ -240,6 +268,27 @@ TEST_CASE("dataflux_client: a token that the caller sets", "[c_api]") {
   CHECK(records[0].size == 5);
   // No text of it is a token that can be sent.
   CHECK(dataflux_client_set_token(client.get(), "a\nb", 0, why) == DATAFLUX_INVALID_ARGUMENT);
+}
+
+TEST_CASE("dataflux_client: a reply that does not begin is given up in time", "[c_api]") {
+  world w;
+  w.server.put("bkt", "o", "12345");
+  emulator::fault_rule silent;
+  silent.action = emulator::fault::stall{};
+  w.server.faults().add(silent);
+  auto o = w.options();
+  o.first_byte_timeout_ns = 50'000'000;
+  const client_ptr client = world::make_client(o);
+  auto object = world::object("o");
+  // Less than the default.
+  object.timeout_ns = 40'000'000'000;
+  told why;
+  CHECK(outcome(
+            [&](dataflux_operation** out, dataflux_error** err) {
+              return dataflux_stat(client.get(), &object, nullptr, 0, out, err);
+            },
+            why) == DATAFLUX_OK);
+  CHECK(w.server.faults().hits() == 1);
 }
 
 }  // namespace c_api_client_test

@@ -1,4 +1,5 @@
 #include <c_api/harness.hpp>
+#include <dataflux/codec/detail/base64.hpp>
 #include <support/temporary_folder.hpp>
 
 #include <cstddef>
@@ -146,6 +147,11 @@ TEST_CASE("dataflux_upload_folder: names that fail are counted, and the first on
   REQUIRE(up.run(dataflux_upload_folder, w.client, why, &op) == DATAFLUX_OK);
   json = json_of(op);
   CHECK(has(json, "bad \xef\xbf\xbd"));
+  const std::string path = (up.folder.path / "bad \xff").string();
+  const std::string exact = dataflux::codec::encode_base64(dataflux::as_bytes(path));
+  CHECK(has(json, R"("path_base64":")" + exact + "\""));
+  // None where "path" is exact already.
+  CHECK(json.find("path_base64") == json.rfind("path_base64"));
   CHECK_FALSE(has(json, "\xff"));
   up.o.on_error = DATAFLUX_ON_ERROR_STOP;
   CHECK(up.run(dataflux_upload_folder, w.client, why) != DATAFLUX_OK);

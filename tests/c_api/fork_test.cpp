@@ -67,6 +67,9 @@ TEST_CASE("c_api: in the child of a fork each handle answers, and is freed", "[c
       if (dataflux_client_metrics(w.client.get(), &text, nullptr) != refused) return 8;
       if (dataflux_client_prometheus(w.client.get(), &text, nullptr) != refused) return 13;
       if (dataflux_client_set_token(w.client.get(), "t", 0, nullptr) != refused) return 9;
+      if (dataflux_client_fail_token(w.client.get(), DATAFLUX_ABORTED, "m", nullptr) != refused) {
+        return 16;
+      }
       if (dataflux_getter_push_rows(getter, rows.data(), 1, &taken, nullptr) != refused) return 10;
       if (dataflux_get_many(w.client.get(), &many, nullptr, nullptr, 0, queue.get(), 7, &no_getter,
                             nullptr) != refused) {

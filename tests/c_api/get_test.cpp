@@ -242,6 +242,10 @@ TEST_CASE("dataflux_get: it ends early when it is cancelled, or late, or its cli
     const auto records = next(queue);
     REQUIRE(records.size() == 1);
     CHECK(records[0].slab == 0);
+    const error_ptr e(dataflux_queue_error(queue.get(), records[0].error));
+    REQUIRE(e != nullptr);
+    CHECK(std::string(dataflux_error_bucket(e.get())) == "bkt");
+    CHECK(std::string(dataflux_error_object(e.get())) == "o");
     return records[0].status;
   };
   const operation_ptr cancelled = begin(w.client, queue, "o");

@@ -136,6 +136,21 @@ TEST_CASE("dataflux_manifest: saved, opened, and its rows read by number", "[c_a
   CHECK(has(json, R"("versions":false,"taken":"20)"));
   CHECK(has(json, R"(["skip_markers","true"])"));
   CHECK(has(json, R"("rows":40,"bytes":)"));
+  dataflux_row row;
+  REQUIRE(dataflux_manifest_row(manifest.get(), 31, &row, sizeof row, why) == DATAFLUX_OK);
+  dataflux_chunk chunk;
+  REQUIRE(dataflux_listing_chunk(listing.get(), 0, &chunk, sizeof chunk, why) == DATAFLUX_OK);
+  CHECK(
+      std::string_view(row.name, row.name_size) ==
+      std::string_view(chunk.names + chunk.name_offsets[31],
+                       static_cast<std::size_t>(chunk.name_offsets[32] - chunk.name_offsets[31])));
+  CHECK(row.size == chunk.sizes[31]);
+  CHECK(row.generation == chunk.generations[31]);
+  CHECK(row.has_crc32c == 1);
+  CHECK(row.crc32c == chunk.crc32c[31]);
+  CHECK(dataflux_manifest_row(manifest.get(), 40, &row, sizeof row, why) == DATAFLUX_OUT_OF_RANGE);
+  CHECK(row.name == nullptr);
+  CHECK(why.message().find("row 40 of a manifest of 40 rows") != std::string::npos);
   listing_ptr share;
   REQUIRE(rows(w, manifest, 30, UINT64_MAX, why, share) == DATAFLUX_OK);
   REQUIRE(dataflux_listing_size(share.get()) == 10);
@@ -394,6 +409,8 @@ TEST_CASE("dataflux_manifest: bad input is answered", "[c_api]") {
     CHECK(open(w, bad, why) == DATAFLUX_INVALID_ARGUMENT);
   }
   const auto good = file(path);
+  dataflux_row row;
+  CHECK(dataflux_manifest_row(nullptr, 0, &row, sizeof row, why) == DATAFLUX_INVALID_ARGUMENT);
   CHECK(save(w, good, nullptr, why) == DATAFLUX_INVALID_ARGUMENT);
   CHECK(dataflux_manifest_save(w.client.get(), nullptr, listing.get(), nullptr, 0, &op, why) ==
         DATAFLUX_INVALID_ARGUMENT);
@@ -466,6 +483,10 @@ TEST_CASE("dataflux_manifest: cancelled, its client closed, and in the child of 
           const char* json = nullptr;
           if (dataflux_manifest_size(manifest.get()) != 3) return 1;
           if (dataflux_manifest_json(manifest.get(), &json, nullptr) != DATAFLUX_OK) return 2;
+          dataflux_row row;
+          if (dataflux_manifest_row(manifest.get(), 2, &row, sizeof row, nullptr) != DATAFLUX_OK) {
+            return 4;
+          }
           dataflux_operation* none = nullptr;
           if (dataflux_manifest_rows(w.client.get(), manifest.get(), 0, 1, nullptr, 0, &none,
                                      nullptr) != DATAFLUX_FAILED_PRECONDITION) {

@@ -1,5 +1,6 @@
 """Where access tokens come from, at an emulator that asks for them."""
 
+import asyncio
 import datetime
 import json
 import logging
@@ -137,7 +138,7 @@ def test_a_callable_that_raises_is_the_cause_at_the_first_call(guarded):
             assert "no secret" not in str(raised.value)
 
 
-def test_a_callable_that_raises_later_is_the_cause_when_the_limit_has_passed(guarded, caplog):
+def test_a_callable_that_raises_later_ends_calls_at_once_and_is_the_cause(guarded, caplog):
     state = {"broken": False, "asked": 0}
 
     def give():
@@ -147,20 +148,96 @@ def test_a_callable_that_raises_later_is_the_cause_when_the_limit_has_passed(gua
         return guarded.token()
 
     with caplog.at_level(logging.DEBUG, "dataflux"), \
-            guarded.client(credentials=give, token_limit=1.0) as client:
+            guarded.client(credentials=give, token_limit=10 * LIMIT) as client:
         assert client.exists(URL) is False
         guarded.revoke_tokens()
         state["broken"] = True
-        for _ in range(2):  # the second one asks again, and does not wait
+        for _ in range(2):  # the second one asks on its own thread
             with pytest.raises(dataflux.UnauthenticatedError, match=r"\(LookupError\)") as raised:
-                client.exists(URL)
+                client.exists(URL, timeout=LIMIT)
             assert type(raised.value.__cause__) is LookupError
+            assert "vault" not in str(raised.value)
         state["broken"] = False
         assert client.exists(URL) is False
     told = [record for record in caplog.records if "credentials gave" in record.getMessage()]
     assert told[0].exc_info[0] is LookupError
     for record in caplog.records:
         assert not any(token in record.getMessage() for token in guarded.given)
+
+
+def test_a_callable_that_raises_ends_the_calls_of_a_loop_and_heals(guarded):
+    state = {"broken": True}
+
+    def give():
+        if state["broken"]:
+            raise LookupError("the vault is closed")
+        return guarded.token()
+
+    async def use():
+        options = {"endpoint": guarded.endpoint, "ca_file": guarded.authority}
+        async with dataflux.AsyncClient(credentials=give, token_limit=10 * LIMIT,
+                                        **options) as client:
+            ended = await asyncio.gather(*(client.exists(URL, timeout=LIMIT) for _ in range(8)),
+                                         return_exceptions=True)
+            assert {type(error) for error in ended} == {dataflux.UnauthenticatedError}
+            assert {type(error.__cause__) for error in ended} == {LookupError}
+            state["broken"] = False
+            assert await client.exists(URL, timeout=LIMIT) is False
+            guarded.revoke_tokens()
+            state["broken"] = True
+            with pytest.raises(dataflux.UnauthenticatedError):
+                await client.exists(URL, timeout=LIMIT)
+            state["broken"] = False
+            assert await client.exists(URL, timeout=LIMIT) is False
+
+    asyncio.run(use())
+
+
+def test_a_callable_that_raises_ends_the_items_of_a_stream(guarded):
+    state = {"broken": False}
+
+    def give():
+        if state["broken"]:
+            raise LookupError("the vault is closed")
+        return guarded.token()
+
+    with guarded.client(credentials=give, token_limit=10 * LIMIT) as client:
+        assert client.exists(URL) is False
+        guarded.revoke_tokens()
+        state["broken"] = True
+        with client.get_many([f"{URL}{i}" for i in range(40)], on_error="return",
+                             timeout=LIMIT) as items:
+            statuses = {item.error.status for batch in items for item in batch}
+        assert statuses == {"unauthenticated"}
+        state["broken"] = False
+        assert client.exists(URL) is False
+
+
+def test_a_filter_that_raises_keeps_no_call_waiting(guarded):
+    class Closed(Exception):  # of no other test: it is a warning once
+        pass
+
+    def give():
+        if guarded.given:
+            raise Closed("the vault is closed")
+        return guarded.token()
+
+    def filtered(record):
+        raise ValueError("of the filter")
+
+    told, logger = [], logging.getLogger("dataflux")
+    with pytest.MonkeyPatch.context() as patch, \
+            guarded.client(credentials=give, token_limit=10 * LIMIT) as client:
+        assert client.exists(URL) is False
+        guarded.revoke_tokens()
+        patch.setattr(threading, "excepthook", told.append)
+        logger.addFilter(filtered)
+        try:
+            with pytest.raises(dataflux.UnauthenticatedError, match="Closed"):
+                client.exists(URL, timeout=LIMIT)
+            assert {one.exc_type for one in told} == {ValueError}
+        finally:
+            logger.removeFilter(filtered)
 
 
 def test_a_callable_that_is_slow_does_not_hold_the_logs(guarded, caplog):

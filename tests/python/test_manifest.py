@@ -46,6 +46,13 @@ def test_a_manifest_has_the_rows_of_the_listing(client, filled, target):
     assert list(manifest.rows(118)) == list(listing[118:])
     assert len(manifest.rows(5, 0)) == len(manifest.rows(len(NAMES))) == 0
     assert manifest.rows(3).total_bytes == listing[3:].total_bytes
+    assert [manifest.row(i) for i in range(-len(NAMES), len(NAMES))] == 2 * list(listing)
+    assert client.get(manifest.row(-1)) == client.get(listing[-1])
+    for index in (len(NAMES), -len(NAMES) - 1):
+        with pytest.raises(IndexError, match=f"^row {index} of {len(NAMES)}"):
+            manifest.row(index)
+    with pytest.raises(TypeError, match="^index: "):
+        manifest.row("1")
     assert filled.name in repr(manifest)
 
 

@@ -190,6 +190,13 @@ def test_copies_keep_or_replace_attributes(client, bucket, emulator):
         client.copy(bucket("none"), bucket("d"))
 
 
+def test_patch_says_that_a_custom_time_cannot_be_removed(client, emulator, bucket):
+    before = emulator.answered()
+    with pytest.raises(ValueError, match="^custom_time: one that is set cannot be removed"):
+        client.patch(bucket("x"), custom_time="")
+    assert emulator.answered() == before
+
+
 def test_patch_changes_leaves_and_removes(client, bucket):
     client.put(bucket("a"), b"1", content_type="text/plain", cache_control="no-store",
                metadata={"a": "1", "b": "2"})

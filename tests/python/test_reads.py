@@ -270,10 +270,15 @@ def test_get_ranges_of_nothing(client, bucket, url):
     assert client.get_ranges(bucket("empty"), [(0, 0)]) == [b""]
 
 
-@pytest.mark.parametrize("ranges", [[(10_240, 1)], [(0, 10), (10_000, 241)], [(5 << 30, 10)]], ids=str)
+@pytest.mark.parametrize("ranges", [[(10_240, 1)], [(0, 10), (10_000, 241)], [(5 << 30, 10)],
+                                    [(0, 10), (0, 1 << 50)], [(1 << 40, 1 << 50)]], ids=str)
 def test_get_ranges_behind_the_end_are_out_of_range(client, url, ranges):
+    """Also where no memory would be enough for them."""
     with pytest.raises(dataflux.Error) as why:
         client.get_ranges(url, ranges)
+    assert why.value.status == "out_of_range" and why.value.object
+    with client.reader(url) as reader, pytest.raises(dataflux.Error) as why:
+        reader.get_ranges(ranges)
     assert why.value.status == "out_of_range"
 
 
@@ -320,13 +325,17 @@ def test_bad_places_are_named_before_any_request(client, emulator, call, place, 
 @pytest.mark.parametrize("options, error", [
     ({"generation": "1"}, TypeError), ({"generation": -1}, ValueError), ({"timeout": "1"}, TypeError),
     ({"timeout": 0}, ValueError), ({"timeout": True}, TypeError), ({"offset": -1}, ValueError),
-    ({"offset": 1.0}, TypeError), ({"offset": True}, TypeError), ({"offset": 1 << 63}, ValueError)],
+    ({"offset": 1.0}, TypeError), ({"offset": True}, TypeError), ({"offset": 1 << 63}, ValueError),
+    ({"offset": (1 << 63) - 1}, ValueError)],
     ids=repr)
 def test_bad_options_are_named_before_any_request(client, emulator, call, options, error):
     if call == "get_ranges" and "offset" in options:
         pytest.skip("it has no offset")
     before = emulator.answered()
-    with pytest.raises(error, match=f"^{next(iter(options))}: "):
+    if call == "get":
+        options = {"length": 1, **options}
+    named = "offset|length" if options.get("offset") == (1 << 63) - 1 else list(options)[-1]
+    with pytest.raises(error, match=f"^({named}): "):
         CALLS[call](client, "gs://bucket/x", **options)
     assert emulator.answered() == before
 
@@ -344,3 +353,11 @@ def test_what_is_not_there_is_a_file_not_found(client, bucket, call):
     with pytest.raises(FileNotFoundError) as why:
         CALLS[call](client, bucket("none"))
     assert why.value.filename == bucket("none")
+
+
+def test_a_reply_that_does_not_begin_is_given_up_in_time(emulator, bucket):
+    bucket.put("x", b"12345")
+    emulator.faults({"action": "stall", "where": "before_reply"})
+    # The limit of the call is less than the default of the other.
+    with emulator.client(first_byte_timeout=0.05) as client:
+        assert client.get(bucket("x"), timeout=40) == b"12345"

@@ -257,11 +257,14 @@ def test_one_that_fails_does_not_keep_the_others(client, bucket, folder):
     first = next(each for each in report.failures if "broken" in str(each))
     assert first.status == "not_found" and isinstance(first, FileNotFoundError)
     assert first.bucket == "" and str(folder / "broken") in str(first)
+    assert first.path == first.filename == str(folder / "broken")
     name = next(each for each in report.failures if "broken" not in str(each))
     assert name.status == "invalid_argument" and name.object == "p/\ufffd"
+    assert os.fsencode(name.path) == os.fsencode(folder) + b"/\xff"
     assert caught.value.__cause__ is report.failures[0]
     again = pickle.loads(pickle.dumps(caught.value))
     assert again.report.failed == 2 and str(again.report.failures[0]) == str(report.failures[0])
+    assert {each.path for each in again.report.failures} == {first.path, name.path}
 
 
 def test_failures_are_returned_where_that_is_asked_for(client, bucket, tmp_path):

@@ -86,10 +86,12 @@ credentials_ptr make_token_provider(std::function<result<access_token>()> get);
 
 /// Tokens that the application sets by gcs::client::set_token(). `needed` is called when one is
 /// wanted: at first, 165 to 225 s before the last one ends, and when the service refused it; empty
-/// = nobody is told. Calls that find no good token wait for it, up to `limit` from then (0 = 60 s).
+/// = nobody is told. Calls that find no good token wait for it, up to `limit` from then (0 = 60 s);
+/// gcs::client::fail_token() ends that wait when there will be none.
 /// A program that sets its tokens in time need not listen.
 ///
-/// Errors, from the calls of the client: unauthenticated, retryable, when no token came in time.
+/// Errors, from the calls of the client: unauthenticated, retryable, when no token came in time;
+/// that of fail_token().
 ///
 /// Threads: `needed` runs on an I/O thread: it must not block or throw; it may call set_token().
 credentials_ptr make_set_tokens(std::function<void()> needed = {}, duration limit = {});

@@ -71,8 +71,7 @@ inline result<ranged_read_summary> get_one(const transfer_context& context, get_
 ///
 ///     auto got = get_one(context, {.bucket = "data", .object = "index.bin"});
 ///
-/// Errors, besides those: out_of_range for a range that begins at the object's end or behind it,
-/// but at 0; resource_exhausted for more bytes than the cap.
+/// Errors, besides those: resource_exhausted for more bytes than the cap.
 ///
 /// Cost: one request up to 1 MiB, or up to a slice where the range has an end; of a longer object
 /// that much is asked for twice.

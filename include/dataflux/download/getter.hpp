@@ -179,13 +179,13 @@ class get_feed {
 /// removed is counted (transfer_counters::composites_left); remove_leftovers() takes it.
 ///
 /// Integrity: whole objects, and ranges read together that are all of one, are compared with the
-/// service's CRC32C, and with the checksum in the request. A generation is pinned over all requests
-/// for an item.
+/// service's CRC32C, and with the request's. A generation is pinned over all requests for an item.
 ///
 /// Errors: an item that failed has its error in its place; a failed request never shortens the
-/// stream. out_of_range: the object is not as large as the request says, or not as `into`. aborted:
-/// it was replaced while it was read. not_found: the generation is gone. resource_exhausted, which
-/// names the cap: more than the cap without `into`. The stream itself fails as next() says.
+/// stream. out_of_range: the object is not as large as the request or `into` says, or the range
+/// begins at its end or behind it, but at 0. aborted: it was replaced while it was read. not_found:
+/// the generation is gone. resource_exhausted, which names the cap: more than that without `into`.
+/// The stream itself fails as next() says.
 ///
 /// Lifetime: the context's store outlives it. `into`, and what it points to, is the caller's until
 /// the item has come or the getter is gone. Destroying it cancels, and waits for the requests under

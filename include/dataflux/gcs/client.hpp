@@ -115,6 +115,12 @@ class client final : public object_store {
   /// failed_precondition at an emulator, which gets none without
   /// client_options::tokens_to_emulator, and in the child of a fork.
   result<void> set_token(const auth::access_token& token);
+  /// With auth::make_set_tokens(): the application could not acquire a token. Calls that wait for
+  /// one end with this error, at once, and so do those that ask within the next second; after that
+  /// `needed` is called again. A token that is good stays in use. `why` holds no secret; what is
+  /// retryable in it is tried again. Errors: failed_precondition for other credentials, and as
+  /// above.
+  result<void> fail_token(const error& why);
 
   DATAFLUX_INLINE store_traits traits() const noexcept override;
   DATAFLUX_INLINE scheduler& executor() noexcept override;

@@ -3,9 +3,24 @@
 #include <dataflux/bytes.hpp>
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <string>
 
 namespace dataflux::inline DATAFLUX_ABI {
+
+DATAFLUX_INLINE error detail::range_error(const byte_range& range) {
+  const std::string limit = " is beyond 9223372036854775807, the last that a request can name";
+  std::string what = "length: 0 bytes are no range; at least 1 is needed";
+  if (range.length() != 0) {
+    const std::string offset = std::to_string(range.offset());
+    const bool far = range.offset() > std::uint64_t{std::numeric_limits<std::int64_t>::max()};
+    what = far ? "offset: byte " + offset + limit
+               : "length: the end of " + std::to_string(range.length()) + " bytes from " + offset +
+                     " on" + limit;
+  }
+  return {errc::invalid_argument, what};
+}
 
 DATAFLUX_INLINE result<void> span_sink::expect(std::uint64_t length) {
   const std::size_t left = memory_.size() - used_;

@@ -79,6 +79,11 @@ class manifest {
   result<object_columns> rows(std::size_t first, std::size_t count) const;
   result<object_columns> rows() const { return rows(0, size()); }
 
+  /// Row `i`, whose name lies in the manifest's memory. out_of_range for i >= size(); data_loss as
+  /// of rows(). Cost: a binary search over the blocks, no allocation; a block that is met for the
+  /// first time as of rows().
+  result<object_row> row(std::size_t i) const;
+
   /// What is different in a later listing of the same place: compare_listings() with these rows.
   result<listing_changes> changes_to(const object_columns& later) const;
 

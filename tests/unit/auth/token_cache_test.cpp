@@ -418,6 +418,67 @@ TEST_CASE("token_cache: a token that nobody sets is an error after the limit", "
   CHECK(asked == 2);
 }
 
+TEST_CASE("token_cache: who waits for a token that cannot be had is told so at once", "[auth]") {
+  int asked = 0;
+  world w(auth::make_set_tokens([&asked] { ++asked; }));
+  world::answer first;
+  world::answer second;
+  w.await(first);
+  w.time.run_for(1s);
+  w.await(second);
+  const error why{errc::unauthenticated, "the vault is closed"};
+  REQUIRE(w.cache->fail_token(why));
+  w.time.run_for(0s);
+  for (const world::answer* told : {&first, &second}) {
+    REQUIRE(told->failure);
+    CHECK(told->failure->code() == errc::unauthenticated);
+    CHECK(told->failure->message() == "the vault is closed");
+    CHECK_FALSE(told->failure->retryable());
+  }
+  // Within a second nobody asks again; then somebody does, and a token heals.
+  world::answer soon;
+  w.await(soon);
+  w.time.run_for(0s);
+  CHECK(soon.failure);
+  CHECK(asked == 1);
+  w.time.run_for(1100ms);
+  world::answer later;
+  w.await(later);
+  w.time.run_for(0s);
+  CHECK(later.times == 0);
+  CHECK(asked == 2);
+  REQUIRE(w.cache->set_token({"t1", auth::system_time::max()}));
+  w.time.run_for(0s);
+  CHECK(later.value == "Bearer t1");
+  w.time.run_for(100s);
+  CHECK(later.times == 1);
+}
+
+TEST_CASE("token_cache: a good token stays where the next one cannot be had", "[auth]") {
+  int asked = 0;
+  world w(auth::make_set_tokens([&asked] { ++asked; }));
+  REQUIRE(w.cache->set_token({"t1", w.today() + 1h}));
+  w.time.run_for(3600s - 120s);
+  CHECK(w.look() == "Bearer t1");
+  w.time.run_for(0s);
+  CHECK(asked == 1);
+  // It is asked for again 10 s after the failure, not at each look.
+  REQUIRE(w.cache->fail_token({errc::unavailable, "no answer"}));
+  for (const int expected : {1, 2}) {
+    w.time.run_for(0s);
+    CHECK(w.look() == "Bearer t1");
+    w.time.run_for(0s);
+    CHECK(asked == expected);
+    w.time.run_for(10s);
+  }
+  // Whose credentials ask by themselves has nothing to fail.
+  world own;
+  const auto refused = own.cache->fail_token({errc::unavailable, "no answer"});
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code() == errc::failed_precondition);
+  CHECK(own.fetch() == "Bearer t1");
+}
+
 TEST_CASE("token_cache: a token may be set where it is asked for, and after it was refused",
           "[auth]") {
   world* here = nullptr;

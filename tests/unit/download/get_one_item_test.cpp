@@ -117,6 +117,10 @@ TEST_CASE("get_one: a range into memory of the library ends where the object doe
   CHECK(w.get({.object = "empty", .range = byte_range::from(1)}).error().code() ==
         errc::out_of_range);
   CHECK(w.get({.range = byte_range::span(5, 0)}).error().code() == errc::invalid_argument);
+  const auto far = w.get({.range = byte_range::from(1ULL << 63U)});
+  CHECK(far.error().code() == errc::invalid_argument);
+  CHECK(far.error().message().find("offset: byte 9223372036854775808") != std::string::npos);
+  CHECK(far.error().object() == "o");
   w.at_rest();
 }
 
@@ -172,12 +176,16 @@ TEST_CASE("get_one: into memory of the library, cancelled and late", "[download]
     auto op = w.begin({});
     w.clock.run_for(after);
     op.cancel();
-    CHECK(w.end(op).error().code() == errc::cancelled);
+    const dataflux::error stopped = w.end(op).error();
+    CHECK(stopped.code() == errc::cancelled);
+    CHECK(stopped.bucket() == "bucket");
+    CHECK(stopped.object() == "o");
     CHECK(w.store.in_flight() == 0);  // as soon as it has ended
     w.at_rest();
     const auto late = w.get({.limits = {.timeout = after + 1ms}});
     REQUIRE_FALSE(late);
     CHECK(late.error().code() == errc::deadline_exceeded);
+    CHECK(late.error().object() == "o");
     w.at_rest();
   }
 }

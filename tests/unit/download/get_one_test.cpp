@@ -167,11 +167,14 @@ TEST_CASE("get_one: cancel and time limit, in the look and in the read", "[downl
       w.clock.run_for(after);
       op.cancel();
       while (!op.poll()) REQUIRE(w.clock.run_one());
-      CHECK(op.take().error().code() == errc::cancelled);
+      const dataflux::error stopped = op.take().error();
+      CHECK(stopped.code() == errc::cancelled);
+      CHECK(stopped.object() == "o");
       w.at_rest();
       const auto late = w.get({.range = range, .limits = {.timeout = after + 1ms}}, 400'000);
       REQUIRE_FALSE(late);
       CHECK(late.error().code() == errc::deadline_exceeded);
+      CHECK(late.error().object() == "o");
       w.at_rest();
     }
   }

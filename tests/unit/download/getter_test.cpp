@@ -373,10 +373,9 @@ TEST_CASE("getter: ranges into memory of the library and of the caller", "[downl
     byte_range range;
     std::size_t offset, length;
   };
-  const row rows[] = {{byte_range::span(10, 20), 10, 20},    {byte_range::from(990), 990, 10},
-                      {byte_range::last(30), 970, 30},       {byte_range::last(5'000), 0, 1'000},
-                      {byte_range::span(995, 50), 995, 5},   {byte_range::from(1'000), 1'000, 0},
-                      {byte_range::span(0, 1'000), 0, 1'000}};
+  const row rows[] = {{byte_range::span(10, 20), 10, 20},  {byte_range::from(990), 990, 10},
+                      {byte_range::last(30), 970, 30},     {byte_range::last(5'000), 0, 1'000},
+                      {byte_range::span(995, 50), 995, 5}, {byte_range::span(0, 1'000), 0, 1'000}};
   const bool known = GENERATE(true, false);
   const bool own = GENERATE(true, false);
   for (const row& r : rows) {
@@ -404,6 +403,44 @@ TEST_CASE("getter: ranges into memory of the library and of the caller", "[downl
     const auto got = w.next(items).value();
     REQUIRE(got[0].failure);
     CHECK(got[0].failure->code() == errc::out_of_range);
+  }
+}
+
+TEST_CASE("getter: a range that begins at the object's end, or behind it, fails", "[download]") {
+  get_fixture w;
+  const get_request o = w.put("o", 1'000, 1);
+  const get_request empty = w.put("e", 0, 1);
+  const bool known = GENERATE(true, false);
+  // Alone, and read together with one that is good.
+  const bool together = GENERATE(true, false);
+  const auto read = [&](get_request request, const byte_range& range) {
+    request.range = range;
+    if (!known) request.object_size.reset();
+    std::vector<get_request> all{request};
+    if (together) {
+      all.insert(all.begin(), request);
+      all.front().range = byte_range::span(0, 1);
+    }
+    getter items(w.context, {.bucket = "bucket"}, all);
+    std::vector<got_item> got;
+    CHECK_FALSE(w.read_all(items, 3, [&](got_item& item) { got.push_back(std::move(item)); }));
+    REQUIRE(got.size() == all.size());
+    if (together) CHECK_FALSE(got.front().failure);
+    return std::move(got.back());
+  };
+  for (const byte_range& range : {byte_range::span(1'000, 1), byte_range::from(1'000),
+                                  byte_range::span(1'001, 5), byte_range::from(5'000)}) {
+    const got_item item = read(o, range);
+    INFO(range.offset() << " " << known << together);
+    REQUIRE(item.failure);
+    CHECK(item.failure->code() == errc::out_of_range);
+    CHECK(item.failure->object() == "o");
+  }
+  CHECK(read(empty, byte_range::from(1)).failure);
+  for (const byte_range& range : {byte_range::all(), byte_range::span(0, 7), byte_range::last(7)}) {
+    const got_item item = read(empty, range);
+    CHECK_FALSE(item.failure);
+    CHECK(item.bytes.empty());
   }
 }
 

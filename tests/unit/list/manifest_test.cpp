@@ -127,6 +127,33 @@ TEST_CASE("manifest: a share of the rows is read where it lies", "[list]") {
   CHECK(opened->rows(70'000, 1)->name(0).data() == opened->rows()->name(70'000).data());
 }
 
+TEST_CASE("manifest: a row by itself is that of the listing", "[list]") {
+  const object_columns rows = saved::rows(0, 140'000);
+  const auto opened = open(encoded(rows));
+  REQUIRE(opened);
+  for (const std::size_t i : {0U, 1U, 7U, 65'535U, 65'536U, 65'541U, 131'071U, 139'999U}) {
+    INFO(i);
+    const auto row = opened->row(i);
+    REQUIRE(row);
+    const dataflux::object_row right = rows[i];
+    CHECK(row->name == right.name);
+    CHECK(row->size == right.size);
+    CHECK(row->generation == right.generation);
+    CHECK(row->crc32c == right.crc32c);
+  }
+  std::size_t without = 0;
+  for (std::size_t i = 0; i < 100; ++i) {
+    if (!opened->row(i).value().crc32c) ++without;
+    CHECK(opened->row(i).value().crc32c == rows[i].crc32c);
+  }
+  CHECK(without > 0);
+  CHECK(without < 100);
+  // In the manifest's memory.
+  CHECK(opened->row(70'000)->name.data() == opened->rows()->name(70'000).data());
+  CHECK(opened->row(140'000).error().code() == errc::out_of_range);
+  CHECK(open(encoded(object_columns())).value().row(0).error().code() == errc::out_of_range);
+}
+
 TEST_CASE("manifest: rows live on when the manifest is gone", "[list]") {
   std::optional<object_columns> share;
   std::weak_ptr<const void> memory;
@@ -211,7 +238,9 @@ TEST_CASE("manifest: a damaged block keeps no other from being read", "[list]") 
     REQUIRE_FALSE(bad);
     CHECK(bad.error().code() == errc::data_loss);
     CHECK(bad.error().message().find("block 1 (rows 65536 to 131071)") != std::string::npos);
+    CHECK(opened->row(65'536).error().code() == errc::data_loss);
   }
+  CHECK(opened->row(65'535));
 }
 
 TEST_CASE("manifest: offsets that leave their column are seen behind a good checksum", "[list]") {

@@ -31,6 +31,7 @@ FUNCTIONS = {
     'client_options_init': 'vPQ',
     'client_create': 'iPPP',
     'client_set_token': 'iPsqP',
+    'client_fail_token': 'iPisP',
     'client_metrics': 'iPPP',
     'client_prometheus': 'iPPP',
     'text_free': 'vP',
@@ -87,6 +88,7 @@ FUNCTIONS = {
     'manifest_size': 'QP',
     'manifest_json': 'iPPP',
     'manifest_rows': 'iPPQQPQPP',
+    'manifest_row': 'iPQPQP',
     'manifest_free': 'vP',
     'refresh_options_init': 'vPQ',
     'manifest_refresh': 'iPPPPQPP',
@@ -150,7 +152,7 @@ FUNCTIONS = {
 }
 STRUCTS = {
     'record': (('tag', 'Q'), ('index', 'Q'), ('data', 'P'), ('size', 'Q'), ('slab', 'Q'), ('generation', 'q'), ('crc32c', 'I'), ('status', 'i'), ('flags', 'I'), ('error', 'I')),
-    'client_options': (('struct_size', 'Q'), ('credentials', 'I'), ('emulator', 'I'), ('credentials_file', 's'), ('endpoint', 's'), ('user_project', 's'), ('quota_project', 's'), ('user_agent', 's'), ('ca_file', 's'), ('io_threads', 'I'), ('max_connections_per_host', 'I'), ('max_attempts', 'I'), ('max_concurrency', 'I'), ('memory_cap', 'Q'), ('upload_memory', 'Q'), ('slice', 'Q'), ('connect_timeout_ns', 'q'), ('stall_timeout_ns', 'q'), ('token_limit_ns', 'q'), ('event_capacity', 'Q')),
+    'client_options': (('struct_size', 'Q'), ('credentials', 'I'), ('emulator', 'I'), ('credentials_file', 's'), ('endpoint', 's'), ('user_project', 's'), ('quota_project', 's'), ('user_agent', 's'), ('ca_file', 's'), ('io_threads', 'I'), ('max_connections_per_host', 'I'), ('max_attempts', 'I'), ('max_concurrency', 'I'), ('memory_cap', 'Q'), ('upload_memory', 'Q'), ('slice', 'Q'), ('connect_timeout_ns', 'q'), ('stall_timeout_ns', 'q'), ('token_limit_ns', 'q'), ('event_capacity', 'Q'), ('first_byte_timeout_ns', 'q')),
     'conditions': (('struct_size', 'Q'), ('has', 'I'), ('reserved', 'I'), ('generation_match', 'q'), ('generation_not_match', 'q'), ('metageneration_match', 'q'), ('metageneration_not_match', 'q')),
     'object_options': (('struct_size', 'Q'), ('bucket', 's'), ('object', 's'), ('generation', 'q'), ('timeout_ns', 'q'), ('conditions', 'P'), ('fields', 'I'), ('reserved', 'I')),
     'attributes': (('struct_size', 'Q'), ('content_type', 's'), ('content_encoding', 's'), ('content_disposition', 's'), ('content_language', 's'), ('cache_control', 's'), ('storage_class', 's'), ('kms_key_name', 's'), ('custom_time_ns', 'q'), ('metadata_names', 'P'), ('metadata_values', 'P'), ('metadata_count', 'Q')),
@@ -161,6 +163,7 @@ STRUCTS = {
     'bucket_options': (('struct_size', 'Q'), ('bucket', 's'), ('timeout_ns', 'q')),
     'list_buckets_options': (('struct_size', 'Q'), ('project', 's'), ('prefix', 's'), ('timeout_ns', 'q')),
     'manifest_options': (('struct_size', 'Q'), ('path', 's'), ('bucket', 's'), ('object', 's'), ('timeout_ns', 'q')),
+    'row': (('name', 's'), ('name_size', 'Q'), ('size', 'Q'), ('generation', 'q'), ('crc32c', 'I'), ('has_crc32c', 'I')),
     'refresh_options': (('struct_size', 'Q'), ('parallelism', 'I'), ('reserved', 'I'), ('timeout_ns', 'q')),
     'changed_rows': (('added', 'P'), ('added_count', 'Q'), ('removed', 'P'), ('removed_count', 'Q'), ('changed', 'P'), ('changed_count', 'Q'), ('unchanged_count', 'Q')),
     'leftovers_options': (('struct_size', 'Q'), ('bucket', 's'), ('prefix', 's'), ('kinds', 'I'), ('reserved', 'I'), ('older_than_ns', 'q'), ('timeout_ns', 'q')),

@@ -59,8 +59,8 @@ class AsyncClient(Core, AsyncFileVerbs, *Client.__bases__[1:]):
             return await current().run(self, call)
         return await self._run_told(call, progress, told)
 
-    async def _run_told(self, call, progress, told, check=None):
-        telling = Telling(self, progress, told, check)
+    async def _run_told(self, call, progress, told):
+        telling = Telling(self, progress, told)
         try:
             loop = current()
             value = await loop.run(self, call, telling.tick, telling.every)
@@ -75,17 +75,12 @@ class AsyncClient(Core, AsyncFileVerbs, *Client.__bases__[1:]):
     async def _run_with_tokens(self, call, progress, told):
         handle, loop = self._handle(), current()
         tokens = self._feed and self._feed.tokens
-        check = None
-        if tokens:
-            check = tokens.check
-            try:
-                check()
-            except UnauthenticatedError:
-                await loop.in_thread(tokens.again, handle)
+        if tokens and tokens.lacking():
+            await loop.in_thread(tokens.again, handle)
         try:
             if progress is None or progress is False:
-                return await loop.run(self, call, check, 0.25)
-            return await self._run_told(call, progress, told, check)
+                return await loop.run(self, call)
+            return await self._run_told(call, progress, told)
         except UnauthenticatedError as error:
             explain(self, error)
             raise

@@ -199,7 +199,8 @@ class AsyncClient:
         Arguments:
             url: of the object; a row or an Object changes that generation.
             content_type, ..., cache_control: None leaves it as it is, "" removes it.
-            custom_time: as of put(); it can only move forward, and cannot be removed.
+            custom_time: as of put(); None leaves it as it is. Once set it cannot be removed, and the
+                service lets it be moved forward only.
             metadata: names that are not in it stay, and one whose value is None is removed.
             generation: which; 0 = that of the row, or the live one.
             if_...: see ObjectVerbs; if_metageneration_match makes it safe to repeat.
@@ -649,7 +650,8 @@ class AsyncClient:
                  max_connections_per_host: int = 0, max_attempts: int = 0,
                  max_concurrency: int = 0, memory_cap: int = 0, upload_memory: int = 0,
                  slice: int = 0, connect_timeout: float | None = None,
-                 stall_timeout: float | None = None, token_limit: float | None = None) -> None:
+                 stall_timeout: float | None = None, token_limit: float | None = None,
+                 first_byte_timeout: float | None = None) -> None:
         ...
 
     def close(self) -> None:

@@ -73,6 +73,9 @@ def attributes(*, content_type=None, content_encoding=None, content_disposition=
         return None
     made = struct("attributes", **{name: _text(value, name) for name, value in texts.items()})
     if custom_time is not None:
+        if removable and isinstance(custom_time, str) and not custom_time:
+            raise ValueError("custom_time: one that is set cannot be removed, for the service only lets "
+                             "it be moved forward")
         made.custom_time_ns = nanoseconds_since_1970(custom_time, "custom_time")
     if metadata is not None:
         import ctypes

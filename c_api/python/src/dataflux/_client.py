@@ -40,7 +40,7 @@ class Options:
                "memory_cap", "upload_memory", "slice")
     _short = ("io_threads", "max_connections_per_host", "max_attempts", "max_concurrency")
     _flags = ("emulator", "anonymous")
-    _times = ("connect_timeout", "stall_timeout", "token_limit")
+    _times = ("connect_timeout", "first_byte_timeout", "stall_timeout", "token_limit")
 
     def __init__(self, given):
         for name in self._texts:
@@ -95,7 +95,7 @@ class Options:
             return None
         from ._credentials import Tokens
 
-        return Tokens(self.source, self.given["token_limit"])
+        return Tokens(self.source)
 
 
 class Core:
@@ -126,8 +126,11 @@ class Core:
         upload_memory: bytes of all uploads; 0 = 256 MiB.
         slice: bytes of the longest single read; 0 = 8 MiB.
         connect_timeout: seconds; None = 10.
+        first_byte_timeout: seconds from a request to its reply's first byte, after which it is begun
+            anew; None = 60.
         stall_timeout: seconds without a byte after which a request is begun anew; None = 30.
-        token_limit: seconds that calls wait for a token; None = 60.
+        token_limit: seconds that calls wait for a token; None = 60. Where `credentials` fails they
+            end at once.
 
     Raises: TypeError and ValueError for a bad argument at once. Credentials are looked for when the
     client is first used; UnauthenticatedError then, where they give no token.
@@ -143,7 +146,8 @@ class Core:
                  max_connections_per_host: int = 0, max_attempts: int = 0,
                  max_concurrency: int = 0, memory_cap: int = 0, upload_memory: int = 0,
                  slice: int = 0, connect_timeout: float | None = None,
-                 stall_timeout: float | None = None, token_limit: float | None = None) -> None:
+                 stall_timeout: float | None = None, token_limit: float | None = None,
+                 first_byte_timeout: float | None = None) -> None:
         given = dict(locals())
         del given["self"]
         self._options = Options(given)
@@ -253,8 +257,8 @@ def _run_with_tokens(client, call, progress, told):
     tokens.again(handle)
     try:
         if silent:
-            return run(client, call, tokens.check, 0.25)
-        return _run_told(client, call, progress, told, tokens.check)
+            return run(client, call)
+        return _run_told(client, call, progress, told)
     except UnauthenticatedError as error:
         explain(client, error)
         raise
@@ -271,14 +275,13 @@ class Telling:
     """Progress of a call that the library tells by events. Whoever waits for the call tells the
     callable, so that what that raises reaches its caller. End it in a `finally`."""
 
-    def __init__(self, client, progress, told, check=None):
+    def __init__(self, client, progress, told):
         from . import _progress
 
         verb, bucket, name = (part.decode("utf-8", "replace") if isinstance(part, bytes)
                               else part or "" for part in told)
         self._teller = _progress.of(progress, f"{verb} gs://{bucket}/{name}",
                                     "objects" if verb in ("listing", "remove") else "B")
-        self._check = check
         client._handle()
         self.feed = client._feed
         if self.feed is None:
@@ -288,16 +291,14 @@ class Telling:
 
     def tick(self):
         self._teller.at(self._sink.done, self._sink.total)
-        if self._check is not None:
-            self._check()
 
     def end(self):
         self.feed.forget(self._sink)
         self._teller.end(self._sink.done, self._sink.total)
 
 
-def _run_told(client, call, progress, told, check=None):
-    telling = Telling(client, progress, told, check)
+def _run_told(client, call, progress, told):
+    telling = Telling(client, progress, told)
     try:
         value = run(client, call, telling.tick, telling.every)
         telling.feed.catch_up()

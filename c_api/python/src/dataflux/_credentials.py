@@ -4,12 +4,13 @@ for."""
 from __future__ import annotations
 
 import _thread
-from time import monotonic, time
+from time import time
 
 from . import _threads
+from ._abi import UNAUTHENTICATED
 from ._calls import checked
 from ._errors import UnauthenticatedError
-from ._events import log
+from ._events import log, report
 from ._handles import ErrorHandle
 from ._library import byref, library
 
@@ -33,7 +34,6 @@ _NEVER = float("inf")
 _SCOPE = "https://www.googleapis.com/auth/devstorage.read_write"
 _STALE = 225.0  # seconds before its end from which on the library wants another one
 _GONE = 10.0  # seconds before its end from which on the library does not use it
-_DEFAULT_LIMIT = 60.0  # the library's token_limit
 
 
 def source_of(credentials: Credentials) -> Any:
@@ -171,49 +171,46 @@ def _request():
 class Tokens:
     """Asks a source for tokens and gives them to a client of the library: the first one on the
     thread of the call that needs it, later ones on a thread of their own, for a source may take
-    long, and logs must not wait for it."""
+    long, and logs must not wait for it. Where the source fails, calls that wait end by that, at
+    once."""
 
-    def __init__(self, source, limit=None):
+    def __init__(self, source):
         self._source = source
-        self._limit = limit or _DEFAULT_LIMIT
+        self._asking = _thread.RLock()  # the source is not asked twice at once
         self._lock = _thread.allocate_lock()
         self._asked = self._runs = False
-        self._ended = _thread.allocate_lock()
-        self._ended.acquire()
+        self._ended = False
         self.why = None  # the exception that the newest attempt ended with
-        self._given_up = False
         self._good_until = 0.0  # time(): of the token that the library has
 
-    def first(self, client, renew=False):
+    def first(self, client):
         """On the caller's thread. Raises what tells him why there is no token."""
-        try:
-            token = self._source.get(renew)
-        except Exception as why:
-            raise self._none(why) from why
-        self._give(client, *token)
+        self._ask(client, renew=False)
 
-    def check(self):
-        """Raises if attempts for a token were given up, and the library has no good one: it would
-        begin the call's requests again and again, and wait for a token each time."""
-        if self._given_up and time() > self._good_until:
-            raise self._none(self.why) from self.why
+    def lacking(self):
+        """Whether the newest attempt has failed, and the library has no good token."""
+        return self.why is not None and time() > self._good_until
 
     def again(self, client):
-        """Before a call: where attempts were given up, one is made for it, on its thread."""
-        if self._given_up and time() > self._good_until:
-            self.first(client, renew=True)
+        """Before a call: where a token is lacking one is asked for, on the call's thread."""
+        if self.lacking():
+            with self._asking:
+                if self.lacking():
+                    self._ask(client, renew=True)
 
-    @staticmethod
-    def _none(why):
-        # The text of what it raised is not ours, and may hold a secret: it is chained.
-        return UnauthenticatedError("unauthenticated: credentials gave no token "
-                                    f"({type(why).__name__}): see what this was raised from")
+    def _ask(self, client, renew):
+        with self._asking:
+            try:
+                token = self._source.get(renew)
+            except Exception as why:
+                self.why = why
+                raise UnauthenticatedError(f"unauthenticated: {_no_token(why)}") from why
+            self._give(client, *token)
 
     def _give(self, client, token, expires_ns):
         error = ErrorHandle()
         checked(library.client_set_token(client, token.encode(), expires_ns, byref(error)), error)
         self._good_until = (expires_ns / 1e9 or _NEVER) - _GONE
-        self._given_up = False
         self.why = None
 
     def needed(self, client):
@@ -232,40 +229,41 @@ class Tokens:
 
     def end(self):
         """No more attempts."""
-        try:
-            self._ended.release()
-        except RuntimeError:  # it was ended before
-            pass
+        self._ended = True
 
     def _renew(self, client):
         while True:
             with self._lock:
-                if not self._asked or not self._ended.locked():
+                if not self._asked or self._ended:
                     self._runs = False
                     return
                 self._asked = False
-            self._attempts(client)
+            self._attempt(client)
 
-    def _attempts(self, client):
-        """Again while the calls still wait, and fewer from time to time."""
-        until, delay = monotonic() + self._limit, 0.5
-        while True:
-            try:
+    def _attempt(self, client):
+        """One. The library asks again while it has a good token still, and for calls that want one
+        a second after this has failed."""
+        try:
+            with self._asking:
                 token = self._source.get(True)
                 handle = client()
-                if handle is None:
-                    return
-                self._give(handle, *token)
+                if handle is not None:
+                    self._give(handle, *token)
+        except BaseException as why:
+            self.why = why
+            handle = client()
+            if self._ended or handle is None:
                 return
-            except BaseException as why:
-                self.why = why
-                if not self._ended.locked():
-                    return
+            try:
                 log("warning", f"credentials gave no token: {type(why).__name__}", exc_info=why)
-            if monotonic() + delay > until:
-                self._given_up = True
-                return
-            if self._ended.acquire(timeout=delay):
-                return
-            delay = min(2 * delay, 10.0)
+            except Exception:  # a filter of logging's, for one
+                report()
+            error = ErrorHandle()
+            library.client_fail_token(handle, UNAUTHENTICATED, _no_token(why).encode(),
+                                      byref(error))
 
+
+def _no_token(why):
+    # The text of what it raised is not ours, and may hold a secret: it is chained.
+    return f"credentials gave no token ({type(why).__name__}): see what this was raised from, " \
+        "or the log"

@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 _FIELDS = ("status", "message", "verb", "bucket", "object", "reason", "request_id", "generation",
-           "http_status", "attempts", "retryable", "outcome_unknown", "retry_after", "report")
+           "http_status", "attempts", "retryable", "outcome_unknown", "retry_after", "report",
+           "path")
 
 
 class Error(Exception):
@@ -29,6 +30,7 @@ class Error(Exception):
     outcome_unknown  an attempt may have been carried out, whatever the last answer says
     retry_after      seconds that the service asked to wait; 0 = it did not
     report           of a call for many names: what it has done, with all failures; else None
+    path             of a failure in such a report: the file here, as os.fsdecode() gives it; else ""
 
     It is made again of its text alone by programs that carry errors between processes, and pickles
     whole.
@@ -48,6 +50,7 @@ class Error(Exception):
     outcome_unknown: bool = False
     retry_after: float = 0.0
     report: Any = None
+    path: str = ""
     _errno: int | None = None
 
     def __init__(self, text: str = "", **fields: Any) -> None:
@@ -64,7 +67,7 @@ class Error(Exception):
             vars_of: Any = self
             vars_of.errno = self._errno
             vars_of.strerror = self.message
-            vars_of.filename = self.url or None
+            vars_of.filename = self.url or self.path or None
 
     @property
     def url(self) -> str:

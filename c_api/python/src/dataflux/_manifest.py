@@ -3,6 +3,7 @@ what has changed between two listings."""
 
 from __future__ import annotations
 
+import operator
 import os
 from _collections_abc import Sequence
 from array import array
@@ -237,6 +238,32 @@ class SavedListing:
 
     def _told(self):
         return "listing", self.bucket, self.prefix
+
+    def row(self, index: int) -> Row:
+        """One row, without a listing around it.
+
+        Arguments:
+            index: from 0; below 0 it is counted from the end, as of any sequence.
+
+        Raises: IndexError; DataLossError where the file is damaged there.
+        """
+        size = len(self)
+        try:
+            number = operator.index(index)
+        except TypeError:
+            raise TypeError("index: a whole number is needed, and not a "
+                            f"{type(index).__name__}") from None
+        if not -size <= number < size:
+            raise IndexError(f"row {number} of {size}")
+        import ctypes
+
+        raw, error = kind_of("row")(), ErrorHandle()
+        checked(library.manifest_row(self._handle, number % size, byref(raw), ctypes.sizeof(raw),
+                                     byref(error)), error)
+        # `name` is declared a text, which ctypes would copy up to a NUL that is not there.
+        address = Pointer.from_buffer(raw, type(raw).name.offset).value
+        return Row(self.bucket, ctypes.string_at(address, raw.name_size).decode(), raw.size,
+                   raw.generation, raw.crc32c if raw.has_crc32c else None)
 
     def __repr__(self) -> str:
         return (f"<dataflux.{type(self).__name__} of gs://{self.bucket}/{self.prefix}: {len(self)} objects, "

@@ -305,7 +305,8 @@ class ObjectVerbs:
         Arguments:
             url: of the object; a row or an Object changes that generation.
             content_type, ..., cache_control: None leaves it as it is, "" removes it.
-            custom_time: as of put(); it can only move forward, and cannot be removed.
+            custom_time: as of put(); None leaves it as it is. Once set it cannot be removed, and the
+                service lets it be moved forward only.
             metadata: names that are not in it stay, and one whose value is None is removed.
             generation: which; 0 = that of the row, or the live one.
             if_...: see ObjectVerbs; if_metageneration_match makes it safe to repeat.

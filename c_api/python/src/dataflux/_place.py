@@ -88,6 +88,17 @@ def count_of(value, argument, least=0, bits=63):
     return number
 
 
+def range_of(offset, length, argument="length"):
+    """(offset, length) of a range; None for the length stays None."""
+    offset = count_of(offset, "offset")
+    if length is not None:
+        length = count_of(length, "length")
+        if offset + length >= 2**63:
+            raise ValueError(f"{argument}: {length} bytes from {offset} on end beyond 2**63 - 1, the last "
+                             "that a request can name")
+    return offset, length
+
+
 def one_of(value, argument, names):
     """One of some names."""
     if not isinstance(value, str):

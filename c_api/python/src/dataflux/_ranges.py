@@ -13,38 +13,52 @@ from ._place import count_of
 class Ranges:
     """What was asked for, and the memory that it is read into, lent until release()."""
 
-    __slots__ = ("_made", "_lent", "_columns", "_arrays", "_count")
+    __slots__ = ("_rows", "_made", "_lent", "_columns", "_arrays")
 
     def __init__(self, ranges, into):
-        rows = [_range_of(each) for each in _each(ranges, "ranges")]
+        self._rows = rows = [_range_of(each) for each in _each(ranges, "ranges")]
         self._lent = []
-        self._made = None
+        self._made = [] if into is None else None
+        if into is None:
+            return
         try:
-            if into is None:
-                self._made = [new_bytes(size) for _, size in rows]
-                for memory in self._made:
-                    self._lent.append(Lent(memory, "ranges"))
-            else:
-                for i, memory in enumerate(_each(into, "into")):
-                    self._lent.append(Lent(memory, f"into[{i}]", writable=True))
-                sizes = [lent.size for lent in self._lent]
-                if sizes != [size for _, size in rows]:
-                    raise ValueError("into: as many buffers as there are ranges are needed, of their "
-                                     f"sizes, and not {len(sizes)} of {sizes[:10]} bytes")
+            for i, memory in enumerate(_each(into, "into")):
+                self._lent.append(Lent(memory, f"into[{i}]", writable=True))
+            sizes = [lent.size for lent in self._lent]
+            if sizes != [size for _, size in rows]:
+                raise ValueError("into: as many buffers as there are ranges are needed, of their "
+                                 f"sizes, and not {len(sizes)} of {sizes[:10]} bytes")
         except BaseException:
             self.release()
             raise
-        self._count = count = len(rows)
-        self._arrays = ((ctypes.c_uint64 * count)(*(offset for offset, _ in rows)),
-                        (ctypes.c_uint64 * count)(*(size for _, size in rows)),
-                        (ctypes.c_void_p * count)(*(lent.address for lent in self._lent)))
-        self._columns = kind_of("range_columns")(_COLUMNS_SIZE, *map(ctypes.addressof, self._arrays))
+
+    def _make(self, there):
+        """Memory for each, of an object of so many bytes. What it has not gets none, however long:
+        the library refuses it before anything is read."""
+        for offset, size in self._rows:
+            self._made.append(new_bytes(size if offset + size <= there else 0))
+            self._lent.append(Lent(self._made[-1], "ranges"))
+        return [lent.address if lent.size == size else None
+                for lent, (_, size) in zip(self._lent, self._rows)]
 
     def read(self, reader):
         """The Call that reads them by a handle of a reader. It gives the bytes of each, or None
         where they were read into memory of the caller's."""
+        try:
+            if self._made is None:
+                into = [lent.address for lent in self._lent]
+            else:
+                into = self._make(library.reader_size(reader))
+        except BaseException:
+            self.release()
+            raise
+        count = len(self._rows)
+        self._arrays = ((ctypes.c_uint64 * count)(*(offset for offset, _ in self._rows)),
+                        (ctypes.c_uint64 * count)(*(size for _, size in self._rows)),
+                        (ctypes.c_void_p * count)(*into))
+        self._columns = kind_of("range_columns")(_COLUMNS_SIZE, *map(ctypes.addressof, self._arrays))
         return Call(lambda client, queue, tag, out, err: library.reader_read_ranges(
-            reader, byref(self._columns), self._count, queue, tag, out, err),
+            reader, byref(self._columns), count, queue, tag, out, err),
             lambda operation, record: self._made, self)
 
     def release(self):

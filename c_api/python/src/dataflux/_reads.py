@@ -9,7 +9,7 @@ from ._errors import ResourceExhaustedError
 from ._lent import Lent, new_bytes
 from ._library import byref, kind_of, library
 from ._object import object_options
-from ._place import count_of, nanoseconds, object_place
+from ._place import count_of, nanoseconds, object_place, range_of
 from ._ranges import Ranges
 from ._reader import OPTIONS_SIZE, take_reader
 
@@ -89,8 +89,8 @@ class ReadVerbs:
         Raises: NotFoundError; Error with status "out_of_range" where `offset` is the object's end or
             behind it, but for an empty object; DataLossError for a checksum.
         """
-        offset = count_of(offset, "offset")
-        wanted = _END if length is None else count_of(length, "length")
+        offset, length = range_of(offset, length)
+        wanted = _END if length is None else length
         options = object_options(object_place(url), generation, timeout)
         if wanted == 0:
             return self._run(_nothing(options, b""))
@@ -123,8 +123,9 @@ class ReadVerbs:
         options = object_options(object_place(url), generation, timeout)
         lent = Lent(buffer, "buffer", writable=True)
         size = lent.size
-        if size == 0:
+        if size == 0 or offset + size >= 2**63:
             lent.release()
+            range_of(offset, size, "offset")
             return self._run(_nothing(options, 0))
         return self._run(_into(options, offset, lent.address, size,
                                lambda operation, record: size, lent))

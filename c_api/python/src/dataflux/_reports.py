@@ -95,7 +95,7 @@ class CopiedFolder(Report):
     removed: by delete_extra.
     not_removed: why delete_extra removed nothing; "" = it did.
     failed: how many; failures: an Error for each of the first of them. Its `bucket` and `object` are
-        "" where the object is not what failed: then its text names the path.
+        "" where the object is not what failed. Its `path` is the file here.
     """
 
     __slots__ = ("found", "copied", "bytes", "already_there", "folders", "removed", "not_removed",

@@ -58,6 +58,12 @@ def _failure(bucket, known):
     """The Error of a row of "failures"."""
     name = library.status_name(known["status"]).decode()
     fields = {"bucket": bucket, "object": known["object"]} if known["object"] else {}
+    if "path_base64" in known:
+        from base64 import b64decode
+
+        fields["path"] = os.fsdecode(b64decode(known["path_base64"]))
+    elif "path" in known:
+        fields["path"] = known["path"]
     return of_status(name, known["text"], **fields)
 
 

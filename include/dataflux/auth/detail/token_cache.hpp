@@ -81,6 +81,10 @@ class token_cache {
   /// are credentials. Errors: invalid_argument for an empty value or one that is no field value.
   result<void> set_token(const access_token& token);
 
+  /// The application could not acquire a token that it sets. What a failed refresh does, with this
+  /// error. Errors: failed_precondition where tokens are not the application's to set.
+  result<void> fail_token(const error& why);
+
  private:
   /// Drives one flow at a time on one executor of the transport, and hands its outcome to all who
   /// wait. It is at rest, or a refresh is under way (running_).

@@ -88,6 +88,7 @@ class awaited_tokens final : public credentials {
       : credentials(credentials_facts{.kind = "set tokens"}),
         needed_(std::move(needed)),
         limit_(limit) {}
+  bool set_by_application() const noexcept override { return true; }
   std::unique_ptr<token_flow> start() const override {
     return std::unique_ptr<token_flow>(new awaited_token_flow(needed_, limit_));
   }

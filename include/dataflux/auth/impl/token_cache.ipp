@@ -105,10 +105,16 @@ class token_cache::refresher final : public http::exchange {
     std::scoped_lock lock(mutex_);
     if (auto good = check_token(token, wall_now()); !good) return good;
     install(token);
-    // A flow that waits, for this one perhaps, has its end.
-    if (running_ && !closed_) {
-      executor->post([self = ref<refresher>::share(this)] { self->stop_waiting(); });
-    }
+    end_wait();
+    return {};
+  }
+
+  result<void> fail_token(const error& why) {
+    const bool set = credentials_ != nullptr && credentials_->set_by_application();
+    if (!set) return error{errc::failed_precondition, "the client gets its tokens by itself"};
+    std::scoped_lock lock(mutex_);
+    remember(why);
+    end_wait();
     return {};
   }
 
@@ -179,6 +185,19 @@ class token_cache::refresher final : public http::exchange {
         handler(std::move(outcome).error());
       }
     });
+  }
+
+  void end_wait() {  // of a flow, for what was set or failed just now perhaps
+    if (!running_ || closed_) return;
+    executor->post([self = ref<refresher>::share(this)] { self->stop_waiting(); });
+  }
+
+  void remember(const error& why) {
+    const auto backoff = detail::first_backoff * (1 << std::min(failures_++, 3));
+    set_due(executor->now() + std::min<duration>(backoff, detail::longest_backoff));
+    last_error_ = why;
+    error_until_ = executor->now() + detail::error_remembered;
+    answer_all(why);
   }
 
   void answer_all(const result<detail::authorization_ptr>& outcome) {
@@ -303,12 +322,7 @@ class token_cache::refresher final : public http::exchange {
     if (closed_) return;
     running_ = false;
     if (outcome) return install(*outcome);
-    const time_point now = executor->now();
-    const auto backoff = detail::first_backoff * (1 << std::min(failures_++, 3));
-    set_due(now + std::min<duration>(backoff, detail::longest_backoff));
-    last_error_ = outcome.error();
-    error_until_ = now + detail::error_remembered;
-    answer_all(outcome.error());
+    remember(outcome.error());
     lock.unlock();
     if (observer_ == nullptr) return;
     observer_->on_log(log_level::warning, "no fresh token: " + outcome.error().to_string());
@@ -377,6 +391,10 @@ DATAFLUX_INLINE bool token_cache::renewable(std::string_view authorization) cons
 
 DATAFLUX_INLINE result<void> token_cache::set_token(const access_token& token) {
   return refresher_->set_token(token);
+}
+
+DATAFLUX_INLINE result<void> token_cache::fail_token(const error& why) {
+  return refresher_->fail_token(why);
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::auth

@@ -46,6 +46,11 @@ struct get_piece {
   void check(const read_summary& summary);
   void check(const ranged_read_summary& summary);
   void fail(errc code, const std::string& what);
+  /// Whether it begins where an object of `size` bytes has none; of an empty one all is there.
+  bool misses(std::uint64_t size) const noexcept {
+    return offset >= size && offset != 0 && !request.range.is_suffix();
+  }
+  void refuse_place(std::uint64_t size);
   bool own() const noexcept { return request.into.empty(); }
   /// Whether it is known where in the object it lies, as it must be to be read by slices.
   bool placed() const noexcept { return object_size || !request.range.is_suffix(); }

@@ -34,7 +34,7 @@ DATAFLUX_INLINE download_file_job::download_file_job(const transfer_context& con
 DATAFLUX_INLINE void download_file_job::begin() {
   one_more();  // until end(), whichever thread it is on
   if (!request_.range.valid()) {
-    return refuse(errc::invalid_argument, "the range is empty, or ends too far");
+    return refuse(errc::invalid_argument, range_error(request_.range).message());
   }
   if (!request_.object_size || !request_.crc32c || request_.generation == 0) return stat();
   object_metadata object;

@@ -122,12 +122,6 @@ DATAFLUX_INLINE void get_group::sum_up() {
   for (std::size_t i = 0; i < pieces_.size(); ++i) {
     get_piece& p = pieces_[i];
     if (p.failure) continue;
-    if (p.offset > object.object_size) {
-      p.fail(errc::out_of_range, "the range begins at " + std::to_string(p.offset) +
-                                     ", the object has " + std::to_string(object.object_size) +
-                                     " bytes");
-      continue;
-    }
     p.check(read_summary{.bytes = got[i].length(),
                          .crc32c = got[i].crc(),
                          .object_size = object.object_size,

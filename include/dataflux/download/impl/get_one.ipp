@@ -57,7 +57,7 @@ class get_one_call final : public call_coordinator<get_one_call, ranged_read_sum
 
 DATAFLUX_INLINE void get_one_call::begin() {
   const byte_range& range = request_.range;
-  if (!range.valid()) return refuse(errc::invalid_argument, "the range is empty, or ends too far");
+  if (!range.valid()) return refuse(errc::invalid_argument, range_error(range).message());
   if (range.length() != byte_range::to_end && range.length() < memory_.size()) {
     return refuse(errc::out_of_range, sizes(range.length()));
   }
@@ -168,24 +168,22 @@ struct lone_read {
   void arrived(result<std::vector<got_item>> items);
 
   std::shared_ptr<get_stream> stream;
-  bool from_start;
+  std::string object;
   object_store::completion<got_item> done;
   std::optional<result<got_item>> outcome{};
 };
 
 DATAFLUX_INLINE void lone_read::arrived(result<std::vector<got_item>> items) {
   if (!items) {
-    outcome.emplace(std::move(items).error());
+    // Of a stream there is more than one object; this one has its name.
+    const bool stopped = items.error().code() == errc::cancelled;
+    error why = stopped ? error(errc::cancelled, "the caller asked to stop") : items.error();
+    outcome.emplace(std::move(why.with_bucket(stream->bucket()).with_object(object)));
     return;
   }
   got_item& item = items->front();
   if (item.failure) {
     outcome.emplace(*std::move(item.failure));
-  } else if (item.bytes.empty() && !from_start) {
-    outcome.emplace(error(errc::out_of_range, "the range begins at the object's end")
-                        .with_bucket(stream->bucket())
-                        .with_object(item.object.view())
-                        .with_generation(item.generation));
   } else {
     outcome.emplace(std::move(item));
   }
@@ -195,6 +193,7 @@ DATAFLUX_INLINE void lone_read::arrived(result<std::vector<got_item>> items) {
 
 DATAFLUX_INLINE void start_get_one(const transfer_context& context, get_one_request request,
                                    object_store::completion<got_item> done) {
+  std::string object = request.object;
   const auto stream = std::make_shared<detail::get_stream>(
       context.state(),
       get_many_request{.bucket = std::move(request.bucket), .limits = std::move(request.limits)},
@@ -202,8 +201,8 @@ DATAFLUX_INLINE void start_get_one(const transfer_context& context, get_one_requ
                   .generation = request.generation,
                   .range = request.range,
                   .crc32c = request.crc32c});
-  const auto read = std::make_shared<detail::lone_read>(detail::lone_read{
-      .stream = stream, .from_start = request.range.offset() == 0, .done = std::move(done)});
+  const auto read = std::make_shared<detail::lone_read>(
+      detail::lone_read{.stream = stream, .object = std::move(object), .done = std::move(done)});
   stream->queue().wait(
       1, [read](result<std::vector<got_item>> items) { read->arrived(std::move(items)); }, nullptr);
   stream->queue().when_quiet([read] { read->done(*std::move(read->outcome)); });

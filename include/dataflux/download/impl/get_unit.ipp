@@ -13,6 +13,11 @@ DATAFLUX_INLINE void get_piece::fail(errc code, const std::string& what) {
   failure->with_object(name.str()).with_generation(request.generation);
 }
 
+DATAFLUX_INLINE void get_piece::refuse_place(std::uint64_t size) {
+  fail(errc::out_of_range, "the range begins at " + std::to_string(offset) + ", the object has " +
+                               std::to_string(size) + " bytes");
+}
+
 DATAFLUX_INLINE void get_piece::begin_anew() {
   object_size = request.object_size;
   generation = request.generation;
@@ -29,16 +34,13 @@ DATAFLUX_INLINE void get_piece::resolve() {
     failure = refused;
     return;
   }
-  if (!range.valid()) return fail(errc::invalid_argument, "the range is empty, or ends too far");
+  if (!range.valid()) return fail(errc::invalid_argument, range_error(range).message());
   if (object_size) {
     const std::uint64_t size = *object_size;
     const byte_extent there = range.in(size);
     offset = there.offset;
     length = there.length;
-    if (offset > size) {
-      return fail(errc::out_of_range, "the range begins at " + std::to_string(offset) +
-                                          ", the object has " + std::to_string(size) + " bytes");
-    }
+    if (misses(size)) return refuse_place(size);
   } else {
     offset = range.is_suffix() ? 0 : range.offset();
     length = bounded ? range.length() : unknown;
@@ -67,6 +69,7 @@ DATAFLUX_INLINE void get_piece::check(const read_summary& s) {
     return fail(errc::out_of_range, "the object has " + std::to_string(s.object_size) +
                                         " bytes, not " + std::to_string(*object_size));
   }
+  if (misses(s.object_size)) return refuse_place(s.object_size);
   const bool exact = object_size || !own();
   if (s.bytes != length && exact) {
     return fail(errc::out_of_range, "got " + std::to_string(s.bytes) + " bytes instead of " +

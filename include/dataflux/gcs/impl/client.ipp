@@ -89,6 +89,16 @@ inline result<void> check_fields(const client_options& o, const auth::credential
   return {};
 }
 
+inline result<void> takes_tokens(const client_core& core) {
+  if (core.forked()) return forked_error("client");
+  if (core.where.is_emulator() && !core.options.tokens_to_emulator) {
+    return error{errc::failed_precondition,
+                 "this client is at an emulator, " + core.where.to_string() +
+                     ", which gets no token; client_options::tokens_to_emulator allows it"};
+  }
+  return {};
+}
+
 }  // namespace detail
 
 DATAFLUX_INLINE client::client(ref<detail::client_core> core) noexcept : core_(std::move(core)) {}
@@ -138,13 +148,12 @@ DATAFLUX_INLINE const gcs::endpoint& client::endpoint() const noexcept { return 
 DATAFLUX_INLINE const counters& client::totals() const noexcept { return core_->totals; }
 DATAFLUX_INLINE client_snapshot client::snapshot() const { return core_->look(); }
 DATAFLUX_INLINE result<void> client::set_token(const auth::access_token& token) {
-  if (core_->forked()) return forked_error("client");
-  if (core_->where.is_emulator() && !core_->options.tokens_to_emulator) {
-    return error{errc::failed_precondition,
-                 "this client is at an emulator, " + core_->where.to_string() +
-                     ", which gets no token; client_options::tokens_to_emulator allows it"};
-  }
+  if (auto good = detail::takes_tokens(*core_); !good) return good;
   return core_->tokens->set_token(token);
+}
+DATAFLUX_INLINE result<void> client::fail_token(const error& why) {
+  if (auto good = detail::takes_tokens(*core_); !good) return good;
+  return core_->tokens->fail_token(why);
 }
 DATAFLUX_INLINE store_traits client::traits() const noexcept { return {}; }
 DATAFLUX_INLINE scheduler& client::executor() noexcept {

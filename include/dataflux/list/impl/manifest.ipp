@@ -26,6 +26,7 @@ struct manifest::state {
   std::size_t rows{0};
   std::vector<detail::manifest_block> blocks{};
   std::vector<std::size_t> first_rows{};
+  std::size_t block_of(std::size_t row) const noexcept;
   /// Blocks that were checked and found good. Two threads may check the same block: no harm.
   std::unique_ptr<std::atomic<bool>[]> good {};
 
@@ -180,14 +181,32 @@ DATAFLUX_INLINE const manifest_description& manifest::description() const noexce
 DATAFLUX_INLINE std::size_t manifest::size() const noexcept { return state_->rows; }
 DATAFLUX_INLINE std::size_t manifest::bytes() const noexcept { return state_->bytes.size(); }
 
+/// Of a row that is there.
+DATAFLUX_INLINE std::size_t manifest::state::block_of(std::size_t row) const noexcept {
+  const auto after = std::upper_bound(first_rows.begin(), first_rows.end(), row);
+  return static_cast<std::size_t>(after - first_rows.begin()) - 1;
+}
+
+DATAFLUX_INLINE result<object_row> manifest::row(std::size_t i) const {
+  const state& s = *state_;
+  if (i >= s.rows) {
+    return error{errc::out_of_range, "row " + std::to_string(i) + " of a manifest of " +
+                                         std::to_string(s.rows) + " rows"};
+  }
+  const std::size_t block = s.block_of(i);
+  if (auto good = s.check(block); !good) {
+    return detail::of_manifest(s.shown_as, std::move(good).error());
+  }
+  return detail::manifest_chunk(s.bytes, s.blocks[block]).row(i - s.first_rows[block]);
+}
+
 DATAFLUX_INLINE result<object_columns> manifest::rows(std::size_t first, std::size_t count) const {
   const state& s = *state_;
   object_columns out;
   first = std::min(first, s.rows);
   const std::size_t end = first + std::min(count, s.rows - first);
   if (first == end) return out;
-  const auto after = std::upper_bound(s.first_rows.begin(), s.first_rows.end(), first);
-  auto block = static_cast<std::size_t>(after - s.first_rows.begin()) - 1;
+  std::size_t block = s.block_of(first);
   const std::size_t skipped = s.first_rows[block];
   for (; block < s.blocks.size() && s.first_rows[block] < end; ++block) {
     if (auto good = s.check(block); !good) {

@@ -92,6 +92,18 @@ struct object_chunk {
   std::size_t first_bit{0};
   /// By index of extra_columns.
   std::array<extra_chunk, extra_column_count> extras{};
+
+  /// Row `i` of the run; undefined for i >= rows.
+  object_row row(std::size_t i) const noexcept {
+    const auto begin = static_cast<std::size_t>(offsets[i]);
+    const auto end = static_cast<std::size_t>(offsets[i + 1]);
+    object_row made{{names.data() + begin, end - begin}, sizes[i], generations[i], crc32c[i]};
+    const std::size_t bit = first_bit + i;
+    const bool known =
+        crc32c_validity.empty() || ((crc32c_validity[bit / 8] >> (bit % 8)) & 1U) != 0;
+    if (!known) made.crc32c.reset();
+    return made;
+  }
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI

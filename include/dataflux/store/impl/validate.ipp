@@ -306,10 +306,7 @@ DATAFLUX_INLINE result<void> validate(const read_request& r) {
                  "decode_gzip: the whole object only, since a range would be one of stored bytes"};
   }
   if (!r.range.valid()) {
-    return error{errc::invalid_argument,
-                 "range of " + std::to_string(r.range.length()) + " bytes from offset " +
-                     std::to_string(r.range.offset()) +
-                     ": must not be empty and must end within 9223372036854775807"};
+    return detail::range_error(r.range);
   }
   return detail::first_error(detail::check_names(r.bucket, r.object),
                              detail::check_generation(r.generation),
