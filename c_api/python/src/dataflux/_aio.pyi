@@ -31,7 +31,8 @@ from typing_extensions import Buffer, Unpack
 
 class AsyncClient:
     """A client of Google Cloud Storage for programs with an event loop: of asyncio, of uvloop, of
-    trio, and so of anyio. It has Client's methods and their arguments; each gives a coroutine.
+    trio, and so of anyio. It has Client's methods and their arguments; each gives a coroutine, but
+    list_batches() and get_many() asynchronous iterators, and checkpoint_set() what sends nothing.
 
         async with dataflux.AsyncClient() as client:
             known = await client.stat("gs://bucket/name")
