@@ -20,5 +20,5 @@ try:
 except RuntimeError as why:
     print(f"{why}: the object is as it was")
 
-with dataflux.open(url) as file, zipfile.ZipFile(file) as archive:
+with dataflux.open(url) as source, zipfile.ZipFile(source) as archive:
     print(archive.namelist(), archive.read("second.txt"))

@@ -11,7 +11,7 @@ url = sys.argv[1]
 with dataflux.Client() as client:
     saving = client.checkpoint_set(url)
     saving.begin()  # one process, before all else
-    records = []
+    records: list[str] = []
     for rank in range(4):  # each process its own; records are texts, and travel as such
         with saving.open_member(f"rank-{rank}") as member:
             member.write(bytes([rank]) * 1_000_000)

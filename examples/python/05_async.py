@@ -9,7 +9,7 @@ import sys
 import dataflux
 
 
-async def main(url):
+async def main(url: str) -> None:
     async with dataflux.AsyncClient() as client:
         listing = await client.list(url)
         found = await asyncio.gather(*(client.get(row) for row in listing))

@@ -21,18 +21,18 @@ MIB = 1 << 20
 PIECE, PIECES = 4 * MIB, 64
 
 
-def row(step, objects, size, seconds):
+def row(step: str, objects: int, size: int, seconds: float) -> None:
     print(f"  {step:20} {objects:10} {size / MIB:12.1f} {seconds:9.2f} {size / MIB / seconds:11.1f}")
 
 
-def list_all(client, url):
+def list_all(client: dataflux.Client, url: str) -> dataflux.Listing:
     begun = time.perf_counter()
     listing = client.list(url, progress=True)
     row("list", len(listing), listing.total_bytes, time.perf_counter() - begun)
     return listing
 
 
-def read_all(client, listing, folder):
+def read_all(client: dataflux.Client, listing: dataflux.Listing, folder: str | None) -> None:
     """Every object's bytes are compared with its checksum on the way, and with its file, if any."""
     begun, size = time.perf_counter(), 0
     for batch in client.get_many(listing, progress=True):
@@ -40,12 +40,12 @@ def read_all(client, listing, folder):
             size += len(item.data)
             if folder is not None:
                 with open(os.path.join(folder, listing[item.index].name), "rb") as file:
-                    if file.read() != item.data:
+                    if memoryview(file.read()) != item.data:
                         sys.exit(f"demo: {listing[item.index].url} is not what its file is")
     row("read all", len(listing), size, time.perf_counter() - begun)
 
 
-def checkpoint(client, url):
+def checkpoint(client: dataflux.Client, url: str) -> None:
     """Writes an object while it is being made, and reads it back in 32 ranges."""
     piece = os.urandom(PIECE)
     begun = time.perf_counter()
@@ -62,7 +62,7 @@ def checkpoint(client, url):
     client.delete(url)
 
 
-def main(place="/usr/include"):
+def main(place: str = "/usr/include") -> None:
     with ExitStack() as stack:
         if place.startswith("gs://"):
             folder, url = None, place.rstrip("/") + "/"

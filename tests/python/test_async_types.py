@@ -1,8 +1,9 @@
-"""AsyncClient has each verb of Client: as a coroutine, in a form of its own, or refused in words; and
-type checkers know which."""
+"""AsyncClient has each verb of Client, as a coroutine or in a form of its own, and type checkers know
+which. They know what the module has, too."""
 
 import ast
 import inspect
+import json
 import os
 import subprocess
 import sys
@@ -18,21 +19,18 @@ sys.path.insert(0, str(ROOT / "c_api" / "python"))
 import stubs  # noqa: E402
 
 
-def test_the_stub_is_that_of_the_sources():
-    assert stubs.STUB.read_text() == stubs.text(), "run c_api/python/stubs.py --write"
+@pytest.mark.parametrize("path", stubs.stubs(), ids=lambda path: path.name)
+def test_the_stub_is_that_of_the_sources(path):
+    assert path.read_text() == stubs.stubs()[path], "run c_api/python/stubs.py --write"
 
 
-def test_what_blocks_is_refused_in_words():
-    client = dataflux.AsyncClient(emulator=True, endpoint="http://localhost:1")
-    for name in stubs.left_out():
-        with pytest.raises(AttributeError, match=f"{name}.*block"):
-            getattr(client, name)
-    client.close()
+def test_each_verb_has_a_form_for_tasks():
+    assert stubs.left_out() == []
 
 
 def test_each_verb_has_the_arguments_of_the_blocking_one():
     for name, function in inspect.getmembers(dataflux.Client, inspect.isfunction):
-        if name.startswith("_") or name in stubs.left_out():
+        if name.startswith("_"):
             continue
         mine = getattr(dataflux.AsyncClient, name)
         assert list(inspect.signature(mine).parameters) == \
@@ -69,6 +67,23 @@ async def sizes(urls: list[str]) -> list[int]:
             content = await reader.read_at(0, 10)
         async with await client.writer("gs://bucket/name") as writer:
             number: int = await writer.write(content)
+            ranges: list[bytes] = await reader.get_ranges([(0, 1)])
+        async with await client.open("gs://bucket/name", read_ahead=0) as file:
+            at: int = await file.seek(5)
+            lines: list[bytes] = [line async for line in file]
+        async with await client.open("gs://bucket/name", "xb", metadata={"a": "b"}) as target:
+            await target.write(content)
+        known_now: dataflux.Object | None = target.object
+        async with await client.open("gs://bucket/name", "r", encoding="utf-8") as text:
+            words: list[str] = [line async for line in text]
+        saving = client.checkpoint_set("gs://bucket/run/1")
+        async with await saving.open_member("rank-0") as member:
+            await member.write(content)
+        await saving.commit([member.record])
+        saved: dataflux.AsyncSetReader = await client.latest_set("gs://bucket/run")
+        async with await saved.reader("rank-0") as reader:
+            content = await reader.read_at(0, 10)
+        saved_rows: dataflux.Listing = await (await client.open_manifest("manifest")).rows()
         figures: str = client.prometheus()
         return [each.size for each in known]
 """
@@ -79,22 +94,76 @@ import dataflux
 async def main(client: dataflux.AsyncClient) -> None:
     known: dataflux.Object = client.stat("gs://bucket/name")
     await client.stat("gs://bucket/name", timeout="3")
-    client.open("gs://bucket/name")
+    (await client.open("gs://bucket/name", "wb")).read()
+    client.fileno()
+    rows: int = dataflux.list("gs://bucket/data/")
+    dataflux.get("gs://bucket/name", ofset=3)
 """
 
 
-@pytest.mark.parametrize("text, errors", [(GOOD, []), (BAD, ["assignment", "arg-type",
-                                                            "attr-defined"])])
-def test_a_program_is_checked_by_mypy(tmp_path, text, errors):
+def environment():
+    return {**os.environ, "MYPYPATH": os.path.dirname(os.path.dirname(dataflux.__file__))}
+
+
+def by_mypy(folder, *programs):
+    """The errors that it finds in them and in the stubs."""
     pytest.importorskip("mypy")
+    told = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--hide-error-context",
+         "--cache-dir", str(folder.parent / "mypy"), *map(str, programs)],
+        capture_output=True, text=True, timeout=300, cwd=folder, env=environment())
+    assert told.stderr == ""
+    names = [Path(program).name for program in programs] + ["_aio.pyi", "__init__.pyi"]
+    return [line for line in told.stdout.splitlines()
+            if ": error:" in line and Path(line.split(":")[0]).name in names]
+
+
+def by_pyright(folder, *programs):
+    """What basedpyright in strict mode says of them: (severity, message) of each."""
+    pytest.importorskip("basedpyright")
+    (folder / "pyrightconfig.json").write_text(json.dumps({
+        "typeCheckingMode": "strict", "pythonVersion": "3.10",
+        "extraPaths": [environment()["MYPYPATH"]]}))
+    told = subprocess.run([sys.executable, "-m", "basedpyright", "--outputjson", *map(str, programs)],
+                          capture_output=True, text=True, timeout=300, cwd=folder)
+    return [(each["severity"], each["message"])
+            for each in json.loads(told.stdout)["generalDiagnostics"]]
+
+
+@pytest.mark.parametrize("text, errors", [
+    (GOOD, []),
+    (BAD, ["assignment", "arg-type", "attr-defined", "attr-defined", "assignment", "call-arg"])])
+def test_a_program_is_checked_by_mypy(tmp_path, text, errors):
     program = tmp_path / "program.py"
     program.write_text(text)
-    told = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "--no-error-summary",
-         "--cache-dir", str(tmp_path / "cache"), str(program)],
-        capture_output=True, text=True, timeout=300, cwd=tmp_path,
-        env={**os.environ, "MYPYPATH": os.path.dirname(os.path.dirname(dataflux.__file__))})
-    lines = [line for line in told.stdout.splitlines()
-             if line.startswith(str(program)) or "program.py" in line or "_aio" in line]
-    found = [line.rsplit("[", 1)[1].rstrip("]") for line in lines if ": error:" in line]
-    assert found == errors, told.stdout + told.stderr
+    told = by_mypy(tmp_path, program)
+    assert [line.rsplit("[", 1)[1].rstrip("]") for line in told] == errors, told
+
+
+@pytest.fixture
+def every_name(tmp_path):
+    """A program that asks for the type of each public name."""
+    program = tmp_path / "names.py"
+    program.write_text("import dataflux\n" + "".join(
+        f"reveal_type(dataflux.{name})\n" for name in dir(dataflux)))
+    return program
+
+
+def test_pyright_knows_the_type_of_each_name(tmp_path, every_name):
+    told = by_pyright(tmp_path, every_name)
+    assert len(told) == len(dir(dataflux)) and {severity for severity, _ in told} == {"information"}
+    assert not [message for _, message in told if "Unknown" in message]
+
+
+def test_mypy_knows_the_type_of_each_name(tmp_path, every_name):
+    assert by_mypy(tmp_path, every_name) == []
+
+
+def test_the_examples_have_types(tmp_path):
+    """They are copied, since two folders may not have one program's name."""
+    programs = []
+    for source in (ROOT / "examples" / "python").glob("*.py"):
+        programs.append(tmp_path / f"example_{source.name}")
+        programs[-1].write_text(source.read_text())
+    assert by_mypy(tmp_path, *programs) == []
+    assert by_pyright(tmp_path, *programs) == []

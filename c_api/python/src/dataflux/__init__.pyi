@@ -241,7 +241,8 @@ def patch(url: Place, *, content_type: str | None = None,
     Arguments:
         url: of the object; a row or an Object changes that generation.
         content_type, ..., cache_control: None leaves it as it is, "" removes it.
-        custom_time: as of put(); it can only move forward, and cannot be removed.
+        custom_time: as of put(); None leaves it as it is. Once set it cannot be removed, and the
+            service lets it be moved forward only.
         metadata: names that are not in it stay, and one whose value is None is removed.
         generation: which; 0 = that of the row, or the live one.
         if_...: see ObjectVerbs; if_metageneration_match makes it safe to repeat.
@@ -290,23 +291,15 @@ def read_into(url: Place, buffer: Buffer, *, offset: int = 0, generation: int = 
     """
 
 
+@overload
+def get_ranges(url: Place, ranges: Iterable[tuple[int, int]], *, into: None = None,
+               generation: int = 0, timeout: float | None = None) -> _builtins.list[bytes]: ...
+
+
+@overload
 def get_ranges(url: Place, ranges: Iterable[tuple[int, int]], *,
-               into: Sequence[Buffer] | None = None, generation: int = 0,
-               timeout: float | None = None) -> _builtins.list[bytes] | None:
-    """Reads many ranges of an object at once. Short ones that lie close together go by one
-    request. All are of one generation.
-
-    Arguments:
-        url: "gs://bucket/name", (bucket, name), or a listing's row.
-        ranges: (offset, size) of each, in any order, overlapping or not.
-        into: memory for each, of exactly its size; None = new bytes.
-        generation: of the object; 0 = that of the row, or the live one.
-        timeout: seconds for opening the object; None = no limit.
-
-    Returns: the bytes of each, in the order of `ranges`; None with `into`.
-    Raises: Error with status "out_of_range" where a range ends behind the object, before
-        anything is read. The first failure ends the call.
-    """
+               into: Sequence[Buffer], generation: int = 0,
+               timeout: float | None = None) -> None: ...
 
 
 def get_many(requests: Listing | Iterable[Request | EllipsisType], *,

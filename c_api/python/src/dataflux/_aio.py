@@ -35,7 +35,8 @@ _CATCH_UP = 1000  # milliseconds that the last counts may take to be known
 
 class AsyncClient(Core, AsyncFileVerbs, *Client.__bases__[1:]):
     """A client of Google Cloud Storage for programs with an event loop: of asyncio, of uvloop, of
-    trio, and so of anyio. It has Client's methods and their arguments; each gives a coroutine.
+    trio, and so of anyio. It has Client's methods and their arguments; each gives a coroutine, but
+    list_batches() and get_many() asynchronous iterators, and checkpoint_set() what sends nothing.
 
         async with dataflux.AsyncClient() as client:
             known = await client.stat("gs://bucket/name")

@@ -31,7 +31,8 @@ from typing_extensions import Buffer, Unpack
 
 class AsyncClient:
     """A client of Google Cloud Storage for programs with an event loop: of asyncio, of uvloop, of
-    trio, and so of anyio. It has Client's methods and their arguments; each gives a coroutine.
+    trio, and so of anyio. It has Client's methods and their arguments; each gives a coroutine, but
+    list_batches() and get_many() asynchronous iterators, and checkpoint_set() what sends nothing.
 
         async with dataflux.AsyncClient() as client:
             known = await client.stat("gs://bucket/name")
@@ -246,23 +247,14 @@ class AsyncClient:
             content of the buffer is undefined.
         """
 
+    @overload
+    async def get_ranges(self, url: Place, ranges: Iterable[tuple[int, int]], *, into: None = None,
+                         generation: int = 0, timeout: float | None = None) -> list[bytes]: ...
+
+    @overload
     async def get_ranges(self, url: Place, ranges: Iterable[tuple[int, int]], *,
-                         into: Sequence[Buffer] | None = None, generation: int = 0,
-                         timeout: float | None = None) -> list[bytes] | None:
-        """Reads many ranges of an object at once. Short ones that lie close together go by one
-        request. All are of one generation.
-
-        Arguments:
-            url: "gs://bucket/name", (bucket, name), or a listing's row.
-            ranges: (offset, size) of each, in any order, overlapping or not.
-            into: memory for each, of exactly its size; None = new bytes.
-            generation: of the object; 0 = that of the row, or the live one.
-            timeout: seconds for opening the object; None = no limit.
-
-        Returns: the bytes of each, in the order of `ranges`; None with `into`.
-        Raises: Error with status "out_of_range" where a range ends behind the object, before
-            anything is read. The first failure ends the call.
-        """
+                         into: Sequence[Buffer], generation: int = 0,
+                         timeout: float | None = None) -> None: ...
 
     async def upload(self, path: Path, url: Place, *, resume: bool = False, progress: Progress = None,
                      content_type: str | None = None, content_encoding: str | None = None,

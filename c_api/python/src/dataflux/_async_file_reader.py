@@ -87,7 +87,7 @@ class AsyncFileReader(AsyncFile):
         """Fills memory, wherever the file is; as AsyncReader.read_into_at()."""
         return await self._reader.read_into_at(offset, buffer)
 
-    async def get_ranges(self, ranges: Iterable[tuple[int, int]]) -> list[bytes] | None:
+    async def get_ranges(self, ranges: Iterable[tuple[int, int]]) -> list[bytes]:
         """Reads many ranges at once, wherever the file is; as AsyncReader.get_ranges()."""
         return await self._reader.get_ranges(ranges)
 

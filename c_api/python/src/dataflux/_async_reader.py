@@ -13,8 +13,9 @@ from ._reader import opening
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from typing import overload
 
-    from typing_extensions import Buffer
+    from typing_extensions import Buffer, Self
 
     from ._aio import AsyncClient
     from ._object import Place
@@ -123,6 +124,14 @@ class AsyncReader:
                 library.reader_read(reader, offset, memory, size, queue, tag, out, err),
             None, lent))
 
+    if TYPE_CHECKING:
+        @overload
+        async def get_ranges(self, ranges: Iterable[tuple[int, int]],
+                             into: None = None) -> list[bytes]: ...
+        @overload
+        async def get_ranges(self, ranges: Iterable[tuple[int, int]],
+                             into: Sequence[Buffer]) -> None: ...
+
     async def get_ranges(self, ranges: Iterable[tuple[int, int]],
                          into: Sequence[Buffer] | None = None) -> list[bytes] | None:
         """Reads many ranges at once. Short ones that lie close together go by one request.
@@ -148,7 +157,7 @@ class AsyncReader:
         """The same as close(), which does not wait for anything."""
         self.close()
 
-    async def __aenter__(self) -> AsyncReader:
+    async def __aenter__(self) -> Self:
         await self._handle()
         return self
 

@@ -13,7 +13,7 @@ from ._writer import Writing, _writers, aborting, committing, opening
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing_extensions import Buffer
+    from typing_extensions import Buffer, Self
 
     from ._aio import AsyncClient
     from ._object import Object, Place
@@ -145,7 +145,7 @@ class AsyncWriter(Writing):
         # That of a writer whose last call was cancelled may wait.
         aside(self._writer.moved().free)
 
-    async def __aenter__(self) -> AsyncWriter:
+    async def __aenter__(self) -> Self:
         self._usable()
         return self
 

@@ -129,7 +129,7 @@ class FileReader(io.BufferedReader):
         """Fills memory, wherever the file is; as Reader.read_into_at()."""
         return self._reader.read_into_at(offset, buffer)
 
-    def get_ranges(self, ranges: Iterable[tuple[int, int]]) -> list[bytes] | None:
+    def get_ranges(self, ranges: Iterable[tuple[int, int]]) -> list[bytes]:
         """Reads many ranges at once, wherever the file is; as Reader.get_ranges()."""
         return self._reader.get_ranges(ranges)
 

@@ -14,8 +14,9 @@ from ._ranges import Ranges
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from typing import overload
 
-    from typing_extensions import Buffer
+    from typing_extensions import Buffer, Self
 
     from ._client import Client
     from ._objects import Place
@@ -195,6 +196,14 @@ class Reader:
                 self._filled(offset, lent.address, size, lent)
             return size
 
+    if TYPE_CHECKING:
+        @overload
+        def get_ranges(self, ranges: Iterable[tuple[int, int]],
+                       into: None = None) -> list[bytes]: ...
+        @overload
+        def get_ranges(self, ranges: Iterable[tuple[int, int]],
+                       into: Sequence[Buffer]) -> None: ...
+
     def get_ranges(self, ranges: Iterable[tuple[int, int]],
                    into: Sequence[Buffer] | None = None) -> list[bytes] | None:
         """Reads many ranges at once. Short ones that lie close together go by one request.
@@ -216,7 +225,7 @@ class Reader:
         # Freed when the last read that has it ends, since it may be under way on another thread.
         self._reader = None
 
-    def __enter__(self) -> Reader:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -16,6 +16,7 @@ from ._reader import OPTIONS_SIZE, take_reader
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from typing import overload
 
     from typing_extensions import Buffer
 
@@ -129,6 +130,15 @@ class ReadVerbs:
             return self._run(_nothing(options, 0))
         return self._run(_into(options, offset, lent.address, size,
                                lambda operation, record: size, lent))
+
+    if TYPE_CHECKING:
+        @overload
+        def get_ranges(self, url: Place, ranges: Iterable[tuple[int, int]], *, into: None = None,
+                       generation: int = 0, timeout: float | None = None) -> list[bytes]: ...
+        @overload
+        def get_ranges(self, url: Place, ranges: Iterable[tuple[int, int]], *,
+                       into: Sequence[Buffer], generation: int = 0,
+                       timeout: float | None = None) -> None: ...
 
     def get_ranges(self, url: Place, ranges: Iterable[tuple[int, int]], *,
                    into: Sequence[Buffer] | None = None, generation: int = 0,

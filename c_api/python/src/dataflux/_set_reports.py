@@ -7,6 +7,13 @@ from ._errors import Error
 from ._object import time_of
 from ._reports import Report
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
+    from typing import Tuple
+
+    from ._object import Object
+
 
 class RemovedSets(Report):
     """What a removal of sets has done.
@@ -19,6 +26,11 @@ class RemovedSets(Report):
     """
 
     __slots__ = ("objects", "bytes", "sets", "failures", "spared")
+    objects: int
+    bytes: int
+    sets: Tuple[str, ...]
+    failures: Tuple[Error, ...]
+    spared: int
 
 
 class CommittedSet(Report):
@@ -32,6 +44,11 @@ class CommittedSet(Report):
     """
 
     __slots__ = ("last", "manifest", "members", "bytes", "replaced")
+    last: Object
+    manifest: str
+    members: int
+    bytes: int
+    replaced: RemovedSets
 
 
 class Member(Report):
@@ -44,6 +61,10 @@ class Member(Report):
     """
 
     __slots__ = ("name", "size", "generation", "crc32c")
+    name: str
+    size: int
+    generation: int
+    crc32c: int
 
 
 class SetInfo(Report):
@@ -59,6 +80,13 @@ class SetInfo(Report):
     """
 
     __slots__ = ("prefix", "last", "committed", "written", "members", "bytes", "why")
+    prefix: str
+    last: str | None
+    committed: datetime | None
+    written: datetime | None
+    members: int
+    bytes: int
+    why: Error | None
 
 
 class Sets(Report):
@@ -66,6 +94,9 @@ class Sets(Report):
     a tuple of SetInfo."""
 
     __slots__ = ("complete", "damaged", "unfinished")
+    complete: Tuple[SetInfo, ...]
+    damaged: Tuple[SetInfo, ...]
+    unfinished: Tuple[SetInfo, ...]
 
 
 def removed(bucket, known):
