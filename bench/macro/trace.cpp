@@ -60,8 +60,7 @@ void load(const std::string& file, std::uint64_t from, std::span<std::byte> into
   if (!source) bench::fail("too short", file);
 }
 
-void compare(const std::string& file, const byte_extent& range,
-             std::span<const std::byte> read) {
+void compare(const std::string& file, const byte_extent& range, std::span<const std::byte> read) {
   std::vector<std::byte> piece;
   for (std::uint64_t at = 0; at < range.length; at += piece.size()) {
     piece.resize(std::min<std::uint64_t>(std::uint64_t{1} << 20U, range.length - at));
