@@ -6,9 +6,9 @@
 //   write    "OFFSET LENGTH": the next bytes of --content
 //   each     names: each object is opened, read whole and closed, one after the other
 //
-// Prints the cost as one JSON line; --twice: of the second time. With --content, a file that has the object's bytes, what was
-// read is compared with it, after the clock has stopped. bench/load_trace.py and bench/pyfile.py
-// run it.
+// Prints the cost as one JSON line; --twice: of the second time. With --content, a file that has
+// the object's bytes, what was read is compared with it, after the clock has stopped.
+// bench/load_trace.py and bench/pyfile.py run it.
 
 #include <dataflux/checkpoint/checkpoint_reader.hpp>
 #include <dataflux/checkpoint/checkpoint_writer.hpp>
