@@ -12,7 +12,7 @@ namespace cli {
 
 namespace {
 /// As a string of JSON. Names are UTF-8, so that only these need an escape.
-std::string quoted(std::string_view text) {
+std::string json_text(std::string_view text) {
   std::string out{'"'};
   for (const char c : text) {
     if (c == '"' || c == '\\') {
@@ -44,7 +44,7 @@ std::string human_size(std::uint64_t bytes) {
 
 void row_printer::folder(const std::string& prefix) {
   if (how_.json) {
-    out_ += R"({"bucket":)" + quoted(bucket_) + R"(,"prefix":)" + quoted(prefix) + "}";
+    out_ += R"({"bucket":)" + json_text(bucket_) + R"(,"prefix":)" + json_text(prefix) + "}";
   } else {
     if (how_.details) out_.append(columns_width, ' ');
     out_ += shown_url(bucket_, prefix);
@@ -57,13 +57,13 @@ void row_printer::object(const dataflux::object_row& row,
   ++objects_;
   bytes_ += row.size;
   if (how_.json) {
-    out_ += R"({"bucket":)" + quoted(bucket_) + R"(,"name":)" + quoted(row.name);
+    out_ += R"({"bucket":)" + json_text(bucket_) + R"(,"name":)" + json_text(row.name);
     out_ += R"(,"size":)" + std::to_string(row.size);
-    out_ += R"(,"generation":)" + quoted(std::to_string(row.generation));
+    out_ += R"(,"generation":)" + json_text(std::to_string(row.generation));
     if (row.crc32c) {
-      out_ += R"(,"crc32c":)" + quoted(dataflux::codec::encode_crc32c(*row.crc32c).view());
+      out_ += R"(,"crc32c":)" + json_text(dataflux::codec::encode_crc32c(*row.crc32c).view());
     }
-    if (created) out_ += R"(,"created":)" + quoted(dataflux::to_string(*created));
+    if (created) out_ += R"(,"created":)" + json_text(dataflux::to_string(*created));
     out_ += '}';
   } else {
     if (how_.details) columns(row.size, created);

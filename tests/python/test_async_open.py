@@ -173,11 +173,11 @@ def test_read_ahead_ends_with_the_file_and_elsewhere(run, opened, bucket):
 
 
 def test_a_cancelled_read_leaves_the_file_where_it_was(run, opened, bucket, emulator):
-    content = CONTENT * 8
+    content = CONTENT * 12
     bucket.put("x", content)
 
     async def main():
-        async with opened() as client, await client.open(bucket("x")) as file:
+        async with opened() as client, await client.open(bucket("x"), read_ahead=4 << 20) as file:
             for in_sequence in (False, True):
                 for _ in range(8 if in_sequence else 1):
                     await file.read(1 << 20)

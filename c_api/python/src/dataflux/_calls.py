@@ -94,10 +94,11 @@ def taker(what, kind):
     """For `finish`: takes the handle that an operation has made, by
     dataflux_operation_take_<what>(), into a new `kind`."""
 
+    function = "operation_take_" + what
+
     def take(operation, record):
         made, error = kind(), ErrorHandle()
-        checked(getattr(library, "operation_take_" + what)(operation, byref(made), byref(error)),
-                error)
+        checked(getattr(library, function)(operation, byref(made), byref(error)), error)
         return made
 
     return take

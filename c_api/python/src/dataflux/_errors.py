@@ -166,6 +166,13 @@ def of_status(status, text, **fields):
     return kind(text, **fields)
 
 
+# Fields of an Error, each with the library's function that gives it: names made for each error would
+# fill Python's cache of attributes.
+_TEXTS = tuple((name, "error_" + name) for name in
+               ("message", "verb", "bucket", "object", "reason", "request_id"))
+_NUMBERS = tuple((name, "error_" + name) for name in ("generation", "http_status", "attempts"))
+
+
 def taken(error):
     """The exception that an ErrorHandle says, which is freed."""
     from ._library import library
@@ -173,10 +180,10 @@ def taken(error):
     if not error:
         return Error("the library failed and did not say why: memory may be short")
     fields = {}
-    for name in ("message", "verb", "bucket", "object", "reason", "request_id"):
-        fields[name] = getattr(library, "error_" + name)(error).decode("utf-8", "replace")
-    for name in ("generation", "http_status", "attempts"):
-        fields[name] = getattr(library, "error_" + name)(error)
+    for name, function in _TEXTS:
+        fields[name] = getattr(library, function)(error).decode("utf-8", "replace")
+    for name, function in _NUMBERS:
+        fields[name] = getattr(library, function)(error)
     fields["retryable"] = library.error_retryable(error) != 0
     fields["outcome_unknown"] = library.error_outcome_unknown(error) != 0
     fields["retry_after"] = library.error_retry_after_ns(error) / 1e9
