@@ -204,7 +204,7 @@ class Finding:
             prefix: which names behind the path and "/" begin with.
             versions: all generations, "name#generation" each.
         """
-        if not (detail or withdirs or versions or maxdepth):
+        if not (detail or withdirs or versions) and maxdepth is None:
             names = await self._names(path, prefix)
             if names:
                 return names
