@@ -4,7 +4,7 @@ beside them."""
 from __future__ import annotations
 
 from .._errors import PreconditionError
-from .._file import FileReader, FileWriter
+from .._file import FileReader, FileWriter, TextFileWriter
 from .._reader import Reader
 from .._writer import Writer, abort_quietly, not_committed
 
@@ -133,6 +133,19 @@ class HeldWriter(ObjectWriter):
             raise
 
 
+class HeldText(TextFileWriter):
+    """Text on a HeldWriter."""
+
+    def commit(self):
+        """Sends all that was written; the file below it is what makes the object."""
+        try:
+            self.flush()
+        except BaseException:
+            abort_quietly(self._file)
+            raise
+        self._file._hold()
+
+
 def writer_of(fs, kind, path, mode, how):
     """An ObjectWriter or a HeldWriter; rm() of the path finds it."""
     place = fs._target(path)
@@ -142,3 +155,48 @@ def writer_of(fs, kind, path, mode, how):
     made = kind(fs, path, client.writer(place, **how), mode)
     fs._remember_writer(place, made)
     return made
+
+
+def on_top(file, path, mode, compression, encoding, errors, newline):
+    """What a file of text, and a compressed one, is."""
+    made = file
+    if compression is not None:
+        from fsspec.compression import compr
+        from fsspec.core import get_compression
+
+        name = get_compression(path, compression)
+        if name is not None:
+            made = compr[name](file, mode=mode[0])
+            _close_both(made, file)
+    if "b" in mode:
+        return made
+    if made is file and isinstance(file, ObjectWriter):
+        kind = HeldText if isinstance(file, HeldWriter) else TextFileWriter
+        made = kind(file, encoding, errors, newline)
+    else:
+        from io import TextIOWrapper
+
+        made = TextIOWrapper(made, encoding, errors, newline)
+    made.mode = mode
+    return made
+
+
+def _close_both(made, file):
+    """Makes close() of what compresses close the file below, as most do not by themselves. What is
+    let go of without that does not: then the file is discarded."""
+    from weakref import ref
+
+    upper = ref(made)
+
+    def close():
+        top = upper()
+        if top is None:
+            return
+        type(top).close(top)
+        if not getattr(top, "_finalizing", False):
+            file.close()
+
+    try:
+        made.close = close
+    except AttributeError:  # of a type that has no room for it
+        pass

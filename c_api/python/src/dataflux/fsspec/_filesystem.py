@@ -13,7 +13,7 @@ from fsspec.spec import AbstractFileSystem
 from .._writer import abort_quietly
 from ._attributes import attributes_of, refuse
 from ._changing import Changing, without_harmless
-from ._files import HeldWriter, ObjectWriter, block_of, reader_of, writer_of
+from ._files import HeldWriter, ObjectWriter, block_of, on_top, reader_of, writer_of
 from ._finding import Finding
 from ._moving import Moving
 from ._options import ACCESS, CONSISTENCY, client_options
@@ -248,7 +248,7 @@ class DatafluxFileSystem(_Verbs, AsyncFileSystem):
         if not autocommit and self._intrans and isinstance(file, HeldWriter):
             self.transaction.files.append(file)
         try:
-            return _on_top(file, path, mode, compression, encoding or "utf-8", errors, newline)
+            return on_top(file, path, mode, compression, encoding or "utf-8", errors, newline)
         except BaseException:
             if isinstance(file, ObjectWriter):
                 abort_quietly(file)
@@ -330,27 +330,3 @@ def _again(kind, arguments, options, protocols):
     if protocols:
         register(*protocols)
     return kind(*arguments, **options)
-
-
-def _on_top(file, path, mode, compression, encoding, errors, newline):
-    """What a file of text, and a compressed one, is."""
-    import io
-
-    from .._file import TextFileWriter
-
-    made = file
-    if compression is not None:
-        from fsspec.compression import compr
-        from fsspec.core import get_compression
-
-        name = get_compression(path, compression)
-        if name is not None:
-            made = compr[name](file, mode=mode[0])
-    if "b" in mode:
-        return made
-    if made is file and isinstance(file, ObjectWriter):
-        made = TextFileWriter(file, encoding, errors, newline)
-    else:
-        made = io.TextIOWrapper(made, encoding, errors, newline)
-    made.mode = mode
-    return made

@@ -97,12 +97,12 @@ class Finding:
         return await self._road.call("exists", (bucket, name), generation=generation)
 
     async def _isdir(self, path):
-        """Whether it is a bucket, or something lies below it."""
+        """Whether it is a bucket, or something lies below it and it is no object itself."""
         path = self._strip_protocol(path).rstrip("/")
         if "/" in path:
             bucket, _, name = path.partition("/")
             try:
-                return await self._below(bucket, name + "/")
+                return await self._below(bucket, name + "/") and not await self._isfile(path)
             except NotFoundError:
                 return False
         return await self._exists(path)
@@ -204,6 +204,25 @@ class Finding:
             prefix: which names behind the path and "/" begin with.
             versions: all generations, "name#generation" each.
         """
+        if not (detail or withdirs or versions) and maxdepth is None:
+            names = await self._names(path, prefix)
+            if names:
+                return names
+        found = await self._found(path, maxdepth, withdirs, prefix, versions)
+        if detail:
+            return {entry["name"]: entry for entry in found}
+        return list(dict.fromkeys(entry["name"] for entry in found))
+
+    async def _names(self, path, prefix):
+        """Those of all files below a path."""
+        bucket, _, name = self._strip_protocol(path).rstrip("/").partition("/")
+        if not bucket:
+            return []
+        listing = await self._list(bucket, (name + "/" if name else "") + prefix)
+        return list(map(f"{bucket}/".__add__, listing.names))
+
+    async def _found(self, path, maxdepth, withdirs, prefix="", versions=False):
+        """Entries in order of names; a folder comes before the file that has its name."""
         path = self._strip_protocol(path).rstrip("/")
         depth_of(maxdepth)
         if not path:
@@ -217,8 +236,6 @@ class Finding:
             bucket, _, name = path.partition("/")
             listing = await self._list(bucket, (name + "/" if name else "") + prefix,
                                        directories=withdirs, versions=versions)
-            if len(listing) and not (withdirs or detail or versions or maxdepth):
-                return list(map(f"{bucket}/".__add__, listing.names))
             found, markers = [], {}
             for row in listing:
                 if is_marker(row):
@@ -232,14 +249,13 @@ class Finding:
             if maxdepth is not None:
                 most = path.count("/") + maxdepth
                 found = [entry for entry in found if entry["name"].count("/") <= most]
-        if not found and "/" in path:
+        if not found and "/" in path and not prefix:
             try:
-                found = [await self._file(path)] if not prefix else []
+                found = [await self._file(path)]
             except NotFoundError:
                 pass
-        by_name = {entry["name"]: entry for entry in found}
-        names = sorted(by_name)
-        return {name: by_name[name] for name in names} if detail else names
+        found.sort(key=lambda entry: (entry["name"], entry["type"] == "file"))
+        return found
 
     async def _find_in_buckets(self, maxdepth, withdirs, prefix, versions):
         found = []
@@ -247,9 +263,8 @@ class Finding:
             if withdirs:
                 found.append(entry)
             if maxdepth != 1:
-                below = await self._find(entry["name"], maxdepth and maxdepth - 1, withdirs, True,
-                                         "", versions)
-                found.extend(below.values())
+                found += await self._found(entry["name"], maxdepth and maxdepth - 1, withdirs, "",
+                                           versions)
         return found
 
     async def _du(self, path, total=True, maxdepth=None, withdirs=False, **kwargs):
@@ -270,7 +285,7 @@ class Finding:
         if maxdepth == 1:
             found = await self._ls(path, detail=True)
         else:
-            found = (await self._find(path, maxdepth, True, True)).values()
+            found = await self._found(path, maxdepth, True)
             if not found and "/" in path:
                 raise missing(path)
         for entry in found:
@@ -334,8 +349,9 @@ class Finding:
             else:
                 below = await self._find(each, maxdepth, True, True)
                 found.update(below)
-                if not below and each not in found and await self._exists(each):
-                    found[each] = None
+                root = each.rstrip("/")
+                if root not in found and (below or await self._exists(root)):
+                    found[root] = entry_of_folder(root)
         if not found:
             raise missing(str(path))
         return {name: found[name] for name in sorted(found)}

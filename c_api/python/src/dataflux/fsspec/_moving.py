@@ -131,15 +131,8 @@ class Moving:
     async def _get_folder(self, source, target, callback, resume):
         """Gives whether something was found below `source`."""
         bucket, _, name = source.rstrip("/").partition("/")
-        existed = os.path.isdir(target)
-        os.makedirs(target, exist_ok=True)
-        report = None
-        try:
-            report = await self._road.call("download_folder", (bucket, name), target, resume=resume,
-                                           progress=telling(callback))
-        finally:
-            if not existed and (report is None or not report.found):
-                _remove_empty(target)
+        report = await self._road.call("download_folder", (bucket, name), target, resume=resume,
+                                       progress=telling(callback))
         if report.found:
             ended(callback, report.bytes)
         return bool(report.found)
@@ -264,10 +257,3 @@ class Moving:
             refuse(given, "put")
             arguments.append(((name, self._target(target, "rpath")), how))
         raise_first(await self._road.each("upload", arguments, tell, _FILES_AT_ONCE))
-
-
-def _remove_empty(folder):
-    try:
-        os.rmdir(folder)
-    except OSError:
-        pass

@@ -1,0 +1,150 @@
+"""What a filesystem of dataflux.fsspec is made with."""
+
+import json
+import pickle
+
+import fsspec
+import pytest
+
+import dataflux
+from dataflux.fsspec import DatafluxFileSystem
+
+
+def given(**how):
+    """The options of the client that a filesystem makes."""
+    fs = DatafluxFileSystem(skip_instance_cache=True, **how)
+    return {name: value for name, value in fs.client._options.given.items()
+            if value not in (None, False, 0)}
+
+
+def test_gcsfs_s_arguments_are_taken(monkeypatch):
+    monkeypatch.delenv("GCSFS_DEFAULT_PROJECT", raising=False)
+    assert given() == {}
+    assert given(token="google_default") == {}
+    assert given(token="anon") == given(anon=True) == {"anonymous": True}
+    assert given(endpoint_url="https://x") == {"endpoint": "https://x"}
+    assert given(endpoint_url="http://x:1") == {"endpoint": "http://x:1", "emulator": True}
+    assert given(requester_pays="payer") == {"user_project": "payer"}
+    assert given(project="p", requester_pays=True) == {"user_project": "p"}
+    assert given(requests_timeout=7) == {"stall_timeout": 7}
+    assert given(memory_cap=1 << 28) == {"memory_cap": 1 << 28}
+    assert given(project="p", access="full_control", consistency="md5", cache_timeout=-1,
+                 use_listings_cache=True, listings_expiry_time=5, max_paths=3, secure_serialize=True,
+                 check_connection=None, timeout=30, session_kwargs={}, default_location="EU",
+                 batch_size=10, block_size=1 << 20, asynchronous=False, loop=None) == {}
+
+
+def test_positions_are_those_of_gcsfs():
+    fs = DatafluxFileSystem("mine", "read_only", "anon")
+    assert fs.project == "mine" and fs.access == "read_only"
+    assert fs.client._options.given["anonymous"]
+
+
+def test_the_default_project_is_gcsfs_s(monkeypatch):
+    monkeypatch.setenv("GCSFS_DEFAULT_PROJECT", "of-environment")
+    assert DatafluxFileSystem(skip_instance_cache=True).project == "of-environment"
+
+
+def test_tokens(tmp_path):
+    path = tmp_path / "account.json"
+    path.write_text(json.dumps({"type": "authorized_user"}))
+    assert given(token=str(path)) == {"credentials_file": str(path)}
+    assert given(token="an-access-token") == {"credentials": "an-access-token"}
+    assert given(token=given)["credentials"] is given
+    google = given(token={"type": "authorized_user", "client_id": "1", "client_secret": "2",
+                          "refresh_token": "3"})["credentials"]
+    assert google.refresh_token == "3"
+    assert callable(given(token="cloud")["credentials"])
+
+
+@pytest.mark.parametrize("how, kind", [
+    ({"what": 1}, TypeError), ({"session_kwargs": {"trust_env": True}}, ValueError),
+    ({"token": "browser"}, ValueError), ({"token": "cache"}, ValueError),
+    ({"token": {"type": "other"}}, ValueError), ({"token": 7}, TypeError),
+    ({"access": "write"}, ValueError), ({"consistency": "sha"}, ValueError),
+    ({"requester_pays": True, "project": ""}, ValueError),
+    ({"anon": True, "token": "x"}, ValueError),
+    ({"endpoint_url": "https://x", "endpoint": "https://y"}, ValueError),
+    ({"token": "x", "credentials": "y"}, ValueError), ({"memory_cap": -1}, ValueError)])
+def test_what_has_no_meaning_is_refused_by_name(how, kind):
+    with pytest.raises(kind) as refused:
+        DatafluxFileSystem(**how)
+    named = str(refused.value).partition(":")[0]
+    assert named in how or named == "credentials"
+
+
+def test_a_secret_is_in_no_text():
+    fs = DatafluxFileSystem(token="very-secret", skip_instance_cache=True)
+    assert "very-secret" not in repr(fs)
+    for travel in (lambda: pickle.dumps(fs), fs.to_json, fs.to_dict,
+                   lambda: fs.to_json(include_password=False)):
+        with pytest.raises(TypeError, match="token") as refused:
+            travel()
+        assert "very-secret" not in str(refused.value)
+
+
+def test_options_travel(emulator, bucket):
+    bucket.put("x", b"1")
+    fs = DatafluxFileSystem(endpoint_url=emulator.endpoint, version_aware=True)
+    for other in (pickle.loads(pickle.dumps(fs)), DatafluxFileSystem.from_json(fs.to_json()),
+                  DatafluxFileSystem.from_dict(fs.to_dict())):
+        assert other is fs
+
+
+def test_instances_are_one_for_the_same_options(emulator):
+    fs = DatafluxFileSystem(endpoint_url=emulator.endpoint)
+    assert DatafluxFileSystem(endpoint_url=emulator.endpoint) is fs
+    assert DatafluxFileSystem(endpoint_url=emulator.endpoint, project="x") is not fs
+    assert DatafluxFileSystem(endpoint_url=emulator.endpoint, skip_instance_cache=True) is not fs
+    assert DatafluxFileSystem.current() is not None
+
+
+def test_a_closed_filesystem_is_not_given_again(emulator):
+    fs = DatafluxFileSystem(endpoint_url=emulator.endpoint, project="closed")
+    fs.close()
+    with pytest.raises(dataflux.PreconditionError, match="closed"):
+        fs.ls("bucket")
+    assert DatafluxFileSystem(endpoint_url=emulator.endpoint, project="closed") is not fs
+
+
+def test_the_emulator_of_the_environment_is_used(emulator, bucket, monkeypatch):
+    monkeypatch.setenv("STORAGE_EMULATOR_HOST", emulator.endpoint)
+    bucket.put("x", b"1")
+    fs = DatafluxFileSystem(skip_instance_cache=True)
+    assert fs.cat(bucket("x")) == b"1"
+    fs.close()
+
+
+def test_timeout_is_of_calls_that_carry_no_bytes(emulator, bucket):
+    bucket.put("x", b"1")
+    emulator.faults({"verb": "objects.get", "action": "delay", "ms": 600_000},
+                    {"verb": "objects.list", "action": "delay", "ms": 600_000})
+    fs = DatafluxFileSystem(endpoint_url=emulator.endpoint, timeout=0.2)
+    for call in (fs.info, fs.ls):
+        with pytest.raises(TimeoutError):
+            call(bucket("x"))
+
+
+def test_requester_pays_buckets(emulator, bucket):
+    bucket.put("x", b"1")
+    emulator.add_bucket(bucket.name, requesterPays=True)
+    with pytest.raises(dataflux.Error):
+        DatafluxFileSystem(endpoint_url=emulator.endpoint).cat(bucket("x"))
+    payer = DatafluxFileSystem(endpoint_url=emulator.endpoint, requester_pays="payer")
+    assert payer.cat(bucket("x")) == b"1"
+
+
+def test_signing_says_what_to_do():
+    with pytest.raises(NotImplementedError, match="gcloud storage sign-url"):
+        DatafluxFileSystem(token="anon").sign("bucket/x")
+
+
+def test_no_thread_of_fsspec_is_begun(emulator, bucket):
+    import threading
+
+    before = {thread.name for thread in threading.enumerate()}
+    fs = DatafluxFileSystem(endpoint_url=emulator.endpoint)
+    fs.pipe(bucket("x"), b"1")
+    fs.cat([bucket("x")])
+    assert "fsspecIO" not in {thread.name for thread in threading.enumerate()} - before
+    assert fs.loop is fsspec.asyn.get_loop()
