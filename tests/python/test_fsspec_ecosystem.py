@@ -1,5 +1,7 @@
 """What stands on fsspec, on dataflux.fsspec: pandas, pyarrow, polars, zarr."""
 
+import sys
+
 import fsspec
 import numpy
 import pandas
@@ -9,9 +11,13 @@ import pyarrow.dataset
 import pyarrow.fs
 import pyarrow.parquet
 import pytest
-import zarr
 
 from dataflux.fsspec import DatafluxFileSystem
+
+if sys.version_info >= (3, 11):
+    import zarr
+
+needs_zarr = pytest.mark.skipif(sys.version_info < (3, 11), reason="zarr 3 needs Python 3.11")
 
 
 @pytest.fixture
@@ -107,6 +113,7 @@ def test_polars(fs, options, url, table):
         frame.head(5))
 
 
+@needs_zarr
 def test_zarr(options, url):
     data = numpy.random.default_rng(1).random((100, 100))
     array = zarr.create_array(f"{url}/array.zarr", shape=data.shape, chunks=(10, 10),
@@ -116,6 +123,7 @@ def test_zarr(options, url):
     assert numpy.array_equal(again[:], data) and again[42, 17] == data[42, 17]
 
 
+@needs_zarr
 def test_zarr_s_groups(options, url):
     group = zarr.open_group(f"{url}/group.zarr", mode="w", storage_options=options)
     for name in ("a", "b"):
