@@ -3,7 +3,9 @@ its own for each test, and a client."""
 
 import json
 import os
+import signal
 import sys
+import threading
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -18,6 +20,11 @@ import dataflux
 sys.path.append(str(Path(__file__).resolve().parent.parent / "cli"))
 
 _numbers = count(1)
+
+# A shell's background job ignores Ctrl-C, and so would the programs that tests start and interrupt.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN and \
+        threading.current_thread() is threading.main_thread():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class Service(dataflux.Emulator):
