@@ -100,7 +100,7 @@ def test_behind_the_end_is_nothing(client, there):
         assert file.read(1) == b"" and file.read() == b""
         assert file.read_at(len(CONTENT) - 2, 10) == CONTENT[-2:]
         assert file.read_at(1 << 62, 10) == b""
-        with pytest.raises(ValueError, match="offset"):
+        with pytest.raises(OSError, match="offset"):
             file.seek(-1)
 
 

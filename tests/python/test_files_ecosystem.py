@@ -176,3 +176,13 @@ def test_torch(client, bucket):
     with client.open(bucket("it.pt")) as file:
         read = torch.load(file)
     assert read["step"] == 7 and torch.equal(read["weights"], state["weights"])
+
+
+def test_what_is_no_zip_file(client, bucket):
+    bucket.put("short", b"hello")
+    with client.open(bucket("short")) as file:
+        assert not zipfile.is_zipfile(file)
+        with pytest.raises(zipfile.BadZipFile):
+            zipfile.ZipFile(file)
+        with pytest.raises(OSError, match="before the first byte"):
+            file.seek(-6, 2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import io
+from errno import EINVAL
 
 from ._async_ahead import AsyncAhead
 from ._async_file import AsyncFile
@@ -215,7 +216,7 @@ class AsyncFileReader(AsyncFile):
             raise ValueError(f"whence: {whence!r} is none of 0, 1 and 2")
         at = offset + (0, self._at, self.size)[whence]
         if at < 0:
-            raise ValueError(f"offset: {offset} is before the first byte")
+            raise OSError(EINVAL, f"offset: {offset} is before the first byte", self.url)
         with self._turn:
             self._at = at
         return at

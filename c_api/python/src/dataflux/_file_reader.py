@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from errno import EINVAL
 
 from ._ahead import Ahead
 from ._lent import Lent, new_bytes
@@ -56,7 +57,8 @@ class _RawReader(io.RawIOBase):
             raise ValueError(f"whence: {whence!r} is none of 0, 1 and 2")
         at = offset + (0, self._at, self.reader.size)[whence]
         if at < 0:
-            raise ValueError(f"offset: {offset} is before the first byte")
+            # What a file of a disk raises, which zipfile counts on.
+            raise OSError(EINVAL, f"offset: {offset} is before the first byte", self.reader.url)
         self._at = at
         return at
 

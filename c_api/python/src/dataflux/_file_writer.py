@@ -103,6 +103,8 @@ class FileWriter(io.BufferedWriter):
     def write(self, data: Buffer) -> int:
         """Appends bytes, all of them, and gives their number. Waits for room while all of the
         client's upload_memory is in use."""
+        if self._writer.forked:
+            self._writer._usable()  # a forked child's buffer would be lost when it closes the file
         try:
             return super().write(data)
         except TypeError:

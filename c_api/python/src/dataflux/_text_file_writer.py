@@ -44,6 +44,12 @@ class TextFileWriter(io.TextIOWrapper):
         """Of the object once it is committed; 0 before."""
         return self._file.generation
 
+    def write(self, text: str) -> int:
+        """Appends characters, and gives their number."""
+        if self._file._writer.forked:
+            self._file._writer._usable()  # a forked child's buffer would be lost when it closes the file
+        return super().write(text)
+
     def commit(self) -> Object:
         """As FileWriter.commit()."""
         try:
