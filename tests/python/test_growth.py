@@ -46,13 +46,14 @@ def grown(function, times=TIMES):
     tracemalloc.start()
     try:
         function()
+        found = dict(LEAST)
         for _ in range(ROUNDS):
             before = state()
             for _ in range(times):
                 function()
             after = state()
-            found = {name: after[name] - before[name] for name, least in LEAST.items()
-                     if after[name] - before[name] >= least * times}
+            found = {name: after[name] - before[name] for name in found
+                     if after[name] - before[name] >= LEAST[name] * times}
             if not found:
                 break
     finally:
