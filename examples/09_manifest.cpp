@@ -7,7 +7,6 @@
 #include <dataflux/gcs/client.hpp>
 #include <dataflux/list/fast_list.hpp>
 #include <dataflux/list/manifest.hpp>
-#include <dataflux/list/manifest_refresh.hpp>
 
 #include <chrono>
 #include <cstdio>

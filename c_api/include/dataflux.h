@@ -506,6 +506,47 @@ DATAFLUX_API dataflux_status dataflux_listing_arrow(const dataflux_listing* list
                                                     dataflux_error** err);
 DATAFLUX_API void dataflux_listing_free(dataflux_listing* listing);
 
+/* ---- The order of training ------------------------------------------------------------------- */
+
+#define DATAFLUX_SHUFFLE_FULL 0   /* any row may come anywhere */
+#define DATAFLUX_SHUFFLE_WINDOW 1 /* blocks of rows are shuffled, and the rows of `window` blocks \
+                                   */
+#define DATAFLUX_SHUFFLE_NONE 2
+#define DATAFLUX_EQUALIZE_DROP \
+  0 /* the last rows of an epoch, which do not go around, are left out */
+#define DATAFLUX_EQUALIZE_PAD 1 /* the first rows come again at the end */
+
+typedef struct dataflux_sampler_options {
+  size_t struct_size;
+  uint64_t count; /* rows there are; at most 2^62 */
+  uint64_t seed;
+  uint64_t epoch;
+  uint64_t block;      /* rows of a block, of DATAFLUX_SHUFFLE_WINDOW alone; 0 = 1,024 */
+  uint64_t window;     /* blocks that are mixed, the same; 0 = 64 */
+  uint32_t shuffle;    /* DATAFLUX_SHUFFLE_* */
+  uint32_t equalize;   /* DATAFLUX_EQUALIZE_* */
+  uint32_t rank;       /* of the ranks of a job, from 0 */
+  uint32_t world_size; /* how many they are; 0 = 1 */
+} dataflux_sampler_options;
+
+DATAFLUX_API void dataflux_sampler_options_init(dataflux_sampler_options* options, size_t size);
+#define dataflux_sampler_options_init(o) dataflux_sampler_options_init(o, sizeof *(o))
+
+/* In which order a rank reads the rows of an epoch: a pure function of the options, the same on
+ * every machine and in every version, so that nothing is kept and any position is found at once.
+ * The ranks take turns in one order: position p of rank r is place p * world_size + r of it. *size
+ * is how many positions the rank has; all have as many. DATAFLUX_INVALID_ARGUMENT names the member.
+ * Any thread.
+ */
+DATAFLUX_API dataflux_status dataflux_sampler_size(const dataflux_sampler_options* options,
+                                                   uint64_t* size, dataflux_error** err);
+/* The rows at `count` positions from `first` on, for dataflux_get_many(): some 25 ns for each.
+ * DATAFLUX_OUT_OF_RANGE where the rank has not so many, and `rows` is untouched then. Any thread.
+ */
+DATAFLUX_API dataflux_status dataflux_sampler_rows(const dataflux_sampler_options* options,
+                                                   uint64_t first, uint64_t* rows, size_t count,
+                                                   dataflux_error** err);
+
 /* ---- Very many objects ----------------------------------------------------------------------- */
 
 /* A stream of reads. Its items come as records of its queue. */

@@ -1,6 +1,6 @@
 #include "listing.hpp"
 
-#include <dataflux/list/manifest_refresh.hpp>
+#include <dataflux/list/manifest.hpp>
 #include <dataflux/store/arrow_stream.hpp>
 
 #include <chrono>

@@ -3,7 +3,6 @@
 
 #include <dataflux/exec/detail/blocking_worker.hpp>
 #include <dataflux/list/manifest.hpp>
-#include <dataflux/list/manifest_refresh.hpp>
 
 #include <cstddef>
 #include <cstdint>

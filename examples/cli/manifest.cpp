@@ -1,6 +1,5 @@
 #include <dataflux/list/fast_list.hpp>
 #include <dataflux/list/manifest.hpp>
-#include <dataflux/list/manifest_refresh.hpp>
 
 #include <terminal/listing_progress.hpp>
 

@@ -12,6 +12,7 @@
 /// | read very many objects | getter |
 /// | read one object into memory | get_one(); small ones by read_text(), read_bytes() |
 /// | read an object into a file, and back | download_file(), upload_file() |
+/// | shuffle a listing, and share it among ranks | sampler |
 /// | copy a folder up or down | upload_folder(), download_folder() |
 /// | write while bytes are made | checkpoint_writer; many threads at offsets: offset_writer |
 /// | read parts of an object, at random | checkpoint_reader |
@@ -36,6 +37,7 @@
 #include <dataflux/checkpoint/offset_writer.hpp>
 #include <dataflux/checkpoint/upload_file.hpp>
 #include <dataflux/codec/crc32c.hpp>
+#include <dataflux/dataset/sampler.hpp>
 #include <dataflux/download/download_file.hpp>
 #include <dataflux/download/get_one.hpp>
 #include <dataflux/download/getter.hpp>
@@ -45,7 +47,6 @@
 #include <dataflux/gcs/client.hpp>
 #include <dataflux/list/fast_list.hpp>
 #include <dataflux/list/manifest.hpp>
-#include <dataflux/list/manifest_refresh.hpp>
 #include <dataflux/transfer/leftovers.hpp>
 #include <dataflux/transfer/remove_objects.hpp>
 #include <dataflux/transfer/transfer_context.hpp>

@@ -537,6 +537,30 @@ void call_player::free_feature() {
   }
 }
 
+void call_player::ask_sampler() {
+  dataflux_sampler_options o;
+  dataflux_sampler_options_init(&o);
+  o.count = dice_.chance(4) ? dice_.number() : dice_.below(100);
+  o.seed = dice_.number();
+  o.epoch = dice_.below(3);
+  o.shuffle = static_cast<std::uint32_t>(dice_.below(4));
+  o.equalize = static_cast<std::uint32_t>(dice_.below(3));
+  o.world_size = static_cast<std::uint32_t>(dice_.below(5));
+  o.rank = static_cast<std::uint32_t>(dice_.below(5));
+  if (dice_.chance(2)) o.block = dice_.number() % 9;
+  if (dice_.chance(2)) o.window = dice_.chance(4) ? dice_.number() : dice_.below(5);
+  const dataflux_sampler_options* const options = odd_.of(o, dice_);
+  std::uint64_t size = 0;
+  std::array<std::uint64_t, 16> rows{};
+  const bool good = said(dataflux_sampler_size(options, &size, err())) == DATAFLUX_OK;
+  require(good || size == 0);
+  const std::size_t most = dice_.below(rows.size() + 1);
+  const std::uint64_t first = dice_.chance(4) ? dice_.number() : dice_.below(100);
+  const auto status = said(dataflux_sampler_rows(options, first, rows.data(), most, err()));
+  const bool there = good && first <= size && most <= size - first;
+  require((status == DATAFLUX_OK) == there);
+}
+
 void call_player::free_features() {
   free_each(events_, dataflux_events_free);
   free_each(set_readers_, dataflux_set_reader_free);
@@ -559,6 +583,6 @@ void call_player::feature() {
       &call_player::read,          &call_player::save_set,      &call_player::save_set,
       &call_player::load_set,      &call_player::ask_sets,      &call_player::copy_file,
       &call_player::copy_folder,   &call_player::sweep,         &call_player::ask_events,
-      &call_player::free_feature};
+      &call_player::ask_sampler,   &call_player::free_feature};
   (this->*all[dice_.below(std::size(all))])();
 }

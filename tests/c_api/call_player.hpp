@@ -184,6 +184,7 @@ class call_player {
   void save_manifest();
   void ask_manifest();
   void ask_changes();
+  void ask_sampler();
   void change_object();
   void ask_bucket();
   void open_writer();

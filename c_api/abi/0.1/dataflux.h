@@ -243,6 +243,7 @@ typedef struct dataflux_client_options {
   int64_t stall_timeout_ns;          /* no byte for so long: begun anew; 0 = 30 s */
   int64_t token_limit_ns;            /* how long calls wait for a token to be set; 0 = 60 s */
   uint64_t event_capacity;           /* for dataflux_client_events(); 0 = none are kept */
+  int64_t first_byte_timeout_ns;     /* from a request to its reply's first byte; 0 = 60 s */
 } dataflux_client_options;
 
 DATAFLUX_API void dataflux_client_options_init(dataflux_client_options* options, size_t size);
@@ -258,6 +259,14 @@ DATAFLUX_API dataflux_status dataflux_client_create(const dataflux_client_option
  * good token wait `token_limit_ns` for it. Any thread. */
 DATAFLUX_API dataflux_status dataflux_client_set_token(dataflux_client* client, const char* token,
                                                        int64_t expires_ns, dataflux_error** err);
+/* Says, with DATAFLUX_CREDENTIALS_TOKEN, that no token can be had. Calls that wait for one end at
+ * once, with `status` (1 to 16, such as DATAFLUX_UNAUTHENTICATED) and `message`, which must hold no
+ * secret; so do those that want one within the next second. After that "token_needed" comes again.
+ * A token that is still good stays in use, and the next dataflux_client_set_token() ends all that.
+ * DATAFLUX_FAILED_PRECONDITION for other credentials. Any thread. */
+DATAFLUX_API dataflux_status dataflux_client_fail_token(dataflux_client* client,
+                                                        dataflux_status status, const char* message,
+                                                        dataflux_error** err);
 
 /* What the client does now and has done, as a JSON object: requests and bytes ("totals"), times of
  * attempts by verb ("verbs"), "connections", "pacing" by bucket, and "memory". Times are
@@ -387,6 +396,23 @@ DATAFLUX_API dataflux_status dataflux_get_one(dataflux_client* client,
                                               uint64_t offset, void* memory, size_t size,
                                               dataflux_queue* queue, uint64_t tag,
                                               dataflux_operation** out, dataflux_error** err);
+/* Reads `length` bytes from `offset` on, or what the object has of them, into memory of the
+ * library; UINT64_MAX = to the end. An object of no bytes is none, and no failure where `offset` is
+ * 0. The queue is required, since the memory is handed out by the record alone, which has data,
+ * size, slab (dataflux_slabs_release()), crc32c, generation and DATAFLUX_RECORD_VERIFIED. Until
+ * that was taken the memory is the operation's, and ends with it: so does what a queue holds that
+ * is closed.
+ *
+ * While it is read it is under the client's memory cap, as items of dataflux_get_many() are; from
+ * the end of the operation on it is borrowed, also while the record waits. An object of up to 1 MiB
+ * is one request; of a longer one the first MiB is asked for twice. Failures: DATAFLUX_OUT_OF_RANGE
+ * where the range begins at the object's end or behind it; DATAFLUX_RESOURCE_EXHAUSTED for more
+ * than the memory cap, where dataflux_get_one() reads into your memory; DATAFLUX_UNIMPLEMENTED for
+ * conditions: name the generation. */
+DATAFLUX_API dataflux_status dataflux_get(dataflux_client* client,
+                                          const dataflux_object_options* options, uint64_t offset,
+                                          uint64_t length, dataflux_queue* queue, uint64_t tag,
+                                          dataflux_operation** out, dataflux_error** err);
 /* Gives what is known of an object, with the names and the forms that the service uses. The record
  * has size, crc32c and generation. */
 DATAFLUX_API dataflux_status dataflux_stat(dataflux_client* client,
@@ -480,6 +506,47 @@ DATAFLUX_API dataflux_status dataflux_listing_arrow(const dataflux_listing* list
                                                     dataflux_error** err);
 DATAFLUX_API void dataflux_listing_free(dataflux_listing* listing);
 
+/* ---- The order of training ------------------------------------------------------------------- */
+
+#define DATAFLUX_SHUFFLE_FULL 0   /* any row may come anywhere */
+#define DATAFLUX_SHUFFLE_WINDOW 1 /* blocks of rows are shuffled, and the rows of `window` blocks \
+                                   */
+#define DATAFLUX_SHUFFLE_NONE 2
+#define DATAFLUX_EQUALIZE_DROP \
+  0 /* the last rows of an epoch, which do not go around, are left out */
+#define DATAFLUX_EQUALIZE_PAD 1 /* the first rows come again at the end */
+
+typedef struct dataflux_sampler_options {
+  size_t struct_size;
+  uint64_t count; /* rows there are; at most 2^62 */
+  uint64_t seed;
+  uint64_t epoch;
+  uint64_t block;      /* rows of a block, of DATAFLUX_SHUFFLE_WINDOW alone; 0 = 1,024 */
+  uint64_t window;     /* blocks that are mixed, the same; 0 = 64 */
+  uint32_t shuffle;    /* DATAFLUX_SHUFFLE_* */
+  uint32_t equalize;   /* DATAFLUX_EQUALIZE_* */
+  uint32_t rank;       /* of the ranks of a job, from 0 */
+  uint32_t world_size; /* how many they are; 0 = 1 */
+} dataflux_sampler_options;
+
+DATAFLUX_API void dataflux_sampler_options_init(dataflux_sampler_options* options, size_t size);
+#define dataflux_sampler_options_init(o) dataflux_sampler_options_init(o, sizeof *(o))
+
+/* In which order a rank reads the rows of an epoch: a pure function of the options, the same on
+ * every machine and in every version, so that nothing is kept and any position is found at once.
+ * The ranks take turns in one order: position p of rank r is place p * world_size + r of it. *size
+ * is how many positions the rank has; all have as many. DATAFLUX_INVALID_ARGUMENT names the member.
+ * Any thread.
+ */
+DATAFLUX_API dataflux_status dataflux_sampler_size(const dataflux_sampler_options* options,
+                                                   uint64_t* size, dataflux_error** err);
+/* The rows at `count` positions from `first` on, for dataflux_get_many(): some 25 ns for each.
+ * DATAFLUX_OUT_OF_RANGE where the rank has not so many, and `rows` is untouched then. Any thread.
+ */
+DATAFLUX_API dataflux_status dataflux_sampler_rows(const dataflux_sampler_options* options,
+                                                   uint64_t first, uint64_t* rows, size_t count,
+                                                   dataflux_error** err);
+
 /* ---- Very many objects ----------------------------------------------------------------------- */
 
 /* A stream of reads. Its items come as records of its queue. */
@@ -516,7 +583,9 @@ DATAFLUX_API dataflux_status dataflux_get_many(dataflux_client* client,
                                                dataflux_queue* queue, uint64_t tag,
                                                dataflux_getter** out, dataflux_error** err);
 
-/* Requests by columns, of `count` rows. A NULL column = its default for all. */
+/* Requests by columns, of `count` rows. A NULL column = its default for all. What the object has of
+ * a range is read; DATAFLUX_OUT_OF_RANGE where that begins at the object's end or behind it, but at
+ * an offset of 0. */
 typedef struct dataflux_get_columns {
   size_t struct_size;
   const char* names;            /* one behind the other */
@@ -584,7 +653,8 @@ DATAFLUX_API dataflux_status dataflux_compose(dataflux_client* client,
                                               dataflux_queue* queue, uint64_t tag,
                                               dataflux_operation** out, dataflux_error** err);
 /* Changes attributes. Here NULL, or a custom_time_ns of 0, leaves one as it is, and "" removes it;
- * names of metadata that are not given stay, and one whose value is NULL is removed. Failures:
+ * names of metadata that are not given stay, and one whose value is NULL is removed. A custom time
+ * that is set cannot be removed, and the service lets it be moved forward only. Failures:
  * DATAFLUX_INVALID_ARGUMENT where nothing is changed, and for storage_class and kms_key_name, which
  * dataflux_copy() changes. */
 DATAFLUX_API dataflux_status dataflux_patch(dataflux_client* client,
@@ -712,7 +782,7 @@ DATAFLUX_API dataflux_status dataflux_operation_take_manifest(dataflux_operation
 DATAFLUX_API uint64_t dataflux_manifest_size(const dataflux_manifest* manifest);
 /* What was listed, how, and when, as a JSON object, which lives as long as the manifest: "bucket",
  * "prefix", "start_offset", "end_offset", "match_glob", "versions", "taken", "options" (pairs of
- * name and value), "rows", "bytes". */
+ * name and value), "rows"; and "bytes", those of the manifest itself, as a file or an object. */
 DATAFLUX_API dataflux_status dataflux_manifest_json(const dataflux_manifest* manifest,
                                                     const char** json, dataflux_error** err);
 /* Rows from `first` on, `count` of them at most, UINT64_MAX = all, as a listing without a copy, by
@@ -724,6 +794,22 @@ DATAFLUX_API dataflux_status dataflux_manifest_rows(dataflux_client* client,
                                                     uint64_t first, uint64_t count,
                                                     dataflux_queue* queue, uint64_t tag,
                                                     dataflux_operation** out, dataflux_error** err);
+/* One row, borrowed from the manifest. */
+typedef struct dataflux_row {
+  const char* name; /* of `name_size` bytes, without a NUL */
+  uint64_t name_size;
+  uint64_t size;
+  int64_t generation;
+  uint32_t crc32c;
+  uint32_t has_crc32c; /* 0: the service gave none */
+} dataflux_row;
+
+/* Row `index`, without a listing around it. It takes less than a microsecond; where its block, of
+ * some 65,536 rows, was not met before, as long as a disk and its check take.
+ * DATAFLUX_OUT_OF_RANGE; DATAFLUX_DATA_LOSS as of dataflux_manifest_rows(). */
+DATAFLUX_API dataflux_status dataflux_manifest_row(const dataflux_manifest* manifest,
+                                                   uint64_t index, dataflux_row* out,
+                                                   size_t row_size, dataflux_error** err);
 DATAFLUX_API void dataflux_manifest_free(dataflux_manifest* manifest);
 
 /* What became of a listing. Immutable; any thread. */
@@ -962,7 +1048,7 @@ typedef struct dataflux_range_columns {
   size_t struct_size;
   const uint64_t* offsets;
   const uint64_t* sizes;
-  void* const* into; /* memory of the caller, `sizes` bytes each */
+  void* const* into; /* memory of the caller, `sizes` bytes each; none for what is not there */
 } dataflux_range_columns;
 
 DATAFLUX_API void dataflux_range_columns_init(dataflux_range_columns* columns, size_t size);
@@ -1191,12 +1277,15 @@ DATAFLUX_API dataflux_status dataflux_set_over(const dataflux_set* set, const ch
  *
  * What is no UTF-8 in a text is U+FFFD. Progress that follows other progress within 100 ms is left
  * out, but for the end of a call: how far it came, and with the total when it has ended well. The
- * end comes before the operation's record; nothing comes where nothing was done. Later versions may
+ * end comes before the operation's record; nothing comes where nothing was done. A client that
+ * keeps events tells of all listings: those of dataflux_list(), dataflux_list_stream() and
+ * dataflux_manifest_refresh(). Other calls have an option, `progress`. Progress names no call: that
+ * of two calls of one verb for one place at the same time cannot be told apart. Later versions may
  * add kinds and members.
  *
  * "token_needed" comes with DATAFLUX_CREDENTIALS_TOKEN: at first, when the token has less than 165
- * to 225 s to live, and when the service has refused it. Answer by dataflux_client_set_token(). It
- * is never dropped. */
+ * to 225 s to live, and when the service has refused it. Answer by dataflux_client_set_token(), or
+ * dataflux_client_fail_token(). It is never dropped. */
 typedef struct dataflux_events dataflux_events;
 
 /* Begins the stream. A client has one at a time: events that were kept before are its first. After
@@ -1292,8 +1381,9 @@ DATAFLUX_API dataflux_status dataflux_upload_file(dataflux_client* client,
  * the operation ends with DATAFLUX_OK. The record's `index` is how many names have failed, and its
  * `size` how many bytes were copied or removed. The JSON names the first `max_failures` of them in
  * "failures": each has "object", "status" and "text", and of copies "path". What is no UTF-8 in a
- * path is U+FFFD. The operation fails when the rest would fail as well: no space on the disk, no
- * service, no credentials; and by cancelling and the time limit. What was done until then stays. */
+ * path is U+FFFD there; then "path_base64" has its bytes as they are. The operation fails when the
+ * rest would fail as well: no space on the disk, no service, no credentials; and by cancelling and
+ * the time limit. What was done until then stays. */
 
 typedef struct dataflux_folder_options {
   size_t struct_size;

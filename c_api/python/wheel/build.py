@@ -86,7 +86,8 @@ def build_wheel(tools, python, prefix, out):
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
         with tarfile.open(make_sdist(tools, python, folder)) as archive:
-            archive.extractall(folder, filter="data")
+            # An archive of our own; the filter came with Python 3.11.4, and Debian 12 has 3.11.2.
+            archive.extractall(folder, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
         unpacked = next(path for path in folder.iterdir() if path.is_dir())
         kept = cache() / f"wheel-build-{digest_of(tools, unpacked, prefix)}"
         source = kept / "source"

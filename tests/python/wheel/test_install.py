@@ -27,7 +27,7 @@ def built(tmp_path_factory):
     if shutil.which("ccache"):
         environment["CMAKE_CXX_COMPILER_LAUNCHER"] = "ccache"
     done = subprocess.run([python, "-m", "pip", "-v", "--disable-pip-version-check", "install",
-                           f"-Cbuild-dir={folder / 'build'}", PACKAGE],
+                           f"--config-settings=build-dir={folder / 'build'}", PACKAGE],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=folder,
                           env=environment, timeout=6 * LIMIT)
     assert done.returncode == 0, done.stdout[-8000:]

@@ -21,7 +21,9 @@ def wheel():
     """DATAFLUX_WHEEL names one that is built already, and then it is that one which is tested."""
     if os.environ.get("DATAFLUX_WHEEL"):
         return Path(os.environ["DATAFLUX_WHEEL"])
-    built = subprocess.run([sys.executable, BUILD], check=True, stdout=subprocess.PIPE, text=True)
+    built = subprocess.run([sys.executable, BUILD], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                           text=True)
+    assert built.returncode == 0, built.stdout[-8000:]
     return Path(built.stdout.splitlines()[-1])
 
 

@@ -2,7 +2,6 @@
 #include <dataflux/exec/detail/blocking_worker.hpp>
 #include <dataflux/list/fast_list.hpp>
 #include <dataflux/list/manifest.hpp>
-#include <dataflux/list/manifest_refresh.hpp>
 #include <dataflux/store/memory_store.hpp>
 
 #include <support/catch.hpp>

@@ -31,7 +31,7 @@ _WHERE = {
     "FileReader": "_file_reader", "FileWriter": "_file_writer",
     "TextFileWriter": "_text_file_writer",
     "ListStream": "_list",
-    "Listing": "_listing", "Row": "_listing",
+    "Listing": "_listing", "Row": "_listing", "Rows": "_rows", "Sampler": "_sampler",
     "Changes": "_manifest", "Manifest": "_manifest", "compare": "_manifest",
     "Reader": "_reader",
     "Writer": "_writer",

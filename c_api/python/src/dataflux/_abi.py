@@ -59,6 +59,9 @@ FUNCTIONS = {
     'listing_chunk': 'iPQPQP',
     'listing_arrow': 'iPPP',
     'listing_free': 'vP',
+    'sampler_options_init': 'vPQ',
+    'sampler_size': 'iPPP',
+    'sampler_rows': 'iPQPQP',
     'get_many_options_init': 'vPQ',
     'get_many': 'iPPPPQPQPP',
     'get_columns_init': 'vPQ',
@@ -158,6 +161,7 @@ STRUCTS = {
     'attributes': (('struct_size', 'Q'), ('content_type', 's'), ('content_encoding', 's'), ('content_disposition', 's'), ('content_language', 's'), ('cache_control', 's'), ('storage_class', 's'), ('kms_key_name', 's'), ('custom_time_ns', 'q'), ('metadata_names', 'P'), ('metadata_values', 'P'), ('metadata_count', 'Q')),
     'list_options': (('struct_size', 'Q'), ('bucket', 's'), ('prefix', 's'), ('start_offset', 's'), ('end_offset', 's'), ('delimiter', 's'), ('match_glob', 's'), ('suffix', 's'), ('regex', 's'), ('min_size', 'Q'), ('max_size', 'Q'), ('keep_markers', 'I'), ('keep_composed', 'I'), ('versions', 'I'), ('parallelism', 'I'), ('max_calls', 'Q'), ('memory_cap', 'Q'), ('timeout_ns', 'q'), ('partial', 'I'), ('by_name', 'I')),
     'chunk': (('first_row', 'Q'), ('rows', 'Q'), ('names', 's'), ('name_offsets', 'P'), ('sizes', 'P'), ('generations', 'P'), ('crc32c', 'P'), ('crc32c_valid', 'P'), ('first_bit', 'Q')),
+    'sampler_options': (('struct_size', 'Q'), ('count', 'Q'), ('seed', 'Q'), ('epoch', 'Q'), ('block', 'Q'), ('window', 'Q'), ('shuffle', 'I'), ('equalize', 'I'), ('rank', 'I'), ('world_size', 'I')),
     'get_many_options': (('struct_size', 'Q'), ('bucket', 's'), ('order', 'I'), ('on_error', 'I'), ('compose', 'I'), ('feed', 'I'), ('feed_capacity', 'Q'), ('timeout_ns', 'q')),
     'get_columns': (('struct_size', 'Q'), ('names', 's'), ('name_offsets', 'P'), ('generations', 'P'), ('offsets', 'P'), ('lengths', 'P'), ('into', 'P'), ('object_sizes', 'P')),
     'bucket_options': (('struct_size', 'Q'), ('bucket', 's'), ('timeout_ns', 'q')),
@@ -223,6 +227,11 @@ FIELD_UPDATED = 4096
 FIELD_CUSTOM_TIME = 8192
 FIELD_COMPONENT_COUNT = 16384
 FIELD_METADATA = 32768
+SHUFFLE_FULL = 0
+SHUFFLE_WINDOW = 1
+SHUFFLE_NONE = 2
+EQUALIZE_DROP = 0
+EQUALIZE_PAD = 1
 ORDER_AS_ASKED = 0
 ORDER_AS_READY = 1
 ON_ERROR_ITEM = 0

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ._async_writer import AsyncWriter
     from ._items import Request
     from ._listing import Listing
+    from ._rows import Rows
     from ._manifest import Target
     from ._object import Place
     from ._progress import Progress
@@ -147,7 +148,7 @@ class AsyncClient(Core, AsyncFileVerbs, *Client.__bases__[1:]):
         return AsyncListStream(ListStream(self._handle(), list_options(place, locals()),
                                           place[0].decode()))
 
-    def get_many(self, requests: Listing | Iterable[Request | EllipsisType], *,
+    def get_many(self, requests: Listing | Rows | Iterable[Request | EllipsisType], *,
                  order: str = "asked", on_error: str = "raise", compose: bool = False,
                  batch: int = 256, timeout: float | None = None, progress: Progress = None) -> AsyncGetMany:
         """Reads many objects, as fast as the service and this machine can.

@@ -16,6 +16,7 @@ from ._library import Size, byref, library, struct
 from ._listing import Listing
 from ._place import count_of, flag_of, nanoseconds, one_of
 from ._requests import AHEAD, Requests
+from ._rows import Rows
 from ._slabs import SMALL, large_at, small_at
 
 TYPE_CHECKING = False
@@ -68,7 +69,7 @@ class GetMany:
 
     _getter = _feed = _teller = _process = _listing = _asked = _spoiled = None
 
-    def __init__(self, client: Client, requests: Listing | Iterable[Request | EllipsisType], *,
+    def __init__(self, client: Client, requests: Listing | Rows | Iterable[Request | EllipsisType], *,
                  order: str, on_error: str, compose: bool, batch: int, timeout: float | None,
                  progress: Progress) -> None:
         one_of(order, "order", _ORDER)
@@ -85,7 +86,7 @@ class GetMany:
         self._pushed = self._done = self._omitted = 0
         self._failed = {}  # "why": what it ended with, until one was told
         self._rooms = {}  # by thread
-        if isinstance(requests, Listing):
+        if isinstance(requests, (Listing, Rows)):
             self._listing = requests
             bucket, total = requests.bucket.encode() if len(requests) else None, len(requests)
         else:
@@ -313,7 +314,7 @@ def _requests_of(requests):
     except TypeError:
         each = None
     if each is None:
-        raise TypeError("requests: a Listing or an iterable of places is needed, and not a "
+        raise TypeError("requests: a Listing, Rows or an iterable of places is needed, and not a "
                         f"{type(requests).__name__}")
     return Requests(each)
 
@@ -321,7 +322,7 @@ def _requests_of(requests):
 class GetManyVerbs:
     """How a client reads very many objects."""
 
-    def get_many(self, requests: Listing | Iterable[Request | EllipsisType], *,
+    def get_many(self, requests: Listing | Rows | Iterable[Request | EllipsisType], *,
                  order: str = "asked", on_error: str = "raise", compose: bool = False,
                  batch: int = 256, timeout: float | None = None, progress: Progress = None) -> GetMany:
         """Reads many objects, as fast as the service and this machine can.

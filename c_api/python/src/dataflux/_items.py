@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ._listing import Listing
+from ._rows import Rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class Item:
     error: Error | None = None
 
     def __init__(self, index: int, data: memoryview, generation: int, crc32c: int, verified: bool,
-                 of: Listing | Request) -> None:
+                 of: Listing | Rows | Request) -> None:
         self.index = index
         self.data = data
         self.generation = generation
@@ -43,9 +44,15 @@ class Item:
 
     @property
     def request(self) -> Request:
-        """What was asked for: a Row of the listing, or what the iterable gave."""
+        """What was asked for: a Row, or what the iterable gave."""
         of = self._of
-        return of[self.index] if isinstance(of, Listing) else of
+        return of[self.index] if isinstance(of, (Listing, Rows)) else of
+
+    @property
+    def row(self) -> int | None:
+        """The number of its row in the whole listing; None where no listing was asked for."""
+        of = self._of
+        return of._numbers()[self.index] if isinstance(of, (Listing, Rows)) else None
 
     def __repr__(self) -> str:
         return f"<dataflux.Item {self.index}, {len(self.data)} bytes>"
@@ -56,7 +63,7 @@ class FailedItem(Item):
 
     __slots__ = ("error",)
 
-    def __init__(self, index: int, generation: int, of: Listing | Request, error: Error) -> None:
+    def __init__(self, index: int, generation: int, of: Listing | Rows | Request, error: Error) -> None:
         self.index = index
         self.generation = generation
         self.crc32c = 0

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow
 
+    from ._rows import Rows
+
 
 def text_of(value, argument):
     """A text as the service has names: UTF-8 without a NUL."""
@@ -257,6 +259,22 @@ class Listing(_Chosen, Sequence["Row"]):
         if isinstance(value, Row) and value.bucket == self.bucket:
             return [row for row in self._table.of_name(value.name) if self._row(row) == value]
         return range(0)
+
+    def take(self, rows: Iterable[int]) -> Rows:
+        """Rows by their numbers here, in that order, each as often as it is named: for
+        client.get_many(), to which no name goes. A Sampler's rows() are such numbers.
+
+        Arguments:
+            rows: an array of uint64, such as array("Q") or numpy's, or any sequence of int.
+
+        Raises: IndexError for a number that is not there; TypeError, ValueError for what is none.
+        """
+        from ._rows import Rows, numbers_of
+
+        numbers = numbers_of(rows, len(self))
+        if self._rows is not None:
+            numbers = array("Q", map(self._rows.__getitem__, numbers))
+        return Rows(Listing(self._table), numbers)
 
     def where(self, *, min_size: int = 0, max_size: int | None = None, prefix: str | None = None,
               suffix: str | None = None, glob: str | None = None) -> Listing:

@@ -4,7 +4,7 @@
 #include <dataflux/list/detail/filter_table.hpp>
 #include <dataflux/list/detail/page_check.hpp>
 #include <dataflux/list/fast_list.hpp>
-#include <dataflux/list/manifest_refresh.hpp>
+#include <dataflux/list/manifest.hpp>
 #include <dataflux/store/detail/coordinator.hpp>
 
 #include <chrono>

@@ -1,0 +1,88 @@
+"""Rows of a listing in any order."""
+
+from __future__ import annotations
+
+from _collections_abc import Sequence
+from array import array
+
+from ._place import count_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Iterable, overload
+
+    from ._listing import Listing, Row
+
+
+def numbers_of(rows, size):
+    """An array("Q") of numbers below `size`."""
+    try:
+        view = memoryview(rows)
+    except TypeError:
+        view = None
+    if view is not None and view.ndim == 1 and view.contiguous and view.format in ("Q", "L"):
+        numbers = array("Q")
+        numbers.frombytes(view.cast("B"))
+    else:
+        if isinstance(rows, (str, bytes)) or not hasattr(rows, "__iter__"):
+            raise TypeError("rows: numbers of rows are needed, as a sequence or as an array of "
+                            f"uint64, and not a {type(rows).__name__}")
+        as_list = getattr(rows, "tolist", None)  # an array of another type, such as int64
+        numbers = array("Q", [count_of(each, "rows") for each in (as_list() if as_list else rows)])
+    if numbers and max(numbers) >= size:
+        raise IndexError(f"rows: row {max(numbers)} of a listing of {size}")
+    return numbers
+
+
+class Rows(Sequence["Row"]):
+    """Rows of a listing in the order in which they were asked for, by Listing.take(): an immutable
+    sequence of Row, for client.get_many() above all, to which only numbers go.
+
+    Threads: any.
+    """
+
+    __slots__ = ("_listing", "_rows")
+
+    def __init__(self, listing: Listing, rows: array[int]) -> None:
+        self._listing = listing  # all rows of a table
+        self._rows = rows
+
+    @property
+    def bucket(self) -> str:
+        """Where the objects are."""
+        return self._listing.bucket
+
+    @property
+    def numbers(self) -> array[int]:
+        """The numbers of the rows in the whole listing."""
+        return self._rows[:]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    if TYPE_CHECKING:
+        @overload
+        def __getitem__(self, index: int) -> Row: ...
+        @overload
+        def __getitem__(self, index: slice) -> Rows: ...
+
+    def __getitem__(self, index: Any) -> Any:
+        """A row by its place here, or Rows by a slice."""
+        if isinstance(index, slice):
+            return Rows(self._listing, self._rows[index])
+        return self._listing[self._rows[index]]
+
+    def __repr__(self) -> str:
+        return f"<dataflux.Rows of gs://{self.bucket}: {len(self)} of {len(self._listing)}>"
+
+    def __reduce__(self):
+        return self._listing.__reduce__()
+
+    # For get_many().
+
+    @property
+    def _handle(self):
+        return self._listing._handle
+
+    def _numbers(self):
+        return self._rows

@@ -1,0 +1,133 @@
+#pragma once
+
+#include <dataflux/dataset/sampler.hpp>
+#include <dataflux/detail/or_default.hpp>
+
+#include <algorithm>
+#include <string>
+
+namespace dataflux::inline DATAFLUX_ABI {
+
+namespace detail {
+
+inline constexpr std::uint64_t most_rows = std::uint64_t{1} << 62;
+
+inline result<void> check_sampler(const sampler_options& options) {
+  const auto refuse = [](std::string why) { return error{errc::invalid_argument, std::move(why)}; };
+  if (options.shuffle > shuffle_kind::none) return refuse("shuffle: no such kind");
+  if (options.equalize > equalize_kind::pad) return refuse("equalize: no such kind");
+  if (options.count > most_rows) return refuse("count: at most 2^62 rows");
+  if (options.world_size == 0) return refuse("world_size: a job has one rank at least");
+  if (options.rank >= options.world_size) {
+    return refuse("rank " + std::to_string(options.rank) + " of world_size " +
+                  std::to_string(options.world_size) + ": ranks are counted from 0");
+  }
+  if (options.shuffle != shuffle_kind::window) {
+    if (options.block != 0 || options.window != 0) {
+      return refuse("block and window: only where shuffle is window");
+    }
+  } else if (or_default<std::uint64_t>(options.block, 1024) >
+             most_rows / or_default<std::uint64_t>(options.window, 64)) {
+    return refuse("block * window: at most 2^62 rows");
+  }
+  return {};
+}
+
+/// Unlike for each (seed, epoch), and for each `part` that is shuffled by itself.
+constexpr std::uint64_t epoch_key(const sampler_options& options, std::uint64_t part) noexcept {
+  const auto seeded = mix_bits(options.seed + 0x9e3779b97f4a7c15);
+  return mix_bits(mix_bits(seeded + options.epoch * 0xd1342543de82ef95) + part);
+}
+
+}  // namespace detail
+
+DATAFLUX_INLINE result<sampler> sampler::create(const sampler_options& options) {
+  if (auto good = detail::check_sampler(options); !good) return std::move(good).error();
+  return sampler(options);
+}
+
+DATAFLUX_INLINE sampler::sampler(const sampler_options& options) noexcept : options_(options) {
+  const auto count = options_.count;
+  const auto ranks = options_.world_size;
+  size_ = count / ranks + (options_.equalize == equalize_kind::pad && count % ranks != 0 ? 1 : 0);
+  if (options_.shuffle == shuffle_kind::full) {
+    order_ = {count, detail::epoch_key(options_, 0)};
+  }
+  if (options_.shuffle != shuffle_kind::window || count == 0) return;
+
+  auto& block = options_.block;
+  auto& window = options_.window;
+  block = detail::or_default<std::uint64_t>(block, 1024);
+  window = detail::or_default<std::uint64_t>(window, 64);
+  const auto blocks = (count - 1) / block + 1;
+  const auto last_window = (blocks - 1) / window;
+  const auto rows_of = [&](std::uint64_t w) {
+    return (w == last_window ? blocks - w * window : window) * block;
+  };
+  order_ = {blocks, detail::epoch_key(options_, 1)};
+  short_block_ = order_.inverse(blocks - 1);
+  lacking_ = blocks * block - count;
+  const auto key = detail::epoch_key(options_, 2);
+  within_ = {window * block, key};
+  last_ = {rows_of(last_window), key};
+  short_ = {rows_of(short_block_ / window) - lacking_, key};
+}
+
+// Places are counted as if every block were whole: behind the window with the short block, and
+// behind that block in its window, by as many more as the block lacks.
+DATAFLUX_INLINE sampler::open_window sampler::window_at(std::uint64_t place) const noexcept {
+  const auto window = options_.window;
+  const auto whole = window * options_.block;
+  const auto short_at = short_block_ / window;
+  const auto behind = short_at * whole + short_.count();
+  const auto at = (place < behind ? place : place + lacking_) / whole;
+  open_window found;
+  found.first_block = at * window;
+  found.first_place = at * whole - (at > short_at ? lacking_ : 0);
+  found.order = at == short_at                                ? &short_
+                : found.first_block + window > order_.count() ? &last_
+                                                              : &within_;
+  found.tweak = detail::mix_bits(at);
+  if (at == short_at) {
+    found.lacks_from = (short_block_ - found.first_block + 1) * options_.block - lacking_;
+  }
+  return found;
+}
+
+DATAFLUX_INLINE std::uint64_t sampler::row_in(open_window& open,
+                                              std::uint64_t place) const noexcept {
+  auto at = (*open.order)(place - open.first_place, open.tweak);
+  if (at >= open.lacks_from) at += lacking_;
+  const auto slot = at / options_.block;
+  const auto inside = at - slot * options_.block;
+  if (slot >= open.blocks.size()) return order_(open.first_block + slot) * options_.block + inside;
+  auto& block = open.blocks[slot];
+  if (block == 0) block = order_(open.first_block + slot) + 1;
+  return (block - 1) * options_.block + inside;
+}
+
+DATAFLUX_INLINE std::uint64_t sampler::rows(std::uint64_t first,
+                                            std::span<std::uint64_t> into) const noexcept {
+  if (first >= size_) return 0;
+  const auto n = std::min<std::uint64_t>(into.size(), size_ - first);
+  const std::uint64_t ranks = options_.world_size;
+  auto place = first * ranks + options_.rank;
+  open_window open;
+  for (auto& row : into.first(n)) {
+    const auto wrapped = place < options_.count ? place : place % options_.count;
+    if (options_.shuffle == shuffle_kind::full) {
+      row = order_(wrapped);
+    } else if (options_.shuffle == shuffle_kind::none) {
+      row = wrapped;
+    } else {
+      const bool inside = open.order != nullptr && wrapped >= open.first_place &&
+                          wrapped - open.first_place < open.order->count();
+      if (!inside) open = window_at(wrapped);
+      row = row_in(open, wrapped);
+    }
+    place += ranks;
+  }
+  return n;
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI

@@ -1,0 +1,123 @@
+#pragma once
+
+#include <dataflux/dataset/detail/index_permutation.hpp>
+#include <dataflux/result.hpp>
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+/// In which order a training job reads the rows of a listing, and which rank reads which of them.
+///
+///     auto order = sampler::create({.count = all.objects.size(), .seed = 7, .epoch = 3,
+///                                   .rank = 1, .world_size = 8}).value();
+///     std::vector<std::uint64_t> rows(256);
+///     order.rows(0, rows);   // the first 256 that rank 1 reads in epoch 3
+namespace dataflux::inline DATAFLUX_ABI {
+
+/// How the rows of an epoch are shuffled. The numbers are part of the C interface.
+enum class shuffle_kind : std::uint8_t {
+  /// Any row may come anywhere, each order as likely as any other.
+  full = 0,
+  /// Blocks of consecutive rows are shuffled, `window` of them are taken together, and the rows of
+  /// those are shuffled. What lies side by side is read at about the same time: for rows that are
+  /// ranges of few large objects, or for a cache.
+  window = 1,
+  /// In order of rows, in every epoch.
+  none = 2,
+};
+
+/// What becomes of rows that do not divide by the number of ranks. The numbers are part of the C
+/// interface.
+enum class equalize_kind : std::uint8_t {
+  /// The last ones of the epoch's order are left out: other ones in another epoch.
+  drop = 0,
+  /// The first ones of the epoch's order come again at its end.
+  pad = 1,
+};
+
+struct sampler_options {
+  /// Rows there are, at most 2^62.
+  std::uint64_t count{0};
+  /// The same seed gives the same orders, on every machine and in every version.
+  std::uint64_t seed{0};
+  std::uint64_t epoch{0};
+  shuffle_kind shuffle{shuffle_kind::full};
+  /// Rows in a block, for shuffle_kind::window alone; 0 = 1,024.
+  std::uint64_t block{0};
+  /// Blocks that are mixed, for shuffle_kind::window alone; 0 = 64.
+  std::uint64_t window{0};
+  /// Which of the job's ranks this is, from 0; of how many.
+  std::uint32_t rank{0};
+  std::uint32_t world_size{1};
+  equalize_kind equalize{equalize_kind::drop};
+
+  bool operator==(const sampler_options&) const = default;
+};
+
+/// The order of one epoch as a pure function of its options: nothing is stored, and any position
+/// is found at once. So a job goes on anywhere without going through what it has read.
+///
+/// The epoch has one order for all ranks, and the ranks take turns: position p of rank r is
+/// position p * world_size + r of that order. So n steps of all ranks together read its first n *
+/// world_size rows, and a job that goes on with another number of ranks goes on there.
+///
+/// Errors: create() says its own. Nothing else fails.
+///
+/// Lifetime: a value, of about 1 KiB, without memory of its own.
+///
+/// Threads: const, from any thread.
+///
+/// Cost: about 20 ns a position, 35 ns with a window, in long stretches on one core.
+class sampler {
+ public:
+  /// Errors (invalid_argument): count over 2^62, block * window over 2^62, no ranks, a rank that is
+  /// not below world_size; block or window without shuffle_kind::window, unknown kinds.
+  static result<sampler> create(const sampler_options& options);
+
+  const sampler_options& options() const noexcept { return options_; }
+  /// Positions of this rank; every rank has as many.
+  std::uint64_t size() const noexcept { return size_; }
+  /// Positions of all ranks.
+  std::uint64_t total() const noexcept { return size_ * options_.world_size; }
+
+  /// The row at a position of this rank, below size().
+  std::uint64_t row(std::uint64_t position) const noexcept {
+    std::uint64_t found = 0;
+    rows(position, {&found, 1});
+    return found;
+  }
+  /// Rows at positions first, first + 1, ... of this rank; how many have been filled in, which is
+  /// fewer than there is room for where size() comes first.
+  std::uint64_t rows(std::uint64_t first, std::span<std::uint64_t> into) const noexcept;
+
+ private:
+  explicit sampler(const sampler_options& options) noexcept;
+
+  /// A window while rows of it are asked for.
+  struct open_window {
+    const detail::index_permutation* order{nullptr};
+    std::uint64_t tweak{0};
+    std::uint64_t first_block{0};  // in the order of blocks
+    std::uint64_t first_place{0};  // in the order of the epoch
+    std::uint64_t lacks_from{UINT64_MAX};
+    std::array<std::uint64_t, 64> blocks{};  // those at first_block, ..., each + 1, once found
+  };
+  open_window window_at(std::uint64_t place) const noexcept;
+  std::uint64_t row_in(open_window& open, std::uint64_t place) const noexcept;
+
+  sampler_options options_{};
+  std::uint64_t size_{0};
+  detail::index_permutation order_{};   // of rows; with a window: of blocks
+  detail::index_permutation within_{};  // of the rows of a window that is whole
+  detail::index_permutation short_{};   // of those of the window that has the last, shorter block
+  detail::index_permutation last_{};    // of those of the last window, which has fewer blocks
+  std::uint64_t short_block_{0};  // where the last block of rows has come in the order of blocks
+  std::uint64_t lacking_{0};      // rows that it lacks
+};
+
+}  // namespace dataflux::inline DATAFLUX_ABI
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/dataset/impl/sampler.ipp>
+#endif

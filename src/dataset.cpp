@@ -1,0 +1,2 @@
+#include <dataflux/dataset/impl/index_permutation.ipp>
+#include <dataflux/dataset/impl/sampler.ipp>
