@@ -619,3 +619,17 @@ def test_the_interpreter_ends_with_reads_under_way(emulator, bucket, numbered, b
     child = program(emulator, bucket, body)
     said, complained = child.communicate(timeout=LIMIT)
     assert (child.returncode, said, complained) == (0, "", "")
+
+
+@pytest.mark.parametrize("read", [
+    lambda client, url: client.get(url, timeout=2),
+    lambda client, url: list(client.get_many([url], timeout=2)),
+    lambda client, url: list(client.get_many(client.list(url), timeout=2)),
+], ids=["get", "get_many", "rows"])
+def test_a_limit_that_comes_among_attempts_tells_what_they_have_met(client, emulator, bucket, read):
+    client.put(bucket("o"), b"here")
+    emulator.faults({"verb": "objects.media", "action": "refuse", "status": 503, "count": 0})
+    with pytest.raises(dataflux.UnavailableError, match="503") as raised:
+        read(client, bucket("o"))
+    assert raised.value.http_status == 503 and raised.value.attempts >= 1
+    assert (raised.value.bucket, raised.value.object) == (bucket.name, "o")

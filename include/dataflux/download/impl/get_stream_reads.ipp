@@ -16,8 +16,10 @@ inline constexpr std::uint64_t least_slice = 1U << 20U;
 /// Slices under way are such a part of the cap.
 inline constexpr std::uint64_t under_way_of_cap = 4;
 
+/// With what is left of the time: a read that has no time for another attempt ends by what the last
+/// one has met, which says more than that the time has passed.
 DATAFLUX_INLINE call_limits get_stream::limits(const get_unit& unit) const {
-  return {.stop = unit.stop ? unit.stop->get_token() : requests_token()};
+  return clock().limits(unit.stop ? unit.stop->get_token() : requests_token());
 }
 
 /// `bytes` are set aside for it.
