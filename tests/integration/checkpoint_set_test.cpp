@@ -349,7 +349,7 @@ TEST_CASE("checkpoint_set: over a socket, a member does not replace another but 
   const auto refused = writer->commit();
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code() == errc::already_exists);
-  CHECK(refused.error().message().find("unfinished_members::replace") != std::string::npos);
+  CHECK(refused.error().message().find("unfinished = replace") != std::string::npos);
   CHECK(h.set().open());
 
   auto replacing = h.set().replace_member("rank-1");

@@ -165,7 +165,7 @@ def test_cancelling_aborts_a_writer(run, opened, bucket, emulator):
         async with opened(upload_memory=16 << 20) as client:
             emulator.faults({"verb": "objects.insert", "action": "stall", "where": "before_reply",
                              "requestBytes": 1, "count": 0},
-                            {"verb": "upload.part", "action": "stall", "where": "before_reply",
+                            {"verb": "multipart.part", "action": "stall", "where": "before_reply",
                              "count": 0})
             written = []
 

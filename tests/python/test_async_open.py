@@ -415,7 +415,7 @@ def test_a_cancelled_task_keeps_what_was_there(run, opened, bucket, emulator, mo
         async with opened(upload_memory=16 << 20) as client:
             emulator.faults({"verb": "objects.insert", "action": "stall", "where": "before_reply",
                              "requestBytes": 1, "count": 0},
-                            {"verb": "upload.part", "action": "stall", "where": "before_reply",
+                            {"verb": "multipart.part", "action": "stall", "where": "before_reply",
                              "count": 0})
             written = []
 
@@ -441,7 +441,7 @@ def test_a_cancelled_write_spoils_the_file(run, opened, bucket, emulator):
 
     async def main():
         async with opened(upload_memory=16 << 20) as client:
-            emulator.faults({"verb": "upload.part", "action": "stall", "where": "before_reply",
+            emulator.faults({"verb": "multipart.part", "action": "stall", "where": "before_reply",
                              "count": 0})
             file = await client.open(bucket("x"), "wb", part_size=8 << 20)
             async with anyio.create_task_group() as group:

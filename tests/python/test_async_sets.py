@@ -112,7 +112,7 @@ def test_a_member_of_a_block_that_fails_or_is_cancelled_is_not_committed(run, op
                     await member.write(b"half of")
                     raise KeyError
             assert member.closed and member.object is None
-            emulator.faults({"verb": "upload.part", "action": "stall", "where": "before_reply",
+            emulator.faults({"verb": "multipart.part", "action": "stall", "where": "before_reply",
                              "count": 0})
             members = []
 

@@ -47,7 +47,7 @@ def test_a_callable_is_told_by_the_thread_that_waits_and_told_all_at_the_end(cli
 
 
 def test_what_a_callable_raises_reaches_the_caller_and_ends_the_call(emulator, client, bucket, big):
-    emulator.faults({"verb": "*", "bucket": bucket.name, "action": "stall", "where": "before_reply",
+    emulator.faults({"bucket": bucket.name, "action": "stall", "where": "before_reply",
                      "ms": 600_000, "count": 0})
     told = []
 

@@ -262,7 +262,7 @@ TEST_CASE("checkpoint_set: begin makes room for another save, or says what is th
   CHECK(refused.error().message().find("2 objects of a save that was not committed") !=
         std::string::npos);
   CHECK(refused.error().message().find("90 minutes ago") != std::string::npos);
-  CHECK(refused.error().message().find("unfinished_members::replace") != std::string::npos);
+  CHECK(refused.error().message().find("unfinished = replace") != std::string::npos);
   CHECK(refused.error().object() == "run/step-1/");
   CHECK(w.below("run/step-1/") == 4);
   w.store.set_faults([](store_verb verb, std::string_view name, std::uint64_t) {

@@ -29,13 +29,14 @@ TEST_CASE("control_api: every action can be scripted over HTTP", "[emulator]") {
        R"("delay","ms":3)", R"("short_page","results":1)", R"("keep_less","bytes":262144)",
        R"("execute_twice")", R"("expire_tokens")"}) {
     INFO(more);
-    CHECK(add(s, R"({"verb":"none","action":)" + more + "}").status == 200);
+    CHECK(add(s, R"({"verb":"batch","action":)" + more + "}").status == 200);
   }
   CHECK(s.faults().rules().size() == 13);
   for (const std::string bad :
        {R"({"action":"none"})", R"({})", R"([1])", R"({"action":"send","statu":1})",
         R"({"action":"cut","where":"later"})", R"({"action":"delay","ms":-1})",
         R"({"action":"delay","probability":2})", R"(nonsense)",
+        R"({"verb":"objects.mdia","action":"delay"})", R"({"verb":"*","action":"delay"})",
         R"({"action":"send","headers":{"a":1}})"}) {
     INFO(bad);
     CHECK(add(s, bad).status == 400);

@@ -78,6 +78,9 @@ class SetCalls:
         import ctypes
 
         texts = []
+        if isinstance(records, (str, bytes)):
+            raise TypeError("records: the records of all members are needed, as a list, and not a "
+                            f"{type(records).__name__}")
         for record in records:
             if not isinstance(record, str):
                 raise TypeError(f"records: texts are needed, and not a {type(record).__name__}")

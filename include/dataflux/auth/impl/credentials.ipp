@@ -62,7 +62,7 @@ struct credentials_kind {
 inline constexpr std::string_view not_yet =
     "is not supported yet: use a service_account key, authorized_user credentials (gcloud auth "
     "application-default login) or the metadata server of the machine, or acquire a token yourself "
-    "and pass it to token_cache::set_token";
+    "and set it in the client";
 
 /// Every kind that there is: a new one is a row.
 inline constexpr std::array credentials_kinds{

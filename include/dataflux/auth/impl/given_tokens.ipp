@@ -69,7 +69,7 @@ class awaited_token_flow final : public token_flow {
       const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(limit_).count();
       return error{errc::unauthenticated, "the application set no token within " +
                                               std::to_string(seconds) +
-                                              " s after one was needed: see client::set_token()"}
+                                              " s after one was needed: token_limit bounds that wait"}
           .with_retryable(true);
     }
     if (needed_) needed_();

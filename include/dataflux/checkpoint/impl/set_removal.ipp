@@ -323,7 +323,7 @@ DATAFLUX_INLINE void unfinished_removal::choose(set_scan_report report) {
                 std::to_string(count) + " objects of a save that was not committed are there" +
                     (age ? ", the last of them written " + std::to_string(minutes) + " minutes ago"
                          : "") +
-                    "; begin with unfinished_members::replace removes them")
+                    "; to begin with unfinished = replace removes them")
               .with_bucket(bucket())
               .with_object(folder()));
     }

@@ -73,7 +73,7 @@ inline result<void> check_project(const call_context& context, std::string_view 
   return error{
       errc::invalid_argument,
       "no project: the request names none and the credentials know none; set the request's "
-      "project, or client_options::quota_project"};
+      "project, or the client's quota_project"};
 }
 
 inline bool is_zonal(std::string_view location_type, std::string_view storage_class) noexcept {

@@ -53,7 +53,7 @@ DATAFLUX_INLINE result<trust_store::store> trust_store::read() const {
     return error(
         errc::failed_precondition,
         "found no trusted authorities on this system: install its ca-certificates, or name "
-        "a PEM file by SSL_CERT_FILE or in curl_transport_options::ca_file");
+        "a PEM file by SSL_CERT_FILE or in the client's ca_file");
   }
   if (good) return made;
   if (is_descriptor_shortage(code)) {

@@ -59,7 +59,7 @@ DATAFLUX_INLINE result<void> object_upload::prepare() {
                  "a part of " + std::to_string(plan_.first_size()) +
                      " bytes is more than the uploads that are open leave of their memory of " +
                      std::to_string(share.memory.cap()) +
-                     " bytes: end some of them first, or raise transfer_options::upload_memory");
+                     " bytes: end some of them first, or raise upload_memory");
   }
   return {};
 }
@@ -75,7 +75,7 @@ DATAFLUX_INLINE void object_upload::reserve(std::uint64_t bytes, completion<void
     fail(error(errc::resource_exhausted,
                "parts have grown to " + std::to_string(bytes) +
                    " bytes, more than the other uploads leave of the memory: give size_hint, or "
-                   "raise transfer_options::upload_memory"));
+                   "raise upload_memory"));
   }
   if (machine_.failure()) return granted(*machine_.failure());
   memory.acquire(memory_, bytes, std::move(granted));
@@ -99,7 +99,7 @@ DATAFLUX_INLINE void object_upload::keep(std::uint64_t bytes, completion<void> g
                              " bytes cannot be begun: what is begun elsewhere and not full leaves "
                              "too little of the memory of " +
                              std::to_string(memory.cap()) +
-                             " bytes; fill that first, or raise transfer_options::upload_memory"));
+                             " bytes; fill that first, or raise upload_memory"));
   }
   memory.acquire(memory_, bytes, std::move(granted));
 }

@@ -58,7 +58,7 @@ DATAFLUX_INLINE result<part_plan> part_plan::make(const part_plan_options& o,
   if (plan.fixed_ > half) {
     const std::string needed = "two parts of " + in_bytes(plan.fixed_) +
                                " do not fit into the memory for uploads, " + in_bytes(o.memory) +
-                               "; raise transfer_options::upload_memory";
+                               "; raise upload_memory";
     if (o.part_size == 0 && least == plan.fixed_) {
       return error(errc::resource_exhausted, "size_hint: an object of " + in_bytes(hint) +
                                                  " takes parts so large that " + needed);
@@ -80,7 +80,7 @@ DATAFLUX_INLINE result<part_plan> part_plan::make(const part_plan_options& o,
     return error(errc::resource_exhausted,
                  "size_hint: " + in_bytes(hint) + " are not reached by " +
                      std::to_string(plan.parts_) + " parts of " + in_bytes(plan.fixed_) +
-                     "; raise part_size or transfer_options::upload_memory");
+                     "; raise part_size or upload_memory");
   }
   return plan;
 }
