@@ -68,6 +68,9 @@ _VERBS = (
     "metrics", "prometheus",
 )
 
+# What help() shows. A star import is to leave list() and open() of the builtins alone.
+__all__ = [*_WHERE, *(verb for verb in _VERBS if verb not in ("list", "open"))]
+
 
 def __getattr__(name: str) -> object:
     if name in _WHERE:

@@ -305,7 +305,8 @@ def get_ranges(url: Place, ranges: Iterable[tuple[int, int]], *,
 
 
 def get_many(requests: Listing | Rows | Iterable[Request | EllipsisType], *,
-             order: str = "asked", on_error: str = "raise", compose: bool = False,
+             order: Literal["asked", "ready"] = "asked",
+             on_error: Literal["raise", "return", "omit"] = "raise", compose: bool = False,
              batch: int = 256, timeout: float | None = None, progress: Progress = None) -> GetMany:
     """Reads many objects, as fast as the service and this machine can.
 
@@ -458,7 +459,8 @@ def download(url: Place, path: Path, *, generation: int = 0, offset: int = 0,
 
 
 def upload_folder(path: Path, url: Place, *, resume: bool = False, dry_run: bool = False,
-                  delete_extra: bool = False, on_error: str = "raise", max_failures: int = 100,
+                  delete_extra: bool = False,
+                  on_error: Literal["raise", "return"] = "raise", max_failures: int = 100,
                   progress: Progress = None, timeout: float | None = None) -> CopiedFolder:
     """Copies the files below a folder into objects, of which each appears whole and compared, or
     not at all.
@@ -486,7 +488,7 @@ def upload_folder(path: Path, url: Place, *, resume: bool = False, dry_run: bool
 
 def download_folder(url: Place, path: Path, *, resume: bool = False,
                     dry_run: bool = False, delete_extra: bool = False,
-                    on_error: str = "raise", max_failures: int = 100,
+                    on_error: Literal["raise", "return"] = "raise", max_failures: int = 100,
                     progress: Progress = None, timeout: float | None = None) -> CopiedFolder:
     """Copies the objects below a prefix into files, of which each appears whole and compared, or
     not at all. Nothing is forced to the disk.
@@ -507,8 +509,8 @@ def download_folder(url: Place, path: Path, *, resume: bool = False,
 
 
 def remove_prefix(url: Place, *, older_than: float | None = None, for_good: bool = False,
-                  dry_run: bool = False, whole_bucket: bool = False, on_error: str = "raise",
-                  max_failures: int = 100, progress: Progress = None,
+                  dry_run: bool = False, whole_bucket: bool = False,
+                  on_error: Literal["raise", "return"] = "raise", max_failures: int = 100, progress: Progress = None,
                   timeout: float | None = None) -> RemovedObjects:
     """Removes all objects whose names begin with a prefix, while they are listed.
 
@@ -537,7 +539,7 @@ def list(url: str | tuple[str, str], *, start: str | None = None, end: str | Non
          regex: str | None = None, min_size: int = 0, max_size: int | None = None,
          directories: bool = False, composites: bool = False, versions: bool = False,
          parallelism: int = 0, max_calls: int = 0, memory_cap: int = 0,
-         on_error: str = "raise", timeout: float | None = None,
+         on_error: Literal["raise", "omit"] = "raise", timeout: float | None = None,
          progress: Progress = None) -> Listing:
     """Lists objects, by many calls at a time. What it gives is proved complete, or it fails.
 
@@ -571,7 +573,8 @@ def list_batches(url: str | tuple[str, str], *, start: str | None = None,
                  suffix: str | None = None, regex: str | None = None, min_size: int = 0,
                  max_size: int | None = None, directories: bool = False,
                  composites: bool = False, versions: bool = False, parallelism: int = 0,
-                 max_calls: int = 0, memory_cap: int = 0, on_error: str = "raise",
+                 max_calls: int = 0, memory_cap: int = 0,
+                 on_error: Literal["raise", "omit"] = "raise",
                  timeout: float | None = None, in_order: bool = False) -> ListStream:
     """Lists objects batch by batch, each a Listing, while later ones are under way: for listings
     that are larger than memory, and to begin early.

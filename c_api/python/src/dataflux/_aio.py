@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from datetime import datetime
     from types import EllipsisType
+    from typing import Literal
 
     from ._async_get_many import AsyncGetMany
     from ._async_list import AsyncListStream
@@ -133,7 +134,8 @@ class AsyncClient(Core, AsyncFileVerbs, *Client.__bases__[1:]):
                      suffix: str | None = None, regex: str | None = None, min_size: int = 0,
                      max_size: int | None = None, directories: bool = False,
                      composites: bool = False, versions: bool = False, parallelism: int = 0,
-                     max_calls: int = 0, memory_cap: int = 0, on_error: str = "raise",
+                     max_calls: int = 0, memory_cap: int = 0,
+                     on_error: Literal["raise", "omit"] = "raise",
                      timeout: float | None = None, in_order: bool = False) -> AsyncListStream:
         """Lists objects batch by batch, each a Listing, while later ones are under way.
 
@@ -149,7 +151,8 @@ class AsyncClient(Core, AsyncFileVerbs, *Client.__bases__[1:]):
                                           place[0].decode()))
 
     def get_many(self, requests: Listing | Rows | Iterable[Request | EllipsisType], *,
-                 order: str = "asked", on_error: str = "raise", compose: bool = False,
+                 order: Literal["asked", "ready"] = "asked",
+                 on_error: Literal["raise", "return", "omit"] = "raise", compose: bool = False,
                  batch: int = 256, timeout: float | None = None, progress: Progress = None) -> AsyncGetMany:
         """Reads many objects, as fast as the service and this machine can.
 

@@ -307,7 +307,8 @@ class AsyncClient:
         """
 
     async def upload_folder(self, path: Path, url: Place, *, resume: bool = False, dry_run: bool = False,
-                            delete_extra: bool = False, on_error: str = "raise", max_failures: int = 100,
+                            delete_extra: bool = False,
+                            on_error: Literal["raise", "return"] = "raise", max_failures: int = 100,
                             progress: Progress = None, timeout: float | None = None) -> CopiedFolder:
         """Copies the files below a folder into objects, of which each appears whole and compared, or
         not at all.
@@ -334,7 +335,7 @@ class AsyncClient:
 
     async def download_folder(self, url: Place, path: Path, *, resume: bool = False,
                               dry_run: bool = False, delete_extra: bool = False,
-                              on_error: str = "raise", max_failures: int = 100,
+                              on_error: Literal["raise", "return"] = "raise", max_failures: int = 100,
                               progress: Progress = None, timeout: float | None = None) -> CopiedFolder:
         """Copies the objects below a prefix into files, of which each appears whole and compared, or
         not at all. Nothing is forced to the disk.
@@ -354,8 +355,8 @@ class AsyncClient:
         """
 
     async def remove_prefix(self, url: Place, *, older_than: float | None = None, for_good: bool = False,
-                            dry_run: bool = False, whole_bucket: bool = False, on_error: str = "raise",
-                            max_failures: int = 100, progress: Progress = None,
+                            dry_run: bool = False, whole_bucket: bool = False,
+                            on_error: Literal["raise", "return"] = "raise", max_failures: int = 100, progress: Progress = None,
                             timeout: float | None = None) -> RemovedObjects:
         """Removes all objects whose names begin with a prefix, while they are listed.
 
@@ -383,7 +384,7 @@ class AsyncClient:
                    regex: str | None = None, min_size: int = 0, max_size: int | None = None,
                    directories: bool = False, composites: bool = False, versions: bool = False,
                    parallelism: int = 0, max_calls: int = 0, memory_cap: int = 0,
-                   on_error: str = "raise", timeout: float | None = None,
+                   on_error: Literal["raise", "omit"] = "raise", timeout: float | None = None,
                    progress: Progress = None) -> Listing:
         """Lists objects, by many calls at a time. What it gives is proved complete, or it fails.
 
@@ -584,7 +585,8 @@ class AsyncClient:
                      suffix: str | None = None, regex: str | None = None, min_size: int = 0,
                      max_size: int | None = None, directories: bool = False,
                      composites: bool = False, versions: bool = False, parallelism: int = 0,
-                     max_calls: int = 0, memory_cap: int = 0, on_error: str = "raise",
+                     max_calls: int = 0, memory_cap: int = 0,
+                     on_error: Literal["raise", "omit"] = "raise",
                      timeout: float | None = None, in_order: bool = False) -> AsyncListStream:
         """Lists objects batch by batch, each a Listing, while later ones are under way.
 
@@ -595,7 +597,8 @@ class AsyncClient:
         """
 
     def get_many(self, requests: Listing | Rows | Iterable[Request | EllipsisType], *,
-                 order: str = "asked", on_error: str = "raise", compose: bool = False,
+                 order: Literal["asked", "ready"] = "asked",
+                 on_error: Literal["raise", "return", "omit"] = "raise", compose: bool = False,
                  batch: int = 256, timeout: float | None = None, progress: Progress = None) -> AsyncGetMany:
         """Reads many objects, as fast as the service and this machine can.
 

@@ -13,6 +13,7 @@ from ._sets import OpenSet, SetCalls
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from typing import Literal
 
     from typing_extensions import Buffer
 
@@ -61,7 +62,7 @@ class AsyncCheckpointSet(SetCalls):
                  over: str | None = None) -> None:
         super().__init__(client, url, timeout, over)
 
-    async def begin(self, *, unfinished: str = "refuse") -> RemovedSets:
+    async def begin(self, *, unfinished: Literal["refuse", "replace"] = "refuse") -> RemovedSets:
         """Makes sure that nothing is in the way. One of those who save does it, before all else.
 
         Arguments, Returns, Raises: as of CheckpointSet.begin().

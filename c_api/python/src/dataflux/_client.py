@@ -111,8 +111,9 @@ class Core:
         anonymous: no credentials, for public buckets. By default Application Default Credentials.
         credentials: an access token; or a callable, on any thread, that gives one, or (token,
             expiry) with a datetime or seconds since 1970; or credentials of google.auth. A callable
-            is asked when the client is first used, before the token's expiry, and when the service
-            has refused the token, and never twice at once. An emulator gets no token.
+            is asked when the client is first used, by that call and for as long as it takes, whose
+            own `timeout` begins then; later on a thread of its own before the token's expiry, and
+            when the service has refused the token; never twice at once. An emulator gets no token.
         credentials_file: a JSON file of a service account or an authorized user.
         user_project: who pays at requester-pays buckets.
         quota_project: whose quota requests count against.

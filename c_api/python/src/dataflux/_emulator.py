@@ -86,7 +86,8 @@ class Emulator:
         """Sets the script of what goes wrong, in place of the one before; none = nothing does.
 
         A rule is a dict such as {"verb": "objects.media", "object": "data/*", "from": 1, "count": 1,
-        "action": "refuse", "status": 503}; `dataflux-emulator --help` has all of it.
+        "action": "refuse", "status": 503}; docs/testing.md has all of it, and so has
+        `dataflux-emulator --help`. ValueError for a verb or a member that there is not.
         """
         self._ask("DELETE", "/_emulator/faults")
         if rules:

@@ -182,13 +182,16 @@ class FileVerbs:
                 is. "r", "w" and "x" are the same with text.
             encoding, errors, newline: of text, as the built-in open() has them; encoding=None is
                 UTF-8.
-            how: to read, those of reader(), and read_ahead: most bytes that are read ahead of reads
-                in sequence (32 MiB; 0 = none). To write, those of writer().
+            how: to read, those of reader(), whose `timeout` is of opening alone; and read_ahead: most
+                bytes that are read ahead of reads in sequence (32 MiB; 0 = none). To write, those of
+                writer(), whose `timeout` goes from here to the end of close().
 
         Returns: a FileReader; a FileWriter, which commits when it is closed and no exception passes;
             for text a file on top of one.
         Raises: NotFoundError; AlreadyExistsError for "x" when it is opened, and when it is closed
-            if somebody was faster; TypeError and ValueError for a bad argument before any request.
+            if somebody was faster. Closing what "w" has opened is an AlreadyExistsError or a
+            PreconditionError where another writer has committed since then: its object stays.
+            TypeError and ValueError for a bad argument before any request.
         Requests: one to open, one more for a short object that is read; "w" one to open.
         """
         known = asked(mode, encoding, errors, newline, how)

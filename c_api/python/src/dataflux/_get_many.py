@@ -23,6 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from types import EllipsisType
+    from typing import Literal
 
     from ._client import Client
     from ._items import Request
@@ -70,7 +71,8 @@ class GetMany:
     _getter = _feed = _teller = _process = _listing = _asked = _spoiled = None
 
     def __init__(self, client: Client, requests: Listing | Rows | Iterable[Request | EllipsisType], *,
-                 order: str, on_error: str, compose: bool, batch: int, timeout: float | None,
+                 order: Literal["asked", "ready"], on_error: Literal["raise", "return", "omit"],
+                 compose: bool, batch: int, timeout: float | None,
                  progress: Progress) -> None:
         one_of(order, "order", _ORDER)
         one_of(on_error, "on_error", _ON_ERROR)
@@ -323,7 +325,8 @@ class GetManyVerbs:
     """How a client reads very many objects."""
 
     def get_many(self, requests: Listing | Rows | Iterable[Request | EllipsisType], *,
-                 order: str = "asked", on_error: str = "raise", compose: bool = False,
+                 order: Literal["asked", "ready"] = "asked",
+                 on_error: Literal["raise", "return", "omit"] = "raise", compose: bool = False,
                  batch: int = 256, timeout: float | None = None, progress: Progress = None) -> GetMany:
         """Reads many objects, as fast as the service and this machine can.
 

@@ -15,7 +15,7 @@ from ._place import count_of, flag_of, nanoseconds, prefix_place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Dict
+    from typing import Any, Dict, Literal
 
     from ._progress import Progress
 
@@ -210,7 +210,7 @@ class ListVerbs:
              regex: str | None = None, min_size: int = 0, max_size: int | None = None,
              directories: bool = False, composites: bool = False, versions: bool = False,
              parallelism: int = 0, max_calls: int = 0, memory_cap: int = 0,
-             on_error: str = "raise", timeout: float | None = None,
+             on_error: Literal["raise", "omit"] = "raise", timeout: float | None = None,
              progress: Progress = None) -> Listing:
         """Lists objects, by many calls at a time. What it gives is proved complete, or it fails.
 
@@ -251,7 +251,8 @@ class ListVerbs:
                      suffix: str | None = None, regex: str | None = None, min_size: int = 0,
                      max_size: int | None = None, directories: bool = False,
                      composites: bool = False, versions: bool = False, parallelism: int = 0,
-                     max_calls: int = 0, memory_cap: int = 0, on_error: str = "raise",
+                     max_calls: int = 0, memory_cap: int = 0,
+                     on_error: Literal["raise", "omit"] = "raise",
                      timeout: float | None = None, in_order: bool = False) -> ListStream:
         """Lists objects batch by batch, each a Listing, while later ones are under way: for listings
         that are larger than memory, and to begin early.

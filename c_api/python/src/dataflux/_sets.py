@@ -18,6 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from datetime import datetime
+    from typing import Literal
 
     from typing_extensions import Buffer
 
@@ -143,7 +144,7 @@ class CheckpointSet(SetCalls):
                  over: str | None = None) -> None:
         super().__init__(client, url, timeout, over)
 
-    def begin(self, *, unfinished: str = "refuse") -> RemovedSets:
+    def begin(self, *, unfinished: Literal["refuse", "replace"] = "refuse") -> RemovedSets:
         """Makes sure that nothing is in the way. One of those who save does it, before all else.
 
         Arguments:

@@ -15,7 +15,7 @@ from ._reports import CopiedFolder, DownloadedFile, RemovedObjects, UploadedFile
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import datetime
-    from typing import Mapping, Union
+    from typing import Literal, Mapping, Union
 
     from ._object import Place
     from ._progress import Progress
@@ -190,7 +190,8 @@ class TransferVerbs:
             progress=progress, told=("download", bucket.decode(), name.decode()))
 
     def upload_folder(self, path: Path, url: Place, *, resume: bool = False, dry_run: bool = False,
-                      delete_extra: bool = False, on_error: str = "raise", max_failures: int = 100,
+                      delete_extra: bool = False,
+                      on_error: Literal["raise", "return"] = "raise", max_failures: int = 100,
                       progress: Progress = None, timeout: float | None = None) -> CopiedFolder:
         """Copies the files below a folder into objects, of which each appears whole and compared, or
         not at all.
@@ -225,7 +226,7 @@ class TransferVerbs:
 
     def download_folder(self, url: Place, path: Path, *, resume: bool = False,
                         dry_run: bool = False, delete_extra: bool = False,
-                        on_error: str = "raise", max_failures: int = 100,
+                        on_error: Literal["raise", "return"] = "raise", max_failures: int = 100,
                         progress: Progress = None, timeout: float | None = None) -> CopiedFolder:
         """Copies the objects below a prefix into files, of which each appears whole and compared, or
         not at all. Nothing is forced to the disk.
@@ -253,8 +254,8 @@ class TransferVerbs:
             progress=progress, told=("download", bucket, options.prefix.decode()))
 
     def remove_prefix(self, url: Place, *, older_than: float | None = None, for_good: bool = False,
-                      dry_run: bool = False, whole_bucket: bool = False, on_error: str = "raise",
-                      max_failures: int = 100, progress: Progress = None,
+                      dry_run: bool = False, whole_bucket: bool = False,
+                      on_error: Literal["raise", "return"] = "raise", max_failures: int = 100, progress: Progress = None,
                       timeout: float | None = None) -> RemovedObjects:
         """Removes all objects whose names begin with a prefix, while they are listed.
 

@@ -10,7 +10,8 @@ import pytest
 
 @pytest.fixture
 def dataflux_emulator():
-    """An emulator of the test's own: a dataflux.Emulator without any object."""
+    """An emulator of the test's own: a dataflux.Emulator with one bucket, `emulator`, without any
+    object."""
     from ._emulator import Emulator
 
     with Emulator() as service:
