@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Runs the tests that CTest knows in a build tree and counts test cases, not programs.
 
-    tests/run.py BUILD_DIR [--full] [--list] [FILTER]
+    tests/run.py BUILD_DIR [--full] [--torch] [--list] [FILTER]
 
 Programs labelled `catch2` are run with Catch2's XML reporter, whose form is the same in versions 2
 and 3, and entries labelled `pytest` with pytest's, which those of tests/behaviour make, too; every
 other CTest entry counts as one case. FILTER is a regular expression over CTest names; when none
 matches, it is a part of the name of a test case of Catch2 or pytest. --full adds the cases tagged
-[.full] and sets DATAFLUX_TEST_FULL=1. Ends with a line for each failed case, "FAILED entry: case:
+[.full] and sets DATAFLUX_TEST_FULL=1. --torch runs what is labelled `torch`, for which a package of
+5.5 GB is installed, and nothing else; it is left out otherwise. Ends with a line for each failed case, "FAILED entry: case:
 why", and a line "N passed, N failed"; exit status 1 if anything failed, or if nothing ran. --list
 names the entries that FILTER matches: they are build targets too.
 """
@@ -265,6 +266,10 @@ def is_pytest(entry):
     return "pytest" in entry.get("LABELS", [])
 
 
+def needs_torch(entry):
+    return "torch" in entry.get("LABELS", [])
+
+
 def has_cases(entry):
     return is_catch2(entry) or is_pytest(entry)
 
@@ -288,15 +293,19 @@ def main():
     arguments.add_argument("build_dir", type=Path)
     arguments.add_argument("filter", nargs="?")
     arguments.add_argument("--full", action="store_true")
+    arguments.add_argument("--torch", action="store_true")
     arguments.add_argument("--list", action="store_true")
     options = arguments.parse_intermixed_args()
 
     base = dict(os.environ)
     if options.full:
         base["DATAFLUX_TEST_FULL"] = "1"
-    entries, case_filter = select(ctest_entries(options.build_dir), options.filter)
+    entries = ctest_entries(options.build_dir)
+    left_out = [e for e in entries if needs_torch(e) != options.torch]
+    entries, case_filter = select([e for e in entries if e not in left_out], options.filter)
     if options.list:
-        print("\n".join(e["name"] for e in entries) if case_filter is None else "")
+        shown = entries if case_filter is None or options.torch else []
+        print("\n".join(e["name"] for e in shown))
         return
     entries = [e for e in entries if not e.get("DISABLED")]
     passed = skipped = 0
@@ -311,6 +320,8 @@ def main():
         sys.exit(f"no test matches '{options.filter}'" if options.filter else "there is no test")
     if skipped:
         print(f"{skipped} skipped")
+    if options.filter is None and not options.torch and left_out:
+        print(f"not run: {', '.join(e['name'] for e in left_out)}; ./dev test --torch runs that")
     for line in lost:
         print(line)
     print(f"{passed} passed, {len(lost)} failed", flush=True)

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Runs pytest in the environment that venv.py makes.
 
-    tests/python/suite.py [--library FILE] [--emulator FILE] [--command FILE] PYTEST_ARGUMENT...
+    tests/python/suite.py [--library FILE] [--emulator FILE] [--command FILE] [--lock FILE]
+        PYTEST_ARGUMENT...
 
-The package is taken from the source tree, with the library and the programs that are named. With
---full-only it ends with 77, which means skipped, unless DATAFLUX_TEST_FULL is set.
+The package is taken from the source tree, with the library and the programs that are named. --lock
+is another list of packages than requirements.txt of this folder. With --full-only it ends with 77,
+which means skipped, unless DATAFLUX_TEST_FULL is set.
 """
 
 import argparse
@@ -22,6 +24,7 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     for name in NAMES:
         arguments.add_argument(f"--{name}")
+    arguments.add_argument("--lock", type=Path, default=venv.LOCK)
     arguments.add_argument("--full-only", action="store_true")
     options, rest = arguments.parse_known_args()
     if options.full_only and not os.environ.get("DATAFLUX_TEST_FULL"):
@@ -33,7 +36,7 @@ def main():
     if options.library:
         environment["PYTHONPATH"] = str(ROOT / "c_api/python/src")
     environment["PYTHONDONTWRITEBYTECODE"] = "1"
-    python = str(venv.make())
+    python = str(venv.make(lock=options.lock))
     command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--strict-markers",
                "--rootdir", str(ROOT / "tests/python"), *rest]
     os.chdir(ROOT)

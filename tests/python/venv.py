@@ -20,6 +20,7 @@ from pathlib import Path
 
 LOCK = Path(__file__).resolve().parent / "requirements.txt"
 KEPT = 4  # environments of one lock that are kept: others' trees may use older ones
+KEPT_LARGE = 1  # of those with torch, of 5.5 GB each
 
 
 def cache():
@@ -76,7 +77,8 @@ def forget_old(base, name, used):
             return float("inf")  # somebody makes it now
 
     others = sorted((p for p in base.glob(name + "*") if p != used), key=when, reverse=True)
-    for folder in others[KEPT - 1:]:
+    kept = KEPT if not any(used.glob("lib/python*/site-packages/torch")) else KEPT_LARGE
+    for folder in others[kept - 1:]:
         if when(folder) != float("inf"):
             with tempfile.TemporaryDirectory(dir=base) as away:
                 folder.rename(Path(away) / "old")

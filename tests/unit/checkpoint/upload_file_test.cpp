@@ -68,7 +68,7 @@ TEST_CASE("upload_file: what is no file is said before any request", "[checkpoin
   REQUIRE(::mkfifo(r.path.c_str(), 0600) == 0);
   failed = w.upload(r).error();
   CHECK(failed.code() == errc::invalid_argument);
-  CHECK(failed.message().find("checkpoint_writer") != std::string::npos);
+  CHECK(failed.message().find("upload_folder") != std::string::npos);
   r.path = w.folder.string();
   CHECK(w.upload(r).error().code() == errc::invalid_argument);
   CHECK(w.count(store_verb::stat) == 0);

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ._async_writer import AsyncWriter
     from ._items import Request
     from ._listing import Listing
-    from ._rows import Rows
+    from ._rows import RowFeed, Rows
     from ._manifest import Target
     from ._object import Place
     from ._progress import Progress
@@ -150,7 +150,8 @@ class AsyncClient(Core, AsyncFileVerbs, *Client.__bases__[1:]):
         return AsyncListStream(ListStream(self._handle(), list_options(place, locals()),
                                           place[0].decode()))
 
-    def get_many(self, requests: Listing | Rows | Iterable[Request | EllipsisType], *,
+    def get_many(self,
+                 requests: Listing | Rows | RowFeed | Iterable[Request | EllipsisType], *,
                  order: Literal["asked", "ready"] = "asked",
                  on_error: Literal["raise", "return", "omit"] = "raise", compose: bool = False,
                  batch: int = 256, timeout: float | None = None, progress: Progress = None) -> AsyncGetMany:

@@ -16,7 +16,7 @@ from ._library import Size, byref, library, struct
 from ._listing import Listing
 from ._place import count_of, flag_of, nanoseconds, one_of
 from ._requests import AHEAD, Requests
-from ._rows import Rows
+from ._rows import RowFeed, Rows
 from ._slabs import SMALL, large_at, small_at
 
 TYPE_CHECKING = False
@@ -70,7 +70,8 @@ class GetMany:
 
     _getter = _feed = _teller = _process = _listing = _asked = _spoiled = None
 
-    def __init__(self, client: Client, requests: Listing | Rows | Iterable[Request | EllipsisType], *,
+    def __init__(self, client: Client,
+                 requests: Listing | Rows | RowFeed | Iterable[Request | EllipsisType], *,
                  order: Literal["asked", "ready"], on_error: Literal["raise", "return", "omit"],
                  compose: bool, batch: int, timeout: float | None,
                  progress: Progress) -> None:
@@ -92,7 +93,7 @@ class GetMany:
             self._listing = requests
             bucket, total = requests.bucket.encode() if len(requests) else None, len(requests)
         else:
-            self._feed = _requests_of(requests)
+            self._feed = requests if isinstance(requests, RowFeed) else _requests_of(requests)
             self._asked = self._feed.asked
             bucket = self._feed.bucket
             total = len(requests) if hasattr(requests, "__len__") else None
@@ -101,13 +102,13 @@ class GetMany:
         self._ended = bucket is None  # nothing is asked for
         if bucket is not None:
             options.bucket = bucket
-            self._begin(client, options, None if self._feed else requests)
+            self._begin(client, options, requests)
 
     def _begin(self, client, options, listing):
         handle_of, numbers, count = None, None, 0
-        if listing is not None:
+        if isinstance(listing, (Listing, Rows, RowFeed)):
             handle_of = listing._handle
-            if listing._rows is not None:
+            if self._feed is None and listing._rows is not None:
                 rows = listing._rows
                 rows = array("Q", rows) if isinstance(rows, range) else rows
                 numbers, count = rows.buffer_info()
@@ -324,7 +325,8 @@ def _requests_of(requests):
 class GetManyVerbs:
     """How a client reads very many objects."""
 
-    def get_many(self, requests: Listing | Rows | Iterable[Request | EllipsisType], *,
+    def get_many(self,
+                 requests: Listing | Rows | RowFeed | Iterable[Request | EllipsisType], *,
                  order: Literal["asked", "ready"] = "asked",
                  on_error: Literal["raise", "return", "omit"] = "raise", compose: bool = False,
                  batch: int = 256, timeout: float | None = None, progress: Progress = None) -> GetMany:

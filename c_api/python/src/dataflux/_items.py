@@ -52,6 +52,8 @@ class Item:
     def row(self) -> int | None:
         """The number of its row in the whole listing; None where no listing was asked for."""
         of = self._of
+        if isinstance(of, int):  # of a RowFeed
+            return of
         return of._numbers()[self.index] if isinstance(of, (Listing, Rows)) else None
 
     def __repr__(self) -> str:

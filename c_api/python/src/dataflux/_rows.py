@@ -5,11 +5,14 @@ from __future__ import annotations
 from _collections_abc import Sequence
 from array import array
 
+from ._calls import checked
+from ._handles import ErrorHandle
+from ._library import Size, byref, library
 from ._place import count_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Iterable, overload
+    from typing import Any, Iterable, Iterator, overload
 
     from ._listing import Listing, Row
 
@@ -86,3 +89,51 @@ class Rows(Sequence["Row"]):
 
     def _numbers(self):
         return self._rows
+
+
+class RowFeed:
+    """Rows of a listing for get_many(), from an iterable that may have no end: stretches of numbers
+    of rows, each an array("Q"). They are taken while items come, some thousands ahead of them. An
+    item's `row` is its number.
+
+    One get_many() takes from it.
+    """
+
+    def __init__(self, listing: Listing, stretches: Iterable[array[int]]) -> None:
+        self._listing = listing
+        self._from: Iterator[array[int]] = iter(stretches)
+        self._rows = array("Q")
+        self._at = 0
+        self.bucket = listing.bucket.encode()
+        self.asked: dict[int, int] = {}
+        self.pushed = 0
+        self.ended = False
+
+    @property
+    def _handle(self):
+        return self._listing._handle
+
+    def push(self, getter, most):
+        """Pushes some of at most so many. Gives whether more could follow now."""
+        if self._at == len(self._rows):
+            rows = next(self._from, None)
+            if rows is None:
+                self.ended = True
+                return False
+            self._rows, self._at = rows, 0
+        some = min(most, len(self._rows) - self._at)
+        if some:
+            taken, error = Size(), ErrorHandle()
+            begin = self._rows.buffer_info()[0] + 8 * self._at
+            checked(library.getter_push_rows(getter, begin, some, byref(taken), byref(error)), error)
+            count = taken.value
+            self.asked.update(zip(range(self.pushed, self.pushed + count),
+                                  self._rows[self._at:self._at + count]))
+            self.pushed += count
+            self._at += count
+            return count == some and most > some
+        return False
+
+    def finished(self):
+        """All were pushed."""
+        return self.ended

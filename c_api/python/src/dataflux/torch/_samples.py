@@ -1,0 +1,120 @@
+"""What becomes of the bytes of an object: a sample, or a failure."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Iterator, Sequence
+
+import torch
+
+from .._errors import Error, NotFoundError
+from .._items import Item
+from .._listing import Row
+from .._place import one_of, url_of
+
+Decode = Callable[[memoryview, Row], Any]
+ON_ERROR = ("raise", "return", "skip")
+
+
+class DecodeError(Error):
+    """`decode` has raised, which this comes from; its text names the object.
+
+    bucket, object   which one
+    """
+
+
+def as_bytes(data: memoryview, row: Row) -> bytes:
+    """The bytes of the object, copied: what a dataset gives unless it is told otherwise."""
+    return bytes(data)
+
+
+def tensor(data: memoryview, row: Row) -> torch.Tensor:
+    """The bytes of the object as a tensor of uint8, on the memory that they have come into. From a
+    worker it goes through shared memory."""
+    if not data:
+        return torch.empty(0, dtype=torch.uint8)
+    return torch.frombuffer(data, dtype=torch.uint8)
+
+
+class Maker:
+    """Makes samples of items as a dataset was asked to.
+
+    skipped   how many objects gave no sample, with on_error="skip", in this process
+    """
+
+    def __init__(self, decode: Decode, on_error: str, overwritten: str) -> None:
+        if not callable(decode):
+            raise TypeError(f"decode: a callable is needed, and not a {type(decode).__name__}")
+        self.decode = decode
+        self.on_error = one_of(on_error, "on_error", ON_ERROR)
+        self.overwritten = one_of(overwritten, "overwritten", ("raise", "read"))
+        self.skipped = 0
+        self._last: list[Any] = []
+
+    def samples(self, client: Any, part: Any, rows: Sequence[int],
+                items: Iterator[Item]) -> Iterator[Any]:
+        """One for each row of a batch, as they come. With "skip" the sample before it stands in for what
+        gave none, or else the next one: so every batch, step and state stays what it is."""
+        good: list[Any] = []  # the newest one of this batch
+        lacking = 0  # how many wait for the first one
+        why: Error | None = None
+        for row, item in zip(rows, items):
+            try:
+                sample = self._sample(client, part, row, item)
+            except Error as failed:
+                if self.on_error == "raise":
+                    raise
+                if self.on_error == "return":
+                    yield failed
+                    continue
+                self.skipped += 1
+                if good:
+                    yield good[0]
+                else:
+                    why, lacking = failed, lacking + 1
+                continue
+            if self.on_error == "skip":
+                self._last = good = [sample]
+                for _ in range(lacking):
+                    yield sample
+                lacking = 0
+            yield sample
+        if lacking and not self._last:
+            raise why or AssertionError
+        for _ in range(lacking):
+            yield self._last[0]
+
+    def _sample(self, client, part, row, item):
+        error = item.error
+        if isinstance(error, NotFoundError):
+            data, generation, crc32c = self._anew(client, part, row, error)
+        elif error is not None:
+            raise error
+        else:
+            data, generation, crc32c = item.data, item.generation, item.crc32c
+        if self.decode is as_bytes:
+            return bytes(data)
+        if self.decode is tensor:
+            return tensor(data, None)  # type: ignore[arg-type]
+        known = part.row(row, len(data), generation, crc32c)
+        try:
+            return self.decode(data, known)
+        except Exception as why:
+            raise DecodeError(f"decode of {known.url}: {type(why).__name__}: {why}", bucket=known.bucket,
+                              object=known.name) from why
+
+    def _anew(self, client, part, row, error):
+        """What is there now of an object whose listed generation is gone."""
+        bucket, name, generation = part.place(row)
+        if not generation:
+            raise error
+        if self.overwritten == "raise":
+            raise NotFoundError(
+                f"{url_of(bucket, name)}: generation {generation}, which was listed, is gone: the object was "
+                'overwritten or deleted since. List anew, or set overwritten="read"', bucket=bucket,
+                object=name, generation=generation, http_status=error.http_status,
+                attempts=error.attempts) from error
+        for item in client.get_many([(bucket, name)], on_error="return").items():
+            if item.error is not None:
+                raise item.error
+            return item.data, item.generation, item.crc32c
+        raise error

@@ -1,0 +1,268 @@
+"""Where the objects of a dataset are known from, in every process that reads them: files of names, which
+whoever lists writes once, and all others map."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+import weakref
+from array import array
+from itertools import accumulate
+from pathlib import Path
+from typing import Any, Iterable, Iterator, Sequence
+
+from .._client import Client
+from .._errors import DataLossError, Error, PreconditionError
+from .._get_many import GetMany
+from .._listing import Listing, Row
+from .._place import object_place, prefix_place
+from .._rows import RowFeed
+from ._ranks import distributed
+
+_END = 64  # bytes at the end of a manifest, with the checksums of its table and of its description
+
+
+class Folder:
+    """A folder for the files of a dataset, which goes with the dataset in the process that made it."""
+
+    def __init__(self) -> None:
+        self.path = tempfile.mkdtemp(prefix="dataflux-")
+        weakref.finalize(self, _remove, self.path, os.getpid())
+
+
+def _remove(path, process):
+    if os.getpid() == process:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+class Listed:
+    """Objects of a manifest, which lies in a file."""
+
+    def __init__(self, path: str, digest: str) -> None:
+        self.path = path
+        self.digest = digest
+        self._rows: Listing | None = None
+
+    def __getstate__(self) -> Any:
+        return self.path, self.digest
+
+    def __setstate__(self, state: Any) -> None:
+        self.__init__(*state)  # type: ignore[misc]
+
+    def open(self, client: Client) -> Listing:
+        """The rows, mapped: by the first who asks in a process, and for those that it forks."""
+        if self._rows is None:
+            if digest_of(self.path) != self.digest:
+                raise PreconditionError(f"{self.path}: it is another manifest than the one that the dataset "
+                                        "was made with: it was replaced since")
+            self._rows = client.open_manifest(self.path).rows()
+        return self._rows
+
+    def listed(self, number: int) -> Row:
+        return self._rows[number]  # type: ignore[index]
+
+    def row(self, number: int, size: int, generation: int, crc32c: int) -> Row:
+        """Of what was read, which may be another generation than was listed."""
+        row = self.listed(number)
+        if row.generation and row.generation != generation:
+            return Row(row.bucket, row.name, size, generation, crc32c)
+        return row
+
+    def place(self, number: int) -> tuple[str, str, int]:
+        row = self.listed(number)
+        return row.bucket, row.name, row.generation
+
+    def stream(self, client: Client, stretches: Iterator[array[int]]) -> GetMany:
+        return client.get_many(RowFeed(self.open(client), stretches), on_error="return")
+
+    def some(self, client: Client, rows: Sequence[int]) -> GetMany:
+        return client.get_many(self.open(client).take(rows), on_error="return")
+
+
+class Named:
+    """Objects that are known by their names alone: their newest generation is read."""
+
+    def __init__(self, bucket: str, path: str, digest: str) -> None:
+        self.bucket = bucket
+        self.path = path
+        self.digest = digest
+        self._names: list[str] | None = None
+
+    def __getstate__(self) -> Any:
+        return self.bucket, self.path, self.digest
+
+    def __setstate__(self, state: Any) -> None:
+        self.__init__(*state)  # type: ignore[misc]
+
+    def open(self, client: Client) -> list[str]:
+        if self._names is None:
+            text = Path(self.path).read_text("utf-8")
+            if _digest(text.encode()) != self.digest:
+                raise DataLossError(f"{self.path}: the names of the dataset are not those that it was made "
+                                    "with")
+            self._names = text.split("\n")
+        return self._names
+
+    def listed(self, number: int) -> Row:
+        return Row(self.bucket, self._names[number], 0, 0, None)  # type: ignore[index]
+
+    def row(self, number: int, size: int, generation: int, crc32c: int) -> Row:
+        return Row(self.bucket, self._names[number], size, generation, crc32c)  # type: ignore[index]
+
+    def place(self, number: int) -> tuple[str, str, int]:
+        return self.bucket, self._names[number], 0  # type: ignore[index]
+
+    def stream(self, client: Client, stretches: Iterator[array[int]]) -> GetMany:
+        names = self.open(client)
+        return client.get_many(((self.bucket, names[row]) for rows in stretches for row in rows),
+                               on_error="return")
+
+    def some(self, client: Client, rows: Sequence[int]) -> GetMany:
+        names = self.open(client)
+        return client.get_many([(self.bucket, names[row]) for row in rows], on_error="return")
+
+
+class Source:
+    """All objects of a dataset, in one sequence: those of its parts, one part behind the other.
+
+    digest   tells one sequence from another one
+    """
+
+    def __init__(self, parts: list[Any], sizes: list[int], folder: Folder) -> None:
+        self.parts = parts
+        self.begins = list(accumulate(sizes, initial=0))
+        self.folder = folder
+        self.path = folder.path
+        self.digest = _digest("\n".join(part.digest for part in parts).encode())[:16]
+
+    def __getstate__(self) -> Any:
+        return self.parts, self.begins, self.path, self.digest
+
+    def __setstate__(self, state: Any) -> None:
+        self.parts, self.begins, self.path, self.digest = state
+
+    def __len__(self) -> int:
+        return self.begins[-1]
+
+    def part_of(self, row: int) -> tuple[int, int]:
+        """(part, row of that part)"""
+        from bisect import bisect_right
+
+        part = bisect_right(self.begins, row) - 1
+        return part, row - self.begins[part]
+
+    def of_part(self, part: int, stretches: Iterable[array[int]]) -> Iterator[array[int]]:
+        """The rows of one part, by its own numbers, of stretches of rows of all."""
+        begin, end = self.begins[part:part + 2]
+        for rows in stretches:
+            if len(self.parts) > 1:
+                rows = array("Q", [row - begin for row in rows if begin <= row < end])
+            if rows:
+                yield rows
+
+
+def _digest(data):
+    return hashlib.sha256(data).hexdigest()
+
+
+def digest_of(path: str) -> str:
+    """Of a manifest, by the checksums at its end: whatever it has, that takes as long."""
+    with open(path, "rb") as file:
+        file.seek(0, os.SEEK_END)
+        file.seek(max(0, file.tell() - _END))
+        return _digest(file.read())
+
+
+def source_of(client: Client, url: Any, manifest: Any, names: Any, filters: dict[str, Any], rank: int,
+              world_size: int) -> Source:
+    """What a dataset was told: one of the three. Rank 0 lists for all, where torch.distributed joins
+    them."""
+    given = [name for name, value in (("url", url), ("manifest", manifest), ("names", names))
+             if value is not None]
+    if len(given) != 1:
+        raise TypeError("url, manifest, names: exactly one of them says what is read, and "
+                        f"{' and '.join(given) or 'none'} was given")
+    folder = Folder()
+    if filters and url is None:
+        raise ValueError(f"{next(iter(filters))}: goes with url alone, whose listing it narrows")
+    if names is not None:
+        return _named(names, folder)
+    if manifest is not None:
+        paths = [_manifest_file(client, each, folder, number)
+                 for number, each in enumerate(_several(manifest))]
+    else:
+        paths = _listed_once(client, _several(url), filters, folder, rank, world_size)
+    parts, sizes = [], []
+    for path in paths:
+        part = Listed(path, digest_of(path))
+        sizes.append(len(part.open(client)))
+        parts.append(part)
+    return Source(parts, sizes, folder)
+
+
+def _several(value):
+    """Several URLs are a list; a tuple may be one: (bucket, prefix)."""
+    if isinstance(value, list):
+        if not value:
+            raise ValueError("url: an empty list names nothing")
+        return value
+    return [value]
+
+
+def _named(names, folder):
+    if isinstance(names, (str, bytes)) or not hasattr(names, "__iter__"):
+        raise TypeError(f"names: a sequence of places is needed, and not a {type(names).__name__}")
+    places = [object_place(each, "names")[:2] for each in names]
+    buckets = sorted({bucket for bucket, _ in places})
+    if len(buckets) > 1:
+        raise ValueError("names: all are of one bucket, and not of "
+                         f"{' and '.join(each.decode() for each in buckets[:2])}")
+    broken = next((name for _, name in places if b"\n" in name), None)
+    if broken is not None:
+        raise ValueError(f"names: no object's name has a line feed: {broken!r}")
+    text = b"\n".join(name for _, name in places)
+    path = os.path.join(folder.path, "names")
+    Path(path).write_bytes(text)
+    bucket = buckets[0].decode() if buckets else ""
+    return Source([Named(bucket, path, _digest(text))], [len(places)], folder)
+
+
+def _manifest_file(client, manifest, folder, number):
+    """The path of a manifest. An object is copied here once, so that processes share its pages."""
+    if isinstance(manifest, os.PathLike) or (isinstance(manifest, str) and "://" not in manifest):
+        return os.path.abspath(os.fspath(manifest))
+    path = os.path.join(folder.path, f"manifest-{number}")
+    client.download(manifest, path)
+    return path
+
+
+def _list(client, urls, filters, folder):
+    paths = []
+    for number, url in enumerate(urls):
+        prefix_place(url)
+        path = os.path.join(folder.path, f"manifest-{number}")
+        client.save_manifest(client.list(url, **filters), path)
+        paths.append(path)
+    return paths
+
+
+def _listed_once(client, urls, filters, folder, rank, world_size):
+    group = distributed() if world_size > 1 else None
+    if group is None or group.get_world_size() != world_size:
+        return _list(client, urls, filters, folder)
+    told: list[Any] = [None]
+    if rank == 0:
+        try:
+            told = [[Path(path).read_bytes() for path in _list(client, urls, filters, folder)]]
+        except Exception as why:  # all ranks end by it
+            told = [why if isinstance(why, (Error, TypeError, ValueError)) else Error(str(why))]
+    group.broadcast_object_list(told, src=0)
+    if isinstance(told[0], Exception):
+        raise told[0]
+    paths = [os.path.join(folder.path, f"manifest-{number}") for number in range(len(told[0]))]
+    for path, content in zip(paths, told[0]):
+        if rank != 0:
+            Path(path).write_bytes(content)
+    return paths
