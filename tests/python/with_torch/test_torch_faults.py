@@ -1,0 +1,267 @@
+"""Datasets when things go wrong: each ends with an error that names the object, or goes on."""
+
+import gc
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from torch.utils.data import DataLoader
+
+import dataflux
+from service import wait_until
+from dataflux.torch import DecodeError, IterableDataset, MapDataset
+
+COUNT = 40
+pytestmark = pytest.mark.filterwarnings("ignore:This DataLoader will create")
+
+
+def number(data, row):
+    return int(bytes(data))
+
+
+def picky(data, row):
+    if row.name == "o/007":
+        raise LookupError("no seven")
+    return int(bytes(data))
+
+
+@pytest.fixture
+def options(emulator):
+    return dataflux.Client(endpoint=emulator.endpoint, emulator=True)
+
+
+@pytest.fixture
+def url(client, bucket):
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda n: client.put(bucket(f"o/{n:03}"), b"%d" % n), range(COUNT)))
+    return bucket("o/")
+
+
+def iterable(url, options, **more):
+    return IterableDataset(url, client=options, **{"batch_size": 4, "decode": number, **more})
+
+
+def read(dataset, workers):
+    return [sample for batch in DataLoader(dataset, batch_size=4, num_workers=workers, collate_fn=list)
+            for sample in batch]
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_decode_that_raises_names_the_object(url, options, bucket, workers):
+    with pytest.raises(DecodeError, match=f"gs://{bucket.name}/o/007: LookupError: no seven"):
+        read(iterable(url, options, decode=picky), workers)
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_an_object_that_was_deleted_says_that_it_was_listed(url, options, client, bucket, workers):
+    dataset = iterable(url, options)
+    client.delete(bucket("o/005"))
+    with pytest.raises(dataflux.NotFoundError, match="o/005: generation .* overwritten or deleted"):
+        read(dataset, workers)
+
+
+def test_an_object_that_was_overwritten_is_an_error_or_is_read_anew(url, options, client, bucket):
+    dataset, anew = iterable(url, options), iterable(url, options, overwritten="read")
+    client.put(bucket("o/005"), b"500")
+    with pytest.raises(dataflux.NotFoundError, match="overwritten"):
+        read(dataset, 0)
+    assert sorted(read(anew, 2)) == sorted([*(set(range(COUNT)) - {5}), 500])
+    client.delete(bucket("o/006"))
+    with pytest.raises(dataflux.NotFoundError, match="o/006"):
+        read(anew, 0)
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_failures_may_be_samples(url, options, client, bucket, workers):
+    dataset = iterable(url, options, on_error="return", decode=picky)
+    client.delete(bucket("o/005"))
+    found = read(dataset, workers)
+    assert sorted(each for each in found if isinstance(each, int)) == \
+        sorted(set(range(COUNT)) - {5, 7})
+    assert {type(each) for each in found if not isinstance(each, int)} == \
+        {dataflux.NotFoundError, DecodeError}
+
+
+@pytest.mark.parametrize("workers", [0, 3])
+def test_what_is_skipped_is_stood_in_for(url, options, client, bucket, workers):
+    dataset = iterable(url, options, on_error="skip", decode=picky)
+    client.delete(bucket("o/005"))
+    found = read(dataset, workers)
+    assert len(found) == COUNT and set(found) == set(range(COUNT)) - {5, 7}
+    order = list(dataflux.Sampler(COUNT))
+    assert [a for a, b in zip(found, order) if b not in (5, 7)] == [b for b in order if b not in (5, 7)]
+    if not workers:
+        assert dataset.skipped == 2
+
+
+def test_a_batch_of_which_nothing_is_left_is_an_error_at_the_beginning(url, options, client, bucket):
+    dataset = iterable(url, options, on_error="skip")
+    for n in range(COUNT):
+        client.delete(bucket(f"o/{n:03}"))
+    with pytest.raises(dataflux.NotFoundError):
+        list(dataset)
+
+
+def test_a_corrupt_object_is_named(url, options, emulator, bucket):
+    emulator.faults({"verb": "objects.media", "object": "o/011", "action": "flip_byte", "count": 0})
+    with pytest.raises(dataflux.DataLossError, match="o/011"):
+        read(iterable(url, options), 2)
+
+
+def test_too_many_requests_for_a_while_delay_and_lose_nothing(url, options, emulator):
+    dataset = iterable(url, options)
+    emulator.faults({"verb": "objects.media", "action": "refuse", "status": 429, "count": 30})
+    assert read(dataset, 2) == list(dataflux.Sampler(COUNT))
+
+
+def test_connections_that_are_cut_in_mid_epoch_lose_nothing(url, options, emulator):
+    dataset = iterable(url, options)
+    emulator.faults({"verb": "objects.media", "action": "cut", "where": "before_reply", "from": 5, "count": 20})
+    assert read(dataset, 2) == list(dataflux.Sampler(COUNT))
+
+
+def test_a_worker_that_is_killed_is_named(url, options):
+    # Lists, since what a dead worker shares of tensors is gone with it.
+    loader = DataLoader(iterable(url, options), batch_size=4, num_workers=2, collate_fn=list)
+    batches = iter(loader)
+    next(batches)
+    os.kill(batches._workers[0].pid, signal.SIGKILL)
+    with pytest.raises(RuntimeError, match=r"DataLoader worker \(pid"):
+        for _ in range(COUNT):
+            next(batches)
+
+
+def test_half_read_iterators_go_with_what_they_had_under_way(url, options, emulator):
+    dataset = iterable(url, options)
+    for _ in range(20):
+        for _ in dataset:
+            break
+        for _ in DataLoader(dataset, batch_size=4):
+            break
+    kept = [iter(dataset) for _ in range(5)]
+    assert {next(each) for each in kept} == {dataflux.Sampler(COUNT)[0]}
+    del kept
+    gc.collect()
+    assert list(dataset) == list(dataflux.Sampler(COUNT))
+
+
+def test_a_client_that_was_used_before_the_fork_serves_the_workers(url, client):
+    client.list(url)
+    dataset = iterable(url, client)
+    assert list(dataset) == read(dataset, 2) == list(dataset)
+
+
+def test_a_manifest_that_was_replaced_or_damaged_is_refused(url, options, client, bucket, tmp_path):
+    path = tmp_path / "m"
+    client.save_manifest(client.list(url), str(path))
+    dataset = IterableDataset(manifest=path, batch_size=4, decode=number, client=options)
+    carried = pickle.dumps(dataset)
+    client.put(bucket("o/more"), b"1")
+    client.save_manifest(client.list(url), str(path))
+    with pytest.raises(dataflux.PreconditionError, match="replaced"):
+        list(pickle.loads(carried))
+    whole = path.read_bytes()
+    path.write_bytes(whole[:100] + b"\xff" + whole[101:])
+    with pytest.raises(dataflux.DataLossError):
+        IterableDataset(manifest=path, client=options)
+    path.write_bytes(whole[:-30])
+    with pytest.raises(dataflux.Error):
+        IterableDataset(manifest=path, client=options)
+
+
+INTERRUPTED = """
+import os, sys, dataflux
+from torch.utils.data import DataLoader
+from dataflux.torch import IterableDataset
+if __name__ == "__main__":
+    loader = DataLoader(IterableDataset(sys.argv[1], batch_size=2), batch_size=2, num_workers=int(sys.argv[2]))
+    try:
+        for batch in loader:
+            print("batch", flush=True)
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+"""
+
+
+def stalled(emulator):
+    return json.loads(emulator.ask("GET", "/_emulator/faults"))["hits"] > 0
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_ctrl_c_in_mid_batch_ends_it(url, emulator, workers):
+    late = dataflux.Sampler(COUNT)[30]
+    emulator.faults({"verb": "objects.media", "object": f"o/{late:03}", "action": "stall",
+                     "where": "before_reply", "count": 0, "ms": 600_000})
+    program = subprocess.Popen([sys.executable, "-c", INTERRUPTED, url, str(workers)], text=True,
+                               stdout=subprocess.PIPE, start_new_session=True,
+                               env={**os.environ, **emulator.environment})
+    assert program.stdout.readline() == "batch\n"
+    assert wait_until(lambda: stalled(emulator))
+    os.killpg(program.pid, signal.SIGINT)
+    said = program.communicate(timeout=60)[0]
+    assert said.endswith("interrupted\n") and program.returncode == 0
+
+
+def test_the_server_dies_in_mid_epoch_and_returns(tmp_path):
+    folder = tmp_path / "objects"
+    (folder / "o").mkdir(parents=True)
+    for n in range(COUNT):
+        (folder / f"o/{n:03}").write_bytes(b"%d" % n + bytes(300_000))
+    with dataflux.emulator("bkt", seed=folder) as first:
+        port = first.endpoint.rsplit(":", 1)[1]
+        dataset = IterableDataset("gs://bkt/o/", batch_size=4, overwritten="read",
+                                  decode=lambda data, row: int(bytes(data[:4]).rstrip(b"\0")),
+                                  client=first.client(memory_cap=1 << 20))
+        found = iter(dataset)
+        head = [next(found)]
+    back = threading.Timer(1.5, lambda: again.append(dataflux.emulator(
+        "bkt", seed=folder, arguments=["--port", port])))
+    again = []
+    back.start()
+    try:
+        assert head + list(found) == list(dataflux.Sampler(COUNT))
+    finally:
+        back.join()
+        for service in again:
+            service.close()
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_map_reads_batches_by_number(url, options, workers):
+    dataset = MapDataset(url, decode=number, client=options)
+    assert len(dataset) == COUNT and dataset[3] == 3 and dataset[-1] == COUNT - 1
+    assert dataset.__getitems__([5, 1, 5]) == [5, 1, 5] and dataset.row(2).name == "o/002"
+    order = dataflux.Sampler(COUNT, seed=1)
+    found = [sample for batch in DataLoader(dataset, batch_size=7, sampler=order, num_workers=workers)
+             for sample in batch.tolist()]
+    assert found == list(order)
+    shuffled = [sample for batch in DataLoader(dataset, batch_size=7, shuffle=True, num_workers=workers)
+                for sample in batch.tolist()]
+    assert sorted(shuffled) == list(range(COUNT))
+    with pytest.raises(IndexError):
+        dataset[COUNT]
+
+
+def test_a_map_of_several_prefixes_and_of_names(url, options, bucket):
+    two = MapDataset([bucket("o/03"), bucket("o/00")], decode=number, client=options)
+    assert two.__getitems__([0, 19, 10]) == [30, 9, 0]
+    names = MapDataset(names=[bucket("o/009"), bucket("o/001")], decode=number, client=options)
+    assert names.__getitems__([1, 0]) == [1, 9]
+
+
+def test_a_map_skips_and_returns(url, options, client, bucket):
+    skipping = MapDataset(url, decode=number, on_error="skip", client=options)
+    returning = MapDataset(url, decode=picky, on_error="return", client=options)
+    client.delete(bucket("o/005"))
+    assert skipping.__getitems__([4, 5, 6]) == [4, 4, 6] and skipping.skipped == 1
+    assert [type(each) for each in returning.__getitems__([5, 7, 9])] == \
+        [dataflux.NotFoundError, DecodeError, int]
+    fresh = MapDataset(url, decode=picky, on_error="skip", client=options)
+    with pytest.raises(DecodeError, match="o/007"):
+        fresh[6]  # of what is there now; nothing stands in for a single one
