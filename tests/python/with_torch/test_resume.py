@@ -158,3 +158,15 @@ def test_ranks_that_do_not_agree_are_refused(make):
         make().load_state_dict(states)
     with pytest.raises(ValueError, match="world_size is 2.*of all"):
         make().load_state_dict(states[0])
+
+
+def test_the_same_objects_listed_anew_fit(make, client, bucket):
+    head, state = begun(make(), 2, 3)
+    client.save_manifest(client.list(bucket("o/")), bucket("manifest"))
+    dataset = make(epoch=0)
+    dataset.load_state_dict(state)
+    assert head + list(dataset) == list(make())
+    client.put(bucket("o/003"), b"3")
+    client.save_manifest(client.list(bucket("o/")), bucket("manifest"))
+    with pytest.raises(ValueError, match="state: digest is"):
+        make().load_state_dict(state)

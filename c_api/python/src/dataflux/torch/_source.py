@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import struct
 import tempfile
 import weakref
 from array import array
@@ -21,7 +22,9 @@ from .._place import object_place, prefix_place
 from .._rows import RowFeed
 from ._ranks import distributed
 
-_END = 64  # bytes at the end of a manifest, with the checksums of its table and of its description
+# The end of a manifest: docs/manifest.md.
+_END = struct.Struct("<QQQQ32x")
+_BEGIN_OF_TABLE = 2
 
 
 class Folder:
@@ -40,13 +43,14 @@ def _remove(path, process):
 class Listed:
     """Objects of a manifest, which lies in a file."""
 
-    def __init__(self, path: str, digest: str) -> None:
+    def __init__(self, path: str, digest: str, bucket: str = "") -> None:
         self.path = path
         self.digest = digest
+        self.bucket = bucket
         self._rows: Listing | None = None
 
     def __getstate__(self) -> Any:
-        return self.path, self.digest
+        return self.path, self.digest, self.bucket
 
     def __setstate__(self, state: Any) -> None:
         self.__init__(*state)  # type: ignore[misc]
@@ -58,6 +62,7 @@ class Listed:
                 raise PreconditionError(f"{self.path}: it is another manifest than the one that the dataset "
                                         "was made with: it was replaced since")
             self._rows = client.open_manifest(self.path).rows()
+            self.bucket = self._rows.bucket
         return self._rows
 
     def listed(self, number: int) -> Row:
@@ -135,7 +140,8 @@ class Source:
         self.begins = list(accumulate(sizes, initial=0))
         self.folder = folder
         self.path = folder.path
-        self.digest = _digest("\n".join(part.digest for part in parts).encode())[:16]
+        told = "\n".join(f"{part.bucket} {part.digest}" for part in parts)
+        self.digest = _digest(told.encode())[:16]
 
     def __getstate__(self) -> Any:
         return self.parts, self.begins, self.path, self.digest
@@ -168,11 +174,21 @@ def _digest(data):
 
 
 def digest_of(path: str) -> str:
-    """Of a manifest, by the checksums at its end: whatever it has, that takes as long."""
+    """Of the rows of a manifest, by the checksums of its blocks in the table at its end: 64 bytes for
+    65,536 rows. A listing of the same objects at another time has the same one.
+
+    Raises: DataLossError where it has no such table.
+    """
     with open(path, "rb") as file:
-        file.seek(0, os.SEEK_END)
-        file.seek(max(0, file.tell() - _END))
-        return _digest(file.read())
+        size = file.seek(0, os.SEEK_END)
+        if size >= _END.size:
+            file.seek(size - _END.size)
+            end = _END.unpack(file.read(_END.size))
+            begin = end[_BEGIN_OF_TABLE]
+            if end[0] == size and begin < size:
+                file.seek(begin)
+                return _digest(file.read(size - _END.size - begin))
+    raise DataLossError(f"{path}: it is no manifest, or was cut off", path=path)
 
 
 def source_of(client: Client, url: Any, manifest: Any, names: Any, filters: dict[str, Any], rank: int,
