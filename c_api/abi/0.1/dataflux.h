@@ -509,12 +509,10 @@ DATAFLUX_API void dataflux_listing_free(dataflux_listing* listing);
 /* ---- The order of training ------------------------------------------------------------------- */
 
 #define DATAFLUX_SHUFFLE_FULL 0   /* any row may come anywhere */
-#define DATAFLUX_SHUFFLE_WINDOW 1 /* blocks of rows are shuffled, and the rows of `window` blocks \
-                                   */
+#define DATAFLUX_SHUFFLE_WINDOW 1 /* blocks of rows, and within some blocks their rows */
 #define DATAFLUX_SHUFFLE_NONE 2
-#define DATAFLUX_EQUALIZE_DROP \
-  0 /* the last rows of an epoch, which do not go around, are left out */
-#define DATAFLUX_EQUALIZE_PAD 1 /* the first rows come again at the end */
+#define DATAFLUX_EQUALIZE_DROP 0 /* rows that do not go around are left out, the last ones */
+#define DATAFLUX_EQUALIZE_PAD 1  /* the first rows come again at the end */
 
 typedef struct dataflux_sampler_options {
   size_t struct_size;

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-TRAIN = Path(__file__).resolve().parents[3] / "examples/python/train.py"
+TRAIN = Path(__file__).resolve().parents[3] / "examples/python/with_torch/train.py"
 
 
 def test_a_killed_job_ends_with_the_same_samples_and_loss(emulator, bucket):

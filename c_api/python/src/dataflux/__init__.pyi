@@ -64,6 +64,7 @@ from ._reports import Leftover as Leftover
 from ._reports import Leftovers as Leftovers
 from ._reports import RemovedObjects as RemovedObjects
 from ._reports import UploadedFile as UploadedFile
+from ._rows import RowFeed as RowFeed
 from ._rows import Rows as Rows
 from ._sampler import Sampler as Sampler
 from ._set_members import MemberReader as MemberReader
@@ -304,8 +305,8 @@ def get_ranges(url: Place, ranges: Iterable[tuple[int, int]], *,
                timeout: float | None = None) -> None: ...
 
 
-def get_many(requests: Listing | Rows | Iterable[Request | EllipsisType], *,
-             order: Literal["asked", "ready"] = "asked",
+def get_many(requests: Listing | Rows | RowFeed | Iterable[Request | EllipsisType],
+             *, order: Literal["asked", "ready"] = "asked",
              on_error: Literal["raise", "return", "omit"] = "raise", compose: bool = False,
              batch: int = 256, timeout: float | None = None, progress: Progress = None) -> GetMany:
     """Reads many objects, as fast as the service and this machine can.

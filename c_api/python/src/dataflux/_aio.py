@@ -150,9 +150,8 @@ class AsyncClient(Core, AsyncFileVerbs, *Client.__bases__[1:]):
         return AsyncListStream(ListStream(self._handle(), list_options(place, locals()),
                                           place[0].decode()))
 
-    def get_many(self,
-                 requests: Listing | Rows | RowFeed | Iterable[Request | EllipsisType], *,
-                 order: Literal["asked", "ready"] = "asked",
+    def get_many(self, requests: Listing | Rows | RowFeed | Iterable[Request | EllipsisType],
+                 *, order: Literal["asked", "ready"] = "asked",
                  on_error: Literal["raise", "return", "omit"] = "raise", compose: bool = False,
                  batch: int = 256, timeout: float | None = None, progress: Progress = None) -> AsyncGetMany:
         """Reads many objects, as fast as the service and this machine can.

@@ -19,7 +19,7 @@ from ._manifest import Target
 from ._object import Object, Place
 from ._progress import Progress
 from ._reports import CopiedFolder, DownloadedFile, Leftovers, RemovedObjects, UploadedFile
-from ._rows import Rows
+from ._rows import RowFeed, Rows
 from ._set_reports import RemovedSets, Sets
 from ._transfer import Path
 from collections.abc import Sequence
@@ -596,8 +596,8 @@ class AsyncClient:
         Arguments, Raises: as of Client.list_batches(). It begins at once.
         """
 
-    def get_many(self, requests: Listing | Rows | Iterable[Request | EllipsisType], *,
-                 order: Literal["asked", "ready"] = "asked",
+    def get_many(self, requests: Listing | Rows | RowFeed | Iterable[Request | EllipsisType],
+                 *, order: Literal["asked", "ready"] = "asked",
                  on_error: Literal["raise", "return", "omit"] = "raise", compose: bool = False,
                  batch: int = 256, timeout: float | None = None, progress: Progress = None) -> AsyncGetMany:
         """Reads many objects, as fast as the service and this machine can.

@@ -325,9 +325,8 @@ def _requests_of(requests):
 class GetManyVerbs:
     """How a client reads very many objects."""
 
-    def get_many(self,
-                 requests: Listing | Rows | RowFeed | Iterable[Request | EllipsisType], *,
-                 order: Literal["asked", "ready"] = "asked",
+    def get_many(self, requests: Listing | Rows | RowFeed | Iterable[Request | EllipsisType],
+                 *, order: Literal["asked", "ready"] = "asked",
                  on_error: Literal["raise", "return", "omit"] = "raise", compose: bool = False,
                  batch: int = 256, timeout: float | None = None, progress: Progress = None) -> GetMany:
         """Reads many objects, as fast as the service and this machine can.

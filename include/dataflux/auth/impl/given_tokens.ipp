@@ -67,9 +67,9 @@ class awaited_token_flow final : public token_flow {
   flow_step resume(flow_event, const flow_moment&) override {
     if (std::exchange(asked_, true)) {
       const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(limit_).count();
-      return error{errc::unauthenticated, "the application set no token within " +
-                                              std::to_string(seconds) +
-                                              " s after one was needed: token_limit bounds that wait"}
+      return error{errc::unauthenticated,
+                   "the application set no token within " + std::to_string(seconds) +
+                       " s after one was needed: token_limit bounds that wait"}
           .with_retryable(true);
     }
     if (needed_) needed_();

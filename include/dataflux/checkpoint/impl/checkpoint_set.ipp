@@ -188,9 +188,10 @@ DATAFLUX_INLINE result<upload_request> checkpoint_set::member_request(std::strin
   how.object = folder->append(name);
   how.mode = commit_mode::direct;
   how.advice_if_it_exists =
-      !save_ ? "if an earlier save has left it, to begin with unfinished = replace removes what was "
-               "not committed"
-             : "if an earlier attempt of this save has left it, replace_member() writes it anew";
+      !save_
+          ? "if an earlier save has left it, to begin with unfinished = replace removes what was "
+            "not committed"
+          : "if an earlier attempt of this save has left it, replace_member() writes it anew";
   return how;
 }
 

@@ -36,8 +36,9 @@ DATAFLUX_INLINE result<void> source_file::open(const std::string& path, int fold
   struct stat facts {};
   if (::fstat(file_, &facts) != 0) return file_error(errno, "open", path);
   if (!S_ISREG(facts.st_mode)) {
-    return error(errc::invalid_argument,
-                 "'" + path + "' is no regular file: a folder goes up by upload_folder, and what a pipe gives by a writer");
+    return error(errc::invalid_argument, "'" + path +
+                                             "' is no regular file: a folder goes up by "
+                                             "upload_folder, and what a pipe gives by a writer");
   }
   size_ = static_cast<std::uint64_t>(facts.st_size);
   modified_ = time_of(facts);

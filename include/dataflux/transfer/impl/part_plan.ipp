@@ -77,10 +77,10 @@ DATAFLUX_INLINE result<part_plan> part_plan::make(const part_plan_options& o,
     plan.step_ = (plan.object_ - before + sum - 1) / sum;
   }
   if (plan.reach() < hint) {
-    return error(errc::resource_exhausted,
-                 "size_hint: " + in_bytes(hint) + " are not reached by " +
-                     std::to_string(plan.parts_) + " parts of " + in_bytes(plan.fixed_) +
-                     "; raise part_size or upload_memory");
+    return error(errc::resource_exhausted, "size_hint: " + in_bytes(hint) + " are not reached by " +
+                                               std::to_string(plan.parts_) + " parts of " +
+                                               in_bytes(plan.fixed_) +
+                                               "; raise part_size or upload_memory");
   }
   return plan;
 }
