@@ -250,3 +250,23 @@ def test_rank_0_lists_for_all(emulator, bucket, url, there, tmp_path):
 def test_wrong_arguments_are_named(options, wrong, kind, word):
     with pytest.raises(kind, match=word):
         IterableDataset(**wrong, client=options)
+
+
+def test_workers_read_with_the_share_of_the_machine(url, options, monkeypatch):
+    from dataflux.torch._share import LEAST_CONNECTIONS, LEAST_MEMORY, client_for
+
+    assert client_for(options, 0) is client_for(options, 1) is options
+    given = client_for(options, 4)._options.given
+    assert given["endpoint"] == options._options.given["endpoint"]
+    assert given["max_connections_per_host"] == 64 and given["memory_cap"] >= 64 << 20
+    monkeypatch.setenv("LOCAL_WORLD_SIZE", "8")
+    fewer = client_for(options, 4)._options.given
+    assert fewer["max_connections_per_host"] == 8 and fewer["memory_cap"] == \
+        max(LEAST_MEMORY, given["memory_cap"] // 8)
+    least = client_for(options, 10_000)._options.given
+    assert (least["memory_cap"], least["max_connections_per_host"], least["io_threads"]) == \
+        (LEAST_MEMORY, LEAST_CONNECTIONS, 1)
+    set_by_hand = dataflux.Client(endpoint=given["endpoint"], emulator=True, memory_cap=5 << 20)
+    assert client_for(set_by_hand, 4)._options.given["memory_cap"] == 5 << 20
+    dataset = IterableDataset(url, batch_size=4, decode=number, client=options)
+    assert loaded(dataset, 4, 2) == loaded(dataset)

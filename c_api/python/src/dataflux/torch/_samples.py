@@ -50,6 +50,9 @@ class Maker:
         self.skipped = 0
         self._last: list[Any] = []
 
+    def __reduce__(self) -> Any:
+        return Maker, (self.decode, self.on_error, self.overwritten)
+
     def samples(self, client: Any, part: Any, rows: Sequence[int],
                 items: Iterator[Item]) -> Iterator[Any]:
         """One for each row of a batch, as they come. With "skip" the sample before it stands in for what

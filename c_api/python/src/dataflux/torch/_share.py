@@ -35,9 +35,10 @@ def local_ranks() -> int:
 
 
 def client_for(client: Client, workers: int) -> Client:
-    """A client with the options of `client`, and this machine's share where those say nothing. It is
-    the process's own: a forked worker has its share, and not the one of its parent."""
+    """A client with the options of `client`, and this machine's share where those say nothing; itself,
+    where nobody shares."""
+    share = share_of(max(1, workers) * local_ranks())
+    if not share:
+        return client  # in a forked child it opens itself anew
     given = dict(client._options.given)
-    for name, value in share_of(max(1, workers) * local_ranks()).items():
-        given[name] = given[name] or value
-    return Client(**given)
+    return Client(**{**given, **{name: given[name] or value for name, value in share.items()}})
