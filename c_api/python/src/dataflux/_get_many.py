@@ -174,6 +174,11 @@ class GetMany:
         return PreconditionError(f"get_many: items were lost by a {self._spoiled} that ended it: "
                                  "begin another one")
 
+    def _fill(self):
+        """Asks for what there is room for, of an iterable, where nobody waits for items now."""
+        while self._push():
+            pass
+
     def _next(self, wait_ns):
         """A batch, which may be empty."""
         if self._process != _wait._process:

@@ -92,6 +92,11 @@ class _Reads:
             items.extend(next(self._streams[part]))
         return items.popleft()
 
+    def go_on(self) -> None:
+        """Nobody takes samples for now: what comes next is asked for all the same."""
+        for stream in self._streams:
+            stream._fill()
+
     def close(self) -> None:
         for stream in self._streams:
             stream.close()
@@ -327,6 +332,7 @@ class IterableDataset(TorchIterable):  # type: ignore[misc]
             if reads._step is not None:
                 reads.key = place.epoch + reads._step, 0, worker, max(1, workers)
                 if self._ahead is None:
+                    reads.go_on()
                     self._ahead, reads = reads, None
             self._passed = place.epoch
         finally:
