@@ -85,7 +85,7 @@ CANCEL_AIMS = {"cancel to completion": ("cancel_ms", 5.0), "destroy to joined": 
 SIMULATIONS = {"list_sim": list_sim, "epoch_sim": epoch_sim, "tail": tail, "storm": storm}
 FILE_BYTES = 2 << 30  # of file1g: the new file beside the last one
 NAMES = [*CASES, *GROUPS, "cancel", "build", "cp", "save", "trace", "pyfile", "micro",
-         "list_socket", "scale", *SIMULATIONS]
+         "sampler", "list_socket", "scale", *SIMULATIONS]
 
 
 class LoadServer:
@@ -225,9 +225,9 @@ def run_cancel(programs, server, options):
             for title, (_, aim) in CANCEL_AIMS.items()]
 
 
-def run_micro(folder):
+def run_micro(folder, which="*"):
     """The Google Benchmark programs of bench/micro; their own tables and JSON."""
-    found = [path for path in sorted((folder / "bench/micro").glob("*_bench"))
+    found = [path for path in sorted((folder / "bench/micro").glob(f"{which}_bench"))
              if path.is_file() and os.access(path, os.X_OK)]
     for program in found:
         out = report.OUT / f"micro_{program.name}.json"
@@ -284,8 +284,8 @@ def main():
     with needs.scratch(room) as scratch, \
             LoadServer(folder / "bench/macro/bench_load_server", scratch) as server:
         for name in options.names:
-            if name == "micro":
-                run_micro(folder)
+            if name in ("micro", "sampler"):
+                run_micro(folder, "*" if name == "micro" else name)
                 continue
             if name in SIMULATIONS:
                 SIMULATIONS[name].run(folder, options, versions)
