@@ -5,13 +5,17 @@ import multiprocessing
 import os
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
 
 import dataflux
 from dataflux.fsspec import DatafluxFileSystem
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 ROOT = Path(__file__).resolve().parents[2]
 LIMIT = 120
