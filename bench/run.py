@@ -19,6 +19,7 @@ import sys
 
 import builds
 import epoch_sim
+import filesystem
 import folders
 import list_sim
 import list_socket
@@ -84,7 +85,7 @@ SCHEME_WORDS = {"http": "plain", "https": "TLS 1.3"}
 CANCEL_AIMS = {"cancel to completion": ("cancel_ms", 5.0), "destroy to joined": ("destroy_ms", 50.0)}
 SIMULATIONS = {"list_sim": list_sim, "epoch_sim": epoch_sim, "tail": tail, "storm": storm}
 FILE_BYTES = 2 << 30  # of file1g: the new file beside the last one
-NAMES = [*CASES, *GROUPS, "cancel", "build", "cp", "save", "trace", "pyfile", "micro",
+NAMES = [*CASES, *GROUPS, "cancel", "build", "cp", "save", "trace", "pyfile", "fsspec", "micro",
          "sampler", "list_socket", "scale", *SIMULATIONS]
 
 
@@ -307,6 +308,9 @@ def main():
                 versions = {**versions, **more}
             elif name == "pyfile":
                 rows, more = pyfile.measure_all(options, folder, show_progress)
+                versions = {**versions, **more}
+            elif name == "fsspec":
+                rows, more = filesystem.measure_all(options, folder, show_progress)
                 versions = {**versions, **more}
             elif name == "list_socket":
                 rows, more = list_socket.measure_all(options, folder)
