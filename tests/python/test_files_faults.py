@@ -431,13 +431,17 @@ def test_a_process_that_is_killed_has_committed_nothing(emulator, bucket, sig):
 # -- Signals ---------------------------------------------------------------------------------------
 
 SLOW = {
-    "write": ("file = client.open(url, 'wb')",
-              "told()\n    while True: file.write(LONG)"),
+    "write": ("file = client.open(url, 'wb'); room = 2",
+              "told()\n    while True: file.write(LONG); room -= 1"),
     "close": ("file = client.open(url, 'wb'); file.write(LONG)", "told(); file.close()"),
     "read": ("file = client.open(url)", "told(); file.read()"),
     "read ahead": ("file = client.open(url)", "told()\n    while file.read(300_000): pass"),
     "ranges": ("file = client.reader(url)", "told(); file.get_ranges([(0, 20 << 20), (1, 1)])"),
 }
+
+
+# Where a thread waits for the library.
+WAITS = {("_wait.py", "_record"), ("_writer.py", "_append"), ("_reader.py", "wait")}
 
 
 @pytest.mark.parametrize("what", SLOW)
@@ -448,7 +452,17 @@ def test_ctrl_c_ends_what_waits(emulator, bucket, what):
     try:
         child = program(
             emulator, bucket, f"""
-told = lambda: print("waits", flush=True)
+room = 0  # how many writes do not wait
+def waits(frame):
+    while frame and (os.path.basename(frame.f_code.co_filename), frame.f_code.co_name) not in {WAITS}:
+        frame = frame.f_back
+    return frame
+def tell(thread):
+    while room or not waits(sys._current_frames()[thread]):
+        time.sleep(0.01)
+    print("waits", flush=True)
+def told():
+    threading.Thread(target=tell, args=(threading.get_ident(),), daemon=True).start()
 {before}
 try:
     {body}
