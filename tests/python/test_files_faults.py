@@ -315,6 +315,32 @@ def test_an_error_of_a_wrappers_flush_aborts(client, bucket, emulator):
         emulator.faults()
 
 
+@pytest.mark.parametrize("mode", ["wb", "w"])
+def test_the_time_limit_of_a_written_file_is_of_all_of_it(client, bucket, emulator, mode):
+    with nothing_committed(bucket, emulator, leftovers=1) as url:
+        emulator.faults({"verb": "objects.insert", "bucket": bucket.name, "action": "stall",
+                         "where": "before_reply", "requestBytes": 1, "count": 0, "ms": 600_000})
+        file = client.open(url, mode, timeout=2)
+        file.write("1" if mode == "w" else b"1")
+        with pytest.raises(TimeoutError):
+            file.close()
+        assert file.closed
+        emulator.faults()
+
+
+def test_a_read_of_a_file_has_the_limits_of_the_client(bucket, emulator):
+    bucket.put("it", bytes(9 << 20))
+    with emulator.client(stall_timeout=1, first_byte_timeout=1, max_attempts=2) as client, \
+            client.open(bucket("it"), timeout=120) as file:
+        emulator.faults({"verb": "objects.media", "bucket": bucket.name, "action": "stall",
+                         "where": "before_reply", "count": 0, "ms": 600_000})
+        with pytest.raises(dataflux.Error) as why:
+            file.read()
+        assert why.value.retryable and why.value.attempts == 2
+        emulator.faults()
+        assert file.read() == bytes(9 << 20)  # from where it was
+
+
 def test_a_closed_client_is_an_error_and_commits_nothing(emulator, bucket):
     with nothing_committed(bucket, emulator) as url:
         with dataflux.Client(endpoint=emulator.endpoint, emulator=True) as client:
