@@ -1265,6 +1265,7 @@ DATAFLUX_API dataflux_status dataflux_set_over(const dataflux_set* set, const ch
  *   kind      "log", "retry", "progress" or "token_needed"
  *   level     "info", "warning" or "error"
  *   time_ns   since 1970
+ *   tag       of progress: that of the call or stream that it is of
  *   text      a log line, or why an attempt failed
  *   verb      such as "objects.get"; of progress "listing", "download", "upload" or "remove"
  *   bucket    and object: of what; of listings and folders `object` is the prefix
@@ -1273,13 +1274,13 @@ DATAFLUX_API dataflux_status dataflux_set_over(const dataflux_set* set, const ch
  *   done      of progress: bytes, of "listing" entries, of "remove" objects
  *   total     of progress: how many there are in all, as far as is known; 0 = not known
  *
- * What is no UTF-8 in a text is U+FFFD. Progress that follows other progress within 100 ms is left
- * out, but for the end of a call: how far it came, and with the total when it has ended well. The
- * end comes before the operation's record; nothing comes where nothing was done. A client that
- * keeps events tells of all listings: those of dataflux_list(), dataflux_list_stream() and
- * dataflux_manifest_refresh(). Other calls have an option, `progress`. Progress names no call: that
- * of two calls of one verb for one place at the same time cannot be told apart. Later versions may
- * add kinds and members.
+ * What is no UTF-8 in a text is U+FFFD. Progress that follows other progress of its call within
+ * 100 ms is left out, but for the end of a call: how far it came, and with the total when it has
+ * ended well. The end comes before the operation's record; nothing comes where nothing was done. A
+ * client that keeps events tells of all listings: those of dataflux_list(), dataflux_list_stream()
+ * and dataflux_manifest_refresh(). Other calls have an option, `progress`. Listings that another
+ * call makes, such as dataflux_download_folder(), have the tag 0. Later versions may add kinds and
+ * members.
  *
  * "token_needed" comes with DATAFLUX_CREDENTIALS_TOKEN: at first, when the token has less than 165
  * to 225 s to live, and when the service has refused it. Answer by dataflux_client_set_token(), or

@@ -33,6 +33,7 @@ void write_event(dataflux::codec::json_writer& w, const dataflux::observed_event
   w.key("kind").string(dataflux::to_string(e.kind));
   w.key("level").string(level_names[static_cast<std::size_t>(e.level) % level_names.size()]);
   w.key("time_ns").integer(duration_cast<nanoseconds>(e.time.time_since_epoch()).count());
+  if (e.kind == event_kind::progress) w.key("tag").natural(e.call);
   text("text", e.text);
   text("verb", e.verb);
   text("bucket", e.bucket);
@@ -142,7 +143,8 @@ void call_progress::tell(std::uint64_t done, bool last) noexcept {
                         .object = object_,
                         .done = done,
                         .total = total,
-                        .last = last});
+                        .last = last,
+                        .call = tag_});
 }
 
 void call_progress::end() noexcept {
@@ -153,16 +155,16 @@ void call_progress::end() noexcept {
 }
 
 result<std::shared_ptr<call_progress>> progress_of(const dataflux_client* client, bool wanted,
-                                                   std::string what, std::string bucket,
-                                                   std::string object) {
+                                                   std::uint64_t tag, std::string what,
+                                                   std::string bucket, std::string object) {
   if (auto good = usable(client, "client"); !good) return std::move(good).error();
   if (!wanted) return std::shared_ptr<call_progress>();
   if (client->state->events == nullptr) {
     return error(errc::failed_precondition,
                  "progress is told by events: set dataflux_client_options.event_capacity");
   }
-  return std::make_shared<call_progress>(client->state->events, std::move(what), std::move(bucket),
-                                         std::move(object));
+  return std::make_shared<call_progress>(client->state->events, tag, std::move(what),
+                                         std::move(bucket), std::move(object));
 }
 
 }  // namespace dataflux_c

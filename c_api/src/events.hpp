@@ -18,9 +18,10 @@ namespace dataflux_c {
 /// end: what was left out by then is told there. Any thread.
 class call_progress {
  public:
-  call_progress(std::shared_ptr<dataflux::event_ring> ring, std::string what, std::string bucket,
-                std::string object) noexcept
+  call_progress(std::shared_ptr<dataflux::event_ring> ring, std::uint64_t tag, std::string what,
+                std::string bucket, std::string object) noexcept
       : ring_(std::move(ring)),
+        tag_(tag),
         what_(std::move(what)),
         bucket_(std::move(bucket)),
         object_(std::move(object)) {}
@@ -40,6 +41,7 @@ class call_progress {
   void tell(std::uint64_t done, bool last = false) noexcept;
 
   const std::shared_ptr<dataflux::event_ring> ring_;
+  const std::uint64_t tag_;
   const std::string what_;
   const std::string bucket_;
   const std::string object_;
@@ -50,8 +52,8 @@ class call_progress {
 
 /// Null if it is not `wanted`. Errors: failed_precondition where the client keeps no events.
 result<std::shared_ptr<call_progress>> progress_of(const dataflux_client* client, bool wanted,
-                                                   std::string what, std::string bucket,
-                                                   std::string object);
+                                                   std::uint64_t tag, std::string what,
+                                                   std::string bucket, std::string object);
 
 /// For the `progress` of a request; empty without one.
 inline std::function<void(std::uint64_t)> adding_to(std::shared_ptr<call_progress> how_far) {

@@ -121,7 +121,7 @@ dataflux_status dataflux_download_file(dataflux_client* client,
     if (!o) return o.error();
     auto r = dataflux_c::download_of(*o);
     const auto how_far =
-        dataflux_c::progress_of(client, o->progress != 0, "download", r.bucket, r.object);
+        dataflux_c::progress_of(client, o->progress != 0, tag, "download", r.bucket, r.object);
     if (!how_far) return how_far.error();
     r.progress = dataflux_c::adding_to(*how_far);
     return dataflux_c::begin_operation<dataflux_c::download_operation>(
@@ -146,7 +146,7 @@ dataflux_status dataflux_upload_file(dataflux_client* client,
     if (!o) return o.error();
     auto r = dataflux_c::upload_of(*o);
     if (!r) return std::move(r).error();
-    const auto how_far = dataflux_c::progress_of(client, o->progress != 0, "upload",
+    const auto how_far = dataflux_c::progress_of(client, o->progress != 0, tag, "upload",
                                                  r->upload.bucket, r->upload.object);
     if (!how_far) return how_far.error();
     r->progress = dataflux_c::adding_to(*how_far);

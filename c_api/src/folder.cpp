@@ -104,7 +104,7 @@ result<void> begin_copy(dataflux_client* client, const dataflux_folder_options* 
   if (!o) return o.error();
   auto r = request_of(*o);
   if (!r) return std::move(r).error();
-  const auto how_far = progress_of(client, o->progress != 0, what, r->bucket, r->prefix);
+  const auto how_far = progress_of(client, o->progress != 0, tag, what, r->bucket, r->prefix);
   if (!how_far) return how_far.error();
   if (*how_far != nullptr) {
     r->found = [known = *how_far](std::uint64_t, std::uint64_t bytes) { known->expect(bytes); };
@@ -178,7 +178,7 @@ dataflux_status dataflux_remove_prefix(dataflux_client* client,
     auto r = dataflux_c::request_of(*o);
     if (!r) return std::move(r).error();
     const auto how_far =
-        dataflux_c::progress_of(client, o->progress != 0, "remove", r->bucket, *r->prefix);
+        dataflux_c::progress_of(client, o->progress != 0, tag, "remove", r->bucket, *r->prefix);
     if (!how_far) return how_far.error();
     if (*how_far != nullptr) {
       r->progress = [to = *how_far](const dataflux::removal_progress& p) { to->reach(p.objects); };

@@ -30,6 +30,7 @@ class lister_state final : public queue_member {
 
   void begin(dataflux::fast_list_request request) {
     request.observer = client_->events.get();
+    request.call = tag_;
     std::scoped_lock lock(mutex_);
     pages_.emplace(*client_->client, request);
     if (cancelled_) pages_->cancel();

@@ -124,6 +124,7 @@ dataflux_status dataflux_list(dataflux_client* client, const dataflux_list_optio
     return dataflux_c::begin_operation<dataflux_c::listing_operation>(
         client, queue, tag, out, [&](dataflux_c::client_state& c) {
           request->observer = c.events.get();
+          request->call = tag;
           return dataflux_c::submit_list(c, *std::move(request));
         });
   });

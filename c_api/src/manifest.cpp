@@ -310,6 +310,7 @@ dataflux_status dataflux_manifest_refresh(dataflux_client* client,
     return begin_operation<dataflux_c::changes_operation>(
         client, queue, tag, out, [&](client_state& c) {
           how.observer = c.events.get();
+          how.call = tag;
           return dataflux_c::submit_refresh(c, manifest->what, how);
         });
   });

@@ -54,6 +54,8 @@ struct retry_event {
 struct list_event {
   std::string_view bucket{};
   std::string_view prefix{};
+  /// The request's number, fast_list_request::call.
+  std::uint64_t call{0};
   /// Handed out so far, folded prefixes not counted.
   std::uint64_t objects{0};
   /// An estimate of all entries, with what filters drop: grows with what is known.

@@ -95,13 +95,14 @@ TEST_CASE("dataflux_events: what has happened comes in batches, as lines of JSON
   o.bucket = "bkt";
   told why;
   dataflux_operation* op = nullptr;
-  REQUIRE(dataflux_list(client.get(), &o, nullptr, 0, &op, why) == DATAFLUX_OK);
+  REQUIRE(dataflux_list(client.get(), &o, nullptr, 11, &op, why) == DATAFLUX_OK);
   const operation_ptr owner(op);
   REQUIRE(dataflux_operation_wait(op, -1, why) == DATAFLUX_OK);
   const auto told_of = lines_of(next(queue));
   REQUIRE(told_of.size() == 1);
   INFO(told_of[0]);
   CHECK(has(told_of[0], R"("kind":"progress")"));
+  CHECK(has(told_of[0], R"("tag":11,)"));
   CHECK(has(told_of[0], R"("verb":"listing","bucket":"bkt","done":1,"total":1})"));
 }
 

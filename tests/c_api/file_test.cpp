@@ -244,6 +244,7 @@ TEST_CASE("dataflux_download_file, dataflux_upload_file: progress is told by eve
     REQUIRE(records.size() == 1);
     const std::string line(bytes_of(records[0]));
     INFO(line);
+    CHECK(line.find(down ? "\"tag\":5," : "\"tag\":6,") != std::string::npos);
     // The last line is the end, and knows the size.
     CHECK(line.ends_with(
         down

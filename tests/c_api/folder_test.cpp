@@ -233,6 +233,7 @@ TEST_CASE("dataflux_upload_folder and its like: progress is told by events", "[c
   const std::string gone = told_of([&](const client_ptr& by) { return r.run(by, why); });
   INFO(gone);
   CHECK(gone.ends_with("\"object\":\"p/\",\"done\":1,\"total\":1}\n"));
+  CHECK(has(gone, R"("tag":6,)"));
   // The end is told although not all could be done.
   for (const char* name : {"p/a", "p/b", "p/c", "p/d"}) w.server.put("bkt", name, "12345");
   w.server.faults().add({.object = "p/d", .count = 0, .action = emulator::fault::refuse{404}});

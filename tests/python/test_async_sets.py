@@ -102,6 +102,26 @@ def test_a_save_over_a_set_replaces_all_of_it_at_once(run, opened, bucket):
     run(main)
 
 
+def test_members_are_files(run, opened, bucket):
+    async def main():
+        async with opened() as client:
+            saving = client.checkpoint_set(bucket("run/1"))
+            await saving.begin()
+            async with await saving.open_file("lines") as file:
+                await file.write(b"one\ntwo\n")
+                await file.write(b"three\n")
+            assert isinstance(file, dataflux.AsyncFileWriter)
+            await saving.commit([file.record])
+            found = await saving.open()
+            async with await found.open("lines") as file:
+                assert isinstance(file, dataflux.AsyncFileReader)
+                assert [line async for line in file] == [b"one\n", b"two\n", b"three\n"]
+            with pytest.raises(FileNotFoundError):
+                await found.open("none")
+
+    run(main)
+
+
 def test_a_member_of_a_block_that_fails_or_is_cancelled_is_not_committed(run, opened, bucket,
                                                                         emulator):
     async def main():

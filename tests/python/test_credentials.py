@@ -14,7 +14,8 @@ import urllib.request
 import pytest
 
 import dataflux
-from dataflux import _credentials
+from dataflux import _credentials, _events
+from service import wait_until
 
 LIMIT = 60
 NAME = "bucket-of-tokens"
@@ -59,6 +60,7 @@ def _guarded(tmp_path_factory):
 @pytest.fixture
 def guarded(_guarded):
     _guarded.given.clear()
+    _events._told.clear()
     yield _guarded
     _guarded.faults()
 
@@ -90,7 +92,7 @@ def test_a_text_that_is_refused_is_told_at_once(guarded):
     lambda token: (token, datetime.datetime.now(datetime.timezone.utc)
                    + datetime.timedelta(hours=1)),
 ], ids=["token", "None", "float", "int", "datetime"])
-def test_a_callable_is_asked_first_by_the_call_and_again_when_a_token_is_refused(guarded, form):
+def test_a_callable_is_asked_by_the_first_call_and_again_when_a_token_is_refused(guarded, form):
     threads = []
 
     def give():
@@ -101,10 +103,85 @@ def test_a_callable_is_asked_first_by_the_call_and_again_when_a_token_is_refused
         assert threads == []
         for _ in range(3):
             assert client.exists(URL) is False
-        assert threads == [threading.get_ident()]
+        assert len(threads) == 1
         guarded.revoke_tokens()
         assert client.exists(URL) is False
-    assert len(threads) == 2 and threads[1] != threads[0]
+    assert len(threads) == 2 and threading.get_ident() not in threads
+
+
+@pytest.fixture
+def slow(guarded):
+    """A callable that gives a token when it may."""
+    go_on = threading.Event()
+
+    def give():
+        give.asked += 1
+        assert go_on.wait(LIMIT)
+        return guarded.token()
+
+    give.asked, give.go_on = 0, go_on
+    yield give
+    go_on.set()
+
+
+def test_a_slow_callable_keeps_no_call_beyond_its_timeout(guarded, slow):
+    with guarded.client(credentials=slow) as client:
+        for _ in range(2):
+            with pytest.raises(TimeoutError):
+                client.exists(URL, timeout=0.1)
+        with pytest.raises(TimeoutError):
+            list(client.get_many([URL], timeout=0.1))
+        slow.go_on.set()
+        assert client.exists(URL) is False
+    assert slow.asked == 1
+
+
+def test_a_slow_callable_keeps_no_call_beyond_the_token_limit(guarded, slow):
+    with guarded.client(credentials=slow, token_limit=1) as client:
+        with pytest.raises(dataflux.UnauthenticatedError, match="token_limit"):
+            client.exists(URL)
+        slow.go_on.set()
+        assert wait_until(lambda: len(guarded.given) > 0)
+        assert client.exists(URL) is False
+
+
+def test_a_slow_callable_after_one_that_failed_keeps_no_call_beyond_its_timeout(guarded, slow):
+    def give():
+        if not slow.asked:
+            slow.asked = 1
+            raise OSError
+        return slow()
+
+    with guarded.client(credentials=give) as client:
+        with pytest.raises(dataflux.UnauthenticatedError):
+            client.exists(URL)
+        with pytest.raises(TimeoutError):
+            client.exists(URL, timeout=0.1)
+        slow.go_on.set()
+        assert client.exists(URL) is False
+
+
+@pytest.mark.parametrize("read", [
+    lambda client: list(client.get_many([URL])), lambda client: list(client.list_batches(f"gs://{NAME}")),
+    lambda client: client.open(URL)], ids=["get_many", "list_batches", "open"])
+def test_what_a_callable_raises_is_the_cause_of_a_stream_s_error(guarded, read):
+    state = {"broken": True}
+
+    def give():
+        if state["broken"]:
+            raise OSError
+        return guarded.token()
+
+    with guarded.client(credentials=give) as client:
+        for _ in range(2):
+            with pytest.raises(dataflux.UnauthenticatedError) as raised:
+                read(client)
+            assert type(raised.value.__cause__) is OSError
+        state["broken"] = False
+        try:
+            read(client)
+        except FileNotFoundError:
+            pass
 
 
 def test_a_token_that_ends_soon_is_renewed_while_it_is_used(guarded):
@@ -152,7 +229,7 @@ def test_a_callable_that_raises_later_ends_calls_at_once_and_is_the_cause(guarde
         assert client.exists(URL) is False
         guarded.revoke_tokens()
         state["broken"] = True
-        for _ in range(2):  # the second one asks on its own thread
+        for _ in range(2):
             with pytest.raises(dataflux.UnauthenticatedError, match=r"\(LookupError\)") as raised:
                 client.exists(URL, timeout=LIMIT)
             assert type(raised.value.__cause__) is LookupError
@@ -255,8 +332,7 @@ def test_a_callable_that_is_slow_does_not_hold_the_logs(guarded, caplog):
         thread = threading.Thread(target=client.exists, args=(URL,))
         thread.start()
         assert wanted.wait(LIMIT)
-        client._feed.catch_up(LIMIT)
-        assert not client._feed.behind()  # while the callable is asked
+        assert wait_until(lambda: not client._feed.behind())  # while the callable is asked
         go_on.set()
         thread.join(LIMIT)
 

@@ -315,6 +315,32 @@ def test_an_error_of_a_wrappers_flush_aborts(client, bucket, emulator):
         emulator.faults()
 
 
+@pytest.mark.parametrize("mode", ["wb", "w"])
+def test_the_time_limit_of_a_written_file_is_of_all_of_it(client, bucket, emulator, mode):
+    with nothing_committed(bucket, emulator, leftovers=1) as url:
+        emulator.faults({"verb": "objects.insert", "bucket": bucket.name, "action": "stall",
+                         "where": "before_reply", "requestBytes": 1, "count": 0, "ms": 600_000})
+        file = client.open(url, mode, timeout=2)
+        file.write("1" if mode == "w" else b"1")
+        with pytest.raises(TimeoutError):
+            file.close()
+        assert file.closed
+        emulator.faults()
+
+
+def test_a_read_of_a_file_has_the_limits_of_the_client(bucket, emulator):
+    bucket.put("it", bytes(9 << 20))
+    with emulator.client(stall_timeout=1, first_byte_timeout=1, max_attempts=2) as client, \
+            client.open(bucket("it"), timeout=120) as file:
+        emulator.faults({"verb": "objects.media", "bucket": bucket.name, "action": "stall",
+                         "where": "before_reply", "count": 0, "ms": 600_000})
+        with pytest.raises(dataflux.Error) as why:
+            file.read()
+        assert why.value.retryable and why.value.attempts == 2
+        emulator.faults()
+        assert file.read() == bytes(9 << 20)  # from where it was
+
+
 def test_a_closed_client_is_an_error_and_commits_nothing(emulator, bucket):
     with nothing_committed(bucket, emulator) as url:
         with dataflux.Client(endpoint=emulator.endpoint, emulator=True) as client:
@@ -431,13 +457,17 @@ def test_a_process_that_is_killed_has_committed_nothing(emulator, bucket, sig):
 # -- Signals ---------------------------------------------------------------------------------------
 
 SLOW = {
-    "write": ("file = client.open(url, 'wb')",
-              "told()\n    while True: file.write(LONG)"),
+    "write": ("file = client.open(url, 'wb'); room = 2",
+              "told()\n    while True: file.write(LONG); room -= 1"),
     "close": ("file = client.open(url, 'wb'); file.write(LONG)", "told(); file.close()"),
     "read": ("file = client.open(url)", "told(); file.read()"),
     "read ahead": ("file = client.open(url)", "told()\n    while file.read(300_000): pass"),
     "ranges": ("file = client.reader(url)", "told(); file.get_ranges([(0, 20 << 20), (1, 1)])"),
 }
+
+
+# Where a thread waits for the library.
+WAITS = {("_wait.py", "_record"), ("_writer.py", "_append"), ("_reader.py", "wait")}
 
 
 @pytest.mark.parametrize("what", SLOW)
@@ -448,7 +478,17 @@ def test_ctrl_c_ends_what_waits(emulator, bucket, what):
     try:
         child = program(
             emulator, bucket, f"""
-told = lambda: print("waits", flush=True)
+room = 0  # how many writes do not wait
+def waits(frame):
+    while frame and (os.path.basename(frame.f_code.co_filename), frame.f_code.co_name) not in {WAITS}:
+        frame = frame.f_back
+    return frame
+def tell(thread):
+    while room or not waits(sys._current_frames()[thread]):
+        time.sleep(0.01)
+    print("waits", flush=True)
+def told():
+    threading.Thread(target=tell, args=(threading.get_ident(),), daemon=True).start()
 {before}
 try:
     {body}

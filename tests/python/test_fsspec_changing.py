@@ -172,7 +172,7 @@ def test_rm_of_files(fs, bucket):
     fs.rm(f"{bucket.name}/a/x")
     fs.rm_file(bucket("a/y/z"))
     assert bucket.names() == ["a/y/w"]
-    for path in (f"{bucket.name}/a/x", f"{bucket.name}/a", f"{bucket.name}/none*"):
+    for path in (f"{bucket.name}/a/x", f"{bucket.name}/none*"):
         with pytest.raises(FileNotFoundError):
             fs.rm(path)
     assert bucket.names() == ["a/y/w"]
@@ -272,3 +272,15 @@ def test_a_filesystem_for_reading_changes_nothing(emulator, bucket, tmp_path):
         with pytest.raises(PermissionError, match="read_only"):
             change()
     assert fs.cat(path) == b"1" and bucket.names() == ["x"]
+
+
+def test_rm_of_a_folder_says_how_to_remove_it(fs, bucket):
+    bucket.put("folder/x", b"1")
+    for path in (bucket("folder"), bucket("folder/"), [bucket("folder")]):
+        with pytest.raises(IsADirectoryError, match="recursive=True"):
+            fs.rm(path)
+    with pytest.raises(IsADirectoryError, match="recursive=True"):
+        fs.rm_file(bucket("folder"))
+    with pytest.raises(FileNotFoundError):
+        fs.rm(bucket("folder/none"))
+    assert bucket.names() == ["folder/x"]

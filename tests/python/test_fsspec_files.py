@@ -268,6 +268,41 @@ def test_two_transactions_of_two_threads_do_not_meet(fs, bucket):
     assert sorted(bucket.names()) == ["mine", "other", "plain"]
 
 
+def test_a_transaction_within_another_is_a_part_of_it(fs, bucket):
+    with fs.transaction:
+        fs.pipe(bucket("1"), b"1")
+        with fs.transaction:
+            fs.pipe(bucket("2"), b"2")
+        assert bucket.names() == []
+        fs.pipe(bucket("3"), b"3")
+        fs.start_transaction()
+        fs.pipe(bucket("4"), b"4")
+        fs.end_transaction()
+        assert bucket.names() == []
+    assert sorted(bucket.names()) == ["1", "2", "3", "4"]
+    fs.pipe(bucket("after"), b"1")
+    assert bucket.get("after") == b"1"
+
+
+def test_one_within_another_that_fails_discards_its_own_files(fs, bucket):
+    with fs.transaction:
+        fs.pipe(bucket("1"), b"1")
+        with pytest.raises(RuntimeError):
+            with fs.transaction:
+                fs.pipe(bucket("2"), b"2")
+                fs.open(bucket("3"), "wb").write(b"half")
+                raise RuntimeError
+        fs.pipe(bucket("4"), b"4")
+    assert sorted(bucket.names()) == ["1", "4"]
+    with pytest.raises(RuntimeError):
+        with fs.transaction:
+            with fs.transaction:
+                fs.pipe(bucket("5"), b"5")
+            raise RuntimeError
+    assert sorted(bucket.names()) == ["1", "4"]
+    assert fs.client.find_leftovers(bucket()).rows == ()
+
+
 def test_start_and_end_of_a_transaction_without_with(fs, bucket):
     fs.start_transaction()
     fs.pipe(bucket("1"), b"1")

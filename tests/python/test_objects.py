@@ -319,6 +319,25 @@ def test_a_change_whose_reply_is_lost_is_made_once(client, bucket, emulator):
     assert client.patch(bucket("a"), metadata={"a": "1"}).metageneration == 2
 
 
+@pytest.mark.parametrize("verb", [
+    lambda client, source, to: client.copy(source, to),
+    lambda client, source, to: client.move(source, to),
+    lambda client, source, to: client.compose([to, source], to)], ids=["copy", "move", "compose"])
+def test_a_source_that_is_not_there_is_what_the_error_names(client, bucket, verb):
+    bucket.put("to", b"1")
+    with pytest.raises(FileNotFoundError) as caught:
+        verb(client, bucket("none"), bucket("to"))
+    assert (caught.value.object, caught.value.filename) == ("none", bucket("none"))
+    assert str(caught.value).startswith("not_found in objects.") and bucket("none") in str(caught.value)
+
+
+def test_of_the_buckets_of_a_copy_that_are_not_there_none_is_blamed(client, bucket):
+    bucket.put("x", b"1")
+    for source, to in (("gs://none-such/x", bucket("y")), (bucket("x"), "gs://none-such/y")):
+        with pytest.raises(FileNotFoundError, match=f"buckets .*{bucket.name}.* one does not exist"):
+            client.copy(source, to)
+
+
 def test_a_time_limit(client, bucket, emulator):
     emulator.faults({"verb": "objects.get", "action": "stall", "where": "before_reply", "count": 0})
     with pytest.raises(TimeoutError) as caught:

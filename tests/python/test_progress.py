@@ -70,15 +70,25 @@ def test_a_call_that_fails_tells_how_far_it_came(client, bucket, tmp_path):
     assert told == [0]
 
 
-def test_calls_for_one_place_see_each_other_s_counts_and_others_do_not(client):
-    client._handle()
-    feed = client._feed
-    one, same, other = (feed.watch("upload", "b", name) for name in ("x", "x", "y"))
-    feed._state.go_through(b'{"kind":"progress","verb":"upload","bucket":"b","object":"x",'
-                           b'"done":7,"total":9}\n')
-    assert [(sink.done, sink.total) for sink in (one, same, other)] == [(7, 9), (7, 9), (0, None)]
-    for sink in (one, same, other):
-        feed.forget(sink)
+def test_calls_for_one_place_see_each_its_own_counts(emulator, client, bucket, tmp_path):
+    """Also while the other one tells of itself all the time."""
+    emulator.add_bucket(bucket.name, versioning=True)
+    made = {size: client.put(bucket("it"), bytes(size)) for size in (1 << 20, SIZE)}
+    told = {size: [] for size in made}
+
+    def work(size):
+        client.download(bucket("it"), tmp_path / str(size), generation=made[size].generation,
+                        progress=lambda **counts: told[size].append(counts))
+
+    threads = [threading.Thread(target=work, args=(size,)) for size in made]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(LIMIT)
+    for size, counts in told.items():
+        assert counts[-1] == {"done": size, "total": size, "unit": "B", "label": f"download {bucket('it')}"}
+        assert all(each["done"] <= size and each["total"] in (None, size) for each in counts)
+    assert client._feed._state.sinks == {}
 
 
 @pytest.mark.parametrize("bad", [0, 1, "bar", [print]])

@@ -53,6 +53,39 @@ def test_what_was_committed_is_read_as_it_was(client, bucket):
         found.reader("rank-7")
 
 
+def test_members_are_files(client, bucket):
+    numpy = pytest.importorskip("numpy")
+    table, state = numpy.arange(100_000.0).reshape(100, 1000), {"step": 7, "names": ["ä"] * 1000}
+    saving = client.checkpoint_set(bucket("run/1"))
+    saving.begin()
+    with saving.open_file("table", content_type="a/b", metadata={"k": "v"}) as array, \
+            saving.open_file("state") as pickled:
+        numpy.save(array, table)
+        pickle.dump(state, pickled)
+        with pytest.raises(ValueError, match="not committed"):
+            array.record
+    assert isinstance(array, dataflux.FileWriter) and array.object.content_type == "a/b"
+    with pytest.raises(KeyError):
+        with saving.open_file("spoiled") as spoiled:
+            spoiled.write(b"half")
+            raise KeyError
+    saving.commit([array.record, pickled.record])
+    found = saving.open()
+    assert [member.name for member in found.members] == ["state", "table"]
+    with found.open("table") as file:
+        assert isinstance(file, dataflux.FileReader) and file.mode == "rb"
+        assert numpy.array_equal(numpy.load(file), table)
+    with found.open("state", read_ahead=0) as file:
+        assert pickle.load(file) == state
+    with pytest.raises(FileNotFoundError):
+        found.open("none")
+    with pytest.raises(ValueError, match="^read_ahead: "):
+        found.open("table", read_ahead=-1)
+    with pytest.raises(FileExistsError):
+        with saving.open_file("table") as again:
+            again.write(b"1")
+
+
 def test_until_it_is_committed_it_is_not_there(client, bucket):
     saving = client.checkpoint_set(bucket("run/1"))
     saving.begin()

@@ -7,7 +7,6 @@
 #include <dataflux/exec/detail/bells.hpp>
 #include <dataflux/observer.hpp>
 
-#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -16,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace dataflux::inline DATAFLUX_ABI {
@@ -50,6 +50,8 @@ struct observed_event {
   /// known, or of a listing thought.
   std::uint64_t done{0};
   std::uint64_t total{0};
+  /// Of progress: progress_event::call, or list_event::call.
+  std::uint64_t call{0};
 };
 
 /// How far something is. Views are valid during the call only.
@@ -63,6 +65,8 @@ struct progress_event {
   std::uint64_t total{0};
   /// The end of it, however far it came; `done` equal to `total` is one, too.
   bool last{false};
+  /// Whatever tells it from another one of the same kind and place.
+  std::uint64_t call{0};
 };
 
 struct event_ring_options {
@@ -70,8 +74,8 @@ struct event_ring_options {
   std::size_t capacity{0};
   /// Log lines below it are not kept.
   log_level least{log_level::info};
-  /// Progress that comes sooner after other progress is left out, which is not dropped, but for
-  /// the end of something; 0 = 100 ms.
+  /// Progress that comes sooner after other progress of the same call is left out, which is not
+  /// dropped, but for the end of it; 0 = 100 ms. One call has the same kind, place and number.
   duration progress_every{0};
 };
 
@@ -117,11 +121,12 @@ class event_ring final : public observer {
   /// that take() gives.
   void need_token() noexcept;
   /// For the `progress` of downloads, uploads and folders: adds up the bytes that it is called
-  /// with. `total` as of progress_event.
+  /// with. `total` and `call` as of progress_event.
   ///
   ///     request.progress = events.progress_of("download", request.bucket, request.object, size);
   std::function<void(std::uint64_t)> progress_of(std::string what, std::string bucket,
-                                                 std::string object, std::uint64_t total = 0);
+                                                 std::string object, std::uint64_t total = 0,
+                                                 std::uint64_t call = 0);
   void tell_progress(const progress_event& event) noexcept;
 
   DATAFLUX_INLINE void on_log(log_level level, std::string_view line) noexcept override;
@@ -131,8 +136,10 @@ class event_ring final : public observer {
  private:
   template <class Fill>
   void keep(event_kind kind, Fill fill) noexcept;
+  template <class Fill>
+  void keep_locked(event_kind kind, Fill fill) noexcept;
   void ring() noexcept;
-  bool too_soon() noexcept;
+  bool too_soon(const progress_event& event, bool ends) noexcept;
 
   const event_ring_options options_;
   const detail::process_stamp born_{};
@@ -141,7 +148,8 @@ class event_ring final : public observer {
   detail::bells bells_{};
   std::uint64_t dropped_{0};
   std::optional<std::chrono::system_clock::time_point> token_needed_at_{};
-  std::atomic<time_point> last_progress_{never};
+  /// When progress of a call was kept last; by a hash of what the call is.
+  std::unordered_map<std::size_t, time_point> last_progress_{};
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI

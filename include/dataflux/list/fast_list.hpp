@@ -70,6 +70,8 @@ struct fast_list_request {
   list_on_error on_error{list_on_error::fail};
   /// Gets observer::on_list after each page. Outlives the listing.
   dataflux::observer* observer{nullptr};
+  /// Whatever tells the observer this listing from others: list_event::call.
+  std::uint64_t call{0};
   /// Of the whole listing.
   call_limits limits{};
 };

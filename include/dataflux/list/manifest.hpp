@@ -199,6 +199,7 @@ struct refresh_options {
   /// These three as in fast_list_request.
   std::uint32_t parallelism{0};
   dataflux::observer* observer{nullptr};
+  std::uint64_t call{0};  ///< as fast_list_request::call
   call_limits limits{};
 };
 

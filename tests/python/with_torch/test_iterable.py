@@ -205,7 +205,7 @@ def test_ranks_come_from_the_environment(url, options, monkeypatch):
 DISTRIBUTED = """
 import os, sys, torch.distributed as group, dataflux
 from dataflux.torch import IterableDataset
-group.init_process_group("gloo")
+group.init_process_group("gloo", init_method=sys.argv[2], rank=int(os.environ["RANK"]), world_size=3)
 try:
     dataset = IterableDataset(sys.argv[1])
     print(len(list(dataset)), dataset.digest, flush=True)
@@ -219,14 +219,14 @@ group.destroy_process_group()
 def test_rank_0_lists_for_all(emulator, bucket, url, there, tmp_path):
     if not there:
         emulator.faults({"verb": "objects.list", "action": "refuse", "status": 403, "count": 0})
-    environment = {**os.environ, **emulator.environment, "MASTER_ADDR": "127.0.0.1", "WORLD_SIZE": "3",
-                   "MASTER_PORT": str(20_000 + os.getpid() % 20_000)}
+    environment = {**os.environ, **emulator.environment}
     def lists():
         return sum(one["count"] for one in emulator.counters()["requests"] if one["verb"] == "objects.list")
 
     before = lists()
-    ranks = [subprocess.Popen([sys.executable, "-c", DISTRIBUTED, url], stdout=subprocess.PIPE, text=True,
-                              env={**environment, "RANK": str(rank)}) for rank in range(3)]
+    ranks = [subprocess.Popen([sys.executable, "-c", DISTRIBUTED, url, f"file://{tmp_path}/group"],
+                              stdout=subprocess.PIPE, text=True, env={**environment, "RANK": str(rank)})
+             for rank in range(3)]
     said = {rank.communicate(timeout=200)[0].strip() for rank in ranks}
     assert len(said) == 1, said
     if there:

@@ -159,6 +159,8 @@ TEST_CASE("event_ring: progress is thinned out, but for the end", "[exec]") {
   ring.on_list({.bucket = "b", .expected = 3, .listed = 3, .calls_in_flight = 1});
   CHECK(ring.take(all).size() == 1);
   // One that has ended short of it.
+  ring.tell_progress({.what = "copy", .done = 1, .total = 3});
+  CHECK(ring.take(all).size() == 1);
   ring.tell_progress({.what = "copy", .done = 2, .total = 3});
   CHECK(ring.take(all).empty());
   ring.tell_progress({.what = "copy", .done = 2, .total = 3, .last = true});
@@ -167,6 +169,36 @@ TEST_CASE("event_ring: progress is thinned out, but for the end", "[exec]") {
   event_ring each({.progress_every = 1ns});
   const auto unbounded = each.progress_of("copy", "b", "");
   while (each.take(all).size() < 1) unbounded(1);
+}
+
+TEST_CASE("event_ring: progress of one call hides no other's", "[exec]") {
+  event_ring ring({.progress_every = 1h});
+  const auto one = ring.progress_of("download", "b", "o", 100, 7);
+  const auto other = ring.progress_of("download", "b", "o", 100, 8);
+  const auto elsewhere = ring.progress_of("download", "b", "p", 100, 8);
+  for (int i = 0; i < 3; ++i) {
+    one(1);
+    other(10);
+    elsewhere(20);
+    ring.on_list({.bucket = "b", .call = 9, .listed = 1, .open_ranges = 1});
+    ring.on_list({.bucket = "b", .call = 10, .listed = 2, .open_ranges = 1});
+  }
+  const auto kept = ring.take(all);
+  REQUIRE(kept.size() == 5);
+  const std::uint64_t calls[] = {7, 8, 8, 9, 10};
+  const std::uint64_t done[] = {1, 10, 20, 1, 2};
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    CHECK(kept[i].call == calls[i]);
+    CHECK(kept[i].done == done[i]);
+  }
+}
+
+TEST_CASE("event_ring: progress of any number of calls takes bounded memory", "[exec]") {
+  event_ring ring({.capacity = 1, .progress_every = 1h});
+  for (std::uint64_t call = 1; call <= 10'000; ++call) {
+    ring.tell_progress({.what = "copy", .done = 1, .call = call});
+  }
+  CHECK(ring.dropped() == 9'999);
 }
 
 TEST_CASE("event_ring: tells a queue once that something is there", "[exec]") {

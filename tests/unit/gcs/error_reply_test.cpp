@@ -50,6 +50,46 @@ TEST_CASE("error_reply: the JSON envelope", "[gcs]") {
   CHECK(e.attempts() == 0);
 }
 
+TEST_CASE("error_reply: a source that is not found is what the error names", "[gcs]") {
+  const auto missing = [](const call_identity& call, std::string text) {
+    return reply(call, {404, std::move(text), {{"Content-Type", "text/html"}}});
+  };
+  const call_identity copy{.verb = "objects.rewrite",
+                           .bucket = "to",
+                           .object = "made",
+                           .source_bucket = "from",
+                           .source = "dir/o"};
+  // By the request, whatever the words are.
+  for (const char* text : {"No such object: from/dir/o", "Not Found", ""}) {
+    const error e = missing(copy, text);
+    CHECK(e.code() == errc::not_found);
+    CHECK(e.bucket() == "from");
+    CHECK(e.object() == "dir/o");
+    CHECK(e.generation() == 0);
+  }
+  call_identity old = copy;
+  old.source_generation = 7;
+  const error gone = missing(old, "No such object: from/dir/o");
+  CHECK(gone.generation() == 7);
+  CHECK(says(gone, "this generation is gone"));
+
+  const error no_bucket = missing(copy, "The specified bucket does not exist.");
+  CHECK(no_bucket.bucket() == "to");
+  CHECK(no_bucket.object() == "made");
+  CHECK(says(no_bucket, "of the buckets from and to one does not exist"));
+  const error refused = reply(copy, {403, "no", {}});
+  CHECK(refused.object() == "made");
+
+  // Of several the words say which.
+  const call_identity compose{
+      .verb = "objects.compose", .bucket = "bkt", .object = "made", .source_bucket = "bkt"};
+  CHECK(missing(compose, "No such object: bkt/a b/c").object() == "a b/c");
+  for (const char* text : {"Not Found", "No such object: bkt", "No such object: bkt/",
+                           "No such object: other/x", "No such object: bktx/y"}) {
+    CHECK(missing(compose, text).object() == "made");
+  }
+}
+
 TEST_CASE("error_reply: envelopes of other makes", "[gcs]") {
   struct form {
     const char* body;

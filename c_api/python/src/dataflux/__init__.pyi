@@ -23,6 +23,7 @@ from ._async_list import AsyncListStream as AsyncListStream
 from ._async_manifest import AsyncManifest as AsyncManifest
 from ._async_reader import AsyncReader as AsyncReader
 from ._async_sets import AsyncCheckpointSet as AsyncCheckpointSet
+from ._async_sets import AsyncMemberFile as AsyncMemberFile
 from ._async_sets import AsyncMemberReader as AsyncMemberReader
 from ._async_sets import AsyncMemberWriter as AsyncMemberWriter
 from ._async_sets import AsyncSetReader as AsyncSetReader
@@ -67,6 +68,7 @@ from ._reports import UploadedFile as UploadedFile
 from ._rows import RowFeed as RowFeed
 from ._rows import Rows as Rows
 from ._sampler import Sampler as Sampler
+from ._set_members import MemberFile as MemberFile
 from ._set_members import MemberReader as MemberReader
 from ._set_members import MemberWriter as MemberWriter
 from ._set_reports import CommittedSet as CommittedSet

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ._async_open import AsyncFileVerbs
-from ._client import Client, Core, Telling, explain
+from ._client import Client, Core, Telling
 from ._errors import UnauthenticatedError
 from ._list import ListStream, list_options
 from ._loops import current
@@ -63,7 +63,7 @@ class AsyncClient(Core, AsyncFileVerbs, *Client.__bases__[1:]):
         return await self._run_told(call, progress, told)
 
     async def _run_told(self, call, progress, told):
-        telling = Telling(self, progress, told)
+        telling = Telling(self, call, progress, told)
         try:
             loop = current()
             value = await loop.run(self, call, telling.tick, telling.every)
@@ -77,15 +77,16 @@ class AsyncClient(Core, AsyncFileVerbs, *Client.__bases__[1:]):
 
     async def _run_with_tokens(self, call, progress, told):
         handle, loop = self._handle(), current()
-        tokens = self._feed and self._feed.tokens
-        if tokens and tokens.lacking():
+        tokens = self._tokens()
+        if tokens is not None and tokens.lacking():
             await loop.in_thread(tokens.again, handle)
         try:
             if progress is None or progress is False:
                 return await loop.run(self, call)
             return await self._run_told(call, progress, told)
         except UnauthenticatedError as error:
-            explain(self, error)
+            if tokens is not None:
+                tokens.explain(error)
             raise
 
     async def reader(self, url: Place, *, generation: int = 0, block: int = 0, cache: int = 0,
@@ -147,7 +148,7 @@ class AsyncClient(Core, AsyncFileVerbs, *Client.__bases__[1:]):
         from ._async_list import AsyncListStream
 
         place = prefix_place(url)
-        return AsyncListStream(ListStream(self._handle(), list_options(place, locals()),
+        return AsyncListStream(ListStream(self, list_options(place, locals()),
                                           place[0].decode()))
 
     def get_many(self, requests: Listing | Rows | RowFeed | Iterable[Request | EllipsisType],

@@ -3,9 +3,12 @@ together."""
 
 from __future__ import annotations
 
+from ._async_file import AsyncFileWriter
+from ._async_file_reader import AsyncFileReader
 from ._async_reader import AsyncReader
 from ._async_writer import AsyncWriter
 from ._attributes import attributes as attributes_of
+from ._file_reader import READ_AHEAD
 from ._place import count_of, nanoseconds
 from ._set_members import MemberWriting, name_of, opening_member
 from ._sets import OpenSet, SetCalls
@@ -31,6 +34,20 @@ class AsyncMemberWriter(MemberWriting, AsyncWriter):
                                                   timeout)
         self._of_client(owner._client, bucket, whole)
         self._busy = False
+
+
+class AsyncMemberFile(AsyncFileWriter):
+    """A set's member as a file that is written: an AsyncFileWriter. Once it is closed `record` is what
+    the commit of the set needs."""
+
+    def __init__(self, writer: AsyncMemberWriter) -> None:
+        super().__init__(writer)
+        self._member = writer
+
+    @property
+    def record(self) -> str:
+        """As of AsyncMemberWriter."""
+        return self._member.record
 
 
 class AsyncMemberReader(AsyncReader):
@@ -88,6 +105,18 @@ class AsyncCheckpointSet(SetCalls):
         await made._opened(made._call)
         return made
 
+    async def open_file(self, name: str, *, content_type: str | None = None,
+                        metadata: Mapping[str, str] | None = None, storage_class: str | None = None,
+                        kms_key_name: str | None = None, size_hint: int = 0, part_size: int = 0,
+                        timeout: float | None = None) -> AsyncMemberFile:
+        """Opens a member as a file that is written, as AsyncClient.open() gives one with mode "wb".
+
+        Arguments, Raises: as of CheckpointSet.open_file().
+        """
+        return AsyncMemberFile(await self.open_member(
+            name, content_type=content_type, metadata=metadata, storage_class=storage_class,
+            kms_key_name=kms_key_name, size_hint=size_hint, part_size=part_size, timeout=timeout))
+
     async def commit(self, records: Iterable[str], *, last: str | None = None,
                      data: Buffer = b"") -> CommittedSet:
         """Commits the set, by its last object. Cancelled, it has committed all or nothing.
@@ -134,3 +163,13 @@ class AsyncSetReader(OpenSet):
         made = AsyncMemberReader(self, name, block, cache, timeout)
         await made._handle()
         return made
+
+    async def open(self, name: str, *, block: int = 0, cache: int = 0, read_ahead: int = READ_AHEAD,
+                   timeout: float | None = None) -> AsyncFileReader:
+        """Opens a member, or the last object, as a file that is read, as AsyncClient.open() gives one
+        with mode "rb".
+
+        Arguments, Raises: as of SetReader.open().
+        """
+        ahead = count_of(read_ahead, "read_ahead")
+        return AsyncFileReader(await self.reader(name, block=block, cache=cache, timeout=timeout), ahead)

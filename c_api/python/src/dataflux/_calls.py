@@ -63,7 +63,10 @@ def failure(queue, record):
     """The exception of a record whose status is not OK."""
     error = ErrorHandle(library.queue_error(queue, record[ERROR])) if record[ERROR] else None
     if error:
-        return _errors.taken(error)
+        made, tokens = _errors.taken(error), getattr(queue, "tokens", None)
+        if tokens is not None:
+            tokens.explain(made)
+        return made
     name = library.status_name(record[STATUS]).decode()
     return _errors.of_status(name, f"the call failed: {name}")
 

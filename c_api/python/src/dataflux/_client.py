@@ -110,10 +110,10 @@ class Core:
         emulator: `endpoint` is an emulator: plain HTTP is fine, and no credentials are sent.
         anonymous: no credentials, for public buckets. By default Application Default Credentials.
         credentials: an access token; or a callable, on any thread, that gives one, or (token,
-            expiry) with a datetime or seconds since 1970; or credentials of google.auth. A callable
-            is asked when the client is first used, by that call and for as long as it takes, whose
-            own `timeout` begins then; later on a thread of its own before the token's expiry, and
-            when the service has refused the token; never twice at once. An emulator gets no token.
+            expiry) with a datetime or seconds since 1970; or credentials of google.auth. They are
+            asked on a thread of their own, never twice at once: when the client is first used,
+            before a token's expiry, and when the service has refused it. Calls wait for a token as
+            long as their `timeout` and `token_limit` allow. An emulator gets none.
         credentials_file: a JSON file of a service account or an authorized user.
         user_project: who pays at requester-pays buckets.
         quota_project: whose quota requests count against.
@@ -137,7 +137,7 @@ class Core:
     client is first used; UnauthenticatedError then, where they give no token.
     """
 
-    _may_wait = False  # whether a call may keep its thread while credentials are asked
+    _may_wait = False  # whether a call may keep its thread until credentials have answered
 
     def __init__(self, *, endpoint: str | None = None, emulator: bool = False,
                  anonymous: bool = False, credentials: Credentials | None = None,
@@ -175,15 +175,28 @@ class Core:
                 checked(library.client_create(byref(self._options.struct()), byref(made),
                                               byref(error)), error)
                 tokens = self._options.tokens()
-                if tokens is not None and self._may_wait:
-                    tokens.first(made)
                 feed = _events.Feed(made, tokens)
+                if tokens is not None and not feed.runs:
+                    tokens.at_once(made)
                 # What was called may have used the client, or closed it.
                 self._check_open()
                 if self._opened is None:
                     self._feed = feed
                     self._opened = made
             return self._opened
+
+    def _handle_for_stream(self, queue):
+        """The library's client, for a stream whose records come to `queue`: see failure()."""
+        handle = self._handle()
+        queue.tokens = tokens = self._tokens()
+        if tokens is not None and self._may_wait:
+            tokens.again(handle)
+        return handle
+
+    def _tokens(self):
+        """What gives tokens to the client that _handle() has given; None where the library does."""
+        feed = self._feed
+        return None if feed is None else feed.tokens
 
     def _check_open(self):
         if self._closed:
@@ -251,9 +264,9 @@ def _again(kind, given):
 
 def _run_with_tokens(client, call, progress, told):
     handle = client._handle()
-    tokens = client._feed and client._feed.tokens
+    tokens = client._tokens()
     silent = progress is None or progress is False
-    if not tokens:
+    if tokens is None:
         return run(client, call) if silent else _run_told(client, call, progress, told)
     tokens.again(handle)
     try:
@@ -261,23 +274,16 @@ def _run_with_tokens(client, call, progress, told):
             return run(client, call)
         return _run_told(client, call, progress, told)
     except UnauthenticatedError as error:
-        explain(client, error)
+        tokens.explain(error)
         raise
-
-
-def explain(client, error):
-    """Says why there is no token, in an error that came of it."""
-    tokens = client._feed and client._feed.tokens
-    if tokens and error.__cause__ is None:
-        error.__cause__ = tokens.why
 
 
 class Telling:
     """Progress of a call that the library tells by events. Whoever waits for the call tells the
     callable, so that what that raises reaches its caller. End it in a `finally`."""
 
-    def __init__(self, client, progress, told):
-        from . import _progress
+    def __init__(self, client, call, progress, told):
+        from . import _events, _progress
 
         verb, bucket, name = (part.decode("utf-8", "replace") if isinstance(part, bytes)
                               else part or "" for part in told)
@@ -287,19 +293,25 @@ class Telling:
         self.feed = client._feed
         if self.feed is None:
             client._check_open()
-        self._sink = self.feed.watch(verb, bucket, name)
+        self._sink, self._tag = _events.Sink(), None
+        self._begin, call.begin = call.begin, self._begun
         self.every = _progress.EVERY
+
+    def _begun(self, client, queue, tag, out, err):
+        self._tag = tag
+        self.feed.watch(tag, self._sink)
+        return self._begin(client, queue, tag, out, err)
 
     def tick(self):
         self._teller.at(self._sink.done, self._sink.total)
 
     def end(self):
-        self.feed.forget(self._sink)
+        self.feed.forget(self._tag)
         self._teller.end(self._sink.done, self._sink.total)
 
 
 def _run_told(client, call, progress, told):
-    telling = Telling(client, progress, told)
+    telling = Telling(client, call, progress, told)
     try:
         value = run(client, call, telling.tick, telling.every)
         telling.feed.catch_up()

@@ -34,6 +34,7 @@ _NEVER = float("inf")
 _SCOPE = "https://www.googleapis.com/auth/devstorage.read_write"
 _STALE = 225.0  # seconds before its end from which on the library wants another one
 _GONE = 10.0  # seconds before its end from which on the library does not use it
+_REMEMBERED = 1.0  # seconds for which calls end by a failure that came before them
 
 
 def source_of(credentials: Credentials) -> Any:
@@ -169,52 +170,67 @@ def _request():
 
 
 class Tokens:
-    """Asks a source for tokens and gives them to a client of the library: the first one on the
-    thread of the call that needs it, later ones on a thread of their own, for a source may take
-    long, and logs must not wait for it. Where the source fails, calls that wait end by that, at
-    once."""
+    """Asks a source for tokens and gives them to a client of the library, on a thread of its own, for
+    a source may take long: calls wait for it in the library, as long as their own limits say, and
+    logs do not wait. Where the source fails, calls that wait end by that, at once."""
 
     def __init__(self, source):
         self._source = source
         self._asking = _thread.RLock()  # the source is not asked twice at once
         self._lock = _thread.allocate_lock()
         self._asked = self._runs = False
+        self._over = None  # a threading.Event, of the attempt that is under way, or about to be
         self._ended = False
+        self._attempts = 0
         self.why = None  # the exception that the newest attempt ended with
         self._good_until = 0.0  # time(): of the token that the library has
 
-    def first(self, client):
-        """On the caller's thread. Raises what tells him why there is no token."""
-        self._ask(client, renew=False)
+    def at_once(self, client):
+        """On the caller's thread, where no other one begins any more. Raises what tells him why there
+        is no token."""
+        with self._asking:
+            try:
+                self._attempts += 1
+                token = self._source.get(False)
+            except Exception as why:
+                self.why = why
+                raise UnauthenticatedError(f"unauthenticated: {_no_token(why)}") from why
+            self._give(client, *token)
 
     def lacking(self):
         """Whether the newest attempt has failed, and the library has no good token."""
         return self.why is not None and time() > self._good_until
 
     def again(self, client):
-        """Before a call: where a token is lacking one is asked for, on the call's thread."""
-        if self.lacking():
-            with self._asking:
-                if self.lacking():
-                    self._ask(client, renew=True)
+        """Before a call: where a token is lacking one is asked for anew. The library ends calls by
+        the last failure for a second, and this waits for the outcome no longer."""
+        if not self.lacking():
+            return
+        from threading import Event
 
-    def _ask(self, client, renew):
-        with self._asking:
-            try:
-                token = self._source.get(renew)
-            except Exception as why:
-                self.why = why
-                raise UnauthenticatedError(f"unauthenticated: {_no_token(why)}") from why
-            self._give(client, *token)
+        with self._lock:
+            over, begun = self._over, self._over is not None
+            if not begun:
+                over = self._over = Event()
+        if not begun:
+            self.needed(lambda: client)
+        over.wait(_REMEMBERED)
+
+    def explain(self, error):
+        """Says why there is no token, in an error that came of it."""
+        if isinstance(error, UnauthenticatedError) and error.__cause__ is None:
+            error.__cause__ = self.why
 
     def _give(self, client, token, expires_ns):
+        with self._lock:
+            self._asked = False  # whoever has asked until now gets this one
         error = ErrorHandle()
         checked(library.client_set_token(client, token.encode(), expires_ns, byref(error)), error)
         self._good_until = (expires_ns / 1e9 or _NEVER) - _GONE
         self.why = None
 
     def needed(self, client):
-        """A token is needed by the client that the weak reference `client` leads to."""
+        """A token is needed by the client that `client()` gives, None where there is none any more."""
         with self._lock:
             self._asked = True
             if time() + _STALE < self._good_until:
@@ -232,23 +248,36 @@ class Tokens:
         self._ended = True
 
     def _renew(self, client):
+        from threading import Event
+
         while True:
             with self._lock:
                 if not self._asked or self._ended:
                     self._runs = False
+                    if self._over is not None:
+                        self._over.set()
                     return
                 self._asked = False
+                if self._over is None:
+                    self._over = Event()
             self._attempt(client)
 
     def _attempt(self, client):
         """One. The library asks again while it has a good token still, and for calls that want one
         a second after this has failed."""
+        over = None
         try:
-            with self._asking:
-                token = self._source.get(True)
-                handle = client()
-                if handle is not None:
-                    self._give(handle, *token)
+            try:
+                with self._asking:
+                    self._attempts += 1
+                    token = self._source.get(self._attempts > 1)
+            finally:
+                # Before anybody is told: who comes after that wants another one.
+                with self._lock:
+                    over, self._over = self._over, None
+            handle = client()
+            if handle is not None:
+                self._give(handle, *token)
         except BaseException as why:
             self.why = why
             handle = client()
@@ -261,6 +290,9 @@ class Tokens:
             error = ErrorHandle()
             library.client_fail_token(handle, UNAUTHENTICATED, _no_token(why).encode(),
                                       byref(error))
+        finally:
+            if over is not None:
+                over.set()
 
 
 def _no_token(why):

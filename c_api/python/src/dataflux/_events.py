@@ -22,13 +22,11 @@ CAPACITY = 4096  # events that the library keeps until they are taken
 
 
 class Sink:
-    """How far a call is, by the newest event. Of two calls of one verb for one place each sees the
-    events of both, for nothing in them tells one from the other."""
+    """How far a call is, by the newest event."""
 
-    __slots__ = ("place", "done", "total")
+    __slots__ = ("done", "total")
 
-    def __init__(self, place):
-        self.place = place
+    def __init__(self):
         self.done = 0
         self.total = None
 
@@ -91,11 +89,10 @@ class _State:
     def take(self, event):
         kind = event["kind"]
         if kind == "progress":
-            place = (event.get("verb", ""), event.get("bucket", ""), event.get("object", ""))
-            for sink in list(self.sinks.values()):
-                if sink.place == place:
-                    sink.done = event["done"]
-                    sink.total = event["total"] or sink.total
+            sink = self.sinks.get(event["tag"])
+            if sink is not None:
+                sink.done = event["done"]
+                sink.total = event["total"] or sink.total
         elif kind == "token_needed":
             if self.tokens is not None:
                 self.tokens.needed(self.client)
@@ -129,14 +126,12 @@ class Feed:
             if "shutdown" not in str(why) and tokens is not None:
                 raise
 
-    def watch(self, verb, bucket, name):
-        """A Sink for a call that is about to begin; forget() it."""
-        sink = Sink((verb, bucket, name))
-        self._state.sinks[id(sink)] = sink
-        return sink
+    def watch(self, tag, sink):
+        """`sink` is told how far the call is that is about to begin with that tag; forget() it."""
+        self._state.sinks[tag] = sink
 
-    def forget(self, sink):
-        self._state.sinks.pop(id(sink), None)
+    def forget(self, tag):
+        self._state.sinks.pop(tag, None)
 
     def behind(self):
         """Whether there are events that the thread has not gone through. Its queue's descriptor is

@@ -182,9 +182,10 @@ class FileVerbs:
                 is. "r", "w" and "x" are the same with text.
             encoding, errors, newline: of text, as the built-in open() has them; encoding=None is
                 UTF-8.
-            how: to read, those of reader(), whose `timeout` is of opening alone; and read_ahead: most
-                bytes that are read ahead of reads in sequence (32 MiB; 0 = none). To write, those of
-                writer(), whose `timeout` goes from here to the end of close().
+            how: to read, those of reader(), whose `timeout` is of opening alone, and read_ahead: most
+                bytes that are read ahead of reads in sequence (32 MiB; 0 = none). A read has the
+                client's limits: first_byte_timeout and stall_timeout of each attempt, max_attempts.
+                To write, those of writer(), whose `timeout` goes from here to the end of close().
 
         Returns: a FileReader; a FileWriter, which commits when it is closed and no exception passes;
             for text a file on top of one.

@@ -115,8 +115,8 @@ class GetMany:
         self._queue = _wait.new_queue()
         made, error = GetterHandle(), ErrorHandle()
         made.queue = self._queue  # which lives as long as whoever brings something to it
-        checked(library.get_many(client._handle(), byref(options), handle_of, numbers, count,
-                                 self._queue, 0, byref(made), byref(error)), error)
+        checked(library.get_many(client._handle_for_stream(self._queue), byref(options), handle_of,
+                                 numbers, count, self._queue, 0, byref(made), byref(error)), error)
         self._getter = made
         _slabs.begin_asking(id(self))
 

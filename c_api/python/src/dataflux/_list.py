@@ -84,8 +84,8 @@ class ListStream:
         self._summary = None
         self._queue = _wait.new_queue()
         self._lister, error = ListerHandle(), ErrorHandle()
-        checked(library.list_stream(client, byref(options), self._queue, 1, byref(self._lister),
-                                    byref(error)), error)
+        checked(library.list_stream(client._handle_for_stream(self._queue), byref(options), self._queue, 1,
+                                    byref(self._lister), byref(error)), error)
 
     def __iter__(self) -> ListStream:
         return self
@@ -265,4 +265,4 @@ class ListVerbs:
         batches that are good in any case.
         """
         place = prefix_place(url)
-        return ListStream(self._handle(), list_options(place, locals()), place[0].decode())
+        return ListStream(self, list_options(place, locals()), place[0].decode())

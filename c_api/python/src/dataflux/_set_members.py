@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ._calls import Call, checked
+from ._file_writer import FileWriter
 from ._handles import ErrorHandle
 from ._library import Pointer, addressof, byref, kind_of, library, text_at
 from ._place import count_of, nanoseconds
@@ -77,6 +78,20 @@ class MemberWriter(MemberWriting, Writer):
                  part_size: int, timeout: float | None) -> None:
         self._open(owner._client, *self._opening(owner, name, attributes, size_hint, part_size,
                                                  timeout))
+
+
+class MemberFile(FileWriter):
+    """A set's member as a file that is written: a FileWriter. Once it is closed `record` is what the
+    commit of the set needs."""
+
+    def __init__(self, writer: MemberWriter) -> None:
+        super().__init__(writer)
+        self._member = writer
+
+    @property
+    def record(self) -> str:
+        """As of MemberWriter."""
+        return self._member.record
 
 
 def opening_member(owner, name, options):

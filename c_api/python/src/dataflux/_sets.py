@@ -6,12 +6,13 @@ from . import _abi, _wait
 from ._attributes import attributes as attributes_of
 from ._calls import Call, checked, json_bytes, json_of, taker
 from ._errors import PreconditionError
+from ._file_reader import READ_AHEAD, FileReader
 from ._handles import ErrorHandle, handle
 from ._lent import Lent
 from ._library import Pointer, addressof, byref, library, struct, text_at
 from ._object import Object, time_of
 from ._place import count_of, nanoseconds, one_of, prefix_place, url_of
-from ._set_members import MemberReader, MemberWriter, name_of
+from ._set_members import MemberFile, MemberReader, MemberWriter, name_of
 from ._set_reports import CommittedSet, Member, RemovedSets, Sets, info_of, removal, removed
 
 TYPE_CHECKING = False
@@ -175,6 +176,25 @@ class CheckpointSet(SetCalls):
             content_type=content_type, metadata=metadata, storage_class=storage_class,
             kms_key_name=kms_key_name), size_hint, part_size, timeout)
 
+    def open_file(self, name: str, *, content_type: str | None = None,
+                  metadata: Mapping[str, str] | None = None, storage_class: str | None = None,
+                  kms_key_name: str | None = None, size_hint: int = 0, part_size: int = 0,
+                  timeout: float | None = None) -> MemberFile:
+        """Opens a member as a file that is written, as Client.open() gives one with mode "wb": for
+        whatever saves into files, such as torch.save and numpy.save.
+
+            with saving.open_file("rank-0") as file:
+                torch.save(state, file)
+            send(file.record)
+
+        Arguments: as of open_member(); `timeout` goes from here to the end of close().
+
+        Raises: AlreadyExistsError, when it is closed, where a member of this name is there.
+        """
+        return MemberFile(self.open_member(
+            name, content_type=content_type, metadata=metadata, storage_class=storage_class,
+            kms_key_name=kms_key_name, size_hint=size_hint, part_size=part_size, timeout=timeout))
+
     def commit(self, records: Iterable[str], *, last: str | None = None,
                data: Buffer = b"") -> CommittedSet:
         """Commits the set, by its last object.
@@ -293,6 +313,20 @@ class SetReader(OpenSet):
         Raises: NotFoundError for a name of neither.
         """
         return MemberReader(self, name, block, cache, timeout)
+
+    def open(self, name: str, *, block: int = 0, cache: int = 0, read_ahead: int = READ_AHEAD,
+             timeout: float | None = None) -> FileReader:
+        """Opens a member, or the last object, as a file that is read, as Client.open() gives one with
+        mode "rb": for whatever loads from files, such as torch.load and numpy.load.
+
+        Arguments:
+            name: of the member, or `last`.
+            block, cache, read_ahead, timeout: as of Client.open().
+
+        Raises: NotFoundError for a name of neither.
+        """
+        ahead = count_of(read_ahead, "read_ahead")
+        return FileReader(self.reader(name, block=block, cache=cache, timeout=timeout), ahead)
 
 
 def opening_latest(client, url, timeout, kind):

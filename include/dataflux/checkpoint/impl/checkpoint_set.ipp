@@ -191,7 +191,8 @@ DATAFLUX_INLINE result<upload_request> checkpoint_set::member_request(std::strin
       !save_
           ? "if an earlier save has left it, to begin with unfinished = replace removes what was "
             "not committed"
-          : "if an earlier attempt of this save has left it, replace_member() writes it anew";
+          : "if an earlier attempt of this save has left it, begin over again; in C++ "
+            "replace_member() writes it anew, too";
   return how;
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -20,6 +21,19 @@ inline constexpr std::size_t longest_event_text = 1024;
 inline std::string event_text(std::string_view text) {
   if (text.size() <= longest_event_text) return std::string(text);
   return std::string(whole_characters(text.substr(0, longest_event_text)));
+}
+
+/// Of so many calls it is known when their progress was kept.
+inline constexpr std::size_t most_calls_told = 4096;
+/// From so many on those are forgotten that have told nothing for a while.
+inline constexpr std::size_t few_calls_told = 64;
+
+inline std::size_t identity_of(const progress_event& event) noexcept {
+  std::size_t mixed = std::hash<std::uint64_t>{}(event.call);
+  for (const std::string_view text : {event.what, event.bucket, event.object}) {
+    mixed = mixed * 0x9e3779b97f4a7c15U + std::hash<std::string_view>{}(text);
+  }
+  return mixed;
 }
 
 }  // namespace detail
@@ -85,6 +99,11 @@ template <class Fill>
 void event_ring::keep(event_kind kind, Fill fill) noexcept {
   if (born_.inherited()) return;
   std::scoped_lock lock(mutex_);
+  keep_locked(kind, fill);
+}
+
+template <class Fill>
+void event_ring::keep_locked(event_kind kind, Fill fill) noexcept {
   if (events_.size() >= options_.capacity) {
     ++dropped_;
     return;
@@ -110,12 +129,21 @@ DATAFLUX_INLINE void event_ring::ring() noexcept {
   }
 }
 
-DATAFLUX_INLINE bool event_ring::too_soon() noexcept {
+/// Where there is no memory to know it, nothing comes too soon. With the lock.
+DATAFLUX_INLINE bool event_ring::too_soon(const progress_event& event, bool ends) noexcept {
   const time_point now = clock::now();
-  time_point last = last_progress_.load(std::memory_order_relaxed);
-  if (last != never && now - last < options_.progress_every) return true;
-  // Whoever comes second comes too soon.
-  return !last_progress_.compare_exchange_strong(last, now, std::memory_order_relaxed);
+  const auto is_over = [&](const auto& told) {
+    return now - told.second >= options_.progress_every;
+  };
+  try {
+    if (last_progress_.size() >= detail::few_calls_told) std::erase_if(last_progress_, is_over);
+    if (last_progress_.size() >= detail::most_calls_told) last_progress_.clear();
+    const auto [told, first] = last_progress_.try_emplace(detail::identity_of(event), now);
+    if (!first && !ends && !is_over(*told)) return true;
+    told->second = now;
+  } catch (...) {
+  }
+  return false;
 }
 
 DATAFLUX_INLINE void event_ring::need_token() noexcept {
@@ -147,38 +175,45 @@ DATAFLUX_INLINE void event_ring::on_retry(const retry_event& event) noexcept {
 }
 
 DATAFLUX_INLINE void event_ring::on_list(const list_event& event) noexcept {
-  // A call that was asked twice may be in flight still.
-  const bool ends = event.open_ranges == 0;
-  if (!ends && too_soon()) return;
-  keep(event_kind::progress, [&](observed_event& e) {
-    e.verb = "listing";
-    e.bucket = event.bucket;
-    e.object = event.prefix;
-    e.done = event.listed;
-    e.total = event.expected;
-  });
+  tell_progress({.what = "listing",
+                 .bucket = event.bucket,
+                 .object = event.prefix,
+                 .done = event.listed,
+                 .total = event.expected,
+                 // A call that was asked twice may be in flight still.
+                 .last = event.open_ranges == 0,
+                 .call = event.call});
 }
 
 DATAFLUX_INLINE void event_ring::tell_progress(const progress_event& event) noexcept {
+  if (born_.inherited()) return;
   const bool ends = event.last || (event.done == event.total && event.total > 0);
-  if (!ends && too_soon()) return;
-  keep(event_kind::progress, [&](observed_event& e) {
+  std::scoped_lock lock(mutex_);
+  if (too_soon(event, ends)) return;
+  keep_locked(event_kind::progress, [&](observed_event& e) {
     e.verb = event.what;
     e.bucket = event.bucket;
     e.object = event.object;
     e.done = event.done;
     e.total = event.total;
+    e.call = event.call;
   });
 }
 
 DATAFLUX_INLINE std::function<void(std::uint64_t)> event_ring::progress_of(std::string what,
                                                                            std::string bucket,
                                                                            std::string object,
-                                                                           std::uint64_t total) {
+                                                                           std::uint64_t total,
+                                                                           std::uint64_t call) {
   return [this, what = std::move(what), bucket = std::move(bucket), object = std::move(object),
-          total, done = std::make_shared<std::atomic<std::uint64_t>>(0)](std::uint64_t bytes) {
+          total, call, done = std::make_shared<std::atomic<std::uint64_t>>(0)](std::uint64_t bytes) {
     const std::uint64_t all = done->fetch_add(bytes, std::memory_order_relaxed) + bytes;
-    tell_progress({.what = what, .bucket = bucket, .object = object, .done = all, .total = total});
+    tell_progress({.what = what,
+                   .bucket = bucket,
+                   .object = object,
+                   .done = all,
+                   .total = total,
+                   .call = call});
   };
 }
 

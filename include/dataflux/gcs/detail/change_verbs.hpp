@@ -28,7 +28,11 @@ struct compose_verb {
   static constexpr verb_info info{"objects.compose", pacing_class::write, billing_class::a};
 
   static call_identity identity(const request& r) noexcept {
-    return {info.name, r.bucket, r.object, 0, r.conditions.if_generation_match == 0};
+    return {.verb = info.name,
+            .bucket = r.bucket,
+            .object = r.object,
+            .create_only = r.conditions.if_generation_match == 0,
+            .source_bucket = r.bucket};
   }
   static result<state> prepare(const request& r, const call_id& id);
   static void build(const call_context& context, const request& r, const state& body,
@@ -55,7 +59,12 @@ struct move_verb {
   static constexpr verb_info info{"objects.move", pacing_class::write, billing_class::a};
 
   static call_identity identity(const request& r) noexcept {
-    return {info.name, r.bucket, r.object, 0, creates_only(r)};
+    return {.verb = info.name,
+            .bucket = r.bucket,
+            .object = r.object,
+            .create_only = creates_only(r),
+            .source_bucket = r.bucket,
+            .source = r.source};
   }
   static result<state> prepare(const request&, const call_id&) { return state{}; }
   static void build(const call_context& context, const request& r, const state&,
@@ -90,7 +99,13 @@ struct rewrite_verb {
   static constexpr verb_info info{"objects.rewrite", pacing_class::write, billing_class::a, true};
 
   static call_identity identity(const request& r) noexcept {
-    return {info.name, r.bucket, r.object, 0, creates_only(r)};
+    return {.verb = info.name,
+            .bucket = r.bucket,
+            .object = r.object,
+            .create_only = creates_only(r),
+            .source_bucket = r.source_bucket,
+            .source = r.source,
+            .source_generation = r.source_generation};
   }
   static result<state> prepare(const request& r, const call_id&);
   static void build(const call_context& context, const request& r, const state& at,

@@ -19,6 +19,7 @@ namespace dataflux::inline DATAFLUX_ABI::gcs {
 /// broken UTF-8 replaced and anything that seems a token blanked out, then advice for the
 /// common causes: 401 credentials, 403 the permission or the setting that is missing, 404 bucket,
 /// object, generation or upload, 412 the condition, 429 the rate, a web page the wrong endpoint.
+/// bucket() and object() are the call's, but of a source that is not found that source's.
 ///
 /// code() is errc_from_http_status(), but for what the body tells more exactly: a checksum that the
 /// service refused is data_loss, 412 on a create-only write is already_exists, and a rate limit

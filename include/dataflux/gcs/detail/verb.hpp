@@ -111,6 +111,11 @@ struct call_identity {
   /// A request to an upload session, whose URL is a secret. So is the service's id of the request
   /// then, since it is the session's: errors are without it.
   bool session{false};
+  /// What the object is made of: an object that is not found is that one. No name = of several,
+  /// which the reply tells apart.
+  std::string_view source_bucket{};
+  std::string_view source{};
+  std::int64_t source_generation{0};  ///< 0 = the live one
 };
 
 /// The state of a verb that has none.

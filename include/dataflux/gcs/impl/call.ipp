@@ -308,7 +308,9 @@ DATAFLUX_INLINE void call::finish(std::optional<error> failure) noexcept {
   body_.release_if_larger(error_body_limit);
   if (failure) {
     const call_identity about = identity();
-    failure->with_verb(about.verb).with_bucket(about.bucket).with_object(about.object);
+    failure->with_verb(about.verb);
+    // A reply may have named another object: see parse_error().
+    if (failure->bucket().empty()) failure->with_bucket(about.bucket).with_object(about.object);
     failure->with_attempts(retry_.attempts);
     failure->with_outcome_unknown(retry_.may_have_been_executed);
     if (about.generation != 0) failure->with_generation(about.generation);

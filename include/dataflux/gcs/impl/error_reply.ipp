@@ -241,14 +241,47 @@ inline std::string_view permission_in(std::string_view message) noexcept {
   return {};
 }
 
+inline bool is_missing_bucket(const call_identity& call, const service_words& words) noexcept {
+  return words.reason == "NoSuchBucket" || call.object.empty() ||
+         contains(words.message, "bucket does not exist");
+}
+
+/// The source that is not found, of a call that makes an object of others; else the call itself.
+inline call_identity find_missing(const call_identity& call, errc code,
+                                  const service_words& words) noexcept {
+  if (code != errc::not_found || call.source_bucket.empty() || is_missing_bucket(call, words)) {
+    return call;
+  }
+  call_identity missing = call;
+  missing.bucket = call.source_bucket;
+  if (!call.source.empty()) {
+    missing.object = call.source;
+    missing.generation = call.source_generation;
+    return missing;
+  }
+  constexpr std::string_view named{"No such object: "};
+  std::string_view text = trim(words.message);
+  if (!text.starts_with(named)) return call;
+  text.remove_prefix(named.size());
+  if (!text.starts_with(missing.bucket)) return call;
+  text.remove_prefix(missing.bucket.size());
+  if (text.size() < 2 || text.front() != '/') return call;
+  missing.object = text.substr(1);
+  return missing;
+}
+
 inline std::string advice_for_missing(const call_identity& call, const service_words& words) {
   if (call.session) {
     return "the upload session is over: it was finished, cancelled or older than a week; begin a "
            "new one";
   }
   if (words.reason == "NoSuchUpload") return "the upload was completed or aborted, or never was";
-  if (words.reason == "NoSuchBucket" || call.object.empty() ||
-      contains(words.message, "bucket does not exist")) {
+  if (is_missing_bucket(call, words)) {
+    if (!call.source_bucket.empty() && call.source_bucket != call.bucket) {
+      return "of the buckets " + std::string{call.source_bucket} + " and " +
+             std::string{call.bucket} +
+             " one does not exist: check their names and the endpoint";
+    }
     return "the bucket does not exist: check its name and the endpoint";
   }
   if (call.generation != 0) {
@@ -382,12 +415,13 @@ DATAFLUX_INLINE error parse_error(const call_identity& call, const reply_facts& 
   const errc code = detail::decide_code(call, facts, words);
   std::string message = printable_text(words.message);
   if (message.empty()) message = "HTTP " + std::to_string(facts.status) + " without a word";
-  const std::string advice = detail::advice(call, facts, code, words);
+  const call_identity about = detail::find_missing(call, code, words);
+  const std::string advice = detail::advice(about, facts, code, words);
   if (!advice.empty()) message.append(" (").append(advice).append(")");
 
   error e{code, std::move(message)};
-  e.with_http_status(facts.status).with_verb(call.verb).with_bucket(call.bucket);
-  e.with_object(call.object).with_generation(call.generation);
+  e.with_http_status(facts.status).with_verb(about.verb).with_bucket(about.bucket);
+  e.with_object(about.object).with_generation(about.generation);
   e.with_reason(printable_text(words.reason, 200));
   e.with_request_id(printable_text(facts.request_id, 200));
   e.with_retryable(detail::may_succeed_later(facts, words.reason, code))

@@ -163,6 +163,7 @@ DATAFLUX_INLINE void list_coordinator::tell_progress() {
   const auto tell = [&] {
     request_.observer->on_list({.bucket = request_.bucket,
                                 .prefix = request_.prefix,
+                                .call = request_.call,
                                 .objects = summary_.objects,
                                 .expected = expected,
                                 .listed = splitter_.listed(),
@@ -184,7 +185,7 @@ DATAFLUX_INLINE void list_coordinator::deliver(list_range& range, listed_page pa
     if (request_.memory_cap != 0 && waiting_bytes_ > request_.memory_cap) {
       finish(failure(errc::resource_exhausted,
                      "the names take more than memory_cap: " + std::to_string(request_.memory_cap) +
-                         " bytes; a stream (fast_lister) keeps none"));
+                         " bytes; a listing that comes in batches keeps none"));
     }
     return;
   }

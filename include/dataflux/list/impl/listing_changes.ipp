@@ -37,7 +37,7 @@ class ordered_rows {
                      .append(which_)
                      .append(" listing is not in order: row ")
                      .append(std::to_string(index_))
-                     .append(" is not behind the one before it; sort_by_name() sorts")};
+                     .append(" is not behind the one before it; sort the rows by name first")};
   }
 
  private:

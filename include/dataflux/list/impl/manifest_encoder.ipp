@@ -69,7 +69,7 @@ DATAFLUX_INLINE result<void> manifest_encoder::take_rows(object_columns& block) 
       return error{errc::invalid_argument,
                    "a manifest is in order of names and generations, but row " +
                        std::to_string(taken_) +
-                       " is not behind the one before it; sort_by_name() sorts"};
+                       " is not behind the one before it; sort the rows by name first"};
     }
     if (rows_.kept() == extra_columns::none) {
       block.append(row.name, row.size, row.generation, row.crc32c);

@@ -67,7 +67,8 @@ class manifest_refresh final : public call_coordinator<manifest_refresh, refresh
       : call_coordinator(store, store.executor(), options.limits, std::move(done)),
         before_(std::move(before)),
         parallelism_(options.parallelism),
-        observer_(options.observer) {}
+        observer_(options.observer),
+        call_(options.call) {}
 
   void begin() {
     one_more();  // until checked()
@@ -89,6 +90,7 @@ class manifest_refresh final : public call_coordinator<manifest_refresh, refresh
   const manifest before_;
   const std::uint32_t parallelism_;
   observer* const observer_;
+  const std::uint64_t call_;
   std::size_t checked_{0};
   manifest_description description_{};
 };
@@ -129,6 +131,7 @@ DATAFLUX_INLINE result<fast_list_request> manifest_refresh::request() const {
   if (!again) return again;
   again->parallelism = parallelism_;
   again->observer = observer_;
+  again->call = call_;
   again->limits = limits();
   return again;
 }

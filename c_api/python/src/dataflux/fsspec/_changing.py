@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from errno import EISDIR
 from fsspec.utils import other_paths
 from glob import has_magic
 
@@ -176,7 +177,16 @@ class Changing:
         self._writable(path)
         bucket, name, generation = self._object(path)
         if generation or not await self._discarded(bucket, name):
-            await self._road.call("delete", (bucket, name), generation=generation)
+            try:
+                await self._road.call("delete", (bucket, name), generation=generation)
+            except NotFoundError:
+                await self._not_a_folder(self._strip_protocol(path))
+                raise
+
+    async def _not_a_folder(self, path):
+        if await self._isdir(path):
+            raise IsADirectoryError(EISDIR, "a folder is there: rm() with recursive=True removes it, and "
+                                    "all that is below it", path)
 
     async def _discarded(self, bucket, name, below=False):
         """Discards the files that are open for writing there. Gives whether there were any."""
@@ -195,7 +205,8 @@ class Changing:
         Of a path that this filesystem has a file open at for writing, that file is discarded, and
         nothing is removed: what was there before stays.
 
-        Raises: FileNotFoundError where nothing is there.
+        Raises: FileNotFoundError where nothing is there; IsADirectoryError where that is a folder,
+            without `recursive`.
         """
         depth_of_all = recursive and maxdepth is None
         wanted = [path] if not isinstance(path, (list, tuple, set)) else list(path)
@@ -225,6 +236,8 @@ class Changing:
         raise_first(outcomes, True)
         done += sum(not isinstance(outcome, Error) for outcome in outcomes)
         if not done:
+            if wanted and not recursive:
+                await self._not_a_folder(wanted[0])
             raise missing(wanted[0] if wanted else "")
 
     async def _below_pattern(self, path, recursive, maxdepth):

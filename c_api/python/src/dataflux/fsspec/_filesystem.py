@@ -167,6 +167,16 @@ class DatafluxFileSystem(_Verbs, AsyncFileSystem):
     def _under_transaction(self):
         return self.transaction if self._intrans else None
 
+    def start_transaction(self):
+        """Begins a transaction, or one within it; end_transaction() ends it."""
+        transaction = self.transaction
+        transaction.start()
+        return transaction
+
+    def end_transaction(self):
+        """Ends what start_transaction() has begun."""
+        self.transaction.complete()
+
     def _each(self, verb, arguments):
         return driven(self._blocking._road.each(verb, arguments))
 

@@ -16,7 +16,23 @@ class ThreadTransaction(Transaction):
     The service changes one object at a time. Where one of several fails at the end, those that were
     made before it are removed again; of what had a name before, the old content cannot come back, and
     the Error says so.
+
+    One within another is a part of it: its files appear at the end of the outer one, and an exception
+    that leaves it discards them alone.
     """
+
+    def __init__(self, fs, **how):
+        super().__init__(fs, **how)
+        self._begun_at = []  # of each one within: how many files were there
+
+    def start(self):
+        if self.fs._intrans:
+            self._begun_at.append(len(self.files))
+        else:
+            super().start()
+
+    def __exit__(self, kind, value, traceback):
+        self.complete(commit=kind is None)
 
     def pipe(self, place, value, how):
         """Writes bytes that are to appear at the end."""
@@ -38,7 +54,12 @@ class ThreadTransaction(Transaction):
         return made
 
     def complete(self, commit=True):
-        """Commits all, or discards all."""
+        """Commits all, or discards all; of one within another its own."""
+        if self._begun_at:
+            kept = self._begun_at.pop()
+            while not commit and len(self.files) > kept:
+                _discard_quietly(self.files.pop())
+            return
         fs, files = self.fs, list(self.files)
         self.files = deque()
         done = []
@@ -56,8 +77,7 @@ class ThreadTransaction(Transaction):
                     raise
         finally:
             for file in files:
-                if not file._writer.closed:
-                    _discard_quietly(file)
+                _discard_quietly(file)
             self.fs = None
             fs._intrans = False
             fs._transaction = None
@@ -86,6 +106,7 @@ def _take_back(fs, done, before, why):
 
 def _discard_quietly(file):
     try:
-        file.discard()
+        if not file._writer.closed:
+            file.discard()
     except Exception:
         pass  # what made it be discarded says what went wrong; find_leftovers() finds the rest
