@@ -20,7 +20,7 @@ from ._samples import Decode, Maker, as_bytes
 from ._share import client_for
 from ._sizes import sizes_of
 from ._source import Source, source_of
-from ._state import Place, place_of, state_of
+from ._state import Place, order_of, place_of, state_of
 
 
 
@@ -279,7 +279,7 @@ class IterableDataset(TorchIterable):  # type: ignore[misc]
         if consumed is not None:
             place = Place(self._epoch.value, count_of(consumed, "consumed") * self._world_size)
             worker, workers, yielded = 0, 0, 0
-        return state_of(digest=self.digest, seed=self._how["seed"], epoch=place.epoch,
+        return state_of(digest=self.digest, how=self._how, epoch=place.epoch,
                         begin=place.begin, rank=self._rank, world_size=self._world_size,
                         worker=worker, num_workers=workers, batch_size=self._batch, yielded=yielded)
 
@@ -293,7 +293,7 @@ class IterableDataset(TorchIterable):  # type: ignore[misc]
         Raises: ValueError, which names the field that does not fit.
         """
         info = get_worker_info()
-        place = place_of(state, {"digest": self.digest, "seed": self._how["seed"],
+        place = place_of(state, {"digest": self.digest, **order_of(self._how),
                                  "world_size": self._world_size, "batch_size": self._batch},
                          info.num_workers if info else 0, info.id if info else None)
         self._epoch.value = place.epoch
