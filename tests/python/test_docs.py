@@ -1,4 +1,4 @@
-"""The samples of docs/python.md, as they stand there."""
+"""The samples of docs/python*.md, as they stand there; and the pictures of docs/."""
 
 import os
 import re
@@ -22,3 +22,9 @@ def test_samples_run_as_they_stand(page, emulator, tmp_path):
     done = subprocess.run([sys.executable, "-c", program], text=True, timeout=240, cwd=tmp_path,
                           capture_output=True, env={**os.environ, **emulator.environment})
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_pictures_are_those_of_the_script(tmp_path):
+    subprocess.run([sys.executable, DOCS / "pictures.py", tmp_path], check=True, timeout=60)
+    drawn = {path.name: path.read_text() for path in tmp_path.glob("*.svg")}
+    assert drawn and drawn == {path.name: path.read_text() for path in DOCS.glob("*.svg")}

@@ -1,4 +1,4 @@
-"""The samples of docs/torch.md, as they stand there, one behind the other."""
+"""The samples of docs/torch.md and docs/training.md, as they stand there, one behind the other."""
 
 import os
 import re
@@ -6,12 +6,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-PAGE = Path(__file__).resolve().parents[3] / "docs/torch.md"
+DOCS = Path(__file__).resolve().parents[3] / "docs"
+PAGES = ("torch.md", "training.md")
 
 
 def test_samples_run_as_they_stand(emulator, tmp_path):
-    samples = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(), re.M | re.S)
-    assert len(samples) == 2
+    text = "\n".join((DOCS / page).read_text() for page in PAGES)
+    samples = re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S)
+    assert len(samples) == 4
     emulator.add_bucket("my-bucket-torch")
     program = "\n".join(samples).replace("my-bucket", "my-bucket-torch")
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], text=True, timeout=200,

@@ -12,7 +12,7 @@ from torch.utils.data import DataLoader
 
 import dataflux
 from service import wait_until
-from dataflux.torch import IterableDataset, as_bytes, tensor
+from dataflux.torch import IterableDataset, MapDataset, as_bytes, tensor
 
 COUNT = 60
 pytestmark = pytest.mark.filterwarnings("ignore:This DataLoader will create")
@@ -117,7 +117,7 @@ def test_bytes_and_tensors(client, bucket, options):
 def test_many_prefixes_are_one_sequence(client, bucket, options):
     for n in range(30):
         client.put(bucket(f"o/{n:03}"), b"%d" % n)
-    urls = [bucket("o/02"), bucket("o/00"), bucket("none/")]
+    urls = [bucket("o/02"), bucket("o/00")]
     dataset = IterableDataset(urls, batch_size=3, decode=number, seed=1, client=options)
     numbers = [*range(20, 30), *range(10)]
     expected = [numbers[row] for row in dataflux.Sampler(20, seed=1)]
@@ -188,8 +188,21 @@ def test_fewer_objects_than_ranks_or_workers(client, bucket, options):
         padded = IterableDataset(bucket("o/"), decode=number, rank=rank, world_size=3, equalize="pad",
                                  client=options)
         assert len(list(padded)) == len(padded) == 1
-    nothing = IterableDataset(bucket("none/"), client=options)
+    nothing = IterableDataset(names=[], client=options)
     assert list(nothing) == [] and list(DataLoader(nothing, num_workers=2)) == []
+
+
+def test_a_prefix_without_objects_is_an_error(client, bucket, url, options, tmp_path):
+    wrong = [(bucket("none/"), {}, "none/: there is no object below it"),
+             ([url, bucket("none/")], {}, "none/: there is no object"),
+             (url, {"min_size": 5, "suffix": "x"}, "that min_size=5, suffix='x' leaves")]
+    for where, more, said in wrong:
+        for kind in (IterableDataset, MapDataset):
+            with pytest.raises(dataflux.NotFoundError, match=said):
+                kind(where, client=options, **more)
+    client.save_manifest(client.list(bucket("none/")), str(tmp_path / "m"))
+    with pytest.raises(dataflux.NotFoundError, match="manifest: .*m has no object"):
+        IterableDataset(manifest=tmp_path / "m", client=options)
 
 
 def test_ranks_come_from_the_environment(url, options, monkeypatch):
@@ -246,6 +259,8 @@ def test_rank_0_lists_for_all(emulator, bucket, url, there, tmp_path):
     ({"names": [], "shuffle": "some"}, ValueError, "shuffle"), ({"names": [], "seed": -1}, ValueError, "seed"),
     ({"names": [], "rank": 1}, ValueError, "rank"), ({"names": [], "rank": 2, "world_size": 2}, ValueError, "rank"),
     ({"names": [], "consumed": 5}, ValueError, "consumed"), ({"names": [], "equalize": "x"}, ValueError, "equalize"),
+    ({"names": [], "max_size": 4, "min_size": 5}, ValueError, "max_size"),
+    ({"names": [], "wrong_size": "skip"}, ValueError, "wrong_size"),
 ])
 def test_wrong_arguments_are_named(options, wrong, kind, word):
     with pytest.raises(kind, match=word):

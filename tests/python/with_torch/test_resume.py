@@ -123,12 +123,20 @@ def test_what_is_yielded_counts_and_not_what_is_read_ahead(make):
 
 
 @pytest.mark.parametrize(("more", "word"), [
-    ({"seed": 6}, "seed"), ({"batch_size": 5}, "batch_size"),
+    ({"seed": 6}, "seed"), ({"batch_size": 5}, "batch_size"), ({"shuffle": "none"}, "shuffle"),
 ])
 def test_a_state_that_does_not_fit_is_refused_by_its_field(make, more, word):
     state = begun(make(), 2, 3)[1]
     with pytest.raises(ValueError, match=f"state: {word} is"):
         make(**more).load_state_dict(state)
+
+
+def test_another_window_is_refused(make):
+    state = make(shuffle="window", block=4, window=2).state_dict(consumed=4)
+    make(shuffle="window", block=4, window=2).load_state_dict(state)
+    for more, word in (({"block": 5, "window": 2}, "block is 4"), ({"block": 4}, "window is 2")):
+        with pytest.raises(ValueError, match=f"state: {word}"):
+            make(shuffle="window", **more).load_state_dict(state)
 
 
 def test_another_manifest_is_refused(make, client, bucket):

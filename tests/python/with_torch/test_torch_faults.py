@@ -15,7 +15,7 @@ from torch.utils.data import DataLoader
 
 import dataflux
 from service import wait_until
-from dataflux.torch import DecodeError, IterableDataset, MapDataset
+from dataflux.torch import DecodeError, IterableDataset, MapDataset, SizeError
 
 COUNT = 40
 pytestmark = pytest.mark.filterwarnings("ignore:This DataLoader will create")
@@ -175,6 +175,61 @@ def test_a_manifest_that_was_replaced_or_damaged_is_refused(url, options, client
         IterableDataset(manifest=path, client=options)
 
 
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_wrong_size_is_a_failure_or_no_sample(url, options, client, bucket, emulator, workers):
+    client.put(bucket("o/008"), b"")
+    client.put(bucket("o/009"), b"9" * 1000)
+    more = {"min_size": 1, "max_size": 10, "wrong_size": "error"}
+    order = list(dataflux.Sampler(COUNT))
+    with pytest.raises(SizeError, match="o/00(8: it has 0 bytes, and min_size is 1|9: it has 1000 bytes, .* 10)"):
+        read(iterable(url, options, **more), workers)
+    names = IterableDataset(names=[bucket(f"o/{n:03}") for n in range(COUNT)], batch_size=4, client=options,
+                            on_error="return", decode=number, **more)
+    said = sorted(str(each) for each in read(names, workers) if not isinstance(each, int))
+    assert len(said) == 2 and "o/008: it has 0 bytes" in said[0] and "o/009: it has 1000 bytes" in said[1]
+    assert sorted(read(iterable(url, options, min_size=1, max_size=10), workers)) == \
+        sorted(set(range(COUNT)) - {8, 9})
+    # Where its size was listed, an object is not asked for.
+    emulator.faults({"verb": "objects.media", "object": "o/008", "action": "refuse", "status": 403, "count": 0},
+                    {"verb": "objects.media", "object": "o/009", "action": "refuse", "status": 403, "count": 0})
+    found = read(iterable(url, options, on_error="return", **more), workers)
+    assert [type(each) if row in (8, 9) else each for row, each in zip(order, found)] == \
+        [SizeError if row in (8, 9) else row for row in order]
+    skipping = iterable(url, options, on_error="skip", **more)
+    assert set(read(skipping, workers)) == set(range(COUNT)) - {8, 9}
+    assert skipping.skipped == (0 if workers else 2)
+    assert not was_hit(emulator)
+
+
+def test_wrong_sizes_of_maps_pairs_and_of_everything(url, options, client, bucket):
+    client.put(bucket("o/008"), b"")
+    more = {"min_size": 1, "wrong_size": "error"}
+    found = MapDataset(url, decode=number, client=options, on_error="return", **more).__getitems__([7, 8, 9])
+    assert found[::2] == [7, 9] and isinstance(found[1], SizeError)
+    assert MapDataset(url, decode=number, client=options, on_error="skip", **more).__getitems__([7, 8]) == [7, 7]
+    for n in range(COUNT):
+        client.put(bucket(f"p/{n:03}"), b"%d" % n)
+    two = {"pairs": [(bucket("o/"), ""), (bucket("p/"), "")], "client": options, "on_error": "return", **more}
+    found = MapDataset(**two).__getitems__([7, 8, 9])
+    assert found[::2] == [(b"7", b"7"), (b"9", b"9")] and "o/008" in str(found[1])
+    assert [type(each) for each in IterableDataset(shuffle="none", **two)][7:10] == [tuple, SizeError, tuple]
+    # In all epochs nothing is worth reading: each of them ends, and so does what reads ahead.
+    none = iterable(url, options, on_error="return", min_size=9, wrong_size="error")
+    for _ in range(3):
+        assert [type(each) for each in none] == [SizeError] * COUNT
+
+
+def test_one_corrupt_of_a_thousand(client, bucket, options, emulator):
+    names = [f"o/{n:03}" for n in range(1000)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda name: bucket.put(name, b"%d" % int(name[2:])), names))
+    emulator.faults({"verb": "objects.media", "object": "o/777", "action": "flip_byte", "count": 0})
+    found = read(iterable(bucket("o/"), options, on_error="return"), 2)
+    wrong = [each for each in found if not isinstance(each, int)]
+    assert sorted(each for each in found if isinstance(each, int)) == [n for n in range(1000) if n != 777]
+    assert len(wrong) == 1 and isinstance(wrong[0], dataflux.DataLossError) and "o/777" in str(wrong[0])
+
+
 INTERRUPTED = """
 import os, sys, dataflux
 from torch.utils.data import DataLoader
@@ -189,7 +244,7 @@ if __name__ == "__main__":
 """
 
 
-def stalled(emulator):
+def was_hit(emulator):
     return json.loads(emulator.ask("GET", "/_emulator/faults"))["hits"] > 0
 
 
@@ -202,7 +257,7 @@ def test_ctrl_c_in_mid_batch_ends_it(url, emulator, workers):
                                stdout=subprocess.PIPE, start_new_session=True,
                                env={**os.environ, **emulator.environment})
     assert program.stdout.readline() == "batch\n"
-    assert wait_until(lambda: stalled(emulator))
+    assert wait_until(lambda: was_hit(emulator))
     os.killpg(program.pid, signal.SIGINT)
     said = program.communicate(timeout=60)[0]
     assert said.endswith("interrupted\n") and program.returncode == 0

@@ -12,14 +12,15 @@ from torch.utils.data import IterableDataset as TorchIterable
 from torch.utils.data import get_worker_info
 
 from .._client import Client
-from .._listing import Row
+from .._items import FailedItem
 from .._place import count_of, one_of
 from ._order import STRETCH, Order, Turns, stretches
 from ._ranks import ranks
 from ._samples import Decode, Maker, as_bytes
 from ._share import client_for
+from ._sizes import sizes_of
 from ._source import Source, source_of
-from ._state import Place, place_of, state_of
+from ._state import Place, order_of, place_of, state_of
 
 
 
@@ -66,7 +67,7 @@ class _Reads:
         self._step = step  # from an epoch to the next one; None: reads end with this one
         source = dataset._source
         self._parts = source.parts
-        self._streams = [part.stream(client, source.of_part(number, self._all(place)))
+        self._streams = [part.stream(client, source.of_part(number, self._all(place), dataset._maker.sizes))
                          for number, part in enumerate(self._parts)]
         self._items: list[deque[Any]] = [deque() for _ in self._parts]
 
@@ -105,12 +106,15 @@ class _Reads:
 def of_parts(source: Source, maker: Maker, client: Client, rows: Sequence[int],
              item_of: Callable[[int], Any]) -> Iterator[Any]:
     """Samples of rows that may lie in several parts; `item_of(part)` gives the next item of one."""
+    def item(part, row):
+        error = source.parts[part].size_error(row, maker.sizes) if maker.sizes else None
+        return item_of(part) if error is None else FailedItem(0, 0, (), error)
+
     if len(source.parts) == 1:
-        part = source.parts[0]
-        return maker.samples(client, part, rows, (item_of(0) for _ in rows))
+        return maker.samples(client, source.parts[0], rows, (item(0, row) for row in rows))
     known = [source.part_of(row) for row in rows]
     return maker.samples(client, _Parts(source, known), range(len(known)),
-                         (item_of(part) for part, _ in known))
+                         (item(part, row) for part, row in known))
 
 
 class _Parts:
@@ -130,9 +134,9 @@ class _Parts:
 
 
 class IterableDataset(TorchIterable):  # type: ignore[misc]
-    """The objects below a prefix, of a manifest, or of names, as samples for a DataLoader: in an order of
-    their own in each epoch, read ahead through all of it, shared by ranks and workers, and gone on with
-    anywhere.
+    """The objects below a prefix, of a manifest, or of names, or pairs of objects, as samples for a
+    DataLoader: in an order of their own in each epoch, read ahead through all of it, shared by ranks and
+    workers, and gone on with anywhere.
 
         dataset = IterableDataset("gs://bucket/train/", batch_size=64, seed=7)
         for epoch in range(90):
@@ -147,13 +151,19 @@ class IterableDataset(TorchIterable):  # type: ignore[misc]
     Arguments:
         url: "gs://bucket/prefix" or (bucket, prefix), which is listed; or a list of those, whose objects
             come one prefix behind the other. Where torch.distributed joins the ranks, rank 0 lists and
-            gives it to all.
+            gives it to all. A prefix with no object below it is a NotFoundError.
         manifest: instead, a saved listing: the path of a file, or "gs://bucket/name".
         names: instead, a sequence of objects of one bucket, by their names alone.
+        pairs: instead, two of ("gs://bucket/prefix", "suffix"). Objects whose names have the same
+            between prefix and suffix are one sample, and row and decode get tuples of two. Both prefixes
+            are listed; with `manifest`, which may be a list of two, that is where they are looked up.
+        unpaired: of an object without a partner: "refuse" it by a NotFoundError that names it, or
+            "omit" it and count it (`unpaired`).
         batch_size: that of the DataLoader; None = the samples of a batch depend on the number of
             workers, but not which samples there are.
-        decode: makes a sample of (memoryview of the bytes, Row), in the worker. By default as_bytes;
-            `tensor` gives uint8 tensors. The view keeps its memory while it is there.
+        decode: makes a sample of (memoryview of the bytes, Row), in the worker; of a pair, of ((view,
+            view), (Row, Row)). By default as_bytes; `tensor` gives uint8 tensors. A view keeps its memory
+            while it is there.
         seed, shuffle, block, window: as of dataflux.Sampler.
         equalize: "drop" or "pad", as of dataflux.Sampler: all ranks make the same number of steps.
         rank, world_size: by default those of torch.distributed, else RANK and WORLD_SIZE.
@@ -166,6 +176,9 @@ class IterableDataset(TorchIterable):  # type: ignore[misc]
         overwritten: where the listed generation is gone: "raise" a NotFoundError that says so, or "read"
             what is there now.
         min_size, max_size, suffix: with `url`, as of Client.list(): what they leave out is no sample.
+        wrong_size: "error" makes of an object outside of min_size and max_size, which then go with any
+            source, a failure that on_error decides about, a SizeError; it is not read where its size was
+            listed. "omit" leaves it out of the listing.
         client: whose options are used; by default Client(). Each process has its own; in a worker its
             memory, connections and threads are the machine's share, unless the options say more.
 
@@ -175,24 +188,24 @@ class IterableDataset(TorchIterable):  # type: ignore[misc]
     """
 
     def __init__(self, url: Any = None, *, manifest: Any = None, names: Sequence[Any] | None = None,
-                 batch_size: int | None = None, decode: Decode = as_bytes, seed: int = 0,
-                 shuffle: str = "full", block: int | None = None, window: int | None = None,
-                 equalize: str = "drop", rank: int | None = None, world_size: int | None = None,
-                 epoch: int = 0, consumed: int = 0, on_error: str = "raise",
-                 overwritten: str = "raise", min_size: int = 0, max_size: int | None = None,
+                 pairs: Any = None, unpaired: str = "refuse", batch_size: int | None = None,
+                 decode: Decode = as_bytes, seed: int = 0, shuffle: str = "full",
+                 block: int | None = None, window: int | None = None, equalize: str = "drop",
+                 rank: int | None = None, world_size: int | None = None, epoch: int = 0,
+                 consumed: int = 0, on_error: str = "raise", overwritten: str = "raise",
+                 min_size: int = 0, max_size: int | None = None, wrong_size: str = "omit",
                  suffix: str | None = None, client: Client | None = None) -> None:
         super().__init__()
         self._batch = 0 if batch_size is None else count_of(batch_size, "batch_size", 1)
-        self._maker = Maker(decode, on_error, overwritten)
+        sizes, filters = sizes_of(min_size, max_size, wrong_size, suffix)
+        self._maker = Maker(decode, on_error, overwritten, sizes)
         self._equalize = one_of(equalize, "equalize", ("drop", "pad"))
         self._how = {"seed": seed, "shuffle": shuffle, "block": block, "window": window}
         self._rank, self._world_size = ranks(rank, world_size)
         epoch, consumed = count_of(epoch, "epoch"), count_of(consumed, "consumed")
         Order(0, self._how, epoch, 0, self._rank, self._world_size, equalize)  # for its checks
-        filters = {name: value for name, value in (
-            ("min_size", min_size), ("max_size", max_size), ("suffix", suffix)) if value}
         self._client = Client() if client is None else client
-        self._source = source_of(self._client, url, manifest, names, filters, self._rank,
+        self._source = source_of(self._client, url, manifest, names, pairs, unpaired, filters, self._rank,
                                  self._world_size)
         self._epoch = _Shared(self._source.path)
         self._epoch.value = epoch
@@ -229,17 +242,19 @@ class IterableDataset(TorchIterable):  # type: ignore[misc]
         """Of what was listed: a state fits a dataset of the same digest."""
         return self._source.digest
 
-    def row(self, number: int) -> Row:
-        """The object of a number, below `count`: its name, and where it was listed its size and
-        generation."""
-        part, row = self._source.part_of(range(self.count)[number])
-        self._source.parts[part].open(self._client)
-        found: Row = self._source.parts[part].listed(row)
-        return found
+    @property
+    def unpaired(self) -> tuple[int, int]:
+        """How many objects of each side have no partner, with unpaired="omit"."""
+        return self._source.unpaired
+
+    def row(self, number: int) -> Any:
+        """The object of a number, below `count`, as a Row: its name, and where it was listed its size and
+        generation. Of a pair, a tuple of both."""
+        return self._source.row(self._client, number)
 
     @property
     def count(self) -> int:
-        """Objects of all ranks together."""
+        """Objects, or pairs, of all ranks together."""
         return len(self._source)
 
     def __len__(self) -> int:
@@ -264,7 +279,7 @@ class IterableDataset(TorchIterable):  # type: ignore[misc]
         if consumed is not None:
             place = Place(self._epoch.value, count_of(consumed, "consumed") * self._world_size)
             worker, workers, yielded = 0, 0, 0
-        return state_of(digest=self.digest, seed=self._how["seed"], epoch=place.epoch,
+        return state_of(digest=self.digest, how=self._how, epoch=place.epoch,
                         begin=place.begin, rank=self._rank, world_size=self._world_size,
                         worker=worker, num_workers=workers, batch_size=self._batch, yielded=yielded)
 
@@ -278,7 +293,7 @@ class IterableDataset(TorchIterable):  # type: ignore[misc]
         Raises: ValueError, which names the field that does not fit.
         """
         info = get_worker_info()
-        place = place_of(state, {"digest": self.digest, "seed": self._how["seed"],
+        place = place_of(state, {"digest": self.digest, **order_of(self._how),
                                  "world_size": self._world_size, "batch_size": self._batch},
                          info.num_workers if info else 0, info.id if info else None)
         self._epoch.value = place.epoch

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import os
+from array import array
 from typing import Any, Sequence
 
 from torch.utils.data import Dataset, get_worker_info
 
 from .._client import Client
-from .._listing import Row
 from ._iterable import of_parts
 from ._ranks import ranks
 from ._samples import Decode, Maker, as_bytes
 from ._share import client_for
+from ._sizes import sizes_of
 from ._source import source_of
 
 
 class MapDataset(Dataset):  # type: ignore[misc]
-    """The objects below a prefix, of a manifest, or of names, by their numbers in the order of names. A
-    batch is read at once, by as many requests as pay; what comes in which order is for the DataLoader's
-    sampler to say, such as a dataflux.Sampler.
+    """The objects below a prefix, of a manifest, or of names, or pairs of objects, by their numbers in the
+    order of names. A batch is read at once, by as many requests as pay; what comes in which order is for the
+    DataLoader's sampler to say, such as a dataflux.Sampler.
 
         dataset = MapDataset("gs://bucket/train/")
         order = dataflux.Sampler(len(dataset), seed=7, epoch=3, rank=rank, world_size=world_size)
@@ -35,15 +36,16 @@ class MapDataset(Dataset):  # type: ignore[misc]
     """
 
     def __init__(self, url: Any = None, *, manifest: Any = None, names: Sequence[Any] | None = None,
-                 decode: Decode = as_bytes, on_error: str = "raise", overwritten: str = "raise",
-                 min_size: int = 0, max_size: int | None = None, suffix: str | None = None,
+                 pairs: Any = None, unpaired: str = "refuse", decode: Decode = as_bytes,
+                 on_error: str = "raise", overwritten: str = "raise", min_size: int = 0,
+                 max_size: int | None = None, wrong_size: str = "omit", suffix: str | None = None,
                  client: Client | None = None) -> None:
-        self._maker = Maker(decode, on_error, overwritten)
-        filters = {name: value for name, value in (
-            ("min_size", min_size), ("max_size", max_size), ("suffix", suffix)) if value}
+        sizes, filters = sizes_of(min_size, max_size, wrong_size, suffix)
+        self._maker = Maker(decode, on_error, overwritten, sizes)
         self._client = Client() if client is None else client
         self._own: tuple[int, Client] | None = None
-        self._source = source_of(self._client, url, manifest, names, filters, *ranks(None, None))
+        self._source = source_of(self._client, url, manifest, names, pairs, unpaired, filters,
+                                 *ranks(None, None))
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_own": None}
@@ -58,12 +60,15 @@ class MapDataset(Dataset):  # type: ignore[misc]
         """Of what was listed."""
         return self._source.digest
 
-    def row(self, number: int) -> Row:
-        """The object of a number: its name, and where it was listed its size and generation."""
-        part, row = self._source.part_of(range(len(self))[number])
-        self._source.parts[part].open(self._client)
-        found: Row = self._source.parts[part].listed(row)
-        return found
+    @property
+    def unpaired(self) -> tuple[int, int]:
+        """How many objects of each side have no partner, with unpaired="omit"."""
+        return self._source.unpaired
+
+    def row(self, number: int) -> Any:
+        """The object of a number, as a Row: its name, and where it was listed its size and generation. Of a
+        pair, a tuple of both."""
+        return self._source.row(self._client, number)
 
     def __len__(self) -> int:
         return len(self._source)
@@ -74,14 +79,15 @@ class MapDataset(Dataset):  # type: ignore[misc]
     def __getitems__(self, numbers: Sequence[int]) -> list[Any]:
         """Samples of these numbers, in their order."""
         size = len(self)
-        known = [self._source.part_of(range(size)[number]) for number in numbers]
+        wanted = array("Q", [range(size)[number] for number in numbers])
         client = self._process_client()
         found: dict[int, Any] = {}
-        for part in sorted({part for part, _ in known}):
-            rows = [row for of, row in known if of == part]
-            found[part] = self._source.parts[part].some(client, rows).items()
-        rows = [self._source.begins[part] + row for part, row in known]
-        return list(of_parts(self._source, self._maker, client, rows, lambda part: next(found[part])))
+        for part in sorted({self._source.part_of(row)[0] for row in wanted}):
+            of = self._source.parts[part]
+            of.open(client)
+            rows = self._source.of_part(part, [wanted], self._maker.sizes)
+            found[part] = of.some(client, [row for some in rows for row in some])
+        return list(of_parts(self._source, self._maker, client, wanted, lambda part: next(found[part])))
 
     def _process_client(self):
         if self._own is None or self._own[0] != os.getpid():

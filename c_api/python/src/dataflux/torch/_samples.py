@@ -10,15 +10,16 @@ from .._errors import Error, NotFoundError
 from .._items import Item
 from .._listing import Row
 from .._place import one_of, url_of
+from ._sizes import Sizes
 
-Decode = Callable[[memoryview, Row], Any]
+Decode = Callable[[Any, Any], Any]  # (memoryview, Row) -> sample; of pairs, two tuples of two
 ON_ERROR = ("raise", "return", "skip")
 
 
 class DecodeError(Error):
     """`decode` has raised, which this comes from; its text names the object.
 
-    bucket, object   which one
+    bucket, object   which one; of a pair, the first one
     """
 
 
@@ -41,17 +42,18 @@ class Maker:
     skipped   how many objects gave no sample, with on_error="skip", in this process
     """
 
-    def __init__(self, decode: Decode, on_error: str, overwritten: str) -> None:
+    def __init__(self, decode: Decode, on_error: str, overwritten: str, sizes: Sizes) -> None:
         if not callable(decode):
             raise TypeError(f"decode: a callable is needed, and not a {type(decode).__name__}")
         self.decode = decode
         self.on_error = one_of(on_error, "on_error", ON_ERROR)
         self.overwritten = one_of(overwritten, "overwritten", ("raise", "read"))
+        self.sizes = sizes
         self.skipped = 0
         self._last: list[Any] = []
 
     def __reduce__(self) -> Any:
-        return Maker, (self.decode, self.on_error, self.overwritten)
+        return Maker, (self.decode, self.on_error, self.overwritten, self.sizes)
 
     def samples(self, client: Any, part: Any, rows: Sequence[int],
                 items: Iterator[Item]) -> Iterator[Any]:
@@ -87,6 +89,23 @@ class Maker:
             yield self._last[0]
 
     def _sample(self, client, part, row, item):
+        pair = isinstance(item, tuple)
+        if pair:
+            data, known = zip(*[self._read(client, side, number, each)
+                                for (side, number), each in zip(part.sides(row), item)])
+        else:
+            data, known = self._read(client, part, row, item)
+        if self.decode is as_bytes or self.decode is tensor:
+            return tuple([self.decode(each, None) for each in data]) if pair else self.decode(data, None)
+        try:
+            return self.decode(data, known)
+        except Exception as why:
+            rows = known if pair else (known,)
+            raise DecodeError(f"decode of {' and '.join(each.url for each in rows)}: {type(why).__name__}: {why}",
+                              bucket=rows[0].bucket, object=rows[0].name) from why
+
+    def _read(self, client, part, row, item):
+        """(bytes, Row) of an object; None for the row, where nobody looks at it."""
         error = item.error
         if isinstance(error, NotFoundError):
             data, generation, crc32c = self._anew(client, part, row, error)
@@ -94,16 +113,14 @@ class Maker:
             raise error
         else:
             data, generation, crc32c = item.data, item.generation, item.crc32c
-        if self.decode is as_bytes:
-            return bytes(data)
-        if self.decode is tensor:
-            return tensor(data, None)  # type: ignore[arg-type]
-        known = part.row(row, len(data), generation, crc32c)
-        try:
-            return self.decode(data, known)
-        except Exception as why:
-            raise DecodeError(f"decode of {known.url}: {type(why).__name__}: {why}", bucket=known.bucket,
-                              object=known.name) from why
+        if self.sizes:
+            bucket, name, _ = part.place(row)
+            error = self.sizes.error(bucket, name, len(data))
+            if error is not None:
+                raise error
+        if self.decode is as_bytes or self.decode is tensor:
+            return data, None
+        return data, part.row(row, len(data), generation, crc32c)
 
     def _anew(self, client, part, row, error):
         """What is there now of an object whose listed generation is gone."""

@@ -15,12 +15,15 @@ from pathlib import Path
 from typing import Any, Iterable, Iterator, Sequence
 
 from .._client import Client
-from .._errors import DataLossError, Error, PreconditionError
+from .._errors import DataLossError, Error, NotFoundError, PreconditionError
 from .._get_many import GetMany
+from .._items import Item
 from .._listing import Listing, Row
-from .._place import object_place, prefix_place
+from .._pairing import PairedRows
+from .._place import object_place, one_of, prefix_place, url_of
 from .._rows import RowFeed
 from ._ranks import distributed
+from ._sizes import SizeError, Sizes
 
 # The end of a manifest: docs/manifest.md.
 _END = struct.Struct("<QQQQ32x")
@@ -79,11 +82,16 @@ class Listed:
         row = self.listed(number)
         return row.bucket, row.name, row.generation
 
+    def size_error(self, number: int, sizes: Sizes) -> SizeError | None:
+        """Where it was listed with a wrong size, so that it is not worth reading."""
+        row = self.listed(number)
+        return sizes.error(row.bucket, row.name, row.size)
+
     def stream(self, client: Client, stretches: Iterator[array[int]]) -> GetMany:
         return client.get_many(RowFeed(self.open(client), stretches), on_error="return")
 
-    def some(self, client: Client, rows: Sequence[int]) -> GetMany:
-        return client.get_many(self.open(client).take(rows), on_error="return")
+    def some(self, client: Client, rows: Sequence[int]) -> Iterator[Item]:
+        return client.get_many(self.open(client).take(rows), on_error="return").items()
 
 
 class Named:
@@ -119,14 +127,17 @@ class Named:
     def place(self, number: int) -> tuple[str, str, int]:
         return self.bucket, self._names[number], 0  # type: ignore[index]
 
+    def size_error(self, number: int, sizes: Sizes) -> SizeError | None:
+        return None  # nobody knows it before the object was read
+
     def stream(self, client: Client, stretches: Iterator[array[int]]) -> GetMany:
         names = self.open(client)
         return client.get_many(((self.bucket, names[row]) for rows in stretches for row in rows),
                                on_error="return")
 
-    def some(self, client: Client, rows: Sequence[int]) -> GetMany:
+    def some(self, client: Client, rows: Sequence[int]) -> Iterator[Item]:
         names = self.open(client)
-        return client.get_many([(self.bucket, names[row]) for row in rows], on_error="return")
+        return client.get_many([(self.bucket, names[row]) for row in rows], on_error="return").items()
 
 
 class Source:
@@ -135,8 +146,10 @@ class Source:
     digest   tells one sequence from another one
     """
 
-    def __init__(self, parts: list[Any], sizes: list[int], folder: Folder) -> None:
+    def __init__(self, parts: list[Any], sizes: list[int], folder: Folder,
+                 unpaired: tuple[int, int] = (0, 0)) -> None:
         self.parts = parts
+        self.unpaired = unpaired
         self.begins = list(accumulate(sizes, initial=0))
         self.folder = folder
         self.path = folder.path
@@ -144,10 +157,10 @@ class Source:
         self.digest = _digest(told.encode())[:16]
 
     def __getstate__(self) -> Any:
-        return self.parts, self.begins, self.path, self.digest
+        return self.parts, self.begins, self.path, self.digest, self.unpaired
 
     def __setstate__(self, state: Any) -> None:
-        self.parts, self.begins, self.path, self.digest = state
+        self.parts, self.begins, self.path, self.digest, self.unpaired = state
 
     def __len__(self) -> int:
         return self.begins[-1]
@@ -159,14 +172,25 @@ class Source:
         part = bisect_right(self.begins, row) - 1
         return part, row - self.begins[part]
 
-    def of_part(self, part: int, stretches: Iterable[array[int]]) -> Iterator[array[int]]:
-        """The rows of one part, by its own numbers, of stretches of rows of all."""
+    def row(self, client: Client, number: int) -> Any:
+        """What is known of a row of all; of a pair, a tuple of two."""
+        part, row = self.part_of(range(len(self))[number])
+        self.parts[part].open(client)
+        return self.parts[part].listed(row)
+
+    def of_part(self, part: int, stretches: Iterable[array[int]], sizes: Sizes) -> Iterator[array[int]]:
+        """The rows of one part, by its own numbers, of stretches of rows of all: those that are worth
+        reading. A stretch may be empty."""
         begin, end = self.begins[part:part + 2]
+        of = self.parts[part]
         for rows in stretches:
             if len(self.parts) > 1:
                 rows = array("Q", [row - begin for row in rows if begin <= row < end])
-            if rows:
-                yield rows
+                if not rows:
+                    continue
+            if sizes:
+                rows = array("Q", [row for row in rows if of.size_error(row, sizes) is None])
+            yield rows
 
 
 def _digest(data):
@@ -191,31 +215,60 @@ def digest_of(path: str) -> str:
     raise DataLossError(f"{path}: it is no manifest, or was cut off", path=path)
 
 
-def source_of(client: Client, url: Any, manifest: Any, names: Any, filters: dict[str, Any], rank: int,
-              world_size: int) -> Source:
-    """What a dataset was told: one of the three. Rank 0 lists for all, where torch.distributed joins
-    them."""
-    given = [name for name, value in (("url", url), ("manifest", manifest), ("names", names))
-             if value is not None]
-    if len(given) != 1:
-        raise TypeError("url, manifest, names: exactly one of them says what is read, and "
-                        f"{' and '.join(given) or 'none'} was given")
+def source_of(client: Client, url: Any, manifest: Any, names: Any, pairs: Any, unpaired: str,
+              filters: dict[str, Any], rank: int, world_size: int) -> Source:
+    """What a dataset was told: one of the four, but pairs may be of manifests. Rank 0 lists and pairs for
+    all, where torch.distributed joins them."""
+    given = [name for name, value in (("url", url), ("manifest", manifest), ("names", names),
+                                      ("pairs", pairs)) if value is not None]
+    if len(given) != 1 and given != ["manifest", "pairs"]:
+        raise TypeError("url, manifest, names, pairs: exactly one of them says what is read, or pairs of a "
+                        f"manifest, and {' and '.join(given) or 'none'} was given")
+    one_of(unpaired, "unpaired", ("refuse", "omit"))
     folder = Folder()
     if filters and url is None:
         raise ValueError(f"{next(iter(filters))}: goes with url alone, whose listing it narrows")
     if names is not None:
         return _named(names, folder)
+    if pairs is not None:
+        return _of_pairs(client, pairs, unpaired, manifest, folder, rank, world_size)
     if manifest is not None:
-        paths = [_manifest_file(client, each, folder, number)
-                 for number, each in enumerate(_several(manifest))]
+        paths = _manifest_files(client, manifest, folder)
     else:
-        paths = _listed_once(client, _several(url), filters, folder, rank, world_size)
+        urls = _several(url)
+        paths = _once(lambda: _list(client, [(each, filters) for each in urls], folder), folder, rank, world_size)
     parts, sizes = [], []
     for path in paths:
         part = Listed(path, digest_of(path))
         sizes.append(len(part.open(client)))
         parts.append(part)
     return Source(parts, sizes, folder)
+
+
+def _of_pairs(client, pairs, unpaired, manifest, folder, rank, world_size):
+    from . import _pairs
+
+    sides = _pairs.pairs_of(pairs)
+    if manifest is None:
+        def listed():
+            paths = _list(client, [((bucket, prefix), {"suffix": suffix} if suffix else {})
+                                   for bucket, prefix, suffix in sides], folder)
+            return [*paths, _pairs.write(client, paths, sides, unpaired, folder.path)]
+
+        *paths, pairs_path = _once(listed, folder, rank, world_size)
+    else:
+        paths = _manifest_files(client, manifest, folder)
+        if len(paths) > 2:
+            raise ValueError(f"manifest: one for both sides of pairs, or one for each, and not {len(paths)}")
+        paths = [paths[0], paths[-1]]
+        [pairs_path] = _once(lambda: [_pairs.write(client, paths, sides, unpaired, folder.path)], folder, rank,
+                             world_size)
+    both = [Listed(path, digest_of(path)) for path in paths]
+    for side in both:
+        side.open(client)
+    rows = PairedRows(pairs_path)
+    part = _pairs.Paired(both, pairs_path, _pairs.digest_of(rows, both))
+    return Source([part], [len(part.open(client))], folder, rows.unpaired)
 
 
 def _several(value):
@@ -245,6 +298,14 @@ def _named(names, folder):
     return Source([Named(bucket, path, _digest(text))], [len(places)], folder)
 
 
+def _manifest_files(client, manifest, folder):
+    paths = [_manifest_file(client, each, folder, number) for number, each in enumerate(_several(manifest))]
+    for path, each in zip(paths, _several(manifest)):
+        if not len(client.open_manifest(path)):
+            raise NotFoundError(f"manifest: {each} has no object", path=path)
+    return paths
+
+
 def _manifest_file(client, manifest, folder, number):
     """The path of a manifest. An object is copied here once, so that processes share its pages."""
     if isinstance(manifest, os.PathLike) or (isinstance(manifest, str) and "://" not in manifest):
@@ -254,31 +315,38 @@ def _manifest_file(client, manifest, folder, number):
     return path
 
 
-def _list(client, urls, filters, folder):
+def _list(client, wanted, folder):
+    """Manifests of what is below several (url, filters)."""
     paths = []
-    for number, url in enumerate(urls):
-        prefix_place(url)
+    for number, (url, filters) in enumerate(wanted):
+        bucket, prefix = prefix_place(url)
         path = os.path.join(folder.path, f"manifest-{number}")
-        client.save_manifest(client.list(url, **filters), path)
+        listing = client.list(url, **filters)
+        if not len(listing):
+            told = f" that {', '.join(f'{name}={value!r}' for name, value in filters.items())} leaves"
+            raise NotFoundError(f"{url_of(bucket.decode(), prefix.decode())}: there is no object below it"
+                                + told * bool(filters), bucket=bucket.decode())
+        client.save_manifest(listing, path)
         paths.append(path)
     return paths
 
 
-def _listed_once(client, urls, filters, folder, rank, world_size):
+def _once(make, folder, rank, world_size):
+    """The paths of files that make() makes in the folder: by rank 0, which gives them to all."""
     group = distributed() if world_size > 1 else None
     if group is None or group.get_world_size() != world_size:
-        return _list(client, urls, filters, folder)
+        return make()
     told: list[Any] = [None]
     if rank == 0:
         try:
-            told = [[Path(path).read_bytes() for path in _list(client, urls, filters, folder)]]
+            told = [[(os.path.basename(path), Path(path).read_bytes()) for path in make()]]
         except Exception as why:  # all ranks end by it
             told = [why if isinstance(why, (Error, TypeError, ValueError)) else Error(str(why))]
     group.broadcast_object_list(told, src=0)
     if isinstance(told[0], Exception):
         raise told[0]
-    paths = [os.path.join(folder.path, f"manifest-{number}") for number in range(len(told[0]))]
-    for path, content in zip(paths, told[0]):
+    paths = [os.path.join(folder.path, name) for name, _ in told[0]]
+    for path, (_, content) in zip(paths, told[0]):
         if rank != 0:
             Path(path).write_bytes(content)
     return paths

@@ -8,15 +8,21 @@ from .._place import count_of
 
 VERSION = 1
 _MARK = "dataflux.torch"
-_SAME = ("version", "digest", "seed", "epoch", "begin", "world_size", "num_workers", "batch_size")
+_ORDER = ("seed", "shuffle", "block", "window")  # what the order of an epoch is a function of
+_SAME = ("version", "digest", *_ORDER, "epoch", "begin", "world_size", "num_workers", "batch_size")
 
 
-def state_of(*, digest: str, seed: int, epoch: int, begin: int, rank: int, world_size: int,
+def order_of(how: dict[str, Any]) -> dict[str, Any]:
+    """Of a Sampler's arguments, for a state: 0 stands for what was left open."""
+    return {name: how[name] or 0 for name in _ORDER}
+
+
+def state_of(*, digest: str, how: dict[str, Any], epoch: int, begin: int, rank: int, world_size: int,
              worker: int, num_workers: int, batch_size: int, yielded: int) -> dict[str, Any]:
     """Of one worker. begin: places of the epoch's order, of all ranks, that were behind the pass when it
     began. yielded: samples of this worker in the pass. consumed: of its rank since the epoch's
     beginning, as far as this worker knows."""
-    return {"format": _MARK, "version": VERSION, "digest": digest, "seed": seed, "epoch": epoch,
+    return {"format": _MARK, "version": VERSION, "digest": digest, **order_of(how), "epoch": epoch,
             "consumed": begin // world_size + yielded, "begin": begin, "yielded": yielded,
             "rank": rank, "world_size": world_size, "worker": worker, "num_workers": num_workers,
             "batch_size": batch_size}
@@ -38,7 +44,7 @@ def place_of(state: Any, known: dict[str, Any], workers: int, worker: int | None
     those of all ranks.
 
     Arguments:
-        known: digest, seed, rank, world_size, batch_size of the dataset that goes on.
+        known: digest, seed, shuffle, block, window, world_size, batch_size of the dataset that goes on.
         workers, worker: of the DataLoader in whose worker this is; (0, None) outside of one.
 
     Raises: ValueError, which names the field that does not fit.
@@ -81,7 +87,7 @@ def place_of(state: Any, known: dict[str, Any], workers: int, worker: int | None
 def _check(state, known):
     if state["version"] != VERSION:
         raise ValueError(f"state: version is {state['version']}, and this one knows {VERSION}")
-    for name, what in (("digest", "the manifest"), ("seed", "the seed")):
+    for name in ("digest", *_ORDER):
         if state[name] != known[name]:
             raise _differs(name, state[name], known[name])
     if state["batch_size"] != known["batch_size"] and state["num_workers"] > 1:
@@ -99,7 +105,7 @@ def _found(state):
             for name in (*_SAME, "rank", "worker", "yielded"):
                 if name not in state:
                     raise ValueError(f"state: {name} is missing")
-                if name != "digest":
+                if name not in ("digest", "shuffle"):
                     count_of(state[name], f"state: {name}", bits=64)
             return [state]
         return [each for value in state.values() for each in _found(value)]

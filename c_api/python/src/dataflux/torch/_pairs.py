@@ -1,0 +1,154 @@
+"""Objects of two prefixes that belong together by their names, as the objects of a dataset."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from array import array
+from collections import deque
+from itertools import tee
+from typing import Any, Iterator, Sequence
+
+from .._client import Client
+from .._errors import NotFoundError, PreconditionError
+from .._items import Item
+from .._listing import Row, text_of
+from .._pairing import PairedRows, Side, write_pairs
+from .._place import prefix_place, url_of
+from ._source import Listed
+
+FILE = "pairs"
+
+
+class Paired:
+    """Rows of two manifests, two by two. Row n is a pair; what is read of it is a tuple of two items."""
+
+    def __init__(self, sides: Sequence[Listed], path: str, digest: str) -> None:
+        self._sides = tuple(sides)
+        self.path = path
+        self.digest = digest
+        self.bucket = " ".join(side.bucket for side in sides)
+        self._rows: PairedRows | None = None
+
+    def __getstate__(self) -> Any:
+        return self._sides, self.path, self.digest
+
+    def __setstate__(self, state: Any) -> None:
+        self.__init__(*state)  # type: ignore[misc]
+
+    def open(self, client: Client) -> PairedRows:
+        """Which rows are pairs, mapped, with both manifests."""
+        if self._rows is None:
+            rows = PairedRows(self.path)
+            for side in self._sides:
+                side.open(client)
+            if digest_of(rows, self._sides) != self.digest:
+                raise PreconditionError(f"{self.path}: it has other pairs than the dataset was made with: it "
+                                        "was replaced since")
+            self._rows = rows
+        return self._rows
+
+    def sides(self, number: int) -> tuple[tuple[Listed, int], tuple[Listed, int]]:
+        """(manifest, its row) of both."""
+        rows, (first, second) = self._rows, self._sides
+        return (first, rows.first[number]), (second, rows.second[number])  # type: ignore[union-attr]
+
+    def listed(self, number: int) -> tuple[Row, ...]:
+        return tuple(side.listed(row) for side, row in self.sides(number))
+
+    def size_error(self, number: int, sizes: Any) -> Any:
+        """Of the first side that has a wrong size."""
+        return next(filter(None, (side.size_error(row, sizes) for side, row in self.sides(number))), None)
+
+    def stream(self, client: Client, stretches: Iterator[array[int]]) -> PairStream:
+        rows = self.open(client)
+        streams = [side.stream(client, (array("Q", map(column.__getitem__, numbers)) for numbers in each))
+                   for side, column, each in zip(self._sides, (rows.first, rows.second), tee(stretches))]
+        return PairStream(streams)
+
+    def some(self, client: Client, numbers: Sequence[int]) -> Iterator[tuple[Item, ...]]:
+        """Both sides by one get_many() where they are in one bucket; else by one for each."""
+        self.open(client)
+        found = [self.listed(number) for number in numbers]
+        if self._sides[0].bucket == self._sides[1].bucket:
+            items = client.get_many([row for pair in found for row in pair], on_error="return").items()
+            return zip(items, items)
+        return zip(*[client.get_many(rows, on_error="return").items() for rows in map(list, zip(*found))])
+
+
+class PairStream:
+    """Two streams of get_many() that go side by side, as one of tuples of two items."""
+
+    def __init__(self, streams: list[Any]) -> None:
+        self._streams = streams
+        self._items: list[deque[Item]] = [deque() for _ in streams]
+
+    def __next__(self) -> list[tuple[Item, ...]]:
+        for stream, items in zip(self._streams, self._items):
+            if not items:
+                items.extend(next(stream))
+        most = min(map(len, self._items))
+        return [tuple(items.popleft() for items in self._items) for _ in range(most)]
+
+    def _fill(self) -> None:
+        for stream in self._streams:
+            stream._fill()
+
+    def close(self) -> None:
+        for stream in self._streams:
+            stream.close()
+
+
+def digest_of(rows: PairedRows, sides: Sequence[Listed]) -> str:
+    """Of pairs: of both manifests, and of which rows they are."""
+    return hashlib.sha256("\n".join([rows.digest, *(side.digest for side in sides)]).encode()).hexdigest()
+
+
+def pairs_of(value: Any) -> list[tuple[str, str, str]]:
+    """(bucket, prefix, suffix) of both sides of an argument.
+
+    Raises: TypeError and ValueError, which name it.
+    """
+    told = 'pairs: two tuples ("gs://bucket/prefix", "suffix") are needed'
+    if not isinstance(value, (list, tuple)) or len(value) != 2:
+        raise TypeError(told)
+    sides = []
+    for each in value:
+        if not isinstance(each, (list, tuple)) or len(each) != 2:
+            raise TypeError(f"{told}, and not {each!r}")
+        bucket, prefix = prefix_place(each[0], "pairs")
+        text_of(each[1], "pairs")
+        sides.append((bucket.decode(), prefix.decode(), each[1]))
+    if sides[0] == sides[1]:
+        raise ValueError(f"pairs: both sides are {value[0]!r}, and each object would be its own partner")
+    return sides
+
+
+def write(client: Client, paths: Sequence[str], sides: Sequence[tuple[str, str, str]], unpaired: str,
+          folder: str) -> str:
+    """Pairs the rows of two manifests. Gives the path of the file that says which they are.
+
+    Raises: ValueError for manifests of other buckets, or with more than one generation of a name;
+    NotFoundError where a side has no object, no pair is there, or objects without a partner are refused.
+    """
+    found = []
+    for path, (bucket, prefix, suffix) in zip(paths, sides):
+        manifest = client.open_manifest(path)
+        if manifest.bucket != bucket:
+            raise ValueError(f"manifest: it is of gs://{manifest.bucket}, and pairs are of gs://{bucket}")
+        if manifest.summary.get("versions"):
+            raise ValueError(f"manifest: {path} has all generations of its objects, of which none can be chosen")
+        found.append(Side(manifest.rows(), prefix, suffix))
+    path = os.path.join(folder, FILE)
+    write_pairs(path, *found)
+    rows = PairedRows(path)
+    for side, (bucket, prefix, suffix) in zip(found, sides):
+        if not side.count:
+            raise NotFoundError(f"{url_of(bucket, prefix)}: no object below it has a name that ends in {suffix!r}",
+                                bucket=bucket)
+    for side, (bucket, prefix, suffix), alone in zip(found, sides, rows.unpaired):
+        if alone and (unpaired == "refuse" or not len(rows)):
+            told = '; with unpaired="omit" they are left out' if len(rows) else ": compare the prefixes and suffixes"
+            raise NotFoundError(f"{alone} of {side.count} objects {url_of(bucket, prefix)}*{suffix} have no partner, "
+                                f"{url_of(bucket, side.alone)} for one{told}", bucket=bucket, object=side.alone)
+    return path
