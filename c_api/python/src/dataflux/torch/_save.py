@@ -153,6 +153,16 @@ def send(client: Client, url: Place, produce: Any, **how: Any) -> Object:
             each.settle()
 
 
+def _cause(why: BaseException, sink: Sink) -> BaseException:
+    """What has gone wrong, where torch, which ends its file all the same, says that its position is
+    not the expected one."""
+    if sink.failure is not None:
+        return sink.failure
+    if isinstance(why, RuntimeError) and "unexpected pos" in str(why):
+        return why.__context__ or why  # an interrupt that came before the first line of write()
+    return why
+
+
 def save(obj: object, url: Place, *, client: Client | None = None, pickle_module: Any = pickle,
          pickle_protocol: int = serialization.DEFAULT_PROTOCOL, crc32: bool = False,
          **how: Unpack[HowToWrite]) -> Object:
@@ -199,8 +209,9 @@ def save(obj: object, url: Place, *, client: Client | None = None, pickle_module
             serialize(obj, sink, module, pickle_protocol, crc32)
             sink.finish()
         except BaseException as why:
-            if sink.failure is not None and sink.failure is not why:
-                raise sink.failure from None  # torch's words are of positions in a file
+            cause = _cause(why, sink)
+            if cause is not why:
+                raise cause from None
             raise
 
     return send(client or default_client(), url, produce, **how)
