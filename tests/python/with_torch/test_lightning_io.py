@@ -92,7 +92,7 @@ def test_a_sharded_checkpoint_is_removed_last_object_first(kind, client, emulato
     bucket.put("run/step-10/.metadata", b"another one")
     emulator.faults({"verb": "objects.delete", "object": "run/step-1/__*", "action": "refuse",
                      "status": 403, "count": 0})
-    with pytest.raises(dataflux.PermissionDeniedError, match="__"):
+    with pytest.raises(dataflux.Error, match="permission_denied.*run/step-1/__0_0"):
         io.remove_checkpoint(Path(bucket("run/step-1")))
     assert "run/step-1/.metadata" not in bucket.names()
     emulator.faults()
@@ -136,7 +136,7 @@ def test_options(kind, client, bucket):
 @BOTH
 @pytest.mark.parametrize("path, options, error, named", [
     ("gs://bucket", None, ValueError, "path"), ("gs://", None, ValueError, "path"),
-    (Path("gs://bucket/"), None, ValueError, "path"), (7, None, TypeError, ""),
+    (Path("gs://bucket/"), None, ValueError, "path"), (7, None, TypeError, "int"),
     (b"gs://bucket/name", None, TypeError, "path"),
     ("gs://bucket/name", {"colour": 1}, TypeError, "storage_options: 'colour'"),
     ("gs://bucket/name", "NEARLINE", TypeError, "storage_options"),
@@ -276,12 +276,13 @@ def test_a_removal_that_fails_is_told(one, emulator, bucket):
 
 def test_a_forked_child_has_none_of_its_parent_s_saves(one, emulator, bucket):
     emulator.faults({"verb": "multipart.part", "action": "delay", "ms": 300, "count": 0})
+    second = state(2)  # torch's own threads are not there in the child
     one.save_checkpoint(state(1), bucket("a.ckpt"))
     child = os.fork()
     if child == 0:
         try:
             one.wait()
-            one.save_checkpoint(state(2), bucket("b.ckpt"))
+            one.save_checkpoint(second, bucket("b.ckpt"))
             one.teardown()
             os._exit(0)
         except BaseException:

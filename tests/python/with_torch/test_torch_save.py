@@ -52,7 +52,8 @@ def everything():
     base = torch.rand(3 * MIB)  # 12 MiB: it is lent
     return {"view": base[10:20], "base": base, "again": base, "odd": base.view(1024, -1).t(),
             "half": torch.rand(1000).to(torch.bfloat16), "whole": torch.arange(5),
-            "none": torch.empty(0), "flag": torch.tensor(True), "complex": torch.rand(3, dtype=torch.complex64),
+            "none": torch.empty(0), "flag": torch.tensor(True),
+            "complex": torch.rand(3, dtype=torch.complex64),
             "parameter": torch.nn.Parameter(torch.rand(2 * MIB)), "text": "é" * 300_000,
             "sparse": torch.eye(3).to_sparse(), "list": [1, None, b"bytes"]}
 
@@ -68,6 +69,7 @@ def same(found, wanted):
             assert found[name] == value
 
 
+@pytest.mark.filterwarnings("ignore:Validating sparse tensor")
 def test_torch_and_load_read_what_was_saved(client, bucket):
     wanted = everything()
     made = save(wanted, bucket("a.pt"), client=client)
@@ -225,14 +227,16 @@ def _interrupt_when(emulator, bucket, verb):
 
 def test_an_interrupt_anywhere_is_one(client, bucket):
     """And leaves the old one, or the new one where it came behind the commit."""
-    save(state(1, 12), bucket("a.pt"), client=client)
+    save(state(1, 5), bucket("a.pt"), client=client)
     number = 1
-    while interrupted_at(number, lambda: save(state(2, 12), bucket("a.pt"), client=client),
+    while interrupted_at(number, lambda: save(state(2, 5), bucket("a.pt"), client=client),
                          ("dataflux/_lending.py", "dataflux/torch/_save.py")):
-        number += 5
-    assert number > 500
+        number += 11
+        if number < 500:
+            assert number_of(load(bucket("a.pt"), client=client)) == 1
+    assert number > 1000
     assert number_of(load(bucket("a.pt"), client=client)) == 2
-    assert client._under_way == {}
+    assert len(client._under_way) <= 2  # that of an interrupt right before settle()
 
 
 def _save_until_killed(options, url, first, started):

@@ -33,6 +33,7 @@ class Lending:
         self._under_way = writer._client._under_way
         self._queue = new_queue()
         self._record = ctypes.create_string_buffer(RECORD_SIZE)
+        self._told = Size()
         self._out = {}  # by tag: how many bytes the call has taken
 
     def write(self, buffer: Buffer, owner: object = None) -> int:
@@ -76,24 +77,38 @@ class Lending:
         return taken.value
 
     def _returned(self, tag):
-        self._out.pop(tag, None)
         self._under_way.pop(tag, None)
+        self._out.pop(tag, None)
 
     def _take_back(self, timeout_ns):
-        """Lets go of what came back; gives whether anything has."""
-        number = Size()
-        status = library.queue_next(self._queue, self._record, RECORD_SIZE, 1, timeout_ns,
-                                    byref(number))
-        if status and status != _abi.INTERRUPTED:
-            raise AssertionError(f"dataflux_queue_next: {status}")
-        if number.value:
+        """Waits for one piece, and lets go of it."""
+        if not self._hand_back():
+            status = library.queue_next(self._queue, self._record, RECORD_SIZE, 1, timeout_ns,
+                                        byref(self._told))
+            if status and status != _abi.INTERRUPTED:
+                raise AssertionError(f"dataflux_queue_next: {status}")
+            self._hand_back()
+
+    def _hand_back(self):
+        """Lets go of what the record names, where there is one. An interrupt may have left it."""
+        told = self._told.value
+        if told:
             self._returned(unpack(self._record)[TAG])
-        return number.value
+            self._told.value = 0
+        return told
 
     def settle(self) -> None:
         """Waits until all memory is the caller's again."""
+        try:
+            self._wait()
+        except BaseException:
+            self._wait()  # it will not be long: the writer has ended
+            raise
+
+    def _wait(self):
         for tag, taken in list(self._out.items()):
             if not taken.value:  # an interrupt came before the call
                 self._returned(tag)
+        self._hand_back()
         while self._out:
             self._take_back(-1)
