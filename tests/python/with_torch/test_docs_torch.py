@@ -1,4 +1,4 @@
-"""The samples of docs/torch.md and docs/training.md, as they stand there, one behind the other."""
+"""The samples of the pages about torch, as they stand there, one behind the other."""
 
 import os
 import re
@@ -6,16 +6,19 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 DOCS = Path(__file__).resolve().parents[3] / "docs"
-PAGES = ("torch.md", "training.md")
 
 
-def test_samples_run_as_they_stand(emulator, tmp_path):
-    text = "\n".join((DOCS / page).read_text() for page in PAGES)
+@pytest.mark.parametrize("pages, count", [("torch training", 4), ("checkpoints", 3)])
+def test_samples_run_as_they_stand(emulator, tmp_path, pages, count):
+    text = "\n".join((DOCS / f"{page}.md").read_text() for page in pages.split())
     samples = re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S)
-    assert len(samples) == 4
-    emulator.add_bucket("my-bucket-torch")
-    program = "\n".join(samples).replace("my-bucket", "my-bucket-torch")
+    assert len(samples) == count
+    bucket = f"my-bucket-{pages.split()[0]}"
+    emulator.add_bucket(bucket)
+    program = "\n".join(samples).replace("my-bucket", bucket)
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], text=True, timeout=200,
                           cwd=tmp_path, capture_output=True, env={**os.environ, **emulator.environment})
     assert done.returncode == 0, done.stdout + done.stderr

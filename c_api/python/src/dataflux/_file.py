@@ -46,9 +46,9 @@ if TYPE_CHECKING:
         timeout: float | None
 
 _READ = ("generation", "block", "cache", "read_ahead", "timeout")
-_WRITE = ("content_type", "content_encoding", "content_disposition", "content_language",
-          "cache_control", "storage_class", "kms_key_name", "custom_time", "metadata",
-          "if_generation_match", "size_hint", "part_size", "timeout")
+WRITE_OPTIONS = ("content_type", "content_encoding", "content_disposition", "content_language",
+                 "cache_control", "storage_class", "kms_key_name", "custom_time", "metadata",
+                 "if_generation_match", "size_hint", "part_size", "timeout")
 _MODES = {"r": "r", "rt": "r", "w": "w", "wt": "w", "x": "x", "xt": "x",
           "rb": "rb", "wb": "wb", "xb": "xb"}
 
@@ -77,7 +77,7 @@ def asked(mode, encoding, errors, newline, how):
             if value is not None:
                 raise ValueError(f"{name}: mode {mode!r} is of bytes, which have none")
     for name in how:
-        if name not in (_READ if known[0] == "r" else _WRITE):
+        if name not in (_READ if known[0] == "r" else WRITE_OPTIONS):
             raise TypeError(f"{name}: open() takes no such argument with mode {mode!r}")
     return known
 

@@ -1,9 +1,11 @@
-"""Datasets for PyTorch on dataflux: what a DataLoader reads from Google Cloud Storage. Importing this
-imports torch; nothing else of dataflux does."""
+"""PyTorch on dataflux: datasets that a DataLoader reads from Google Cloud Storage, and checkpoints.
+Importing this imports torch; nothing else of dataflux does but what says so."""
 
 from ._iterable import IterableDataset
+from ._load import load
 from ._map import MapDataset
 from ._samples import DecodeError, as_bytes, tensor
+from ._save import save
 from ._sizes import SizeError
 
-__all__ = ["DecodeError", "IterableDataset", "MapDataset", "SizeError", "as_bytes", "tensor"]
+__all__ = ["DecodeError", "IterableDataset", "MapDataset", "SizeError", "as_bytes", "load", "save", "tensor"]

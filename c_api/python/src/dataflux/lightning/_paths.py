@@ -1,0 +1,30 @@
+"""Lightning's paths: texts and pathlib.Paths, here and on Google Cloud Storage. Pure."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any
+
+# A Path, and os.path.normpath, make one slash of the two.
+_COLLAPSED = re.compile(r"(gs|gcs):/(?!/)")
+
+
+def url_of(path: Any) -> str | None:
+    """The URL of a checkpoint on Google Cloud Storage, without a slash at its end; None for a path of
+    this machine.
+
+    pathlib.Path("gs://bucket/a//b") has lost a slash that no one can give back: an object with "//" in
+    its name needs a str.
+    """
+    text = os.fspath(path)
+    if not isinstance(text, str):
+        raise TypeError(f"path: a str or a pathlib.Path is needed, and not {type(path).__name__}")
+    if _COLLAPSED.match(text):
+        text = text.replace(":/", "://", 1)
+    if not text.startswith(("gs://", "gcs://")):
+        return None
+    found = text.rstrip("/")
+    if found.count("/") < 3:
+        raise ValueError(f"path: {text!r} names no object: it has the form gs://bucket/name")
+    return found

@@ -1,0 +1,119 @@
+"""load(): torch.load of an object, which is read ahead of it."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import tempfile
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from .._client import Client
+from .._client import client as default_client
+from .._errors import DataLossError
+from .._file_reader import FileReader
+from .._place import count_of, flag_of, object_place, url_of
+from ._ahead import Planned
+from ._records import spans_of
+from ._save import named_object
+
+if TYPE_CHECKING:
+    from .._object import Place
+
+READ_AHEAD = 64 << 20
+
+
+def load(url: Place, *, map_location: Any = None, weights_only: bool | None = True,
+         mmap: bool = False, pickle_module: Any = None, client: Client | None = None,
+         generation: int = 0, read_ahead: int = READ_AHEAD, timeout: float | None = None,
+         **pickle_load_args: Any) -> Any:
+    """Loads what save() or torch.save has written, whatever brought it to Google Cloud Storage; files
+    of before torch 1.6, too.
+
+    What torch will ask for is read ahead by many requests at a time; long tensors go straight to
+    their memory. Memory beside the state: `read_ahead`, and as much for short reads.
+
+    When all of the object was read it is compared with its checksum; not where torch wants a part
+    only, as with map_location="meta".
+
+    Arguments:
+        url: "gs://bucket/name", (bucket, name), or a listing's row.
+        map_location, weights_only, pickle_module, pickle_load_args: as of torch.load.
+        mmap: the tensors are a file of this machine that is mapped, so that only what is used takes
+            memory. The object is downloaded by ranges in parallel into the folder for temporary files
+            (TMPDIR), compared with its checksum, and has no name there any more on return: it goes
+            with the last tensor.
+        client: None = that of the module's functions.
+        generation: of the object; 0 = that of the row, or the live one.
+        read_ahead: most bytes that are read before torch asks for them.
+        timeout: seconds for the opening, with mmap for the download; None = no limit.
+
+    Raises: NotFoundError; DataLossError where bytes are not those that were written; what torch.load
+        raises, such as pickle.UnpicklingError, or RuntimeError for a file that is cut, with the
+        object's name in its text. TypeError and ValueError for a bad argument before any request.
+    Threads: any.
+    """
+    named_object(url)
+    client = client or default_client()
+    how = dict(pickle_load_args, map_location=map_location, weights_only=weights_only,
+               pickle_module=pickle_module)
+    bucket, name, of_place = object_place(url)
+    told = url_of(bucket.decode(), name.decode())
+    generation = count_of(generation, "generation") or of_place
+    if flag_of(mmap, "mmap"):
+        return _mapped(client, url, told, generation, timeout, how)
+    read_ahead = count_of(read_ahead, "read_ahead")
+    reader = client.reader(url, generation=generation, timeout=timeout)
+    with FileReader(reader, 0) as file:
+        planned = Planned(reader, read_ahead)
+        file.raw.ahead = planned
+        try:
+            if str(map_location) != "meta":  # that asks for no tensor
+                planned.follow(spans_of(file, planned.end))
+                file.seek(0)
+            value = torch.load(file, mmap=False, **how)
+            planned.finish()
+            return value
+        except Exception as why:
+            failure = planned.failure or _loss(planned)
+            if failure is not None:
+                raise failure from (None if failure is why else why)
+            raise _named(why, told) from why.__cause__
+
+
+def _mapped(client, url, told, generation, timeout, how):
+    with tempfile.TemporaryDirectory(prefix="dataflux-load-") as folder:
+        path = os.path.join(folder, "checkpoint")
+        client.download(url, path, generation=generation, flush=False, timeout=timeout)
+        try:
+            return torch.load(path, mmap=True, **how)
+        except Exception as why:
+            raise _named(why, told) from why.__cause__
+
+
+def _loss(planned):
+    """Why torch could not read it, where what has come is not what was written."""
+    try:
+        planned.finish()
+    except DataLossError as loss:
+        return loss
+    except Exception:
+        pass
+    return None
+
+
+# Their text is all that they have.
+_PLAIN = (RuntimeError, ValueError, TypeError, EOFError, KeyError, IndexError, OverflowError,
+          AssertionError, pickle.UnpicklingError)
+
+
+def _named(why: Exception, url: str) -> Exception:
+    """The same exception, whose text names the object."""
+    if type(why) in _PLAIN:
+        kind: Any = type(why)
+        text = str(why) or "there is less of it than torch.load needs"
+        return kind(f"{url}: {text}").with_traceback(why.__traceback__)  # type: ignore[no-any-return]
+    if hasattr(why, "add_note"):
+        why.add_note(f"while {url} was loaded")
+    return why
