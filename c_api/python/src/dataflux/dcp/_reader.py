@@ -123,11 +123,17 @@ class StorageReader(storage.StorageReader):
             self._open()
 
     def prepare_local_plan(self, plan: LoadPlan) -> LoadPlan:
-        return dataclasses.replace(plan, storage_data=self._now().identity)
+        # What ranks have saved without each other are different checkpoints, though torch asks for all
+        # plans together.
+        opened = self._now()
+        return dataclasses.replace(plan, storage_data=opened.identity if self._rank is None else None)
 
     def prepare_global_plan(self, plans: list[LoadPlan]) -> list[LoadPlan]:
         """All ranks load the newest that one of them has seen."""
-        newest = max((each.storage_data for each in plans), default=None)
+        known = [each.storage_data for each in plans]
+        if not all(isinstance(each, Identity) for each in known):
+            return plans
+        newest = max(known)
         return [dataclasses.replace(each, storage_data=newest) for each in plans]
 
     def _now(self) -> Opened:
