@@ -294,9 +294,10 @@ def load_alone(client, url, *, world):
 
 def _by_torch(endpoint):
     os.environ["STORAGE_EMULATOR_HOST"] = endpoint
-    import dataflux.fsspec  # noqa: F401
+    import dataflux.fsspec
     from torch.distributed.checkpoint.fsspec_filesystem import FsspecReader, FsspecWriter
 
+    dataflux.fsspec.register("gs")
     return FsspecReader, FsspecWriter
 
 

@@ -5,10 +5,10 @@ import warnings
 
 import pytest
 import torch
-import torch.distributed as dist
 import torch.distributed.checkpoint as dcp
-from torch.distributed.checkpoint import DefaultSavePlanner, FileSystemWriter
+from torch.distributed.checkpoint import FileSystemWriter
 
+import dataflux
 import dcp_ranks
 from dcp_ranks import Ranks, full_state, load_here, save_here
 from dataflux.dcp import StorageReader, StorageWriter
@@ -26,8 +26,6 @@ def ranks():
 @pytest.fixture
 def options(emulator):
     """A client that travels to ranks."""
-    import dataflux
-
     return dataflux.Client(endpoint=emulator.endpoint, emulator=True)
 
 
@@ -81,8 +79,9 @@ def test_ranks_that_save_without_each_other_have_checkpoints_of_their_own(ranks,
 @pytest.mark.parametrize("kind", ["THREAD", "PROCESS"])
 @pytest.mark.parametrize("stager", [None, "Default", "Blocking"])
 def test_asynchronous_saves(ranks, options, bucket, kind, stager):
+    # The process that saves begins once for each rank, and stays.
     answers = ranks.run(dcp_ranks.save_async, options, bucket("r"), 6, kind, stager, world=4)
-    assert answers == ["saved"] * 4, answers[0][-1500:]
+    assert answers == ["saved"] * 4
     assert ranks.run(dcp_ranks.load, options, bucket("r"), world=2) == [6] * 2
 
 
@@ -226,7 +225,3 @@ def test_one_writer_saves_to_many_paths(options, bucket):
         state = dcp_ranks.emptied(full_state(0))
         dcp.load(state, storage_reader=reader, checkpoint_id=bucket(f"s/{step}"), no_dist=True)
         assert state["step"] == step
-
-
-def test_nothing_of_a_group_is_needed():
-    assert not dist.is_initialized() and DefaultSavePlanner is not None

@@ -16,7 +16,6 @@ import dataflux
 import dcp_ranks
 from dataflux.dcp import StorageReader, StorageWriter
 from dcp_ranks import Ranks, emptied, full_state, load_here, save_here
-from service import wait_until
 
 pytestmark = pytest.mark.filterwarnings("ignore:torch.distributed is disabled")
 KILLS = 200 if os.environ.get("DATAFLUX_TEST_FULL") else 6  # each of one rank, and of all
@@ -265,4 +264,3 @@ def test_nothing_there_says_so(options, bucket):
     bucket.put("r/__0_0.distcp", b"1")
     with pytest.raises(dcp.api.CheckpointException, match="no checkpoint is there"):
         load_here(options, bucket("r"))
-    assert wait_until(lambda: True)

@@ -33,7 +33,7 @@ class Layout(NamedTuple):
 
 class _Storage(NamedTuple):
     dtype: torch.dtype
-    count: int
+    numel: int
 
 
 class _Tensor(NamedTuple):
@@ -107,10 +107,10 @@ def layout_of(head: bytes) -> Layout | None:
     dense = torch.empty(size, dtype=kind, device="meta").stride()
     if size.numel() and found.stride != dense:
         return None
-    if found.offset + size.numel() > found.storage.count:
+    if found.offset + size.numel() > found.storage.numel:
         return None
     return Layout(data + found.offset * kind.itemsize, size, kind,
-                  found.offset == 0 and size.numel() == found.storage.count)
+                  found.offset == 0 and size.numel() == found.storage.numel)
 
 
 def is_damaged(item: Any, layout: Layout) -> bool:
@@ -120,4 +120,4 @@ def is_damaged(item: Any, layout: Layout) -> bool:
         return False
     mark, crc = _DESCRIPTOR.unpack_from(item, end)
     # 0 where torch was told to compute none.
-    return mark == b"PK\x07\x08" and crc != 0 and crc != zlib.crc32(item[layout.offset:end])
+    return bool(mark == b"PK\x07\x08" and crc and crc != zlib.crc32(item[layout.offset:end]))

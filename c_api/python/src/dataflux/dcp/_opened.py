@@ -8,7 +8,7 @@ from typing import NamedTuple
 from torch.distributed.checkpoint.metadata import Metadata
 
 from .._client import Client
-from .._errors import DataLossError, NotFoundError, PreconditionError, of_status
+from .._errors import DataLossError, Error, NotFoundError, PreconditionError
 from .._reader import Reader
 from ._metadata import parsed
 from ._path import METADATA, folder_of, member_of, of_rank
@@ -116,7 +116,7 @@ class Opened:
         self._readers = {}
 
 
-def replaced(url: str) -> Exception:
+def replaced(url: str) -> Error:
     """The checkpoint was saved over while it was being loaded."""
-    return of_status("aborted", f"{url}: the checkpoint was replaced or removed while it was being "
-                     "loaded: load it again, all of it", retryable=True)
+    return Error(f"{url}: the checkpoint was replaced or removed while it was being loaded: load it again, "
+                 "all of it", status="aborted", retryable=True)

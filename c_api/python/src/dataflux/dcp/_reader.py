@@ -287,7 +287,7 @@ class Load:
 
     def _tensor(self, path: str, info: _StorageInfo, item: ReadItem,
                 memory: torch.Tensor) -> torch.Tensor:
-        bytes_of = memoryview(memory.numpy())
+        bytes_of: Any = memory.numpy().data  # a memoryview
         if not _transforms(info):
             layout = layout_of(bytes(bytes_of[:HEAD]))
             if layout is not None and layout.offset + layout.bytes <= info.length:
