@@ -1,0 +1,122 @@
+"""A checkpoint that is open: what it holds, and its files."""
+
+from __future__ import annotations
+
+import threading
+from typing import NamedTuple
+
+from torch.distributed.checkpoint.metadata import Metadata
+
+from .._client import Client
+from .._errors import DataLossError, Error, NotFoundError, PreconditionError
+from .._reader import Reader
+from ._metadata import parsed
+from ._path import METADATA, folder_of, member_of, of_rank
+
+
+class Identity(NamedTuple):
+    """Of one commit: when, as the service numbers generations; the larger one is the newer."""
+
+    generation: int
+
+
+class Opened:
+    """Made of what is there: a set of StorageWriter's, whose members are all as they were written, or
+    what torch's FsspecWriter and FileSystemWriter write.
+
+    rank   of a checkpoint that each rank has saved for itself; None = of all together
+
+    Raises: DataLossError that names a member which is missing or has changed; NotFoundError where
+    there is no checkpoint.
+    """
+
+    def __init__(self, client: Client, url: str, rank: int | None) -> None:
+        self._client = client
+        self._lock = threading.Lock()
+        self._readers: dict[str, Reader] = {}
+        self._members: dict[str, tuple[int, int]] | None = None  # (size, generation) of a set's
+        place = url if rank is None else of_rank(url, rank)
+        try:
+            found = client.checkpoint_set(place).open(last=METADATA)
+        except PreconditionError as why:
+            self.bucket, self.folder = folder_of(url)
+            name = METADATA if rank is None else f"__{rank}{METADATA}"
+            data, generation = self._plain(name, place, why)
+        else:
+            self.bucket, self.folder = folder_of(place)
+            name = METADATA
+            self._members = {each.name: (each.size, each.generation) for each in found.members}
+            with found.reader(METADATA) as reader:
+                data, generation = reader.read_at(0, reader.size), reader.generation
+        self.identity = Identity(generation)
+        self.metadata: Metadata = parsed(data, f"gs://{self.bucket}/{self.folder}{name}")
+        if self._members is not None:
+            self._check()
+
+    def _plain(self, name: str, place: str, why: PreconditionError) -> tuple[bytes, int]:
+        try:
+            with self._client.reader((self.bucket, self.folder + name)) as reader:
+                return reader.read_at(0, reader.size), reader.generation
+        except NotFoundError as missing:
+            raise NotFoundError(
+                f"{place}: no checkpoint is there: neither a complete set nor an object {name} ({why})",
+                bucket=self.bucket, object=self.folder + name) from missing
+
+    def _check(self) -> None:
+        """What `.metadata` says lies within the set's members."""
+        for index, info in self.metadata.storage_data.items():
+            size, _ = self._member(info.relative_path)
+            if info.offset + info.length > size:
+                raise self._short(info.relative_path, index.fqn, size)
+
+    def _member(self, relative_path: str) -> tuple[int, int]:
+        known = None if self._members is None else self._members.get(member_of(relative_path))
+        if known is None:
+            raise DataLossError(f"{self.url_of(relative_path)}: {METADATA} names it, and it is no member "
+                                "of the set", bucket=self.bucket, object=self.folder + relative_path)
+        return known
+
+    def _short(self, relative_path: str, fqn: str, size: int) -> DataLossError:
+        return DataLossError(
+            f"{self.url_of(relative_path)}: it has {size} bytes, and ends before {fqn!r} does: it is "
+            f"not the file that {METADATA} was written for", bucket=self.bucket,
+            object=self.folder + relative_path)
+
+    def url_of(self, relative_path: str) -> str:
+        return f"gs://{self.bucket}/{self.folder}{relative_path}"
+
+    def reader(self, relative_path: str) -> Reader:
+        """Of a file, opened once. Any thread. Of a set the generation that was committed. As soon as
+        all of a file has been read, it is compared with its checksum."""
+        with self._lock:
+            found = self._readers.get(relative_path)
+        if found is not None:
+            return found
+        generation = 0 if self._members is None else self._member(relative_path)[1]
+        place = (self.bucket, self.folder + relative_path)
+        try:
+            made = self._client.reader(place, generation=generation)
+        except NotFoundError as why:
+            if self._members is None:
+                raise DataLossError(f"{self.url_of(relative_path)}: {METADATA} names this file, and "
+                                    "it is missing", bucket=self.bucket, object=place[1]) from why
+            raise replaced(self.url_of(relative_path)) from why
+        with self._lock:
+            return self._readers.setdefault(relative_path, made)
+
+    def check_size(self, relative_path: str, end: int, fqn: str) -> None:
+        """Raises DataLossError where the file, whose reader is open, is shorter."""
+        size = self.reader(relative_path).size
+        if end > size:
+            raise self._short(relative_path, fqn, size)
+
+    def close(self) -> None:
+        for reader in self._readers.values():
+            reader.close()
+        self._readers = {}
+
+
+def replaced(url: str) -> Error:
+    """The checkpoint was saved over while it was being loaded."""
+    return Error(f"{url}: the checkpoint was replaced or removed while it was being loaded: load it again, "
+                 "all of it", status="aborted", retryable=True)

@@ -1,0 +1,227 @@
+"""Distributed checkpoints by ranks: saved, and loaded by any number of them."""
+
+import pickle
+import warnings
+
+import pytest
+import torch
+import torch.distributed.checkpoint as dcp
+from torch.distributed.checkpoint import FileSystemWriter
+
+import dataflux
+import dcp_ranks
+from dcp_ranks import Ranks, full_state, load_here, save_here
+from dataflux.dcp import StorageReader, StorageWriter
+
+pytestmark = pytest.mark.filterwarnings("ignore:torch.distributed is disabled")
+
+
+@pytest.fixture(scope="module")
+def ranks():
+    made = Ranks(4)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def options(emulator):
+    """A client that travels to ranks."""
+    return dataflux.Client(endpoint=emulator.endpoint, emulator=True)
+
+
+@pytest.mark.parametrize("before, after", [(4, 4), (4, 2), (2, 3), (3, 1)])
+def test_any_number_of_ranks_loads_what_any_other_has_saved(ranks, options, bucket, before, after):
+    url = bucket("run/7/")
+    assert ranks.run(dcp_ranks.save, options, url, 7, world=before) == ["saved"] * before
+    assert ranks.run(dcp_ranks.load, options, url, world=after) == [7] * after
+    assert load_here(options, url) == 7
+
+
+@pytest.mark.parametrize("writer", [{"thread_count": 3}, {"single_file_per_rank": False},
+                                    {"single_file_per_rank": False, "thread_count": 4}])
+def test_files_of_a_rank_are_as_it_is_told(ranks, options, bucket, writer):
+    assert ranks.run(dcp_ranks.save, options, bucket("r"), 3, world=2, writer=writer) == ["saved"] * 2
+    files = [name for name in bucket.names() if name.endswith(".distcp")]
+    assert len(files) == 6 if "single_file_per_rank" not in writer else len(files) > 10
+    assert ranks.run(dcp_ranks.load, options, bucket("r"), world=4) == [3] * 4
+
+
+def test_saves_over_a_checkpoint_leave_the_newest_alone(ranks, options, bucket, client):
+    for step, world in ((1, 4), (2, 2), (3, 3)):
+        assert ranks.run(dcp_ranks.save, options, bucket("latest"), step, world=world) == \
+            ["saved"] * world
+        assert ranks.run(dcp_ranks.load, options, bucket("latest"), world=2) == [step] * 2
+    there = client.list_sets(bucket())
+    assert [each.prefix for each in there.complete] == ["latest/"] and not there.unfinished
+    assert there.complete[0].members == 3 and len(bucket.names()) == 5
+
+
+def test_planners_that_cache_their_plans_are_told_of_each_save(ranks, options, bucket):
+    for step in (1, 2, 3):
+        url = bucket("a" if step < 3 else "b")
+        assert ranks.run(dcp_ranks.save, options, url, step, world=3, planner=dcp_ranks.Caching) == \
+            ["saved"] * 3
+        assert ranks.run(dcp_ranks.load, options, url, world=3) == [step] * 3
+
+
+def test_ranks_that_save_without_each_other_have_checkpoints_of_their_own(ranks, options, bucket, client):
+    for step in (4, 5):
+        assert ranks.run(dcp_ranks.save_alone, options, bucket("r"), step, world=3) == ["saved"] * 3
+        assert ranks.run(dcp_ranks.load_alone, options, bucket("r"), world=3) == \
+            [step * 10 + rank for rank in range(3)]
+    assert [each.prefix for each in client.list_sets(bucket()).complete] == \
+        [f"r/__{rank}/" for rank in range(3)]
+    ranks.run(dcp_ranks.save, options, bucket("both"), 1, world=2)
+    refused = ranks.run(dcp_ranks.save_alone, options, bucket("both"), 1, world=2)
+    assert all("save those of single ranks to another path" in each for each in refused)
+
+
+@pytest.mark.parametrize("kind", ["THREAD", "PROCESS"])
+@pytest.mark.parametrize("stager", [None, "Default", "Blocking"])
+def test_asynchronous_saves(ranks, options, bucket, kind, stager):
+    # The process that saves begins once for each rank, and stays.
+    answers = ranks.run(dcp_ranks.save_async, options, bucket("r"), 6, kind, stager, world=4)
+    assert answers == ["saved"] * 4
+    assert ranks.run(dcp_ranks.load, options, bucket("r"), world=2) == [6] * 2
+
+
+def test_a_rank_that_raises_fails_the_save_of_all(ranks, options, bucket, client):
+    ranks.run(dcp_ranks.save, options, bucket("r"), 1, world=3)
+    failed = ranks.run(dcp_ranks.save, options, bucket("r"), 2, world=3, planner=dcp_ranks.Failing)
+    assert all("rank 1 has had enough" in each for each in failed)
+    assert load_here(options, bucket("r")) == 1
+    assert ranks.run(dcp_ranks.save, options, bucket("r"), 3, world=2) == ["saved"] * 2
+    assert load_here(options, bucket("r")) == 3 and not client.list_sets(bucket()).unfinished
+
+
+def test_a_file_that_fails_fails_the_save(options, bucket, emulator):
+    save_here(options, bucket("r"), 1)
+    emulator.faults({"verb": "objects.insert", "object": "*__0_1.distcp", "action": "refuse",
+                     "status": 403, "count": 0})
+    with pytest.raises(dcp.api.CheckpointException, match="__0_1.distcp"):
+        save_here(options, bucket("r"), 2, thread_count=3)
+    emulator.faults()
+    assert load_here(options, bucket("r")) == 1
+
+
+def test_what_torch_has_written_is_read(ranks, options, bucket, emulator, tmp_path, monkeypatch):
+    monkeypatch.setenv("STORAGE_EMULATOR_HOST", emulator.endpoint)
+    assert ranks.run(dcp_ranks.save_by_torch, emulator.endpoint, bucket("fsspec"), 5, world=2) == \
+        ["saved"] * 2
+    dcp.save(full_state(6), storage_writer=FileSystemWriter(tmp_path / "local"), no_dist=True)
+    for path in (tmp_path / "local").iterdir():
+        bucket.put("local/" + path.name, path.read_bytes())
+    assert ranks.run(dcp_ranks.load, options, bucket("fsspec"), world=3) == [5] * 3
+    assert load_here(options, bucket("local")) == 6
+    with pytest.raises(dcp.api.CheckpointException, match="which is no set: another program"):
+        save_here(options, bucket("fsspec"), 7)
+
+
+@pytest.mark.parametrize("saves", [1, 2])
+def test_torch_reads_what_is_written(ranks, options, bucket, emulator, saves):
+    for step in range(saves):
+        ranks.run(dcp_ranks.save, options, bucket("r"), step, world=3)
+    assert ranks.run(dcp_ranks.load_by_torch, emulator.endpoint, bucket("r"), world=2) == \
+        [saves - 1] * 2
+
+
+def test_extensions_transform_what_is_stored(options, bucket):
+    from torch.distributed.checkpoint._extension import ExtensionRegistry
+
+    state = {"a": torch.arange(2_000_000), "b": "words"}
+    dcp.save(state, storage_writer=StorageWriter(bucket("r"), client=options,
+                                                 extensions=[dcp_ranks.Flipped()]), no_dist=True)
+    registry = ExtensionRegistry()
+    registry.register(dcp_ranks.Flipped)
+    found = {"a": torch.zeros(2_000_000, dtype=torch.int64), "b": ""}
+    dcp.load(found, storage_reader=StorageReader(bucket("r"), client=options,
+                                                 extension_registry=registry), no_dist=True)
+    assert torch.equal(found["a"], state["a"]) and found["b"] == "words"
+
+
+def test_more_files_are_of_the_same_commit(options, bucket, client):
+    writer = save_here(options, bucket("r"), 1, files={"meta.pt": {"epoch": 3}})
+    found = client.checkpoint_set(bucket("r")).open()
+    assert "meta.pt" in [each.name for each in found.members]
+    assert writer.committed.members == 2 and load_here(options, bucket("r")) == 1
+
+
+def test_an_empty_state_is_a_checkpoint(options, bucket):
+    for state in ({}, {"nothing": torch.empty(0)}):
+        dcp.save(dict(state), storage_writer=StorageWriter(bucket("r"), client=options), no_dist=True)
+        dcp.load(dict(state), storage_reader=StorageReader(bucket("r"), client=options), no_dist=True)
+
+
+def test_a_view_is_saved_without_the_rest_of_its_storage(options, bucket):
+    everything = torch.arange(1_000_000)
+    state = {"part": everything[10:20], "columns": everything.view(1000, 1000)[:, 3:5]}
+    writer = StorageWriter(bucket("r"), client=options)
+    dcp.save(state, storage_writer=writer, no_dist=True)
+    assert writer.committed.bytes < 40_000
+    found = {"part": torch.zeros(10, dtype=torch.int64), "columns": torch.zeros(1000, 2, dtype=torch.int64)}
+    dcp.load(found, storage_reader=StorageReader(bucket("r"), client=options), no_dist=True)
+    assert all(torch.equal(found[name], state[name]) for name in state)
+
+
+@pytest.mark.parametrize("target", [
+    lambda shape: torch.zeros(shape), lambda shape: torch.zeros(shape, dtype=torch.float64),
+    lambda shape: torch.zeros(shape[::-1]).t()])
+def test_large_tensors_go_where_they_belong(options, bucket, target):
+    state = {"straight": torch.randn(3000, 700), "turned": torch.randn(700, 3000).t(),
+             "deep": torch.randn(2, 1_100_000)}
+    dcp.save(state, storage_writer=StorageWriter(bucket("r"), client=options), no_dist=True)
+    found = {name: target(value.shape) for name, value in state.items()}
+    dcp.load(found, storage_reader=StorageReader(bucket("r"), client=options), no_dist=True)
+    assert all(torch.equal(found[name].float(), state[name]) for name in state)
+
+
+@pytest.mark.parametrize("dim", [0, 1, 2])
+def test_parts_of_large_tensors(ranks, options, bucket, dim):
+    assert ranks.run(dcp_ranks.save_block, options, bucket("r"), (30, 40, 3000), dim, world=2) == \
+        ["saved"] * 2
+    for to in range(3):
+        answers = ranks.run(dcp_ranks.load_block, options, bucket("r"), (30, 40, 3000), to, world=3)
+        assert answers == ["same"] * 3
+
+
+@pytest.mark.parametrize("before, after", [(4, 4), (4, 2), (2, 4)])
+def test_not_much_more_is_read_than_the_plans_ask_for(ranks, options, bucket, emulator, before, after):
+    shape = (64, 500, 500)  # 61 MiB
+    ranks.run(dcp_ranks.save_block, options, bucket("r"), shape, 0, world=before)
+    was = emulator.counters()["replyBodyBytes"]
+    assert ranks.run(dcp_ranks.load_block, options, bucket("r"), shape, 0, world=after) == ["same"] * after
+    assert emulator.counters()["replyBodyBytes"] - was <= 1.05 * 64 * 500 * 500 * 4
+
+
+def test_small_tensors_come_many_at_a_time(options, bucket, emulator):
+    state = {f"layer.{n}": torch.full((20,), float(n)) for n in range(10_000)}
+    writer = StorageWriter(bucket("r"), client=options)
+    dcp.save(state, storage_writer=writer, no_dist=True)
+    found = {name: torch.zeros(20) for name in state}
+    was = emulator.answered()
+    dcp.load(found, storage_reader=StorageReader(bucket("r"), client=options), no_dist=True)
+    assert emulator.answered() - was <= writer.committed.bytes >> 20
+    assert all(torch.equal(found[name], state[name]) for name in state)
+
+
+def test_writers_and_readers_are_pickled_as_what_they_were_told(options, bucket):
+    writer = pickle.loads(pickle.dumps(StorageWriter(bucket("r"), client=options, thread_count=2)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        dcp.save(full_state(4), storage_writer=writer, no_dist=True)
+    assert pickle.loads(pickle.dumps(writer)).committed is None
+    reader = pickle.loads(pickle.dumps(StorageReader(bucket("r"), client=options)))
+    state = dcp_ranks.emptied(full_state(0))
+    dcp.load(state, storage_reader=reader, no_dist=True)
+    assert state["step"] == 4
+
+
+def test_one_writer_saves_to_many_paths(options, bucket):
+    writer, reader = (kind(bucket("r"), client=options) for kind in (StorageWriter, StorageReader))
+    for step in (1, 2):
+        dcp.save(full_state(step), storage_writer=writer, checkpoint_id=bucket(f"s/{step}"), no_dist=True)
+    assert writer.checkpoint_id == bucket("s/2")
+    for step in (1, 2):
+        state = dcp_ranks.emptied(full_state(0))
+        dcp.load(state, storage_reader=reader, checkpoint_id=bucket(f"s/{step}"), no_dist=True)
+        assert state["step"] == step

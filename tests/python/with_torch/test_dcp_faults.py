@@ -1,0 +1,266 @@
+"""Distributed checkpoints when things go wrong: the old one or the new one is there, whole."""
+
+import os
+import pickle
+import random
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+import torch
+import torch.distributed.checkpoint as dcp
+
+import dataflux
+import dcp_ranks
+from dataflux.dcp import StorageReader, StorageWriter
+from dcp_ranks import Ranks, emptied, full_state, load_here, save_here
+
+pytestmark = pytest.mark.filterwarnings("ignore:torch.distributed is disabled")
+KILLS = 200 if os.environ.get("DATAFLUX_TEST_FULL") else 6  # each of one rank, and of all
+
+
+@pytest.fixture
+def options(emulator):
+    return dataflux.Client(endpoint=emulator.endpoint, emulator=True)
+
+
+def member(bucket, number=0):
+    return next(name for name in bucket.names() if name.endswith(f"_{number}.distcp"))
+
+
+@pytest.mark.parametrize("whom", [(1,), ()], ids=["one", "all"])
+def test_killed_at_any_moment_the_old_one_or_the_new_one_is_there(options, bucket, client, whom):
+    url, last = bucket("run/latest"), 0
+    save_here(options, url, 0)
+    for attempt in range(1, KILLS + 1):
+        ranks = Ranks(2)
+        try:
+            ranks.run(dcp_ranks.ready)
+            ranks.begin(dcp_ranks.save, options, url, attempt)
+            time.sleep(random.random() * 0.08)
+            ranks.kill(*whom)
+            if not whom:
+                for process in ranks.processes:
+                    process.join()
+        finally:
+            ranks.close()
+        there = load_here(options, url)
+        assert there in (last, attempt)
+        last = there
+    save_here(options, url, 1000)
+    assert load_here(options, url) == 1000
+    there = client.list_sets(bucket())
+    assert len(there.complete) == 1 and not there.damaged and not there.unfinished
+    assert len(bucket.names()) == 3 and not client.find_leftovers(bucket()).rows
+
+
+STEPS = ["objects.list", "objects.insert", "objects.get", "objects.media"]
+
+
+@pytest.mark.parametrize("verb", STEPS)
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_what_is_refused_at_any_step_is_an_error_and_leaves_the_old_one(options, bucket, emulator, verb,
+                                                                        number):
+    save_here(options, bucket("r"), 1)
+    emulator.faults({"verb": verb, "from": number, "count": 0, "action": "refuse", "status": 403})
+    failed = None
+    try:
+        save_here(options, bucket("r"), 2)
+    except dcp.api.CheckpointException as why:
+        failed = why
+        assert isinstance(why.failures[0][0], dataflux.PermissionDeniedError)
+    seen = None
+    try:
+        seen = load_here(options, bucket("r"))
+    except dcp.api.CheckpointException:
+        pass
+    emulator.faults()
+    there = load_here(options, bucket("r"))
+    assert there == (1 if failed else 2) and seen in (None, there)
+
+
+@pytest.mark.parametrize("verb", STEPS)
+def test_a_service_that_is_busy_for_a_while_delays_it(options, bucket, emulator, verb):
+    emulator.faults({"verb": verb, "from": 1, "count": 2, "action": "refuse", "status": 503})
+    save_here(options, bucket("r"), 1)
+    assert load_here(options, bucket("r")) == 1
+
+
+def spoilt(state):
+    """What a load that failed has put into it."""
+    return [name for name, value in dcp_ranks.flat(state).items()
+            if isinstance(value, torch.Tensor) and value.numel() and not (value == -1).all()]
+
+
+@pytest.mark.parametrize("how", ["deleted", "overwritten", "shorter"])
+@pytest.mark.parametrize("writer", ["ours", "torch's"])
+def test_a_member_that_is_not_as_it_was_is_named_before_a_tensor_is_touched(
+        options, bucket, client, tmp_path, how, writer):
+    if writer == "ours":
+        save_here(options, bucket("r"), 1, thread_count=2)
+    else:
+        dcp.save(full_state(1), storage_writer=dcp.FileSystemWriter(tmp_path, thread_count=2),
+                 no_dist=True)
+        for path in tmp_path.iterdir():
+            bucket.put("r/" + path.name, path.read_bytes())
+    name = member(bucket, 1)
+    if how == "deleted":
+        client.delete(bucket(name))
+    elif how == "shorter" or writer == "ours":
+        bucket.put(name, bucket.get(name)[:100] if how == "shorter" else b"another" * 5000)
+    else:
+        pytest.skip("nobody knows what torch has written there")
+    state = emptied(full_state(0))
+    with pytest.raises(dcp.api.CheckpointException, match="__0_1.distcp"):
+        dcp.load(state, storage_reader=StorageReader(bucket("r"), client=options), no_dist=True)
+    assert spoilt(state) == []
+
+
+def test_a_checkpoint_that_is_damaged_is_not_passed_over(options, bucket):
+    """torch looks for that of a single rank when there is none of all together."""
+    save_here(options, bucket("r"), 1)
+    name = member(bucket)
+    bucket.put(name, b"x")
+    with pytest.raises(dcp.api.CheckpointException, match="rank local metadata read failed: data_loss"):
+        load_here(options, bucket("r"))
+
+
+@pytest.mark.parametrize("size", [100, 3_000_000], ids=["small", "large"])
+def test_bytes_that_are_not_those_that_were_written_are_an_error(options, bucket, emulator, size):
+    dcp.save({"a": torch.ones(size)}, storage_writer=StorageWriter(bucket("r"), client=options),
+             no_dist=True)
+    emulator.faults({"verb": "objects.media", "object": "*.distcp", "action": "flip_byte", "count": 0,
+                     "offset": 720})
+    with pytest.raises(dcp.api.CheckpointException, match="__0_0.distcp") as told:
+        dcp.load({"a": torch.zeros(size)}, no_dist=True,
+                 storage_reader=StorageReader(bucket("r"), client=options))
+    assert isinstance(told.value.failures[0][0], dataflux.DataLossError)
+
+
+class Evil:
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return os.mkdir, (self.path,)
+
+
+def test_metadata_runs_nothing(options, bucket, tmp_path):
+    target = tmp_path / "made"
+    metadata = dcp.metadata.Metadata({}, storage_data={}, planner_data=Evil(str(target)))
+    bucket.put("r/.metadata", pickle.dumps(metadata))
+    for content in (pickle.dumps(metadata), b"no pickle", pickle.dumps([1]), b""):
+        bucket.put("r/.metadata", content)
+        with pytest.raises(dcp.api.CheckpointException, match="no metadata of a checkpoint"):
+            load_here(options, bucket("r"))
+    assert not target.exists()
+
+
+def test_classes_that_are_trusted_are_read(options, bucket):
+    dcp.save({"a": torch.ones(2)}, no_dist=True, planner=Noting(),
+             storage_writer=StorageWriter(bucket("r"), client=options))
+    state = {"a": torch.zeros(2)}
+    with pytest.raises(dcp.api.CheckpointException, match="add_safe_globals"):
+        dcp.load(state, storage_reader=StorageReader(bucket("r"), client=options), no_dist=True)
+    with torch.serialization.safe_globals([Note]):
+        dcp.load(state, storage_reader=StorageReader(bucket("r"), client=options), no_dist=True)
+    assert state["a"].sum() == 2
+
+
+class Note:
+    pass
+
+
+class Noting(dcp.DefaultSavePlanner):
+    def create_global_plan(self, all_plans):
+        plans, metadata = super().create_global_plan(all_plans)
+        metadata.planner_data["note"] = Note()
+        return plans, metadata
+
+
+def test_of_two_jobs_that_save_to_one_path_one_fails(options, bucket):
+    """The second one begins and ends while the first one writes."""
+    for before in (False, True):
+        if before:
+            save_here(options, bucket("r"), 1)
+        inner = Between(lambda: save_here(options, bucket("r"), 2))
+        with pytest.raises(dcp.api.CheckpointException) as told:
+            dcp.save(full_state(3), storage_writer=StorageWriter(bucket("r"), client=options),
+                     planner=inner, no_dist=True)
+        why = told.value.failures[0][0]
+        assert isinstance(why, dataflux.Error) and why.status in ("aborted", "already_exists")
+        assert load_here(options, bucket("r")) == 2
+
+
+class Between(dcp.DefaultSavePlanner):
+    """Does something before the first item is written."""
+
+    def __init__(self, what):
+        super().__init__()
+        self.what = what
+
+    def resolve_data(self, write_item):
+        what, self.what = self.what, lambda: None
+        what()
+        return super().resolve_data(write_item)
+
+
+def test_without_overwrite_what_is_there_is_an_error(options, bucket):
+    save_here(options, bucket("r"), 1, overwrite=False)
+    with pytest.raises(dcp.api.CheckpointException, match="overwrite=False"):
+        save_here(options, bucket("r"), 2, overwrite=False)
+    assert load_here(options, bucket("r")) == 1
+
+
+def test_loads_while_saves_run_have_one_or_the_other(options, bucket, client):
+    save_here(options, bucket("r"), 0)
+    ranks = Ranks(3)
+    done = threading.Event()
+
+    def saves():
+        for step in range(1, 16):
+            save_here(options, bucket("r"), step)
+        done.set()
+
+    saving = threading.Thread(target=saves)
+    try:
+        ranks.run(dcp_ranks.ready)
+        saving.start()
+        loaded, steps = 0, []
+        while not done.is_set() or not loaded:
+            answers = ranks.run(dcp_ranks.load, options, bucket("r"))
+            if isinstance(answers[0], int):
+                assert answers == answers[:1] * 3
+                loaded, steps = loaded + 1, [*steps, answers[0]]
+            else:
+                assert all("load it again" in each for each in answers), answers
+        assert steps == sorted(steps)
+    finally:
+        saving.join()
+        ranks.close()
+    assert load_here(options, bucket("r")) == 15
+
+
+EXITING = """
+import sys, torch, torch.distributed as dist, torch.distributed.checkpoint as dcp
+from dataflux.dcp import StorageWriter
+dist.init_process_group("gloo", init_method="file://" + sys.argv[2], rank=0, world_size=1)
+state = {f"w{n}": torch.full((1000,), float(n)) for n in range(20)}
+dcp.async_save(state, storage_writer=StorageWriter(sys.argv[1], thread_count=3))
+"""
+
+
+def test_an_asynchronous_save_goes_on_to_its_end_at_the_interpreters(options, bucket, emulator, tmp_path):
+    subprocess.run([sys.executable, "-W", "ignore", "-c", EXITING, bucket("r"), str(tmp_path / "group")],
+                   check=True, timeout=100, env={**os.environ, **emulator.environment})
+    state = {f"w{n}": torch.zeros(1000) for n in range(20)}
+    dcp.load(state, storage_reader=StorageReader(bucket("r"), client=options), no_dist=True)
+    assert all((state[f"w{n}"] == n).all() for n in range(20))
+
+
+def test_nothing_there_says_so(options, bucket):
+    bucket.put("r/__0_0.distcp", b"1")
+    with pytest.raises(dcp.api.CheckpointException, match="no checkpoint is there"):
+        load_here(options, bucket("r"))
