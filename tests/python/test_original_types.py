@@ -1,5 +1,6 @@
 """A program on dataflux_core and dataflux_pytorch is checked with the types of both."""
 
+import json
 import os
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import dataflux
 import dataflux_core
 
 PROGRAM = """
+import io
 from typing import Iterator
 from dataflux_core import download, fast_list
 from dataflux_pytorch.dataflux_checkpoint import DatafluxCheckpoint
@@ -24,6 +26,7 @@ one: bytes = download.download_single(None, "b", "n")
 place: tuple[str, str] = parse_gcs_path("gs://b/n")
 with DatafluxCheckpoint("p", "b").writer("n") as file:
     file.write(b"1")
+upload_chunks_concurrently_from_bytesio(io.BytesIO(b"1"), object(), deadline=5)
 """
 WRONG = """
 text: str = fast_list.ListingController(2, "p", "b").run()
@@ -31,16 +34,29 @@ DatafluxCheckpoint("p")
 """
 
 
-def test_a_program_is_checked(tmp_path):
+SOURCES = [os.path.dirname(os.path.dirname(each.__file__)) for each in (dataflux, dataflux_core)]
+
+
+def test_mypy_checks_a_program(tmp_path):
     pytest.importorskip("mypy")
     program = tmp_path / "program.py"
     program.write_text(PROGRAM + WRONG)
-    sources = [os.path.dirname(os.path.dirname(each.__file__)) for each in (dataflux, dataflux_core)]
     told = subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--hide-error-context",
          "--cache-dir", str(tmp_path / "mypy"), str(program)], capture_output=True, text=True, timeout=300,
-        cwd=tmp_path, env={**os.environ, "MYPYPATH": os.pathsep.join(sources)})
+        cwd=tmp_path, env={**os.environ, "MYPYPATH": os.pathsep.join(SOURCES)})
     assert told.stderr == ""
     found = [line.rsplit("[", 1)[1] for line in told.stdout.splitlines()
              if line.startswith("program.py") and ": error:" in line]
     assert found == ["assignment]", "call-arg]"], told.stdout
+
+
+def test_pyright_checks_a_program(tmp_path):
+    pytest.importorskip("basedpyright")
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM)
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps({
+        "typeCheckingMode": "strict", "pythonVersion": "3.10", "extraPaths": SOURCES}))
+    told = subprocess.run([sys.executable, "-m", "basedpyright", "--outputjson", str(program)],
+                          capture_output=True, text=True, timeout=300, cwd=tmp_path)
+    assert json.loads(told.stdout)["generalDiagnostics"] == []

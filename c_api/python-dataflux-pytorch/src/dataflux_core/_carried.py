@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ._clients import for_another_process
-from ._retry import MODIFIED_RETRY
+from ._retry import DEFAULT_RETRY
 
 
 class Carried:
@@ -31,4 +31,4 @@ class Carried:
 
     def _retry(self) -> Any:
         """The retry object that the client has its attempts from."""
-        return MODIFIED_RETRY
+        return DEFAULT_RETRY

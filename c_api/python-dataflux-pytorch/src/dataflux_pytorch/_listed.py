@@ -30,7 +30,7 @@ class ListedConfig:
             together; 0 = objects are read one by one.
         num_processes: most calls in flight while the bucket is listed.
         prefix: of names; None = the whole bucket.
-        max_listing_retries: how often a listing that failed is begun anew, where that may help, such as
+        max_listing_retries: how often the listing is begun, at least once: anew where that may help, such as
             while the service does not serve.
         disable_compose: sets max_composite_object_size to 0.
         list_retry_config, download_retry_config: how long a failing request is tried again: a Retry of
