@@ -4,7 +4,7 @@
     tests/python/suite.py [--library FILE] [--emulator FILE] [--command FILE] [--lock FILE]
         PYTEST_ARGUMENT...
 
-The package is taken from the source tree, with the library and the programs that are named. --lock
+The packages are taken from the source tree, with the library and the programs that are named. --lock
 is another list of packages than requirements.txt of this folder. With --full-only it ends with 77,
 which means skipped, unless DATAFLUX_TEST_FULL is set.
 """
@@ -17,6 +17,7 @@ from pathlib import Path
 import venv  # venv.py of this folder
 
 ROOT = Path(__file__).resolve().parents[2]
+SOURCES = ("c_api/python/src", "c_api/python-dataflux-pytorch/src")
 NAMES = {"library": "DATAFLUX_LIBRARY", "emulator": "DATAFLUX_EMULATOR", "command": "DATAFLUX_COMMAND"}
 
 
@@ -34,7 +35,7 @@ def main():
         if getattr(options, name):
             environment[variable] = getattr(options, name)
     if options.library:
-        environment["PYTHONPATH"] = str(ROOT / "c_api/python/src")
+        environment["PYTHONPATH"] = os.pathsep.join(str(ROOT / folder) for folder in SOURCES)
     environment["PYTHONDONTWRITEBYTECODE"] = "1"
     python = str(venv.make(lock=options.lock))
     command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--strict-markers",

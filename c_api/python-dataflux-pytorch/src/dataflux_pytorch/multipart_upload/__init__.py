@@ -1,0 +1,3 @@
+"""Uploads from memory."""
+
+from . import multipart as multipart
