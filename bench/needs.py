@@ -21,6 +21,7 @@ TABLE = {
     ("cp", None): (["rclone", *FROM_PYPI], ["dataflux_command", "dataflux-emulator"]),
     ("trace", None): (FROM_PYPI, ["dataflux-emulator"]),
     ("pyfile", None): ([], ["dataflux-emulator"]),
+    ("dataloader", None): (FROM_PYPI, ["dataflux-emulator"]),
     ("pyfile", "peers"): (FROM_PYPI, []),
     ("fsspec", None): (FROM_PYPI, ["dataflux-emulator"]),
     ("list_socket", None): (FROM_PYPI, []),
@@ -113,9 +114,17 @@ def find_tool(peer):
     return None
 
 
-def from_pypi(name):
+def packages_of(python):
+    """The folder of an environment's packages."""
+    done = subprocess.run([python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
+                          stdout=subprocess.PIPE, text=True, check=True)
+    return pathlib.Path(done.stdout.strip())
+
+
+def from_pypi(name, beside=None):
     """What bench/peers/NAME/requirements.txt pins, in a virtual environment below build/: its
-    python, and {client: version}. Nothing where that cannot be had, which is said."""
+    python, and {client: version}. Nothing where that cannot be had, which is said. `beside`: the
+    python of another environment, whose packages are there, too."""
     wanted, home = CLIENTS / name / "requirements.txt", ROOT / "build/peers" / name
     python = home / "bin/python3"
     pinned = dict(re.findall(r"^([\w-]+)==(.*)$", wanted.read_text(), re.MULTILINE))
@@ -123,6 +132,8 @@ def from_pypi(name):
                           stderr=subprocess.DEVNULL, check=False)
     why = "python3 -m venv fails (package python3-venv)"
     if done.returncode == 0:
+        if beside is not None:
+            (packages_of(python) / "beside.pth").write_text(f"{packages_of(beside)}\n")
         done = subprocess.run([python, "-m", "pip", "install", "--quiet",
                                "--disable-pip-version-check", "--only-binary", ":all:", "-r",
                                wanted], check=False)

@@ -18,6 +18,7 @@ import subprocess
 import sys
 
 import builds
+import dataloader
 import epoch_sim
 import filesystem
 import folders
@@ -84,9 +85,13 @@ GROUPS = {"languages": ["many16k_c", "one16k_c"], "get_many": ["many16k", "many1
 SCHEME_WORDS = {"http": "plain", "https": "TLS 1.3"}
 CANCEL_AIMS = {"cancel to completion": ("cancel_ms", 5.0), "destroy to joined": ("destroy_ms", 50.0)}
 SIMULATIONS = {"list_sim": list_sim, "epoch_sim": epoch_sim, "tail": tail, "storm": storm}
+SUMMARIES = {"cp": folders.summary, "dataloader": dataloader.summary}  # lines below the table
 FILE_BYTES = 2 << 30  # of file1g: the new file beside the last one
-NAMES = [*CASES, *GROUPS, "cancel", "build", "cp", "save", "trace", "pyfile", "fsspec", "micro",
-         "sampler", "list_socket", "scale", *SIMULATIONS]
+# What one function measures: of (options, folder, how progress is shown), rows and versions.
+WHOLE = {"cp": folders.measure, "trace": load_trace.measure, "pyfile": pyfile.measure_all,
+         "fsspec": filesystem.measure_all, "dataloader": dataloader.measure_all}
+NAMES = [*CASES, *GROUPS, "cancel", "build", "save", *WHOLE, "micro", "sampler", "list_socket",
+         "scale", *SIMULATIONS]
 
 
 class LoadServer:
@@ -296,21 +301,12 @@ def main():
                 continue
             if name == "build":
                 rows = builds.measure(options)
-            elif name == "cp":
-                rows, more = folders.measure(options, folder, show_progress)
+            elif name in WHOLE:
+                rows, more = WHOLE[name](options, folder, show_progress)
                 versions = {**versions, **more}
             elif name == "save":
                 rows, more = save.measure_all(options, folder, server, measure, programs,
                                               show_progress)
-                versions = {**versions, **more}
-            elif name == "trace":
-                rows, more = load_trace.measure(options, folder, show_progress)
-                versions = {**versions, **more}
-            elif name == "pyfile":
-                rows, more = pyfile.measure_all(options, folder, show_progress)
-                versions = {**versions, **more}
-            elif name == "fsspec":
-                rows, more = filesystem.measure_all(options, folder, show_progress)
                 versions = {**versions, **more}
             elif name == "list_socket":
                 rows, more = list_socket.measure_all(options, folder)
@@ -330,7 +326,9 @@ def main():
                 rows += load_sim.measure(options, folder, show_progress)
             result = {"bench": name, "versions": versions, "rows": rows}
             (report.OUT / f"{name}.json").write_text(json.dumps(result, indent=1) + "\n")
-            lines = report.table(result) + (folders.summary(rows) if name == "cp" else [])
+            lines = report.table(result)
+            if name in SUMMARIES:
+                lines += SUMMARIES[name](rows)
             print("\n".join(lines), end="\n\n", flush=True)
 
 

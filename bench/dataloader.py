@@ -1,0 +1,338 @@
+"""The benchmark `dataloader`: datasets of dataflux.torch in torch's DataLoader, beside other clients'.
+
+An emulator of 20 ms of round trip on core 0, the whole client on core 1, however many workers it has.
+bench/peers/dataloader/feed.py is every client's program; all make the same tensors, and torch's own
+function makes batches of them. Four parts:
+
+    rate      100 KiB, 2 workers, no limit but the clients' core: samples a second, CPU, memory
+    link      a link of 200 MB/s, objects of 16 KiB to 150 MiB: how much of it is used, beside C++'s getter
+              with as much memory in all
+    trainer   steps of nearly the time that the link needs for a batch, with 0, 2 and 8 workers
+    first     from a manifest of 1 M and 10 M names to the first batch, and a worker's private memory
+
+It needs torch: that of tests/python/with_torch/requirements.txt, in the user's cache, 5.5 GB. With --peers
+the other clients come into an environment below build/ that has the same torch. --quick is one round.
+"""
+
+import argparse
+import base64
+import contextlib
+import json
+import os
+import pathlib
+import random
+import re
+import statistics
+import subprocess
+import sys
+import urllib.request
+import zlib
+
+import folders
+import needs
+import python_reads
+from report import row
+
+PEERS = "dataloader"
+PROGRAM = needs.CLIENTS / PEERS / "feed.py"
+TORCH = needs.ROOT / "tests/python/with_torch/requirements.txt"
+RTT = ("--rtt", "20")
+LINK = 200_000_000  # bytes a second
+# Memory for reads ahead, of all workers together: of a machine whose share is the least, so that the figures
+# are the same on any machine; and so that a worker's share holds an object of 150 MiB.
+RATE_CAP, LINK_CAP = 256 << 20, 512 << 20
+WORKERS = 2
+LIMIT_S = 240
+# By words: bytes, contents that differ, samples of a run, of a batch.
+SIZES = {"16 KiB": (16 << 10, 64, 16_384, 64), "100 KiB": (100 << 10, 64, 6_400, 64),
+         "3 MiB": (3 << 20, 16, 224, 8), "150 MiB": (150 << 20, 2, 6, 1)}
+LEAST = {"150 MiB": 4}  # samples of a quick run
+SHARE_AIM, FULL = 0.9, ("100 KiB", "3 MiB")
+OURS = {"iterable": "IterableDataset", "map": "MapDataset"}
+# By client: what it is called, and how many samples it reads.
+OTHERS = {"gcs-torch-dataflux": ("gcs-torch-dataflux", 512),
+          "gcs-torch-dataflux-compose": ("gcs-torch-dataflux, composing", 1024),
+          "gcs-torch-dataflux-iterable": ("gcs-torch-dataflux iterable", 512),
+          "gcs-torch-dataflux-iterable-compose": ("gcs-torch-dataflux iterable, composing", 1024),
+          "gcsfs": ("gcsfs", 1024), "obstore": ("obstore", 3200)}
+ALONE = {"get": ("Client.get one by one", 512), "nothing": ("torch alone", 6_400)}
+RIVAL = "gcs-torch-dataflux"
+SPEED_AIM, CPU_AIM = 5, 0.2
+TRAINED, TRAIN_BATCH, STEPS, TRAIN_WORKERS = "100 KiB", 32, 120, (0, 2, 8)
+# Seconds of a step for each that the link needs for a batch, and the share of its time that a trainer has
+# to wait by a link that never pauses.
+PACES = {"asks for 0.9 of the link": (1 / 0.9, 0), "computes 0.9 of the link's time": (0.9, 0.1)}
+WAIT_AIM = 0.1
+NAMES = {"1 M": 1_000_000, "10 M": 10_000_000}
+FIRST_BATCH, FIRST_CAP = 64, 32 << 20
+FIRST_AIM_S, GROWTH_AIM, PRIVATE_AIM_MIB = 1.0, 1.5, 8
+MIB = float(1 << 20)
+
+
+class Content:
+    """Folders of objects by their words: few contents under many names."""
+
+    def __init__(self, place, quick):
+        self.place, self.known, self.shapes = pathlib.Path(place), {}, {}
+        source = random.Random(1)
+        for words, (size, contents, samples, batch) in SIZES.items():
+            samples = max(samples // 8, 2 * WORKERS * batch) if quick else samples
+            samples = LEAST.get(words, samples) if quick else samples
+            folder = self.place / words
+            folder.mkdir()
+            self.known[words] = []
+            for number in range(samples):
+                if number < contents:
+                    mark = number.to_bytes(8, "little")
+                    content = mark + source.randbytes(size - 16) + mark
+                    (folder / str(number)).write_bytes(content)
+                    self.known[words].append(zlib.crc32(content))
+                else:
+                    os.link(folder / str(number % contents), folder / str(number))
+            self.shapes[words] = (size, samples, batch)
+
+    def run(self, what, words, endpoint, **more):
+        """A run of feed.py."""
+        size, samples, batch = self.shapes[words]
+        return {"what": what, "endpoint": endpoint, "size": size, "objects": samples, "samples": samples,
+                "batch": batch, "workers": WORKERS, "known": self.known[words], **more}
+
+    def serve(self, folder, words, link=None):
+        more = RTT if link is None else (*RTT, "--bandwidth", link)
+        return folders.Emulator(folder / needs.PROGRAMS["dataflux-emulator"], self.place / words, more)
+
+
+def feed(folder, python, client, runs):
+    """The lines of one process of feed.py."""
+    done = subprocess.run(["taskset", "-c", folders.CLIENT_CORE, python, PROGRAM, client,
+                           json.dumps(runs)], stdout=subprocess.PIPE, text=True, timeout=LIMIT_S,
+                          check=False, env=python_reads.environment(folder))
+    if done.returncode != 0:
+        raise SystemExit(f"bench: {client}: failed")
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def aimed(of, least=None, most=None):
+    """A row whose ratio, or whose value where the reference has none, has an aim."""
+    return {**of, "aim": {"least": least, "most": most}}
+
+
+def median(lines, key):
+    return statistics.median(line[key] for line in lines)
+
+
+# ---- rate ----
+
+
+def rates(folder, content, python, options, peers, show):
+    found = {name: [] for name in (*OURS, *ALONE, *peers)}
+    words, others = "100 KiB", {**ALONE, **peers}
+    _, whole, batch = content.shapes[words]
+    for done in range(options.rounds):
+        order = list(found) if done < max(1, options.rounds // 2) else list(OURS)
+        for name in order[done % 2:] + order[:done % 2]:
+            show(f"dataloader, rate: round {done + 1} of {options.rounds}, {name}")
+            samples = whole
+            if name in others:
+                share = others[name][1] // (4 if options.quick else 1)
+                samples = min(whole, max(2 * WORKERS * batch, share))
+            with content.serve(folder, words) as server:
+                run = content.run("rate", words, server.endpoint, look_at_memory=True,
+                                  memory_cap=RATE_CAP // WORKERS)
+                run["samples"] = samples
+                try:
+                    found[name] += feed(folder, python, name, [run])
+                except (SystemExit, subprocess.SubprocessError):
+                    if name not in peers:
+                        raise
+                    print(f"bench: {name} cannot do it")
+    show("")
+    return [each for mine, called in OURS.items()
+            for each in rate_rows(called, found[mine],
+                                  {others[name]: found[name] for name in others if found[name]})]
+
+
+def rate_rows(called, mine, others):
+    for line in (*mine, *(line for lines in others.values() for line in lines)):
+        line["per_s"] = line["samples"] / line["wall_s"]
+        line["us"] = line["cpu_s"] / line["samples"] * 1e6
+        line["mib"] = line["memory"] / MIB
+    rows = []
+    for key, what, unit in (("per_s", "samples", "1/s"), ("us", "CPU", "us/sample"),
+                            ("mib", "memory", "MiB")):
+        for (name, _), lines in others.items():
+            each = row(f"{called} 100 KiB, {what}", unit, median(mine, key), name, median(lines, key),
+                       [a[key] / b[key] for a, b in zip(mine, lines)] if key != "mib" else ())
+            if name.startswith(RIVAL) and key != "mib":
+                each = aimed(each, SPEED_AIM, None) if key == "per_s" else aimed(each, None, CPU_AIM)
+            rows.append(each)
+    alone = median(others.pop(ALONE["nothing"]), "us")
+    return rows + [row(f"{called} 100 KiB, CPU less torch's own", "us/sample",
+                       median(mine, "us") - alone, name, median(lines, "us") - alone)
+                   for (name, _), lines in others.items()]
+
+
+# ---- link ----
+
+
+def by_getter(folder, endpoint, run):
+    done = subprocess.run(["taskset", "-c", folders.CLIENT_CORE, *map(str, [
+        folder / "bench/macro/bench_epoch_socket", "--endpoint", endpoint, "--bucket", folders.BUCKET,
+        "--objects", run["objects"], "--items", run["samples"], "--bytes", run["size"], "--batch",
+        run["batch"], "--memory-cap", LINK_CAP])], stdout=subprocess.PIPE, text=True, timeout=LIMIT_S,
+        check=True)
+    line = json.loads(done.stdout)
+    return {"wall_s": line["seconds"], "cpu_s": line["cpu_s"], "bytes": run["samples"] * run["size"],
+            "samples": run["samples"]}
+
+
+def links(folder, content, python, options, show):
+    found = {(words, name): [] for words in SIZES for name in (*OURS, "C++")}
+    with contextlib.ExitStack() as servers:
+        endpoints = {words: servers.enter_context(content.serve(folder, words, LINK)).endpoint
+                     for words in SIZES}
+        runs = [content.run("rate", words, endpoints[words], memory_cap=LINK_CAP // WORKERS)
+                for words in SIZES]
+        order = [*OURS, "C++"]
+        for done in range(-(-options.rounds // 2)):
+            for name in order:
+                show(f"dataloader, link: round {done + 1}, {name}")
+                lines = feed(folder, python, name, runs) if name in OURS else \
+                    [by_getter(folder, run["endpoint"], run) for run in runs]
+                for words, line in zip(SIZES, lines):
+                    line["share"] = line["bytes"] / line["wall_s"] / LINK
+                    found[words, name].append(line)
+            order = order[1:] + order[:1]
+    show("")
+    rows = []
+    for words in SIZES:
+        getter = found[words, "C++"]
+        for name, called in OURS.items():
+            mine = found[words, name]
+            title = f"{called} {words}, share of 200 MB/s"
+            rows.append(row(title, "", median(mine, "share"), "C++", median(getter, "share"),
+                            [a["share"] / b["share"] for a, b in zip(mine, getter)]))
+            if words in FULL:
+                rows.append(aimed(row(title, "", median(mine, "share"), "aim", SHARE_AIM,
+                                      [line["share"] / SHARE_AIM for line in mine]), 1))
+    return rows
+
+
+# ---- trainer ----
+
+
+def trainers(folder, content, python, options, show):
+    found = {(pace, workers): [] for pace in PACES for workers in TRAIN_WORKERS}
+    size, _, _ = content.shapes[TRAINED]
+    steps = STEPS // (4 if options.quick else 1)
+    with content.serve(folder, TRAINED, LINK) as server:
+        runs = [content.run("train", TRAINED, server.endpoint, batch=TRAIN_BATCH, workers=workers,
+                            samples=min(steps * TRAIN_BATCH, content.shapes[TRAINED][1]),
+                            step_s=PACES[pace][0] * TRAIN_BATCH * size / LINK)
+                for pace, workers in found]
+        for done in range(-(-options.rounds // 2)):
+            show(f"dataloader, trainer: round {done + 1}")
+            for of, line in zip(found, feed(folder, python, "iterable", runs)):
+                found[of].append(line)
+    show("")
+    rows = []
+    for (pace, workers), lines in found.items():
+        title = f"trainer that {pace}, {workers} workers: waits"
+        waited, least = median(lines, "waited"), PACES[pace][1]
+        rows.append(row(title, "", waited, "the link's own", least) if least else
+                    aimed(row(title, "", waited, "aim", WAIT_AIM,
+                              [line["waited"] / WAIT_AIM for line in lines]), None, 1))
+    for workers in TRAIN_WORKERS:
+        lines = found[next(iter(PACES)), workers]
+        rows.append(row(f"trainer, {workers} workers: first batch", "s", median(lines, "first_s"),
+                        "measured only", None))
+    return rows
+
+
+# ---- first ----
+
+
+def serve_one_for_all(endpoint, size):
+    """Every read gives the same content from now on. Returns the object's metadata."""
+    body = "x" * size
+    base = f"{endpoint}/upload/storage/v1/b/{folders.BUCKET}/o?uploadType=media&name=one"
+    with urllib.request.urlopen(urllib.request.Request(base, body.encode(), {
+            "Content-Type": "text/plain"})) as reply:
+        known = json.load(reply)
+    rule = {"verb": "objects.media", "action": "send", "status": 200, "count": 0, "body": body,
+            "headers": {"x-goog-generation": known["generation"],
+                        "x-goog-hash": f"crc32c={known['crc32c']}",
+                        "x-goog-stored-content-encoding": "identity",
+                        "x-goog-stored-content-length": str(size)}}
+    with urllib.request.urlopen(urllib.request.Request(
+            f"{endpoint}/_emulator/faults", json.dumps(rule).encode(),
+            {"Content-Type": "application/json"})):
+        return known
+
+
+def firsts(folder, scratch, python, options, show):
+    size = SIZES["100 KiB"][0]
+    found = {words: [] for words in NAMES}
+    with folders.Emulator(folder / needs.PROGRAMS["dataflux-emulator"], None, RTT) as server:
+        known = serve_one_for_all(server.endpoint, size)
+        crc32c = int.from_bytes(base64.b64decode(known["crc32c"]), "big")
+        for words, names in NAMES.items():
+            show(f"dataloader, first: a manifest of {words} names")
+            subprocess.run([folder / "bench/macro/bench_manifest", pathlib.Path(scratch) / words,
+                            *map(str, (names, size, known["generation"], crc32c))], check=True)
+        for done in range(-(-options.rounds // 2)):
+            for words in NAMES:
+                show(f"dataloader, first: round {done + 1}, {words}")
+                run = {"what": "first", "endpoint": server.endpoint, "size": size, "batch": FIRST_BATCH,
+                       "workers": WORKERS, "manifest": str(pathlib.Path(scratch) / words),
+                       "memory_cap": FIRST_CAP}
+                found[words] += feed(folder, python, "iterable", [run])
+    show("")
+    small, large = found.values()
+    private = [line["private"] / MIB for line in large], [line["private"] / MIB for line in small]
+    return [
+        aimed(row("first batch, 1 M names", "s", median(small, "first_s"), "aim", FIRST_AIM_S,
+                  [line["first_s"] / FIRST_AIM_S for line in small]), None, 1),
+        aimed(row("first batch, 10 M names", "s", median(large, "first_s"), "1 M names",
+                  median(small, "first_s"),
+                  [a["first_s"] / b["first_s"] for a, b in zip(large, small)]), None, GROWTH_AIM),
+        row("a worker's private memory, 10 M names", "MiB", statistics.median(private[0]), "1 M names",
+            statistics.median(private[1])),
+        aimed(row("the difference", "MiB", abs(statistics.median(private[0])
+                                               - statistics.median(private[1])), "aim",
+                  PRIVATE_AIM_MIB), None, 1)]
+
+
+def summary(rows):
+    """A line for each row that has an aim."""
+    lines = []
+    for each in rows:
+        if "aim" not in each:
+            continue
+        least, most, ratio = each["aim"]["least"], each["aim"]["most"], each["ratio"]
+        met = ratio is not None and (least is None or ratio >= least) and (most is None or ratio <= most)
+        wanted = f"{least:g} or more" if most is None else f"{most:g} or less"
+        lines.append(f"{'met   ' if met else 'MISSED'}  {each['case']} beside {each['reference']}: "
+                     f"{ratio:.3g} times, aim {wanted}")
+    return lines
+
+
+def measure_all(options, folder, show):
+    done = subprocess.run([sys.executable, needs.ROOT / "tests/python/venv.py", TORCH],
+                          stdout=subprocess.PIPE, text=True, check=True)
+    python, peers, versions = done.stdout.strip(), {}, {}
+    if options.peers:
+        with_peers, versions = needs.from_pypi(PEERS, beside=python)
+        if with_peers is not None:
+            python, peers = with_peers, OTHERS
+    torch = re.search(r"^torch==(.*)$", TORCH.read_text(), re.MULTILINE).group(1)
+    versions = {"torch": torch, **versions}
+    options = argparse.Namespace(**{**vars(options), "rounds": 1 if options.quick else options.rounds})
+    room = sum(size * contents for size, contents, _, _ in SIZES.values()) + 45 * sum(NAMES.values())
+    with needs.scratch(room) as scratch:
+        content = Content(scratch, options.quick)
+        rows = rates(folder, content, python, options, peers, show)
+        rows += links(folder, content, python, options, show)
+        rows += trainers(folder, content, python, options, show)
+        rows += firsts(folder, scratch, python, options, show)
+    return rows, versions
