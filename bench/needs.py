@@ -22,6 +22,7 @@ TABLE = {
     ("trace", None): (FROM_PYPI, ["dataflux-emulator"]),
     ("pyfile", None): ([], ["dataflux-emulator"]),
     ("pyfile", "peers"): (FROM_PYPI, []),
+    ("checkpoints", None): (FROM_PYPI, ["dataflux-emulator"]),
     ("list_socket", None): (FROM_PYPI, []),
     ("languages", "peers"): (FROM_PYPI, []),
     ("save", "peers"): (FROM_PYPI, ["dataflux-emulator"]),

@@ -18,6 +18,7 @@ import subprocess
 import sys
 
 import builds
+import checkpoints
 import epoch_sim
 import folders
 import list_sim
@@ -84,8 +85,8 @@ SCHEME_WORDS = {"http": "plain", "https": "TLS 1.3"}
 CANCEL_AIMS = {"cancel to completion": ("cancel_ms", 5.0), "destroy to joined": ("destroy_ms", 50.0)}
 SIMULATIONS = {"list_sim": list_sim, "epoch_sim": epoch_sim, "tail": tail, "storm": storm}
 FILE_BYTES = 2 << 30  # of file1g: the new file beside the last one
-NAMES = [*CASES, *GROUPS, "cancel", "build", "cp", "save", "trace", "pyfile", "micro",
-         "sampler", "list_socket", "scale", *SIMULATIONS]
+NAMES = [*CASES, *GROUPS, "cancel", "build", "cp", "save", "trace", "pyfile", "checkpoints",
+         "micro", "sampler", "list_socket", "scale", *SIMULATIONS]
 
 
 class LoadServer:
@@ -307,6 +308,9 @@ def main():
                 versions = {**versions, **more}
             elif name == "pyfile":
                 rows, more = pyfile.measure_all(options, folder, show_progress)
+                versions = {**versions, **more}
+            elif name == "checkpoints":
+                rows, more = checkpoints.measure_all(options, folder, show_progress)
                 versions = {**versions, **more}
             elif name == "list_socket":
                 rows, more = list_socket.measure_all(options, folder)
