@@ -53,10 +53,10 @@ class Python:
     """A client of Python. ask() gives its answer, or raises Failed."""
 
     def __init__(self, folder, python, client, libraries=None):
-        environment = python_reads.environment(folder)
+        environment = {**python_reads.environment(folder), "PYTHONWARNINGS": "ignore"}
         if client != "dataflux":
             # A package of ours has the original's name; and the original needs an older library.
-            environment["PYTHONPATH"] = "" if libraries is None else libraries
+            environment["PYTHONPATH"] = str(libraries or "")
         self._talk = Talk([python, PROGRAM, client], environment)
 
     def ask(self, **command):

@@ -129,8 +129,15 @@ def measure_all(options, folder, show):
     python, versions = needs.from_pypi("files")
     if python is None:
         raise SystemExit("bench: checkpoints: torch and lightning are needed")
-    names = [OURS, *((GCSFS, ORIGINAL, S3) if options.peers else ())]
-    pythons = {name: Python(folder, python, name) for name in names}
+    names = [OURS, *((GCSFS, S3) if options.peers else ())]
+    libraries = dict.fromkeys(names)
+    if options.peers:
+        older, more = needs.from_pypi("original")
+        if older is not None:
+            names.insert(2, ORIGINAL)
+            versions = {**versions, **{f"{name} for it": of for name, of in more.items()}}
+            libraries[ORIGINAL] = next(older.parent.parent.glob("lib/*/site-packages"))
+    pythons = {name: Python(folder, python, name, libraries[name]) for name in names}
     try:
         found, sizes = transfers(folder, pythons, options, show)
         rows = compare(found, sizes)

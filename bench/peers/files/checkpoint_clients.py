@@ -120,7 +120,8 @@ class Gcsfs(Client):
 
 
 class Original(Client):
-    """gcs-torch-dataflux."""
+    """gcs-torch-dataflux. Its DCP writer cannot save with this torch, which closes a stream that is
+    closed again afterwards: the second time does nothing here."""
 
     def __init__(self, endpoint, bucket):
         super().__init__(endpoint, bucket)
@@ -132,8 +133,16 @@ class Original(Client):
 
     @staticmethod
     def imports():
-        import dataflux_pytorch.dataflux_checkpoint
         import dataflux_pytorch.lightning.gcs_filesystem  # noqa: F401
+        from dataflux_pytorch.dataflux_checkpoint import DatafluxCheckpointBuffer
+
+        close = DatafluxCheckpointBuffer.close
+
+        def close_once(self):
+            if not self.closed:
+                close(self)
+
+        DatafluxCheckpointBuffer.close = close_once
 
     def open(self, name, mode):
         from dataflux_pytorch.dataflux_checkpoint import DatafluxCheckpoint

@@ -26,7 +26,6 @@ import pathlib
 import sys
 import tempfile
 import time
-import traceback
 
 import torch
 import torch.distributed as dist
@@ -144,14 +143,18 @@ def serve(kind, commands, *of_rank):
     torch.set_num_threads(1)
     rank = Rank(kind, *of_rank)
     while True:
-        command = commands.recv()
+        try:
+            command = commands.recv()
+        except EOFError:  # whoever asks is gone
+            command = {"do": "end"}
         if command["do"] == "end":
             os._exit(0)  # some clients abort at the interpreter's end, after the work was done
         try:
             commands.send(rank.do(command))
         except Exception as why:
-            traceback.print_exc()
-            commands.send({"failed": f"{type(why).__name__}: {why}"[:300]})
+            # What torch raises for several ranks ends with the traceback of the last of them.
+            text = (str(why).strip() or "no more is known").splitlines()[-1]
+            commands.send({"failed": f"{type(why).__name__}: {text}"})
 
 
 SUMS = ("cpu_s", "bytes", "asked")
