@@ -24,6 +24,7 @@ TABLE = {
     ("dataloader", None): (FROM_PYPI, ["dataflux-emulator"]),
     ("pyfile", "peers"): (FROM_PYPI, []),
     ("fsspec", None): (FROM_PYPI, ["dataflux-emulator"]),
+    ("checkpoints", None): (FROM_PYPI, ["dataflux-emulator"]),
     ("list_socket", None): (FROM_PYPI, []),
     ("languages", "peers"): (FROM_PYPI, []),
     ("save", "peers"): (FROM_PYPI, ["dataflux-emulator"]),

@@ -11,14 +11,15 @@ BAR_FULL = 2.0  # the ratio at which a bar is full
 BAR_WIDTH = 20
 
 
-def row(case, unit, ours, reference, value, ratios=()):
-    """A row of the result. `ratios` are ours / reference, round by round."""
+def row(case, unit, ours, reference, value, ratios=(), aim=None):
+    """A row of the result. `ratios` are ours / reference, round by round; `aim`: the most that the
+    ratio of the row is to be."""
     has_ratio = ours is not None and value not in (None, 0)
     return {"case": case, "unit": unit, "ours": ours, "reference": reference,
             "reference_value": value, "ratio": ours / value if has_ratio else None,
             "ratio_min": min(ratios) if ratios else None,
             "ratio_max": max(ratios) if ratios else None,
-            "ratio_interval": interval(ratios), "rounds": len(ratios)}
+            "ratio_interval": interval(ratios), "rounds": len(ratios), "aim": aim}
 
 
 def interval(ratios):
@@ -61,18 +62,29 @@ def bar(ratio):
     return "".join(cells)
 
 
+def verdict(row):
+    """The aim of a row, and whether it was missed."""
+    aim = row.get("aim")
+    if aim is None or row["ratio"] is None:
+        return ""
+    return f"{number(aim)}{'' if row['ratio'] <= aim else ' missed'}"
+
+
 def table(result):
     """The rows of one result as text lines."""
     head = ("case", "unit", "ours", "reference", "", "ratio", "95 %", "least", "most", "rounds", "")
     lines = [head]
+    with_aims = any(row.get("aim") is not None for row in result["rows"])
+    if with_aims:
+        lines = [(*head, "aim")]
     for row in result["rows"]:
         lines.append((row["case"], row["unit"], number(row["ours"]), row["reference"],
                       number(row["reference_value"]), number(row["ratio"]),
                       "-".join(map(number, row.get("ratio_interval") or [None])),
                       number(row["ratio_min"]), number(row["ratio_max"]), str(row["rounds"]),
-                      bar(row["ratio"])))
+                      bar(row["ratio"]), *([verdict(row)] if with_aims else [])))
     versions = ", ".join(f"{name} {value}" for name, value in result["versions"].items())
-    return [f"{result['bench']}: {versions}", *aligned(lines, {0, 1, 3, 10})]
+    return [f"{result['bench']}: {versions}", *aligned(lines, {0, 1, 3, 10, 11})]
 
 
 def main():

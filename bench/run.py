@@ -18,6 +18,7 @@ import subprocess
 import sys
 
 import builds
+import checkpoints
 import dataloader
 import epoch_sim
 import filesystem
@@ -89,7 +90,8 @@ SUMMARIES = {"cp": folders.summary, "dataloader": dataloader.summary}  # lines b
 FILE_BYTES = 2 << 30  # of file1g: the new file beside the last one
 # What one function measures: of (options, folder, how progress is shown), rows and versions.
 WHOLE = {"cp": folders.measure, "trace": load_trace.measure, "pyfile": pyfile.measure_all,
-         "fsspec": filesystem.measure_all, "dataloader": dataloader.measure_all}
+         "fsspec": filesystem.measure_all, "dataloader": dataloader.measure_all,
+         "checkpoints": checkpoints.measure_all}
 NAMES = [*CASES, *GROUPS, "cancel", "build", "save", *WHOLE, "micro", "sampler", "list_socket",
          "scale", *SIMULATIONS]
 

@@ -6,7 +6,7 @@ import torch
 LAYERS, WIDTH, WORDS = 20, 1024, 16_384
 
 
-def shapes():
+def shapes(layers=LAYERS):
     """{name: shape}, in the order of the model."""
     out = {"model.embed.weight": [WORDS, WIDTH]}
     of_layer = {
@@ -15,7 +15,7 @@ def shapes():
         "ln_2.weight": [WIDTH], "ln_2.bias": [WIDTH], "mlp.up.weight": [4 * WIDTH, WIDTH],
         "mlp.up.bias": [4 * WIDTH], "mlp.down.weight": [WIDTH, 4 * WIDTH],
         "mlp.down.bias": [WIDTH]}
-    for layer in range(LAYERS):
+    for layer in range(layers):
         for name, shape in of_layer.items():
             out[f"model.layers.{layer}.{name}"] = shape
     return {**out, "model.ln_f.weight": [WIDTH], "model.ln_f.bias": [WIDTH]}

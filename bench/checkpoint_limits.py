@@ -1,0 +1,134 @@
+"""Part of the benchmark `checkpoints`: what does not depend on how fast the machine is. Memory of a rank
+beyond its state's, at its peak as the kernel saw it; bytes that the emulator sent for those that load plans
+ask for; requests for many small tensors; and how long async_save holds its caller up."""
+
+import statistics
+
+import checkpoint_programs
+import load_trace
+from checkpoint_programs import Counted, Failed, emulator, remove
+from report import row
+
+MIB, GIB = 1 << 20, 1 << 30
+OURS, ORIGINAL = "dataflux", "gcs-torch-dataflux"
+FORMS = {"file": "one file", "dcp": "DCP"}
+STATES = 256 * MIB, 8 * GIB
+MEMORY = {"save": 256 * MIB, "load": 256 * MIB}  # the client's upload_memory, and memory_cap
+SPARE = 64 * MIB
+PLANS = ((4, (4, 2)), (2, (8,)))  # ranks that save, ranks that load
+PLAN_STATE = 256 * MIB
+SMALL = 10_000  # tensors of 16 KiB
+SMALL_BYTES = 16 << 10
+ASYNC_STATE = 512 * MIB
+
+
+def ending(client):
+    client.ask(do="end")
+
+
+def memory(folder, client, options, show):
+    rows = []
+    least, most = STATES if not options.quick else (STATES[0], 1 * GIB)
+    # A state and what the bucket has of it.
+    room = checkpoint_programs.available_memory() - 3 * GIB
+    if 2 * most > room:
+        most = max(room // 2, least)
+        print(f"bench: checkpoints: memory is looked at with {most / GIB:.1f} GiB at most: "
+              "there is room for no more")
+    for form, words in FORMS.items():
+        for size in (least, most):
+            title = f"{size / GIB:.3g} GiB"
+            show(f"checkpoints, memory of {words}: {title}")
+            with emulator(folder, load_trace.LINK) as server:
+                client.world(1, server.endpoint, [form], size)
+                for do in ("save", "load"):
+                    over = client.ask(do=do, form=form, name="saved")["over"]
+                    client.ask(do="drop")
+                    rows.append(row(f"memory beyond the state's, {words}, {do}, {title}", "MiB",
+                                    over / MIB, "aim", (MEMORY[do] + SPARE) / MIB, aim=1.0))
+                ending(client)
+    return rows
+
+
+def plans(folder, clients, options, show):
+    """Bytes that come for each byte that the plans ask for."""
+    found = {}
+    size = PLAN_STATE // (2 if options.quick else 1)
+    for name, client in clients.items():
+        with emulator(folder, ()) as server:
+            for savers, loaders in PLANS:
+                client.world(savers, server.endpoint, [], size)
+                client.ask(do="save", form="dcp", name="saved")
+                for ranks in loaders:
+                    show(f"checkpoints, plans, {savers} to {ranks} ranks: {name}")
+                    if ranks != savers:
+                        ending(client)
+                        client.world(ranks, server.endpoint, [], size)
+                    counted = Counted(server.endpoint)
+                    asked = client.ask(do="load", form="dcp", name="saved", check=True)["asked"]
+                    _, fetched = counted.read()
+                    found.setdefault(f"bytes fetched to bytes asked, {savers} to {ranks} ranks",
+                                     {})[name] = fetched / asked
+                ending(client)
+                remove(server.endpoint, "saved")
+    return counted_rows(found, "ratio", 1.05)
+
+
+def small(folder, clients, options, show):
+    found = {}
+    count = SMALL // (8 if options.quick else 1)
+    for name, client in clients.items():
+        for form, words in FORMS.items():
+            show(f"checkpoints, small tensors, {words}: {name}")
+            with emulator(folder, ()) as server:
+                client.world(1, server.endpoint, [], small=count)
+                for do in ("save", "load"):
+                    counted = Counted(server.endpoint)
+                    client.ask(do=do, form=form, name="saved")
+                    requests, _ = counted.read()
+                    found.setdefault(f"{count} tensors of 16 KiB, {words}, {do}", {})[name] = \
+                        requests / (count * SMALL_BYTES / MIB)
+                ending(client)
+    return counted_rows(found, "requests/MiB", 1.0)
+
+
+def counted_rows(found, unit, aim):
+    """Rows of what does not vary, beside the aim and the others."""
+    rows = []
+    for title, of in found.items():
+        ours = of.pop(OURS)
+        rows.append(row(title, unit, ours, "aim", aim, aim=1.0))
+        rows += [row(title, unit, ours, name, value) for name, value in of.items()]
+    return rows
+
+
+def hold_up(folder, client, options, show):
+    lines = []
+    with emulator(folder, ()) as server:
+        client.world(1, server.endpoint, [], ASYNC_STATE // (2 if options.quick else 1))
+        rounds = max(options.rounds, 2)
+        for done in range(rounds + 1):
+            show(f"checkpoints, async_save: round {done} of {rounds}")
+            line = client.ask(do="async", name="saved")
+            if done > 0:  # the first one starts threads and imports
+                lines.append(line)
+            remove(server.endpoint, "saved")
+        ending(client)
+    held, alone = ([line[key] for line in lines] for key in ("held_s", "staging_s"))
+    return [row("async_save holds its caller up", "s", statistics.median(held),
+                "torch's staging alone", statistics.median(alone),
+                [a / b for a, b in zip(held, alone)], aim=1.1)]
+
+
+def measure_all(options, folder, pythons, show):
+    ours = pythons[OURS]
+    rows = memory(folder, ours, options, show)
+    rows += hold_up(folder, ours, options, show)
+    counted = {name: client for name, client in pythons.items() if name in (OURS, ORIGINAL)}
+    for part in (plans, small):
+        try:
+            rows += part(folder, counted, options, show)
+        except Failed as why:
+            raise SystemExit(f"bench: checkpoints: {why}") from None
+    show("")
+    return rows

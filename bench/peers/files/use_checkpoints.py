@@ -1,0 +1,209 @@
+#!/usr/bin/env python3
+"""Saves and loads checkpoints by CLIENT, in as many ranks as are asked for: use_checkpoints.py CLIENT
+
+Standard input has a command a line, in JSON, and each gets a line of JSON for its answer:
+
+    {"do": "world", "ranks", "endpoint", "bucket"}  forks so many ranks, with gloo if there are several
+    {"do": "state", "bytes"} or {"do": "state", "small"}
+                        makes a state, a model's or so many small tensors, sharded over the ranks
+    {"do": "save", "form", "name"}                  saves it
+    {"do": "load", "form", "name", "check"}         loads it, and compares after the clock has stopped
+    {"do": "async", "name"}                         what async_save holds its caller up, and what
+                                                    staging alone takes
+    {"do": "drop"}                                  the state's tensors go; it can still be loaded
+    {"do": "end"}                                   the ranks end
+
+The answer to save and load: wall_s, the longest of all ranks; cpu_s and bytes, the sum; over, the
+greatest of the ranks' memory at its peak beyond what was resident before and the state's own; asked, the
+bytes that the ranks' load plans name. {"failed": text} where the client cannot do it. Imports are done
+before, and a client is used for something small before it is measured."""
+
+import gc
+import json
+import multiprocessing
+import os
+import pathlib
+import sys
+import tempfile
+import time
+
+import torch
+import torch.distributed as dist
+import torch.distributed.checkpoint as dcp
+from torch.distributed.checkpoint.default_planner import DefaultLoadPlanner
+from torch.distributed.checkpoint.planner import LoadItemType
+from torch.distributed.checkpoint.staging import DefaultStager, StagingOptions
+
+import checkpoint_clients
+import checkpoint_state
+import use_file
+
+
+class Planner(DefaultLoadPlanner):
+    """Knows how many bytes its plan asks for."""
+
+    asked = 0
+
+    def create_local_plan(self):
+        plan = super().create_local_plan()
+        known = self.metadata.state_dict_metadata
+        self.asked = sum(checkpoint_state.elements(item.lengths)
+                         * known[item.storage_index.fqn].properties.dtype.itemsize
+                         for item in plan.items if item.type == LoadItemType.TENSOR)
+        return plan
+
+
+def resident(key):
+    """Bytes: VmRSS, now, or VmHWM, the most since forget_peak()."""
+    for line in pathlib.Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(key):
+            return int(line.split()[1]) << 10
+    raise KeyError(key)
+
+
+def forget_peak():
+    pathlib.Path("/proc/self/clear_refs").write_text("5")
+
+
+class Rank:
+    """One process of a world."""
+
+    def __init__(self, kind, rank, ranks, endpoint, bucket, store):
+        os.environ["STORAGE_EMULATOR_HOST"] = endpoint
+        self._client = kind(endpoint, bucket)
+        self._mesh, self._state, self._tensors = None, None, None
+        if ranks > 1:
+            os.environ["GLOO_SOCKET_IFNAME"] = "lo"
+            dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank,
+                                    world_size=ranks)
+            self._mesh = dist.init_device_mesh("cpu", (ranks,))
+
+    def state(self, bytes=0, small=0):
+        self._tensors = None
+        wanted = (checkpoint_state.small_shapes(small) if small
+                  else checkpoint_state.shapes(bytes))
+        self._state = checkpoint_state.State(wanted, self._mesh)
+        self._tensors = self._state.tensors()
+        return {"bytes": self._state.size()}
+
+    def drop(self):
+        self._tensors = None
+        return {}
+
+    def _timed(self, work, own):
+        """The answer's figures. own: bytes that the work gives."""
+        gc.collect()
+        if self._mesh is not None:
+            dist.barrier()
+        before = resident("VmRSS")
+        forget_peak()
+        clock = use_file.Clock()
+        given = work()
+        line = clock.stop(1, self._state.size())
+        return {"wall_s": line["wall_s"], "cpu_s": line["cpu_s"], "bytes": self._state.size(),
+                "over": resident("VmHWM") - before - own}, given
+
+    def save(self, form, name):
+        return self._timed(lambda: self._client.save(form, self._tensors, name), 0)[0]
+
+    def load(self, form, name, check=False):
+        into = self._state.places() if form == "dcp" else None
+        planner = Planner()
+        line, loaded = self._timed(lambda: self._client.load(form, into, name, planner),
+                                   self._state.size())
+        if check:
+            self._state.check(loaded)
+        return {**line, "asked": planner.asked}
+
+    def hold_up(self, name):
+        """Seconds that async_save does not return, and that torch's staging takes by itself."""
+        stager = DefaultStager(StagingOptions(False, False, False, False))
+        begun = time.monotonic()
+        staged = stager.stage(self._tensors)
+        staging = time.monotonic() - begun
+        stager.close()
+        del staged
+        gc.collect()
+        writer = self._client.writer(self._client.url(name))
+        begun = time.monotonic()
+        saving = dcp.async_save(self._tensors, storage_writer=writer, no_dist=self._mesh is None)
+        held = time.monotonic() - begun
+        getattr(saving, "upload_completion", saving).result()
+        return {"held_s": held, "staging_s": staging}
+
+    def do(self, command):
+        how = dict(command)
+        work = {"state": self.state, "drop": self.drop, "save": self.save, "load": self.load,
+                "async": self.hold_up}[how.pop("do")]
+        return work(**how)
+
+
+def serve(kind, commands, *of_rank):
+    """A rank's process."""
+    torch.set_num_threads(1)
+    rank = Rank(kind, *of_rank)
+    while True:
+        try:
+            command = commands.recv()
+        except EOFError:  # whoever asks is gone
+            command = {"do": "end"}
+        if command["do"] == "end":
+            os._exit(0)  # some clients abort at the interpreter's end, after the work was done
+        try:
+            commands.send(rank.do(command))
+        except Exception as why:
+            # What torch raises for several ranks ends with the traceback of the last of them.
+            text = (str(why).strip() or "no more is known").splitlines()[-1]
+            commands.send({"failed": f"{type(why).__name__}: {text}"})
+
+
+SUMS = ("cpu_s", "bytes", "asked")
+
+
+class World:
+    def __init__(self, kind, ranks, endpoint, bucket):
+        self._folder = tempfile.TemporaryDirectory(prefix="bench-gloo-")
+        store = pathlib.Path(self._folder.name) / "store"
+        fork = multiprocessing.get_context("fork")
+        self._ranks = []
+        for rank in range(ranks):
+            here, there = fork.Pipe()
+            process = fork.Process(target=serve, daemon=True, args=(
+                kind, there, rank, ranks, endpoint, bucket, store))
+            process.start()
+            there.close()
+            self._ranks.append((process, here))
+
+    def do(self, command):
+        for _, pipe in self._ranks:
+            pipe.send(command)
+        if command["do"] == "end":
+            for process, _ in self._ranks:
+                process.join()
+            self._folder.cleanup()
+            return {}
+        answers = [pipe.recv() for _, pipe in self._ranks]
+        failed = [answer for answer in answers if "failed" in answer]
+        if failed:
+            return failed[0]
+        return {key: (sum if key in SUMS else max)(answer[key] for answer in answers)
+                for key in answers[0]}
+
+
+def main():
+    kind = checkpoint_clients.CLIENTS[sys.argv[1]]
+    torch.set_num_threads(1)
+    kind.imports()
+    world = None
+    for line in sys.stdin:
+        command = json.loads(line)
+        if command["do"] == "world":
+            del command["do"]
+            world, answer = World(kind, **command), {}
+        else:
+            answer = world.do(command)
+        print(json.dumps(answer), flush=True)
+
+
+if __name__ == "__main__":
+    main()
