@@ -7,6 +7,7 @@
 #include <dataflux/list/impl/manifest.ipp>
 #include <dataflux/list/impl/manifest_encoder.ipp>
 #include <dataflux/list/impl/manifest_format.ipp>
+#include <dataflux/list/impl/manifest_joiner.ipp>
 #include <dataflux/list/impl/manifest_object.ipp>
 #include <dataflux/list/impl/manifest_refresh.ipp>
 #include <dataflux/list/impl/manifest_writer.ipp>

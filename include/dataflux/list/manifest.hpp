@@ -4,6 +4,7 @@
 #include <dataflux/deadline.hpp>
 #include <dataflux/exec/operation.hpp>
 #include <dataflux/list/detail/listing_changes.hpp>
+#include <dataflux/list/detail/manifest_join.hpp>
 #include <dataflux/list/fast_list.hpp>
 #include <dataflux/observer.hpp>
 #include <dataflux/result.hpp>
@@ -75,8 +76,7 @@ class manifest {
                                std::string shown_as = {});
 
   const manifest_description& description() const noexcept;
-  /// Number of rows.
-  std::size_t size() const noexcept;
+  std::size_t size() const noexcept;  ///< rows
   /// Bytes of the whole file or object.
   std::size_t bytes() const noexcept;
 
@@ -95,6 +95,7 @@ class manifest {
   result<listing_changes> changes_to(const object_columns& later) const;
 
  private:
+  friend class detail::manifest_joiner;
   struct state;
   explicit manifest(std::shared_ptr<const state> s) noexcept : state_(std::move(s)) {}
   std::shared_ptr<const state> state_;

@@ -11,6 +11,28 @@
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
+/// What every manifest has around and between its blocks: the head, the table and the end. Each
+/// member appends the next bytes. Not thread-safe.
+class manifest_frame {
+ public:
+  void append_head(std::string& out);
+  /// `chunk` begins at the first bit of its bitmaps, and its offsets with 0: it is no slice.
+  void append_block(const object_chunk& chunk, std::string& out);
+  /// A block of another manifest, which was checked; `bytes` are its own.
+  void append_copy(const manifest_block& block, bytes_view bytes, std::string& out);
+  void append_rest(const manifest_description& description, std::string& out);
+
+  bool begun() const noexcept { return written_ != 0; }
+
+ private:
+  void count(manifest_block block);
+
+  std::uint64_t written_{0};  ///< bytes so far
+  std::uint64_t rows_{0};
+  std::uint32_t blocks_{0};
+  std::string table_{};
+};
+
 /// Makes the bytes of a manifest, piece by piece, in one pass over the rows, so that never more
 /// than a block is in memory. Not thread-safe.
 class manifest_encoder {
@@ -29,20 +51,18 @@ class manifest_encoder {
 
  private:
   result<void> take_rows(object_columns& block);
-  void append_block(const object_chunk& chunk, std::string& out);
-  void append_rest(std::string& out);
 
   manifest_description description_;
   object_columns rows_;
   object_columns::const_iterator next_;
   std::size_t taken_{0};
   object_row last_{};
-  /// Bytes of all pieces so far.
-  std::uint64_t written_{0};
-  std::uint32_t blocks_{0};
-  std::string table_{};
+  manifest_frame frame_{};
   bool done_{false};
 };
+
+/// A description that can be written: its texts are UTF-8.
+result<void> check_description(const manifest_description& description);
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail
 

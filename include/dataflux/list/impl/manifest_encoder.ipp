@@ -29,8 +29,26 @@ inline manifest_block describe_block(const object_chunk& chunk) noexcept {
   return block;
 }
 
-/// `chunk` begins at the first bit of its bitmaps, and its offsets with 0: it is no slice.
-DATAFLUX_INLINE void manifest_encoder::append_block(const object_chunk& chunk, std::string& out) {
+DATAFLUX_INLINE void manifest_frame::append_head(std::string& out) {
+  append_manifest_head(out);
+  written_ = manifest_piece;
+}
+
+DATAFLUX_INLINE void manifest_frame::count(manifest_block block) {
+  block.begin = written_;
+  append_manifest_block(table_, block);
+  written_ += block.bytes;
+  rows_ += block.rows;
+  ++blocks_;
+}
+
+DATAFLUX_INLINE void manifest_frame::append_copy(const manifest_block& block, bytes_view bytes,
+                                                 std::string& out) {
+  out.append(as_text(bytes));
+  count(block);
+}
+
+DATAFLUX_INLINE void manifest_frame::append_block(const object_chunk& chunk, std::string& out) {
   manifest_block block = describe_block(chunk);
   const manifest_layout layout{block};
   const std::size_t begin = out.size();
@@ -51,12 +69,9 @@ DATAFLUX_INLINE void manifest_encoder::append_block(const object_chunk& chunk, s
     put(layout.extras[k].validity, chunk.extras[k].validity);
     put(layout.extras[k].values, chunk.extras[k].values);
   }
-  block.begin = written_;
   block.bytes = layout.end;
   block.crc = codec::crc32c(as_bytes({out.data() + begin, layout.end}));
-  append_manifest_block(table_, block);
-  written_ += layout.end;
-  ++blocks_;
+  count(block);
 }
 
 DATAFLUX_INLINE result<void> manifest_encoder::take_rows(object_columns& block) {
@@ -81,10 +96,11 @@ DATAFLUX_INLINE result<void> manifest_encoder::take_rows(object_columns& block) 
   return {};
 }
 
-DATAFLUX_INLINE void manifest_encoder::append_rest(std::string& out) {
+DATAFLUX_INLINE void manifest_frame::append_rest(const manifest_description& description,
+                                                 std::string& out) {
   manifest_end end;
-  const std::string text = write_manifest_description(description_);
-  end.rows = rows_.size();
+  const std::string text = write_manifest_description(description);
+  end.rows = rows_;
   end.description_begin = written_;
   end.description_bytes = static_cast<std::uint32_t>(text.size());
   end.description_crc = codec::crc32c(as_bytes(text));
@@ -96,7 +112,6 @@ DATAFLUX_INLINE void manifest_encoder::append_rest(std::string& out) {
   out.append(end.table_begin - written_ - text.size(), '\0');
   out.append(table_);
   append_manifest_end(out, end);
-  done_ = true;
 }
 
 inline bool is_utf8(const manifest_description& d) {
@@ -111,25 +126,28 @@ inline bool is_utf8(const manifest_description& d) {
   return good;
 }
 
-DATAFLUX_INLINE result<void> manifest_encoder::append_to(std::string& out) {
+DATAFLUX_INLINE result<void> check_description(const manifest_description& description) {
   if constexpr (!manifest_order_is_native) {
     return error{errc::unimplemented, "manifests are for little-endian machines"};
   }
-  if (written_ == 0) {
-    if (!is_utf8(description_)) {
-      return error{errc::invalid_argument, "a manifest's description must be UTF-8"};
-    }
-    append_manifest_head(out);
-    written_ = manifest_piece;
+  if (is_utf8(description)) return {};
+  return error{errc::invalid_argument, "a manifest's description must be UTF-8"};
+}
+
+DATAFLUX_INLINE result<void> manifest_encoder::append_to(std::string& out) {
+  if (!frame_.begun()) {
+    if (auto good = check_description(description_); !good) return good;
+    frame_.append_head(out);
   }
   if (taken_ == rows_.size()) {
-    append_rest(out);
+    frame_.append_rest(description_, out);
+    done_ = true;
     return {};
   }
   object_columns block{rows_.kept()};
   if (auto good = take_rows(block); !good) return good;
   // More than one chunk where names turned out longer than those before.
-  for (std::size_t k = 0; k < block.chunk_count(); ++k) append_block(block.chunk(k), out);
+  for (std::size_t k = 0; k < block.chunk_count(); ++k) frame_.append_block(block.chunk(k), out);
   return {};
 }
 
