@@ -52,7 +52,8 @@ class Picture:
 
 def ahead():
     """The window over the order of two epochs."""
-    made = Picture(820, 236, "Reads go ahead of the training step, over the end of an epoch into the next one")
+    made = Picture(820, 236, "Reads go ahead of the training step, over the end of an epoch into the next "
+                   "one")
     side, left, top = 30, 20, 92
     kinds = [USED] * 6 + [READY] * 6 + [MOVING] * 7 + [LATER] * 7
     moved = {8: MOVING, 10: MOVING, 13: READY, 15: READY}  # what is there and what is under way are mixed
@@ -82,7 +83,8 @@ def ahead():
 
 def shares():
     """One order, dealt to ranks, in batches to workers."""
-    made = Picture(820, 288, "One order of an epoch is dealt to two ranks, and in batches to two workers of each")
+    made = Picture(820, 288, "One order of an epoch is dealt to two ranks, and in batches to two workers of "
+                   "each")
     rows = [17, 4, 22, 9, 13, 0, 6, 20, 2, 15, 11, 8, 19, 3, 23, 5]
     side, left = 32, 196
     made.text(20, 45, "the epoch's order")
@@ -133,7 +135,7 @@ def throttled():
     made.text(596, 136, "10 s without a refusal:", size=13)
     made.text(596, 153, "nothing is held back any more", size=13)
     made.line([(214, bottom), (214, bottom + 10)])
-    made.text(214, 250, "refused requests wait and go again, for up to 5 minutes: no sample is lost", "start", 13)
+    made.text(214, 250, "refused requests wait and go again, for up to 5 minutes: no sample is lost", size=13)
     return made
 
 

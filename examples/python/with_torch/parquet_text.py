@@ -88,7 +88,8 @@ def train(client, url, workers):
     optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
     for dataset.epoch in range(EPOCHS):
         steps, total = dataset.steps(BATCH, workers), 0
-        loader = DataLoader(dataset, batch_size=BATCH, num_workers=workers, collate_fn=letters, drop_last=True)
+        loader = DataLoader(dataset, batch_size=BATCH, num_workers=workers, collate_fn=letters,
+                            drop_last=True)
         for before, behind in islice(loader, steps):
             loss = nn.functional.cross_entropy(model(before), behind)
             optimizer.zero_grad()
@@ -109,7 +110,7 @@ def make_files(client, url, files=4, groups=5, rows=64):
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    arguments.add_argument("url", nargs="?", help="gs://BUCKET/PREFIX with *.parquet, whose texts are in column text")
+    arguments.add_argument("url", nargs="?", help="gs://BUCKET/PREFIX with *.parquet; texts are in column text")
     arguments.add_argument("--workers", type=int, default=2)
     options = arguments.parse_args()
     if options.url:

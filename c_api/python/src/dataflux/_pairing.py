@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 BATCH = 8192  # names that are compared at a time
 _NOBODY = 2**64 - 1
 # Behind the rows of the first side and those of the second, 8 bytes each: how many pairs there are,
-# how many rows of each side are in none, and the SHA-256 of all before it.
+# how many rows of each side are in none, what the rows are of, and the SHA-256 of all before it.
 _SUM = 32
-_END = struct.Struct(f"<QQQ{_SUM}s")
+_END = struct.Struct(f"<QQQ{_SUM}s{_SUM}s")
 
 
 class Side:
@@ -84,9 +84,13 @@ class Side:
             self._most = max(4 * BATCH, 2 * len(left))
 
 
-def write_pairs(path: str, first: Side, second: Side) -> None:
+def write_pairs(path: str, first: Side, second: Side, of: bytes = bytes(_SUM)) -> None:
     """Pairs the rows of two sides by their keys and writes them to a file, in the order of the first
-    side. It needs 8 bytes for each row of the first side, and some names at a time."""
+    side. It needs 8 bytes for each row of the first side, and some names at a time.
+
+    Arguments:
+        of: a digest of both listings, 32 bytes, which the file keeps.
+    """
     partner = array("Q", [_NOBODY]) * (first.end - first.begin)
     while not (first.ended and second.ended):
         # Whoever is behind reads on, so that few have to wait.
@@ -112,7 +116,7 @@ def write_pairs(path: str, first: Side, second: Side) -> None:
                 digest.update(rows)
                 file.write(rows)
         count //= 2
-        end = count, first.count - count, second.count - count
+        end = count, first.count - count, second.count - count, of
         digest.update(_END.pack(*end, bytes(_SUM))[:-_SUM])
         file.write(_END.pack(*end, digest.digest()))
 
@@ -122,6 +126,7 @@ class PairedRows:
 
     first, second   views of uint64: rows of each side
     unpaired        how many rows of each side have no partner
+    of              what write_pairs() was told that the rows are of
     digest          of all of it, as the file says
 
     Raises: DataLossError where the file is not as long as it says.
@@ -132,7 +137,7 @@ class PairedRows:
             size = file.seek(0, os.SEEK_END)
             mapped = memoryview(mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) if size else b"")
         if size >= _END.size:
-            count, first, second, digest = _END.unpack(mapped[size - _END.size:])
+            count, first, second, self.of, digest = _END.unpack(mapped[size - _END.size:])
             if size == 16 * count + _END.size:
                 self.first = mapped[:8 * count].cast("Q")
                 self.second = mapped[8 * count:16 * count].cast("Q")

@@ -27,7 +27,6 @@ class Paired:
         self._sides = tuple(sides)
         self.path = path
         self.digest = digest
-        self.bucket = " ".join(side.bucket for side in sides)
         self._rows: PairedRows | None = None
 
     def __getstate__(self) -> Any:
@@ -36,15 +35,23 @@ class Paired:
     def __setstate__(self, state: Any) -> None:
         self.__init__(*state)  # type: ignore[misc]
 
+    @property
+    def bucket(self) -> str:
+        """Of both sides, once they are open."""
+        return " ".join(side.bucket for side in self._sides)
+
     def open(self, client: Client) -> PairedRows:
         """Which rows are pairs, mapped, with both manifests."""
         if self._rows is None:
             rows = PairedRows(self.path)
-            for side in self._sides:
-                side.open(client)
-            if digest_of(rows, self._sides) != self.digest:
+            if rows.digest != self.digest:
                 raise PreconditionError(f"{self.path}: it has other pairs than the dataset was made with: it "
                                         "was replaced since")
+            if rows.of != both_digests(self._sides):
+                raise PreconditionError("manifest: it is another one here than where its rows were paired: "
+                                        "all ranks have to be given the same")
+            for side in self._sides:
+                side.open(client)
             self._rows = rows
         return self._rows
 
@@ -99,9 +106,8 @@ class PairStream:
             stream.close()
 
 
-def digest_of(rows: PairedRows, sides: Sequence[Listed]) -> str:
-    """Of pairs: of both manifests, and of which rows they are."""
-    return hashlib.sha256("\n".join([rows.digest, *(side.digest for side in sides)]).encode()).hexdigest()
+def both_digests(sides: Sequence[Listed]) -> bytes:
+    return hashlib.sha256("\n".join(side.digest for side in sides).encode()).digest()
 
 
 def pairs_of(value: Any) -> list[tuple[str, str, str]]:
@@ -124,7 +130,7 @@ def pairs_of(value: Any) -> list[tuple[str, str, str]]:
     return sides
 
 
-def write(client: Client, paths: Sequence[str], sides: Sequence[tuple[str, str, str]], unpaired: str,
+def write(client: Client, both: Sequence[Listed], sides: Sequence[tuple[str, str, str]], unpaired: str,
           folder: str) -> str:
     """Pairs the rows of two manifests. Gives the path of the file that says which they are.
 
@@ -132,23 +138,26 @@ def write(client: Client, paths: Sequence[str], sides: Sequence[tuple[str, str, 
     NotFoundError where a side has no object, no pair is there, or objects without a partner are refused.
     """
     found = []
-    for path, (bucket, prefix, suffix) in zip(paths, sides):
-        manifest = client.open_manifest(path)
+    for listed, (bucket, prefix, suffix) in zip(both, sides):
+        manifest = client.open_manifest(listed.path)
         if manifest.bucket != bucket:
             raise ValueError(f"manifest: it is of gs://{manifest.bucket}, and pairs are of gs://{bucket}")
         if manifest.summary.get("versions"):
-            raise ValueError(f"manifest: {path} has all generations of its objects, of which none can be chosen")
+            raise ValueError(f"manifest: {listed.path} has all generations of its objects, of which none can "
+                             "be chosen")
         found.append(Side(manifest.rows(), prefix, suffix))
     path = os.path.join(folder, FILE)
-    write_pairs(path, *found)
+    write_pairs(path, *found, both_digests(both))
     rows = PairedRows(path)
     for side, (bucket, prefix, suffix) in zip(found, sides):
         if not side.count:
-            raise NotFoundError(f"{url_of(bucket, prefix)}: no object below it has a name that ends in {suffix!r}",
-                                bucket=bucket)
+            raise NotFoundError(f"{url_of(bucket, prefix)}: no object below it has a name that ends in "
+                                f"{suffix!r}", bucket=bucket)
+    what_to_do = ('; with unpaired="omit" they are left out' if len(rows)
+                  else ": compare the prefixes and suffixes")
     for side, (bucket, prefix, suffix), alone in zip(found, sides, rows.unpaired):
         if alone and (unpaired == "refuse" or not len(rows)):
-            told = '; with unpaired="omit" they are left out' if len(rows) else ": compare the prefixes and suffixes"
-            raise NotFoundError(f"{alone} of {side.count} objects {url_of(bucket, prefix)}*{suffix} have no partner, "
-                                f"{url_of(bucket, side.alone)} for one{told}", bucket=bucket, object=side.alone)
+            raise NotFoundError(f"{alone} of {side.count} objects {url_of(bucket, prefix)}*{suffix} have no "
+                                f"partner, {url_of(bucket, side.alone)} for one{what_to_do}", bucket=bucket,
+                                object=side.alone)
     return path

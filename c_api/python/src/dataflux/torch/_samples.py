@@ -101,8 +101,9 @@ class Maker:
             return self.decode(data, known)
         except Exception as why:
             rows = known if pair else (known,)
-            raise DecodeError(f"decode of {' and '.join(each.url for each in rows)}: {type(why).__name__}: {why}",
-                              bucket=rows[0].bucket, object=rows[0].name) from why
+            names = " and ".join(each.url for each in rows)
+            raise DecodeError(f"decode of {names}: {type(why).__name__}: {why}", bucket=rows[0].bucket,
+                              object=rows[0].name) from why
 
     def _read(self, client, part, row, item):
         """(bytes, Row) of an object; None for the row, where nobody looks at it."""

@@ -35,7 +35,8 @@ class Sizes:
             told = f"max_size is {self._most}"
         else:
             return None
-        return SizeError(f"{url_of(bucket, name)}: it has {size} bytes, and {told}", bucket=bucket, object=name)
+        return SizeError(f"{url_of(bucket, name)}: it has {size} bytes, and {told}", bucket=bucket,
+                         object=name)
 
 
 def sizes_of(min_size: int, max_size: int | None, wrong_size: str,

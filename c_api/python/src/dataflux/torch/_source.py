@@ -236,7 +236,8 @@ def source_of(client: Client, url: Any, manifest: Any, names: Any, pairs: Any, u
         paths = _manifest_files(client, manifest, folder)
     else:
         urls = _several(url)
-        paths = _once(lambda: _list(client, [(each, filters) for each in urls], folder), folder, rank, world_size)
+        paths = _once(lambda: _list(client, [(each, filters) for each in urls], folder), folder, rank,
+                      world_size)
     parts, sizes = [], []
     for path in paths:
         part = Listed(path, digest_of(path))
@@ -249,26 +250,34 @@ def _of_pairs(client, pairs, unpaired, manifest, folder, rank, world_size):
     from . import _pairs
 
     sides = _pairs.pairs_of(pairs)
-    if manifest is None:
-        def listed():
-            paths = _list(client, [((bucket, prefix), {"suffix": suffix} if suffix else {})
-                                   for bucket, prefix, suffix in sides], folder)
-            return [*paths, _pairs.write(client, paths, sides, unpaired, folder.path)]
+    paths = []
 
-        *paths, pairs_path = _once(listed, folder, rank, world_size)
-    else:
-        paths = _manifest_files(client, manifest, folder)
-        if len(paths) > 2:
-            raise ValueError(f"manifest: one for both sides of pairs, or one for each, and not {len(paths)}")
-        paths = [paths[0], paths[-1]]
-        [pairs_path] = _once(lambda: [_pairs.write(client, paths, sides, unpaired, folder.path)], folder, rank,
-                             world_size)
-    both = [Listed(path, digest_of(path)) for path in paths]
-    for side in both:
-        side.open(client)
-    rows = PairedRows(pairs_path)
-    part = _pairs.Paired(both, pairs_path, _pairs.digest_of(rows, both))
-    return Source([part], [len(part.open(client))], folder, rows.unpaired)
+    def saved():
+        """The files of both manifests that were given."""
+        if not paths:
+            found = _manifest_files(client, manifest, folder)
+            if len(found) > 2:
+                raise ValueError("manifest: one for both sides of pairs, or one for each, and not "
+                                 f"{len(found)}")
+            paths.extend([found[0], found[-1]])
+        return paths
+
+    def listed():
+        return _list(client, [((bucket, prefix), {"suffix": suffix} if suffix else {})
+                              for bucket, prefix, suffix in sides], folder)
+
+    def paired():
+        """What rank 0 makes, so that whatever fails there is told to all."""
+        both = saved() if manifest is not None else listed()
+        made = _pairs.write(client, [Listed(path, digest_of(path)) for path in both], sides, unpaired,
+                            folder.path)
+        return [made] if manifest is not None else [*both, made]
+
+    *both, path = _once(paired, folder, rank, world_size)
+    listings = [Listed(each, digest_of(each)) for each in both or saved()]
+    part = _pairs.Paired(listings, path, PairedRows(path).digest)
+    rows = part.open(client)
+    return Source([part], [len(rows)], folder, rows.unpaired)
 
 
 def _several(value):
