@@ -13,15 +13,11 @@ import torch
 import torch.distributed.checkpoint as dist_cp
 
 import google_client
+from lightning import LightningModule, Trainer
+from lightning.pytorch.plugins.io import CheckpointIO
+from torch.utils.data import DataLoader
 
-pytest.importorskip("dataflux.dcp")
-pytest.importorskip("dataflux.lightning")
-
-from lightning import LightningModule, Trainer  # noqa: E402
-from lightning.pytorch.plugins.io import CheckpointIO  # noqa: E402
-from torch.utils.data import DataLoader  # noqa: E402
-
-from dataflux_pytorch.lightning import (  # noqa: E402
+from dataflux_pytorch.lightning import (
     DatafluxLightningAsyncCheckpoint, DatafluxLightningCheckpoint, GCSDistributedReader, GCSDistributedWriter,
     GCSFileSystem)
 
