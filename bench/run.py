@@ -87,8 +87,7 @@ SIMULATIONS = {"list_sim": list_sim, "epoch_sim": epoch_sim, "tail": tail, "stor
 SUMMARIES = {"cp": folders.summary, "dataloader": dataloader.summary}  # lines below the table
 FILE_BYTES = 2 << 30  # of file1g: the new file beside the last one
 NAMES = [*CASES, *GROUPS, "cancel", "build", "cp", "save", "trace", "pyfile",
-         "dataloader", "micro",
-         "sampler", "list_socket", "scale", *SIMULATIONS]
+         "dataloader", "micro", "sampler", "list_socket", "scale", *SIMULATIONS]
 
 
 class LoadServer:
