@@ -50,12 +50,12 @@ LEAST = {"150 MiB": 4}  # samples of a quick run
 SHARE_AIM, FULL = 0.9, ("100 KiB", "3 MiB")
 OURS = {"iterable": "IterableDataset", "map": "MapDataset"}
 # By client: what it is called, and how many samples it reads.
-OTHERS = {"gcs-torch-dataflux": ("gcs-torch-dataflux", 512),
+OTHERS = {"gcs-torch-dataflux": ("gcs-torch-dataflux", 384),
           "gcs-torch-dataflux-compose": ("gcs-torch-dataflux, composing", 1024),
-          "gcs-torch-dataflux-iterable": ("gcs-torch-dataflux iterable", 512),
+          "gcs-torch-dataflux-iterable": ("gcs-torch-dataflux iterable", 384),
           "gcs-torch-dataflux-iterable-compose": ("gcs-torch-dataflux iterable, composing", 1024),
           "gcsfs": ("gcsfs", 1024), "obstore": ("obstore", 3200)}
-ALONE = {"get": ("Client.get one by one", 512), "nothing": ("torch alone", 6_400)}
+ALONE = {"get": ("Client.get one by one", 384), "nothing": ("torch alone", 6_400)}
 RIVAL = "gcs-torch-dataflux"
 SPEED_AIM, CPU_AIM = 5, 0.2
 TRAINED, TRAIN_BATCH, STEPS, TRAIN_WORKERS = "100 KiB", 32, 120, (0, 2, 8)
@@ -121,6 +121,11 @@ def median(lines, key):
     return statistics.median(line[key] for line in lines)
 
 
+def half(rounds):
+    """Rounds of what takes long."""
+    return max(1, rounds // 2)
+
+
 # ---- rate ----
 
 
@@ -129,7 +134,7 @@ def rates(folder, content, python, options, peers, show):
     words, others = "100 KiB", {**ALONE, **peers}
     _, whole, batch = content.shapes[words]
     for done in range(options.rounds):
-        order = list(found) if done < max(1, options.rounds // 2) else list(OURS)
+        order = list(found) if done < half(options.rounds) else list(OURS)
         for name in order[done % 2:] + order[:done % 2]:
             show(f"dataloader, rate: round {done + 1} of {options.rounds}, {name}")
             samples = whole
@@ -194,7 +199,7 @@ def links(folder, content, python, options, show):
         runs = [content.run("rate", words, endpoints[words], memory_cap=LINK_CAP // WORKERS)
                 for words in SIZES]
         order = [*OURS, "C++"]
-        for done in range(-(-options.rounds // 2)):
+        for done in range(half(options.rounds)):
             for name in order:
                 show(f"dataloader, link: round {done + 1}, {name}")
                 lines = feed(folder, python, name, runs) if name in OURS else \
@@ -230,7 +235,7 @@ def trainers(folder, content, python, options, show):
                             samples=min(steps * TRAIN_BATCH, content.shapes[TRAINED][1]),
                             step_s=PACES[pace][0] * TRAIN_BATCH * size / LINK)
                 for pace, workers in found]
-        for done in range(-(-options.rounds // 2)):
+        for done in range(half(options.rounds)):
             show(f"dataloader, trainer: round {done + 1}")
             for of, line in zip(found, feed(folder, python, "iterable", runs)):
                 found[of].append(line)
@@ -280,7 +285,7 @@ def firsts(folder, scratch, python, options, show):
             show(f"dataloader, first: a manifest of {words} names")
             subprocess.run([folder / "bench/macro/bench_manifest", pathlib.Path(scratch) / words,
                             *map(str, (names, size, known["generation"], crc32c))], check=True)
-        for done in range(-(-options.rounds // 2)):
+        for done in range(half(options.rounds)):
             for words in NAMES:
                 show(f"dataloader, first: round {done + 1}, {words}")
                 run = {"what": "first", "endpoint": server.endpoint, "size": size, "batch": FIRST_BATCH,
