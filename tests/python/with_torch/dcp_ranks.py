@@ -21,7 +21,8 @@ from dataflux.dcp import StorageReader, StorageWriter
 ROWS = 37
 LIMIT = 50.0  # seconds that a call of the ranks may take
 _context = multiprocessing.get_context("forkserver")
-_context.set_forkserver_preload([__name__])
+# torch imports the second one when a checkpoint is first saved.
+_context.set_forkserver_preload([__name__, "torch._dynamo"])
 _meshes = {}
 
 

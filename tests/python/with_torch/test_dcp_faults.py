@@ -243,6 +243,40 @@ def test_loads_while_saves_run_have_one_or_the_other(options, bucket, client):
     assert load_here(options, bucket("r")) == 15
 
 
+def seen_by(reader):
+    """What a rank has made of the checkpoint that is there now: (its state, its planner, its plan)."""
+    state, planner = emptied(full_state(0)), dcp.DefaultLoadPlanner()
+    metadata = reader.read_metadata()
+    planner.set_up_planner(state, metadata, False)
+    reader.set_up_storage_reader(metadata, False)
+    return state, planner, reader.prepare_local_plan(planner.create_local_plan())
+
+
+@pytest.mark.parametrize("newer", ["alike", "other", "newest"])
+def test_ranks_that_have_seen_two_checkpoints_load_one(options, bucket, newer):
+    readers = [StorageReader(bucket("r"), client=options) for _ in range(2)]
+    save_here(options, bucket("r"), 1)
+    ranks = [seen_by(readers[0])]
+    if newer == "other":
+        state = {**full_state(2), "more": torch.ones(3)}
+        dcp.save(state, storage_writer=StorageWriter(bucket("r"), client=options), no_dist=True)
+    else:
+        save_here(options, bucket("r"), 2)
+    ranks.append(seen_by(readers[1]))
+    plans = readers[0].prepare_global_plan([plan for _, _, plan in ranks])
+    if newer == "newest":
+        save_here(options, bucket("r"), 3)
+    for (state, planner, _), plan, reader in zip(ranks, plans, readers):
+        reading = lambda: reader.read_data(planner.finish_plan(plan), planner)  # noqa: E731
+        if newer == "alike" or (newer == "other" and reader is readers[1]):
+            reading()
+            assert state["step"] == 2 and torch.equal(state["model"]["rows"], full_state(2)["model"]["rows"])
+        else:
+            with pytest.raises(dataflux.Error, match="load it again") as told:
+                reading()
+            assert told.value.status == "aborted" and told.value.retryable and spoilt(state) == []
+
+
 EXITING = """
 import sys, torch, torch.distributed as dist, torch.distributed.checkpoint as dcp
 from dataflux.dcp import StorageWriter

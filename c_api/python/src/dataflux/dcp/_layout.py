@@ -56,9 +56,7 @@ class _Unpickler(pickle.Unpickler):
         if (module, name) == ("collections", "OrderedDict"):
             return collections.OrderedDict
         if module == "torch" and name.endswith("Storage"):
-            kind = getattr(getattr(torch, name, None), "dtype", None)
-            if isinstance(kind, torch.dtype):
-                return _Kind(kind)
+            return _Kind(torch.serialization.StorageType(name).dtype)
         raise pickle.UnpicklingError(f"{module}.{name}")
 
     def persistent_load(self, pid: Any) -> _Storage:

@@ -59,21 +59,21 @@ class StorageWriter(storage.StorageWriter):
     there before, whole. A file that fails fails the save, on all ranks. What a save that failed or was
     killed has left is removed by the next one to this path, and shown by Client.list_sets().
 
-    For save() and async_save(), by threads and by processes, with any stager. It is layout of torch's
-    FsspecWriter; that one's reader reads it.
+    For save() and async_save(), by threads and by processes, with any stager. torch's FsspecReader
+    reads what it saves.
 
     Arguments:
         path: "gs://bucket/folder", or a pathlib.Path of that.
         client: by default the process's own, dataflux.client().
-        thread_count: files of a rank, which are written side by side; in single_file_per_rank=False
-            files at a time. One file goes up in parts, many at a time, whatever it is; several help
-            where making the bytes takes longer than sending them.
+        thread_count: files of a rank, which are written side by side; with
+            single_file_per_rank=False, how many at a time. One file is sent in parts, many at a time,
+            whatever it is; several help where making the bytes takes longer than sending them.
         single_file_per_rank: False: a file for each item.
         overwrite: a checkpoint that is there is replaced, in one step, and then removed. False: it is
             an AlreadyExistsError, before anything is written.
         extensions: torch's StreamTransformExtension, which transform each item's bytes.
         files: more objects to be saved by torch.save(), by name: members of the same set, so that
-            one commit covers them. The coordinator's count.
+            one commit covers them. Those of the coordinator, rank 0, are written.
 
     Raises, by save(): CheckpointException with an exception of each rank that failed:
         AlreadyExistsError, also where something is at the path that no StorageWriter has written;
