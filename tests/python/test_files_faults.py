@@ -315,6 +315,23 @@ def test_an_error_of_a_wrappers_flush_aborts(client, bucket, emulator):
         emulator.faults()
 
 
+def test_so_many_files_are_written_at_a_time_and_more_are_refused(client, bucket):
+    files = [client.open(bucket(f"usual/{number}"), "wb") for number in range(12)]
+    for file in files:
+        file.write(b"1")
+        file.close()
+    files = [client.open(bucket(f"small/{number}"), "wb", part_size=8 << 20) for number in range(32)]
+    with pytest.raises(dataflux.ResourceExhaustedError, match="end some of them.*raise upload_memory"):
+        client.open(bucket("more"), "wb", part_size=8 << 20)
+    files.pop().close()
+    files.append(client.open(bucket("more"), "wb", part_size=8 << 20))
+    for file in files:
+        file.write(b"1")
+    for file in files:
+        file.close()
+    assert len(bucket.names()) == 12 + 33 and bucket.get("small/0") == b"1"
+
+
 @pytest.mark.parametrize("mode", ["wb", "w"])
 def test_the_time_limit_of_a_written_file_is_of_all_of_it(client, bucket, emulator, mode):
     with nothing_committed(bucket, emulator, leftovers=1) as url:

@@ -124,7 +124,9 @@ class Core:
         max_attempts: of a request, with the first; 0 = the library's default.
         max_concurrency: most reads in flight; 0 = found by measuring.
         memory_cap: bytes of all reads ahead; 0 = 256 MiB.
-        upload_memory: bytes of all uploads; 0 = 256 MiB.
+        upload_memory: bytes of all uploads; 0 = 256 MiB. Each writer and written file that is open
+            has a part of it to itself, so that none waits for another one's producer: with 256 MiB
+            at least 12 are open at a time, and 32 of `part_size` 8 MiB.
         slice: bytes of the longest single read; 0 = 8 MiB.
         connect_timeout: seconds; None = 10.
         first_byte_timeout: seconds from a request to its reply's first byte, after which it is begun

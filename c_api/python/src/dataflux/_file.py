@@ -140,7 +140,8 @@ class FileVerbs:
             timeout: seconds from here to the end of commit(); None = no limit.
 
         Raises: TypeError and ValueError for a bad argument before any request;
-            ResourceExhaustedError where there are more writers than upload_memory has parts for.
+            ResourceExhaustedError where there are more writers than the client's upload_memory has
+            parts for: commit some first, raise it, or lower part_size. put() writes what is small.
         """
         beside = attributes(
             content_type=content_type, content_encoding=content_encoding,
