@@ -50,55 +50,59 @@ def memory(folder, client, options, show):
     return rows
 
 
-def plans(folder, clients, options, show):
-    """Bytes that come for each byte that the plans ask for."""
+def of_plans(folder, name, client, options, show):
+    """{case: bytes that come for each byte that the plans ask for}."""
     found = {}
     size = PLAN_STATE // (2 if options.quick else 1)
-    for name, client in clients.items():
-        with emulator(folder, ()) as server:
-            for savers, loaders in PLANS:
-                client.world(savers, server.endpoint, [], size)
-                client.ask(do="save", form="dcp", name="saved")
-                for ranks in loaders:
-                    show(f"checkpoints, plans, {savers} to {ranks} ranks: {name}")
-                    if ranks != savers:
-                        ending(client)
-                        client.world(ranks, server.endpoint, [], size)
-                    counted = Counted(server.endpoint)
-                    asked = client.ask(do="load", form="dcp", name="saved", check=True)["asked"]
-                    _, fetched = counted.read()
-                    found.setdefault(f"bytes fetched to bytes asked, {savers} to {ranks} ranks",
-                                     {})[name] = fetched / asked
-                ending(client)
-                remove(server.endpoint, "saved")
-    return counted_rows(found, "ratio", 1.05)
+    with emulator(folder, ()) as server:
+        for savers, loaders in PLANS:
+            client.world(savers, server.endpoint, [], size)
+            client.ask(do="save", form="dcp", name="saved")
+            for ranks in loaders:
+                show(f"checkpoints, plans, {savers} to {ranks} ranks: {name}")
+                if ranks != savers:
+                    client.world(ranks, server.endpoint, [], size)
+                counted = Counted(server.endpoint)
+                asked = client.ask(do="load", form="dcp", name="saved", check=True)["asked"]
+                _, fetched = counted.read()
+                found[f"bytes fetched to bytes asked, {savers} to {ranks} ranks"] = fetched / asked
+            remove(server.endpoint, "saved")
+    ending(client)
+    return found
 
 
-def small(folder, clients, options, show):
+def of_small(folder, name, client, options, show):
+    """{case: requests for each MiB}."""
     found = {}
     count = SMALL // (8 if options.quick else 1)
-    for name, client in clients.items():
-        for form, words in FORMS.items():
-            show(f"checkpoints, small tensors, {words}: {name}")
-            with emulator(folder, ()) as server:
-                client.world(1, server.endpoint, [], small=count)
-                for do in ("save", "load"):
-                    counted = Counted(server.endpoint)
-                    client.ask(do=do, form=form, name="saved")
-                    requests, _ = counted.read()
-                    found.setdefault(f"{count} tensors of 16 KiB, {words}, {do}", {})[name] = \
-                        requests / (count * SMALL_BYTES / MIB)
-                ending(client)
-    return counted_rows(found, "requests/MiB", 1.0)
+    for form, words in FORMS.items():
+        show(f"checkpoints, small tensors, {words}: {name}")
+        with emulator(folder, ()) as server:
+            client.world(1, server.endpoint, [], small=count)
+            for do in ("save", "load"):
+                counted = Counted(server.endpoint)
+                client.ask(do=do, form=form, name="saved")
+                requests, _ = counted.read()
+                found[f"{count} tensors of 16 KiB, {words}, {do}"] = \
+                    requests / (count * SMALL_BYTES / MIB)
+    ending(client)
+    return found
 
 
-def counted_rows(found, unit, aim):
+def counted(part, unit, aim, folder, clients, options, show):
     """Rows of what does not vary, beside the aim and the others."""
+    found = {}
+    for name, client in clients.items():
+        try:
+            found[name] = part(folder, name, client, options, show)
+        except Failed as why:
+            if name == OURS:
+                raise
+            print(f"bench: {name} is left out: {why}")
     rows = []
-    for title, of in found.items():
-        ours = of.pop(OURS)
+    for title, ours in found.pop(OURS).items():
         rows.append(row(title, unit, ours, "aim", aim, aim=1.0))
-        rows += [row(title, unit, ours, name, value) for name, value in of.items()]
+        rows += [row(title, unit, ours, name, of[title]) for name, of in found.items()]
     return rows
 
 
@@ -124,11 +128,8 @@ def measure_all(options, folder, pythons, show):
     ours = pythons[OURS]
     rows = memory(folder, ours, options, show)
     rows += hold_up(folder, ours, options, show)
-    counted = {name: client for name, client in pythons.items() if name in (OURS, ORIGINAL)}
-    for part in (plans, small):
-        try:
-            rows += part(folder, counted, options, show)
-        except Failed as why:
-            raise SystemExit(f"bench: checkpoints: {why}") from None
+    clients = {name: client for name, client in pythons.items() if name in (OURS, ORIGINAL)}
+    rows += counted(of_plans, "ratio", 1.05, folder, clients, options, show)
+    rows += counted(of_small, "requests/MiB", 1.0, folder, clients, options, show)
     show("")
     return rows

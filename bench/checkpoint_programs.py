@@ -23,11 +23,10 @@ class Failed(Exception):
 class Talk:
     """A process that answers each line with a line of JSON."""
 
-    def __init__(self, command, environment):
-        self.name = str(command[-1])
-        self._process = subprocess.Popen(
-            ["taskset", "-c", folders.CLIENT_CORE, *map(str, command)], stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, text=True, env=environment)
+    def __init__(self, name, command, environment=None):
+        self.name = name
+        self._process = subprocess.Popen(list(map(str, command)), stdin=subprocess.PIPE,
+                                         stdout=subprocess.PIPE, text=True, env=environment)
 
     def send(self, line):
         self._process.stdin.write(line + "\n")
@@ -57,7 +56,8 @@ class Python:
         if client != "dataflux":
             # A package of ours has the original's name; and the original needs an older library.
             environment["PYTHONPATH"] = str(libraries or "")
-        self._talk = Talk([python, PROGRAM, client], environment)
+        # Imports may have all cores; its ranks are on the client's.
+        self._talk = Talk(client, [python, PROGRAM, client], environment)
 
     def ask(self, **command):
         self._talk.send(json.dumps(command))
@@ -69,7 +69,8 @@ class Python:
     def world(self, ranks, endpoint, forms, size=0, small=0):
         """Forks ranks that have a state and have saved and loaded something small in these forms.
         The state's bytes."""
-        self.ask(do="world", ranks=ranks, endpoint=endpoint, bucket=folders.BUCKET)
+        self.ask(do="world", ranks=ranks, endpoint=endpoint, bucket=folders.BUCKET,
+                 core=int(folders.CLIENT_CORE))
         self.ask(do="state", small=8)
         for form in forms:
             self.ask(do="save", form=form, name=f"warm/{self._talk.name}-{form}")
@@ -84,9 +85,9 @@ class Cpp:
     """Our C++, in as many processes as there are ranks."""
 
     def __init__(self, folder, endpoint, ranks, size):
-        command = [folder / "bench/macro/bench_checkpoint", "--endpoint", endpoint, "--bucket",
-                   folders.BUCKET, "--size", size // ranks]
-        self._ranks = [Talk(command, None) for _ in range(ranks)]
+        command = ["taskset", "-c", folders.CLIENT_CORE, folder / "bench/macro/bench_checkpoint",
+                   "--endpoint", endpoint, "--bucket", folders.BUCKET, "--size", size // ranks]
+        self._ranks = [Talk("C++", command) for _ in range(ranks)]
 
     def ask(self, do, name, **_):
         for rank, talk in enumerate(self._ranks):

@@ -49,7 +49,9 @@ class Clients:
         if name in (OURS, CPP):
             raise SystemExit(f"bench: {name} failed: {why}")
         print(f"bench: {name} is left out: {why}")
-        self.asked.pop(name, None)
+        client = self.asked.pop(name, None)
+        if client is not None:
+            client.ask(do="end")
 
     def measure(self, name, form, check, found):
         """Saves and loads once; s3torchconnector loads what gcsfs has saved."""
@@ -142,6 +144,8 @@ def measure_all(options, folder, show):
         found, sizes = transfers(folder, pythons, options, show)
         rows = compare(found, sizes)
         rows += checkpoint_limits.measure_all(options, folder, pythons, show)
+    except Failed as why:
+        raise SystemExit(f"bench: checkpoints: {OURS} failed: {why}") from None
     finally:
         for client in pythons.values():
             client.close()

@@ -3,7 +3,9 @@
 
 Standard input has a command a line, in JSON, and each gets a line of JSON for its answer:
 
-    {"do": "world", "ranks", "endpoint", "bucket"}  forks so many ranks, with gloo if there are several
+    {"do": "world", "ranks", "endpoint", "bucket", "core"}
+                        forks so many ranks on that core, with gloo if there are several; those of
+                        before end
     {"do": "state", "bytes"} or {"do": "state", "small"}
                         makes a state, a model's or so many small tensors, sharded over the ranks
     {"do": "save", "form", "name"}                  saves it
@@ -138,9 +140,9 @@ class Rank:
         return work(**how)
 
 
-def serve(kind, commands, *of_rank):
+def serve(kind, commands, core, *of_rank):
     """A rank's process."""
-    torch.set_num_threads(1)
+    os.sched_setaffinity(0, {core})
     rank = Rank(kind, *of_rank)
     while True:
         try:
@@ -161,7 +163,7 @@ SUMS = ("cpu_s", "bytes", "asked")
 
 
 class World:
-    def __init__(self, kind, ranks, endpoint, bucket):
+    def __init__(self, kind, ranks, endpoint, bucket, core):
         self._folder = tempfile.TemporaryDirectory(prefix="bench-gloo-")
         store = pathlib.Path(self._folder.name) / "store"
         fork = multiprocessing.get_context("fork")
@@ -169,7 +171,7 @@ class World:
         for rank in range(ranks):
             here, there = fork.Pipe()
             process = fork.Process(target=serve, daemon=True, args=(
-                kind, there, rank, ranks, endpoint, bucket, store))
+                kind, there, core, rank, ranks, endpoint, bucket, store))
             process.start()
             there.close()
             self._ranks.append((process, here))
@@ -192,15 +194,19 @@ class World:
 
 def main():
     kind = checkpoint_clients.CLIENTS[sys.argv[1]]
-    torch.set_num_threads(1)
+    torch.set_num_threads(1)  # as many as a rank has cores
     kind.imports()
     world = None
     for line in sys.stdin:
         command = json.loads(line)
+        if world is not None and command["do"] in ("world", "end"):
+            world.do({"do": "end"})
+            world = None
+        answer = {}
         if command["do"] == "world":
             del command["do"]
-            world, answer = World(kind, **command), {}
-        else:
+            world = World(kind, **command)
+        elif world is not None:
             answer = world.do(command)
         print(json.dumps(answer), flush=True)
 
