@@ -71,6 +71,14 @@ void call_player::save_manifest() {
     o.object = "made/manifest";
   }
   o.timeout_ns = timeout();
+  if (dice_.chance(6) && !none(manifests_)) {
+    const dataflux_manifest* const parts[] = {any(manifests_), any(manifests_)};
+    return begin([&](auto* queue, auto** out, auto** err) {
+      return dataflux_manifest_join(any(clients_), odd_.of(o, dice_), parts, dice_.below(3),
+                                    dice_.chance(4) ? "o/1" : nullptr, nullptr, queue, 16, out,
+                                    err);
+    });
+  }
   const bool saves = dice_.chance(2);
   begin([&](auto* queue, auto** out, auto** err) {
     const dataflux_manifest_options* const where = odd_.of(o, dice_);

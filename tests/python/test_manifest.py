@@ -170,6 +170,80 @@ def is_change(changes, before, after, names):
     return True
 
 
+CUTS = ["a/0013.bin", "b", "ä/0000.bin", "ä/0000.bin", "日"]
+
+
+def saved_shares(client, filled, folder):
+    """Manifests of ranges that are next to each other; one of them is empty."""
+    paths = []
+    for i, (start, end) in enumerate(zip([None, *CUTS], [*CUTS, None])):
+        paths.append(folder / f"share{i}")
+        client.save_manifest(client.list(filled(), start=start, end=end), paths[-1])
+    return paths
+
+
+def test_manifests_of_ranges_are_joined(client, filled, tmp_path):
+    parts = [client.open_manifest(path) for path in saved_shares(client, filled, tmp_path)]
+    assert 0 in map(len, parts)
+    assert client.join_manifests(reversed(parts), tmp_path / "whole") is None
+    joined = client.open_manifest(tmp_path / "whole")
+    assert joined.rows() == client.list(filled()) and list(joined.rows().names) == NAMES
+    client.save_manifest(client.list(filled()), tmp_path / "one")
+    one = client.open_manifest(tmp_path / "one").summary
+    assert {**joined.summary, "bytes": 0, "taken": ""} == {**one, "bytes": 0, "taken": ""}
+    assert joined.summary["taken"] == min(part.summary["taken"] for part in parts)
+    assert not joined.refresh()
+    client.join_manifests(parts[1:3], str(tmp_path / "part"), start=CUTS[0], end=CUTS[2])
+    assert client.open_manifest(tmp_path / "part").rows() == client.list(filled(), start=CUTS[0],
+                                                                          end=CUTS[2])
+
+
+def test_processes_list_ranges_and_one_joins_them(client, emulator, filled, tmp_path):
+    code = ("import sys, dataflux\n"
+            "url, endpoint, path, start, end = sys.argv[1:]\n"
+            "with dataflux.Client(endpoint=endpoint, emulator=True) as client:\n"
+            "    listing = client.list(url, start=start or None, end=end or None)\n"
+            "    client.save_manifest(listing, path)\n")
+    cuts = ["", "a/0020.bin", "ä/0009.bin", "日本/0001.bin", ""]
+    ranks = [subprocess.Popen([sys.executable, "-c", code, filled(), emulator.endpoint,
+                               str(tmp_path / str(i)), start, end])
+             for i, (start, end) in enumerate(zip(cuts, cuts[1:]))]
+    assert [rank.wait() for rank in ranks] == [0] * 4
+    client.join_manifests([client.open_manifest(tmp_path / str(i)) for i in range(4)], tmp_path / "m")
+    assert client.open_manifest(tmp_path / "m").rows() == client.list(filled())
+
+
+def test_parts_that_are_no_whole_are_told(client, filled, bucket, tmp_path):
+    paths = saved_shares(client, filled, tmp_path)
+    parts = [client.open_manifest(path) for path in paths]
+    target = tmp_path / "whole"
+    with pytest.raises(dataflux.InvalidArgumentError, match="share0.*share2.*in none"):
+        client.join_manifests(parts[:1] + parts[2:], target)
+    with pytest.raises(dataflux.InvalidArgumentError, match="before.*share1.*in none"):
+        client.join_manifests(parts[1:], target)
+    with pytest.raises(dataflux.InvalidArgumentError, match="overlap"):
+        client.join_manifests([*parts, parts[1]], target)
+    client.save_manifest(client.list(filled(), start=CUTS[-1], min_size=1), paths[-1])
+    with pytest.raises(dataflux.InvalidArgumentError, match="share0.*share5.*different options"):
+        client.join_manifests([*parts[:-1], client.open_manifest(paths[-1])], target)
+    client.save_manifest(client.list(filled("a/"), start="a/0013.bin", end="b"), paths[1])
+    with pytest.raises(dataflux.InvalidArgumentError, match="different prefix"):
+        client.join_manifests([parts[0], client.open_manifest(paths[1]), *parts[2:]], target)
+    os.truncate(paths[0], 300)
+    with pytest.raises(dataflux.DataLossError, match="share0"):
+        client.open_manifest(paths[0])
+    assert not target.exists()
+
+
+@pytest.mark.parametrize("parts, kind, word", [
+    ([], ValueError, "parts: one"), (None, TypeError, "parts: "), (["m"], TypeError, r"parts\[0\]: ")])
+def test_what_cannot_be_joined_is_told(client, tmp_path, parts, kind, word):
+    with pytest.raises(kind, match=word):
+        client.join_manifests(parts, tmp_path / "m")
+    with pytest.raises(ValueError, match="^target: "):
+        client.join_manifests([], "gs://bucket/name")
+
+
 def test_compare_says_what_became_of_each_object(client, filled):
     before = client.list(filled())
     names = changed(filled)

@@ -92,6 +92,7 @@ FUNCTIONS = {
     'manifest_json': 'iPPP',
     'manifest_rows': 'iPPQQPQPP',
     'manifest_row': 'iPQPQP',
+    'manifest_join': 'iPPPQssPQPP',
     'manifest_free': 'vP',
     'refresh_options_init': 'vPQ',
     'manifest_refresh': 'iPPPPQPP',
