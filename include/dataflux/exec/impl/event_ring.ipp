@@ -205,16 +205,17 @@ DATAFLUX_INLINE std::function<void(std::uint64_t)> event_ring::progress_of(std::
                                                                            std::string object,
                                                                            std::uint64_t total,
                                                                            std::uint64_t call) {
-  return [this, what = std::move(what), bucket = std::move(bucket), object = std::move(object),
-          total, call, done = std::make_shared<std::atomic<std::uint64_t>>(0)](std::uint64_t bytes) {
-    const std::uint64_t all = done->fetch_add(bytes, std::memory_order_relaxed) + bytes;
-    tell_progress({.what = what,
-                   .bucket = bucket,
-                   .object = object,
-                   .done = all,
-                   .total = total,
-                   .call = call});
-  };
+  return
+      [this, what = std::move(what), bucket = std::move(bucket), object = std::move(object), total,
+       call, done = std::make_shared<std::atomic<std::uint64_t>>(0)](std::uint64_t bytes) {
+        const std::uint64_t all = done->fetch_add(bytes, std::memory_order_relaxed) + bytes;
+        tell_progress({.what = what,
+                       .bucket = bucket,
+                       .object = object,
+                       .done = all,
+                       .total = total,
+                       .call = call});
+      };
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI

@@ -279,8 +279,7 @@ inline std::string advice_for_missing(const call_identity& call, const service_w
   if (is_missing_bucket(call, words)) {
     if (!call.source_bucket.empty() && call.source_bucket != call.bucket) {
       return "of the buckets " + std::string{call.source_bucket} + " and " +
-             std::string{call.bucket} +
-             " one does not exist: check their names and the endpoint";
+             std::string{call.bucket} + " one does not exist: check their names and the endpoint";
     }
     return "the bucket does not exist: check its name and the endpoint";
   }
