@@ -67,7 +67,7 @@ def load(url: Place, *, map_location: Any = None, weights_only: bool | None = Tr
     reader = client.reader(url, generation=generation, timeout=timeout)
     with FileReader(reader, 0) as file:
         planned = Planned(reader, read_ahead)
-        file.raw.ahead = planned
+        file.raw.ahead = planned  # type: ignore[attr-defined]
         try:
             if str(map_location) != "meta":  # that asks for no tensor
                 planned.follow(spans_of(file, planned.end))
