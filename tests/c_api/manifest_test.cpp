@@ -482,6 +482,11 @@ TEST_CASE("dataflux_manifest: bad input is answered", "[c_api]") {
         DATAFLUX_INVALID_ARGUMENT);
   CHECK(dataflux_manifest_refresh(w.client.get(), nullptr, nullptr, nullptr, 0, &op, why) ==
         DATAFLUX_INVALID_ARGUMENT);
+  CHECK(dataflux_manifest_join(w.client.get(), &good, nullptr, 1, nullptr, nullptr, nullptr, 0, &op,
+                               why) == DATAFLUX_INVALID_ARGUMENT);
+  const dataflux_manifest* const parts[] = {nullptr};
+  CHECK(dataflux_manifest_join(nullptr, nullptr, parts, 1, nullptr, nullptr, nullptr, 0, &op,
+                               why) == DATAFLUX_INVALID_ARGUMENT);
   dataflux_manifest* manifest = nullptr;
   CHECK(dataflux_operation_take_manifest(nullptr, &manifest, why) == DATAFLUX_INVALID_ARGUMENT);
   dataflux_changes* changes = nullptr;

@@ -74,12 +74,6 @@ TEST_CASE("dataflux_operation: what gives something to be taken of it needs a ha
   refused(dataflux_manifest_open(client, &at, queue.get(), 1, nullptr, why));
   refused(dataflux_manifest_rows(client, manifest.get(), 0, 1, queue.get(), 1, nullptr, why));
   refused(dataflux_manifest_refresh(client, manifest.get(), nullptr, queue.get(), 1, nullptr, why));
-  dataflux_manifest_options joined;
-  dataflux_manifest_options_init(&joined);
-  joined.path = "never-written";
-  const dataflux_manifest* const part = manifest.get();
-  refused(dataflux_manifest_join(client, &joined, &part, 1, nullptr, nullptr, queue.get(), 1,
-                                 nullptr, why));
   const auto writer = writer_of("o/000000");
   refused(dataflux_writer_open(client, &writer, queue.get(), 1, nullptr, why));
   dataflux_reader_options reader;
