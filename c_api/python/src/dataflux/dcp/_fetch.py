@@ -9,6 +9,7 @@ from typing import Any, Callable, Iterable, Iterator
 
 import torch
 
+_BLOCK = 9 << 20  # bytes
 THREADS = 8  # reads at a time; each is split and spread by the library
 
 
@@ -70,6 +71,23 @@ def memory_of(tensor: torch.Tensor) -> Any:
     return memory
 
 
-def new_memory(size: int) -> torch.Tensor:
-    """So many bytes, whose content is not set."""
-    return torch.empty(size, dtype=torch.uint8)
+class Blocks:
+    """Memory that is read into beside the tensors, and used again: what is freed by another thread than
+    that which made it stays with the process for long. Any thread."""
+
+    def __init__(self) -> None:
+        self._idle: list[torch.Tensor] = []
+
+    def take(self, size: int) -> torch.Tensor:
+        """At least so many bytes, whose content is not set."""
+        if size > _BLOCK:
+            return torch.empty(size, dtype=torch.uint8)
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return torch.empty(_BLOCK, dtype=torch.uint8)
+
+    def give(self, memory: torch.Tensor) -> None:
+        """Nobody uses it any more."""
+        if memory.numel() == _BLOCK:
+            self._idle.append(memory)

@@ -21,7 +21,7 @@ from torch.futures import Future
 from .. import _client
 from .._client import Client
 from .._errors import DataLossError, Error, NotFoundError
-from ._fetch import Job, carry_out, memory_of, new_memory
+from ._fetch import Blocks, Job, carry_out, memory_of
 from ._layout import HEAD, Layout, is_damaged, layout_of
 from ._opened import Identity, Opened, replaced
 from ._path import is_path, url_of_path
@@ -165,6 +165,7 @@ class Load:
         self._opened = opened
         self._registry = registry
         self._planner = planner
+        self._blocks = Blocks()
         self._layouts: dict[tuple[str, int], Layout] = {}
 
     def load(self, items: list[ReadItem]) -> None:
@@ -238,7 +239,7 @@ class Load:
                 self._planner.commit_tensor(item, target)
 
         for job in region_jobs(self._opened.reader(path), info.offset + layout.offset, layout,
-                               item.storage_offsets, item.lengths, target, ended):
+                               item.storage_offsets, item.lengths, target, self._blocks, ended):
             left[0] += 1
             yield job
         ended()
@@ -256,7 +257,7 @@ class Load:
             size += -(-info.length // _ALIGNED) * _ALIGNED
 
         def read() -> torch.Tensor:
-            memory = new_memory(size)
+            memory = self._blocks.take(size)
             view = memoryview(memory_of(memory))
             self._opened.reader(path).get_ranges(
                 [(info.offset, info.length) for info, _ in entries],
@@ -266,6 +267,7 @@ class Load:
         def take(memory: torch.Tensor) -> None:
             for start, (info, wanted) in zip(starts, entries):
                 self._take_item(path, info, wanted, memory[start:start + info.length])
+            self._blocks.give(memory)
 
         return Job(read, take)
 

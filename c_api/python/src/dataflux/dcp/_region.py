@@ -8,7 +8,7 @@ from typing import Any, Callable, Iterator
 import torch
 
 from .._reader import Reader
-from ._fetch import Job, memory_of, new_memory
+from ._fetch import Blocks, Job, memory_of
 from ._layout import Layout
 
 STAGED = 8 << 20  # bytes of a block that is read beside its tensor, and copied
@@ -17,7 +17,7 @@ _RUN = 16 << 10  # bytes in one piece that are worth to be read alone
 
 
 def region_jobs(reader: Reader, at: int, layout: Layout, offsets: Any, lengths: Any,
-                target: torch.Tensor, ended: Callable[[], None]) -> Iterator[Job]:
+                target: torch.Tensor, blocks: Blocks, ended: Callable[[], None]) -> Iterator[Job]:
     """Jobs that fill `target`, of the size `lengths`, with the part of a stored tensor that begins at
     `offsets`. `at` is where the tensor's bytes begin. ended() is called behind the last one, which
     may come before others: it counts them."""
@@ -42,7 +42,7 @@ def region_jobs(reader: Reader, at: int, layout: Layout, offsets: Any, lengths: 
                              width)
         else:
             ranges = [(at + (begin[0] + first) * row, count * row)]
-        yield _job(reader, ranges, block, straight, layout.dtype,
+        yield _job(reader, ranges, block, None if straight else blocks, layout.dtype,
                    None if exact else (size, begin, want), ended)
 
 
@@ -56,12 +56,13 @@ def _ranges(at: int, size: tuple[int, ...], begin: tuple[int, ...], want: tuple[
     return [(start, run) for start in starts]
 
 
-def _job(reader: Reader, ranges: list[tuple[int, int]], block: torch.Tensor, straight: bool,
+def _job(reader: Reader, ranges: list[tuple[int, int]], block: torch.Tensor, blocks: Blocks | None,
          dtype: torch.dtype, around: Any, ended: Callable[[], None]) -> Job:
+    """`blocks`: None reads straight into `block`. `around`: the rows that are read are wider."""
     total = sum(size for _, size in ranges)
 
     def read() -> torch.Tensor:
-        into = block if straight else new_memory(total)
+        into = block if blocks is None else blocks.take(total)
         view, pieces, done = memoryview(memory_of(into)), [], 0
         for _, size in ranges:
             pieces.append(view[done:done + size])
@@ -70,8 +71,8 @@ def _job(reader: Reader, ranges: list[tuple[int, int]], block: torch.Tensor, str
         return into
 
     def take(found: torch.Tensor) -> None:
-        if not straight:
-            tensor = found.view(dtype)
+        if blocks is not None:
+            tensor = found[:total].view(dtype)
             if around is None:
                 tensor = tensor.view(block.size())
             else:
@@ -80,6 +81,7 @@ def _job(reader: Reader, ranges: list[tuple[int, int]], block: torch.Tensor, str
                 for d in range(1, len(size)):
                     tensor = tensor.narrow(d, begin[d], want[d])
             block.copy_(tensor)
+            blocks.give(found)
         ended()
 
     return Job(read, take)
