@@ -115,8 +115,8 @@ def compare(found, sizes):
         for figure, word in pyfile.FIGURES:
             cost = {name: [line[figure] / line["bytes"] * GIB for line in of]
                     for name, of in lines.items()}
-            for name in cost:
-                if name == OURS:
+            for name in (CPP, GCSFS, ORIGINAL, S3):
+                if name not in cost:
                     continue
                 label = name if sizes[name] == sizes[OURS] else \
                     f"{name}, {sizes[name] // MIB} MiB"

@@ -4,14 +4,14 @@
 Standard input has a command a line, in JSON, and each gets a line of JSON for its answer:
 
     {"do": "world", "ranks", "endpoint", "bucket", "core"}
-                        forks so many ranks on that core, with gloo if there are several; those of
-                        before end
+                        forks so many ranks, on that core or, with null, on all, with gloo if there
+                        are several; those of before end
     {"do": "state", "bytes"} or {"do": "state", "small"}
                         makes a state, a model's or so many small tensors, sharded over the ranks
     {"do": "save", "form", "name"}                  saves it
     {"do": "load", "form", "name", "check"}         loads it, and compares after the clock has stopped
-    {"do": "async", "name"}                         what async_save holds its caller up, and what
-                                                    staging alone takes
+    {"do": "async", "name"}     what async_save takes before it returns, and staging by itself; for
+                                one rank
     {"do": "drop"}                                  the state's tensors go; it can still be loaded
     {"do": "end"}                                   the ranks end
 
@@ -67,6 +67,14 @@ def forget_peak():
     pathlib.Path("/proc/self/clear_refs").write_text("5")
 
 
+class ThreadClock:
+    def __init__(self):
+        self._wall, self._cpu = time.monotonic(), time.thread_time()
+
+    def stop(self):
+        return {"wall_s": time.monotonic() - self._wall, "cpu_s": time.thread_time() - self._cpu}
+
+
 class Rank:
     """One process of a world."""
 
@@ -118,20 +126,21 @@ class Rank:
         return {**line, "asked": planner.asked}
 
     def hold_up(self, name):
-        """Seconds that async_save does not return, and that torch's staging takes by itself."""
+        """What async_save takes before it returns, and torch's staging by itself: wall seconds, and CPU
+        seconds of the calling thread."""
         stager = DefaultStager(StagingOptions(False, False, False, False))
-        begun = time.monotonic()
+        clock = ThreadClock()
         staged = stager.stage(self._tensors)
-        staging = time.monotonic() - begun
+        alone = clock.stop()
         stager.close()
         del staged
         gc.collect()
         writer = self._client.writer(self._client.url(name))
-        begun = time.monotonic()
+        clock = ThreadClock()
         saving = dcp.async_save(self._tensors, storage_writer=writer, no_dist=self._mesh is None)
-        held = time.monotonic() - begun
+        held = clock.stop()
         getattr(saving, "upload_completion", saving).result()
-        return {"held_s": held, "staging_s": staging}
+        return {"held": held, "alone": alone}
 
     def do(self, command):
         how = dict(command)
@@ -142,7 +151,8 @@ class Rank:
 
 def serve(kind, commands, core, *of_rank):
     """A rank's process."""
-    os.sched_setaffinity(0, {core})
+    if core is not None:
+        os.sched_setaffinity(0, {core})
     rank = Rank(kind, *of_rank)
     while True:
         try:
@@ -188,6 +198,8 @@ class World:
         failed = [answer for answer in answers if "failed" in answer]
         if failed:
             return failed[0]
+        if len(answers) == 1:
+            return answers[0]
         return {key: (sum if key in SUMS else max)(answer[key] for answer in answers)
                 for key in answers[0]}
 
