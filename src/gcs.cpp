@@ -15,6 +15,7 @@
 #include <dataflux/gcs/impl/object_resource.ipp>
 #include <dataflux/gcs/impl/object_verbs.ipp>
 #include <dataflux/gcs/impl/pace_line.ipp>
+#include <dataflux/gcs/impl/printable_text.ipp>
 #include <dataflux/gcs/impl/read_call.ipp>
 #include <dataflux/gcs/impl/read_verb.ipp>
 #include <dataflux/gcs/impl/reply_facts.ipp>

@@ -135,8 +135,7 @@ struct manifest_target {
 /// Errors: as for a file, and those of an upload (upload_request): failed_precondition when another
 /// has written the object meanwhile.
 ///
-/// Lifetime: the store outlives the operation. The rows are shared (object_columns::slice), not
-/// copied.
+/// Lifetime: the store outlives the operation. Rows are shared (object_columns::slice), not copied.
 ///
 /// Threads: any may call. Parts are made one by one on the store's executor, which is busy for some
 /// milliseconds with each. Blocking forms are not for completions, nor for a virtual_scheduler.

@@ -2,6 +2,7 @@
 
 #include <dataflux/bytes.hpp>
 #include <dataflux/error.hpp>
+#include <dataflux/gcs/detail/printable_text.hpp>
 #include <dataflux/gcs/detail/reply_facts.hpp>
 #include <dataflux/gcs/detail/verb.hpp>
 
@@ -32,10 +33,6 @@ namespace dataflux::inline DATAFLUX_ABI::gcs {
 /// `body` may be a prefix of what was sent: 64 KiB is plenty. Pure, thread-safe, survives any
 /// bytes. Cost: some allocations.
 error parse_error(const call_identity& call, const reply_facts& facts, bytes_view body);
-
-/// As parse_error() does it: `text` made fit to be printed on one line, at most `limit` bytes, with
-/// bearer tokens blanked out.
-std::string printable_text(std::string_view text, std::size_t limit = 2048);
 
 /// What is wrong with the body of a reply of 2xx that is no document of its verb: an error
 /// document, a web page, or anything from another make of server. Success for everything else.

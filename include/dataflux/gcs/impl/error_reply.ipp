@@ -1,14 +1,15 @@
 #pragma once
 
 #include <dataflux/codec/detail/json.hpp>
-#include <dataflux/codec/detail/utf8.hpp>
 #include <dataflux/codec/detail/xml.hpp>
-#include <dataflux/detail/whole_characters.hpp>
 #include <dataflux/gcs/detail/error_reply.hpp>
 #include <dataflux/gcs/detail/text.hpp>
 #include <dataflux/http/detail/retry.hpp>
 
 #include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::gcs {
@@ -23,59 +24,6 @@ struct service_words {
   bool xml{false};
   bool web_page{false};
 };
-
-inline bool is_word_character(char c) noexcept {
-  const char lower = static_cast<char>(c | 0x20);
-  return (lower >= 'a' && lower <= 'z') || (c >= '0' && c <= '9') ||
-         std::string_view{"-._~+/="}.find(c) != std::string_view::npos;
-}
-
-/// How many bytes of a word may be shown: up to where a token begins by its form (OAuth access
-/// tokens, JWTs), none of one that "Bearer" announces, and of an upload session only that it is
-/// named, since its id is a bearer secret.
-inline std::size_t shown_part(std::string_view word, std::string_view before) noexcept {
-  if (http::equals_ignoring_case(before, "bearer") && word.size() >= 16) return 0;
-  std::size_t shown = std::min(word.size(), word.find("ya29."));
-  if (const std::size_t jwt = word.find("eyJ"); jwt < shown && word.size() - jwt >= 16) shown = jwt;
-  constexpr std::string_view session{"upload_id="};
-  if (const std::size_t at = word.find(session); at < shown) shown = at + session.size();
-  return shown;
-}
-
-inline std::string blank_out_tokens(std::string_view text) {
-  std::string out;
-  std::string_view before;
-  while (!text.empty()) {
-    std::size_t length = 0;
-    while (length < text.size() && is_word_character(text[length])) ++length;
-    if (length == 0) {
-      out.push_back(text.front());
-      text.remove_prefix(1);
-      continue;
-    }
-    const std::string_view word = text.substr(0, length);
-    const std::size_t shown = shown_part(word, before);
-    out.append(word.substr(0, shown)).append(shown == length ? "" : "[removed]");
-    before = word;
-    text.remove_prefix(length);
-  }
-  return out;
-}
-
-/// Bytes of the character at the front, 0 when it is broken.
-inline std::size_t character_length(std::string_view text) noexcept {
-  for (std::size_t length = 1; length <= std::min<std::size_t>(4, text.size()); ++length) {
-    if (codec::is_valid_utf8(text.substr(0, length))) return length;
-  }
-  return 0;
-}
-
-inline bool is_control_character(std::string_view character) noexcept {
-  const auto first = static_cast<unsigned char>(character.front());
-  if (character.size() == 1) return first < 0x20 || first == 0x7f;
-  // U+0080-U+009F
-  return first == 0xc2 && static_cast<unsigned char>(character[1]) < 0xa0;
-}
 
 inline service_words words_of_text(std::string_view text) {
   service_words words;
@@ -384,28 +332,6 @@ DATAFLUX_INLINE bool is_web_page(const reply_facts& facts, bytes_view body) noex
   // The service sends plain-text errors as text/html, too: the type alone says nothing.
   return detail::starts_with_ignoring_case(facts.content_type, "text/html") &&
          text.starts_with('<') && !text.starts_with("<?xml") && !text.starts_with("<Error");
-}
-
-DATAFLUX_INLINE std::string printable_text(std::string_view text, std::size_t limit) {
-  // Tokens first: one that is cut in two would not be known by its form.
-  const std::string safe = detail::blank_out_tokens(detail::trim(text).substr(0, 4 * limit));
-  std::string_view rest = safe;
-  std::string out;
-  while (!rest.empty()) {
-    const std::size_t length = detail::character_length(rest);
-    std::string_view shown = rest.substr(0, std::max<std::size_t>(length, 1));
-    rest.remove_prefix(shown.size());
-    if (length == 0) shown = "?";
-    if (detail::is_control_character(shown)) shown = " ";
-    if (shown == " " && out.ends_with(' ')) continue;
-    if (out.size() + shown.size() > limit) {
-      out.resize(std::min(out.size(), limit - std::min<std::size_t>(limit, 3)));
-      out.resize(dataflux::detail::whole_characters(out).size());
-      return limit < 3 ? out : out.append("...");
-    }
-    out.append(shown);
-  }
-  return out;
 }
 
 DATAFLUX_INLINE error parse_error(const call_identity& call, const reply_facts& facts,
