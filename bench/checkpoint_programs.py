@@ -88,6 +88,7 @@ class Cpp:
         command = ["taskset", "-c", folders.CLIENT_CORE, folder / "bench/macro/bench_checkpoint",
                    "--endpoint", endpoint, "--bucket", folders.BUCKET, "--size", size // ranks]
         self._ranks = [Talk("C++", command) for _ in range(ranks)]
+        self.ask(do="warm", name="warm/C++")
 
     def ask(self, do, name, **_):
         for rank, talk in enumerate(self._ranks):
