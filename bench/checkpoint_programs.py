@@ -66,15 +66,16 @@ class Python:
             raise Failed(answer["failed"])
         return answer
 
-    def world(self, ranks, endpoint, forms, size=0, small=0, core=int(folders.CLIENT_CORE)):
-        """Forks ranks that have a state and have saved and loaded something small in these forms.
-        The state's bytes."""
+    def world(self, ranks, endpoint, forms, size=0, small=0, tensors=True,
+              core=int(folders.CLIENT_CORE)):
+        """Forks ranks that have a state, or without `tensors` only know it, and have saved and loaded
+        something small in these forms. The state's bytes."""
         self.ask(do="world", ranks=ranks, endpoint=endpoint, bucket=folders.BUCKET, core=core)
         self.ask(do="state", small=8)
         for form in forms:
             self.ask(do="save", form=form, name=f"warm/{self._talk.name}-{form}")
             self.ask(do="load", form=form, name=f"warm/{self._talk.name}-{form}", check=True)
-        return self.ask(do="state", bytes=size, small=small)["bytes"]
+        return self.ask(do="state", bytes=size, small=small, tensors=tensors)["bytes"]
 
     def close(self):
         self._talk.close()
@@ -87,6 +88,7 @@ class Cpp:
         command = ["taskset", "-c", folders.CLIENT_CORE, folder / "bench/macro/bench_checkpoint",
                    "--endpoint", endpoint, "--bucket", folders.BUCKET, "--size", size // ranks]
         self._ranks = [Talk("C++", command) for _ in range(ranks)]
+        self.ask(do="warm", name="warm/C++")
 
     def ask(self, do, name, **_):
         for rank, talk in enumerate(self._ranks):

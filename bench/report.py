@@ -56,7 +56,7 @@ def bar(ratio):
     if ratio is None:
         return ""
     cells = list("." * BAR_WIDTH)
-    filled = min(BAR_WIDTH, round(ratio / BAR_FULL * BAR_WIDTH))
+    filled = max(0, min(BAR_WIDTH, round(ratio / BAR_FULL * BAR_WIDTH)))
     cells[:filled] = "#" * filled
     cells[round(BAR_WIDTH / BAR_FULL)] = "|"
     return "".join(cells)

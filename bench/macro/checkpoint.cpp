@@ -4,6 +4,7 @@
 //
 //   save NAME    from memory that is lent
 //   load NAME    all of it at once, into memory that is new, as a program has it that loads a model
+//   warm NAME    both, of a little, so that connections are there
 //
 // bench/checkpoints.py runs it, and as many at a time as there are ranks.
 
@@ -28,6 +29,7 @@
 namespace {
 
 constexpr std::size_t piece = std::size_t{64} << 20U;
+constexpr std::size_t little = std::size_t{32} << 20U;
 
 struct settings {
   bench::options to{};
@@ -73,7 +75,8 @@ int main(int argc, char** argv) {
       const bench::stopwatch watch;
       bench::tally done{.requests = 1, .bytes = s.size};
       if (what == "save") save(context, s, name, memory);
-      if (what == "load") done.bytes = load(context, s, name);
+      if (what == "warm") save(context, s, name, memory.first(std::min(little, memory.size())));
+      if (what != "save") done.bytes = load(context, s, name);
       watch.print(done);
       std::fflush(stdout);
     }

@@ -6,13 +6,13 @@ Standard input has a command a line, in JSON, and each gets a line of JSON for i
     {"do": "world", "ranks", "endpoint", "bucket", "core"}
                         forks so many ranks, on that core or, with null, on all, with gloo if there
                         are several; those of before end
-    {"do": "state", "bytes"} or {"do": "state", "small"}
-                        makes a state, a model's or so many small tensors, sharded over the ranks
+    {"do": "state", "bytes", "small", "tensors"}
+                        makes a state, a model's of so many bytes or so many small tensors, sharded over
+                        the ranks; without tensors it can be loaded alone
     {"do": "save", "form", "name"}                  saves it
     {"do": "load", "form", "name", "check"}         loads it, and compares after the clock has stopped
     {"do": "async", "name"}     what async_save takes before it returns, and staging by itself; for
                                 one rank
-    {"do": "drop"}                                  the state's tensors go; it can still be loaded
     {"do": "end"}                                   the ranks end
 
 The answer to save and load: wall_s, the longest of all ranks; cpu_s and bytes, the sum; over, the
@@ -88,17 +88,14 @@ class Rank:
                                     world_size=ranks)
             self._mesh = dist.init_device_mesh("cpu", (ranks,))
 
-    def state(self, bytes=0, small=0):
+    def state(self, bytes=0, small=0, tensors=True):
         self._tensors = None
         wanted = (checkpoint_state.small_shapes(small) if small
                   else checkpoint_state.shapes(bytes))
         self._state = checkpoint_state.State(wanted, self._mesh)
-        self._tensors = self._state.tensors()
+        if tensors:
+            self._tensors = self._state.tensors()
         return {"bytes": self._state.size()}
-
-    def drop(self):
-        self._tensors = None
-        return {}
 
     def _timed(self, work, own):
         """The answer's figures. own: bytes that the work gives."""
@@ -144,22 +141,23 @@ class Rank:
 
     def do(self, command):
         how = dict(command)
-        work = {"state": self.state, "drop": self.drop, "save": self.save, "load": self.load,
+        work = {"state": self.state, "save": self.save, "load": self.load,
                 "async": self.hold_up}[how.pop("do")]
         return work(**how)
 
 
-def serve(kind, commands, core, *of_rank):
-    """A rank's process."""
+def serve(inherited, kind, commands, core, *of_rank):
+    """A rank's process. inherited: ends of pipes that are its parent's alone, by which ranks see that
+    it is gone."""
+    for pipe in inherited:
+        pipe.close()
     if core is not None:
         os.sched_setaffinity(0, {core})
     rank = Rank(kind, *of_rank)
     while True:
         try:
             command = commands.recv()
-        except EOFError:  # whoever asks is gone
-            command = {"do": "end"}
-        if command["do"] == "end":
+        except EOFError:  # the end
             os._exit(0)  # some clients abort at the interpreter's end, after the work was done
         try:
             commands.send(rank.do(command))
@@ -180,21 +178,27 @@ class World:
         self._ranks = []
         for rank in range(ranks):
             here, there = fork.Pipe()
+            inherited = [here, *(pipe for _, pipe in self._ranks)]
             process = fork.Process(target=serve, daemon=True, args=(
-                kind, there, core, rank, ranks, endpoint, bucket, store))
+                inherited, kind, there, core, rank, ranks, endpoint, bucket, store))
             process.start()
             there.close()
             self._ranks.append((process, here))
 
+    def end(self):
+        for process, pipe in self._ranks:
+            pipe.close()
+            process.join(10)
+            process.kill()  # one that waits for a rank that is gone
+        self._folder.cleanup()
+
     def do(self, command):
-        for _, pipe in self._ranks:
-            pipe.send(command)
-        if command["do"] == "end":
-            for process, _ in self._ranks:
-                process.join()
-            self._folder.cleanup()
-            return {}
-        answers = [pipe.recv() for _, pipe in self._ranks]
+        try:
+            for _, pipe in self._ranks:
+                pipe.send(command)
+            answers = [pipe.recv() for _, pipe in self._ranks]
+        except (EOFError, BrokenPipeError):
+            return {"failed": "a rank has died"}
         failed = [answer for answer in answers if "failed" in answer]
         if failed:
             return failed[0]
@@ -212,7 +216,7 @@ def main():
     for line in sys.stdin:
         command = json.loads(line)
         if world is not None and command["do"] in ("world", "end"):
-            world.do({"do": "end"})
+            world.end()
             world = None
         answer = {}
         if command["do"] == "world":
