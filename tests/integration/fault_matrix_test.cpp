@@ -180,7 +180,12 @@ std::string verify_error(const fault_cell& cell, const dataflux::error& e) {
                          cell.verb->verb == "multipart.uploads" ||
                          cell.verb->verb.starts_with("buckets.");
   if (e.verb() != cell.verb->verb) return "the error names another verb";
-  if (e.object() != (of_bucket ? "" : stage_object)) return "the error names another object";
+  // What is not found is the source, of a verb that has one.
+  const bool of_source =
+      e.code() == dataflux::errc::not_found &&
+      (cell.verb->verb == "objects.move" || cell.verb->verb == "objects.rewrite");
+  const std::string_view named = of_bucket ? "" : of_source ? "source" : stage_object;
+  if (e.object() != named) return "the error names another object";
   if (e.message().empty()) return "the error has no message";
   // A listing of buckets is about a project, not a bucket.
   const std::string place = "gs://" + e.bucket() + (of_bucket ? "" : "/" + e.object());

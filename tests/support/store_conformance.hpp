@@ -618,7 +618,7 @@ class checker {
     check_fails(finish(store.submit(request)), errc::data_loss, whole);
     request.crc32c.reset();
     request.sources = {{name("piece 1"), g1 + 1}};
-    check_fails(finish(store.submit(request)), errc::not_found, whole);
+    check_fails(finish(store.submit(request)), errc::not_found, name("piece 1"));
     request.sources = {};
     check_fails(finish(store.submit(request)), errc::invalid_argument);
     request.sources.assign(33, {name("piece 1")});
@@ -657,7 +657,7 @@ class checker {
     CHECK(moved->metadata == before->metadata);
     check_fails(stat(from), errc::not_found, from);
     CHECK((read({.object = to}).bytes == data));
-    check_fails(finish(store.submit(request)), errc::not_found, to);
+    check_fails(finish(store.submit(request)), errc::not_found, from);
     REQUIRE(put(from, data));
     request.source_conditions = {};
     check_fails(finish(store.submit(request)), errc::already_exists, to);
@@ -689,7 +689,7 @@ class checker {
                                       .bucket = bucket,
                                       .object = to,
                                       .conditions = {.if_generation_match = 0}};
-    check_fails(finish(store.submit(request)), errc::not_found, to);
+    check_fails(finish(store.submit(request)), errc::not_found, from);
     request.source_generation = before->generation;
     const auto made = finish(store.submit(request));
     INFO((made ? "" : made.error().to_string()));

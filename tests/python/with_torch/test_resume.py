@@ -178,3 +178,18 @@ def test_the_same_objects_listed_anew_fit(make, client, bucket):
     client.save_manifest(client.list(bucket("o/")), bucket("manifest"))
     with pytest.raises(ValueError, match="state: digest is"):
         make().load_state_dict(state)
+
+
+@pytest.mark.parametrize("told, real", [(None, 4), (2, 4), (4, 3)])
+def test_workers_that_took_other_turns_cannot_be_gone_on_with(make, told, real):
+    loader = StatefulDataLoader(make(batch_size=told), batch_size=real, num_workers=2)
+    batches = iter(loader)
+    for _ in range(3):
+        next(batches)
+    with pytest.raises(ValueError, match="batch_size .* tell the dataset batch_size="):
+        make(batch_size=told).load_state_dict(loader.state_dict())
+
+
+def test_more_than_an_epoch_was_not_consumed(make):
+    with pytest.raises(ValueError, match=f"consumed: {COUNT + 1} of {COUNT}"):
+        make().state_dict(consumed=COUNT + 1)

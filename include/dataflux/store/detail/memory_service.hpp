@@ -122,6 +122,9 @@ class memory_service {
   static void retire(bucket& in, std::string_view object);
   result<stored> get(std::string_view bucket, std::string_view object, std::int64_t generation,
                      const preconditions& conditions) const;
+  /// The same of what another object is made of: its error names it.
+  result<stored> get_source(std::string_view bucket, std::string_view object,
+                            std::int64_t generation) const;
   const object_metadata& store(bucket& in, object_metadata metadata, memory_body body);
 
   store_traits traits_;

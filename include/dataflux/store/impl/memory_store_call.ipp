@@ -215,8 +215,10 @@ DATAFLUX_INLINE void memory_call::end() {
   store_->active.erase(id_);
   if (error* const e = failure()) {
     ++store_->totals.failed;
-    e->with_verb(to_string(verb_)).with_bucket(bucket_).with_object(object_);
-    e->with_generation(generation_).with_attempts(attempts_);
+    e->with_verb(to_string(verb_)).with_attempts(attempts_);
+    if (e->object().empty()) {  // else it is of a source
+      e->with_bucket(bucket_).with_object(object_).with_generation(generation_);
+    }
   }
   if (std::exchange(holds_connection_, false)) store_->disconnect();
   store_->clock.post([self] { self->deliver(); });

@@ -228,6 +228,17 @@ DATAFLUX_INLINE result<memory_service::stored> memory_service::get(
   return found;
 }
 
+DATAFLUX_INLINE result<memory_service::stored> memory_service::get_source(
+    std::string_view bucket_name, std::string_view object, std::int64_t generation) const {
+  const auto in = find_bucket(bucket_name);
+  if (!in) return in.error();
+  auto found = get(bucket_name, object, generation, {});
+  if (found) return found;
+  error e = found.error();
+  e.with_bucket(bucket_name).with_object(object).with_generation(generation);
+  return e;
+}
+
 DATAFLUX_INLINE result<object_metadata> memory_service::stat(const stat_request& r) const {
   return get(r.bucket, r.object, r.generation, r.conditions).transform([&](const stored& o) {
     return only_fields(r.fields, o->metadata);
@@ -281,7 +292,7 @@ DATAFLUX_INLINE result<object_metadata> memory_service::compose(const compose_re
   memory_body body;
   std::string storage_class;
   for (const compose_source& named : r.sources) {
-    const auto source = get(r.bucket, named.object, named.generation, {});
+    const auto source = get_source(r.bucket, named.object, named.generation);
     if (!source) return source.error();
     const object_metadata& facts = (*source)->metadata;
     if (storage_class.empty()) storage_class = facts.storage_class;
@@ -304,7 +315,7 @@ DATAFLUX_INLINE result<object_metadata> memory_service::compose(const compose_re
 DATAFLUX_INLINE result<object_metadata> memory_service::move(const move_request& r) {
   const auto in = writable(r.bucket);
   if (!in) return in.error();
-  const auto source = get(r.bucket, r.source, 0, {});
+  const auto source = get_source(r.bucket, r.source, 0);
   if (!source) return source.error();
   if (auto e = unmet(r.source_conditions, &(*source)->metadata, false)) return std::move(*e);
   if (auto e = guarded(**in, *source)) return std::move(*e);
@@ -319,7 +330,7 @@ DATAFLUX_INLINE result<object_metadata> memory_service::move(const move_request&
 DATAFLUX_INLINE result<object_metadata> memory_service::rewrite(const rewrite_request& r) {
   const auto in = writable(r.bucket);
   if (!in) return in.error();
-  const auto source = get(r.source_bucket, r.source, r.source_generation, {});
+  const auto source = get_source(r.source_bucket, r.source, r.source_generation);
   if (!source) return source.error();
   if (auto e = unmet(r.source_conditions, &(*source)->metadata, false)) return std::move(*e);
   if (auto e = unwritable(**in, r.bucket, r.object, r.conditions)) return std::move(*e);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import enum
 import io
 import pathlib
 import pickle
@@ -34,6 +35,16 @@ _PLAIN = {
     ("torch.distributed.checkpoint.filesystem", "_StorageInfo"): filesystem._StorageInfo,
     ("torch.distributed.checkpoint.filesystem", "_StoragePrefix"): filesystem._StoragePrefix,
 }
+
+
+def _member_of(kind: Any, name: Any) -> Any:
+    """Stands for getattr, by which early versions of Python 3.11 pickle a member of an Enum."""
+    if isinstance(kind, enum.EnumMeta) and isinstance(name, str) and name in kind.__members__:
+        return kind[name]
+    raise pickle.UnpicklingError("it wants an attribute of something else than an Enum, so nothing of it was run")
+
+
+_PLAIN["builtins", "getattr"] = _member_of
 
 
 class _Unpickler(pickle.Unpickler):

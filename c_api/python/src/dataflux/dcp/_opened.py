@@ -14,6 +14,13 @@ from ._metadata import parsed
 from ._path import METADATA, folder_of, member_of, of_rank
 
 
+_TIMES = 10  # a checkpoint that is saved over while it is being opened is opened again
+
+
+class _Replaced(Exception):
+    """The set that was found is not there any more."""
+
+
 class Identity(NamedTuple):
     """Of one commit: when, as the service numbers generations; the larger one is the newer."""
 
@@ -36,22 +43,34 @@ class Opened:
         self._readers: dict[str, Reader] = {}
         self._members: dict[str, tuple[int, int]] | None = None  # (size, generation) of a set's
         place = url if rank is None else of_rank(url, rank)
-        try:
-            found = client.checkpoint_set(place).open(last=METADATA)
-        except PreconditionError as why:
-            self.bucket, self.folder = folder_of(url)
-            name = METADATA if rank is None else f"__{rank}{METADATA}"
-            data, generation = self._plain(name, place, why)
-        else:
-            self.bucket, self.folder = folder_of(place)
-            name = METADATA
-            self._members = {each.name: (each.size, each.generation) for each in found.members}
-            with found.reader(METADATA) as reader:
-                data, generation = reader.read_at(0, reader.size), reader.generation
+        for left in reversed(range(_TIMES)):
+            try:
+                name, data, generation = self._open(url, place, rank)
+                break
+            except _Replaced as why:  # there is another one now
+                if not left:
+                    raise replaced(place) from why
         self.identity = Identity(generation)
         self.metadata: Metadata = parsed(data, f"gs://{self.bucket}/{self.folder}{name}")
         if self._members is not None:
             self._check()
+
+    def _open(self, url: str, place: str, rank: int | None) -> tuple[str, bytes, int]:
+        """Name, bytes and generation of its metadata."""
+        try:
+            found = self._client.checkpoint_set(place).open(last=METADATA)
+        except PreconditionError as why:
+            self.bucket, self.folder = folder_of(url)
+            name = METADATA if rank is None else f"__{rank}{METADATA}"
+            return name, *self._plain(name, place, why)
+        self.bucket, self.folder = folder_of(place)
+        self._members = {each.name: (each.size, each.generation) for each in found.members}
+        try:
+            with found.reader(METADATA) as reader:
+                return METADATA, reader.read_at(0, reader.size), reader.generation
+        except NotFoundError as why:
+            self._members = None
+            raise _Replaced from why
 
     def _plain(self, name: str, place: str, why: PreconditionError) -> tuple[bytes, int]:
         try:

@@ -277,6 +277,8 @@ class IterableDataset(TorchIterable):  # type: ignore[misc]
         """
         place, worker, workers, yielded = self._now or (self._next_place(), 0, 0, 0)
         if consumed is not None:
+            if count_of(consumed, "consumed") > len(self):
+                raise ValueError(f"consumed: {consumed} of {len(self)} samples")
             place = Place(self._epoch.value, count_of(consumed, "consumed") * self._world_size)
             worker, workers, yielded = 0, 0, 0
         return state_of(digest=self.digest, how=self._how, epoch=place.epoch,

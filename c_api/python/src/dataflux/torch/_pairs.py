@@ -69,9 +69,8 @@ class Paired:
 
     def stream(self, client: Client, stretches: Iterator[array[int]]) -> PairStream:
         rows = self.open(client)
-        streams = [side.stream(client, (array("Q", map(column.__getitem__, numbers)) for numbers in each))
-                   for side, column, each in zip(self._sides, (rows.first, rows.second), tee(stretches))]
-        return PairStream(streams)
+        return PairStream([side.stream(client, _rows_of(column, each)) for side, column, each
+                           in zip(self._sides, (rows.first, rows.second), tee(stretches))])
 
     def some(self, client: Client, numbers: Sequence[int]) -> Iterator[tuple[Item, ...]]:
         """Both sides by one get_many() where they are in one bucket; else by one for each."""
@@ -81,6 +80,12 @@ class Paired:
             items = client.get_many([row for pair in found for row in pair], on_error="return").items()
             return zip(items, items)
         return zip(*[client.get_many(rows, on_error="return").items() for rows in map(list, zip(*found))])
+
+
+def _rows_of(column, stretches):
+    """The rows of one side, of stretches of numbers of pairs."""
+    for numbers in stretches:
+        yield array("Q", map(column.__getitem__, numbers))
 
 
 class PairStream:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._place import count_of
+from ._order import Turns
 
 VERSION = 1
 _MARK = "dataflux.torch"
@@ -75,6 +76,7 @@ def place_of(state: Any, known: dict[str, Any], workers: int, worker: int | None
         if len(of_workers) != max(1, first["num_workers"]):
             raise ValueError(f"state: num_workers is {first['num_workers']}, and of rank {rank} it has "
                              f"{len(of_workers)}: give the state of the loader as a whole")
+        _check_turns(first, of_workers)
     if len(set(passed.values())) > 1:
         raise ValueError(f"state: the ranks have consumed different numbers of samples: {passed}")
     if first["world_size"] != known["world_size"] and len(passed) != first["world_size"]:
@@ -82,6 +84,19 @@ def place_of(state: Any, known: dict[str, Any], workers: int, worker: int | None
                          "on with another number of ranks give a list with the states of all")
     begin = first["begin"] + next(iter(passed.values())) * first["world_size"]
     return Place(first["epoch"], begin)
+
+
+def _check_turns(state, of_workers):
+    """What several workers have yielded is the beginning of the order only where they took turns by batches,
+    those of the DataLoader."""
+    workers, batch = state["num_workers"], state["batch_size"]
+    if workers <= 1:
+        return
+    total = sum(of_workers.values())
+    if not batch or any(done != len(Turns(total, batch, worker, workers)) for worker, done in of_workers.items()):
+        raise ValueError(f"state: batch_size is {batch or None}, which was not that of the DataLoader: its {workers} "
+                         "workers have not yielded what stands first in the order. Only a loader with as many workers "
+                         "goes on exactly, by its own load_state_dict(); tell the dataset batch_size= for all else")
 
 
 def _check(state, known):
