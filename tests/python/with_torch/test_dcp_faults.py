@@ -15,6 +15,7 @@ import torch.distributed.checkpoint as dcp
 import dataflux
 import dcp_ranks
 from dataflux.dcp import StorageReader, StorageWriter
+from dataflux.dcp._metadata import parsed
 from dcp_ranks import Ranks, emptied, full_state, load_here, save_here
 
 pytestmark = pytest.mark.filterwarnings("ignore:torch.distributed is disabled")
@@ -145,6 +146,26 @@ class Evil:
 
     def __reduce__(self):
         return os.mkdir, (self.path,)
+
+
+class Attribute:
+    """Pickled as early versions of Python 3.11 pickle a member of an Enum."""
+
+    def __init__(self, *of):
+        self.of = of
+
+    def __reduce__(self):
+        return getattr, self.of
+
+
+def test_an_attribute_in_metadata_is_a_member_of_an_enum_and_nothing_else():
+    kinds = dcp.metadata._MEM_FORMAT_ENCODING
+    good = dcp.metadata.Metadata({}, storage_data={}, planner_data=Attribute(kinds, "TORCH_CONTIGUOUS_FORMAT"))
+    assert parsed(pickle.dumps(good), "gs://b/x").planner_data is kinds.TORCH_CONTIGUOUS_FORMAT
+    for of in ((kinds, "__class__"), (dcp.metadata.Metadata, "__init__"), (dict, "fromkeys")):
+        bad = dcp.metadata.Metadata({}, storage_data={}, planner_data=Attribute(*of))
+        with pytest.raises(dataflux.DataLossError, match="something else than an Enum"):
+            parsed(pickle.dumps(bad), "gs://b/x")
 
 
 def test_metadata_runs_nothing(options, bucket, tmp_path):
@@ -280,6 +301,7 @@ def test_ranks_that_have_seen_two_checkpoints_load_one(options, bucket, newer):
 EXITING = """
 import sys, torch, torch.distributed as dist, torch.distributed.checkpoint as dcp
 from dataflux.dcp import StorageWriter
+from dataflux.dcp._metadata import parsed
 dist.init_process_group("gloo", init_method="file://" + sys.argv[2], rank=0, world_size=1)
 state = {f"w{n}": torch.full((1000,), float(n)) for n in range(20)}
 dcp.async_save(state, storage_writer=StorageWriter(sys.argv[1], thread_count=3))
