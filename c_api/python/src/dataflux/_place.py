@@ -113,3 +113,10 @@ def flag_of(value, argument):
     if isinstance(value, bool) or type(value).__name__ in ("bool_", "bool"):
         return bool(value)
     raise TypeError(f"{argument}: True or False is needed, and not a {type(value).__name__}")
+
+
+def with_both_slashes(text: str) -> str:
+    """The text of a path, in which pathlib.Path and os.path.normpath have made one slash of the two behind
+    the scheme. What they took away further on nobody can give back."""
+    scheme, found, rest = text.partition(":/")
+    return f"{scheme}://{rest}" if found and scheme in ("gs", "gcs") and not rest.startswith("/") else text

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import PurePath
 
+from dataflux._place import with_both_slashes
+
 _SCHEMES = ("gs", "gcs")
 
 
@@ -17,9 +19,7 @@ def process_input_path(path: str | os.PathLike[str]) -> str:
     if isinstance(path, str):
         return path
     if isinstance(path, PurePath):
-        text = str(path)
-        scheme, found, rest = text.partition(":/")
-        return f"{scheme}://{rest.lstrip('/')}" if found and scheme in _SCHEMES else text
+        return with_both_slashes(str(path))
     raise TypeError(f"path: a str or a pathlib.Path is needed, and not a {type(path).__name__}")
 
 

@@ -6,12 +6,11 @@ import os
 import re
 from typing import Any
 
-from .._place import prefix_place, url_of
+from .._place import prefix_place, url_of, with_both_slashes
 
 METADATA = ".metadata"  # the last object, as torch names it
 # What a save writes lies in a folder of its own below the set's prefix.
 _SAVE_FOLDER = re.compile(r"\.dataflux-save-[0-9a-f]{16}/")
-_MERGED = re.compile(r"(gs|gcs):/(?=[^/])")
 
 
 def url_of_path(path: Any) -> str:
@@ -25,7 +24,7 @@ def url_of_path(path: Any) -> str:
     if not isinstance(text, str):
         raise TypeError("path: gs://bucket/folder is needed as a str, and not as bytes")
     if isinstance(path, os.PathLike):
-        text = _MERGED.sub(r"\1://", text, count=1)
+        text = with_both_slashes(text)
     if not text.startswith(("gs://", "gcs://")):
         raise ValueError(
             f"path: {text!r} is no gs://bucket/folder; for a path of this machine take "

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import re
 from typing import Any
 
-# A Path, and os.path.normpath, make one slash of the two.
-_COLLAPSED = re.compile(r"(gs|gcs):/(?!/)")
+from .._place import with_both_slashes
 
 
 def url_of(path: Any) -> str | None:
@@ -20,8 +18,7 @@ def url_of(path: Any) -> str | None:
     text = os.fspath(path)
     if not isinstance(text, str):
         raise TypeError(f"path: a str or a pathlib.Path is needed, and not {type(path).__name__}")
-    if _COLLAPSED.match(text):
-        text = text.replace(":/", "://", 1)
+    text = with_both_slashes(text)
     if not text.startswith(("gs://", "gcs://")):
         return None
     found = text.rstrip("/")
