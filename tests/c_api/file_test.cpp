@@ -205,7 +205,7 @@ TEST_CASE("dataflux_upload_file: with resume it goes on from what a failed call 
   write(f.path, body);
   auto with = w.options();
   with.max_attempts = 1;
-  with.upload_memory = 40'000'000;
+  with.upload_memory = 20'000'000;  // two parts: a third is sent when one is there
   const client_ptr client = world::make_client(with);
   told why;
   f.up.resume = 1;
