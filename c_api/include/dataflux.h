@@ -457,6 +457,9 @@ typedef struct dataflux_list_options {
   uint32_t partial; /* 1: a range of names that fails is left out, and dataflux_listing_json() says
                      * so; else the first that fails ends the listing */
   uint32_t by_name; /* of a stream, 1: its batches come in order of names */
+  const char* const* storage_classes; /* storage_class_count texts, such as "STANDARD": objects of
+                                       * others are left out; none = of all */
+  size_t storage_class_count;
 } dataflux_list_options;
 
 DATAFLUX_API void dataflux_list_options_init(dataflux_list_options* options, size_t size);

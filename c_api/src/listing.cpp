@@ -29,6 +29,11 @@ result<dataflux::fast_list_request> request_of(const dataflux_list_options* give
   r.filter.regex = text_of(o.regex);
   r.filter.min_size = o.min_size;
   if (o.max_size != 0) r.filter.max_size = o.max_size;
+  if (o.storage_class_count > 0 && o.storage_classes == nullptr) return missing("storage_classes");
+  for (std::size_t i = 0; i < o.storage_class_count; ++i) {
+    if (o.storage_classes[i] == nullptr) return missing("one of storage_classes");
+    r.filter.storage_classes.emplace_back(o.storage_classes[i]);
+  }
   r.parallelism = o.parallelism;
   r.max_calls = o.max_calls;
   r.memory_cap = o.memory_cap;
@@ -52,7 +57,8 @@ void put_summary(json_writer& w, const dataflux::list_summary& s) {
   const dataflux::list_dropped& d = s.dropped;
   w.key("dropped").begin_object();
   w.key("markers").natural(d.markers).key("composed").natural(d.composed);
-  w.key("suffix").natural(d.suffix).key("size").natural(d.size).key("regex").natural(d.regex);
+  w.key("suffix").natural(d.suffix).key("size").natural(d.size);
+  w.key("storage_class").natural(d.storage_class).key("regex").natural(d.regex);
   w.end_object();
   w.key("missing").begin_array();
   for (const dataflux::name_range& each : s.missing) {

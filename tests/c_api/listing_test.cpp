@@ -115,6 +115,21 @@ TEST_CASE("dataflux_list: filters", "[c_api]") {
   o.max_size = 4;
   o.min_size = 0;
   CHECK(names() == "o/dir/ ");
+  const char* const classes[] = {"NEARLINE", "STANDARD"};
+  o.storage_classes = classes;
+  o.storage_class_count = 2;
+  CHECK(names() == "o/dir/ ");
+  o.storage_class_count = 1;
+  CHECK(names().empty());
+  told why;
+  const char* const holes[] = {"STANDARD", nullptr};
+  dataflux_operation* op = nullptr;
+  o.storage_class_count = 2;
+  for (const char* const* bad : {holes, static_cast<const char* const*>(nullptr)}) {
+    o.storage_classes = bad;
+    CHECK(dataflux_list(w.client.get(), &o, nullptr, 0, &op, why) == DATAFLUX_INVALID_ARGUMENT);
+    CHECK(has(why.message(), "storage_classes"));
+  }
 }
 
 TEST_CASE("dataflux_listing_json: what was listed, folded, dropped, and what is missing",
@@ -146,7 +161,8 @@ TEST_CASE("dataflux_listing_json: what was listed, folded, dropped, and what is 
   std::string text = json(5);
   INFO(text);
   CHECK(has(text, R"({"objects":5,"bytes":25,"pages":)"));
-  CHECK(has(text, R"("dropped":{"markers":1,"composed":0,"suffix":0,"size":0,"regex":0})"));
+  CHECK(has(text, R"("dropped":{"markers":1,"composed":0,"suffix":0,"size":0,)"
+                  R"("storage_class":0,"regex":0})"));
   CHECK(has(text, R"("missing":[],"prefixes":[]})"));
   o.delimiter = "/";
   o.suffix = ".jpg";

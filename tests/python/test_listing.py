@@ -59,6 +59,8 @@ def marker(name):
     ("", {"regex": r"[0-9]\.(bin|txt)$"}, lambda name: re.search(r"[0-9]\.(bin|txt)$", name)),
     ("", {"glob": "**.txt"}, lambda name: name.endswith(".txt")),
     ("", {"min_size": 20}, lambda name: SIZES[name] >= 20),
+    ("", {"storage_classes": ["NEARLINE", "STANDARD"]}, lambda name: True),
+    ("", {"storage_classes": ["NEARLINE"]}, lambda name: False),
     ("", {"max_size": 20}, lambda name: SIZES[name] <= 20),
     ("", {"min_size": 9, "max_size": 20, "suffix": ".bin"},
      lambda name: 9 <= SIZES[name] <= 20 and name.endswith(".bin")),
@@ -395,6 +397,9 @@ def test_a_checksum_that_the_service_does_not_give_is_none():
     ({"suffix": "\udcff"}, "suffix", ValueError), ({"regex": re.compile("x")}, "regex", TypeError),
     ({"min_size": -1}, "min_size", ValueError), ({"max_size": 1.5}, "max_size", TypeError),
     ({"max_size": 0}, "max_size", ValueError), ({"parallelism": 2**32}, "parallelism", ValueError),
+    ({"storage_classes": "STANDARD"}, "storage_classes", TypeError),
+    ({"storage_classes": [1]}, r"storage_classes\[0\]", TypeError),
+    ({"storage_classes": [""]}, "storage_classes", ValueError),
     ({"max_calls": True}, "max_calls", TypeError), ({"memory_cap": "1"}, "memory_cap", TypeError),
     ({"on_error": "return"}, "on_error", ValueError), ({"timeout": 0}, "timeout", ValueError),
 ])

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Iterable, Sequence
+from typing import Any
 
-from dataflux import Client, NotFoundError, Row
 from dataflux._place import count_of
 
 from ._clients import client_of
@@ -13,9 +11,6 @@ from ._objects import Found, pairs_of
 from ._retry import MODIFIED_RETRY
 
 DEFAULT_ALLOWED_CLASS = ["STANDARD"]
-ALL_CLASSES = frozenset(("STANDARD", "NEARLINE", "COLDLINE", "ARCHIVE", "MULTI_REGIONAL", "REGIONAL",
-                         "DURABLE_REDUCED_AVAILABILITY"))
-_STATS = 64  # requests at a time
 
 
 def remove_prefix(text: str, prefix: str) -> str:
@@ -32,8 +27,7 @@ class ListingController:
         sort_results: not used: names come in order in any case.
         skip_compose: temporary objects of composed downloads are left out.
         prefix: of names; "" or None = all.
-        allowed_storage_classes: other than the default, objects of other classes are left out, which
-            costs a request for each object, since a listing does not say their classes.
+        allowed_storage_classes: other than the default, objects of other classes are left out.
         retry_config: how long a failing request is tried again.
 
     `client`, an attribute, is the client that lists; None = Application Default Credentials.
@@ -65,29 +59,17 @@ class ListingController:
         parallelism = count_of(self.max_parallelism, "max_parallelism", bits=32)
         client = client_of(self.client, self.retry_config)
         classes = _classes_of(self.allowed_storage_classes)
+        if classes is not None and not classes:
+            return []
         listing = client.list((self.bucket, self.prefix or ""), composites=not self.skip_compose,
-                              parallelism=parallelism)
-        rows: Iterable[Row] = (row for row in listing if not row.name.endswith("/"))
-        return pairs_of(rows if classes is None else _of_classes(client, list(rows), classes))
+                              storage_classes=classes or (), parallelism=parallelism)
+        return pairs_of(row for row in listing if not row.name.endswith("/"))
 
 
 def _classes_of(allowed):
-    """The classes that are left; None = of all."""
+    """The classes that are listed; None = all."""
     if allowed is None or allowed is DEFAULT_ALLOWED_CLASS:
         return None
     if isinstance(allowed, str) or not all(isinstance(each, str) for each in allowed):
         raise TypeError("allowed_storage_classes: a list of str is needed, such as [\"STANDARD\"]")
-    return None if ALL_CLASSES.issubset(allowed) else frozenset(allowed)
-
-
-def _of_classes(client: Client, rows: Sequence[Row], classes: frozenset[str]) -> Iterable[Row]:
-    def allowed(row: Row) -> bool:
-        try:
-            return client.stat(row, fields=["storage_class"]).storage_class in classes
-        except NotFoundError:
-            return False  # removed since it was listed
-
-    with ThreadPoolExecutor(_STATS) as pool:
-        for row, kept in zip(rows, pool.map(allowed, rows)):
-            if kept:
-                yield row
+    return list(allowed)

@@ -541,8 +541,9 @@ def remove_prefix(url: Place, *, older_than: float | None = None, for_good: bool
 def list(url: str | tuple[str, str], *, start: str | None = None, end: str | None = None,
          delimiter: str | None = None, glob: str | None = None, suffix: str | None = None,
          regex: str | None = None, min_size: int = 0, max_size: int | None = None,
-         directories: bool = False, composites: bool = False, versions: bool = False,
-         parallelism: int = 0, max_calls: int = 0, memory_cap: int = 0,
+         storage_classes: Iterable[str] = (), directories: bool = False,
+         composites: bool = False, versions: bool = False, parallelism: int = 0,
+         max_calls: int = 0, memory_cap: int = 0,
          on_error: Literal["raise", "omit"] = "raise", timeout: float | None = None,
          progress: Progress = None) -> Listing:
     """Lists objects, by many calls at a time. What it gives is proved complete, or it fails.
@@ -555,6 +556,7 @@ def list(url: str | tuple[str, str], *, start: str | None = None, end: str | Non
         suffix: of the name. Like what follows, it is checked here, of all names that come.
         regex: an ECMAScript pattern that is found somewhere in the name.
         min_size, max_size: bytes; both are within. None = no bound.
+        storage_classes: of the objects, such as ["STANDARD"]; none = all.
         directories: objects of no bytes whose names end in "/" are listed, too.
         composites: this library's temporary objects are listed, too.
         versions: all generations, and not the live ones alone.
@@ -575,9 +577,9 @@ def list(url: str | tuple[str, str], *, start: str | None = None, end: str | Non
 def list_batches(url: str | tuple[str, str], *, start: str | None = None,
                  end: str | None = None, delimiter: str | None = None, glob: str | None = None,
                  suffix: str | None = None, regex: str | None = None, min_size: int = 0,
-                 max_size: int | None = None, directories: bool = False,
-                 composites: bool = False, versions: bool = False, parallelism: int = 0,
-                 max_calls: int = 0, memory_cap: int = 0,
+                 max_size: int | None = None, storage_classes: Iterable[str] = (),
+                 directories: bool = False, composites: bool = False, versions: bool = False,
+                 parallelism: int = 0, max_calls: int = 0, memory_cap: int = 0,
                  on_error: Literal["raise", "omit"] = "raise",
                  timeout: float | None = None, in_order: bool = False) -> ListStream:
     """Lists objects batch by batch, each a Listing, while later ones are under way: for listings

@@ -133,9 +133,9 @@ class AsyncClient(Core, AsyncFileVerbs, *Client.__bases__[1:]):
     def list_batches(self, url: str | tuple[str, str], *, start: str | None = None,
                      end: str | None = None, delimiter: str | None = None, glob: str | None = None,
                      suffix: str | None = None, regex: str | None = None, min_size: int = 0,
-                     max_size: int | None = None, directories: bool = False,
-                     composites: bool = False, versions: bool = False, parallelism: int = 0,
-                     max_calls: int = 0, memory_cap: int = 0,
+                     max_size: int | None = None, storage_classes: Iterable[str] = (),
+                     directories: bool = False, composites: bool = False, versions: bool = False,
+                     parallelism: int = 0, max_calls: int = 0, memory_cap: int = 0,
                      on_error: Literal["raise", "omit"] = "raise",
                      timeout: float | None = None, in_order: bool = False) -> AsyncListStream:
         """Lists objects batch by batch, each a Listing, while later ones are under way.

@@ -9,18 +9,38 @@ from ._calls import FLAGS, INTERRUPTED, RECORD_SIZE, STATUS, Call, checked, fail
 from ._columns import ListingHandle, Table
 from ._errors import Error, PreconditionError
 from ._handles import ErrorHandle, handle
-from ._library import Pointer, Size, byref, library, struct
+from ._library import Pointer, Size, addressof, byref, library, struct
 from ._listing import Listing, text_of
 from ._place import count_of, flag_of, nanoseconds, prefix_place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any, Dict, Literal
 
     from ._progress import Progress
 
 ListerHandle = handle("lister")
 _take_listing = taker("listing", ListingHandle)
+
+
+def _classes(given):
+    """Storage classes, as an array of C; None = of all."""
+    try:
+        names = None if isinstance(given, (str, bytes)) else list(given)
+    except TypeError:
+        names = None
+    if names is None:
+        raise TypeError('storage_classes: names in a list are needed, such as ["STANDARD"], and not a '
+                        f"{type(given).__name__}")
+    if not names:
+        return None
+    import ctypes
+
+    texts = [text_of(name, f"storage_classes[{at}]") for at, name in enumerate(names)]
+    if not all(texts):
+        raise ValueError("storage_classes: one of them is empty")
+    return (ctypes.c_char_p * len(texts))(*texts)
 
 
 def list_options(place, given):
@@ -36,7 +56,7 @@ def list_options(place, given):
     count_of(given["parallelism"], "parallelism", bits=32)
     if given["on_error"] not in ("raise", "omit"):
         raise ValueError(f'on_error: "raise" or "omit" is needed, and not {given["on_error"]!r}')
-    return struct(
+    made = struct(
         "list_options", bucket=bucket, prefix=prefix, **texts,
         min_size=count_of(given["min_size"], "min_size"), max_size=max_size,
         keep_markers=flag_of(given["directories"], "directories"),
@@ -46,6 +66,11 @@ def list_options(place, given):
         memory_cap=count_of(given["memory_cap"], "memory_cap"),
         timeout_ns=nanoseconds(given["timeout"]), partial=given["on_error"] == "omit",
         by_name=flag_of(given.get("in_order", False), "in_order"))
+    classes = _classes(given["storage_classes"])
+    if classes is not None:
+        made.kept = classes
+        made.storage_classes, made.storage_class_count = addressof(classes), len(classes)
+    return made
 
 
 def _closed():
@@ -208,8 +233,9 @@ class ListVerbs:
     def list(self, url: str | tuple[str, str], *, start: str | None = None, end: str | None = None,
              delimiter: str | None = None, glob: str | None = None, suffix: str | None = None,
              regex: str | None = None, min_size: int = 0, max_size: int | None = None,
-             directories: bool = False, composites: bool = False, versions: bool = False,
-             parallelism: int = 0, max_calls: int = 0, memory_cap: int = 0,
+             storage_classes: Iterable[str] = (), directories: bool = False,
+             composites: bool = False, versions: bool = False, parallelism: int = 0,
+             max_calls: int = 0, memory_cap: int = 0,
              on_error: Literal["raise", "omit"] = "raise", timeout: float | None = None,
              progress: Progress = None) -> Listing:
         """Lists objects, by many calls at a time. What it gives is proved complete, or it fails.
@@ -222,6 +248,7 @@ class ListVerbs:
             suffix: of the name. Like what follows, it is checked here, of all names that come.
             regex: an ECMAScript pattern that is found somewhere in the name.
             min_size, max_size: bytes; both are within. None = no bound.
+            storage_classes: of the objects, such as ["STANDARD"]; none = all.
             directories: objects of no bytes whose names end in "/" are listed, too.
             composites: this library's temporary objects are listed, too.
             versions: all generations, and not the live ones alone.
@@ -249,9 +276,9 @@ class ListVerbs:
     def list_batches(self, url: str | tuple[str, str], *, start: str | None = None,
                      end: str | None = None, delimiter: str | None = None, glob: str | None = None,
                      suffix: str | None = None, regex: str | None = None, min_size: int = 0,
-                     max_size: int | None = None, directories: bool = False,
-                     composites: bool = False, versions: bool = False, parallelism: int = 0,
-                     max_calls: int = 0, memory_cap: int = 0,
+                     max_size: int | None = None, storage_classes: Iterable[str] = (),
+                     directories: bool = False, composites: bool = False, versions: bool = False,
+                     parallelism: int = 0, max_calls: int = 0, memory_cap: int = 0,
                      on_error: Literal["raise", "omit"] = "raise",
                      timeout: float | None = None, in_order: bool = False) -> ListStream:
         """Lists objects batch by batch, each a Listing, while later ones are under way: for listings
