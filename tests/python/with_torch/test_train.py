@@ -1,17 +1,29 @@
-"""The demo of training: a job that was killed ends as one that was not."""
+"""The demos of training: a job that was killed ends as one that was not."""
 
 import os
 import subprocess
 import sys
 from pathlib import Path
 
-TRAIN = Path(__file__).resolve().parents[3] / "examples/python/with_torch/train.py"
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples/python/with_torch"
 
 
-def test_a_killed_job_ends_with_the_same_samples_and_loss(emulator, bucket):
-    done = subprocess.run([sys.executable, "-W", "ignore", TRAIN, "--url", bucket("demo"), "--images", "500"],
+def run(emulator, program, *arguments):
+    done = subprocess.run([sys.executable, "-W", "ignore", EXAMPLES / program, *arguments],
                           text=True, timeout=280, capture_output=True,
                           env={**os.environ, **emulator.environment})
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "killed at step" in done.stdout and "goes on in epoch" in done.stdout
-    assert "the same samples and the same loss in each of 48 steps" in done.stdout
+    return done.stdout
+
+
+def test_a_killed_job_ends_with_the_same_samples_and_loss(emulator, bucket):
+    told = run(emulator, "train.py", "--url", bucket("demo"), "--images", "500")
+    assert "killed at step" in told and "goes on in epoch" in told
+    assert "the same samples and the same loss in each of 48 steps" in told
+
+
+def test_a_sharded_job_goes_on_from_the_newest_complete_checkpoint(emulator, bucket):
+    told = run(emulator, "sharded.py", "--url", bucket("demo"))
+    assert "one of 4 processes was killed in a save, at step 12" in told
+    assert "2 processes go on from " in told and "the same loss: " in told
+    assert "step-016/, demo/broken/checkpoints/step-020/; unfinished: none" in told
