@@ -27,6 +27,7 @@ from torch.distributed.fsdp import FullyShardedDataParallel as FSDP
 
 import dataflux.fsspec
 from dataflux.lightning import FSDPStrategy, ModelParallelStrategy, _sharded, resumable
+from dataflux_pytorch.lightning.strategies import DatafluxFSDPStrategy
 
 WIDE = 192
 
@@ -40,7 +41,7 @@ def begin(endpoint, *, world):
     return "ready"
 
 
-class OnProcessor(FSDPStrategy):
+class OnProcessor:
     """What FSDP1 needs there, and no more: Lightning names the device by its index, which the processor has
     none of; and torch moves an optimizer's state "to the processor" before it uses its memory again, which
     is no copy there, so that exp_avg is exp_avg_sq."""
@@ -57,6 +58,14 @@ class OnProcessor(FSDPStrategy):
                                   FullOptimStateDictConfig(offload_to_cpu=False, rank0_only=True)):
             state = FSDP.optim_state_dict(self.model, optimizer)
         return FSDP.rekey_optim_state_dict(state, OptimStateKeyType.PARAM_ID, self.model) if state else state
+
+
+class Ours(OnProcessor, FSDPStrategy):
+    pass
+
+
+class Originals(OnProcessor, DatafluxFSDPStrategy):
+    pass
 
 
 class Model(LightningModule):
@@ -104,7 +113,9 @@ def data():
 
 def strategy(kind, client, sharded, use_async, world):
     if kind == "FSDP":
-        return OnProcessor(client=client, use_async=use_async, state_dict_type="sharded" if sharded else "full")
+        return Ours(client=client, use_async=use_async, state_dict_type="sharded" if sharded else "full")
+    if kind == "original":
+        return Originals(project_name="p", storage_client=client, use_async=use_async)
     return ModelParallelStrategy(client=client, use_async=use_async, save_distributed_checkpoint=sharded,
                                  data_parallel_size=world, tensor_parallel_size=1)
 
@@ -114,7 +125,7 @@ def trainer(kind, client, dirpath, epochs, *, world, sharded=True, use_async=Fal
     os.environ.update(WORLD_SIZE=str(world), LOCAL_WORLD_SIZE=str(world))
     kept = resumable(ModelCheckpoint(dirpath=dirpath, filename="{epoch}", monitor="loss", mode="min",
                                      save_top_k=top, save_last=True))
-    model = Model(idle) if kind == "FSDP" else Sharded(idle)
+    model = Sharded(idle) if kind == "ModelParallel" else Model(idle)
     made = Trainer(accelerator="cpu", devices=world, logger=False, callbacks=[kept], max_epochs=epochs,
                    enable_progress_bar=False, enable_model_summary=False, num_sanity_val_steps=0,
                    strategy=strategy(kind, client, sharded, use_async, world))

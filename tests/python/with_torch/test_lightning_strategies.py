@@ -1,6 +1,9 @@
 """dataflux.lightning's FSDPStrategy and ModelParallelStrategy in real Trainers of two ranks, on the processor
 over gloo."""
 
+import os
+import subprocess
+import sys
 
 
 import pytest
@@ -86,6 +89,13 @@ def test_what_goes_on_from_a_checkpoint_ends_as_an_unbroken_run(run, client, buc
     assert same(went_on["optimizer"]["state"]["wide.weight"], _unbroken[kind]["optimizer"]["state"]["wide.weight"])
     assert not client.find_leftovers(bucket()).rows
     assert not client.list_sets(bucket()).unfinished
+
+
+def test_the_original_s_strategy_goes_on(run, client, bucket):
+    for epochs in (1, 2):
+        done = run(strategy_ranks.fit, "original", client, bucket("run"), epochs, ckpt_path="last", use_async=True,
+                   top=1)
+    assert done["step"] == 8 and "run/last.ckpt/.metadata" in bucket.names()
 
 
 @pytest.mark.parametrize("one, sharded, other", [
@@ -218,6 +228,38 @@ def test_weights_alone_are_not_gone_on_from(run, client, bucket, kind, sharded):
         fails="save_weights_only")
     found = run(strategy_ranks.tested, kind, client, bucket("x"), 1, ckpt_path=bucket("w.ckpt"))
     assert same(found, was["weights"])
+
+
+ENDS = """
+import sys
+import threading
+import torch.distributed as dist
+import strategy_ranks
+from dataflux.lightning import _sharded
+
+dist.init_process_group("gloo", init_method=sys.argv[2], rank=0, world_size=1)
+strategy_ranks.begin(sys.argv[3], world=1)
+strategy_ranks.keep("ModelParallel", None, sys.argv[4], 1, world=1, use_async=True, top=0)
+send = _sharded.save
+
+def when_main_has_ended(*arguments):
+    threading.main_thread().join()
+    send(*arguments)
+
+_sharded.save = when_main_has_ended
+strategy_ranks.save(sys.argv[1], world=1)
+"""
+
+
+def test_the_interpreter_s_end_with_a_save_under_way(emulator, bucket, client, tmp_path):
+    environment = {**os.environ, **emulator.environment, "GLOO_SOCKET_IFNAME": "lo", "PYTHONPATH": os.pathsep.join(
+        [os.path.dirname(__file__), os.environ.get("PYTHONPATH", "")])}
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", ENDS, bucket("a.ckpt"), (tmp_path / "group").as_uri(),
+         emulator.endpoint, str(tmp_path)], text=True, capture_output=True, timeout=240, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert f"has waited for the save of {bucket('a.ckpt')}, which has ended well" in done.stderr
+    assert consolidated(bucket("a.ckpt"), client=client)["global_step"] == 8
 
 
 # ---- bad input ---------------------------------------------------------------------------------

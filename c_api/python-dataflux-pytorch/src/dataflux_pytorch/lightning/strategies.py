@@ -21,6 +21,8 @@ class DatafluxFSDPStrategy(Carried, FSDPStrategy):  # type: ignore[misc, unused-
         kwargs: those of Lightning's FSDPStrategy.
     """
 
+    _holds = "_given"
+
     def __init__(self, project_name: str, storage_client: Any, use_async: bool = False,
                  **kwargs: Any) -> None:
         client = client_of(storage_client, DEFAULT_RETRY)

@@ -27,9 +27,9 @@ def agreed(what: Callable[[], Value], group: Any = None) -> Value:
         value = what()
     except BaseException as why:
         mine = why
-    failures = [None if mine is None else _portable(mine)]
+    failures: list[Any] = [None if mine is None else _portable(mine)]
     if together():
-        told = [None] * dist.get_world_size(group)
+        told: list[Any] = [None] * dist.get_world_size(group)
         dist.all_gather_object(told, failures[0], group=group)
         failures = told
     if mine is not None:

@@ -10,8 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any, Iterable
 
 import torch
-import torch.distributed.checkpoint as dcp
-from torch.distributed._shard.sharded_tensor import ShardedTensor
+from torch.distributed._shard.sharded_tensor.api import ShardedTensor
 from torch.distributed.checkpoint.default_planner import (
     DefaultLoadPlanner,
     _EmptyStateDictLoadPlanner,
@@ -20,6 +19,7 @@ from torch.distributed.checkpoint.default_planner import (
 from torch.distributed.checkpoint.metadata import Metadata
 from torch.distributed.checkpoint.planner import LoadPlan
 from torch.distributed.checkpoint.state_dict_loader import _load_state_dict
+from torch.distributed.checkpoint.state_dict_saver import save as save_state
 from torch.distributed.tensor import DTensor
 
 from .._client import Client
@@ -42,7 +42,7 @@ def save(url: str, state: dict[str, Any], rest: dict[str, Any], client: Client, 
     another path next time, so no later save would remove it."""
     writer = StorageWriter(url, client=client, files={META: rest})
     try:
-        dcp.save(state, storage_writer=writer, process_group=group)
+        save_state(state, storage_writer=writer, process_group=group)
     except BaseException:
         try:
             writer.abandon()
@@ -59,7 +59,7 @@ def load(url: str, state: dict[str, Any], strict: bool, client: Client,
     Returns: all else.
     """
     reader = StorageReader(url, client=client)
-    # Not dcp.load(), which wants the names at the top to stay.
+    # Not torch's load(), which wants the names at the top to stay.
     _load_state_dict(state, storage_reader=reader, planner=_Planner(strict), no_dist=not together())
     rest = agreed(lambda: reader.load_file(META, map_location="cpu", weights_only=weights_only)
                   if _is_first() else {})
@@ -195,7 +195,8 @@ def consolidated(path: Path, *, client: Client | None = None,
         raise TypeError(f"client: a dataflux.Client is needed, and not a {type(client).__name__}")
     reader = StorageReader(url, client=client)
     found: dict[str, Any] = {}
-    _load_state_dict(found, storage_reader=reader, planner=_EmptyStateDictLoadPlanner(), no_dist=True)
+    whole = _EmptyStateDictLoadPlanner()  # type: ignore[no-untyped-call]
+    _load_state_dict(found, storage_reader=reader, planner=whole, no_dist=True)
     for name in MODELS:
         if name in found:
             found["state_dict"] = found.pop(name)

@@ -19,7 +19,12 @@ from torch.distributed.checkpoint.state_dict import (
     set_optimizer_state_dict,
 )
 from torch.distributed.fsdp import FullyShardedDataParallel as FSDP
-from torch.distributed.fsdp import OptimStateKeyType, StateDictType
+from torch.distributed.fsdp import (
+    OptimStateKeyType,
+    ShardedOptimStateDictConfig,
+    ShardedStateDictConfig,
+    StateDictType,
+)
 
 from .._client import Client
 from .._client import client as default_client
@@ -148,8 +153,7 @@ class _Saving:
         copy, rest = agreed(copied)
         if self._group is None and together():
             # Of its own, since training goes on with the other meanwhile.
-            self._group = dist.new_group(backend="gloo", **(
-                {} if self._timeout is None else {"timeout": self._timeout}))
+            self._group = dist.new_group(backend="gloo", timeout=self._timeout)
         self._saves.begin(url, partial(_sharded.save, url, copy, rest, self.client, self._group))
 
     def _memory(self) -> set[int]:
@@ -171,7 +175,8 @@ class _Saving:
         agreed(self._join)
         url = url_of(path)
         if url is None:
-            found: dict[str, Any] = super().load_checkpoint(path, weights_only)  # type: ignore[misc]
+            how = {} if weights_only is None else {"weights_only": weights_only}
+            found: dict[str, Any] = super().load_checkpoint(path, **how)  # type: ignore[misc]
             return found
         url = url.removesuffix(LAST_OBJECT)  # as resumable() names it
         optimizers = self.optimizers if self.lightning_module.trainer.state.fn == "fit" else []
@@ -210,12 +215,14 @@ class _Saving:
         set_model_state_dict(self.model, model, options=StateDictOptions(
             full_state_dict=True, broadcast_from_rank0=True, strict=strict))
         for number, optimizer in enumerate(optimizers):
-            state = agreed(partial(_by_name, states[number], self.model) if self.is_global_zero else dict)
+            state: dict[str, Any] = agreed(partial(_by_name, states[number], self.model)
+                                           if self.is_global_zero else dict)
             known = of_rank_zero(set(state.get("state", ())))
             set_optimizer_state_dict(self.model, optimizer, state, options=StateDictOptions(
                 full_state_dict=True, broadcast_from_rank0=True, strict=False))
             self._keep_states(optimizer, known)
-        return rest
+        others: dict[str, Any] = rest
+        return others
 
     def remove_checkpoint(self, filepath: Path) -> None:
         """Removes a checkpoint by rank 0, as CheckpointIO does; while a save is under way, when that is
@@ -300,6 +307,7 @@ class FSDPStrategy(_Saving, _Lightning.FSDPStrategy):  # type: ignore[misc, name
     """
 
     _model_key = "model"
+    _state_dict_type: str
 
     def __init__(self, *arguments: Any, client: Client | None = None, use_async: bool = False,
                  **options: Any) -> None:
@@ -308,13 +316,12 @@ class FSDPStrategy(_Saving, _Lightning.FSDPStrategy):  # type: ignore[misc, name
             raise ValueError(f"state_dict_type: 'full' or 'sharded' is needed, and not {self._state_dict_type!r}")
 
     def _is_sharded(self) -> bool:
-        sharded: bool = self._state_dict_type == "sharded"
-        return sharded
+        return self._state_dict_type == "sharded"
 
     @contextmanager
     def _as_sharded(self) -> Iterator[None]:
         """State dicts are as those of a sharded checkpoint."""
-        before = self._state_dict_type
+        before: str = self._state_dict_type
         self._state_dict_type = "sharded"
         try:
             yield
@@ -328,7 +335,9 @@ class FSDPStrategy(_Saving, _Lightning.FSDPStrategy):  # type: ignore[misc, name
             return self.lightning_module_state_dict(), [self.optimizer_state(each) for each in optimizers]
 
     def _put(self, model: dict[str, Any], optimizers: list[tuple[Any, dict[str, Any]]]) -> None:
-        with FSDP.state_dict_type(self.model, StateDictType.SHARDED_STATE_DICT):
+        with FSDP.state_dict_type(self.model, StateDictType.SHARDED_STATE_DICT,
+                                  ShardedStateDictConfig(offload_to_cpu=True),
+                                  ShardedOptimStateDictConfig(offload_to_cpu=True)):
             self.model.load_state_dict(model, strict=self.lightning_module.strict_loading)
             for optimizer, state in optimizers:
                 optimizer.load_state_dict(FSDP.optim_state_dict_to_load(self.model, optimizer, state))
