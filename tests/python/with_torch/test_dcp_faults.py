@@ -94,7 +94,8 @@ def test_what_a_save_that_failed_has_left_can_be_removed(options, bucket, emulat
     """Not once the commit was begun: it may have come about."""
     save_here(options, bucket("r"), 1)
     before = bucket.names()
-    emulator.faults({"verb": "objects.insert", "object": name, "action": "refuse", "status": 403, "count": 0})
+    emulator.faults({"verb": "objects.insert", "object": name, "action": "refuse", "status": 403,
+                     "count": 0})
     writer = StorageWriter(bucket("r"), client=options, files={"meta.pt": 2})
     writer.abandon()  # there is no save
     with pytest.raises(dcp.api.CheckpointException):
