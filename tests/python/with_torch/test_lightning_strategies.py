@@ -234,7 +234,7 @@ def test_the_state_is_that_of_the_call(run, client, bucket, kind):
     run(strategy_ranks.keep, kind, client, bucket("run"), 1, use_async=True, top=0)
     before = run(strategy_ranks.save_while_all_changes, bucket("a.ckpt"))
     found = consolidated(bucket("a.ckpt"), client=client)
-    assert same(dict(found["state_dict"]), before["weights"])
+    assert same(dict(found["state_dict"]), before["weights"]) and found["words"] == ["before"]
     for name, state in found["optimizer_states"][0]["state"].items():
         assert same(state, before["optimizer"]["state"][name]), name
 
