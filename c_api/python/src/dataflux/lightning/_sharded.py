@@ -38,8 +38,8 @@ _SMALL = 1 << 20  # bytes that are copied whatever they are
 
 
 def save(url: str, state: dict[str, Any], rest: dict[str, Any], client: Client, group: Any = None) -> None:
-    """Saves, by all ranks of a group. `rest` is rank 0's. What fails leaves nothing: ModelCheckpoint takes
-    another path next time, so no later save would remove it."""
+    """Saves, by all ranks of a group. `rest` is rank 0's. What fails before the commit leaves nothing:
+    ModelCheckpoint takes another path next time, so no later save would remove it."""
     writer = StorageWriter(url, client=client, files={META: rest})
     try:
         save_state(state, storage_writer=writer, process_group=group)
@@ -68,7 +68,7 @@ def load(url: str, state: dict[str, Any], strict: bool, client: Client,
 
 
 def _is_first() -> bool:
-    return not torch.distributed.is_initialized() or torch.distributed.get_rank() == 0
+    return not together() or torch.distributed.get_rank() == 0
 
 
 class _Planner(DefaultLoadPlanner):
