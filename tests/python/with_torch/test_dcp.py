@@ -151,6 +151,23 @@ def test_more_files_are_of_the_same_commit(options, bucket, client):
     found = client.checkpoint_set(bucket("r")).open()
     assert "meta.pt" in [each.name for each in found.members]
     assert writer.committed.members == 2 and load_here(options, bucket("r")) == 1
+    reader = StorageReader(bucket("r"), client=options)
+    assert reader.load_file("meta.pt") == {"epoch": 3}
+    for name in ("none.pt", ".metadata.pt"):
+        with pytest.raises(dataflux.NotFoundError, match=name):
+            reader.load_file(name)
+    save_here(options, bucket("r"), 2, files={"meta.pt": {"epoch": 4}})
+    with pytest.raises(dataflux.Error, match="replaced") as told:  # not that of another commit
+        reader.load_file("meta.pt")
+    assert told.value.status == "aborted"
+
+
+def test_a_file_beside_what_torch_has_written(options, bucket, tmp_path):
+    dcp.save({"a": torch.ones(2)}, storage_writer=dcp.FileSystemWriter(tmp_path), no_dist=True)
+    torch.save({"epoch": 3}, tmp_path / "meta.pt")
+    for path in tmp_path.iterdir():
+        bucket.put("r/" + path.name, path.read_bytes())
+    assert StorageReader(bucket("r"), client=options).load_file("meta.pt") == {"epoch": 3}
 
 
 def test_an_empty_state_is_a_checkpoint(options, bucket):

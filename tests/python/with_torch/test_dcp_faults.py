@@ -89,6 +89,24 @@ def test_a_service_that_is_busy_for_a_while_delays_it(options, bucket, emulator,
     assert load_here(options, bucket("r")) == 1
 
 
+@pytest.mark.parametrize("name, left", [("*/meta.pt", False), ("*/.metadata", True)])
+def test_what_a_save_that_failed_has_left_can_be_removed(options, bucket, emulator, name, left):
+    """Not once the commit was begun: it may have come about."""
+    save_here(options, bucket("r"), 1)
+    before = bucket.names()
+    emulator.faults({"verb": "objects.insert", "object": name, "action": "refuse", "status": 403,
+                     "count": 0})
+    writer = StorageWriter(bucket("r"), client=options, files={"meta.pt": 2})
+    writer.abandon()  # there is no save
+    with pytest.raises(dcp.api.CheckpointException):
+        dcp.save(full_state(2), storage_writer=writer, no_dist=True)
+    assert len(bucket.names()) > len(before)
+    writer.abandon()
+    assert (bucket.names() != before) == left
+    emulator.faults()
+    assert load_here(options, bucket("r")) == 1
+
+
 def spoilt(state):
     """What a load that failed has put into it."""
     return [name for name, value in dcp_ranks.flat(state).items()

@@ -11,7 +11,7 @@ import pytest
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 
 
-@pytest.mark.parametrize("pages, count", [("torch training", 4), ("checkpoints", 3)])
+@pytest.mark.parametrize("pages, count", [("torch training", 4), ("checkpoints", 5)])
 def test_samples_run_as_they_stand(emulator, tmp_path, pages, count):
     text = "\n".join((DOCS / f"{page}.md").read_text() for page in pages.split())
     samples = re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S)

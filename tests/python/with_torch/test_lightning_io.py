@@ -206,7 +206,7 @@ def test_one_save_at_a_time_by_the_same_memory(one, emulator, bucket):
 def test_a_failure_raises_once(one, emulator, bucket, asked):
     refuse(emulator)
     one.save_checkpoint(state(1), bucket("a.ckpt"))
-    one._job.join()
+    one._saves.join()
     emulator.faults()
     with pytest.raises(dataflux.PermissionDeniedError, match="a.ckpt"):
         {"save": lambda: one.save_checkpoint(state(2), bucket("b.ckpt")), "wait": one.wait,
@@ -253,7 +253,7 @@ def test_a_checkpoint_stays_where_the_one_behind_it_fails(one, emulator, bucket,
     refuse(emulator)
     one.save_checkpoint(state(2), bucket("2.ckpt"))
     if failed_before:
-        one._job.join()
+        one._saves.join()
     with caplog.at_level(logging.WARNING, "dataflux"):
         one.remove_checkpoint(bucket("1.ckpt"))
         with pytest.raises(dataflux.PermissionDeniedError):
@@ -315,7 +315,7 @@ if sys.argv[2] == "raise":
 if sys.argv[2] == "exit":
     sys.exit(3)
 if sys.argv[2] == "later":
-    io._job.join()
+    io._saves.join()
 """
 
 

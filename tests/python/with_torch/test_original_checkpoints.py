@@ -201,3 +201,17 @@ def test_the_simulated_checkpoint_and_the_readmes_asynchronous_one(emulator, buc
     found = set(bucket.names())
     assert {f"jobs/checkpoints/ckpt_{each}.ckpt/.metadata" for each in range(2)} < found
     assert "jobs/async/.metadata" in found
+
+
+def test_the_strategy_of_the_demo(storage_client):
+    pytest.importorskip("dataflux.lightning")
+    from dataflux_core._clients import client_of
+    from dataflux_core._retry import DEFAULT_RETRY
+    from dataflux_pytorch.lightning.strategies import DatafluxFSDPStrategy
+
+    made = DatafluxFSDPStrategy(project_name=PROJECT, storage_client=storage_client, use_async=True,
+                                state_dict_type="sharded")
+    assert made.storage_client is storage_client and made.project_name == PROJECT
+    assert client_of(storage_client, DEFAULT_RETRY) in vars(made).values()
+    assert list(inspect.signature(DatafluxFSDPStrategy).parameters)[:3] == [
+        "project_name", "storage_client", "use_async"]

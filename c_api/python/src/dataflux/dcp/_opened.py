@@ -9,7 +9,9 @@ from torch.distributed.checkpoint.metadata import Metadata
 
 from .._client import Client
 from .._errors import DataLossError, Error, NotFoundError, PreconditionError
+from .._file_reader import READ_AHEAD, FileReader
 from .._reader import Reader
+from .._sets import SetReader
 from ._metadata import parsed
 from ._path import METADATA, folder_of, member_of, of_rank
 
@@ -42,6 +44,7 @@ class Opened:
         self._lock = threading.Lock()
         self._readers: dict[str, Reader] = {}
         self._members: dict[str, tuple[int, int]] | None = None  # (size, generation) of a set's
+        self._set: SetReader | None = None
         place = url if rank is None else of_rank(url, rank)
         for left in reversed(range(_TIMES)):
             try:
@@ -64,12 +67,13 @@ class Opened:
             name = METADATA if rank is None else f"__{rank}{METADATA}"
             return name, *self._plain(name, place, why)
         self.bucket, self.folder = folder_of(place)
+        self._set = found
         self._members = {each.name: (each.size, each.generation) for each in found.members}
         try:
             with found.reader(METADATA) as reader:
                 return METADATA, reader.read_at(0, reader.size), reader.generation
         except NotFoundError as why:
-            self._members = None
+            self._set = self._members = None
             raise _Replaced from why
 
     def _plain(self, name: str, place: str, why: PreconditionError) -> tuple[bytes, int]:
@@ -122,6 +126,21 @@ class Opened:
             raise replaced(self.url_of(relative_path)) from why
         with self._lock:
             return self._readers.setdefault(relative_path, made)
+
+    def file(self, name: str) -> FileReader:
+        """Of an object beside the items' files, such as StorageWriter's `files` are.
+
+        Raises: NotFoundError where there is none.
+        """
+        if self._set is None:
+            return FileReader(self._client.reader((self.bucket, self.folder + name)), READ_AHEAD)
+        known = self._members is not None and name in self._members
+        try:
+            return self._set.open(name)
+        except NotFoundError as why:
+            if known:
+                raise replaced(self.url_of(name)) from why
+            raise
 
     def check_size(self, relative_path: str, end: int, fqn: str) -> None:
         """Raises DataLossError where the file, whose reader is open, is shorter."""

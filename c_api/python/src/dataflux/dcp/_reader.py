@@ -136,6 +136,20 @@ class StorageReader(storage.StorageReader):
         newest = max(known)
         return [dataclasses.replace(each, storage_data=newest) for each in plans]
 
+    def load_file(self, name: str, *, map_location: Any = None, weights_only: bool | None = True) -> Any:
+        """Loads by torch.load() one of the objects that StorageWriter has saved as `files`: that of the
+        checkpoint which was loaded, and of no later one.
+
+        Arguments:
+            name: as it was saved.
+            map_location, weights_only: as of torch.load.
+
+        Raises: NotFoundError where there is none; Error with status "aborted" where the checkpoint was
+            replaced meanwhile; what torch.load() raises.
+        """
+        with self._now().file(name) as file:
+            return torch.load(file, map_location=map_location, weights_only=weights_only)
+
     def _now(self) -> Opened:
         return self._open() if self._opened is None else self._opened
 

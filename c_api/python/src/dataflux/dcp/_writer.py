@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 import pickle
 import uuid
@@ -25,7 +26,7 @@ from .._place import count_of, flag_of
 from .._set_reports import CommittedSet
 from .._sets import CheckpointSet
 from ._files import File, Writing, split, write_more
-from ._path import METADATA, folder_of, is_path, of_rank, url_of_path
+from ._path import METADATA, folder_of, is_path, of_rank, save_folder, url_of_path
 
 _VERSION = "1.0.0"  # of the layout, as torch's writers name it
 _SUFFIX = ".distcp"
@@ -106,6 +107,8 @@ class StorageWriter(storage.StorageWriter):
         self._save_id = str(uuid.uuid4())
         self._rank: int | None = None  # where each rank saves for itself
         self._saving: CheckpointSet | None = None
+        self._text = ""
+        self._commits = False
         self._committed: CommittedSet | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -141,7 +144,7 @@ class StorageWriter(storage.StorageWriter):
     def set_up_storage_writer(self, is_coordinator: bool, *args: Any, **kwargs: Any) -> None:
         alone = not kwargs.get("use_collectives", True)
         self._rank = (kwargs.get("rank") or 0) if alone else None
-        self._saving = None
+        self._saving, self._commits = None, False
         self._committed = None
 
     def _place(self) -> str:
@@ -180,7 +183,7 @@ class StorageWriter(storage.StorageWriter):
                     f"{self._url}: a checkpoint of all ranks together is there, which every load would "
                     "take: save those of single ranks to another path", bucket=bucket,
                     object=folder + METADATA)
-        self._saving = saving.over(text)
+        self._saving, self._text = saving.over(text), text
         return text
 
     def write_data(self, plan: SavePlan, planner: SavePlanner) -> Future[list[WriteResult]]:
@@ -196,6 +199,19 @@ class StorageWriter(storage.StorageWriter):
         future.set_result(writing.write(files, self._thread_count))
         return future
 
+    def abandon(self) -> None:
+        """Removes what a save that failed has left, for paths that no other save will go to: the next one
+        there removes it, too. Called when save() has raised, by any rank: the coordinator removes. Once
+        the commit was begun nothing is removed, since that may have come about all the same.
+
+        Raises: Error with the first of what could not be removed.
+        """
+        saving, self._saving = self._saving, None
+        if saving is None or self._commits:
+            return
+        bucket, folder = folder_of(self._place())
+        self._of_process().remove_prefix((bucket, folder + save_folder(json.loads(self._text)["id"])))
+
     def finish(self, metadata: Metadata, results: list[list[WriteResult]]) -> None:
         """Commits: `.metadata` is written, and with it the checkpoint is there. By the coordinator."""
         if self._saving is None:
@@ -209,6 +225,7 @@ class StorageWriter(storage.StorageWriter):
         metadata.version = _VERSION
         metadata.storage_data = {index: data.info for index, data in stored}
         metadata.storage_meta = self.storage_meta()
+        self._commits = True
         done = self._committed = self._saving.commit(records, last=METADATA,
                                                      data=pickle.dumps(metadata))
         if done.replaced.failures:
@@ -221,6 +238,4 @@ class StorageWriter(storage.StorageWriter):
 
 def _replaces(text: str) -> bool:
     """A save over something."""
-    import json
-
     return bool(json.loads(text)["last"])

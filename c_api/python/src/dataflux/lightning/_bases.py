@@ -31,3 +31,10 @@ def _classes(module: str, name: str) -> list[Any]:
 Base: Any = type("Base", tuple(_classes("checkpoint_io", "CheckpointIO")), {})
 # What saves to paths of this machine.
 Local: Any = _classes("torch_io", "TorchCheckpointIO")[0]
+
+
+def strategies() -> Any:
+    """The module of the Trainer's strategies: of `lightning`, where both are installed, since a strategy is
+    for the Trainer of its own name alone."""
+    return import_module({"lightning": "lightning.pytorch.strategies",
+                          "lightning_fabric": "pytorch_lightning.strategies"}[_found()[0].partition(".")[0]])

@@ -11,7 +11,7 @@ from .._errors import NotFoundError
 from .._file import WRITE_OPTIONS
 from ..torch import load, save
 from ._bases import Base, Local
-from ._paths import url_of
+from ._paths import LAST_OBJECT, url_of
 
 if TYPE_CHECKING:
     from typing import Union
@@ -94,12 +94,8 @@ class CheckpointIO(Base):  # type: ignore[misc]
         if url is None:
             self._local.remove_checkpoint(path)
             return
-        if not _removed(self.client, url):
-            # Of DCP's, whoever wrote it. What is below is only looked for where there is no file.
-            _removed(self.client, f"{url}/.metadata")
-            report = self.client.remove_sets(url + "/")
-            for failure in report.failures:
-                raise failure
+        if not removed(self.client, url):  # what is below is only looked for where there is no file
+            remove_folder(self.client, url)
 
 
 def _checked(options: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -115,9 +111,18 @@ def _checked(options: Mapping[str, Any] | None) -> dict[str, Any]:
     return dict(options)
 
 
-def _removed(client: Client, url: str) -> bool:
+def removed(client: Client, url: str) -> bool:
+    """Removes an object. False where there is none."""
     try:
         client.delete(url)
     except NotFoundError:
         return False
     return True
+
+
+def remove_folder(client: Client, url: str) -> None:
+    """Removes a sharded checkpoint of DCP's, whoever wrote it, if there is one."""
+    removed(client, url + LAST_OBJECT)
+    report = client.remove_sets(url + "/")
+    for failure in report.failures:
+        raise failure

@@ -7,7 +7,7 @@ import re
 from functools import partial
 from typing import Any, TypeVar
 
-from ._paths import url_of
+from ._paths import LAST_OBJECT, url_of
 
 Callback = TypeVar("Callback")
 
@@ -39,5 +39,10 @@ def _last_of(callback: Any, trainer: Any) -> set[str]:
         return set()
     pattern = re.compile(rf"{re.escape(callback.CHECKPOINT_NAME_LAST)}(-\d+)?.*"
                          rf"{re.escape(callback.FILE_EXTENSION)}")
-    names = (posixpath.basename(path.rstrip("/")) for path in callback._fs.ls(folder, detail=False))
-    return {f"{folder}/{name}" for name in names if pattern.fullmatch(name)}
+    found = set()
+    for each in callback._fs.ls(folder, detail=True):
+        name = posixpath.basename(each["name"].rstrip("/"))
+        if pattern.fullmatch(name):
+            # Lightning asks which one is the newest, and a folder has no time: its last object has.
+            found.add(f"{folder}/{name}" + (LAST_OBJECT if each["type"] == "directory" else ""))
+    return found

@@ -7,6 +7,8 @@ from typing import Any
 
 from .._place import with_both_slashes
 
+LAST_OBJECT = "/.metadata"  # behind the URL of a checkpoint that is sharded
+
 
 def url_of(path: Any) -> str | None:
     """The URL of a checkpoint on Google Cloud Storage, without a slash at its end; None for a path of
