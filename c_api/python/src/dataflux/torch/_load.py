@@ -14,9 +14,9 @@ from .._client import client as default_client
 from .._errors import DataLossError
 from .._file_reader import FileReader
 from .._place import count_of, flag_of, object_place, url_of
-from ._ahead import Planned
-from ._records import spans_of
 from ._save import named_object
+from ._served import Served
+from ._storages import torch_load
 
 if TYPE_CHECKING:
     from .._object import Place
@@ -26,7 +26,7 @@ READ_AHEAD = 64 << 20
 
 def load(url: Place, *, map_location: Any = None, weights_only: bool | None = True,
          mmap: bool = False, pickle_module: Any = None, client: Client | None = None,
-         generation: int = 0, read_ahead: int = READ_AHEAD, timeout: float | None = None,
+         generation: int = 0, read_ahead: int | None = None, timeout: float | None = None,
          **pickle_load_args: Any) -> Any:
     """Loads what save() or torch.save has written, whatever brought it to Google Cloud Storage; files
     of before torch 1.6, too.
@@ -63,23 +63,30 @@ def load(url: Place, *, map_location: Any = None, weights_only: bool | None = Tr
     generation = count_of(generation, "generation") or of_place
     if flag_of(mmap, "mmap"):
         return _mapped(client, url, told, generation, timeout, how)
-    read_ahead = count_of(read_ahead, "read_ahead")
+    stays = read_ahead is None and _stays(map_location)
+    read_ahead = READ_AHEAD if read_ahead is None else count_of(read_ahead, "read_ahead")
     reader = client.reader(url, generation=generation, timeout=timeout)
     with FileReader(reader, 0) as file:
-        planned = Planned(reader, read_ahead)
-        file.raw.ahead = planned  # type: ignore[attr-defined]
+        served = Served(file, reader, read_ahead)
+        file.raw.ahead = served  # type: ignore[attr-defined]
         try:
-            if str(map_location) != "meta":  # that asks for no tensor
-                planned.follow(spans_of(file, planned.end))
-                file.seek(0)
-            value = torch.load(file, mmap=False, **how)
-            planned.finish()
+            served.plan(stays, str(map_location) != "meta")  # that asks for no tensor
+            value = torch_load(served.take)(file, mmap=False, **how)
+            served.finish()
             return value
         except Exception as why:
-            failure = planned.failure or _loss(planned)
+            failure = served.failure or _loss(served)
             if failure is not None:
                 raise failure from (None if failure is why else why)
             raise _named(why, told) from why.__cause__
+
+
+def _stays(map_location):
+    """Whether every storage stays in the memory of this machine that it is read into."""
+    if map_location is None:
+        return not torch.accelerator.is_available()
+    return (isinstance(map_location, (str, torch.device))
+            and str(map_location).partition(":")[0] == "cpu")
 
 
 def _mapped(client, url, told, generation, timeout, how):
@@ -92,10 +99,10 @@ def _mapped(client, url, told, generation, timeout, how):
             raise _named(why, told) from why.__cause__
 
 
-def _loss(planned):
+def _loss(served):
     """Why torch could not read it, where what has come is not what was written."""
     try:
-        planned.finish()
+        served.finish()
     except DataLossError as loss:
         return loss
     except Exception:
