@@ -192,14 +192,18 @@ def test_another_one_is_written_while_it_is_loaded(client, bucket):
 
 @pytest.fixture
 def taken(monkeypatch):
-    """The names of the storages that torch has had of those read ahead."""
-    names = []
+    """The names of the storages that torch has had of those read ahead; and how far ahead, at last."""
+    class Names(list):
+        most = 0
+
+    names = Names()
     take = Storages.take
 
     def noting(self, name, size, came):
         found = take(self, name, size, came)
         if found is not None:
             names.append(name)
+        names.most = self.most
         return found
 
     monkeypatch.setattr(Storages, "take", noting)
@@ -251,6 +255,40 @@ def test_every_place_gets_them(client, bucket, taken, map_location, weights_only
     assert same(load(bucket("a.pt"), client=client, map_location=map_location,
                      weights_only=weights_only), wanted)
     assert len(taken) == 70 and client._under_way == {}
+
+
+@pytest.mark.parametrize("how, most", [
+    ({}, None), ({"map_location": "cpu"}, None), ({"map_location": torch.device("cpu")}, None),
+    ({"map_location": {"cpu": "cpu"}}, 64 * MIB),
+    ({"map_location": lambda storage, place: None}, 64 * MIB),
+    ({"map_location": "cpu", "read_ahead": 9 * MIB}, 9 * MIB), ({"read_ahead": 0}, 0)])
+def test_what_stays_is_read_at_once(client, bucket, taken, how, most):
+    wanted = tensors(4)
+    save(wanted, bucket("a.pt"), client=client)
+    assert same(load(bucket("a.pt"), client=client, **how), wanted)
+    assert len(taken) == 4 and taken.most == most
+
+
+@pytest.mark.parametrize("device, most", [("cuda", 64 * MIB), ("xpu", None), (None, None)])
+def test_what_may_have_been_on_a_device_is_read_bit_by_bit(client, bucket, taken, monkeypatch, device,
+                                                           most):
+    """It was, if its place is in the pickle; this one only says so."""
+    monkeypatch.setattr(torch.accelerator, "current_accelerator",
+                        lambda: device and torch.device(device))
+    save({**tensors(4), "place": "cuda:0"}, bucket("a.pt"), client=client)
+    load(bucket("a.pt"), client=client)
+    assert len(taken) == 4 and taken.most == most
+
+
+def test_empty_tensors_bring_no_blocks(client, emulator, bucket, taken):
+    wanted = {f"{kind}{number}": made for number in range(6)
+              for kind, made in (("long", torch.rand(MIB)), ("empty", torch.empty(0, number)))}
+    made = save(wanted, bucket("a.pt"), client=client)
+    before = emulator.counters()["replyBodyBytes"]
+    found = load(bucket("a.pt"), client=client)
+    assert same(found, wanted) and found["empty3"].untyped_storage().data_ptr() == 0
+    assert emulator.counters()["replyBodyBytes"] - before <= made.size + MIB + 100_000
+    assert len(taken) == 11  # the last one is in the file's end
 
 
 def test_a_torch_load_that_was_replaced_reads_the_file(client, bucket, taken, monkeypatch):

@@ -31,8 +31,9 @@ def load(url: Place, *, map_location: Any = None, weights_only: bool | None = Tr
     """Loads what save() or torch.save has written, whatever brought it to Google Cloud Storage; files
     of before torch 1.6, too.
 
-    What torch will ask for is read ahead by many requests at a time; long tensors go straight to
-    their memory. Memory beside the state: `read_ahead`, and as much for short reads.
+    Tensors are read straight into their memory, by as many requests at a time as the link rewards.
+    Memory beside the state: some MiB; 200 bytes a tensor. Where tensors go on to a device, `read_ahead`
+    beside the longest of them.
 
     When all of the object was read it is compared with its checksum; not where torch wants a part
     only, as with map_location="meta".
@@ -46,7 +47,9 @@ def load(url: Place, *, map_location: Any = None, weights_only: bool | None = Tr
             with the last tensor.
         client: None = that of the module's functions.
         generation: of the object; 0 = that of the row, or the live one.
-        read_ahead: most bytes that are read before torch asks for them.
+        read_ahead: most bytes that are read before torch asks for them. None = all that stay in this
+            machine's memory, else 64 MiB: all that were on the CPU when they were saved, or with
+            map_location="cpu". With a function or a dict for map_location it is 64 MiB.
         timeout: seconds for the opening, with mmap for the download; None = no limit.
 
     Raises: NotFoundError; DataLossError where bytes are not those that were written; what torch.load
@@ -63,7 +66,7 @@ def load(url: Place, *, map_location: Any = None, weights_only: bool | None = Tr
     generation = count_of(generation, "generation") or of_place
     if flag_of(mmap, "mmap"):
         return _mapped(client, url, told, generation, timeout, how)
-    stays = read_ahead is None and _stays(map_location)
+    stays = _stays(map_location) if read_ahead is None else False
     read_ahead = READ_AHEAD if read_ahead is None else count_of(read_ahead, "read_ahead")
     reader = client.reader(url, generation=generation, timeout=timeout)
     with FileReader(reader, 0) as file:
@@ -82,11 +85,11 @@ def load(url: Place, *, map_location: Any = None, weights_only: bool | None = Tr
 
 
 def _stays(map_location):
-    """Whether every storage stays in the memory of this machine that it is read into."""
+    """Whether every storage stays in the memory of this machine that it is read into; None = where it
+    was when it was saved."""
     if map_location is None:
-        return not torch.accelerator.is_available()
-    return (isinstance(map_location, (str, torch.device))
-            and str(map_location).partition(":")[0] == "cpu")
+        return None
+    return isinstance(map_location, (str, torch.device)) and str(map_location) == "cpu"
 
 
 def _mapped(client, url, told, generation, timeout, how):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING, Any, Sequence
+from typing import TYPE_CHECKING
+
+import torch
 
 from .._ahead import Ahead
 from .._calls import FLAGS, Call
@@ -31,15 +33,32 @@ class _Held:
         self._reading = reader.begin(self.begin, self._lent)
         self.there = False
 
-    def copy(self, at: int, end: int, address: int) -> None:
+    def _wait(self):
         if not self.there:
             self._reading.wait()
             self.there = True
+
+    def has(self, word: bytes) -> bool:
+        self._wait()
+        return word in self._memory
+
+    def copy(self, at: int, end: int, address: int) -> None:
+        self._wait()
         ctypes.memmove(address, self._lent.address + at - self.begin, end - at)
 
     def free(self) -> None:
         self._reading.free()
         self._lent.release()
+
+
+def _device() -> bytes | None:
+    """What the text of a storage's place on a device has, "cuda" for one; None where this torch knows
+    none. It looks for no device: that would start its driver, which no fork survives."""
+    try:
+        device = torch.accelerator.current_accelerator()
+    except AttributeError:  # before torch 2.6
+        return b"cuda"
+    return None if device is None else device.type.encode()
 
 
 class Served:
@@ -60,19 +79,20 @@ class Served:
         self._came: list[Span] = []
         self._held: list[_Held] = []
         self._storages: Storages | None = None
+        self._look = False  # where storages were, before the first of them is taken
         self._hold((max(0, reader.size - _TAIL), reader.size))
 
     def _hold(self, span):
         if span[0] < span[1]:
             self._held.append(_Held(self._reader, span))
 
-    def plan(self, stays: bool, at_once: bool) -> None:
+    def plan(self, stays: bool | None, at_once: bool) -> None:
         """Reads the zip file's directory and begins to read what torch will want. Does nothing for a
         file that is none.
 
         Arguments:
             stays: storages remain in the memory that they are read into, so that reading all of them
-                takes none beside the state's.
+                takes none beside the state's. None = where they were when they were saved.
             at_once: torch is going to ask for them.
         """
         known = records_of(self._file)
@@ -81,19 +101,25 @@ class Served:
             return
         others, records = known
         tail_at = self._held[0].begin if self._held else 0
-        others = [(begin, min(end, tail_at)) for begin, end in others]
-        if size_of(merged(others)) <= _LITTLE:
-            for span in merged(others):
+        others = merged((begin, min(end, tail_at)) for begin, end in others)
+        if size_of(others) <= _LITTLE:
+            self._look = stays is None
+            for span in others:
                 self._hold(span)
-        wanted = [record for record in records if record.size and record.begin < tail_at]
-        self._storages = Storages(self._reader, wanted, self.most if at_once else 0,
-                                  None if stays else self.most)
+        self._storages = Storages(self._reader,
+                                  [record for record in records if record.begin < tail_at],
+                                  self.most if at_once else 0, None if stays else self.most)
 
-    def take(self, name: str, size: int) -> Any:
+    def take(self, name: str, size: int) -> torch.UntypedStorage | None:
         """The storage of a record that was read ahead; None = it is to be read from the file."""
         if self._storages is None:
             return None
         try:
+            if self._look:
+                self._look = False
+                device = _device()
+                if device is None or not any(held.has(device) for held in self._held):
+                    self._storages.most = None
             return self._storages.take(name, size, self._note)
         except BaseException as why:
             self.failure = self.failure or why

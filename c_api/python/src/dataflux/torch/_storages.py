@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import types
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any, Callable, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Sequence, Union
 
 import torch
 
@@ -13,6 +13,8 @@ from ._records import HEADER_SIZE, Record, batches, data_at
 
 if TYPE_CHECKING:
     from .._reader import Reader, Reading
+
+Take = Callable[[str, int], Union[torch.UntypedStorage, None]]  # of a record's name and size
 
 _BATCH = 8 << 20   # bytes; what is read by one call of the library, and waited for at once
 _SHORT = 1 << 20   # no batch is shorter: small tensors are to cost no request each
@@ -51,6 +53,8 @@ class _Batch:
         at = data_at(ctypes.string_at(made.data_ptr() + start, HEADER_SIZE), record)
         if at is None:
             return None
+        if record.size == 0:
+            return torch.UntypedStorage(0)  # without an address, as torch's own
         found: torch.UntypedStorage = made[start + at:start + at + record.size]
         return found
 
@@ -65,8 +69,8 @@ class Storages:
     """Storages of a file that are read in the order in which torch asks for them.
 
     at_first    bytes that are begun to be read at once
-    most        bytes that may be under way, or there, before torch asks for them, once it has asked for
-                the first; None = all
+    most        bytes that may be under way, or there, before torch asks for them; None = all. It may be
+                changed
 
     Memory: each storage's own, and some 200 bytes. One thread at a time uses it.
     """
@@ -74,7 +78,7 @@ class Storages:
     def __init__(self, reader: Reader, records: Sequence[Record], at_first: int,
                  most: int | None) -> None:
         self._reader = reader
-        self._most = most
+        self.most = most
         self._batches = batches(records, _BATCH if most is None else max(_SHORT, min(_BATCH, most // 4)))
         self._batch_of = {record.name: (number, record)
                           for number, batch in enumerate(self._batches) for record in batch}
@@ -96,7 +100,8 @@ class Storages:
         self._next = max(self._next, number + 1)
         batch.begin(self._reader)
 
-    def take(self, name: str, size: int, came: Callable[[int, int], None]) -> Any:
+    def take(self, name: str, size: int,
+             came: Callable[[int, int], None]) -> torch.UntypedStorage | None:
         """The storage of a record, with its bytes; None where it is none of these, or was taken.
         Tells of what has come: came(begin, end)."""
         number, record = self._batch_of.get(name, (-1, None))
@@ -106,7 +111,7 @@ class Storages:
         if number not in self._begun:
             self._begin(number)  # it is larger than what may be ahead, or comes out of order
         self._ahead -= record.end - record.begin
-        self._go_on(self._most)  # while this one is waited for
+        self._go_on(self.most)  # while this one is waited for
         batch = self._begun[number]
         batch.wait()
         came(record.begin, record.end)
@@ -123,7 +128,7 @@ class Storages:
 class _Opened(torch._C.PyTorchFileReader):
     """The zip file that torch.load reads. A storage is taken where it has been read ahead."""
 
-    def __init__(self, file: Any, take: Callable[[str, int], Any]) -> None:
+    def __init__(self, file: Any, take: Take) -> None:
         super().__init__(file)
         self._take = take
 
@@ -134,7 +139,7 @@ class _Opened(torch._C.PyTorchFileReader):
         return torch.empty(0, dtype=torch.uint8).set_(found)
 
 
-def torch_load(take: Callable[[str, int], Any]) -> Callable[..., Any]:
+def torch_load(take: Take) -> Callable[..., Any]:
     """torch.load that asks take(name, bytes) for storages first. torch has no place to say so: it opens
     the file by a function of its module, which is another one here. Where that is not so, as where
     somebody has replaced torch.load, it is torch.load, and reads all from the file."""
