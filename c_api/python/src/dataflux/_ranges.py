@@ -10,10 +10,28 @@ from ._library import byref, kind_of, library
 from ._place import count_of
 
 
+class Columns:
+    """Ranges, (offset, size) of each, and the addresses that they are read into, as the library takes
+    them."""
+
+    __slots__ = ("_arrays", "_count")
+
+    def __init__(self, rows, into):
+        self._count = count = len(rows)
+        self._arrays = ((ctypes.c_uint64 * count)(*(offset for offset, _ in rows)),
+                        (ctypes.c_uint64 * count)(*(size for _, size in rows)),
+                        (ctypes.c_void_p * count)(*into))
+
+    def read(self, reader, queue, tag, out, err):
+        """Begins to read them by a handle of a reader; the status."""
+        columns = kind_of("range_columns")(_COLUMNS_SIZE, *map(ctypes.addressof, self._arrays))
+        return library.reader_read_ranges(reader, byref(columns), self._count, queue, tag, out, err)
+
+
 class Ranges:
     """What was asked for, and the memory that it is read into, lent until release()."""
 
-    __slots__ = ("_rows", "_made", "_lent", "_columns", "_arrays")
+    __slots__ = ("_rows", "_made", "_lent")
 
     def __init__(self, ranges, into):
         self._rows = rows = [_range_of(each) for each in _each(ranges, "ranges")]
@@ -52,14 +70,9 @@ class Ranges:
         except BaseException:
             self.release()
             raise
-        count = len(self._rows)
-        self._arrays = ((ctypes.c_uint64 * count)(*(offset for offset, _ in self._rows)),
-                        (ctypes.c_uint64 * count)(*(size for _, size in self._rows)),
-                        (ctypes.c_void_p * count)(*into))
-        self._columns = kind_of("range_columns")(_COLUMNS_SIZE, *map(ctypes.addressof, self._arrays))
-        return Call(lambda client, queue, tag, out, err: library.reader_read_ranges(
-            reader, byref(self._columns), count, queue, tag, out, err),
-            lambda operation, record: self._made, self)
+        columns = Columns(self._rows, into)
+        return Call(lambda client, queue, tag, out, err: columns.read(reader, queue, tag, out, err),
+                    lambda operation, record: self._made, self)
 
     def release(self):
         for lent in self._lent:

@@ -9,7 +9,7 @@ from ._handles import ErrorHandle, OperationHandle, handle
 from ._lent import Lent, new_bytes
 from ._library import byref, kind_of, library
 from ._place import count_of, nanoseconds, object_place, url_of
-from ._ranges import Ranges
+from ._ranges import Columns, Ranges
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -156,6 +156,11 @@ class Reader:
         reader = self._handle()
         return Reading(self._client, lambda out, err: library.reader_read(
             reader, offset, lent.address, lent.size, None, 0, out, err), lent)
+
+    def begin_ranges(self, rows, into, lent):
+        """A Reading of ranges, (offset, size) of each, to addresses within what was lent."""
+        reader, columns = self._handle(), Columns(rows, into)
+        return Reading(self._client, lambda out, err: columns.read(reader, None, 0, out, err), lent)
 
     def read_at(self, offset: int, size: int) -> bytes:
         """Reads a range into new bytes, without a copy where it is long.

@@ -14,9 +14,9 @@ from .._client import client as default_client
 from .._errors import DataLossError
 from .._file_reader import FileReader
 from .._place import count_of, flag_of, object_place, url_of
-from ._ahead import Planned
-from ._records import spans_of
 from ._save import named_object
+from ._served import Served
+from ._storages import torch_load
 
 if TYPE_CHECKING:
     from .._object import Place
@@ -26,13 +26,14 @@ READ_AHEAD = 64 << 20
 
 def load(url: Place, *, map_location: Any = None, weights_only: bool | None = True,
          mmap: bool = False, pickle_module: Any = None, client: Client | None = None,
-         generation: int = 0, read_ahead: int = READ_AHEAD, timeout: float | None = None,
+         generation: int = 0, read_ahead: int | None = None, timeout: float | None = None,
          **pickle_load_args: Any) -> Any:
     """Loads what save() or torch.save has written, whatever brought it to Google Cloud Storage; files
     of before torch 1.6, too.
 
-    What torch will ask for is read ahead by many requests at a time; long tensors go straight to
-    their memory. Memory beside the state: `read_ahead`, and as much for short reads.
+    Tensors are read straight into their memory, by as many requests at a time as the link rewards.
+    Memory beside the state: some MiB; 200 bytes a tensor. Where tensors go on to a device, `read_ahead`
+    beside the longest of them.
 
     When all of the object was read it is compared with its checksum; not where torch wants a part
     only, as with map_location="meta".
@@ -46,7 +47,9 @@ def load(url: Place, *, map_location: Any = None, weights_only: bool | None = Tr
             with the last tensor.
         client: None = that of the module's functions.
         generation: of the object; 0 = that of the row, or the live one.
-        read_ahead: most bytes that are read before torch asks for them.
+        read_ahead: most bytes that are read before torch asks for them. None = all that stay in this
+            machine's memory, else 64 MiB: all that were on the CPU when they were saved, or with
+            map_location="cpu". With a function or a dict for map_location it is 64 MiB.
         timeout: seconds for the opening, with mmap for the download; None = no limit.
 
     Raises: NotFoundError; DataLossError where bytes are not those that were written; what torch.load
@@ -63,23 +66,30 @@ def load(url: Place, *, map_location: Any = None, weights_only: bool | None = Tr
     generation = count_of(generation, "generation") or of_place
     if flag_of(mmap, "mmap"):
         return _mapped(client, url, told, generation, timeout, how)
-    read_ahead = count_of(read_ahead, "read_ahead")
+    stays = _stays(map_location) if read_ahead is None else False
+    read_ahead = READ_AHEAD if read_ahead is None else count_of(read_ahead, "read_ahead")
     reader = client.reader(url, generation=generation, timeout=timeout)
     with FileReader(reader, 0) as file:
-        planned = Planned(reader, read_ahead)
-        file.raw.ahead = planned  # type: ignore[attr-defined]
+        served = Served(file, reader, read_ahead)
+        file.raw.ahead = served  # type: ignore[attr-defined]
         try:
-            if str(map_location) != "meta":  # that asks for no tensor
-                planned.follow(spans_of(file, planned.end))
-                file.seek(0)
-            value = torch.load(file, mmap=False, **how)
-            planned.finish()
+            served.plan(stays, str(map_location) != "meta")  # that asks for no tensor
+            value = torch_load(served.take)(file, mmap=False, **how)
+            served.finish()
             return value
         except Exception as why:
-            failure = planned.failure or _loss(planned)
+            failure = served.failure or _loss(served)
             if failure is not None:
                 raise failure from (None if failure is why else why)
             raise _named(why, told) from why.__cause__
+
+
+def _stays(map_location):
+    """Whether every storage stays in the memory of this machine that it is read into; None = where it
+    was when it was saved."""
+    if map_location is None:
+        return None
+    return isinstance(map_location, (str, torch.device)) and str(map_location) == "cpu"
 
 
 def _mapped(client, url, told, generation, timeout, how):
@@ -92,10 +102,10 @@ def _mapped(client, url, told, generation, timeout, how):
             raise _named(why, told) from why.__cause__
 
 
-def _loss(planned):
+def _loss(served):
     """Why torch could not read it, where what has come is not what was written."""
     try:
-        planned.finish()
+        served.finish()
     except DataLossError as loss:
         return loss
     except Exception:
