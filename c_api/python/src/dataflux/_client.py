@@ -371,6 +371,13 @@ _default = None
 _default_lock = _thread.RLock()
 
 
+def given_client(client: Client | None) -> Client | None:
+    """What was given as an argument of that name. Raises: TypeError for what is no Client."""
+    if client is not None and not isinstance(client, Client):
+        raise TypeError(f"client: a dataflux.Client is needed, and not a {type(client).__name__}")
+    return client
+
+
 def client() -> Client:
     """The client of the module's functions: one for the process, with default options."""
     global _default

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import serialization
 
-from .._client import Client
+from .._client import Client, given_client
 from .._client import client as default_client
 from .._lending import Lending
 from .._lent import Lent
@@ -199,6 +199,7 @@ def save(obj: object, url: Place, *, client: Client | None = None, pickle_module
         raise TypeError("pickle_module: a module with a Pickler is needed, and not a "
                         f"{type(pickle_module).__name__}")
     crc32 = flag_of(crc32, "crc32")
+    given_client(client)
     storages: dict[int, Any] = {}
     module = _noting(storages) if pickle_module is pickle else pickle_module
 
