@@ -250,7 +250,8 @@ def test_the_epoch_can_be_read(url, options):
 
 def test_a_number_that_is_not_there_is_named(url, options):
     dataset = MapDataset(url, client=options)
-    for wrong, kind, said in ((COUNT, IndexError, f"object {COUNT} of {COUNT}"), (-COUNT - 1, IndexError, "object -61 of"),
+    for wrong, kind, said in ((COUNT, IndexError, f"object {COUNT} of {COUNT}"),
+                              (-COUNT - 1, IndexError, "object -61 of"),
                               ("a", TypeError, "whole numbers, and not by a str"),
                               (slice(2), TypeError, "and not by a slice")):
         for call in (dataset.__getitem__, dataset.row, IterableDataset(url, client=options).row):
@@ -353,6 +354,17 @@ def test_rank_0_lists_for_all(emulator, bucket, url, there, tmp_path):
 NAME = ["gs://bucket/x"]
 
 
+def test_a_mistyped_option_names_what_was_called():
+    for call, name in ((lambda: dataflux.Client(memory_kap=1), "Client.__init__() "),
+                       (lambda: dataflux.AsyncClient(memory_kap=1), "AsyncClient.__init__() "),
+                       (lambda: IterableDataset("gs://b/x", memory_kap=1), "IterableDataset.__init__() "),
+                       (lambda: MapDataset("gs://b/x", memory_kap=1), "MapDataset.__init__() "),
+                       (lambda: save({}, "gs://b/x", memory_kap=1), "save() ")):
+        with pytest.raises(TypeError) as raised:
+            call()
+        assert str(raised.value).startswith(f"{name}got an unexpected keyword argument 'memory_kap'")
+
+
 @pytest.mark.parametrize("wrong", ["x", 5, dataflux.AsyncClient()])
 def test_what_is_no_client_is_named(wrong):
     told = f"client: a dataflux.Client is needed, and not a {type(wrong).__name__}"
@@ -364,7 +376,8 @@ def test_what_is_no_client_is_named(wrong):
 
 
 @pytest.mark.parametrize(("wrong", "kind", "word"), [
-    ({}, TypeError, "give one of them, .* none was given"), ({"url": "gs://b", "names": NAME}, TypeError, "url and names were given"),
+    ({}, TypeError, "give one of them, .* none was given"),
+    ({"url": "gs://b", "names": NAME}, TypeError, "url and names were given"),
     ({"url": []}, ValueError, "url"), ({"url": 5}, TypeError, "url"), ({"names": "gs://b/x"}, TypeError, "names"),
     ({"names": ["gs://bucket-a/x", "gs://bucket-b/x"]}, ValueError, "one bucket"),
     ({"names": NAME, "min_size": 5}, ValueError, "min_size"),

@@ -12,6 +12,7 @@ from torch import serialization
 
 from .._client import Client, given_client
 from .._client import client as default_client
+from .._file import WRITE_OPTIONS
 from .._lending import Lending
 from .._lent import Lent
 from .._place import count_of, flag_of, object_place
@@ -200,6 +201,10 @@ def save(obj: object, url: Place, *, client: Client | None = None, pickle_module
                         f"{type(pickle_module).__name__}")
     crc32 = flag_of(crc32, "crc32")
     given_client(client)
+    for name in how:
+        if name not in WRITE_OPTIONS:
+            raise TypeError(f"save() got an unexpected keyword argument {name!r}: beside its own it takes "
+                            f"{', '.join(WRITE_OPTIONS)}")
     storages: dict[int, Any] = {}
     module = _noting(storages) if pickle_module is pickle else pickle_module
 

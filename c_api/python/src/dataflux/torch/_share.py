@@ -30,7 +30,7 @@ def _memory():
 
 def memory_of(client: Client) -> int:
     """Bytes that a client has for reads ahead."""
-    return client._options.given["memory_cap"] or MEMORY  # type: ignore[no-any-return]
+    return client._options.given["memory_cap"] or MEMORY
 
 
 def local_ranks() -> int:
