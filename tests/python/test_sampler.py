@@ -55,6 +55,9 @@ def test_it_says_what_it_is():
     assert (len(order), order.seed, order.epoch, order.rank, order.world_size) == (4, 4, 2, 1, 3)
     assert order.with_epoch(5) == Sampler(10, seed=4, epoch=5, rank=1, world_size=3, equalize="pad")
     assert order != order.with_epoch(5) and order.epoch == 2
+    with pytest.raises(AttributeError, match=r"never changes.*with_epoch\(3\)"):
+        order.set_epoch(5)
+    assert not hasattr(order, "set_epoch") and not hasattr(order, "other")
     again = pickle.loads(pickle.dumps(order))
     assert again == order and hash(again) == hash(order) and list(again) == list(order)
     assert eval(repr(order), {"dataflux": dataflux}) == order

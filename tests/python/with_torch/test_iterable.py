@@ -5,6 +5,7 @@ import pickle
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 import torch
@@ -12,7 +13,8 @@ from torch.utils.data import DataLoader
 
 import dataflux
 from service import wait_until
-from dataflux.torch import IterableDataset, MapDataset, as_bytes, tensor
+from dataflux.dcp import StorageReader, StorageWriter
+from dataflux.torch import IterableDataset, MapDataset, as_bytes, load, save, tensor
 
 COUNT = 60
 pytestmark = pytest.mark.filterwarnings("ignore:This DataLoader will create")
@@ -154,6 +156,109 @@ def test_names_are_read_as_they_are_now(client, bucket, url, options):
     assert sum(loaded(dataset, 1, 2, multiprocessing_context="spawn"), []) == [5, 1, 3]
 
 
+def shapes(listing):
+    """All that has rows of a listing, and how it is given."""
+    yield listing, list(range(COUNT))
+    yield listing[5:40], list(range(5, 40))
+    yield listing.where(suffix="7"), [7, 17, 27, 37, 47, 57]
+    yield listing.take([9, 3, 9, 50]), [9, 3, 9, 50]
+
+
+@pytest.mark.parametrize("how", [lambda rows: {"url": rows}, lambda rows: {"manifest": rows},
+                                 lambda rows: {"names": rows}, lambda rows: {"names": list(rows)}],
+                         ids=["url", "manifest", "names", "list"])
+def test_listings_are_read_in_their_generations(client, bucket, url, options, how):
+    listing = client.list(url)
+    for rows, expected in shapes(listing):
+        dataset = IterableDataset(**how(rows), shuffle="none", batch_size=4, decode=number, client=options)
+        assert list(dataset) == sum(loaded(dataset, 4, 2), []) == expected
+        assert dataset.row(0) == listing[expected[0]]
+        carried = pickle.loads(pickle.dumps(dataset))
+        assert list(carried) == expected
+    datasets = [kind(**how(rows), on_error="return", client=options)
+                for rows, _ in shapes(listing) for kind in (IterableDataset, MapDataset)]
+    client.put(bucket("o/037"), b"37")
+    for dataset, (_, expected) in zip(datasets[::2], shapes(listing)):
+        failed = [each for each in dataset if not isinstance(each, bytes)]
+        assert len(failed) == expected.count(37)
+        assert all("o/037: generation" in str(each) and "overwritten" in str(each) for each in failed)
+    assert isinstance(datasets[1][37], dataflux.NotFoundError) and datasets[1][36] == b"36"
+
+
+def test_a_listing_is_the_same_source_as_its_prefix_or_its_manifest(client, bucket, url, options, tmp_path):
+    listing = client.list(url)
+    client.save_manifest(listing, tmp_path / "m")
+    saved = client.open_manifest(tmp_path / "m")
+    digests = {IterableDataset(each, client=options).digest for each in (url, listing, saved)}
+    digests |= {IterableDataset(manifest=each, client=options).digest for each in (listing, saved, tmp_path / "m")}
+    assert len(digests) == 1
+    assert IterableDataset(listing[1:], client=options).digest not in digests
+    folded = client.list(bucket(), delimiter="/")
+    client.put(bucket("top"), b"1")
+    folded = client.list(bucket(), delimiter="/")
+    assert list(IterableDataset(folded, client=options)) == [b"1"]
+    assert list(IterableDataset(saved.rows(3, 2), shuffle="none", client=options)) == [b"3", b"4"]
+
+
+def test_listings_that_cannot_be_read_are_refused(client, bucket, url, options, tmp_path):
+    listing = client.list(url)
+    client.save_manifest(listing, tmp_path / "m")
+    for wrong, kind, said in (
+            ({"url": listing, "suffix": "7"}, ValueError, "suffix: .* url alone.*where"),
+            ({"url": [listing, url]}, TypeError, "url: its elements are all listings, or none"),
+            ({"url": [listing, listing]}, ValueError, "url: the same listing was given twice"),
+            ({"manifest": [tmp_path / "m", str(tmp_path / "m")]}, ValueError, "manifest: .* twice"),
+            ({"names": listing[5:5]}, dataflux.NotFoundError, "it has no object"),
+            ({"pairs": [(url, ""), (bucket("p/"), "")], "manifest": listing[1:]}, ValueError, "whole listing")):
+        for each in (IterableDataset, MapDataset):
+            with pytest.raises(kind, match=said):
+                each(**wrong, client=options)
+
+
+def test_pairs_of_a_listing(client, bucket, options):
+    for name in ("a/1.x", "a/2.x", "b/1.y", "b/2.y"):
+        client.put(bucket(name), name.encode())
+    paired = IterableDataset(pairs=[(bucket("a/"), ".x"), (bucket("b/"), ".y")], manifest=client.list(bucket()),
+                             shuffle="none", client=options)
+    assert list(paired) == [(b"a/1.x", b"b/1.y"), (b"a/2.x", b"b/2.y")]
+    assert repr(paired) == (f"<dataflux.torch.IterableDataset of {bucket('a/*.x')} and {bucket('b/*.y')}: 2 pairs, "
+                            "2 samples for rank 0 of 1, epoch 0>")
+
+
+def test_a_dataset_says_what_it_is(client, bucket, url, options, tmp_path):
+    client.save_manifest(client.list(url), tmp_path / "m")
+    two = IterableDataset([bucket("o/00"), bucket("o/01")], rank=1, world_size=3, client=options)
+    two.set_epoch(4)
+    assert repr(two) == (f"<dataflux.torch.IterableDataset of {bucket('o/00')} and 1 more: 20 objects, "
+                         "6 samples for rank 1 of 3, epoch 4>")
+    for more, said in (({"manifest": tmp_path / "m"}, f"{tmp_path}/m: 60 objects"),
+                       ({"url": (bucket.name, "o/")}, f"{url}: 60 objects"),
+                       ({"url": client.list(url)}, f"a listing of {bucket()}: 60 objects"),
+                       ({"names": [bucket("o/001")]}, f"names of {bucket()}: 1 objects")):
+        assert repr(MapDataset(**more, client=options)) == f"<dataflux.torch.MapDataset of {said}>"
+
+
+def test_the_epoch_can_be_read(url, options):
+    dataset = IterableDataset(url, batch_size=4, epoch=3, client=options)
+    assert dataset.epoch == 3
+    dataset.set_epoch(5)
+    assert dataset.epoch == pickle.loads(pickle.dumps(dataset)).epoch == 5
+    later = IterableDataset(url, batch_size=4, client=options)
+    later.load_state_dict(dataset.state_dict())
+    assert later.epoch == 5
+
+
+def test_a_number_that_is_not_there_is_named(url, options):
+    dataset = MapDataset(url, client=options)
+    for wrong, kind, said in ((COUNT, IndexError, f"object {COUNT} of {COUNT}"),
+                              (-COUNT - 1, IndexError, "object -61 of"),
+                              ("a", TypeError, "whole numbers, and not by a str"),
+                              (slice(2), TypeError, "and not by a slice")):
+        for call in (dataset.__getitem__, dataset.row, IterableDataset(url, client=options).row):
+            with pytest.raises(kind, match=said):
+                call(wrong)
+
+
 def test_a_pickle_has_no_names(url, options):
     dataset = IterableDataset(names=[f"gs://bucket/{n:090}" for n in range(20_000)], client=options)
     assert len(pickle.dumps(dataset)) < 4096
@@ -188,8 +293,6 @@ def test_fewer_objects_than_ranks_or_workers(client, bucket, options):
         padded = IterableDataset(bucket("o/"), decode=number, rank=rank, world_size=3, equalize="pad",
                                  client=options)
         assert len(list(padded)) == len(padded) == 1
-    nothing = IterableDataset(names=[], client=options)
-    assert list(nothing) == [] and list(DataLoader(nothing, num_workers=2)) == []
 
 
 def test_a_prefix_without_objects_is_an_error(client, bucket, url, options, tmp_path):
@@ -248,19 +351,54 @@ def test_rank_0_lists_for_all(emulator, bucket, url, there, tmp_path):
         assert said == {"PermissionDeniedError"}
 
 
+NAME = ["gs://bucket/x"]
+
+
+def test_a_mistyped_option_names_what_was_called():
+    for call, name in ((lambda: dataflux.Client(memory_kap=1), "Client.__init__() "),
+                       (lambda: dataflux.AsyncClient(memory_kap=1), "AsyncClient.__init__() "),
+                       (lambda: IterableDataset("gs://b/x", memory_kap=1), "IterableDataset.__init__() "),
+                       (lambda: MapDataset("gs://b/x", memory_kap=1), "MapDataset.__init__() "),
+                       (lambda: save({}, "gs://b/x", memory_kap=1), "save() ")):
+        with pytest.raises(TypeError) as raised:
+            call()
+        assert str(raised.value).startswith(f"{name}got an unexpected keyword argument 'memory_kap'")
+
+
+@pytest.mark.parametrize("wrong", ["x", 5, dataflux.AsyncClient()])
+def test_what_is_no_client_is_named(wrong):
+    told = f"client: a dataflux.Client is needed, and not a {type(wrong).__name__}"
+    for call in (lambda: IterableDataset("gs://b/x", client=wrong), lambda: MapDataset("gs://b/x", client=wrong),
+                 lambda: save({}, "gs://b/x", client=wrong), lambda: load("gs://b/x", client=wrong),
+                 lambda: StorageWriter("gs://b/x", client=wrong), lambda: StorageReader("gs://b/x", client=wrong)):
+        with pytest.raises(TypeError, match=told):
+            call()
+
+
 @pytest.mark.parametrize(("wrong", "kind", "word"), [
-    ({}, TypeError, "url"), ({"url": "gs://b", "names": []}, TypeError, "url and names"),
+    ({}, TypeError, "give one of them, .* none was given"),
+    ({"url": "gs://b", "names": NAME}, TypeError, "url and names were given"),
     ({"url": []}, ValueError, "url"), ({"url": 5}, TypeError, "url"), ({"names": "gs://b/x"}, TypeError, "names"),
     ({"names": ["gs://bucket-a/x", "gs://bucket-b/x"]}, ValueError, "one bucket"),
-    ({"names": [], "min_size": 5}, ValueError, "min_size"),
-    ({"names": [], "batch_size": 0}, ValueError, "batch_size"), ({"names": [], "decode": 5}, TypeError, "decode"),
-    ({"names": [], "on_error": "omit"}, ValueError, "on_error"),
-    ({"names": [], "overwritten": "no"}, ValueError, "overwritten"),
-    ({"names": [], "shuffle": "some"}, ValueError, "shuffle"), ({"names": [], "seed": -1}, ValueError, "seed"),
-    ({"names": [], "rank": 1}, ValueError, "rank"), ({"names": [], "rank": 2, "world_size": 2}, ValueError, "rank"),
-    ({"names": [], "consumed": 5}, ValueError, "consumed"), ({"names": [], "equalize": "x"}, ValueError, "equalize"),
-    ({"names": [], "max_size": 4, "min_size": 5}, ValueError, "max_size"),
-    ({"names": [], "wrong_size": "skip"}, ValueError, "wrong_size"),
+    ({"names": NAME, "min_size": 5}, ValueError, "min_size"),
+    ({"names": NAME, "batch_size": 0}, ValueError, "batch_size"), ({"names": NAME, "decode": 5}, TypeError, "decode"),
+    ({"names": NAME, "on_error": "omit"}, ValueError, "on_error"),
+    ({"names": NAME, "overwritten": "no"}, ValueError, "overwritten"),
+    ({"names": NAME, "shuffle": "some"}, ValueError, "shuffle"), ({"names": NAME, "seed": -1}, ValueError, "seed"),
+    ({"names": NAME, "rank": 1}, ValueError, "rank"), ({"names": NAME, "rank": 2, "world_size": 2}, ValueError, "rank"),
+    ({"names": NAME, "consumed": 5}, ValueError, "consumed"), ({"names": NAME, "equalize": "x"}, ValueError, "equalize"),
+    ({"names": NAME, "max_size": 4, "min_size": 5}, ValueError, "max_size"),
+    ({"names": NAME, "wrong_size": "skip"}, ValueError, "wrong_size"),
+    ({"names": []}, ValueError, "names: it is empty"), ({"names": iter(())}, ValueError, "names: it is empty"),
+    ({"names": NAME, "unpaired": "omit"}, ValueError, "unpaired: it goes with pairs"),
+    ({"url": ["gs://b/x/", "gs://b/x/"]}, ValueError, "gs://b/x/ was given twice"),
+    ({"url": ["gs://b/x/", "gs://c/x", ("b", "x/")]}, ValueError, "gs://b/x/ was given twice"),
+    ({"url": ["gs://b/x-more/", "gs://b/y", "gs://b/x"]}, ValueError, "gs://b/x has all .* below gs://b/x-more/"),
+    ({"url": Path("gs://b/x")}, TypeError, "one slash of two"),
+    ({"manifest": Path("gs://b/x")}, TypeError, "manifest: a PosixPath makes one slash of two"),
+    ({"manifest": "gs:/b/x"}, ValueError, "manifest: 'gs:/b/x' is no gs://bucket/name"),
+    ({"manifest": 5}, TypeError, "manifest: "), ({"names": [Path("gs://b/x")]}, TypeError, "one slash of two"),
+    ({"names": NAME, "seeds": 5}, TypeError, r"IterableDataset.__init__\(\) got .* 'seeds'"),
 ])
 def test_wrong_arguments_are_named(options, wrong, kind, word):
     with pytest.raises(kind, match=word):

@@ -156,17 +156,17 @@ def test_a_state_fits_the_same_pairs_alone(pairs, options, bucket):
     state = iterable(pairs, options).state_dict(consumed=4)
     iterable(pairs, options).load_state_dict(state)
     for wrong in (iterable(pairs[::-1], options), IterableDataset(pairs[0][0], batch_size=4, client=options)):
-        with pytest.raises(ValueError, match="state: digest is"):
+        with pytest.raises(ValueError, match="state: the listing differs: digest is"):
             wrong.load_state_dict(state)
     bucket.put("l/05_l.txt", b"5")
-    with pytest.raises(ValueError, match="state: digest is"):
+    with pytest.raises(ValueError, match="state: the listing differs: digest is"):
         iterable(pairs, options).load_state_dict(state)
 
 
 def test_a_pickle_has_no_names_and_other_pairs_are_refused(pairs, options):
     dataset = iterable(pairs, options)
     carried = pickle.dumps(dataset)
-    assert len(carried) < 4096 and b".jpg" not in carried
+    assert len(carried) < 4096 and b"i/0" not in carried
     path = dataset._source.parts[0].path
     with open(path, "rb") as file:
         whole = file.read()

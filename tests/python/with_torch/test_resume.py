@@ -143,7 +143,7 @@ def test_another_manifest_is_refused(make, client, bucket):
     state = begun(make(), 2, 3)[1]
     client.put(bucket("o/new"), b"1")
     client.save_manifest(client.list(bucket("o/")), bucket("manifest"))
-    with pytest.raises(ValueError, match="state: digest is"):
+    with pytest.raises(ValueError, match="state: the listing differs: digest is .* save one by"):
         make().load_state_dict(state)
 
 
@@ -176,7 +176,7 @@ def test_the_same_objects_listed_anew_fit(make, client, bucket):
     assert head + list(dataset) == list(make())
     client.put(bucket("o/003"), b"3")
     client.save_manifest(client.list(bucket("o/")), bucket("manifest"))
-    with pytest.raises(ValueError, match="state: digest is"):
+    with pytest.raises(ValueError, match="state: the listing differs: digest is .* save one by"):
         make().load_state_dict(state)
 
 
@@ -193,3 +193,76 @@ def test_workers_that_took_other_turns_cannot_be_gone_on_with(make, told, real):
 def test_more_than_an_epoch_was_not_consumed(make):
     with pytest.raises(ValueError, match=f"consumed: {COUNT + 1} of {COUNT}"):
         make().state_dict(consumed=COUNT + 1)
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+def test_a_state_reaches_workers_that_live_already(make, workers):
+    dataset = make()
+    loader = DataLoader(dataset, batch_size=4, num_workers=workers, persistent_workers=True)
+    whole = flat(loader)
+    state = make().state_dict(consumed=20)
+    for _ in range(2):
+        dataset.load_state_dict(state)
+        assert flat(loader) == whole[20:]
+        assert flat(loader) == whole  # a place is of one pass
+    dataset.load_state_dict(state)
+    dataset.set_epoch(1)
+    assert flat(loader) == whole[20:]
+    dataset.load_state_dict(state)
+    dataset.set_epoch(2)  # forgets it
+    assert flat(loader) == list(make(epoch=2))
+    dataset.set_epoch(1)
+    assert flat(loader) == whole
+
+
+def test_a_pass_here_takes_the_place_too(make):
+    dataset = make()
+    whole = list(dataset)
+    dataset.load_state_dict(make().state_dict(consumed=20))
+    assert dataset.state_dict()["consumed"] == 20
+    assert list(dataset) == whole[20:] and list(dataset) == whole
+
+
+def test_a_loader_s_own_state_comes_before_that_of_its_dataset(make):
+    head, state = begun(make(), 2, 3)
+    dataset = make(epoch=0, consumed=40)
+    loader = StatefulDataLoader(dataset, batch_size=4, num_workers=2)
+    loader.load_state_dict(state)
+    assert head + flat(loader) == list(make())
+
+
+def test_the_main_process_says_that_it_does_not_know_what_workers_have_read(make):
+    dataset = make()
+    assert dataset.state_dict()["consumed"] == 0
+    loader = DataLoader(dataset, batch_size=4, num_workers=2, persistent_workers=True)
+    batches = iter(loader)
+    head = flat(next(batches) for _ in range(3))
+    with pytest.raises(ValueError, match="consumed: workers .* StatefulDataLoader"):
+        dataset.state_dict()
+    state = dataset.state_dict(consumed=12)
+    list(batches)
+    with pytest.raises(ValueError, match="consumed: workers"):
+        dataset.state_dict()
+    later = make(epoch=0)
+    later.load_state_dict(state)
+    assert later.state_dict()["consumed"] == 12 and head + list(later) == list(make())
+    dataset.set_epoch(2)
+    assert dataset.state_dict()["consumed"] == 0 and dataset.state_dict()["epoch"] == 2
+    list(dataset)
+    assert dataset.state_dict()["consumed"] == COUNT
+
+
+@pytest.mark.parametrize("workers", [0, 1, 2])
+def test_a_number_of_samples_needs_the_batch_size_where_workers_take_turns(make, workers):
+    dataset = make(batch_size=None, consumed=8)
+    loader = DataLoader(dataset, batch_size=4, num_workers=workers)
+    if workers < 2:
+        assert flat(loader) == list(make())[8:]
+        return
+    with pytest.raises(ValueError, match="consumed: of 2 workers .* batch_size"):
+        next(iter(loader))
+    dataset = make(batch_size=None)
+    next(iter(DataLoader(dataset, batch_size=4, num_workers=workers)))
+    with pytest.raises(ValueError, match="consumed: of 2 workers .* batch_size"):
+        dataset.state_dict(consumed=4)
+    assert dataset.state_dict(consumed=0)["consumed"] == 0

@@ -96,8 +96,7 @@ def test_what_is_skipped_is_stood_in_for(url, options, client, bucket, workers):
     assert len(found) == COUNT and set(found) == set(range(COUNT)) - {5, 7}
     order = list(dataflux.Sampler(COUNT))
     assert [a for a, b in zip(found, order) if b not in (5, 7)] == [b for b in order if b not in (5, 7)]
-    if not workers:
-        assert dataset.skipped == 2
+    assert dataset.skipped == 2  # whoever has read them
 
 
 def test_a_batch_of_which_nothing_is_left_is_an_error_at_the_beginning(url, options, client, bucket):
@@ -106,6 +105,33 @@ def test_a_batch_of_which_nothing_is_left_is_an_error_at_the_beginning(url, opti
         client.delete(bucket(f"o/{n:03}"))
     with pytest.raises(dataflux.NotFoundError):
         list(dataset)
+
+
+def test_a_first_batch_of_which_nothing_is_left_says_so(url, options, client, bucket):
+    dataset = MapDataset(url, decode=number, on_error="skip", client=options)
+    client.delete(bucket("o/004"))
+    client.delete(bucket("o/005"))
+    with pytest.raises(dataflux.NotFoundError, match='o/004: .*none of the 2 objects .* could stand in') as raised:
+        dataset.__getitems__([4, 5])
+    assert raised.value.object == "o/004" and raised.value.http_status == 404 and dataset.skipped == 2
+    assert dataset.__getitems__([6, 7]) == [6, 7] and dataset.__getitems__([4, 5]) == [6 + 1] * 2
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_an_object_that_memory_has_no_room_for_is_named(client, bucket, emulator, workers):
+    client.put(bucket("big/a"), bytes(3 << 20))
+    small = dataflux.Client(endpoint=emulator.endpoint, emulator=True, memory_cap=2 << 20)
+    whose = "this worker, one of 2," if workers else "this process"
+    for more in ({"url": bucket("big/")}, {"names": [bucket("big/a")]}):
+        for kind in (IterableDataset, MapDataset):
+            with pytest.raises(dataflux.ResourceExhaustedError) as raised:
+                read(kind(client=small, **more), workers)
+            assert f"{bucket('big/a')}: it has {3 << 20} bytes, and {whose} has {2 << 20} bytes" in str(raised.value)
+            assert "raise memory_cap" in str(raised.value)
+            assert ("fewer workers" in str(raised.value)) == bool(workers)
+    client.put(bucket("small"), b"")
+    failed, _ = IterableDataset([bucket("big/"), bucket("small")], client=small, shuffle="none", on_error="return")
+    assert failed.object == "big/a" and failed.bucket == bucket.name
 
 
 def test_a_corrupt_object_is_named(url, options, emulator, bucket):
@@ -197,7 +223,7 @@ def test_a_wrong_size_is_a_failure_or_no_sample(url, options, client, bucket, em
         [SizeError if row in (8, 9) else row for row in order]
     skipping = iterable(url, options, on_error="skip", **more)
     assert set(read(skipping, workers)) == set(range(COUNT)) - {8, 9}
-    assert skipping.skipped == (0 if workers else 2)
+    assert skipping.skipped == 2
     assert not was_hit(emulator)
 
 

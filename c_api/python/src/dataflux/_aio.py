@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ._async_open import AsyncFileVerbs
-from ._client import Client, Core, Telling
+from ._client import Client, Core, Telling, named_init
 from ._errors import UnauthenticatedError
 from ._list import ListStream, list_options
 from ._loops import current
@@ -212,3 +212,6 @@ class AsyncClient(Core, AsyncFileVerbs, *Client.__bases__[1:]):
 
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
+
+
+named_init(AsyncClient)

@@ -260,6 +260,18 @@ class Client(
         self.close()
 
 
+def named_init(kind):
+    """Gives a class an __init__ of its own name, which is Core's: Python names a mistyped option's function by it."""
+    made = type(Core.__init__)(Core.__init__.__code__, globals(), "__init__")
+    made.__kwdefaults__ = Core.__init__.__kwdefaults__
+    made.__annotations__ = Core.__init__.__annotations__
+    made.__qualname__ = f"{kind.__qualname__}.__init__"
+    kind.__init__ = made
+
+
+named_init(Client)
+
+
 def _again(kind, given):
     return kind(**given)
 
@@ -369,6 +381,13 @@ def _register():
 _register()
 _default = None
 _default_lock = _thread.RLock()
+
+
+def given_client(client: Client | None) -> Client | None:
+    """What was given as an argument of that name. Raises: TypeError for what is no Client."""
+    if client is not None and not isinstance(client, Client):
+        raise TypeError(f"client: a dataflux.Client is needed, and not a {type(client).__name__}")
+    return client
 
 
 def client() -> Client:

@@ -26,6 +26,9 @@ class Sampler(Sequence["int"]):
     stored, and any position is found at once, of 100 million rows as of ten: some 25 ns each, by
     slices and rows(). So a job goes on anywhere, without going through what it has read.
 
+    It never changes, so it has no set_epoch(), as torch's DistributedSampler has: with_epoch() gives
+    the order of another epoch, for a DataLoader of that epoch.
+
     An epoch has one order for all ranks, who take turns: position p of rank r is position
     p * world_size + r of it. So a job that goes on with another number of ranks goes on there.
 
@@ -91,6 +94,13 @@ class Sampler(Sequence["int"]):
     @property
     def world_size(self) -> int:
         return self._arguments["world_size"]
+
+    if not TYPE_CHECKING:
+        def __getattr__(self, name):
+            if name == "set_epoch":
+                raise AttributeError("a Sampler never changes, and has no set_epoch(): sampler.with_epoch(3) is that "
+                                     "of epoch 3, for a DataLoader of that epoch")
+            raise AttributeError(f"'Sampler' object has no attribute {name!r}")
 
     def with_epoch(self, epoch: int) -> Sampler:
         """The same of another epoch."""

@@ -19,7 +19,7 @@ from torch.distributed.checkpoint.planner import LoadItemType, LoadPlan, LoadPla
 from torch.futures import Future
 
 from .. import _client
-from .._client import Client
+from .._client import Client, given_client
 from .._errors import DataLossError, Error, NotFoundError
 from ._fetch import Blocks, Job, carry_out, memory_of
 from ._layout import HEAD, Layout, is_damaged, layout_of
@@ -64,7 +64,7 @@ class StorageReader(storage.StorageReader):
                  extension_registry: ExtensionRegistry | None = None) -> None:
         super().__init__()
         self._url = url_of_path(path)
-        self._client = client
+        self._client = given_client(client)
         self._registry = ExtensionRegistry() if extension_registry is None else extension_registry
         self.reset()
 

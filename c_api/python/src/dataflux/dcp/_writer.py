@@ -20,7 +20,7 @@ from torch.distributed.checkpoint.storage import WriteResult
 from torch.futures import Future
 
 from .. import _client
-from .._client import Client
+from .._client import Client, given_client
 from .._errors import AlreadyExistsError, PreconditionError
 from .._place import count_of, flag_of
 from .._set_reports import CommittedSet
@@ -91,7 +91,7 @@ class StorageWriter(storage.StorageWriter):
                  files: Mapping[str, Any] | None = None) -> None:
         super().__init__()
         self._url = url_of_path(path)
-        self._client = client
+        self._client = given_client(client)
         self._thread_count = count_of(thread_count, "thread_count", 1, 16)
         self._single_file = flag_of(single_file_per_rank, "single_file_per_rank")
         self._overwrite = flag_of(overwrite, "overwrite")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, Mapping
 
-from .._client import Client
+from .._client import Client, given_client
 from .._client import client as default_client
 from .._errors import NotFoundError
 from .._file import WRITE_OPTIONS
@@ -37,10 +37,8 @@ class CheckpointIO(Base):  # type: ignore[misc]
     """
 
     def __init__(self, client: Client | None = None) -> None:
-        if client is not None and not isinstance(client, Client):
-            raise TypeError(f"client: a dataflux.Client is needed, and not a {type(client).__name__}")
         super().__init__()
-        self._given = client
+        self._given = given_client(client)
         self._local = Local()
 
     @property

@@ -2,138 +2,27 @@
 
 from __future__ import annotations
 
-import mmap
 import os
-from array import array
-from collections import deque
-from typing import Any, Callable, Iterator, Sequence
+from typing import Any, Iterator, Sequence
 
 from torch.utils.data import IterableDataset as TorchIterable
 from torch.utils.data import get_worker_info
 
-from .._client import Client
-from .._items import FailedItem
+from .._client import Client, given_client
 from .._place import count_of, one_of
-from ._order import STRETCH, Order, Turns, stretches
+from ._given import source_of
+from ._objects import Objects
+from ._order import STRETCH, Order, Turns
 from ._ranks import ranks
+from ._reads import Reads
 from ._samples import Decode, Maker, as_bytes
 from ._share import client_for
+from ._shared import Shared
 from ._sizes import sizes_of
-from ._source import Source, source_of
 from ._state import Place, order_of, place_of, state_of
 
 
-
-class _Shared:
-    """A number that all processes of a dataset see, workers that live on among them: in a file of the
-    dataset's folder."""
-
-    def __init__(self, folder: str) -> None:
-        self._path = os.path.join(folder, "epoch")
-        with open(self._path, "wb") as file:
-            file.write(bytes(8))
-        self._open()
-
-    def _open(self):
-        with open(self._path, "r+b") as file:
-            self._map = mmap.mmap(file.fileno(), 8)
-
-    def __getstate__(self) -> str:
-        return self._path
-
-    def __setstate__(self, path: str) -> None:
-        self._path = path
-        self._open()
-
-    @property
-    def value(self) -> int:
-        return int.from_bytes(self._map[:8], "little")
-
-    @value.setter
-    def value(self, number: int) -> None:
-        self._map[:8] = number.to_bytes(8, "little")
-
-
-class _Reads:
-    """Reads of one worker: items in the order of its batches, of this epoch and of those that follow,
-    as far as memory goes."""
-
-    def __init__(self, dataset: IterableDataset, client: Client, place: Place, worker: int,
-                 workers: int, step: int | None) -> None:
-        self.key = place.epoch, place.begin, worker, workers
-        self._dataset = dataset
-        self._client = client
-        self._worker = worker, workers
-        self._step = step  # from an epoch to the next one; None: reads end with this one
-        source = dataset._source
-        self._parts = source.parts
-        self._streams = [part.stream(client, source.of_part(number, self._all(place), dataset._maker.sizes))
-                         for number, part in enumerate(self._parts)]
-        self._items: list[deque[Any]] = [deque() for _ in self._parts]
-
-    def _all(self, place: Place) -> Iterator[array[int]]:
-        epoch, begin, yielded = place.epoch, place.begin, place.yielded
-        while True:
-            order, turns = self._dataset._order(epoch, begin, *self._worker)
-            some = False
-            for rows in stretches(order, turns, yielded):
-                some = True
-                yield rows
-            if self._step is None or not (some or yielded):
-                return
-            epoch, begin, yielded = epoch + self._step, 0, 0
-
-    def take(self, rows: array[int]) -> Iterator[Any]:
-        """Samples of the next rows, as they come."""
-        return of_parts(self._dataset._source, self._dataset._maker, self._client, rows, self._next)
-
-    def _next(self, part):
-        items = self._items[part]
-        if not items:
-            items.extend(next(self._streams[part]))
-        return items.popleft()
-
-    def go_on(self) -> None:
-        """Nobody takes samples for now: what comes next is asked for all the same."""
-        for stream in self._streams:
-            stream._fill()
-
-    def close(self) -> None:
-        for stream in self._streams:
-            stream.close()
-
-
-def of_parts(source: Source, maker: Maker, client: Client, rows: Sequence[int],
-             item_of: Callable[[int], Any]) -> Iterator[Any]:
-    """Samples of rows that may lie in several parts; `item_of(part)` gives the next item of one."""
-    def item(part, row):
-        error = source.parts[part].size_error(row, maker.sizes) if maker.sizes else None
-        return item_of(part) if error is None else FailedItem(0, 0, (), error)
-
-    if len(source.parts) == 1:
-        return maker.samples(client, source.parts[0], rows, (item(0, row) for row in rows))
-    known = [source.part_of(row) for row in rows]
-    return maker.samples(client, _Parts(source, known), range(len(known)),
-                         (item(part, row) for part, row in known))
-
-
-class _Parts:
-    """Rows of several parts as rows of one, by their numbers in `known`."""
-
-    def __init__(self, source, known):
-        self._source = source
-        self._known = known
-
-    def row(self, number, *content):
-        part, row = self._known[number]
-        return self._source.parts[part].row(row, *content)
-
-    def place(self, number):
-        part, row = self._known[number]
-        return self._source.parts[part].place(row)
-
-
-class IterableDataset(TorchIterable):  # type: ignore[misc]
+class IterableDataset(Objects, TorchIterable):  # type: ignore[misc]
     """The objects below a prefix, of a manifest, or of names, or pairs of objects, as samples for a
     DataLoader: in an order of their own in each epoch, read ahead through all of it, shared by ranks and
     workers, and gone on with anywhere.
@@ -152,13 +41,16 @@ class IterableDataset(TorchIterable):  # type: ignore[misc]
         url: "gs://bucket/prefix" or (bucket, prefix), which is listed; or a list of those, whose objects
             come one prefix behind the other. Where torch.distributed joins the ranks, rank 0 lists and
             gives it to all. A prefix with no object below it is a NotFoundError.
-        manifest: instead, a saved listing: the path of a file, or "gs://bucket/name".
-        names: instead, a sequence of objects of one bucket, by their names alone.
+            A Listing, or Rows of one, is read as it is, in its generations; so is a list of those. Nothing
+            may come twice: of two prefixes none has what is below the other one.
+        manifest: instead, a saved listing: the path of a file, or "gs://bucket/name"; or a Listing.
+        names: instead, a sequence of objects of one bucket. Of a name alone the newest generation is read; of a
+            row of a listing, and of what stat() gives, that one. A name that is there twice is read twice.
         pairs: instead, two of ("gs://bucket/prefix", "suffix"). Objects whose names have the same
             between prefix and suffix are one sample, and row and decode get tuples of two. Both prefixes
             are listed; with `manifest`, which may be a list of two, that is where they are looked up.
         unpaired: of an object without a partner: "refuse" it by a NotFoundError that names it, or
-            "omit" it and count it (`unpaired`).
+            "omit" it and count it (`unpaired`). With `pairs` alone.
         batch_size: that of the DataLoader; None = the samples of a batch depend on the number of
             workers, but not which samples there are.
         decode: makes a sample of (memoryview of the bytes, Row), in the worker; of a pair, of ((view,
@@ -169,10 +61,11 @@ class IterableDataset(TorchIterable):  # type: ignore[misc]
         rank, world_size: by default those of torch.distributed, else RANK and WORLD_SIZE.
         epoch: the first one; set_epoch() sets later ones, also in workers that live on.
         consumed: how many samples of the epoch this rank has consumed already, for a job that goes on
-            with a plain DataLoader: they are left out of the first pass.
+            with a plain DataLoader: they are left out of the first pass. Several workers need batch_size, too.
         on_error: of an object that cannot be read or decoded: "raise"; "return" gives the error in place
-            of the sample; "skip" lets another sample of its batch stand in for it, and counts it
-            (`skipped`), so that batches, steps and states stay what they are.
+            of the sample; "skip" lets another sample of its batch stand in for it, or one of an earlier batch,
+            and counts it (`skipped`), so that batches, steps and states stay what they are. Where a process
+            begins with a batch of which nothing can be read, the first failure is raised.
         overwritten: where the listed generation is gone: "raise" a NotFoundError that says so, or "read"
             what is there now.
         min_size, max_size, suffix: with `url`, as of Client.list(): what they leave out is no sample.
@@ -204,21 +97,20 @@ class IterableDataset(TorchIterable):  # type: ignore[misc]
         self._rank, self._world_size = ranks(rank, world_size)
         epoch, consumed = count_of(epoch, "epoch"), count_of(consumed, "consumed")
         Order(0, self._how, epoch, 0, self._rank, self._world_size, equalize)  # for its checks
-        self._client = Client() if client is None else client
+        self._client = given_client(client) or Client()
         self._source = source_of(self._client, url, manifest, names, pairs, unpaired, filters, self._rank,
                                  self._world_size)
-        self._epoch = _Shared(self._source.path)
-        self._epoch.value = epoch
+        self._shared = self._maker.shared = Shared(self._source.path)
+        self._shared.set_epoch(epoch)
         self._begin()
         if consumed:
-            if consumed > len(self):
-                raise ValueError(f"consumed: {consumed} of {len(self)} samples")
-            self._place = Place(epoch, consumed * self._world_size)
+            self._shared.go_on(epoch, self._begin_of(consumed), True)
 
     def _begin(self):
-        self._place: Place | None = None  # where the next pass begins, if that is no epoch's beginning
+        self._taken = 0  # of the places that all processes were told, the newest one that a pass here began at
+        self._place: Place | None = None  # what a StatefulDataLoader has said to this worker alone
         self._own: tuple[int, Client] | None = None  # of this process
-        self._ahead: _Reads | None = None  # reads that have gone on behind the last pass
+        self._ahead: Reads | None = None  # reads that have gone on behind the last pass
         self._passed: int | None = None  # the epoch of that
         self._now: tuple[Place, int, int, int] | None = None  # place, worker, workers, yielded
 
@@ -232,25 +124,9 @@ class IterableDataset(TorchIterable):  # type: ignore[misc]
         self._begin()
         self.__dict__.update(state)
 
-    @property
-    def skipped(self) -> int:
-        """Objects that gave no sample, with on_error="skip": of this process."""
-        return self._maker.skipped
-
-    @property
-    def digest(self) -> str:
-        """Of what was listed: a state fits a dataset of the same digest."""
-        return self._source.digest
-
-    @property
-    def unpaired(self) -> tuple[int, int]:
-        """How many objects of each side have no partner, with unpaired="omit"."""
-        return self._source.unpaired
-
-    def row(self, number: int) -> Any:
-        """The object of a number, below `count`, as a Row: its name, and where it was listed its size and
-        generation. Of a pair, a tuple of both."""
-        return self._source.row(self._client, number)
+    def __repr__(self) -> str:
+        return (f"<{self._told()}, {len(self)} samples for rank {self._rank} of {self._world_size}, "
+                f"epoch {self.epoch}>")
 
     @property
     def count(self) -> int:
@@ -261,32 +137,47 @@ class IterableDataset(TorchIterable):  # type: ignore[misc]
         """Samples of this rank in a whole epoch."""
         return self._order(0, 0, 0, 1)[0].size
 
+    @property
+    def epoch(self) -> int:
+        """Which epoch the next pass is of, as set_epoch() or load_state_dict() has said last. During a pass
+        that is the pass's own, unless one of them was called since."""
+        return self._shared.epoch
+
     def set_epoch(self, epoch: int) -> None:
         """Which epoch the next pass is of, in all processes that have this dataset. Call it before each
         pass. What load_state_dict() has said of that epoch stays; of another one it is forgotten."""
-        self._epoch.value = count_of(epoch, "epoch")
-        if self._place is not None and self._place.epoch != epoch:
-            self._place = None
+        self._shared.set_epoch(count_of(epoch, "epoch"))
+        self._shared.readers = 0
 
     def state_dict(self, consumed: int | None = None) -> dict[str, Any]:
         """Where this is: for load_state_dict(), and what a StatefulDataLoader asks its workers for.
 
         Arguments:
-            consumed: samples of the epoch that this rank has consumed, where a plain DataLoader's
-                workers have read them; None = what was yielded here.
+            consumed: samples of the epoch that this rank has consumed, since the epoch's beginning. It is
+                needed where workers of a DataLoader read, and this is the main process: they are ahead of
+                what you had. None = what was yielded here.
+
+        Raises: ValueError where it is needed, or is more than the epoch has; and where workers read without
+        `batch_size`, since what they have read first is no beginning of the order then.
         """
+        readers = self._shared.readers if get_worker_info() is None else 0
+        if consumed is None and readers:
+            raise ValueError(
+                "consumed: workers of a DataLoader read this dataset, and are ahead of what you had. Tell it how many "
+                "samples of the epoch this rank has consumed, as in state_dict(consumed=steps * batch_size), or save "
+                "the state of a torchdata StatefulDataLoader instead")
         place, worker, workers, yielded = self._now or (self._next_place(), 0, 0, 0)
         if consumed is not None:
-            if count_of(consumed, "consumed") > len(self):
-                raise ValueError(f"consumed: {consumed} of {len(self)} samples")
-            place = Place(self._epoch.value, count_of(consumed, "consumed") * self._world_size)
+            place = Place(self.epoch, self._begin_of(consumed))
+            self._check_counted(consumed, readers)
             worker, workers, yielded = 0, 0, 0
         return state_of(digest=self.digest, how=self._how, epoch=place.epoch,
                         begin=place.begin, rank=self._rank, world_size=self._world_size,
                         worker=worker, num_workers=workers, batch_size=self._batch, yielded=yielded)
 
     def load_state_dict(self, state: Any) -> None:
-        """The next pass goes on where the state was saved.
+        """The next pass goes on where the state was saved: of this process, of workers that are begun later,
+        and of workers that live already. Call it between passes: a worker looks when it begins one.
 
         Arguments:
             state: of state_dict(); or of StatefulDataLoader.state_dict(), for a loader with another
@@ -298,14 +189,33 @@ class IterableDataset(TorchIterable):  # type: ignore[misc]
         place = place_of(state, {"digest": self.digest, **order_of(self._how),
                                  "world_size": self._world_size, "batch_size": self._batch},
                          info.num_workers if info else 0, info.id if info else None)
-        self._epoch.value = place.epoch
-        self._place = place
+        self._now = None
+        if info is None:
+            self._shared.go_on(place.epoch, place.begin)
+        else:  # each worker is told its own
+            self._shared.set_epoch(place.epoch)
+            self._place, self._taken = place, self._shared.loaded
+
+    def _begin_of(self, consumed):
+        """Places of the epoch's order that are behind whoever has consumed so many samples."""
+        if count_of(consumed, "consumed") > len(self):
+            raise ValueError(f"consumed: {consumed} of {len(self)} samples")
+        return consumed * self._world_size
+
+    def _check_counted(self, consumed, workers):
+        if consumed and workers > 1 and not self._batch:
+            raise ValueError(f"consumed: of {workers} workers it says what was read only where they take turns by "
+                             "batches: tell the dataset the DataLoader's batch_size, as in IterableDataset(..., "
+                             "batch_size=64)")
 
     def _next_place(self):
+        shared = self._shared
+        if self._taken != shared.loaded:
+            return Place(shared.epoch, shared.begin)
         place = self._place
-        if place is not None and place.epoch == self._epoch.value:
+        if place is not None and place.epoch == shared.epoch:
             return place
-        return Place(self._epoch.value, 0)
+        return Place(shared.epoch, 0)
 
     def _order(self, epoch, begin, worker, workers):
         order = Order(self.count, self._how, epoch, begin, self._rank, self._world_size,
@@ -323,7 +233,10 @@ class IterableDataset(TorchIterable):  # type: ignore[misc]
         info = get_worker_info()
         worker, workers = (info.id, info.num_workers) if info else (0, 0)
         client = self._process_client(workers)
-        place, self._place = self._next_place(), None
+        place, shared = self._next_place(), self._shared
+        if place.begin and shared.counted and self._taken != shared.loaded:
+            self._check_counted(place.begin, workers)
+        self._place, self._taken, shared.readers = None, shared.loaded, workers
         order, turns = self._order(place.epoch, place.begin, worker, max(1, workers))
         # Whoever passes a second time passes again: reads go on into the epoch that is to come.
         step = None if self._passed is None else max(0, place.epoch - self._passed)
@@ -333,7 +246,7 @@ class IterableDataset(TorchIterable):  # type: ignore[misc]
             ahead.close()
             ahead = None
         self._now = place, worker, workers, place.yielded
-        reads = ahead or _Reads(self, client, place, worker, max(1, workers), step)
+        reads = ahead or Reads(self, client, place, worker, max(1, workers), step)
         return self._samples(reads, order, turns, place, worker, workers)
 
     def _samples(self, reads, order, turns, place, worker, workers):

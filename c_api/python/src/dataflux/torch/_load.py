@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from .._client import Client
+from .._client import Client, given_client
 from .._client import client as default_client
 from .._errors import DataLossError
 from .._file_reader import FileReader
@@ -58,7 +58,7 @@ def load(url: Place, *, map_location: Any = None, weights_only: bool | None = Tr
     Threads: any.
     """
     named_object(url)
-    client = client or default_client()
+    client = given_client(client) or default_client()
     how = dict(pickle_load_args, map_location=map_location, weights_only=weights_only,
                pickle_module=pickle_module)
     bucket, name, of_place = object_place(url)

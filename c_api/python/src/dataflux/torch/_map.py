@@ -8,29 +8,33 @@ from typing import Any, Sequence
 
 from torch.utils.data import Dataset, get_worker_info
 
-from .._client import Client
-from ._iterable import of_parts
+from .._client import Client, given_client
+from ._given import source_of
+from ._objects import Objects
 from ._ranks import ranks
+from ._reads import of_parts
 from ._samples import Decode, Maker, as_bytes
 from ._share import client_for
+from ._shared import Shared
 from ._sizes import sizes_of
-from ._source import source_of
 
 
-class MapDataset(Dataset):  # type: ignore[misc]
+class MapDataset(Objects, Dataset):  # type: ignore[misc]
     """The objects below a prefix, of a manifest, or of names, or pairs of objects, by their numbers in the
     order of names. A batch is read at once, by as many requests as pay; what comes in which order is for the
     DataLoader's sampler to say, such as a dataflux.Sampler.
 
         dataset = MapDataset("gs://bucket/train/")
-        order = dataflux.Sampler(len(dataset), seed=7, epoch=3, rank=rank, world_size=world_size)
-        for batch in DataLoader(dataset, batch_size=64, sampler=order, num_workers=4):
-            ...
+        order = dataflux.Sampler(len(dataset), seed=7, rank=rank, world_size=world_size)
+        for epoch in range(90):
+            for batch in DataLoader(dataset, batch_size=64, sampler=order.with_epoch(epoch), num_workers=4):
+                ...
 
     An IterableDataset reads ahead over the ends of batches, and is faster.
 
-    Arguments: as of IterableDataset. With on_error="skip" another sample of the batch stands in; a single
-        one, dataset[i], raises.
+    Arguments: as of IterableDataset. With on_error="skip" another sample of the batch stands in, or the last one
+        of an earlier batch of the same process. Where there is none, as for dataset[i] at the beginning, or for a
+        batch of which nothing can be read, the first failure is raised.
 
     Threads: any may read. Processes: fork, spawn and forkserver.
     """
@@ -42,33 +46,17 @@ class MapDataset(Dataset):  # type: ignore[misc]
                  client: Client | None = None) -> None:
         sizes, filters = sizes_of(min_size, max_size, wrong_size, suffix)
         self._maker = Maker(decode, on_error, overwritten, sizes)
-        self._client = Client() if client is None else client
+        self._client = given_client(client) or Client()
         self._own: tuple[int, Client] | None = None
         self._source = source_of(self._client, url, manifest, names, pairs, unpaired, filters,
                                  *ranks(None, None))
+        self._shared = self._maker.shared = Shared(self._source.path)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_own": None}
 
-    @property
-    def skipped(self) -> int:
-        """Objects that gave no sample, with on_error="skip": of this process."""
-        return self._maker.skipped
-
-    @property
-    def digest(self) -> str:
-        """Of what was listed."""
-        return self._source.digest
-
-    @property
-    def unpaired(self) -> tuple[int, int]:
-        """How many objects of each side have no partner, with unpaired="omit"."""
-        return self._source.unpaired
-
-    def row(self, number: int) -> Any:
-        """The object of a number, as a Row: its name, and where it was listed its size and generation. Of a
-        pair, a tuple of both."""
-        return self._source.row(self._client, number)
+    def __repr__(self) -> str:
+        return f"<{self._told()}>"
 
     def __len__(self) -> int:
         return len(self._source)
@@ -78,8 +66,7 @@ class MapDataset(Dataset):  # type: ignore[misc]
 
     def __getitems__(self, numbers: Sequence[int]) -> list[Any]:
         """Samples of these numbers, in their order."""
-        size = len(self)
-        wanted = array("Q", [range(size)[number] for number in numbers])
+        wanted = array("Q", map(self._source.number_of, numbers))
         client = self._process_client()
         found: dict[int, Any] = {}
         for part in sorted({self._source.part_of(row)[0] for row in wanted}):

@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Any, Callable, Iterator, Sequence
 
 import torch
+from torch.utils.data import get_worker_info
 
-from .._errors import Error, NotFoundError
+from .._errors import Error, NotFoundError, ResourceExhaustedError
 from .._items import Item
 from .._listing import Row
 from .._place import one_of, url_of
+from ._share import memory_of
+from ._shared import Shared
 from ._sizes import Sizes
 
 Decode = Callable[[Any, Any], Any]  # (memoryview, Row) -> sample; of pairs, two tuples of two
@@ -39,8 +42,10 @@ def tensor(data: memoryview, row: Row) -> torch.Tensor:
 class Maker:
     """Makes samples of items as a dataset was asked to.
 
-    skipped   how many objects gave no sample, with on_error="skip", in this process
+    shared   counts objects that gave no sample, with on_error="skip"
     """
+
+    shared: Shared
 
     def __init__(self, decode: Decode, on_error: str, overwritten: str, sizes: Sizes) -> None:
         if not callable(decode):
@@ -49,16 +54,16 @@ class Maker:
         self.on_error = one_of(on_error, "on_error", ON_ERROR)
         self.overwritten = one_of(overwritten, "overwritten", ("raise", "read"))
         self.sizes = sizes
-        self.skipped = 0
         self._last: list[Any] = []
 
-    def __reduce__(self) -> Any:
-        return Maker, (self.decode, self.on_error, self.overwritten, self.sizes)
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_last": []}
 
     def samples(self, client: Any, part: Any, rows: Sequence[int],
                 items: Iterator[Item]) -> Iterator[Any]:
         """One for each row of a batch, as they come. With "skip" the sample before it stands in for what
-        gave none, or else the next one: so every batch, step and state stays what it is."""
+        gave none, or else the next one, or else one of an earlier batch: so every batch, step and state stays
+        what it is."""
         good: list[Any] = []  # the newest one of this batch
         lacking = 0  # how many wait for the first one
         why: Error | None = None
@@ -71,11 +76,11 @@ class Maker:
                 if self.on_error == "return":
                     yield failed
                     continue
-                self.skipped += 1
+                self.shared.skip()
                 if good:
                     yield good[0]
                 else:
-                    why, lacking = failed, lacking + 1
+                    why, lacking = why or failed, lacking + 1
                 continue
             if self.on_error == "skip":
                 self._last = good = [sample]
@@ -83,8 +88,10 @@ class Maker:
                     yield sample
                 lacking = 0
             yield sample
-        if lacking and not self._last:
-            raise why or AssertionError
+        if why is not None and lacking and not self._last:
+            told = (f'{why} (on_error="skip": none of the {lacking} objects that this process has read first gave a '
+                    "sample that could stand in for the others)")
+            raise type(why)(told, **why.__reduce__()[1][2]) from why
         for _ in range(lacking):
             yield self._last[0]
 
@@ -110,6 +117,8 @@ class Maker:
         error = item.error
         if isinstance(error, NotFoundError):
             data, generation, crc32c = self._anew(client, part, row, error)
+        elif isinstance(error, ResourceExhaustedError) and not error.attempts:
+            raise self._too_large(client, part, row, error)
         elif error is not None:
             raise error
         else:
@@ -122,6 +131,18 @@ class Maker:
         if self.decode is as_bytes or self.decode is tensor:
             return data, None
         return data, part.row(row, len(data), generation, crc32c)
+
+    def _too_large(self, client, part, row, error):
+        """Of an object that memory for reads ahead has no room for."""
+        bucket, name, generation = part.place(row)
+        # Of a name alone only the library knows the size, and says it first.
+        size = part.listed(row).size or error.message.partition(" ")[0]
+        info = get_worker_info()
+        whose = f"this worker, one of {info.num_workers}," if info else "this process"
+        return ResourceExhaustedError(
+            f"{url_of(bucket, name)}: it has {size} bytes, and {whose} has {memory_of(client)} bytes for reads: "
+            "raise memory_cap, as in client=dataflux.Client(memory_cap=...)"
+            + ", or use fewer workers" * bool(info), bucket=bucket, object=name, generation=generation)
 
     def _anew(self, client, part, row, error):
         """What is there now of an object whose listed generation is gone."""

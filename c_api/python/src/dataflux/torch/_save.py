@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import serialization
 
-from .._client import Client
+from .._client import Client, given_client
 from .._client import client as default_client
+from .._file import WRITE_OPTIONS
 from .._lending import Lending
 from .._lent import Lent
 from .._place import count_of, flag_of, object_place
@@ -199,6 +200,11 @@ def save(obj: object, url: Place, *, client: Client | None = None, pickle_module
         raise TypeError("pickle_module: a module with a Pickler is needed, and not a "
                         f"{type(pickle_module).__name__}")
     crc32 = flag_of(crc32, "crc32")
+    given_client(client)
+    for name in how:
+        if name not in WRITE_OPTIONS:
+            raise TypeError(f"save() got an unexpected keyword argument {name!r}: beside its own it takes "
+                            f"{', '.join(WRITE_OPTIONS)}")
     storages: dict[int, Any] = {}
     module = _noting(storages) if pickle_module is pickle else pickle_module
 

@@ -28,6 +28,11 @@ def _memory():
     return max(MEMORY, pages // 16)
 
 
+def memory_of(client: Client) -> int:
+    """Bytes that a client has for reads ahead."""
+    return client._options.given["memory_cap"] or MEMORY
+
+
 def local_ranks() -> int:
     """How many ranks this machine has, by LOCAL_WORLD_SIZE; 1 where nobody says so."""
     told = os.environ.get("LOCAL_WORLD_SIZE", "1")

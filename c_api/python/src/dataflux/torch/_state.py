@@ -110,6 +110,10 @@ def _check(state, known):
 
 
 def _differs(name, there, here):
+    if name == "digest":
+        return ValueError(f"state: the listing differs: digest is {there}, and here it is {here}. Objects have come, "
+                          "gone or been overwritten since, or it is another prefix. Go on from the manifest that "
+                          "the job began with: save one by client.save_manifest(), and give it as manifest=")
     return ValueError(f"state: {name} is {there}, and here it is {here}")
 
 
