@@ -330,5 +330,39 @@ def load_block(client, url, shape, dim, *, world):
     return "same" if torch.equal(state["block"].to_local(), want.to_local()) else "not the same"
 
 
+# Of a model: rows of each are of a rank. 25 MiB.
+MODEL = {"embed": (4096, 1000), "qkv": (1536, 500), "out": (512, 500), "up": (2048, 500),
+         "down": (512, 2000), "bias": (2048,), "norm": (512,)}
+
+
+def _model(world, value):
+    return {name: _sharded(value(_block(shape)), world) for name, shape in MODEL.items()}
+
+
+class Asking(dcp.DefaultLoadPlanner):
+    """Knows how many bytes its plan asks for."""
+
+    def create_local_plan(self):
+        plan = super().create_local_plan()
+        self.asked = sum(item.lengths.numel() for item in plan.items) * torch.int32.itemsize
+        return plan
+
+
+def save_model(client, url, *, world):
+    dcp.save(_model(world, lambda block: block), process_group=_meshes[world][0],
+             storage_writer=StorageWriter(url, client=client))
+    return "saved"
+
+
+def load_model(client, url, *, world):
+    """How many bytes the plan has asked for."""
+    state, planner = _model(world, lambda block: torch.full_like(block, -1)), Asking()
+    dcp.load(state, storage_reader=StorageReader(url, client=client), planner=planner,
+             process_group=_meshes[world][0])
+    for name, want in _model(world, lambda block: block).items():
+        assert torch.equal(state[name].to_local(), want.to_local()), name
+    return planner.asked
+
+
 def ready(*, world):
     return "ready"

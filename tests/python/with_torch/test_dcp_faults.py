@@ -1,5 +1,6 @@
 """Distributed checkpoints when things go wrong: the old one or the new one is there, whole."""
 
+import io
 import os
 import pickle
 import random
@@ -115,6 +116,20 @@ def test_a_member_that_is_not_as_it_was_is_named_before_a_tensor_is_touched(
         pytest.skip("nobody knows what torch has written there")
     state = emptied(full_state(0))
     with pytest.raises(dcp.api.CheckpointException, match="__0_1.distcp"):
+        dcp.load(state, storage_reader=StorageReader(bucket("r"), client=options), no_dist=True)
+    assert spoilt(state) == []
+
+
+def test_a_tensor_that_is_stored_with_another_size_is_named(options, bucket, tmp_path):
+    """Its file has the length that it had."""
+    dcp.save({"a": torch.ones(3000, 700)}, storage_writer=dcp.FileSystemWriter(tmp_path), no_dist=True)
+    other = io.BytesIO()
+    torch.save(torch.ones(700, 3000), other)
+    (tmp_path / "__0_0.distcp").write_bytes(other.getvalue())
+    for path in tmp_path.iterdir():
+        bucket.put("r/" + path.name, path.read_bytes())
+    state = {"a": torch.full((3000, 700), -1.0)}
+    with pytest.raises(dcp.api.CheckpointException, match="__0_0.distcp.*has the size .700, 3000."):
         dcp.load(state, storage_reader=StorageReader(bucket("r"), client=options), no_dist=True)
     assert spoilt(state) == []
 
