@@ -18,9 +18,10 @@ _RUN = 16 << 10  # bytes in one piece that are worth to be read alone
 
 def bytes_read(size: Any, want: Any, width: int) -> int:
     """How many bytes are read of a stored tensor of that size for a part of the size `want`."""
-    size, want = tuple(size) or (1,), tuple(want) or (1,)
-    exact, _ = _pieces_of(size, want, width)
-    return prod(want) * width if exact else want[0] * prod(size[1:]) * width
+    all_of: tuple[int, ...] = tuple(size) or (1,)
+    part: tuple[int, ...] = tuple(want) or (1,)
+    exact, _ = _pieces_of(all_of, part, width)
+    return prod(part) * width if exact else part[0] * prod(all_of[1:]) * width
 
 
 def _pieces_of(size: tuple[int, ...], want: tuple[int, ...], width: int) -> tuple[bool, int]:

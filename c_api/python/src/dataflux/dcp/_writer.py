@@ -7,10 +7,8 @@ import os
 import pickle
 import uuid
 import warnings
-from functools import partial
 from typing import Any, Mapping, Sequence
 
-import torch
 from torch.distributed.checkpoint import storage
 from torch.distributed.checkpoint._extension import StreamTransformExtension
 from torch.distributed.checkpoint.metadata import Metadata, StorageMeta
@@ -24,7 +22,7 @@ from .._errors import AlreadyExistsError, PreconditionError
 from .._place import count_of, flag_of
 from .._set_reports import CommittedSet
 from .._sets import CheckpointSet
-from ._files import File, Writing, split, write_more
+from ._files import File, Writing, split, write_more, write_nothing
 from ._path import METADATA, folder_of, is_path, of_rank, url_of_path
 
 _VERSION = "1.0.0"  # of the layout, as torch's writers name it
@@ -80,8 +78,10 @@ class StorageWriter(storage.StorageWriter):
         Error with status "aborted" where another job has saved there meanwhile: of several, one is
         committed.
 
-    Memory: `upload_memory` of the client, whatever the state. Tensors of the processor are read where
-    they are; others are copied one at a time for each file. A pickle carries the options.
+    Memory: `upload_memory` of the client, whatever the state. Tensors of the state that lie in the
+    processor's memory are sent from where they are, without a copy: they must stay as they are until
+    the save has ended. Others, a GPU's for one, are copied one at a time for each file. A pickle
+    carries the options.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, client: Client | None = None,
@@ -203,9 +203,9 @@ class StorageWriter(storage.StorageWriter):
         stored = [(each.index, each.storage_data) for of_rank in results for each in of_rank]
         records = [data.record for _, data in stored if data.record is not None]
         for name, value in self._more.items():
-            records.append(write_more(self._saving, name, partial(torch.save, value)))
+            records.append(write_more(self._saving, name, value))
         if not records:  # a set has a member
-            records.append(write_more(self._saving, "__0_0" + _SUFFIX, lambda to: None))
+            records.append(write_nothing(self._saving, "__0_0" + _SUFFIX))
         metadata.version = _VERSION
         metadata.storage_data = {index: data.info for index, data in stored}
         metadata.storage_meta = self.storage_meta()

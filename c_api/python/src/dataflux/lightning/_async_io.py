@@ -7,7 +7,7 @@ import logging
 import os
 import pickle
 import threading
-from typing import TYPE_CHECKING, Any, Mapping
+from typing import TYPE_CHECKING, Any, Callable, Mapping
 from weakref import WeakSet
 
 from torch.serialization import DEFAULT_PROTOCOL
@@ -86,13 +86,13 @@ class _Job:
     def _save(self):
         staging = self._io._staging
 
-        def produce(writer: Writer, settle: Any) -> None:
+        def produce(writer: Writer, lends: Callable[[Lending], None]) -> None:
             lending = Lending(writer)
-            settle(lending)
+            lends(lending)
             for part in staging.parts():
                 lending.write(part)
 
-        send(self._io.client, self.url, produce, **self._options)
+        send(self._io.client.writer(self.url, **self._options), produce)
 
     def _next_removal(self):
         with self._lock:
