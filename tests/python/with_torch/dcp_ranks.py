@@ -177,6 +177,14 @@ def save(client, url, step, *, world, wide=11, planner=None, writer=None, **opti
     return "saved"
 
 
+def failures(work, *arguments, world, **options):
+    """What a rank is told when all do something: {the rank that failed: (its exception, the text)}."""
+    try:
+        return work(*arguments, world=world, **options)
+    except dcp.api.CheckpointException as told:
+        return {rank: (why, str(told)) for rank, (why, _) in told.failures.items()}
+
+
 def load(client, url, *, world, wide=11, reader=StorageReader, **options):
     """The step that is loaded."""
     state = emptied(state_of(0, world, wide))

@@ -15,7 +15,7 @@ from torch.futures import Future
 
 from .. import _client
 from .._client import Client
-from .._errors import NotFoundError
+from .._errors import Error, NotFoundError
 from ._load import Load
 from ._opened import Identity, Opened, replaced
 from ._path import is_path, url_of_path
@@ -141,6 +141,11 @@ class StorageReader(storage.StorageReader):
             Load(opened, self._registry, planner).load(plan.items)
         except NotFoundError as why:  # of a generation that was there when it was opened
             raise replaced(self._url) from why
+        except Error as why:
+            if hasattr(why, "add_note"):
+                why.add_note(f"while {self._url} was loaded: tensors may have a part of it, so load again "
+                             "before the state is used")
+            raise
         finally:
             opened.close()
         future: Future[None] = Future()
