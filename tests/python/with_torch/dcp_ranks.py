@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import signal
 import tempfile
+import time
 import traceback
 import warnings
 
@@ -177,6 +178,14 @@ def save(client, url, step, *, world, wide=11, planner=None, writer=None, **opti
     return "saved"
 
 
+def failures(work, *arguments, world, **options):
+    """What a rank is told when all do something: {the rank that failed: (its exception, the text)}."""
+    try:
+        return work(*arguments, world=world, **options)
+    except dcp.api.CheckpointException as told:
+        return {rank: (why, str(told)) for rank, (why, _) in told.failures.items()}
+
+
 def load(client, url, *, world, wide=11, reader=StorageReader, **options):
     """The step that is loaded."""
     state = emptied(state_of(0, world, wide))
@@ -277,6 +286,26 @@ def save_async(client, url, step, kind, stager, *, world):
     return "saved"
 
 
+_saving = []
+
+
+def begin_async(client, url, step, *, world):
+    """Begins a save by a process of its own, whose number it gives."""
+    from torch.distributed.checkpoint import _async_process_executor as executor
+
+    _saving.append(dcp.async_save(
+        state_of(step, world), storage_writer=StorageWriter(url, client=client),
+        async_checkpointer_type=dcp.state_dict_saver.AsyncCheckpointerType.PROCESS))
+    while executor._CHECKPOINT_PROCESS is None and not _saving[-1].done():
+        time.sleep(0.01)
+    return executor._CHECKPOINT_PROCESS._save_process.pid
+
+
+def end_async(*, world):
+    """What comes of it."""
+    return type(_saving.pop().exception(timeout=LIMIT)).__name__
+
+
 def _own(step):
     return {"w": torch.full((5,), float(10 * step + dist.get_rank()))}
 
@@ -328,6 +357,40 @@ def load_block(client, url, shape, dim, *, world):
     state = {"block": torch.full_like(want, -1)}
     dcp.load(state, storage_reader=StorageReader(url, client=client), process_group=_meshes[world][0])
     return "same" if torch.equal(state["block"].to_local(), want.to_local()) else "not the same"
+
+
+# Of a model: rows of each are of a rank. 25 MiB.
+MODEL = {"embed": (4096, 1000), "qkv": (1536, 500), "out": (512, 500), "up": (2048, 500),
+         "down": (512, 2000), "bias": (2048,), "norm": (512,)}
+
+
+def _model(world, value):
+    return {name: _sharded(value(_block(shape)), world) for name, shape in MODEL.items()}
+
+
+class Asking(dcp.DefaultLoadPlanner):
+    """Knows how many bytes its plan asks for."""
+
+    def create_local_plan(self):
+        plan = super().create_local_plan()
+        self.asked = sum(item.lengths.numel() for item in plan.items) * torch.int32.itemsize
+        return plan
+
+
+def save_model(client, url, *, world):
+    dcp.save(_model(world, lambda block: block), process_group=_meshes[world][0],
+             storage_writer=StorageWriter(url, client=client))
+    return "saved"
+
+
+def load_model(client, url, *, world):
+    """How many bytes the plan has asked for."""
+    state, planner = _model(world, lambda block: torch.full_like(block, -1)), Asking()
+    dcp.load(state, storage_reader=StorageReader(url, client=client), planner=planner,
+             process_group=_meshes[world][0])
+    for name, want in _model(world, lambda block: block).items():
+        assert torch.equal(state[name].to_local(), want.to_local()), name
+    return planner.asked
 
 
 def ready(*, world):

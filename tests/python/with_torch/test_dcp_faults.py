@@ -1,12 +1,15 @@
 """Distributed checkpoints when things go wrong: the old one or the new one is there, whole."""
 
+import io
 import os
 import pickle
 import random
+import signal
 import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 
 import pytest
 import torch
@@ -17,6 +20,7 @@ import dcp_ranks
 from dataflux.dcp import StorageReader, StorageWriter
 from dataflux.dcp._metadata import parsed
 from dcp_ranks import Ranks, emptied, full_state, load_here, save_here
+from service import wait_until
 
 pytestmark = pytest.mark.filterwarnings("ignore:torch.distributed is disabled")
 KILLS = 200 if os.environ.get("DATAFLUX_TEST_FULL") else 6  # each of one rank, and of all
@@ -55,6 +59,33 @@ def test_killed_at_any_moment_the_old_one_or_the_new_one_is_there(options, bucke
     there = client.list_sets(bucket())
     assert len(there.complete) == 1 and not there.damaged and not there.unfinished
     assert len(bucket.names()) == 3 and not client.find_leftovers(bucket()).rows
+
+
+def test_processes_that_save_asynchronously_are_killed(options, bucket, client, emulator):
+    """torch begins no others in their place: what follows is saved without."""
+    inserts = lambda: sum(row["verb"] == "objects.insert" and bucket.name in row["target"]  # noqa: E731
+                          for row in emulator.log())
+    ranks, processes = Ranks(2), []
+    try:
+        assert ranks.run(dcp_ranks.save, options, bucket("r"), 1) == ["saved"] * 2
+        before = inserts()
+        emulator.faults({"verb": "objects.insert", "object": "r/*.distcp", "action": "stall", "count": 0})
+        processes = ranks.run(dcp_ranks.begin_async, options, bucket("r"), 2)
+        assert wait_until(lambda: inserts() == before + 2)
+        for process in processes:
+            os.kill(process, signal.SIGKILL)
+        assert ranks.run(dcp_ranks.end_async) == ["RuntimeError"] * 2
+        emulator.faults()
+        assert ranks.run(dcp_ranks.load, options, bucket("r")) == [1] * 2
+        assert ranks.run(dcp_ranks.save, options, bucket("r"), 3) == ["saved"] * 2
+    finally:
+        ranks.close()
+        for process in processes:
+            with suppress(ProcessLookupError, TypeError):
+                os.kill(process, signal.SIGKILL)
+    assert load_here(options, bucket("r")) == 3
+    assert len(bucket.names()) == 4 and not client.list_sets(bucket()).unfinished
+    assert not client.find_leftovers(bucket()).rows
 
 
 STEPS = ["objects.list", "objects.insert", "objects.get", "objects.media"]
@@ -133,6 +164,20 @@ def test_a_member_that_is_not_as_it_was_is_named_before_a_tensor_is_touched(
         pytest.skip("nobody knows what torch has written there")
     state = emptied(full_state(0))
     with pytest.raises(dcp.api.CheckpointException, match="__0_1.distcp"):
+        dcp.load(state, storage_reader=StorageReader(bucket("r"), client=options), no_dist=True)
+    assert spoilt(state) == []
+
+
+def test_a_tensor_that_is_stored_with_another_size_is_named(options, bucket, tmp_path):
+    """Its file has the length that it had."""
+    dcp.save({"a": torch.ones(3000, 700)}, storage_writer=dcp.FileSystemWriter(tmp_path), no_dist=True)
+    other = io.BytesIO()
+    torch.save(torch.ones(700, 3000), other)
+    (tmp_path / "__0_0.distcp").write_bytes(other.getvalue())
+    for path in tmp_path.iterdir():
+        bucket.put("r/" + path.name, path.read_bytes())
+    state = {"a": torch.full((3000, 700), -1.0)}
+    with pytest.raises(dcp.api.CheckpointException, match="__0_0.distcp.*has the size .700, 3000."):
         dcp.load(state, storage_reader=StorageReader(bucket("r"), client=options), no_dist=True)
     assert spoilt(state) == []
 

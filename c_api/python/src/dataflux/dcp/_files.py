@@ -1,12 +1,10 @@
-"""Files of a checkpoint, written as members of a set: items one behind the other."""
+"""Files of a checkpoint, written as members of a set."""
 
 from __future__ import annotations
 
-import ctypes
-import io
 import threading
 from collections import deque
-from typing import IO, Any, Callable, NamedTuple, Sequence, cast
+from typing import Any, Callable, NamedTuple, Sequence
 
 import torch
 from torch.distributed.checkpoint._extension import StreamTransformExtension
@@ -15,10 +13,12 @@ from torch.distributed.checkpoint.metadata import MetadataIndex
 from torch.distributed.checkpoint.planner import SavePlanner, WriteItem, WriteItemType
 from torch.distributed.checkpoint.storage import WriteResult
 
+from .._lending import Lending
 from .._set_members import MemberWriter
 from .._sets import CheckpointSet
-
-_GATHERED = 256 << 10  # bytes of short pieces that are sent on together
+from .._writer import Writer
+from ..torch._save import Sink, noting, send
+from ._items import Items
 
 
 class Stored(NamedTuple):
@@ -36,77 +36,6 @@ class File(NamedTuple):
 
 class _Stopped(Exception):
     """Another file has failed."""
-
-
-class _Stream(io.RawIOBase):
-    """What torch.save() and extensions write to. Closing it leaves the file open for the next item."""
-
-    def __init__(self, member: MemberWriter) -> None:
-        self._member = member
-        self._pieces = bytearray()
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: Any) -> int:
-        view = memoryview(data).cast("B")
-        if len(view) + len(self._pieces) <= _GATHERED:
-            self._pieces += view
-        else:
-            self.send()
-            self._member.write(view)
-        return len(view)
-
-    def position(self) -> int:
-        return self._member.tell() + len(self._pieces)
-
-    def send(self) -> None:
-        if self._pieces:
-            self._member.write(self._pieces)
-            self._pieces = bytearray()
-
-    def close(self) -> None:
-        pass
-
-
-def on_host(tensor: torch.Tensor) -> torch.Tensor:
-    """The tensor in memory of the processor, with a storage of its own size, so that no more than it
-    is saved. What is contiguous there is not copied."""
-    tensor = tensor.detach()
-    if tensor.device.type != "cpu":
-        tensor = tensor.cpu()
-    tensor = tensor.resolve_conj().resolve_neg()
-    storage = tensor.untyped_storage()
-    if storage.nbytes() == tensor.nbytes:
-        return tensor
-    if tensor.nbytes == 0 or type(tensor) is not torch.Tensor or not tensor.is_contiguous():
-        return tensor.clone()
-    memory = (ctypes.c_char * tensor.nbytes).from_address(tensor.data_ptr())
-    memory.tensor = tensor  # type: ignore[attr-defined]  # it is its memory
-    flat = torch.frombuffer(memory, dtype=torch.uint8)
-    return torch.empty(0, dtype=tensor.dtype).set_(
-        flat.untyped_storage(), 0, tensor.size(), tensor.stride())
-
-
-def _write_item(stream: _Stream, item: WriteItem, planner: SavePlanner,
-                extensions: Sequence[StreamTransformExtension]) -> list[str]:
-    data = planner.resolve_data(item)
-    target = cast("IO[bytes]", stream)
-    for extension in extensions:
-        target = extension.transform_to(target)
-    if item.type == WriteItemType.BYTE_IO:
-        if not isinstance(data, io.BytesIO):
-            raise TypeError(f"{item.index.fqn}: the planner gives a {type(data).__name__} for an item "
-                            "of bytes, and not a BytesIO")
-        target.write(data.getbuffer())
-    else:
-        if not isinstance(data, torch.Tensor):
-            raise TypeError(f"{item.index.fqn}: the planner gives a {type(data).__name__} for a "
-                            "tensor")
-        torch.save(on_host(data), target)
-    if target is not cast(Any, stream):
-        target.close()
-    return [extension.get_descriptor() for extension in reversed(extensions)]
 
 
 class Writing:
@@ -165,28 +94,47 @@ class Writing:
 
     def _write_file(self, file: File) -> list[WriteResult]:
         written: list[tuple[MetadataIndex, int, int, list[str]]] = []
-        with self._saving.open_member(file.name) as member:
-            stream = _Stream(member)
+
+        def produce(writer: Writer, lends: Callable[[Lending], None]) -> None:
+            items = Items(writer, self._planner, self._extensions)
+            lends(items.sink.lending)
             # Bytes first, as torch does.
             for item in sorted(file.items, key=lambda each: each.type != WriteItemType.BYTE_IO):
                 if self._failed.is_set():
                     raise _Stopped
-                offset = stream.position()
-                how = _write_item(stream, item, self._planner, self._extensions)
-                written.append((item.index, offset, stream.position() - offset, how))
-            stream.send()
+                offset = items.sink.position()
+                how = items.write(item)
+                written.append((item.index, offset, items.sink.position() - offset, how))
+            items.sink.finish()
+
+        member = self._saving.open_member(file.name)
+        send(member, produce)
         path, record = place_and_record(member, self._folder)
         return [WriteResult(index=index, size_in_bytes=length, storage_data=Stored(
             _StorageInfo(path, offset, length, how or None), record if number == 0 else None))
             for number, (index, offset, length, how) in enumerate(written)]
 
 
-def write_more(saving: CheckpointSet, name: str, write: Callable[[_Stream], object]) -> str:
-    """Writes one more member by a function, and gives its record."""
-    with saving.open_member(name) as member:
-        stream = _Stream(member)
-        write(stream)
-        stream.send()
+def write_more(saving: CheckpointSet, name: str, value: Any) -> str:
+    """Writes one more member by torch.save(), and gives its record."""
+    storages: dict[int, Any] = {}
+
+    def produce(writer: Writer, lends: Callable[[Lending], None]) -> None:
+        sink = Sink(writer, storages)
+        lends(sink.lending)
+        with sink:
+            torch.save(value, sink, pickle_module=noting(storages))  # type: ignore[arg-type]
+            sink.finish()
+
+    member = saving.open_member(name)
+    send(member, produce)
+    return member.record
+
+
+def write_nothing(saving: CheckpointSet, name: str) -> str:
+    """A member without bytes, for a set has one. Its record."""
+    member = saving.open_member(name)
+    send(member, lambda writer, lends: None)
     return member.record
 
 

@@ -16,6 +16,8 @@ from ._metadata import parsed
 from ._path import METADATA, folder_of, member_of, of_rank
 
 
+# Bytes from which on a range is read by itself. What lies between shorter ones may be read with them.
+_ALONE = 64 << 10
 _TIMES = 10  # a checkpoint that is saved over while it is being opened is opened again
 
 
@@ -118,7 +120,7 @@ class Opened:
         generation = 0 if self._members is None else self._member(relative_path)[1]
         place = (self.bucket, self.folder + relative_path)
         try:
-            made = self._client.reader(place, generation=generation)
+            made = self._client.reader(place, generation=generation, block=_ALONE)
         except NotFoundError as why:
             if self._members is None:
                 raise DataLossError(f"{self.url_of(relative_path)}: {METADATA} names this file, and "

@@ -8,10 +8,9 @@ import os
 import pickle
 import uuid
 import warnings
-from functools import partial
-from typing import Any, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Iterator, Mapping, Sequence
 
-import torch
 from torch.distributed.checkpoint import storage
 from torch.distributed.checkpoint._extension import StreamTransformExtension
 from torch.distributed.checkpoint.metadata import Metadata, StorageMeta
@@ -21,11 +20,11 @@ from torch.futures import Future
 
 from .. import _client
 from .._client import Client, given_client
-from .._errors import AlreadyExistsError, PreconditionError
+from .._errors import AlreadyExistsError, Error, PreconditionError
 from .._place import count_of, flag_of
 from .._set_reports import CommittedSet
 from .._sets import CheckpointSet
-from ._files import File, Writing, split, write_more
+from ._files import File, Writing, split, write_more, write_nothing
 from ._path import METADATA, folder_of, is_path, of_rank, save_folder, url_of_path
 
 _VERSION = "1.0.0"  # of the layout, as torch's writers name it
@@ -81,8 +80,10 @@ class StorageWriter(storage.StorageWriter):
         Error with status "aborted" where another job has saved there meanwhile: of several, one is
         committed.
 
-    Memory: `upload_memory` of the client, whatever the state. Tensors of the processor are read where
-    they are; others are copied one at a time for each file. A pickle carries the options.
+    Memory: `upload_memory` of the client, whatever the state. Tensors of the state that lie in the
+    processor's memory are sent from where they are, without a copy: they must stay as they are until
+    the save has ended. Others, a GPU's for one, are copied one at a time for each file. A pickle
+    carries the options.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, client: Client | None = None,
@@ -157,7 +158,8 @@ class StorageWriter(storage.StorageWriter):
     def prepare_global_plan(self, plans: list[SavePlan]) -> list[SavePlan]:
         """Begins the save: nothing is written yet. By the coordinator."""
         place = self._place()
-        text = self._begin(place)
+        with _telling_what_is_there(place):
+            text = self._begin(place)
         first = 0 if self._rank is None else self._rank
         return [dataclasses.replace(plan, storage_data=Begun(f"__{number}_", place, text))
                 for number, plan in enumerate(plans, first)]
@@ -196,7 +198,8 @@ class StorageWriter(storage.StorageWriter):
                  for number, items in enumerate(groups)]
         writing = Writing(saving, folder_of(place)[1], planner, self._extensions)
         future: Future[list[WriteResult]] = Future()
-        future.set_result(writing.write(files, self._thread_count))
+        with _telling_what_is_there(place):
+            future.set_result(writing.write(files, self._thread_count))
         return future
 
     def abandon(self) -> None:
@@ -216,24 +219,43 @@ class StorageWriter(storage.StorageWriter):
         """Commits: `.metadata` is written, and with it the checkpoint is there. By the coordinator."""
         if self._saving is None:
             raise PreconditionError(f"{self._url}: finish() without a save that was begun")
-        stored = [(each.index, each.storage_data) for of_rank in results for each in of_rank]
-        records = [data.record for _, data in stored if data.record is not None]
-        for name, value in self._more.items():
-            records.append(write_more(self._saving, name, partial(torch.save, value)))
-        if not records:  # a set has a member
-            records.append(write_more(self._saving, "__0_0" + _SUFFIX, lambda to: None))
-        metadata.version = _VERSION
-        metadata.storage_data = {index: data.info for index, data in stored}
-        metadata.storage_meta = self.storage_meta()
-        self._commits = True
-        done = self._committed = self._saving.commit(records, last=METADATA,
-                                                     data=pickle.dumps(metadata))
+        with _telling_what_is_there(self._place()):
+            done = self._committed = self._commit(self._saving, metadata, results)
         if done.replaced.failures:
             first = done.replaced.failures[0]
             warnings.warn(
                 f"{self._place()} is saved; of what it replaces {len(done.replaced.failures)} objects "
                 f"could not be removed, {first.object} for one: {first}; the next save there "
                 "removes them", RuntimeWarning, stacklevel=2)
+
+    def _commit(self, saving: CheckpointSet, metadata: Metadata,
+                results: list[list[WriteResult]]) -> CommittedSet:
+        stored = [(each.index, each.storage_data) for of_rank in results for each in of_rank]
+        records = [data.record for _, data in stored if data.record is not None]
+        for name, value in self._more.items():
+            records.append(write_more(saving, name, value))
+        if not records:  # a set has a member
+            records.append(write_nothing(saving, "__0_0" + _SUFFIX))
+        metadata.version = _VERSION
+        metadata.storage_data = {index: data.info for index, data in stored}
+        metadata.storage_meta = self.storage_meta()
+        self._commits = True
+        return saving.commit(records, last=METADATA, data=pickle.dumps(metadata))
+
+
+@contextmanager
+def _telling_what_is_there(place: str) -> Iterator[None]:
+    """Notes on an error what has become of the save, and what to do."""
+    try:
+        yield
+    except Error as why:
+        if hasattr(why, "add_note"):
+            unknown = why.outcome_unknown and why.object.endswith("/" + METADATA)
+            what = f"a load of {place} tells whether this save is there, whole, or what was there before" \
+                if unknown else f"the save to {place} is not committed: what was there before stays"
+            why.add_note(f"{what}; the next save there removes what this one has left"
+                         + (", and may succeed: try again" if why.retryable else ""))
+        raise
 
 
 def _replaces(text: str) -> bool:

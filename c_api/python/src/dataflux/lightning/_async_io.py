@@ -80,7 +80,7 @@ class AsyncCheckpointIO(CheckpointIO):
             for part in self._staging.parts():
                 lending.write(part)
 
-        send(self.client, url, produce, **options)
+        send(self.client.writer(url, **options), produce)
 
     def load_checkpoint(self, path: Path, map_location: Any = "cpu",
                         weights_only: bool | None = None) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import pickle
 import types
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Callable
 
 import torch
 from torch import serialization
@@ -39,9 +39,11 @@ def named_object(url: Place) -> Place:
 
 
 class Sink:
-    """What torch.save writes to: a Writer. Storages of `storages`, by address, are lent to it.
+    """What torch.save writes to: a Writer. Storages of `storages`, by address, are lent to it: they stay
+    as they are until lending.settle(), which comes behind the writer's end.
 
-    failure   what a write has raised: torch's own error about it says less
+    Around torch.save it is a context: what a write has raised comes out, and not torch's own error
+    about it, which says less.
     """
 
     def __init__(self, writer: Writer, storages: dict[int, Any]) -> None:
@@ -49,7 +51,7 @@ class Sink:
         self._storages = storages
         self._gathered = bytearray()
         self.lending = Lending(writer)
-        self.failure: BaseException | None = None
+        self._failure: BaseException | None = None
 
     def write(self, data: Buffer) -> int:
         try:
@@ -63,8 +65,12 @@ class Sink:
                 self._write_long(view)
             return view.nbytes
         except BaseException as why:
-            self.failure = self.failure or why
+            self._failure = self._failure or why
             raise
+
+    def position(self) -> int:
+        """Bytes that were written, with those that were gathered."""
+        return self._writer.tell() + len(self._gathered)
 
     def _write_long(self, view):
         if view.nbytes >= _LEND:
@@ -80,6 +86,23 @@ class Sink:
         if gathered:
             self._writer.write(gathered)
 
+    def __enter__(self) -> Sink:
+        return self
+
+    def __exit__(self, kind: object, why: BaseException | None, traceback: object) -> None:
+        cause = why if why is None else self._cause(why)
+        if cause is not why:
+            raise cause from None
+
+    def _cause(self, why: BaseException) -> BaseException:
+        """What has gone wrong, where torch, which ends its file all the same, says that its position
+        is not the expected one."""
+        if self._failure is not None:
+            return self._failure
+        if isinstance(why, RuntimeError) and "unexpected pos" in str(why):
+            return why.__context__ or why  # an interrupt that came before the first line of write()
+        return why
+
     def flush(self) -> None:
         pass
 
@@ -94,7 +117,7 @@ def _address(view):
         return lent.address
 
 
-def _noting(storages):
+def noting(storages: dict[int, Any]) -> types.ModuleType:
     """The module pickle, whose pickler notes the long storages of this machine's memory that it comes
     by: their memory may be lent, since it stays as it is until save() returns."""
 
@@ -138,10 +161,9 @@ def serialize(obj: object, file: Any, pickle_module: Any, pickle_protocol: int, 
         torch.save(obj, file, pickle_module=pickle_module, pickle_protocol=pickle_protocol)
 
 
-def send(client: Client, url: Place, produce: Any, **how: Any) -> Object:
-    """Opens a writer, lets `produce(writer)` fill it, and commits; what it raises aborts. `produce`
-    gives what is to be settled at the end, or None."""
-    writer = client.writer(url, **how)
+def send(writer: Writer, produce: Callable[[Writer, Callable[[Lending], None]], None]) -> Object:
+    """Lets `produce(writer, lends)` fill a writer, and commits; what it raises aborts. It calls
+    lends(lending) with what it lends memory by: that is settled at the end."""
     lending: list[Lending] = []
     try:
         produce(writer, lending.append)
@@ -152,16 +174,6 @@ def send(client: Client, url: Place, produce: Any, **how: Any) -> Object:
     finally:
         for each in lending:
             each.settle()
-
-
-def _cause(why: BaseException, sink: Sink) -> BaseException:
-    """What has gone wrong, where torch, which ends its file all the same, says that its position is
-    not the expected one."""
-    if sink.failure is not None:
-        return sink.failure
-    if isinstance(why, RuntimeError) and "unexpected pos" in str(why):
-        return why.__context__ or why  # an interrupt that came before the first line of write()
-    return why
 
 
 def save(obj: object, url: Place, *, client: Client | None = None, pickle_module: Any = pickle,
@@ -206,18 +218,13 @@ def save(obj: object, url: Place, *, client: Client | None = None, pickle_module
             raise TypeError(f"save() got an unexpected keyword argument {name!r}: beside its own it takes "
                             f"{', '.join(WRITE_OPTIONS)}")
     storages: dict[int, Any] = {}
-    module = _noting(storages) if pickle_module is pickle else pickle_module
+    module = noting(storages) if pickle_module is pickle else pickle_module
 
-    def produce(writer: Writer, settle: Any) -> None:
+    def produce(writer: Writer, lends: Callable[[Lending], None]) -> None:
         sink = Sink(writer, storages)
-        settle(sink.lending)
-        try:
+        lends(sink.lending)
+        with sink:
             serialize(obj, sink, module, pickle_protocol, crc32)
             sink.finish()
-        except BaseException as why:
-            cause = _cause(why, sink)
-            if cause is not why:
-                raise cause from None
-            raise
 
-    return send(client or default_client(), url, produce, **how)
+    return send((client or default_client()).writer(url, **how), produce)
