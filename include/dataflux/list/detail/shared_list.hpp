@@ -67,9 +67,9 @@ struct shared_list_summary {
 /// Threads: any may call. `done` runs on an executor of the store. Blocking forms are not for
 /// completions, nor for a virtual_scheduler. The file is written on threads for files.
 ///
-/// Cost: in simulation of 10^9 names and 64 processes 1.1 to 1.2 calls for a page, and 0.1 to 0.3
-/// for the board. Memory of twelve tasks, each of 128,000 names at most, and of 256 MiB for the
-/// join. A small prefix costs some ten calls more than fast_list().
+/// Cost: in simulation of 10^9 names and 64 processes 1.2 to 1.3 calls for a page, and 0.2 to 0.7
+/// for the board (bench/NOTES.md). Memory of twelve tasks, each of 128,000 names at most, and of
+/// 256 MiB for the join. A small prefix costs some ten calls more than fast_list().
 result<shared_list_summary> list_shared(object_store& store, shared_list_request request);
 operation<shared_list_summary> submit_list_shared(object_store& store, shared_list_request request);
 void start_list_shared(object_store& store, const shared_list_request& request,
