@@ -835,13 +835,10 @@ DATAFLUX_API dataflux_status dataflux_manifest_join(dataflux_client* client,
  * Failures: DATAFLUX_INVALID_ARGUMENT, also for a board of another listing, with the name of what
  * differs; DATAFLUX_DATA_LOSS for a damaged board; those of dataflux_list(), of writing objects,
  * and of the file system. */
-DATAFLUX_API dataflux_status dataflux_list_shared(dataflux_client* client,
-                                                  const dataflux_list_options* options,
-                                                  const char* board_bucket,
-                                                  const char* board_prefix, const char* path,
-                                                  int64_t lease_ns, dataflux_queue* queue,
-                                                  uint64_t tag, dataflux_operation** out,
-                                                  dataflux_error** err);
+DATAFLUX_API dataflux_status dataflux_list_shared(
+    dataflux_client* client, const dataflux_list_options* options, const char* board_bucket,
+    const char* board_prefix, const char* path, int64_t lease_ns, dataflux_queue* queue,
+    uint64_t tag, dataflux_operation** out, dataflux_error** err);
 DATAFLUX_API void dataflux_manifest_free(dataflux_manifest* manifest);
 
 /* What became of a listing. Immutable; any thread. */
