@@ -16,4 +16,10 @@
 #include <dataflux/list/impl/page_check.ipp>
 #include <dataflux/list/impl/range_estimate.ipp>
 #include <dataflux/list/impl/range_splitter.ipp>
+#include <dataflux/list/impl/share_call.ipp>
+#include <dataflux/list/impl/share_join.ipp>
+#include <dataflux/list/impl/share_plan.ipp>
+#include <dataflux/list/impl/share_record.ipp>
+#include <dataflux/list/impl/share_survey.ipp>
+#include <dataflux/list/impl/share_task.ipp>
 #include <dataflux/list/impl/splitter_state.ipp>

@@ -826,6 +826,22 @@ DATAFLUX_API dataflux_status dataflux_manifest_join(dataflux_client* client,
                                                     const char* end_offset, dataflux_queue* queue,
                                                     uint64_t tag, dataflux_operation** out,
                                                     dataflux_error** err);
+/* Lists a prefix together with all processes that call this with the same options and board: each
+ * takes ranges of the names in turns, and what nobody has listed yet is divided as it shows. The
+ * board is a prefix of a bucket that all write to and nobody else does; it may not lie in what is
+ * listed. It ends when the listing is whole. With a `path` the manifest of all of it is a file
+ * there then; NULL = this process helps only. A process that dies is replaced when a task of its
+ * has been under way for `lease_ns`; 0 = 5 minutes. A board that is whole is joined again; a new
+ * listing needs a new one. What lies on the board stays. `options` has no delimiter, max_calls,
+ * memory_cap or partial. The record's size is the rows of the whole; dataflux_operation_json() has
+ * "objects" and "tasks" of the whole, "own_objects", "own_tasks" and "calls" of this process.
+ * Failures: DATAFLUX_INVALID_ARGUMENT, also for a board of another listing, with the name of what
+ * differs; DATAFLUX_DATA_LOSS for a damaged board; those of dataflux_list(), of writing objects,
+ * and of the file system. */
+DATAFLUX_API dataflux_status dataflux_list_shared(
+    dataflux_client* client, const dataflux_list_options* options, const char* board_bucket,
+    const char* board_prefix, const char* path, int64_t lease_ns, dataflux_queue* queue,
+    uint64_t tag, dataflux_operation** out, dataflux_error** err);
 DATAFLUX_API void dataflux_manifest_free(dataflux_manifest* manifest);
 
 /* What became of a listing. Immutable; any thread. */

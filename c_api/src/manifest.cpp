@@ -58,6 +58,18 @@ class changes_operation final : public giving_operation<listing_difference> {
   }
 };
 
+void describe(const dataflux::shared_list_summary& done, dataflux_record& r) {
+  r.size = done.objects;
+}
+std::string json_of(const dataflux::shared_list_summary& done) {
+  dataflux::codec::json_writer w;
+  w.begin_object().key("objects").natural(done.objects).key("tasks").natural(done.tasks);
+  w.key("own_objects").natural(done.own_objects).key("own_tasks").natural(done.own_tasks);
+  w.key("calls").natural(done.calls).end_object();
+  return std::move(w).take();
+}
+using shared_operation = report_operation<dataflux::shared_list_summary, describe, json_of>;
+
 /// Where a manifest is: a file, if its path is not empty, or an object.
 struct place {
   std::string path{};
@@ -322,6 +334,31 @@ dataflux_status dataflux_manifest_join(dataflux_client* client, const dataflux_m
                 if (!joined) return std::move(joined).error();
                 return {};
               });
+        });
+  });
+}
+
+dataflux_status dataflux_list_shared(dataflux_client* client, const dataflux_list_options* options,
+                                     const char* board_bucket, const char* board_prefix,
+                                     const char* path, int64_t lease_ns, dataflux_queue* queue,
+                                     uint64_t tag, dataflux_operation** out, dataflux_error** err) {
+  return guarded(err, [&]() -> result<void> {
+    if (out != nullptr) *out = nullptr;
+    auto listing = dataflux_c::request_of(options);
+    if (!listing) return std::move(listing).error();
+    if (board_bucket == nullptr) return missing("board_bucket");
+    if (board_prefix == nullptr) return missing("board_prefix");
+    if (path != nullptr && *path == '\0') {
+      return error(errc::invalid_argument, "the path is empty");
+    }
+    dataflux::shared_list_request request{.listing = *std::move(listing),
+                                          .board_bucket = board_bucket,
+                                          .board_prefix = board_prefix,
+                                          .path = dataflux_c::text_of(path),
+                                          .lease = dataflux_c::duration_of(lease_ns)};
+    return begin_operation<dataflux_c::shared_operation>(
+        client, queue, tag, out, [&](client_state& c) {
+          return dataflux::submit_list_shared(*c.client, std::move(request));
         });
   });
 }

@@ -79,6 +79,18 @@ void call_player::save_manifest() {
                                     err);
     });
   }
+  if (dice_.chance(8)) {
+    dataflux_list_options what;
+    dataflux_list_options_init(&what);
+    what.bucket = "bkt";
+    what.prefix = "o/";
+    what.timeout_ns = timeout();
+    return begin([&](auto* queue, auto** out, auto** err) {
+      return dataflux_list_shared(any(clients_), odd_.of(what, dice_), "bkt",
+                                  dice_.chance(4) ? "o/" : "board/", nullptr, 0, queue, 19, out,
+                                  err);
+    });
+  }
   const bool saves = dice_.chance(2);
   begin([&](auto* queue, auto** out, auto** err) {
     const dataflux_manifest_options* const where = odd_.of(o, dice_);

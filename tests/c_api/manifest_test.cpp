@@ -249,6 +249,37 @@ TEST_CASE("dataflux_manifest_join: ranges that were listed apart become one", "[
   CHECK(dataflux_manifest_size(opened(w, file(path)).get()) == 30);
 }
 
+TEST_CASE("dataflux_list_shared: a board, and what it refuses", "[c_api]") {
+  world w;
+  w.fill(40, 1);
+  const folder temp;
+  told why;
+  dataflux_list_options o;
+  dataflux_list_options_init(&o);
+  o.bucket = "bkt";
+  o.prefix = "o/";
+  const std::string path = temp / "whole";
+  const auto share = [&](const char* bucket, const char* board, const char* to, int64_t lease = 0) {
+    return outcome(
+        [&](dataflux_operation** op, dataflux_error** err) {
+          return dataflux_list_shared(w.client.get(), &o, bucket, board, to, lease, nullptr, 0, op,
+                                      err);
+        },
+        why);
+  };
+  CHECK(share("bkt", "board/", path.c_str()) == DATAFLUX_OK);
+  CHECK(dataflux_manifest_size(opened(w, file(path)).get()) == 40);
+  CHECK(share("bkt", "board/", nullptr) == DATAFLUX_OK);
+  CHECK(share(nullptr, "board/", nullptr) == DATAFLUX_INVALID_ARGUMENT);
+  CHECK(share("bkt", nullptr, nullptr) == DATAFLUX_INVALID_ARGUMENT);
+  CHECK(share("bkt", "o/board/", nullptr) == DATAFLUX_INVALID_ARGUMENT);
+  CHECK(share("bkt", "board/", "") == DATAFLUX_INVALID_ARGUMENT);
+  CHECK(share("bkt", "board/", nullptr, -1) == DATAFLUX_INVALID_ARGUMENT);
+  o.suffix = "x";
+  CHECK(share("bkt", "board/", nullptr) == DATAFLUX_INVALID_ARGUMENT);
+  CHECK(why.message().find("suffix") != std::string::npos);
+}
+
 TEST_CASE("dataflux_manifest_refresh: what has been added, removed and written anew", "[c_api]") {
   world w;
   w.fill(6, 10);

@@ -121,3 +121,19 @@ def test_what_is_no_manifest_is_refused(run, opened, bucket, tmp_path):
                 await client.open_manifest(3)
 
     run(main)
+
+
+def test_tasks_list_a_prefix_together(run, opened, bucket, tmp_path):
+    bucket.service.add_bucket(bucket.name + "-jobs")
+    for i in range(20):
+        bucket.put(f"a/{i:02}", b"x" * i)
+
+    async def main():
+        async with opened() as client:
+            done = await client.list_shared(bucket("a/"), tmp_path / "m",
+                                            board=f"gs://{bucket.name}-jobs/7/")
+            assert done["objects"] == 20
+            joined = await client.open_manifest(tmp_path / "m")
+            assert await joined.rows() == await client.list(bucket("a/"))
+
+    run(main)

@@ -51,6 +51,8 @@ struct list_outcome {
   std::uint64_t empty{0};    ///< pages that brought nothing
   std::uint64_t dropped{0};  ///< entries that came twice
   double splitter_seconds{0};
+  /// What the calls were not enough for, in order: names and how many there are.
+  std::vector<std::pair<dataflux::name_range, std::uint64_t>> left{};
   /// Each change of the number of calls in flight: since when, how many.
   std::vector<std::pair<double, std::uint32_t>> busy{};
 };
@@ -58,14 +60,23 @@ struct list_outcome {
 /// One listing by range_splitter: the coordinator's loop on a simulated service.
 class list_model {
  public:
-  list_model(const name_shape& shape, std::uint32_t slots, call_cost cost)
-      : shape_(shape), slots_(slots), cost_(std::move(cost)), splitter_({.parallelism = slots}) {
-    ranges_.push_back({.end = shape.size()});
+  list_model(const name_shape& shape, std::uint32_t slots, call_cost cost,
+             dataflux::name_range names = {}, std::uint64_t max_calls = UINT64_MAX)
+      : shape_(shape),
+        slots_(slots),
+        max_calls_(max_calls),
+        whole_(std::move(names)),
+        cost_(std::move(cost)),
+        splitter_({.range = whole_, .parallelism = slots}) {
+    ranges_.push_back({.names = whole_,
+                       .position = shape.lower_bound(whole_.start),
+                       .end = whole_.bounded() ? shape.lower_bound(whole_.end) : shape.size()});
   }
 
   /// Throws if the splitter breaks its contract or a name is not listed exactly once.
   list_outcome run() {
     std::uint64_t listed = 0;
+    const std::uint64_t names = ranges_.front().end - ranges_.front().position;
     act();
     while (!events_.empty()) {
       const event now = events_.top();
@@ -80,10 +91,11 @@ class list_model {
       if (open_ == 0) break;  // what is still in flight is cancelled
       act();
     }
-    if (listed != shape_.size()) throw std::logic_error("names were lost");
+    listed += leave_rest();
+    if (listed != names) throw std::logic_error("names were lost");
     std::vector<dataflux::name_range> all;
     for (const range& r : ranges_) all.push_back(r.names);
-    if (auto ok = dataflux::check_cover({}, std::move(all)); !ok) {
+    if (auto ok = dataflux::check_cover(whole_, std::move(all)); !ok) {
       throw std::logic_error(ok.error().to_string());
     }
     outcome_.makespan = time_;
@@ -127,7 +139,8 @@ class list_model {
 
   std::span<const dataflux::list_action> plan() {
     const double before = cpu_seconds();
-    const auto actions = splitter_.plan(slots_ - in_flight_);
+    const auto actions =
+        splitter_.plan(std::min<std::uint64_t>(slots_ - in_flight_, max_calls_ - outcome_.calls));
     spent(before);
     return actions;
   }
@@ -202,6 +215,22 @@ class list_model {
     return kept;
   }
 
+  /// How many names are left.
+  std::uint64_t leave_rest() {
+    std::uint64_t count = 0;
+    for (std::uint32_t id = 0; id != none; id = ranges_.at(id).next) {
+      const range& r = ranges_.at(id);
+      if (!r.open) continue;
+      std::string last = r.names.start;
+      if (r.position > 0) shape_.name_at(r.position - 1, last);
+      outcome_.left.push_back(
+          {{last < r.names.start ? r.names.start : dataflux::successor(last), r.names.end},
+           r.end - r.position});
+      count += r.end - r.position;
+    }
+    return count;
+  }
+
   /// The names up to rank `upto`, and with `last` all of the range; how many are new to it.
   std::uint64_t take(std::uint32_t id, std::uint64_t upto, bool last, bool own) {
     range& r = ranges_.at(id);
@@ -257,6 +286,8 @@ class list_model {
 
   const name_shape& shape_;
   const std::uint32_t slots_;
+  const std::uint64_t max_calls_;
+  const dataflux::name_range whole_;
   call_cost cost_;
   dataflux::range_splitter splitter_;
   std::vector<range> ranges_{};

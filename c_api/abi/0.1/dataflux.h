@@ -457,6 +457,9 @@ typedef struct dataflux_list_options {
   uint32_t partial; /* 1: a range of names that fails is left out, and dataflux_listing_json() says
                      * so; else the first that fails ends the listing */
   uint32_t by_name; /* of a stream, 1: its batches come in order of names */
+  const char* const* storage_classes; /* storage_class_count texts, such as "STANDARD": objects of
+                                       * others are left out; none = of all */
+  size_t storage_class_count;
 } dataflux_list_options;
 
 DATAFLUX_API void dataflux_list_options_init(dataflux_list_options* options, size_t size);
@@ -823,6 +826,22 @@ DATAFLUX_API dataflux_status dataflux_manifest_join(dataflux_client* client,
                                                     const char* end_offset, dataflux_queue* queue,
                                                     uint64_t tag, dataflux_operation** out,
                                                     dataflux_error** err);
+/* Lists a prefix together with all processes that call this with the same options and board: each
+ * takes ranges of the names in turns, and what nobody has listed yet is divided as it shows. The
+ * board is a prefix of a bucket that all write to and nobody else does; it may not lie in what is
+ * listed. It ends when the listing is whole. With a `path` the manifest of all of it is a file
+ * there then; NULL = this process helps only. A process that dies is replaced when a task of its
+ * has been under way for `lease_ns`; 0 = 5 minutes. A board that is whole is joined again; a new
+ * listing needs a new one. What lies on the board stays. `options` has no delimiter, max_calls,
+ * memory_cap or partial. The record's size is the rows of the whole; dataflux_operation_json() has
+ * "objects" and "tasks" of the whole, "own_objects", "own_tasks" and "calls" of this process.
+ * Failures: DATAFLUX_INVALID_ARGUMENT, also for a board of another listing, with the name of what
+ * differs; DATAFLUX_DATA_LOSS for a damaged board; those of dataflux_list(), of writing objects,
+ * and of the file system. */
+DATAFLUX_API dataflux_status dataflux_list_shared(
+    dataflux_client* client, const dataflux_list_options* options, const char* board_bucket,
+    const char* board_prefix, const char* path, int64_t lease_ns, dataflux_queue* queue,
+    uint64_t tag, dataflux_operation** out, dataflux_error** err);
 DATAFLUX_API void dataflux_manifest_free(dataflux_manifest* manifest);
 
 /* What became of a listing. Immutable; any thread. */
@@ -1280,6 +1299,7 @@ DATAFLUX_API dataflux_status dataflux_set_over(const dataflux_set* set, const ch
  *   kind      "log", "retry", "progress" or "token_needed"
  *   level     "info", "warning" or "error"
  *   time_ns   since 1970
+ *   tag       of progress: that of the call or stream that it is of
  *   text      a log line, or why an attempt failed
  *   verb      such as "objects.get"; of progress "listing", "download", "upload" or "remove"
  *   bucket    and object: of what; of listings and folders `object` is the prefix
@@ -1288,13 +1308,13 @@ DATAFLUX_API dataflux_status dataflux_set_over(const dataflux_set* set, const ch
  *   done      of progress: bytes, of "listing" entries, of "remove" objects
  *   total     of progress: how many there are in all, as far as is known; 0 = not known
  *
- * What is no UTF-8 in a text is U+FFFD. Progress that follows other progress within 100 ms is left
- * out, but for the end of a call: how far it came, and with the total when it has ended well. The
- * end comes before the operation's record; nothing comes where nothing was done. A client that
- * keeps events tells of all listings: those of dataflux_list(), dataflux_list_stream() and
- * dataflux_manifest_refresh(). Other calls have an option, `progress`. Progress names no call: that
- * of two calls of one verb for one place at the same time cannot be told apart. Later versions may
- * add kinds and members.
+ * What is no UTF-8 in a text is U+FFFD. Progress that follows other progress of its call within
+ * 100 ms is left out, but for the end of a call: how far it came, and with the total when it has
+ * ended well. The end comes before the operation's record; nothing comes where nothing was done. A
+ * client that keeps events tells of all listings: those of dataflux_list(), dataflux_list_stream()
+ * and dataflux_manifest_refresh(). Other calls have an option, `progress`. Listings that another
+ * call makes, such as dataflux_download_folder(), have the tag 0. Later versions may add kinds and
+ * members.
  *
  * "token_needed" comes with DATAFLUX_CREDENTIALS_TOKEN: at first, when the token has less than 165
  * to 225 s to live, and when the service has refused it. Answer by dataflux_client_set_token(), or

@@ -5,6 +5,7 @@
 #include <dataflux/exec/operation.hpp>
 #include <dataflux/list/detail/listing_changes.hpp>
 #include <dataflux/list/detail/manifest_join.hpp>
+#include <dataflux/list/detail/shared_list.hpp>
 #include <dataflux/list/fast_list.hpp>
 #include <dataflux/observer.hpp>
 #include <dataflux/result.hpp>
@@ -19,9 +20,8 @@
 #include <utility>
 #include <vector>
 
-/// A listing that is kept: written once, to a file or an object, and loaded by every rank of a job.
-/// docs/manifest.md has the format, byte by byte. A manifest says how it was listed, so that the
-/// same can be listed again and compared:
+/// A listing that is kept: written once, and loaded by every rank of a job; docs/manifest.md has
+/// the format. A manifest says how it was listed, so that this can be done again and compared:
 ///
 ///     auto now = refresh_manifest(store, *before, {});
 ///     for (auto i : now->changes.added) use(now->now.objects.name(i));
@@ -158,8 +158,7 @@ inline result<object_metadata> save_manifest(object_store& store, manifest_targe
   return submit_save_manifest(store, std::move(target), description, rows).take();
 }
 
-/// Reads a manifest from an object into memory, in one request. The object's checksum is compared,
-/// and blocks are checked when their rows are asked for.
+/// Reads a manifest from an object into memory, in one request; checks it as manifest::open() does.
 ///
 /// Errors: those of the read and of manifest::over().
 ///
@@ -247,4 +246,5 @@ inline result<refreshed_listing> refresh_manifest(object_store& store, const man
 #include <dataflux/list/impl/manifest_object.ipp>
 #include <dataflux/list/impl/manifest_refresh.ipp>
 #include <dataflux/list/impl/manifest_writer.ipp>
+#include <dataflux/list/impl/share_call.ipp>
 #endif

@@ -93,6 +93,7 @@ FUNCTIONS = {
     'manifest_rows': 'iPPQQPQPP',
     'manifest_row': 'iPQPQP',
     'manifest_join': 'iPPPQssPQPP',
+    'list_shared': 'iPPsssqPQPP',
     'manifest_free': 'vP',
     'refresh_options_init': 'vPQ',
     'manifest_refresh': 'iPPPPQPP',

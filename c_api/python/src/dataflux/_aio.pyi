@@ -26,7 +26,7 @@ from collections.abc import Sequence
 from datetime import datetime
 import os
 from types import EllipsisType
-from typing import Any, FrozenSet, Iterable, List, Literal, Mapping, overload
+from typing import Any, Dict, FrozenSet, Iterable, List, Literal, Mapping, overload
 from typing_extensions import Buffer, Unpack
 
 
@@ -412,6 +412,40 @@ class AsyncClient:
         Raises: NotFoundError for a bucket that is not there; InvalidArgumentError for a regex or a
         glob that is none; ResourceExhaustedError at `max_calls` or `memory_cap`; TypeError and
         ValueError for a bad argument before any request.
+        """
+
+    async def list_shared(self, url: str | tuple[str, str], target: str | os.PathLike[str] | None, *,
+                          board: str | tuple[str, str], lease: float = 300, start: str | None = None,
+                          end: str | None = None, glob: str | None = None, suffix: str | None = None,
+                          regex: str | None = None, min_size: int = 0, max_size: int | None = None,
+                          directories: bool = False, composites: bool = False, versions: bool = False,
+                          parallelism: int = 0, timeout: float | None = None) -> Dict[str, int]:
+        """Lists a prefix together with other processes: as many as call this with the same prefix,
+        filters and board, such as the ranks of a job. Each takes ranges of the names in turns, so
+        that names may lie as unevenly as they like. It returns when all is listed.
+
+        Arguments:
+            url: "gs://bucket/prefix", "gs://bucket", or (bucket, prefix).
+            target: the path of the manifest that is written of the whole; open_manifest() opens it.
+                None: this process helps only. Most often rank 0 has one.
+            board: a prefix that all processes write to and nobody else does, such as
+                "gs://bucket/jobs/7/listing/". It may not lie in what is listed. What is there stays:
+                remove_prefix() it when all have returned. With the same board again what was listed
+                is not listed again; a new listing needs a new one.
+            lease: seconds that a task of another process may take; then that one is thought dead,
+                and its task is listed once more. No name is twice there, even if it is slow only.
+            start, end, glob, suffix, regex, min_size, max_size, directories, composites, versions: as
+                of list().
+            parallelism: calls in flight; 0 = 48.
+            timeout: seconds for all of it; None = no limit.
+
+        Returns: "objects" and "tasks" of the whole; "own_objects", "own_tasks" and "calls" of this
+        process.
+
+        Raises: InvalidArgumentError for a board that is of another listing, with the argument that
+        differs; DataLossError for one that is damaged; what list() raises, and Error for what fails
+        in writing to the board or the file. The target stays as it was then; the other processes go
+        on.
         """
 
     async def save_manifest(self, listing: Listing, target: Target, *,

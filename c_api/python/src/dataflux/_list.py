@@ -5,7 +5,7 @@ from __future__ import annotations
 import _thread
 
 from . import _abi, _wait
-from ._calls import FLAGS, INTERRUPTED, RECORD_SIZE, STATUS, Call, checked, failure, taker
+from ._calls import FLAGS, INTERRUPTED, RECORD_SIZE, STATUS, Call, checked, failure, json_of, taker
 from ._columns import ListingHandle, Table
 from ._errors import Error, PreconditionError
 from ._handles import ErrorHandle, handle
@@ -15,6 +15,7 @@ from ._place import count_of, flag_of, nanoseconds, prefix_place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterable
     from typing import Any, Dict, Literal
 
@@ -272,6 +273,57 @@ class ListVerbs:
                     lambda operation, record:
                     Listing(Table(_take_listing(operation, record), bucket)))
         return self._run(call, progress=progress, told=("listing", bucket, prefix))
+
+    def list_shared(self, url: str | tuple[str, str], target: str | os.PathLike[str] | None, *,
+                    board: str | tuple[str, str], lease: float = 300, start: str | None = None,
+                    end: str | None = None, glob: str | None = None, suffix: str | None = None,
+                    regex: str | None = None, min_size: int = 0, max_size: int | None = None,
+                    directories: bool = False, composites: bool = False, versions: bool = False,
+                    parallelism: int = 0, timeout: float | None = None) -> Dict[str, int]:
+        """Lists a prefix together with other processes: as many as call this with the same prefix,
+        filters and board, such as the ranks of a job. Each takes ranges of the names in turns, so
+        that names may lie as unevenly as they like. It returns when all is listed.
+
+        Arguments:
+            url: "gs://bucket/prefix", "gs://bucket", or (bucket, prefix).
+            target: the path of the manifest that is written of the whole; open_manifest() opens it.
+                None: this process helps only. Most often rank 0 has one.
+            board: a prefix that all processes write to and nobody else does, such as
+                "gs://bucket/jobs/7/listing/". It may not lie in what is listed. What is there stays:
+                remove_prefix() it when all have returned. With the same board again what was listed
+                is not listed again; a new listing needs a new one.
+            lease: seconds that a task of another process may take; then that one is thought dead,
+                and its task is listed once more. No name is twice there, even if it is slow only.
+            start, end, glob, suffix, regex, min_size, max_size, directories, composites, versions: as
+                of list().
+            parallelism: calls in flight; 0 = 48.
+            timeout: seconds for all of it; None = no limit.
+
+        Returns: "objects" and "tasks" of the whole; "own_objects", "own_tasks" and "calls" of this
+        process.
+
+        Raises: InvalidArgumentError for a board that is of another listing, with the argument that
+        differs; DataLossError for one that is damaged; what list() raises, and Error for what fails
+        in writing to the board or the file. The target stays as it was then; the other processes go
+        on.
+        """
+        place = prefix_place(url)
+        options = list_options(place, dict(locals(), delimiter=None, max_calls=0, memory_cap=0,
+                                           on_error="raise"))
+        bucket, prefix = prefix_place(board, "board")
+        if not prefix:
+            raise ValueError(f"board: {board!r} is a whole bucket; a prefix of one is needed")
+        path = None
+        if target is not None:
+            from ._manifest import manifest_path
+
+            path = manifest_path(target, "a shared listing is written")
+        seconds = nanoseconds(lease, "lease")
+        return self._run(Call(
+            lambda client, queue, tag, out, err:
+                library.list_shared(client, byref(options), bucket, prefix, path, seconds, queue,
+                                    tag, out, err),
+            lambda operation, record: json_of(operation)))
 
     def list_batches(self, url: str | tuple[str, str], *, start: str | None = None,
                      end: str | None = None, delimiter: str | None = None, glob: str | None = None,

@@ -61,6 +61,13 @@ def _manifest_options(target, timeout):
     return struct("manifest_options", bucket=bucket, object=name, timeout_ns=limit), True
 
 
+def manifest_path(target, what):
+    """The path of what goes to a file only."""
+    if _manifest_options(target, None)[1]:
+        raise ValueError(f"target: {what} to a file, which upload() brings to a bucket")
+    return os.fsencode(target)
+
+
 class Pairs(Sequence["Tuple[Row, Row]"]):
     """What has changed: a sequence of pairs, the row before and the row after.
 

@@ -20,6 +20,10 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 class manifest_joiner {
  public:
   static result<manifest_joiner> of(std::span<const manifest> parts, const name_range& whole);
+  /// For parts that come one by one, in order of names, by append_part(). That together they are
+  /// what `description` says the caller has proved.
+  explicit manifest_joiner(manifest_description description)
+      : description_(std::move(description)) {}
 
   const manifest_description& description() const noexcept { return description_; }
   /// Appends the next piece: the head and the first block, a block, or the rest. data_loss for a
@@ -27,19 +31,24 @@ class manifest_joiner {
   result<void> append_to(std::string& out);
   bool done() const noexcept { return done_; }
 
+  /// Appends all blocks of a part, which says that it has `names`. Errors as of append_to(), and
+  /// data_loss for a part of another listing.
+  result<void> append_part(const manifest& of, const name_range& names, std::string& out);
+  void append_end(std::string& out);
+
  private:
   struct part {
     manifest of;
     name_range names;
   };
-  explicit manifest_joiner(manifest_description description)
-      : description_(std::move(description)) {}
 
   static std::string shown(const manifest& m, std::size_t number);
   static std::uint32_t columns_of(const manifest& m) noexcept;
   static result<void> check_alike(std::span<const manifest> parts);
   result<void> check_cover(const name_range& all) const;
-  result<void> check_rows(const part& p, const object_chunk& rows);
+  result<void> check_rows(const name_range& names, const object_chunk& rows);
+  result<void> append_block(const manifest& of, std::size_t block, const name_range& names,
+                            const std::string& shown, std::string& out);
 
   manifest_description description_;
   std::vector<part> parts_{};  ///< in order of names

@@ -125,25 +125,42 @@ DATAFLUX_INLINE result<manifest_joiner> manifest_joiner::of(std::span<const mani
 }
 
 /// Within a block rows are in order, since a checked block is as it was saved.
-DATAFLUX_INLINE result<void> manifest_joiner::check_rows(const part& p, const object_chunk& rows) {
+DATAFLUX_INLINE result<void> manifest_joiner::check_rows(const name_range& names,
+                                                         const object_chunk& rows) {
   const object_row first = rows.row(0);
   const object_row last = rows.row(rows.rows - 1);
   const auto wrong = [](const std::string& what) {
     return damaged_manifest("it has " + what + " and says otherwise");
   };
-  if (!p.names.contains(first.name) || !p.names.contains(last.name)) {
-    const std::string_view name = p.names.contains(first.name) ? last.name : first.name;
+  if (!names.contains(first.name) || !names.contains(last.name)) {
+    const std::string_view name = names.contains(first.name) ? last.name : first.name;
     return wrong("the name " + in_quotes(name));
   }
   if (any_) {
-    const int names = std::string_view(last_name_).compare(first.name);
-    if (names > 0 || (names == 0 && last_generation_ >= first.generation)) {
+    const int order = std::string_view(last_name_).compare(first.name);
+    if (order > 0 || (order == 0 && last_generation_ >= first.generation)) {
       return wrong(in_quotes(first.name) + " behind " + in_quotes(last_name_));
     }
   }
   last_name_.assign(last.name);
   last_generation_ = last.generation;
   any_ = true;
+  return {};
+}
+
+DATAFLUX_INLINE result<void> manifest_joiner::append_block(const manifest& of, std::size_t block,
+                                                           const name_range& names,
+                                                           const std::string& shown,
+                                                           std::string& out) {
+  const manifest::state& from = *of.state_;
+  const manifest_block& b = from.blocks[block];
+  auto good = from.check(block);
+  if (good) good = check_rows(names, manifest_chunk(from.bytes, b));
+  if (!good) {
+    error why = std::move(good).error();
+    return of_manifest(shown, std::move(why));
+  }
+  frame_.append_copy(b, from.bytes.subspan(b.begin, b.bytes), out);
   return {};
 }
 
@@ -154,21 +171,31 @@ DATAFLUX_INLINE result<void> manifest_joiner::append_to(std::string& out) {
     block_ = 0;
   }
   if (next_ == parts_.size()) {
-    frame_.append_rest(description_, out);
-    done_ = true;
+    append_end(out);
     return {};
   }
   const part& p = parts_[next_];
-  const manifest::state& from = *p.of.state_;
-  const manifest_block& block = from.blocks[block_++];
-  auto good = from.check(block_ - 1);
-  if (good) good = check_rows(p, manifest_chunk(from.bytes, block));
-  if (!good) {
-    error why = std::move(good).error();
-    return of_manifest(shown_[next_], std::move(why));
+  return append_block(p.of, block_++, p.names, shown_[next_], out);
+}
+
+DATAFLUX_INLINE result<void> manifest_joiner::append_part(const manifest& of,
+                                                          const name_range& names,
+                                                          std::string& out) {
+  const std::string name = shown(of, 0);
+  if (!frame_.begun()) frame_.append_head(out);
+  if (const char* what = difference_of(description_, of.description())) {
+    return of_manifest(name, damaged_manifest(std::string("it has another ") + what));
   }
-  frame_.append_copy(block, from.bytes.subspan(block.begin, block.bytes), out);
+  for (std::size_t block = 0; block < of.state_->blocks.size(); ++block) {
+    if (auto good = append_block(of, block, names, name, out); !good) return good;
+  }
   return {};
+}
+
+DATAFLUX_INLINE void manifest_joiner::append_end(std::string& out) {
+  if (!frame_.begun()) frame_.append_head(out);
+  frame_.append_rest(description_, out);
+  done_ = true;
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail
