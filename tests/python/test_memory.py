@@ -9,7 +9,6 @@ import weakref
 
 import pytest
 
-import dataflux
 from interrupts import interrupted_at
 from service import wait_until
 

@@ -579,8 +579,9 @@ def list_shared(url: str | tuple[str, str], target: str | os.PathLike[str] | Non
                 board: str | tuple[str, str], lease: float = 300, start: str | None = None,
                 end: str | None = None, glob: str | None = None, suffix: str | None = None,
                 regex: str | None = None, min_size: int = 0, max_size: int | None = None,
-                directories: bool = False, composites: bool = False, versions: bool = False,
-                parallelism: int = 0, timeout: float | None = None) -> Dict[str, int]:
+                storage_classes: Iterable[str] = (), directories: bool = False,
+                composites: bool = False, versions: bool = False, parallelism: int = 0,
+                timeout: float | None = None) -> Dict[str, int]:
     """Lists a prefix together with other processes: as many as call this with the same prefix,
     filters and board, such as the ranks of a job. Each takes ranges of the names in turns, so
     that names may lie as unevenly as they like. It returns when all is listed.
@@ -595,8 +596,8 @@ def list_shared(url: str | tuple[str, str], target: str | os.PathLike[str] | Non
             is not listed again; a new listing needs a new one.
         lease: seconds that a task of another process may take; then that one is thought dead,
             and its task is listed once more. No name is twice there, even if it is slow only.
-        start, end, glob, suffix, regex, min_size, max_size, directories, composites, versions: as
-            of list().
+        start, end, glob, suffix, regex, min_size, max_size, storage_classes, directories,
+            composites, versions: as of list().
         parallelism: calls in flight; 0 = 48.
         timeout: seconds for all of it; None = no limit.
 

@@ -7,6 +7,7 @@ import os
 import uuid
 from typing import Any
 
+import torch
 from torch.distributed.checkpoint import storage
 from torch.distributed.checkpoint._extension import ExtensionRegistry
 from torch.distributed.checkpoint.metadata import Metadata, StorageMeta

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import mmap
-import os
 import struct
 from array import array
 from typing import Any, Iterator, Sequence
