@@ -259,10 +259,10 @@ TEST_CASE("dataflux_list_shared: a board, and what it refuses", "[c_api]") {
   o.bucket = "bkt";
   o.prefix = "o/";
   const std::string path = temp / "whole";
-  const auto share = [&](const char* bucket, const char* board, const char* to, int64_t lease = 0) {
+  const auto share = [&](const char* bucket, const char* board, const char* to) {
     return outcome(
         [&](dataflux_operation** op, dataflux_error** err) {
-          return dataflux_list_shared(w.client.get(), &o, bucket, board, to, lease, nullptr, 0, op,
+          return dataflux_list_shared(w.client.get(), &o, bucket, board, to, 0, nullptr, 0, op,
                                       err);
         },
         why);
@@ -274,7 +274,6 @@ TEST_CASE("dataflux_list_shared: a board, and what it refuses", "[c_api]") {
   CHECK(share("bkt", nullptr, nullptr) == DATAFLUX_INVALID_ARGUMENT);
   CHECK(share("bkt", "o/board/", nullptr) == DATAFLUX_INVALID_ARGUMENT);
   CHECK(share("bkt", "board/", "") == DATAFLUX_INVALID_ARGUMENT);
-  CHECK(share("bkt", "board/", nullptr, -1) == DATAFLUX_INVALID_ARGUMENT);
   o.suffix = "x";
   CHECK(share("bkt", "board/", nullptr) == DATAFLUX_INVALID_ARGUMENT);
   CHECK(why.message().find("suffix") != std::string::npos);

@@ -130,15 +130,12 @@ TEST_CASE("list_shared: many at a time list each name once", "[list]") {
         w.store, w.request(i < 2 ? w.at("whole" + std::to_string(i)) : std::string{})));
   }
   std::uint64_t own = 0;
-  int busy = 0;
   for (auto& each : all) {
     const auto done = w.end(each).value();
     CHECK(done.objects == 60'300);
     own += done.own_objects;
-    if (done.own_objects > 0) ++busy;
   }
   CHECK(own == 60'300);
-  CHECK(busy == 7);
   w.check_whole("whole0", w.request().listing);
   w.check_whole("whole1", w.request().listing);
 }
