@@ -33,6 +33,7 @@ import python_reads
 import report
 import save
 import scale
+import share_sim
 import storm
 import tail
 from report import row
@@ -85,7 +86,8 @@ GROUPS = {"languages": ["many16k_c", "one16k_c"], "get_many": ["many16k", "many1
           "verbs": ["stat", "delete", "insert"]}
 SCHEME_WORDS = {"http": "plain", "https": "TLS 1.3"}
 CANCEL_AIMS = {"cancel to completion": ("cancel_ms", 5.0), "destroy to joined": ("destroy_ms", 50.0)}
-SIMULATIONS = {"list_sim": list_sim, "epoch_sim": epoch_sim, "tail": tail, "storm": storm}
+SIMULATIONS = {"list_sim": list_sim, "share_sim": share_sim, "epoch_sim": epoch_sim, "tail": tail,
+               "storm": storm}
 SUMMARIES = {"cp": folders.summary, "dataloader": dataloader.summary}  # lines below the table
 FILE_BYTES = 2 << 30  # of file1g: the new file beside the last one
 # What one function measures: of (options, folder, how progress is shown), rows and versions.
