@@ -71,7 +71,7 @@ DATAFLUX_INLINE void share_call::begin() {
   if (!watch_stop()) return stop_asked();
   watch_deadline();
   store().start(creation(on_board(share_listing_name), as_bytes(text_)),
-                then<object_metadata>([](share_call& self, result<object_metadata> made) {
+                then<object_metadata>([](share_call& self, const result<object_metadata>& made) {
                   if (!self.failed()) self.agree(made);
                 }));
 }

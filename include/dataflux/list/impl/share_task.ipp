@@ -152,9 +152,10 @@ DATAFLUX_INLINE void share_call::publish(const job_ptr& j) {
   r.attributes.metadata = {
       {std::string(share_children), std::to_string(j->made.record.left.size())},
       {std::string(share_rows), std::to_string(j->made.rows)}};
-  store().start(r, then<object_metadata>([j, text](share_call& self, result<object_metadata> made) {
-                  if (!self.failed()) self.published(j, made);
-                }));
+  store().start(
+      r, then<object_metadata>([j, text](share_call& self, const result<object_metadata>& made) {
+        if (!self.failed()) self.published(j, made);
+      }));
 }
 
 DATAFLUX_INLINE void share_call::published(const job_ptr& j, const result<object_metadata>& made) {
