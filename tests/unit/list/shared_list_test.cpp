@@ -197,6 +197,52 @@ TEST_CASE("list_shared: a task that two have done counts once", "[list]") {
   CHECK(parts <= with_names);
 }
 
+TEST_CASE("list_shared: a done whose reply was lost is this process's own", "[list]") {
+  world w(numbered(100));
+  // The listing's object, the process, the claim, the part, and then the done.
+  w.fail(dataflux::store_verb::insert, 5, {errc::already_exists, "there is one"}, true);
+  const auto done = w.share(w.request(w.at("whole")));
+  INFO((done ? "" : done.error().to_string()));
+  REQUIRE(done);
+  CHECK(done->own_objects == 100);
+  w.check_whole("whole", w.request().listing);
+}
+
+TEST_CASE("list_shared: whoever may not replace a claim lists the task all the same", "[list]") {
+  world w(numbered(100));
+  w.put("7/claim-0");
+  auto r = w.request(w.at("whole"));
+  r.lease = std::chrono::seconds(20);
+  w.fail(dataflux::store_verb::insert, 3, {errc::permission_denied, "it is kept"});
+  const auto done = w.share(r);
+  INFO((done ? "" : done.error().to_string()));
+  REQUIRE(done);
+  w.check_whole("whole", r.listing);
+}
+
+TEST_CASE("list_shared: all generations", "[list]") {
+  world w(uneven(9'000));
+  auto r = w.request(w.at("whole"));
+  r.listing.versions = true;
+  REQUIRE(w.share(r));
+  w.check_whole("whole", r.listing);
+}
+
+TEST_CASE("list_shared: a stop while what is whole is joined leaves the file alone", "[list]") {
+  world w(uneven(9'000));
+  REQUIRE(w.share(w.request()));
+  dataflux::operation<shared_list_summary>* running = nullptr;
+  w.store.set_faults([&](dataflux::store_verb verb, std::string_view object,
+                         std::uint64_t) -> std::optional<dataflux::injected_fault> {
+    if (verb == dataflux::store_verb::read && object.starts_with("7/part-")) running->cancel();
+    return std::nullopt;
+  });
+  auto op = submit_list_shared(w.store, w.request(w.at("whole")));
+  running = &op;
+  CHECK(w.end(op).error().code() == errc::cancelled);
+  CHECK_FALSE(std::filesystem::exists(w.at("whole")));
+}
+
 TEST_CASE("list_shared: a board of another listing", "[list]") {
   world w(numbered(10));
   REQUIRE(w.share(w.request()));
@@ -242,6 +288,8 @@ TEST_CASE("list_shared: what cannot be is refused before any call", "[list]") {
     r.board_bucket = "bucket";
     r.board_prefix = "tra";
   });
+  refused("board_prefix", [](auto& r) { r.board_prefix = std::string(513, 'b'); });
+  refused("order", [](auto& r) { r.listing.order = dataflux::list_order::by_name; });
   refused("delimiter", [](auto& r) { r.listing.delimiter = "/"; });
   refused("max_calls", [](auto& r) { r.listing.max_calls = 5; });
   refused("memory_cap", [](auto& r) { r.listing.memory_cap = 5; });

@@ -66,6 +66,8 @@ class share_call final : public call_coordinator<share_call, shared_list_summary
   void pack(const job_ptr& j);
   void publish(const job_ptr& j);
   void published(const job_ptr& j, const result<object_metadata>& made);
+  void count(const job_ptr& j);
+  void remove_part(const job_ptr& j);
   void leave(const job_ptr& j);
   void join();
 

@@ -59,8 +59,9 @@ struct shared_list_summary {
 ///
 /// Errors: invalid_argument before any call, and for a board that is of another listing, saying
 /// which argument differs; data_loss for a board that is damaged. Those of fast_list(), of writing
-/// objects to the board, and of save_manifest(). One process that fails stops no other: its tasks
-/// are taken over. After an error nothing is at the path that was not there before.
+/// objects to the board, and of save_manifest(): where a file cannot be written, what was listed is
+/// on the board, and a call with another path only joins it. One process that fails stops no other:
+/// its tasks are taken over. After an error nothing is at the path that was not there before.
 ///
 /// Lifetime: the store outlives the operation.
 ///

@@ -28,6 +28,10 @@ inline constexpr duration least_share_pause = std::chrono::milliseconds(50);
 inline constexpr duration most_share_pause = std::chrono::seconds(1);
 inline constexpr std::size_t longest_share_object = std::size_t{16} << 20U;
 inline constexpr std::size_t full_page = 1000;
+/// Names on the board have a kind, a task and a token behind it, in 1,024 bytes.
+inline constexpr std::size_t longest_board_prefix = 512;
+/// Of a look, for each page that the last one took: many processes look at the same time.
+inline constexpr duration share_pause_per_page = std::chrono::milliseconds(200);
 
 DATAFLUX_INLINE void start_read_share(object_store& store, const read_request& request,
                                       object_store::completion<std::string> done) {
@@ -196,7 +200,10 @@ DATAFLUX_INLINE void share_call::looked(result<listing> board) {
 /// Nothing is to be taken: what others do, or leave, a later look shows.
 DATAFLUX_INLINE void share_call::rest() {
   if (resting_ != timer_id::none) return;
-  pause_ = std::clamp(2 * pause_, least_share_pause, std::max(least_share_pause, most_share_pause));
+  const auto pages = static_cast<std::int64_t>(board_rows_ / full_page);
+  const duration most =
+      std::max(most_share_pause, std::min(pages * share_pause_per_page, lease_ / 4));
+  pause_ = std::clamp(2 * pause_, least_share_pause, most);
   resting_ = strand().at(strand().now() + pause_, [self = shared_from_this()] {
     self->resting_ = timer_id::none;
     if (!self->completed() && !self->failed() && !self->looking_) self->look();
@@ -209,7 +216,12 @@ inline result<void> check_shared(const shared_list_request& r) {
   const fast_list_request& l = r.listing;
   if (r.board_bucket.empty()) return bad("board_bucket: is empty");
   if (r.board_prefix.empty()) return bad("board_prefix: is empty");
+  if (r.board_prefix.size() > longest_board_prefix) {
+    return bad("board_prefix: has " + std::to_string(r.board_prefix.size()) +
+               " bytes, of at most " + std::to_string(longest_board_prefix));
+  }
   if (!codec::is_valid_utf8(r.board_prefix)) return bad("board_prefix: must be UTF-8");
+  if (l.order != list_order::any) return bad("order: is of a stream");
   if (l.max_calls != 0) return bad("max_calls: is of one process");
   if (l.memory_cap != 0) return bad("memory_cap: is of one process");
   if (l.on_error != list_on_error::fail) return bad("on_error: a shared listing is whole or fails");

@@ -26,7 +26,7 @@ DATAFLUX_INLINE share_join::share_join(object_store& store, scheduler& strand, c
 DATAFLUX_INLINE share_join::~share_join() = default;
 
 DATAFLUX_INLINE void share_join::begin() {
-  own_stop();
+  if (!watch_stop()) return stop_asked();
   read_records();
 }
 

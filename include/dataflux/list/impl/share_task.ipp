@@ -11,6 +11,8 @@
 /// task waits for another process.
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
+/// Of a task's text. One that is longer, as where nothing is found to cut at, is listed to its end.
+inline constexpr std::size_t longest_share_id = 300;
 /// So many times more calls has a task in which nothing was found with those before.
 inline constexpr std::uint64_t share_calls_growth = 4;
 
@@ -21,6 +23,10 @@ DATAFLUX_INLINE void share_call::claim(const job_ptr& j) {
                   if (self.failed()) return;
                   if (made) return self.find_names(j);
                   const errc why = made.error().code();
+                  // Whoever may not replace objects lists the task without a claim of its own.
+                  if (why == errc::permission_denied && j->task.claim > 0) {
+                    return self.find_names(j);
+                  }
                   if (why != errc::already_exists && why != errc::failed_precondition) {
                     return self.fail(std::move(made).error());
                   }
@@ -42,7 +48,11 @@ DATAFLUX_INLINE void share_call::find_names(const job_ptr& j) {
     return list(j);
   }
   if (const auto known = records_.find(place->parent); known != records_.end()) {
-    if (place->position >= known->second.left.size()) return fail(damaged_record());
+    if (place->position >= known->second.left.size()) {
+      return fail(damaged_record()
+                      .with_bucket(request_.board_bucket)
+                      .with_object(on_board(share_done, place->parent)));
+    }
     j->names = known->second.left[place->position];
     return list(j);
   }
@@ -55,7 +65,10 @@ DATAFLUX_INLINE void share_call::find_names(const job_ptr& j) {
         if (self.failed()) return;
         if (!text) return self.fail(std::move(text).error());
         auto record = read_share_record(as_bytes(*text));
-        if (!record) return self.fail(std::move(record).error());
+        if (!record) {
+          return self.fail(std::move(record.error().with_bucket(self.request_.board_bucket))
+                               .with_object(self.on_board(share_done, parent)));
+        }
         self.records_.insert_or_assign(parent, *std::move(record));
         self.find_names(j);
       }));
@@ -66,7 +79,7 @@ DATAFLUX_INLINE void share_call::list(const job_ptr& j) {
   r.start_offset = j->names.start;
   r.end_offset = j->names.end;
   r.parallelism = j->slots;
-  r.max_calls = j->calls;
+  r.max_calls = j->task.id.size() > longest_share_id ? 0 : j->calls;
   r.on_error = list_on_error::give_partial;
   r.order = list_order::any;
   r.observer = nullptr;
@@ -108,6 +121,7 @@ DATAFLUX_INLINE void share_call::ask(const job_ptr& j) {
                               .start_offset = question->names.start,
                               .end_offset = question->names.end,
                               .max_results = 1,
+                              .versions = request_.listing.versions,
                               .limits = limits()};
     store().start(
         r, then<list_page>([j, id = question->id](share_call& self, result<list_page> page) {
@@ -159,27 +173,42 @@ DATAFLUX_INLINE void share_call::publish(const job_ptr& j) {
 }
 
 DATAFLUX_INLINE void share_call::published(const job_ptr& j, const result<object_metadata>& made) {
-  if (made) {
-    if (!plan_.done(j->task.id)) summary_.objects += j->made.rows;
-    plan_.saw_done(j->task.id, j->made.record.left.size());
-    summary_.own_objects += j->made.rows;
-    ++summary_.own_tasks;
-    records_.insert_or_assign(j->task.id, std::move(j->made.record));
-    return leave(j);
-  }
+  if (made) return count(j);
   if (made.error().code() != errc::already_exists) return fail(made.error());
-  // Another process, which thought this one dead, was faster.
-  plan_.lost(j->task, strand().now());
-  if (j->made.record.part.empty()) return leave(j);
+  // Another process, which thought this one dead, was faster. Or this one's done is there, and a
+  // second try of the request was refused by it: then its part has to stay.
+  start_read_share(store(),
+                   {.bucket = request_.board_bucket,
+                    .object = on_board(share_done, j->task.id),
+                    .limits = limits()},
+                   then<std::string>([j](share_call& self, const result<std::string>& text) {
+                     if (self.failed()) return;
+                     const std::string& part = j->made.record.part;
+                     const auto there = text ? read_share_record(as_bytes(*text)) : text.error();
+                     if (there && !part.empty() && there->part == part) return self.count(j);
+                     self.plan_.lost(j->task, self.strand().now());
+                     if (!there || part.empty()) return self.leave(j);
+                     self.remove_part(j);
+                   }));
+}
+
+/// What this process has done is there.
+DATAFLUX_INLINE void share_call::count(const job_ptr& j) {
+  if (!plan_.done(j->task.id)) summary_.objects += j->made.rows;
+  plan_.saw_done(j->task.id, j->made.record.left.size());
+  summary_.own_objects += j->made.rows;
+  ++summary_.own_tasks;
+  records_.insert_or_assign(j->task.id, std::move(j->made.record));
+  leave(j);
+}
+
+/// One that no done names does no harm where it cannot be removed.
+DATAFLUX_INLINE void share_call::remove_part(const job_ptr& j) {
   store().start(
       remove_request{
           .bucket = request_.board_bucket, .object = j->made.record.part, .limits = limits()},
-      then<void>([j](share_call& self, result<void> gone) {
-        if (self.failed()) return;
-        if (!gone && gone.error().code() != errc::not_found) {
-          return self.fail(std::move(gone).error());
-        }
-        self.leave(j);
+      then<void>([j](share_call& self, const result<void>&) {
+        if (!self.failed()) self.leave(j);
       }));
 }
 
