@@ -142,7 +142,7 @@ def start(run, ranks, kill_at=0):
             while any(process.poll() is None for process in processes):
                 ended = [process.returncode for process in processes if process.poll() is not None]
                 if kill_at and -signal.SIGKILL in ended:
-                    print(f"  one of {ranks} processes was killed in a save, at step {kill_at}", flush=True)
+                    print(f"  one of {ranks} processes was killed, which saved step {kill_at}", flush=True)
                     return None
                 if any(ended) or time.monotonic() > give_up:
                     break
@@ -204,8 +204,8 @@ def main():
     if options.job:
         run, rank, ranks, kill_at, folder = options.job
         return job(run, int(rank), int(ranks), int(kill_at), folder)
-    if options.url:
-        return compare(options.url.rstrip("/"))
+    if options.url:  # a folder of its own, for a run goes on where it finds a checkpoint
+        return compare(f"{options.url.rstrip('/')}/{time.time_ns()}")
     with dataflux.emulator("training", rtt=0.02) as service:
         os.environ.update(service.environment)
         compare("gs://training/demo")

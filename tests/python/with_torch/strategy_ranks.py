@@ -220,10 +220,9 @@ def save_what_does_not_pickle(url, *, world):
 
 
 def save_while_all_changes(url, *, world):
-    """Nothing is sent until all that was saved has changed. Tensors of any size are copied only where
-    training goes on with their memory, as only long ones are else."""
+    """Nothing is sent until all that was saved has changed."""
     changed = threading.Event()
-    send, small = _sharded.save, _sharded._SMALL
+    send = _sharded.save
 
     def late(*arguments):
         changed.wait()
@@ -231,11 +230,11 @@ def save_while_all_changes(url, *, world):
 
     made = _kept[0]
     before = state_of(made)
-    _sharded.save, _sharded._SMALL = late, -1
+    _sharded.save = late
     try:
         save(url, world=world)
     finally:
-        _sharded.save, _sharded._SMALL = send, small
+        _sharded.save = send
     with torch.no_grad():
         for each in [*made.strategy.model.parameters(), *made.strategy.model.buffers()]:
             (each.to_local() if hasattr(each, "to_local") else each).zero_()

@@ -104,6 +104,14 @@ def test_map_location(client, emulator, bucket):
     assert found["layer7"].device.type == "meta" and media(emulator) - before <= 3
 
 
+def test_another_default_device(client, bucket):
+    wanted = tensors()
+    save(wanted, bucket("a.pt"), client=client)
+    with torch.device("meta"):
+        found = load(bucket("a.pt"), client=client)
+    assert same(found, wanted)
+
+
 def test_weights_only(client, bucket):
     save({"a": zipfile.ZipFile}, bucket("a.pt"), client=client)
     with pytest.raises(pickle.UnpicklingError, match=f"gs://{bucket.name}/a.pt: Weights only"):

@@ -1,6 +1,7 @@
 """The demos of training: a job that was killed ends as one that was not."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -24,6 +25,6 @@ def test_a_killed_job_ends_with_the_same_samples_and_loss(emulator, bucket):
 
 def test_a_sharded_job_goes_on_from_the_newest_complete_checkpoint(emulator, bucket):
     told = run(emulator, "sharded.py", "--url", bucket("demo"))
-    assert "one of 4 processes was killed in a save, at step 12" in told
+    assert "one of 4 processes was killed, which saved step 12" in told
     assert "2 processes go on from " in told and "the same loss: " in told
-    assert "step-016/, demo/broken/checkpoints/step-020/; unfinished: none" in told
+    assert re.search("kept: [^ ]*/step-016/, [^ ]*/step-020/; unfinished: none", told)

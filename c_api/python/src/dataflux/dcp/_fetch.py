@@ -92,11 +92,11 @@ class Blocks:
     def take(self, size: int) -> torch.Tensor:
         """At least so many bytes, whose content is not set."""
         if size > _BLOCK:
-            return torch.empty(size, dtype=torch.uint8)
+            return torch.empty(size, dtype=torch.uint8, device="cpu")
         try:
             return self._idle.pop()
         except IndexError:
-            return torch.empty(_BLOCK, dtype=torch.uint8)
+            return torch.empty(_BLOCK, dtype=torch.uint8, device="cpu")
 
     def give(self, memory: torch.Tensor) -> None:
         """Nobody uses it any more."""

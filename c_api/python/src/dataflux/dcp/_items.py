@@ -114,5 +114,5 @@ def on_host(tensor: torch.Tensor) -> torch.Tensor:
     memory = (ctypes.c_char * tensor.nbytes).from_address(tensor.data_ptr())
     memory.tensor = tensor  # type: ignore[attr-defined]  # it is its memory
     flat = torch.frombuffer(memory, dtype=torch.uint8)
-    return torch.empty(0, dtype=tensor.dtype).set_(
+    return torch.empty(0, dtype=tensor.dtype, device="cpu").set_(
         flat.untyped_storage(), 0, tensor.size(), tensor.stride())

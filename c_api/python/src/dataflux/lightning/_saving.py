@@ -131,20 +131,13 @@ class Saving:
 
         def copied() -> tuple[dict[str, Any], dict[str, Any]]:
             self._saves.wait()
-            return (_sharded.staged(state, self._memory()),
-                    _sharded.pickled(checkpoint) if self.is_global_zero else {})
+            return _sharded.staged(state), _sharded.pickled(checkpoint) if self.is_global_zero else {}
 
         copy, rest = agreed(copied)
         if self._group is None and together():
             # Of its own, since training goes on with the other meanwhile.
             self._group = dist.new_group(backend="gloo", timeout=self._timeout)
         self._saves.begin(url, partial(_sharded.save, url, copy, rest, self.client, self._group))
-
-    def _memory(self) -> set[int]:
-        """Where all lives that training changes."""
-        states = (value for each in self.optimizers for state in each.state.values()
-                  if isinstance(state, dict) for value in state.values())
-        return _sharded.memory_of([*self.model.parameters(), *self.model.buffers(), *states])
 
     def load_checkpoint(self, checkpoint_path: Path, weights_only: bool | None = None) -> dict[str, Any]:
         """Loads a checkpoint into the model, and where training is to go on into the optimizers.
@@ -241,7 +234,8 @@ class Saving:
                 self.checkpoint_io.teardown()  # Lightning's own strategies leave that out
             finally:
                 group, self._group = self._group, None
-                if group is not None and together():
+                # Not under a save that an interrupt has left under way.
+                if group is not None and together() and self._saves.job is None:
                     dist.destroy_process_group(group)
                 super().teardown()  # type: ignore[misc]
 

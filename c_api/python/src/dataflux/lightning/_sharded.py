@@ -20,7 +20,6 @@ from torch.distributed.checkpoint.metadata import Metadata
 from torch.distributed.checkpoint.planner import LoadPlan
 from torch.distributed.checkpoint.state_dict_loader import _load_state_dict
 from torch.distributed.checkpoint.state_dict_saver import save as save_state
-from torch.distributed.tensor import DTensor
 
 from .._client import Client
 from .._errors import Error, NotFoundError
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
 _log = logging.getLogger("dataflux")
 META = "meta.pt"
 MODELS = ("model", "state_dict")  # where FSDP and ModelParallel have the model
-_SMALL = 1 << 20  # bytes that are copied whatever they are
 
 
 def save(url: str, state: dict[str, Any], rest: dict[str, Any], client: Client, group: Any = None) -> None:
@@ -123,42 +121,24 @@ def check_optimizers(wanted: Iterable[Any], there: Iterable[Any]) -> None:
         raise RuntimeError(f"training is to go on with {need} optimizers, and the checkpoint has {have}")
 
 
-def staged(state: Any, live: set[int]) -> Any:
-    """A state as it is now, in the processor's memory. What was made for it is not copied once more.
-
-    `live` has the addresses of all memory that training goes on with, see memory_of().
-    """
+def staged(state: Any) -> Any:
+    """A copy of a state as it is now, in the processor's memory. What Lightning has brought there from a
+    GPU is copied once more: nothing tells it from what a callback keeps there, and goes on with."""
     if isinstance(state, dict):
-        return {name: staged(value, live) for name, value in state.items()}
+        return {name: staged(value) for name, value in state.items()}
     if type(state) in (list, tuple):
-        return type(state)(staged(value, live) for value in state)
-    if isinstance(state, DTensor):
-        return DTensor.from_local(_copied(state.to_local(), live), state.device_mesh, state.placements,
-                                  run_check=False, shape=state.size(), stride=state.stride())
+        return type(state)(staged(value) for value in state)
     if isinstance(state, ShardedTensor):  # of the state alone, and what it has are its shards
         for shard in state.local_shards():
-            shard.tensor = _copied(shard.tensor, live)
+            shard.tensor = _copied(shard.tensor)
         return state
-    return _copied(state, live) if isinstance(state, torch.Tensor) else copy.deepcopy(state)
+    return _copied(state) if isinstance(state, torch.Tensor) else copy.deepcopy(state)
 
 
-def _copied(tensor: torch.Tensor, live: set[int]) -> torch.Tensor:
+def _copied(tensor: torch.Tensor) -> torch.Tensor:
+    # A DTensor stays one, whatever device its mesh is of.
     tensor = tensor.detach()
-    if tensor.device.type != "cpu":
-        return tensor.cpu()
-    if tensor.nbytes > _SMALL and tensor.untyped_storage().data_ptr() not in live:
-        return tensor
-    return tensor.clone()
-
-
-def memory_of(tensors: Iterable[Any]) -> set[int]:
-    """The addresses of the memory of tensors; of what is none nothing."""
-    found: set[int] = set()
-    for each in tensors:
-        local = each.to_local() if isinstance(each, DTensor) else each
-        if isinstance(local, torch.Tensor) and local.device.type == "cpu":
-            found.add(local.untyped_storage().data_ptr())
-    return found
+    return tensor.clone() if tensor.device.type == "cpu" else tensor.cpu()
 
 
 def pickled(rest: dict[str, Any]) -> dict[str, Any]:

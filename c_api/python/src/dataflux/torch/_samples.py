@@ -35,7 +35,7 @@ def tensor(data: memoryview, row: Row) -> torch.Tensor:
     """The bytes of the object as a tensor of uint8, on the memory that they have come into. From a
     worker it goes through shared memory."""
     if not data:
-        return torch.empty(0, dtype=torch.uint8)
+        return torch.empty(0, dtype=torch.uint8, device="cpu")
     return torch.frombuffer(data, dtype=torch.uint8)
 
 

@@ -136,7 +136,7 @@ class _Opened(torch._C.PyTorchFileReader):
         found = self._take(name, numel) if dtype is torch.UntypedStorage else None
         if found is None:
             return super().get_storage_from_record(name, numel, dtype)
-        return torch.empty(0, dtype=torch.uint8).set_(found)
+        return torch.empty(0, dtype=torch.uint8, device="cpu").set_(found)
 
 
 def torch_load(take: Take) -> Callable[..., Any]:
