@@ -20,7 +20,7 @@ from torch.distributed.tensor import DTensor, Shard
 from dataflux.dcp import StorageReader, StorageWriter
 
 ROWS = 37
-LIMIT = 50.0  # seconds that a call of the ranks may take
+LIMIT = 150.0  # seconds that a call of the ranks may take
 _context = multiprocessing.get_context("forkserver")
 # torch imports the second one when a checkpoint is first saved.
 _context.set_forkserver_preload([__name__, "torch._dynamo"])
