@@ -184,7 +184,8 @@ TEST_CASE("share_plan: processes share a listing, in simulated time", "[list]") 
     const share_outcome all = share_model(*names, s).run();  // throws where a name is lost
     const std::uint64_t most = *std::max_element(all.names.begin(), all.names.end());
     CHECK(most * 4 <= names->size() * 2);
-    CHECK(all.calls <= names->size() / 1000 * 4);
+    // What the beginning costs weighs more where there are few.
+    CHECK(all.calls <= names->size() / 1000 * (sanitized ? 8 : 4));
     // One that takes the first task and dies is waited for, and nothing is lost.
     s.dies = 0;
     const share_outcome fewer = share_model(*names, s).run();
