@@ -312,7 +312,7 @@ def summary(rows):
     """A line for each row that has an aim."""
     lines = []
     for each in rows:
-        if "aim" not in each:
+        if each.get("aim") is None:
             continue
         least, most, ratio = each["aim"]["least"], each["aim"]["most"], each["ratio"]
         met = ratio is not None and (least is None or ratio >= least) and (most is None or ratio <= most)

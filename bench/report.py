@@ -13,7 +13,7 @@ BAR_WIDTH = 20
 
 def row(case, unit, ours, reference, value, ratios=(), aim=None):
     """A row of the result. `ratios` are ours / reference, round by round; `aim`: the most that the
-    ratio of the row is to be."""
+    ratio of the row is to be, or {"least", "most"}."""
     has_ratio = ours is not None and value not in (None, 0)
     return {"case": case, "unit": unit, "ours": ours, "reference": reference,
             "reference_value": value, "ratio": ours / value if has_ratio else None,
@@ -64,10 +64,12 @@ def bar(ratio):
 
 def verdict(row):
     """The aim of a row, and whether it was missed."""
-    aim = row.get("aim")
-    if aim is None or row["ratio"] is None:
+    aim, ratio = row.get("aim"), row["ratio"]
+    if aim is None or ratio is None:
         return ""
-    return f"{number(aim)}{'' if row['ratio'] <= aim else ' missed'}"
+    least, most = (aim["least"], aim["most"]) if isinstance(aim, dict) else (None, aim)
+    good = (least is None or ratio >= least) and (most is None or ratio <= most)
+    return (number(most) if least is None else f">= {number(least)}") + ("" if good else " missed")
 
 
 def table(result):
