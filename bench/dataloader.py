@@ -31,7 +31,7 @@ import zlib
 import folders
 import needs
 import python_reads
-from report import row
+from report import bounds, met, row
 
 PEERS = "dataloader"
 PROGRAM = needs.CLIENTS / PEERS / "feed.py"
@@ -314,11 +314,10 @@ def summary(rows):
     for each in rows:
         if each.get("aim") is None:
             continue
-        least, most, ratio = each["aim"]["least"], each["aim"]["most"], each["ratio"]
-        met = ratio is not None and (least is None or ratio >= least) and (most is None or ratio <= most)
+        least, most = bounds(each)
         wanted = f"{least:g} or more" if most is None else f"{most:g} or less"
-        lines.append(f"{'met   ' if met else 'MISSED'}  {each['case']} beside {each['reference']}: "
-                     f"{ratio:.3g} times, aim {wanted}")
+        lines.append(f"{'met   ' if met(each) else 'MISSED'}  {each['case']} beside {each['reference']}: "
+                     f"{each['ratio']:.3g} times, aim {wanted}")
     return lines
 
 

@@ -62,14 +62,24 @@ def bar(ratio):
     return "".join(cells)
 
 
+def bounds(row):
+    """The least and the most that the ratio of a row with an aim is to be; None = no bound."""
+    aim = row["aim"]
+    return (aim["least"], aim["most"]) if isinstance(aim, dict) else (None, aim)
+
+
+def met(row):
+    """Whether the ratio of a row with an aim is within it."""
+    (least, most), ratio = bounds(row), row["ratio"]
+    return ratio is not None and (least is None or ratio >= least) and (most is None or ratio <= most)
+
+
 def verdict(row):
     """The aim of a row, and whether it was missed."""
-    aim, ratio = row.get("aim"), row["ratio"]
-    if aim is None or ratio is None:
+    if row.get("aim") is None or row["ratio"] is None:
         return ""
-    least, most = (aim["least"], aim["most"]) if isinstance(aim, dict) else (None, aim)
-    good = (least is None or ratio >= least) and (most is None or ratio <= most)
-    return (number(most) if least is None else f">= {number(least)}") + ("" if good else " missed")
+    least, most = bounds(row)
+    return (number(most) if least is None else f">= {number(least)}") + ("" if met(row) else " missed")
 
 
 def table(result):

@@ -32,7 +32,7 @@ from dataflux.dcp import StorageReader, StorageWriter
 from dataflux.torch import IterableDataset
 
 SAMPLES, BATCH = 640, 32  # of all ranks together
-STEPS, SAVE_EVERY, KILL_AT = 20, 4, 12
+STEPS, SAVE_EVERY, KILL_AT = SAMPLES // BATCH, 4, 12
 WIDTH, CLASSES = 48, 4
 LIMIT = 300  # seconds for a run
 
