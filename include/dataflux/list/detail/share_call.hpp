@@ -68,7 +68,7 @@ class share_call final : public call_coordinator<share_call, shared_list_summary
   void published(const job_ptr& j, const result<object_metadata>& made);
   void count(const job_ptr& j);
   void remove_part(const job_ptr& j);
-  void leave(const job_ptr& j);
+  void leave();
   void join();
 
   const shared_list_request request_;
@@ -92,6 +92,9 @@ class share_call final : public call_coordinator<share_call, shared_list_summary
 /// Reads a small object of the board.
 void start_read_share(object_store& store, const read_request& request,
                       object_store::completion<std::string> done);
+/// Reads what a done says. An error names the object.
+void start_read_done(object_store& store, const read_request& request,
+                     object_store::completion<share_record> done);
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail
 

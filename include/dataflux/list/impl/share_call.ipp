@@ -46,6 +46,21 @@ DATAFLUX_INLINE void start_read_share(object_store& store, const read_request& r
       });
 }
 
+DATAFLUX_INLINE void start_read_done(object_store& store, const read_request& request,
+                                     object_store::completion<share_record> done) {
+  start_read_share(store, request,
+                   [bucket = request.bucket, object = request.object,
+                    done = std::move(done)](result<std::string> text) mutable {
+                     if (!text) return done(std::move(text).error());
+                     auto record = read_share_record(as_bytes(*text));
+                     if (!record) {
+                       error why = std::move(record).error();
+                       return done(std::move(why.with_bucket(bucket).with_object(object)));
+                     }
+                     done(std::move(record));
+                   });
+}
+
 DATAFLUX_INLINE share_call::share_call(object_store& store, const shared_list_request& request,
                                        manifest_description description, completion done)
     : call_coordinator(store, store.executor(), request.listing.limits, std::move(done)),

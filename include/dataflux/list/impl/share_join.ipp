@@ -35,20 +35,15 @@ DATAFLUX_INLINE void share_join::read_records() {
     const std::string& id = all_.ids[next_record_];
     if (all_.records.contains(id)) continue;
     ++reading_;
-    start_read_share(store(),
-                     {.bucket = all_.bucket, .object = all_.done_prefix + id, .limits = limits()},
-                     then<std::string>([&id](share_join& self, result<std::string> text) {
-                       --self.reading_;
-                       if (self.failed()) return;
-                       if (!text) return self.fail(std::move(text).error());
-                       auto record = read_share_record(as_bytes(*text));
-                       if (!record) {
-                         return self.fail(std::move(record.error().with_bucket(self.all_.bucket))
-                                              .with_object(self.all_.done_prefix + id));
-                       }
-                       self.all_.records.insert_or_assign(id, *std::move(record));
-                       self.read_records();
-                     }));
+    start_read_done(store(),
+                    {.bucket = all_.bucket, .object = all_.done_prefix + id, .limits = limits()},
+                    then<share_record>([&id](share_join& self, result<share_record> record) {
+                      --self.reading_;
+                      if (self.failed()) return;
+                      if (!record) return self.fail(std::move(record).error());
+                      self.all_.records.insert_or_assign(id, *std::move(record));
+                      self.read_records();
+                    }));
   }
   if (next_record_ == all_.ids.size() && reading_ == 0 && !failed()) put_in_order();
 }

@@ -31,11 +31,11 @@ DATAFLUX_INLINE void share_call::claim(const job_ptr& j) {
                     return self.fail(std::move(made).error());
                   }
                   self.plan_.lost(j->task, self.strand().now());
-                  self.leave(j);
+                  self.leave();
                 }));
 }
 
-DATAFLUX_INLINE void share_call::leave(const job_ptr& /*j*/) {
+DATAFLUX_INLINE void share_call::leave() {
   --jobs_;
   advance();
 }
@@ -56,22 +56,17 @@ DATAFLUX_INLINE void share_call::find_names(const job_ptr& j) {
     j->names = known->second.left[place->position];
     return list(j);
   }
-  start_read_share(
-      store(),
-      {.bucket = request_.board_bucket,
-       .object = on_board(share_done, place->parent),
-       .limits = limits()},
-      then<std::string>([j, parent = place->parent](share_call& self, result<std::string> text) {
-        if (self.failed()) return;
-        if (!text) return self.fail(std::move(text).error());
-        auto record = read_share_record(as_bytes(*text));
-        if (!record) {
-          return self.fail(std::move(record.error().with_bucket(self.request_.board_bucket))
-                               .with_object(self.on_board(share_done, parent)));
-        }
-        self.records_.insert_or_assign(parent, *std::move(record));
-        self.find_names(j);
-      }));
+  start_read_done(store(),
+                  {.bucket = request_.board_bucket,
+                   .object = on_board(share_done, place->parent),
+                   .limits = limits()},
+                  then<share_record>(
+                      [j, parent = place->parent](share_call& self, result<share_record> record) {
+                        if (self.failed()) return;
+                        if (!record) return self.fail(std::move(record).error());
+                        self.records_.insert_or_assign(parent, *std::move(record));
+                        self.find_names(j);
+                      }));
 }
 
 DATAFLUX_INLINE void share_call::list(const job_ptr& j) {
@@ -177,19 +172,18 @@ DATAFLUX_INLINE void share_call::published(const job_ptr& j, const result<object
   if (made.error().code() != errc::already_exists) return fail(made.error());
   // Another process, which thought this one dead, was faster. Or this one's done is there, and a
   // second try of the request was refused by it: then its part has to stay.
-  start_read_share(store(),
-                   {.bucket = request_.board_bucket,
-                    .object = on_board(share_done, j->task.id),
-                    .limits = limits()},
-                   then<std::string>([j](share_call& self, const result<std::string>& text) {
-                     if (self.failed()) return;
-                     const std::string& part = j->made.record.part;
-                     const auto there = text ? read_share_record(as_bytes(*text)) : text.error();
-                     if (there && !part.empty() && there->part == part) return self.count(j);
-                     self.plan_.lost(j->task, self.strand().now());
-                     if (!there || part.empty()) return self.leave(j);
-                     self.remove_part(j);
-                   }));
+  start_read_done(store(),
+                  {.bucket = request_.board_bucket,
+                   .object = on_board(share_done, j->task.id),
+                   .limits = limits()},
+                  then<share_record>([j](share_call& self, const result<share_record>& there) {
+                    if (self.failed()) return;
+                    const std::string& part = j->made.record.part;
+                    if (there && !part.empty() && there->part == part) return self.count(j);
+                    self.plan_.lost(j->task, self.strand().now());
+                    if (!there || part.empty()) return self.leave();
+                    self.remove_part(j);
+                  }));
 }
 
 /// What this process has done is there.
@@ -199,7 +193,7 @@ DATAFLUX_INLINE void share_call::count(const job_ptr& j) {
   summary_.own_objects += j->made.rows;
   ++summary_.own_tasks;
   records_.insert_or_assign(j->task.id, std::move(j->made.record));
-  leave(j);
+  leave();
 }
 
 /// One that no done names does no harm where it cannot be removed.
@@ -208,7 +202,7 @@ DATAFLUX_INLINE void share_call::remove_part(const job_ptr& j) {
       remove_request{
           .bucket = request_.board_bucket, .object = j->made.record.part, .limits = limits()},
       then<void>([j](share_call& self, const result<void>&) {
-        if (!self.failed()) self.leave(j);
+        if (!self.failed()) self.leave();
       }));
 }
 
