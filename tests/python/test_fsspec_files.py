@@ -32,7 +32,7 @@ def test_open_reads_and_writes_bytes(fs, bucket):
                  cache_options={"trim": True}, fill_cache=False) as file:
         assert isinstance(file, dataflux.FileReader) and file.size == 7
         assert file.read(3) == b"con" and file.seek(-2, 2) == 5 and file.read() == b"nt"
-        assert file.info()["size"] == 7 and file.full_name == f"dataflux://{bucket.name}/x"
+        assert file.info()["size"] == 7 and file.full_name == f"gs://{bucket.name}/x"
         assert file.fs is fs
 
 

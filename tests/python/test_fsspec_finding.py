@@ -1,9 +1,13 @@
 """What dataflux.fsspec says is there. What gcsfs answers is written beside it where it differs."""
 
+import asyncio
 from datetime import datetime, timezone
+from urllib.parse import quote
 
 import pytest
+from fsspec.implementations.memory import MemoryFileSystem
 
+import dataflux
 from dataflux.fsspec import DatafluxFileSystem
 
 
@@ -60,9 +64,10 @@ def test_ls_of_an_empty_bucket_is_empty_and_of_a_missing_one_fails(fs, bucket):
         fs.ls("no-such-bucket")
 
 
-def test_ls_of_a_folder_that_only_an_object_makes_is_that_folder(fs, filled):
-    assert fs.ls(f"{filled.name}/mm") == [f"{filled.name}/mm"]
-    assert fs.ls(f"{filled.name}/m") == [f"{filled.name}/m", f"{filled.name}/m/in"]
+def test_ls_of_a_folder_that_only_an_object_makes_is_empty(fs, filled):
+    # gcsfs lists the folder in itself.
+    assert fs.ls(f"{filled.name}/mm") == []
+    assert fs.ls(f"{filled.name}/m") == [f"{filled.name}/m/in"]
 
 
 def test_ls_of_the_root_gives_the_buckets(fs, filled):
@@ -214,6 +219,40 @@ def test_walk_of_what_is_not_there(fs, filled):
         list(fs.walk(path, on_error="raise"))
 
 
+FAILURES = [{"action": "refuse", "status": status} for status in (401, 403, 408, 500, 503)]
+FAILURES += [{"action": "refuse", "status": 400}, {"action": "cut"}]
+
+
+@pytest.mark.parametrize("failure", FAILURES, ids=lambda failure: str(list(failure.values())[-1]))
+@pytest.mark.parametrize("depth", [None, 1])
+def test_walk_hides_no_failure(emulator, filled, failure, depth):
+    fs = DatafluxFileSystem(endpoint_url=emulator.endpoint, max_attempts=1)
+    emulator.faults({"verb": "objects.list", "count": 0, **failure})
+    told = []
+    for on_error in ("omit", "raise", told.append):
+        with pytest.raises(dataflux.Error):
+            list(fs.walk(filled.name, maxdepth=depth, on_error=on_error))
+
+    async def walked():
+        return [each async for each in fs._walk(filled.name, maxdepth=depth)]
+
+    with pytest.raises(dataflux.Error):
+        asyncio.run(walked())
+    assert told == []
+
+
+def test_walk_hides_no_missing_permission_of_one_file(emulator, fs, filled):
+    emulator.faults({"verb": "objects.get", "action": "refuse", "status": 403, "count": 0})
+    with pytest.raises(PermissionError):
+        list(fs.walk(f"{filled.name}/top"))
+
+
+def test_walk_of_a_bucket_that_is_not_there(fs, filled):
+    assert list(fs.walk("no-such-bucket")) == [("no-such-bucket", [], [])]
+    with pytest.raises(FileNotFoundError):
+        list(fs.walk("no-such-bucket", on_error="raise"))
+
+
 def test_walk_is_one_listing(emulator, fs, bucket):
     fs.pipe({f"{bucket.name}/{i}/{j}/x": b"" for i in range(10) for j in range(10)})
     assert requests_of(emulator, lambda: list(fs.walk(bucket.name))) < 10
@@ -229,6 +268,29 @@ def test_glob(fs, filled):
     assert fs.glob(f"{name}/top") == [f"{name}/top"]
     assert fs.glob(f"{name}/none*") == fs.glob(f"{name}/none") == []
     assert name in fs.glob(f"{name[:-1]}*")
+
+
+@pytest.mark.parametrize("pattern", [
+    "*/", "a/*/", "**/", "a/**/", "a/", "a", "top/", "a/x/", "none/", "*/*/", "[am]/", "?*/",
+    "**/y/", "a/*", "**", "no*/"])
+@pytest.mark.parametrize("depth", [None, 1])
+def test_a_pattern_with_a_slash_at_its_end_finds_folders_as_in_memory(fs, filled, pattern, depth):
+    memory = MemoryFileSystem()
+    root = f"/{filled.name}"
+    for name in ("top", "a/x", "a/y/z", "a/y/w", "m/in", "dir/q", "dir-1/q", "mm/"):
+        if name.endswith("/"):
+            memory.mkdir(f"{root}/{name}")
+        else:
+            memory.pipe(f"{root}/{name}", b"1")
+    expected = [name[1:] for name in memory.glob(f"{root}/{pattern}", maxdepth=depth)
+                if not pattern.endswith("/") or memory.isdir(name)]
+    for name in ("same", "same/in", "uml\u00e4ut/\u20ac"):
+        filled.service.ask("DELETE", f"/storage/v1/b/{filled.name}/o/{quote(name, safe='')}")
+    # The bucket is no entry of itself.
+    expected = [name for name in expected if name != filled.name]
+    assert fs.glob(f"{filled.name}/{pattern}", maxdepth=depth) == expected
+    detail = fs.glob(f"{filled.name}/{pattern}", maxdepth=depth, detail=True)
+    assert list(detail) == expected and all(entry["name"] == name for name, entry in detail.items())
 
 
 def test_du(fs, filled):
@@ -259,7 +321,9 @@ def test_paths(fs, bucket):
     assert fs._strip_protocol(["gs://b/x/", "gcs://b", "/b/x", "dataflux://b/y"]) == [
         "b/x/", "b", "b/x", "b/y"]
     assert fs._parent("gs://b/x/y") == "b/x" and fs._parent("b") == ""
-    assert fs.unstrip_protocol("b/x") == "dataflux://b/x"
+    # So that others can read what is written down.
+    for path in ("b/x", "gs://b/x", "gcs://b/x", "dataflux://b/x"):
+        assert fs.unstrip_protocol(path) == "gs://b/x"
     with pytest.raises(ValueError, match="lost a slash"):
         fs.info("gs:/bucket/x")
     with pytest.raises(TypeError, match="path"):

@@ -8,7 +8,9 @@ from glob import has_magic
 
 from .._errors import Error, NotFoundError
 from ._attributes import attributes_of, condition_of, fixed, refuse
+from ._expanding import listed
 from ._finding import missing
+from ._paths import is_folder, is_text, prefix_of
 
 _ONE_REQUEST = 16 << 20  # bytes up to which an object is written by one request
 _NO_BUCKETS = ("dataflux makes and removes no buckets: use `gcloud storage buckets create` or "
@@ -27,24 +29,22 @@ def bytes_of(value):
     return len(value) if isinstance(value, (bytes, str)) else memoryview(value).nbytes
 
 
-def is_folder(path):
-    return path.endswith("/")
-
-
 class Changing:
     """Nothing passes through this machine but what is piped."""
 
-    async def _pipe_file(self, path, value, mode="overwrite", **kwargs):
+    async def _pipe_file(self, path, value=None, mode="overwrite", **kwargs):
         """Writes bytes as an object, which appears whole. In a transaction it appears at its end.
 
         Arguments:
-            value: bytes, or anything that has them in one piece.
+            value: bytes, or anything that has them in one piece; `data` is another name of it.
             mode: "overwrite"; "create" raises FileExistsError where there is an object.
             content_type, metadata (a dict of str), fixed_key_metadata, kms_key_name,
                 storage_class: of the object.
         """
-        bucket, name = self._target(path)
-        how = {**attributes_of(given := without_harmless(kwargs)), **condition_of(mode)}
+        given = without_harmless(kwargs)
+        value = _only_one(value, given.pop("data", None))
+        bucket, name = self._target(path, as_folder=not bytes_of(value))
+        how = {**attributes_of(given), **condition_of(mode)}
         refuse(given, "pipe_file")
         transaction = self._fs._under_transaction
         if transaction is not None:
@@ -69,7 +69,7 @@ class Changing:
             if self._fs._intrans or bytes_of(data) > _ONE_REQUEST:
                 await self._pipe_file(each, data, **kwargs)
             else:
-                small.append(((self._target(each), data), how))
+                small.append(((self._target(each, as_folder=not bytes_of(data)), data), how))
         raise_first(await self._road.each("put", small))
 
     async def _touch(self, path, truncate=True, **kwargs):
@@ -77,7 +77,7 @@ class Changing:
 
         Raises: NotImplementedError where there is one that is to stay as it is.
         """
-        bucket, name = self._target(path)
+        bucket, name = self._target(path, as_folder=True)
         how = attributes_of(given := without_harmless(kwargs))
         refuse(given, "touch")
         if not truncate:
@@ -94,29 +94,29 @@ class Changing:
         how = attributes_of(given)
         refuse(given, "cp_file")
         bucket, name, generation = self._object(path1)
-        await self._road.call("copy", (bucket, name), self._target(path2, "path2"),
+        await self._road.call("copy", (bucket, name), self._target(path2, "path2", is_folder(name)),
                               generation=generation, **how)
 
     async def _pairs(self, path1, path2, recursive, maxdepth):
         """[(path of an object, path that it is to have)]; and the paths that nobody has asked of."""
-        if isinstance(path1, list) and isinstance(path2, list):
-            if len(path1) != len(path2):
-                raise ValueError(f"path2: there are {len(path2)} for {len(path1)} paths")
-            return list(zip(path1, path2))
-        is_text = not isinstance(path1, list)
-        source = self._strip_protocol(path1)
-        found = await self._expanded(source, recursive, maxdepth)
+        path1, path2 = listed(path1), listed(path2)
+        source, target = self._strip_protocol(path1), self._strip_protocol(path2)
+        one = is_text(source)
+        if not one and not is_text(target):
+            if len(source) != len(target):
+                raise ValueError(f"path2: there are {len(target)} for {len(source)} paths")
+            return list(zip(source, target))
+        named = await self._named(self._wanted(source, "path1"), recursive)
+        pattern = one and has_magic(source) and source not in named
+        found = await self._expanded(source, recursive, maxdepth, named)
         names = list(found)
-        if is_text and (not recursive or maxdepth is not None):
-            names = [name for name in names if not is_folder(name) and not (
-                found[name]["type"] == "directory" if found[name] else await self._isdir(name))]
+        if one and (not recursive or maxdepth is not None):
+            names = [name for name in names if not await self._is_no_file(name, found[name])]
         if not names:
             return []
-        target = self._strip_protocol(path2)
-        into = isinstance(target, str) and (is_folder(target) or await self._isdir(target))
-        inside = is_text and ((has_magic(source) and len(names) == 1)
-                              or (not has_magic(source) and into and not is_folder(source)))
-        targets = other_paths(names, target, exists=inside, flatten=not is_text)
+        into = is_text(target) and (is_folder(target) or await self._is_known_folder(target))
+        inside = one and (len(names) == 1 if pattern else into and not is_folder(source))
+        targets = other_paths(names, target, exists=inside, flatten=not one)
         pairs = []
         for name, to in zip(names, targets):
             entry = found[name]
@@ -141,9 +141,19 @@ class Changing:
         arguments = []
         for source, target in await self._pairs(path1, path2, recursive, maxdepth):
             bucket, name, generation = self._object(source)
-            arguments.append((((bucket, name), self._target(target, "path2")),
+            arguments.append((((bucket, name), self._target(target, "path2", is_folder(name))),
                               {"generation": generation, **how}))
-        raise_first(await self._road.each("copy", arguments), ignored)
+        outcomes = await self._road.each("copy", arguments)
+        raise_first(outcomes, ignored)
+        await self._raise_where_there_is_a_source(arguments, outcomes)
+
+    async def _raise_where_there_is_a_source(self, arguments, outcomes):
+        """What is not there any more may be passed over; a bucket that is not there may not."""
+        missed = [(((source,), {"generation": how["generation"]}), outcome)
+                  for ((source, _), how), outcome in zip(arguments, outcomes)
+                  if isinstance(outcome, NotFoundError)]
+        there = await self._road.each("exists", [asked for asked, _ in missed])
+        raise_first([outcome for (_, outcome), known in zip(missed, there) if known is not False])
 
     async def _mv_file(self, path1, path2, **kwargs):
         """Renames an object; into another bucket it is copied and removed."""
@@ -152,14 +162,14 @@ class Changing:
     async def _mv(self, path1, path2, recursive=False, maxdepth=None, batch_size=None, **kwargs):
         """Renames objects, many at a time, each in one step; into another bucket they are copied and
         removed."""
-        if path1 == path2:
-            return
         within, across = [], []
         for source, target in await self._pairs(path1, path2, recursive, maxdepth):
-            bucket, name = self._target(source, "path1")
-            to = self._target(target, "path2")
+            bucket, name = self._target(source, "path1", as_folder=True)
+            to = self._target(target, "path2", is_folder(name))
             if to != (bucket, name):
                 (within if to[0] == bucket else across).append((((bucket, name), to), {}))
+            elif not await self._exists(source):
+                raise missing(source)
         raise_first(await self._road.each("move", within))
         # What is written meanwhile stays.
         known = await self._road.each("stat", [((source,), {"fields": []})
@@ -184,7 +194,7 @@ class Changing:
                 raise
 
     async def _not_a_folder(self, path):
-        if await self._isdir(path):
+        if await self._is_known_folder(path):
             raise IsADirectoryError(EISDIR, "a folder is there: rm() with recursive=True removes it, and "
                                     "all that is below it", path)
 
@@ -197,7 +207,13 @@ class Changing:
 
     async def _rm_files(self, paths):
         """Removes objects, many at a time; those that are not there are passed over."""
-        await self._rm(list(paths))
+        arguments = []
+        for path in paths:
+            self._writable(path)
+            bucket, name, generation = self._object(path)
+            if generation or not await self._discarded(bucket, name):
+                arguments.append((((bucket, name),), {"generation": generation}))
+        raise_first(await self._road.each("delete", arguments), True)
 
     async def _rm(self, path, recursive=False, maxdepth=None, batch_size=None, **kwargs):
         """Removes objects; with `recursive` folders and all that is below them, while that is listed.
@@ -209,23 +225,22 @@ class Changing:
             without `recursive`.
         """
         depth_of_all = recursive and maxdepth is None
-        wanted = [path] if not isinstance(path, (list, tuple, set)) else list(path)
-        wanted = [self._strip_protocol(each) for each in wanted]
+        wanted = self._wanted(path)
+        for each in wanted:
+            self._writable(each)
+        named = await self._named(wanted, recursive)
         done, files = 0, {}
         for each in wanted:
             bucket, _, name = each.partition("/")
-            self._writable(each)
+            pattern = has_magic(each) and each not in named
             if await self._discarded(bucket, name, depth_of_all):
                 done += 1
                 if not depth_of_all:
                     continue
-            if depth_of_all and not has_magic(each):
-                if not name:
-                    raise NotImplementedError(f"path: {each!r} is a bucket: {_NO_BUCKETS}; "
-                                              f"remove_prefix() of a Client empties one")
-                done += await self._rm_below(bucket, name.rstrip("/"))
-            elif has_magic(each) or recursive:
-                files.update(await self._below_pattern(each, recursive, maxdepth))
+            if depth_of_all and not pattern:
+                done += await self._rm_below(each)
+            elif pattern or recursive:
+                files.update(await self._below_pattern(each, recursive, maxdepth, named))
             else:
                 files[each] = None
         arguments = []
@@ -234,29 +249,37 @@ class Changing:
             arguments.append((((bucket, name),), {"generation": generation}))
         outcomes = await self._road.each("delete", arguments)
         raise_first(outcomes, True)
+        for each, outcome in zip(files, outcomes):
+            if isinstance(outcome, NotFoundError) and not recursive and files[each] is None:
+                await self._not_a_folder(each)
         done += sum(not isinstance(outcome, Error) for outcome in outcomes)
         if not done:
-            if wanted and not recursive:
-                await self._not_a_folder(wanted[0])
-            raise missing(wanted[0] if wanted else "")
+            raise missing(wanted[0])
 
-    async def _below_pattern(self, path, recursive, maxdepth):
+    async def _below_pattern(self, path, recursive, maxdepth, named):
         """{path: entry} of the files, and of objects that make folders."""
         try:
-            found = await self._expanded(path, recursive, maxdepth)
+            found = await self._expanded(path, recursive, maxdepth, named)
         except FileNotFoundError:
             return {}
         return {name if not entry or entry["type"] == "file" else name + "/": entry
                 for name, entry in found.items()
                 if not entry or entry["type"] == "file" or recursive and "generation" in entry}
 
-    async def _rm_below(self, bucket, name):
-        report = await self._road.call("remove_prefix", (bucket, name + "/"))
+    async def _rm_below(self, path):
+        """Removes all below a path, and the object that has it. Gives how many."""
+        bucket, below = prefix_of(path)
+        if not below:
+            raise NotImplementedError(f"path: {path!r} is a bucket: {_NO_BUCKETS}; "
+                                      f"remove_prefix() of a Client empties one")
+        removed = (await self._road.call("remove_prefix", (bucket, below))).objects
+        if is_folder(path):
+            return removed
         try:
-            await self._road.call("delete", (bucket, name))
+            await self._road.call("delete", (bucket, below[:-1]))
         except NotFoundError:
-            return report.objects
-        return report.objects + 1
+            return removed
+        return removed + 1
 
     async def _mkdir(self, path, create_parents=True, **kwargs):
         """Nothing: a folder is there as soon as an object is in it.
@@ -287,7 +310,7 @@ class Changing:
 
         Returns: all metadata, as a dict.
         """
-        bucket, name = self._target(path)
+        bucket, name = self._target(path, as_folder=True)
         changes = fixed(fixed_key_metadata)
         for key, value in (("content_type", content_type), ("content_encoding", content_encoding)):
             if value is not None:
@@ -313,13 +336,19 @@ class Changing:
     async def _merge(self, path, paths, acl=None):
         """Puts at most 32 objects of one bucket together into one, within the service."""
         attributes_of({"acl": acl})
-        await self._road.call("compose", [self._target(each, "paths") for each in paths],
+        await self._road.call("compose", [self._target(each, "paths", as_folder=True) for each in paths],
                               self._target(path))
 
 
 def _discard_all(files):
     for file in files:
         file.discard()
+
+
+def _only_one(value, data):
+    if (value is None) == (data is None):
+        raise TypeError("value: the bytes are needed, as `value` or as `data`")
+    return data if value is None else value
 
 
 def raise_first(outcomes, but_missing=False):

@@ -13,6 +13,7 @@ from fsspec.spec import AbstractFileSystem
 from .._writer import abort_quietly
 from ._attributes import attributes_of, refuse
 from ._changing import Changing, without_harmless
+from ._expanding import Expanding
 from ._files import HeldWriter, ObjectWriter, block_of, on_top, reader_of, writer_of
 from ._finding import Finding
 from ._moving import Moving
@@ -27,7 +28,7 @@ _TO_READ = ("cache_type", "fill_cache", "size", "concurrency", "max_prefetch_siz
             "timeout")
 
 
-class _Verbs(Paths, Finding, Reading, Changing, Moving):
+class _Verbs(Paths, Finding, Expanding, Reading, Changing, Moving):
     """All verbs, as coroutines on `_road`; `_fs` is the filesystem."""
 
 

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from fsspec.asyn import AsyncFileSystem
-from glob import has_magic
 
-from .._errors import Error, NotFoundError, PermissionDeniedError, ResourceExhaustedError
+from .._errors import (Error, NotFoundError, PermissionDeniedError, ResourceExhaustedError,
+                       UnauthenticatedError)
 from ._entries import (Tree, entry_of_bucket, entry_of_folder, entry_of_object, entry_of_row,
                        folders_above, is_marker)
+from ._paths import is_folder, prefix_of, without_slash
 
 
 def missing(path):
     bucket, _, name = path.partition("/")
     return NotFoundError(f"{path}: there is no such object and no such folder", bucket=bucket,
                          object=name)
+
+
+def is_denied(error):
+    """This account may not, whoever it is; of one that is not known at all that says nothing."""
+    return isinstance(error, PermissionDeniedError) and not isinstance(error, UnauthenticatedError)
 
 
 def depth_of(maxdepth):
@@ -29,8 +35,6 @@ class Finding:
     Nothing is remembered: each call asks the service.
     """
 
-    _glob = AsyncFileSystem._glob
-
     async def _list(self, bucket, prefix, **how):
         return await self._road.call("list", (bucket, prefix), **how)
 
@@ -40,6 +44,22 @@ class Finding:
         found = await self._list(bucket, folder[:-1], start=folder, end=folder[:-1] + "0",
                                  delimiter="/", parallelism=1)
         return bool(found.prefixes)
+
+    async def _glob(self, path, maxdepth=None, **kwargs):
+        """What a pattern matches; with "/" at its end folders alone.
+
+        Arguments:
+            maxdepth: of "**"; None = all.
+            detail: {name: dict}, and no list.
+        """
+        path = self._strip_protocol(path)
+        if not is_folder(path):
+            return await AsyncFileSystem._glob(self, path, maxdepth=maxdepth, **kwargs)
+        detail = kwargs.pop("detail", False)
+        found = await AsyncFileSystem._glob(self, path.rstrip("/"), maxdepth=maxdepth, detail=True,
+                                            **kwargs)
+        found = {name: entry for name, entry in found.items() if entry["type"] == "directory"}
+        return found if detail else list(found)
 
     async def _bucket_entry(self, bucket):
         try:
@@ -59,22 +79,22 @@ class Finding:
 
         Raises: FileNotFoundError.
         """
-        stripped = self._strip_protocol(path)
-        path = stripped.rstrip("/")
-        if not path:
+        path = self._strip_protocol(path)
+        folder = without_slash(path)
+        if not folder:
             return {"name": "", "size": 0, "type": "directory"}
-        if "/" not in path:
-            return await self._bucket_entry(path)
-        bucket, name, generation = self._object(path, generation)
-        if not stripped.endswith("/"):
+        if "/" not in folder:
+            return await self._bucket_entry(folder)
+        if not is_folder(path):
+            bucket, name, generation = self._object(path, generation)
             try:
                 return entry_of_object(await self._road.call("stat", (bucket, name),
                                                              generation=generation))
             except NotFoundError:
                 if generation:
                     raise
-        if await self._below(bucket, name + "/"):
-            return entry_of_folder(path)
+        if await self._below(*prefix_of(path)):
+            return entry_of_folder(path if is_folder(folder) else folder)
         raise missing(path)
 
     async def _exists(self, path, **kwargs):
@@ -88,24 +108,58 @@ class Finding:
         except FileNotFoundError:
             return False
 
-    async def _isfile(self, path):
+    async def _isfile(self, path, **kwargs):
         """Whether it is an object."""
         path = self._strip_protocol(path)
-        if path.endswith("/") or "/" not in path:
+        if is_folder(path) or "/" not in path:
             return False
         bucket, name, generation = self._object(path)
         return await self._road.call("exists", (bucket, name), generation=generation)
 
-    async def _isdir(self, path):
-        """Whether it is a bucket, or something lies below it and it is no object itself."""
-        path = self._strip_protocol(path).rstrip("/")
-        if "/" in path:
-            bucket, _, name = path.partition("/")
-            try:
-                return await self._below(bucket, name + "/") and not await self._isfile(path)
-            except NotFoundError:
+    async def _isdir(self, path, **kwargs):
+        """Whether it is a bucket, or something lies below it and it is no object itself. With "/" at
+        its end it names no object.
+
+        Raises: what does not say so. Who may not list learns it of objects alone.
+        """
+        path = self._strip_protocol(path)
+        if "/" not in without_slash(path):
+            return await self._exists(path)
+        try:
+            below = await self._below(*prefix_of(path))
+        except NotFoundError:
+            return False
+        except PermissionDeniedError as why:
+            if is_denied(why) and await self._is_known_file(path):
                 return False
-        return await self._exists(path)
+            raise
+        return below and not await self._is_known_file(path)
+
+    async def _is_known_file(self, path):
+        """Whether it is an object, and this account may know it."""
+        try:
+            return await self._isfile(path)
+        except PermissionDeniedError as why:
+            if is_denied(why):
+                return False
+            raise
+
+    async def _is_known_folder(self, path):
+        """As isdir(), for what goes into a folder, or on: who may not list works with objects."""
+        try:
+            return await self._isdir(path)
+        except PermissionDeniedError as why:
+            if is_denied(why):
+                return False
+            raise
+
+    async def _is_no_file(self, path, entry):
+        """Whether what is to be read is a folder. A file is asked for first: that takes no
+        permission to list."""
+        if entry:
+            return entry["type"] == "directory"
+        return is_folder(path) or (not await self._is_known_file(path)
+                                   and await self._is_known_folder(path))
 
     async def _size(self, path):
         """Bytes of an object; 0 of a folder."""
@@ -113,6 +167,7 @@ class Finding:
 
     async def _sizes(self, paths, batch_size=None):
         """Bytes of each."""
+        paths = list(paths)
         places = [self._object(path) for path in paths]
         found = await self._road.each("stat", [
             (((bucket, name),), {"fields": [], "generation": generation})
@@ -162,14 +217,20 @@ class Finding:
 
         Raises: FileNotFoundError where nothing is, but for a bucket without objects, which is [].
         """
-        path = self._strip_protocol(path).rstrip("/")
-        found = await (self._one_level(path, prefix, versions) if path else self._buckets(prefix))
-        if not found and "/" in path and not prefix:
-            found = [await self._file(path)]
+        path = self._strip_protocol(path)
+        folder = without_slash(path)
+        if folder:
+            found, itself = await self._one_level(path, prefix, versions)
+        else:
+            found, itself = await self._buckets(prefix), None
+        if not found and itself is None and "/" in folder and not prefix:
+            found = [await self._file(folder)]
         found.sort(key=lambda entry: entry["name"])
         return found if detail else [entry["name"] for entry in found]
 
     async def _file(self, path):
+        if is_folder(path):
+            raise missing(path)
         bucket, name, generation = self._object(path)
         try:
             return entry_of_object(await self._road.call("stat", (bucket, name),
@@ -177,25 +238,47 @@ class Finding:
         except NotFoundError:
             raise missing(path) from None
 
+    async def _own_file(self, path, below=False):
+        """The entry of an object that has the path of a folder, or None; below: something lies below
+        it."""
+        if "/" not in without_slash(path) or below and is_folder(path):
+            return None
+        try:
+            return await self._file(without_slash(path))
+        except NotFoundError:
+            return None
+        except PermissionDeniedError as why:
+            if below and is_denied(why):  # who may only list
+                return None
+            raise
+
     async def _one_level(self, path, prefix, versions):
-        """Entries of a folder; itself is one where an object makes it."""
-        bucket, _, name = path.partition("/")
-        found = await self._list(bucket, (name + "/" if name else "") + prefix, delimiter="/",
-                                 directories=True, versions=versions)
-        folders = dict.fromkeys(f"{bucket}/{each.rstrip('/')}" for each in found.prefixes)
-        entries = []
+        """Entries of a folder, and the row of the object that makes it, or None.
+
+        Behind "a//b" lies a folder without a name. It is none of them: what goes down by names would
+        come to the folder above again.
+        """
+        bucket, below = prefix_of(path)
+        found = await self._list(bucket, below + prefix, delimiter="/", directories=True,
+                                 versions=versions)
+        folders = dict.fromkeys(f"{bucket}/{each[:-1]}" for each in found.prefixes)
+        entries, itself = [], None
         for row in found:
-            if is_marker(row):
-                folders[f"{bucket}/{row.name[:-1]}"] = row
-            else:
+            if not is_marker(row):
                 entries.append(entry_of_row(row, versions))
-        entries.extend(map(entry_of_folder, folders, folders.values()))
-        return entries
+            elif row.name == below:
+                itself = row
+            else:
+                folders[f"{bucket}/{row.name[:-1]}"] = row
+        entries.extend(entry_of_folder(name, row) for name, row in folders.items()
+                       if not is_folder(name))
+        return entries, itself
 
     async def _find(self, path, maxdepth=None, withdirs=False, detail=False, prefix="",
                     versions=False, **kwargs):
-        """All files below a path, by a listing of many calls at a time, in order of names; of a path
-        that is a file, that file; of one that is not there, [].
+        """All files below a path, and the file that has this path, by a listing of many calls at a
+        time, in order of names; of a path that is not there, []. A path with "/" at its end is a
+        folder's, and takes no request to look for a file.
 
         Arguments:
             maxdepth: how many levels; None = all.
@@ -204,10 +287,11 @@ class Finding:
             prefix: which names behind the path and "/" begin with.
             versions: all generations, "name#generation" each.
         """
-        if not (detail or withdirs or versions) and maxdepth is None:
+        if not (detail or withdirs or versions or maxdepth is not None) \
+                and (path := self._strip_protocol(path)):
             names = await self._names(path, prefix)
-            if names:
-                return names
+            own = None if prefix else await self._own_file(path, bool(names))
+            return [own["name"], *names] if own else names
         found = await self._found(path, maxdepth, withdirs, prefix, versions)
         if detail:
             return {entry["name"]: entry for entry in found}
@@ -215,46 +299,51 @@ class Finding:
 
     async def _names(self, path, prefix):
         """Those of all files below a path."""
-        bucket, _, name = self._strip_protocol(path).rstrip("/").partition("/")
-        if not bucket:
-            return []
-        listing = await self._list(bucket, (name + "/" if name else "") + prefix)
+        bucket, below = prefix_of(path)
+        listing = await self._list(bucket, below + prefix)
         return list(map(f"{bucket}/".__add__, listing.names))
 
-    async def _found(self, path, maxdepth, withdirs, prefix="", versions=False):
-        """Entries in order of names; a folder comes before the file that has its name."""
-        path = self._strip_protocol(path).rstrip("/")
+    async def _found(self, path, maxdepth, withdirs, prefix="", versions=False, both=True):
+        """Entries in order of names; a folder comes before the file that has its name. both: that of
+        the path is one of them where something lies below it, too."""
+        path = self._strip_protocol(path)
+        folder = without_slash(path)
         depth_of(maxdepth)
-        if not path:
+        if not folder:
             found = await self._find_in_buckets(maxdepth, withdirs, prefix, versions)
         elif maxdepth == 1:
-            found = [entry for entry in await self._one_level(path, prefix, versions)
-                     if withdirs or entry["type"] == "file"]
-            if withdirs and found and "/" in path and not prefix:
-                found.insert(0, entry_of_folder(path))
+            level, itself = await self._one_level(path, prefix, versions)
+            found = [entry for entry in level if withdirs or entry["type"] == "file"]
+            if withdirs and (level or itself) and "/" in folder and not prefix:
+                found.append(entry_of_folder(folder, itself))
         else:
-            bucket, _, name = path.partition("/")
-            listing = await self._list(bucket, (name + "/" if name else "") + prefix,
-                                       directories=withdirs, versions=versions)
-            found, markers = [], {}
-            for row in listing:
-                if is_marker(row):
-                    markers[f"{bucket}/{row.name[:-1]}"] = row
-                else:
-                    found.append(entry_of_row(row, versions))
-            if withdirs:
-                folders = folders_above(map(f"{bucket}/".__add__, listing.names), path,
-                                        f"{path}/{prefix}" if prefix else "")
-                found.extend(entry_of_folder(folder, markers.get(folder)) for folder in folders)
+            found = await self._all_below(path, withdirs, prefix, versions)
             if maxdepth is not None:
-                most = path.count("/") + maxdepth
+                most = folder.count("/") + maxdepth
                 found = [entry for entry in found if entry["name"].count("/") <= most]
-        if not found and "/" in path and not prefix:
-            try:
-                found = [await self._file(path)]
-            except NotFoundError:
-                pass
+        if not prefix and (both or not found):
+            own = await self._own_file(path, bool(found))
+            if own:
+                found.append(own)
         found.sort(key=lambda entry: (entry["name"], entry["type"] == "file"))
+        return found
+
+    async def _all_below(self, path, withdirs, prefix, versions):
+        bucket, below = prefix_of(path)
+        folder = without_slash(path)
+        listing = await self._list(bucket, below + prefix, directories=withdirs, versions=versions)
+        found, markers = [], {}
+        for row in listing:
+            if is_marker(row):
+                markers[f"{bucket}/{row.name[:-1]}"] = row
+            else:
+                found.append(entry_of_row(row, versions))
+        if withdirs:
+            folders = folders_above(map(f"{bucket}/".__add__, listing.names), folder,
+                                    f"{folder}/{prefix}" if prefix else "")
+            # One without a name is there where an object makes it: cp() and mv() take that along.
+            found.extend(entry_of_folder(each, markers.get(each)) for each in folders
+                         if each in markers or each == folder or not is_folder(each))
         return found
 
     async def _find_in_buckets(self, maxdepth, withdirs, prefix, versions):
@@ -269,29 +358,29 @@ class Finding:
 
     async def _du(self, path, total=True, maxdepth=None, withdirs=False, **kwargs):
         """Bytes of all files below a path together; with total=False {path: bytes}."""
-        path = self._strip_protocol(path).rstrip("/")
-        if total and maxdepth is None and path:
-            bucket, _, name = path.partition("/")
-            listing = await self._list(bucket, name + "/" if name else "")
-            if len(listing):
-                return listing.total_bytes
+        path = self._strip_protocol(path)
+        if total and maxdepth is None and without_slash(path):
+            listing = await self._list(*prefix_of(path))
+            own = await self._own_file(path, len(listing) > 0)
+            return listing.total_bytes + (own["size"] if own else 0)
         found = await self._find(path, maxdepth, withdirs, True)
         sizes = {name: entry["size"] for name, entry in found.items()}
         return sum(sizes.values()) if total else sizes
 
     async def _tree(self, path, maxdepth):
         """A Tree of what lies below a path. Of a file it has that one, without a name."""
-        tree = Tree(path)
+        root = without_slash(path)
+        tree = Tree(root)
         if maxdepth == 1:
             found = await self._ls(path, detail=True)
         else:
-            found = await self._found(path, maxdepth, True)
-            if not found and "/" in path:
+            found = await self._found(path, maxdepth, True, both=False)
+            if not found and "/" in root:
                 raise missing(path)
         for entry in found:
-            if entry["name"] == path:
+            if entry["name"] == root:
                 if entry["type"] == "file":
-                    tree.files[path][""] = entry
+                    tree.files[root][""] = entry
             elif entry["type"] == "directory":
                 tree.add_folder(entry["name"])
             else:
@@ -300,11 +389,12 @@ class Finding:
 
     async def _walked(self, path, maxdepth, topdown, on_error, detail):
         """What walk() goes through: an iterator."""
-        path = self._strip_protocol(path).rstrip("/")
+        given = self._strip_protocol(path)
+        path = without_slash(given)
         depth_of(maxdepth)
         try:
-            tree = await self._tree(path, maxdepth)
-        except OSError as error:
+            tree = await self._tree(given, maxdepth)
+        except FileNotFoundError as error:
             if on_error == "raise":
                 raise
             if callable(on_error):
@@ -320,45 +410,12 @@ class Finding:
         Arguments:
             maxdepth: how many levels; None = all. 1 lists this level alone.
             topdown: a folder comes before what is in it.
-            on_error: of the listing: "omit" gives the path with nothing in it; "raise"; a callable
-                is called with the error.
+            on_error: where the path, or its bucket, is not there: "omit" gives the path with nothing
+                in it; "raise" is FileNotFoundError; a callable is called with it.
             detail: dicts of {name: dict}, and no lists.
+
+        Raises: every other Error, whatever `on_error` is, PermissionError for one: half a tree would
+            pass for the whole.
         """
         for each in await self._walked(path, maxdepth, topdown, on_error, detail):
             yield each
-
-    async def _expanded(self, path, recursive=False, maxdepth=None):
-        """{path: entry} of what paths and patterns mean; an entry is None where nobody asked.
-
-        Raises: FileNotFoundError where that is nothing.
-        """
-        depth_of(maxdepth)
-        wanted = [path] if not isinstance(path, (list, tuple, set)) else path
-        found = {}
-        for each in map(self._strip_protocol, wanted):
-            if has_magic(each):
-                matched = await self._glob(each, maxdepth=maxdepth, detail=True)
-                found.update(matched)
-                below = maxdepth and maxdepth - 1
-                if recursive and below != 0:
-                    for name, entry in matched.items():
-                        if entry["type"] == "directory":
-                            found.update(await self._find(name, below, True, True))
-            elif not recursive:
-                found.setdefault(each, None)
-            else:
-                below = await self._find(each, maxdepth, True, True)
-                found.update(below)
-                root = each.rstrip("/")
-                if root not in found and (below or await self._exists(root)):
-                    found[root] = entry_of_folder(root)
-        if not found:
-            raise missing(str(path))
-        return {name: found[name] for name in sorted(found)}
-
-    async def _expand_path(self, path, recursive=False, maxdepth=None, **kwargs):
-        """The paths that paths and patterns mean, in order.
-
-        Raises: FileNotFoundError where there are none.
-        """
-        return list(await self._expanded(path, recursive, maxdepth))

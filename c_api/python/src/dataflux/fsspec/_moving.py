@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from errno import ENOENT
 
 from fsspec.callbacks import DEFAULT_CALLBACK, NoOpCallback
 from fsspec.implementations.local import LocalFileSystem, make_path_posix, trailing_sep
@@ -10,9 +11,11 @@ from fsspec.utils import check_contained, isfilelike, other_paths
 from glob import has_magic
 
 from .._errors import Error, NotFoundError
+from .._reports import CopiedFolder
 from ._attributes import attributes_of, condition_of, refuse
 from ._changing import raise_first, without_harmless
-from ._finding import missing
+from ._expanding import listed, no_path
+from ._paths import is_folder, is_text, prefix_of
 
 _FILES_AT_ONCE = 16
 
@@ -35,6 +38,42 @@ def ended(callback, size):
     if callback is not None and not isinstance(callback, NoOpCallback):
         callback.set_size(size)
         callback.absolute_update(size)
+
+
+def _is_pattern(path):
+    return has_magic(path) and not os.path.lexists(path)
+
+
+def _expanded_here(paths, recursive, maxdepth):
+    """The files and folders that paths and patterns of this machine mean, in order; a path of what is
+    there is no pattern, which fsspec's own takes it for."""
+    local = LocalFileSystem()
+    if not paths:
+        raise no_path("lpath")
+    found = set()
+    for path in map(local._strip_protocol, paths):
+        matched, deeper = [path], maxdepth
+        if _is_pattern(path):
+            matched, deeper = local.glob(path, maxdepth=maxdepth), maxdepth and maxdepth - 1
+        if not matched:
+            raise FileNotFoundError(ENOENT, "no file matches it", path)
+        found.update(matched)
+        for each in matched if recursive and deeper != 0 else ():
+            found.update(local.find(each, maxdepth=deeper, withdirs=True))
+    return sorted(found)
+
+
+def _two_of_one_name(own, target, report):
+    """The Error of a folder that came here without the object of its own name."""
+    bucket, _, name = own["name"].partition("/")
+    text = (f"gs://{own['name']}: an object has the name of the folder, and no file here can: "
+            f"{target} has what lies below it; get_file() brings the object under another name")
+    failure = Error(text, bucket=bucket, object=name)
+    error = Error(text, bucket=bucket, object=name)
+    error.report = CopiedFolder(**{
+        **report._values(), "found": report.found + 1, "failed": report.failed + 1,
+        "failures": (*report.failures, failure)})
+    return error
 
 
 def target_of(base, source, exists):
@@ -77,7 +116,7 @@ class Moving:
             report = await self._road.call("download", (bucket, name), lpath, generation=generation,
                                            resume=resume, flush=flush, progress=telling(callback))
         except NotFoundError:
-            if generation or not await self._isdir(rpath):
+            if generation or not await self._is_known_folder(rpath):
                 raise
             os.makedirs(lpath, exist_ok=True)
         else:
@@ -99,43 +138,45 @@ class Moving:
         """
         given = without_harmless(kwargs)
         refuse(given, "get")
-        if isinstance(rpath, list) and isinstance(lpath, list):
-            if len(rpath) != len(lpath):
-                raise ValueError(f"lpath: there are {len(lpath)} for {len(rpath)} paths")
-            found = dict.fromkeys(self._strip_protocol(rpath))
-            return await self._get_all(self._strip_protocol(rpath), lpath, found, callback, resume,
-                                       flush)
-        is_text = not isinstance(rpath, list)
+        rpath, lpath = listed(rpath), listed(lpath)
         source = self._strip_protocol(rpath)
-        lpath = make_path_posix(lpath) if isinstance(lpath, (str, os.PathLike)) else lpath
-        into = isinstance(lpath, str) and (trailing_sep(lpath) or os.path.isdir(lpath))
-        if is_text and recursive and maxdepth is None and isinstance(lpath, str) \
-                and not has_magic(source):
-            below = into and not source.endswith("/")
+        one = is_text(source)
+        if not one and not is_text(lpath):
+            if len(source) != len(lpath):
+                raise ValueError(f"lpath: there are {len(lpath)} for {len(source)} paths")
+            return await self._get_all(source, [os.fspath(each) for each in lpath],
+                                       dict.fromkeys(source), callback, resume, flush)
+        named = await self._named(self._wanted(source, "rpath"), recursive)
+        pattern = one and has_magic(source) and source not in named
+        lpath = make_path_posix(lpath) if is_text(lpath) else lpath
+        into = is_text(lpath) and (trailing_sep(lpath) or os.path.isdir(lpath))
+        if one and recursive and maxdepth is None and is_text(lpath) and not pattern:
+            below = into and not is_folder(source)
             if await self._get_folder(source, target_of(lpath, source, below), callback, resume):
                 return
-        found = await self._expanded(rpath, recursive, maxdepth)
+        found = await self._expanded(source, recursive, maxdepth, named)
         names = list(found)
-        if is_text and (not recursive or maxdepth is not None):
-            names = [name for name in names if not name.endswith("/") and not (
-                found[name]["type"] == "directory" if found[name] else await self._isdir(name))]
+        if one and (not recursive or maxdepth is not None):
+            names = [name for name in names if not await self._is_no_file(name, found[name])]
             if not names:
                 return
-        inside = is_text and ((has_magic(source) and len(names) == 1)
-                              or (not has_magic(source) and into and not source.endswith("/")))
-        targets = other_paths(names, lpath, exists=inside, flatten=not is_text)
-        if isinstance(lpath, str):
+        inside = one and (len(names) == 1 if pattern else into and not is_folder(source))
+        targets = other_paths(names, lpath, exists=inside, flatten=not one)
+        if is_text(lpath):
             check_contained(lpath, targets)
         await self._get_all(names, targets, found, callback, resume, flush)
 
     async def _get_folder(self, source, target, callback, resume):
         """Gives whether something was found below `source`."""
-        bucket, _, name = source.rstrip("/").partition("/")
-        report = await self._road.call("download_folder", (bucket, name), target, resume=resume,
+        report = await self._road.call("download_folder", prefix_of(source), target, resume=resume,
                                        progress=telling(callback))
-        if report.found:
-            ended(callback, report.bytes)
-        return bool(report.found)
+        if not report.found:
+            return False
+        ended(callback, report.bytes)
+        own = await self._own_file(source, below=True)
+        if own:
+            raise _two_of_one_name(own, target, report)
+        return True
 
     async def _get_all(self, names, targets, found, callback, resume, flush):
         callback.set_size(len(names))
@@ -205,32 +246,30 @@ class Moving:
         Raises: an Error at the end for files that could not be copied; its `report` says which.
         """
         self._writable(rpath, "rpath")
-        if isinstance(lpath, list) and isinstance(rpath, list):
-            if len(lpath) != len(rpath):
-                raise ValueError(f"rpath: there are {len(rpath)} for {len(lpath)} paths")
-            return await self._put_all(lpath, rpath, callback, resume, kwargs)
-        is_text = not isinstance(lpath, list)
-        if is_text:
+        lpath, rpath = listed(lpath), listed(rpath)
+        one, target = is_text(lpath), self._strip_protocol(rpath)
+        if not one and not is_text(target):
+            if len(lpath) != len(target):
+                raise ValueError(f"rpath: there are {len(target)} for {len(lpath)} paths")
+            return await self._put_all([os.fspath(each) for each in lpath], target, callback, resume,
+                                       kwargs)
+        if one:
             lpath = make_path_posix(lpath)
-        target = self._strip_protocol(rpath)
-        into = isinstance(target, str) and (trailing_sep(target) or await self._isdir(target))
-        if (is_text and recursive and maxdepth is None and not without_harmless(kwargs)
-                and isinstance(target, str) and os.path.isdir(lpath) and not has_magic(lpath)
-                and not self._fs._intrans):
-            bucket, _, name = target_of(target, lpath, into and not trailing_sep(lpath)).partition(
-                "/")
-            report = await self._road.call("upload_folder", lpath, (bucket, name), resume=resume,
+        pattern = one and _is_pattern(lpath)
+        into = is_text(target) and (is_folder(target) or await self._is_known_folder(target))
+        if (one and recursive and maxdepth is None and not without_harmless(kwargs)
+                and is_text(target) and os.path.isdir(lpath) and not self._fs._intrans):
+            place = prefix_of(target_of(target, lpath, into and not trailing_sep(lpath)))
+            report = await self._road.call("upload_folder", lpath, place, resume=resume,
                                            progress=telling(callback))
             return ended(callback, report.bytes)
-        local = LocalFileSystem()
-        names = local.expand_path(lpath, recursive=recursive, maxdepth=maxdepth)
-        if is_text and (not recursive or maxdepth is not None):
+        names = _expanded_here([lpath] if one else lpath, recursive, maxdepth)
+        if one and (not recursive or maxdepth is not None):
             names = [name for name in names if not (trailing_sep(name) or os.path.isdir(name))]
             if not names:
                 return
-        inside = is_text and ((has_magic(lpath) and len(names) == 1)
-                              or (not has_magic(lpath) and into and not trailing_sep(lpath)))
-        targets = other_paths(names, target, exists=inside, flatten=not is_text)
+        inside = one and (len(names) == 1 if pattern else into and not trailing_sep(lpath))
+        targets = other_paths(names, target, exists=inside, flatten=not one)
         await self._put_all(names, targets, callback, resume, kwargs)
 
     async def _put_all(self, names, targets, callback, resume, kwargs):

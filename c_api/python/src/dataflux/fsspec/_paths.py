@@ -2,10 +2,34 @@
 
 from __future__ import annotations
 
+import os
+from errno import EISDIR
+
 from fsspec.utils import stringify_path
 
 PROTOCOLS = ("dataflux", "gs", "gcs")
 _PREFIXES = tuple(name + mark for name in PROTOCOLS for mark in ("://", "::"))
+
+
+def is_text(path):
+    """It is one path, and not several."""
+    return isinstance(path, (str, bytes, os.PathLike)) or not hasattr(path, "__iter__")
+
+
+def is_folder(path):
+    return path.endswith("/")
+
+
+def without_slash(path):
+    """The path of a folder. One slash alone is taken off: behind "bucket/a//" lie objects whose names
+    begin with "a//"."""
+    return path[:-1] if path.endswith("/") else path
+
+
+def prefix_of(path):
+    """(bucket, what the names of all that lies below a folder begin with)"""
+    bucket, below, name = without_slash(path).partition("/")
+    return bucket, name + "/" if below else ""
 
 
 class Paths:
@@ -18,7 +42,7 @@ class Paths:
 
     @classmethod
     def _strip_protocol(cls, path):
-        if isinstance(path, (list, tuple)):
+        if not is_text(path):
             return [cls._strip_protocol(each) for each in path]
         path = stringify_path(path)
         if not isinstance(path, str):
@@ -33,6 +57,10 @@ class Paths:
                     raise ValueError(f"path: {path!r} has lost a slash, as a pathlib.Path takes it "
                                      f"away: {name}://bucket/name is meant")
         return path.lstrip("/")
+
+    def unstrip_protocol(self, name):
+        """The path as a URL that others can read, too: "gs://bucket/name"."""
+        return f"gs://{self._strip_protocol(name)}"
 
     @classmethod
     def _split_path(cls, path, version_aware=False):
@@ -64,10 +92,14 @@ class Paths:
             raise ValueError(f"generation: {generation!r} is not that of the path {path!r}")
         return bucket, name, int(generation or of_path or 0)
 
-    def _target(self, path, argument="path"):
-        """(bucket, name) of what is to be written."""
+    def _target(self, path, argument="path", as_folder=False):
+        """(bucket, name) of what is to be written; as_folder: it may be an object that makes a
+        folder, which is empty."""
         self._writable(path, argument)
         bucket, name, generation = self._object(path)
+        if is_folder(name) and not as_folder:
+            raise IsADirectoryError(EISDIR, f"{argument}: it names a folder, and a file is to be "
+                                    "written: name the object", path)
         if generation:
             raise ValueError(f"{argument}: {path!r} names a generation, and what is written gets a "
                              "new one")

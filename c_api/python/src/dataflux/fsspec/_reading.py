@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from .._errors import Error
 from .._listing import Row
+from ._expanding import listed
+from ._paths import is_text
 
 _UNKNOWN = 2**64 - 1  # of an object's size
 
@@ -19,7 +21,7 @@ def place_of(bucket, name, generation):
 
 def one_each(value, count, argument):
     """As many as there are paths, of one value or of a list."""
-    if value is None or isinstance(value, int) or hasattr(value, "__index__"):
+    if value is None or not hasattr(value, "__iter__"):
         return [value] * count
     values = list(value)
     if len(values) != count:
@@ -113,14 +115,15 @@ class Reading:
         """The bytes of many slices, of one object or of many, in the order of `paths`.
 
         Arguments:
-            paths: a list; starts, ends: lists, or one for all; None = the object's ends.
+            paths: several; starts, ends: as many, or one for all; None = the object's ends.
             max_gap: None; what lies close together is read together as it is.
             on_error: "return" puts the error in the place of the bytes; "raise" raises the first.
         """
         if max_gap is not None:
             raise NotImplementedError("max_gap: ranges are not merged: leave it out")
-        if not isinstance(paths, list):
+        if is_text(paths):
             raise TypeError(f"paths: a list is needed, and not a {type(paths).__name__}")
+        paths = list(paths)
         if on_error not in ("raise", "return"):
             raise ValueError(f'on_error: "raise" or "return" is needed, and not {on_error!r}')
         starts = one_each(starts, len(paths), "starts")
@@ -139,11 +142,11 @@ class Reading:
         if on_error not in ("raise", "return", "omit"):
             raise ValueError(f'on_error: "raise", "return" or "omit" is needed, and not '
                              f"{on_error!r}")
+        path = listed(path)
         found = await self._expanded(path, recursive)
         paths = [each for each, entry in found.items()
                  if entry is None or entry["type"] == "file"]
-        one = not isinstance(path, (list, tuple, set))
-        if one and paths == [self._strip_protocol(path)]:
+        if is_text(path) and paths == [self._strip_protocol(path)]:
             try:
                 return await self._cat_file(paths[0], **kwargs)
             except (Error, OSError) as error:
