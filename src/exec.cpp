@@ -6,5 +6,6 @@
 #include <dataflux/exec/impl/interrupt_source.ipp>
 #include <dataflux/exec/impl/locked_file.ipp>
 #include <dataflux/exec/impl/operation_state.ipp>
+#include <dataflux/exec/impl/stop_watch.ipp>
 #include <dataflux/exec/impl/timer_queue.ipp>
 #include <dataflux/exec/impl/virtual_scheduler.ipp>

@@ -2,6 +2,17 @@
 
 #include <dataflux/version.hpp>
 
+// #error alone goes on, with a thousand lines that hide it; a file that is missing ends the
+// compiler.
+#if !defined(__cplusplus) || __cplusplus < 202002L
+#error "dataflux needs C++20: compile with -std=c++20"
+#include <dataflux/needs-c++20>
+#endif
+#if !defined(__linux__)
+#error "dataflux supports Linux only: it drives epoll and eventfd directly"
+#include <dataflux/needs-linux>
+#endif
+
 /// How definitions are emitted, and the only macros that change it. No macro changes a layout.
 ///
 /// Default (header-only): every header includes its `impl/*.ipp`, whose functions are `inline`.
@@ -20,11 +31,4 @@
 #if !defined(__cpp_exceptions)
 #error "header-only dataflux needs exceptions; with -fno-exceptions link dataflux::compiled"
 #endif
-#endif
-
-#if !defined(__linux__)
-#error "dataflux supports Linux only: it drives epoll and eventfd directly"
-#endif
-#if !defined(__cplusplus) || __cplusplus < 202002L
-#error "dataflux needs C++20"
 #endif

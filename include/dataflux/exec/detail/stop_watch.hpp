@@ -26,14 +26,15 @@ class stop_watch {
   stop_watch() = default;
   stop_watch(const stop_watch&) = delete;
   stop_watch& operator=(const stop_watch&) = delete;
-  ~stop_watch() = default;
+  ~stop_watch() { end(); }
 
   template <class Owner>
   void begin(const std::stop_token& token, Owner& owner) {
-    if (!token.stop_possible()) return;
-    watched_.emplace(token, listener{&owner, tell<Owner>});
+    if (token.stop_possible()) watch(token, {&owner, tell<Owner>});
   }
-  void end() noexcept { watched_.reset(); }
+  void end() noexcept {
+    if (watched_) forget();
+  }
 
  private:
   /// One type for all owners, so that the compiler has one kind of callback to make.
@@ -46,6 +47,10 @@ class stop_watch {
   static void tell(void* owner) noexcept {
     static_cast<Owner*>(owner)->stop_heard();
   }
+  // Compiled once: inlined, g++ 13 and 14 would take the empty optional for uninitialised, and warn
+  // of it in the user's source, where no option of ours is heard.
+  void watch(const std::stop_token& token, const listener& told);
+  void forget() noexcept;
   std::optional<std::stop_callback<listener>> watched_{};
 };
 
@@ -67,3 +72,7 @@ class stop_link {
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/exec/impl/stop_watch.ipp>
+#endif
