@@ -12,6 +12,7 @@ import pyarrow.fs
 import pyarrow.parquet
 import pytest
 
+import dataflux
 from dataflux.fsspec import DatafluxFileSystem
 
 if sys.version_info >= (3, 11):
@@ -136,6 +137,66 @@ def test_zarr_s_groups(options, url):
     del group["a"]
     assert sorted(zarr.open_group(f"{url}/group.zarr", mode="r", storage_options=options,
                                   use_consolidated=False).array_keys()) == ["b"]
+
+
+def media(emulator):
+    return sum(each["count"] for each in emulator.counters()["requests"]
+               if each["verb"] == "objects.media")
+
+
+@pytest.fixture
+def blockcached(options, bucket, tmp_path):
+    """A file of some MiB, and what opens it by way of blocks that are kept here."""
+    content = numpy.random.default_rng(1).bytes(5_000_000)
+    bucket.put("x", content)
+
+    def opened(path=f"dataflux://{bucket.name}/x"):
+        return fsspec.open(f"blockcache::{path}", dataflux=options,
+                           blockcache={"cache_storage": str(tmp_path), "check_files": True}).open()
+
+    return content, opened
+
+
+def test_fsspec_s_blockcache(emulator, blockcached):
+    content, opened = blockcached
+    with opened() as file:
+        assert file.read(1000) == content[:1000]
+        file.seek(3_000_000)
+        assert file.read(100) == content[3_000_000:3_000_100]
+    before = media(emulator)
+    with opened() as file:
+        assert file.read(1000) == content[:1000]
+        file.seek(3_000_000)
+        assert file.read(100) == content[3_000_000:3_000_100]
+    assert media(emulator) == before
+    with opened() as file:
+        assert file.read() == content
+    assert media(emulator) > before
+
+
+def test_a_blockcache_keeps_no_block_that_failed(emulator, blockcached):
+    content, opened = blockcached
+    file = opened()
+    assert file.read(10) == content[:10]
+    emulator.faults({"verb": "objects.media", "action": "refuse", "status": 403, "count": 0})
+    file.seek(4_000_000)
+    with pytest.raises(PermissionError):
+        file.read(10)
+    emulator.faults()
+    assert file.read(10) == content[4_000_000:4_000_010]
+    file.close()
+    with opened() as again:
+        assert again.read() == content
+
+
+def test_a_blockcache_has_one_generation(bucket, blockcached):
+    content, opened = blockcached
+    with opened() as file:
+        assert file.read(10) == content[:10]
+        bucket.put("x", bytes(len(content)))
+        file.seek(4_000_000)
+        with pytest.raises(dataflux.Error):  # and no bytes of the other one
+            file.read(10)
 
 
 def test_a_cache_of_fsspec_s_own_on_top(emulator, options, bucket, tmp_path):

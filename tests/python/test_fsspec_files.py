@@ -36,6 +36,23 @@ def test_open_reads_and_writes_bytes(fs, bucket):
         assert file.fs is fs
 
 
+def test_readers_have_what_fsspec_s_have(fs, bucket):
+    content = b"".join(b"line %d\r\n" % i for i in range(1000))
+    bucket.put("x", content)
+    with fs.open(bucket("x")) as file:
+        for char, blocks in ((b"\n", None), (b"\r\n", 7), (b"9", 3), (b"ine 10\r", 5), (b"none", 64)):
+            begin = file.loc
+            at = content.find(char, begin)
+            end = at + len(char) if at >= 0 else len(content)
+            assert file.readuntil(char, blocks) == content[begin:end]
+            assert file.loc == file.tell() == end
+        assert file.readuntil() == b""
+        assert file._fetch_range(3, 9) == content[3:9] and file.loc == len(content)
+    with fs.open(bucket("y"), "wb") as file:
+        file.write(b"123")
+        assert file.loc == 3
+
+
 def test_open_reads_and_writes_text(fs, bucket):
     with fs.open(bucket("x"), "w", encoding="utf-16", newline="\r\n") as file:
         file.write("\u20ac\n")

@@ -1,5 +1,6 @@
 """What a filesystem of dataflux.fsspec is made with."""
 
+import inspect
 import json
 import pickle
 
@@ -32,6 +33,56 @@ def test_gcsfs_s_arguments_are_taken(monkeypatch):
                  use_listings_cache=True, listings_expiry_time=5, max_paths=3, secure_serialize=True,
                  check_connection=None, timeout=30, session_kwargs={}, default_location="EU",
                  batch_size=10, block_size=1 << 20, asynchronous=False, loop=None) == {}
+
+
+OPTIONS = {"endpoint": "https://x", "emulator": True, "anonymous": True, "credentials": "token",
+           "credentials_file": "file", "first_byte_timeout": 7.0, "stall_timeout": 7.0,
+           "connect_timeout": 7.0, "token_limit": 7.0, "slice": 1 << 20, "memory_cap": 1 << 28,
+           "upload_memory": 1 << 28}
+
+
+@pytest.mark.parametrize("name", [
+    name for name in inspect.signature(dataflux.Client).parameters])
+def test_all_options_of_a_client_are_taken(name):
+    value = OPTIONS.get(name, 7 if name.startswith(("io_", "max_")) else "x")
+    assert given(**{name: value}) == {name: value}
+
+
+TUNING = {"default_fill_cache": False, "default_cache_type": "first", "default_block_size": 1 << 20,
+          "cache_type": "readahead", "cache_options": {}, "cache_size": 7, "retries": 3}
+
+
+def test_what_tunes_caches_is_harmless_wherever_it_is_given(emulator, bucket):
+    bucket.put("x", b"content")
+    assert given(**TUNING) == {}
+    fs = DatafluxFileSystem(endpoint_url=emulator.endpoint, **TUNING)
+    # As kerchunk's examples, pangeo's and dask have it.
+    tuning = {**TUNING, "anon": True, "token": "anon", "default_cache": None, "block_size": 1 << 20,
+              "fill_cache": False, "s3_block_size": 7}
+    with fs.open(bucket("x"), mode="rb", **tuning) as file:
+        assert file.read() == b"content"
+    with fs.open(bucket("x"), "r", **tuning) as file:
+        assert file.read() == "content"
+    with fs.open(bucket("y"), "wb", cache_control="no-store", **tuning) as file:
+        file.write(b"new")
+    assert fs.info(bucket("y"))["cacheControl"] == "no-store"
+    fs.pipe_file(bucket("z"), data=b"data", retries=3)
+    assert bucket.get("z") == b"data" and fs.isdir(bucket.name, refresh=True)
+    assert not fs.isfile(bucket("none"), refresh=True) and fs.exists(bucket("z"), refresh=True)
+
+
+def test_what_changes_what_is_read_or_written_is_not(emulator, bucket):
+    bucket.put("x", b"content")
+    fs = DatafluxFileSystem(endpoint_url=emulator.endpoint)
+    for how in ({"what": 1}, {"acl": "publicRead"}, {"cache_control": "no-store"}):
+        with pytest.raises((TypeError, ValueError), match=next(iter(how))):
+            fs.open(bucket("x"), **how)
+    with pytest.raises(TypeError, match="cache_control"):
+        DatafluxFileSystem(cache_control="no-store")
+    for how in ({}, {"value": b"1", "data": b"2"}):
+        with pytest.raises(TypeError, match="value"):
+            fs.pipe_file(bucket("y"), **how)
+    assert bucket.get("y") is None
 
 
 def test_positions_are_those_of_gcsfs():

@@ -3,14 +3,16 @@ package."""
 
 import multiprocessing
 import os
+import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
 import dataflux
-from dataflux.fsspec import DatafluxFileSystem
+from dataflux.fsspec import DatafluxFileSystem, _filesystem
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -203,6 +205,39 @@ def test_a_forked_child_leaves_its_parent_s_files_alone(emulator, bucket):
     assert in_child(child) == "not there"
     file.close()
     assert bucket.get("x") == b"content"
+
+
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_child_that_is_forked_while_a_thread_opens_a_file_opens_others(emulator, bucket,
+                                                                        monkeypatch):
+    fs = DatafluxFileSystem(endpoint_url=emulator.endpoint)
+    parent, inside, go_on = os.getpid(), threading.Event(), threading.Event()
+
+    class Files(_filesystem.WeakSet):
+        def add(self, file):
+            if os.getpid() == parent:
+                inside.set()
+                assert go_on.wait(LIMIT)
+            super().add(file)
+
+    monkeypatch.setattr(_filesystem, "WeakSet", Files)
+    thread = threading.Thread(target=lambda: fs.open(bucket("parent"), "wb").close())
+    thread.start()
+    assert inside.wait(LIMIT)
+
+    def child():
+        signal.alarm(LIMIT // 4)  # it would wait for ever
+        with fs.open(bucket("child"), "wb") as file:
+            file.write(b"1")
+        fs.rm(bucket("child"))
+        return "done"
+
+    try:
+        assert in_child(child) == "done"
+    finally:
+        go_on.set()
+        thread.join()
+    assert bucket.names() == ["parent"]
 
 
 def test_importing_dataflux_imports_no_fsspec():

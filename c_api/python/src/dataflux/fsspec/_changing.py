@@ -10,19 +10,12 @@ from .._errors import Error, NotFoundError
 from ._attributes import attributes_of, condition_of, fixed, refuse
 from ._expanding import listed
 from ._finding import missing
+from ._options import without_harmless
 from ._paths import is_folder, is_text, prefix_of
 
 _ONE_REQUEST = 16 << 20  # bytes up to which an object is written by one request
 _NO_BUCKETS = ("dataflux makes and removes no buckets: use `gcloud storage buckets create` or "
                "`delete`")
-# What gcsfs's verbs take, and what has no meaning here, since all is compared by checksums and sent
-# in parts of whatever length is best.
-_HARMLESS = ("consistency", "chunksize", "chunk_size", "timeout", "batch_size", "concurrency",
-             "max_prefetch_size")
-
-
-def without_harmless(given):
-    return {name: value for name, value in given.items() if name not in _HARMLESS}
 
 
 def bytes_of(value):

@@ -3,6 +3,8 @@ beside them."""
 
 from __future__ import annotations
 
+from errno import EIO
+
 from .._errors import PreconditionError
 from .._file import FileReader, FileWriter, TextFileWriter
 from .._reader import Reader
@@ -20,6 +22,11 @@ class _Named:
     """What fsspec's files say of themselves."""
 
     fs = path = None
+
+    @property
+    def loc(self):
+        """Where it is, as tell() says."""
+        return self.tell()
 
     @property
     def full_name(self):
@@ -46,6 +53,46 @@ class ObjectReader(_Named, FileReader):
         else:
             super().__init__(reader, read_ahead)
 
+    @property
+    def closed(self):
+        return super().closed
+
+    @closed.setter
+    def closed(self, value):
+        """Nothing: a cache of fsspec's says so of what it has closed."""
+
+    @property
+    def cache(self):
+        """The cache of fsspec's that it reads by way of, such as blockcache sets; None = none."""
+        ahead = self.raw.ahead
+        return ahead.cache if isinstance(ahead, _Cached) else None
+
+    @cache.setter
+    def cache(self, cache):
+        self.raw.ahead.drop()
+        self.raw.ahead = _Cached(cache, self.path)
+
+    def _fetch_range(self, start, end):
+        """The bytes from `start` to before `end`, as fsspec's caches ask for them."""
+        return self.read_at(start, end - start)
+
+    def readuntil(self, char=b"\n", blocks=None):
+        """Reads to the first occurrence of some bytes, with them; where there is none, to the end.
+
+        Arguments:
+            blocks: bytes that are read at a time; None = `blocksize`.
+        """
+        begin, found = self.tell(), bytearray()
+        while part := self.read(blocks or self.blocksize):
+            behind = max(0, len(found) - len(char) + 1)
+            found += part
+            at = found.find(char, behind)
+            if at >= 0:
+                del found[at + len(char):]
+                self.seek(begin + len(found))
+                break
+        return bytes(found)
+
     def info(self):
         return self.fs.info(self.path, generation=self.generation)
 
@@ -53,6 +100,39 @@ class ObjectReader(_Named, FileReader):
 
     def __reduce__(self):
         return _open_again, (self.fs, self.path, self.generation, self._how, self.tell())
+
+
+class _Cached:
+    """A cache of fsspec's, in the place of what is read ahead. It asks the reader's _fetch_range() for
+    what it lacks, so that all is of the reader's generation."""
+
+    most = 0
+
+    def __init__(self, cache, path):
+        self.cache, self.path = cache, path
+        if getattr(cache, "multi_fetcher", None) is not None:
+            cache.multi_fetcher = None  # it would read whatever is live then
+
+    def fill(self, at, address, size, lent):
+        from ctypes import memmove
+
+        blocks, missing = getattr(self.cache, "blocks", None), ()
+        if blocks is not None:
+            length = self.cache.blocksize
+            missing = [each for each in range(at // length, (at + size) // length + 1)
+                       if each not in blocks]
+        try:
+            data = self.cache._fetch(at, at + size)
+        except BaseException:
+            if missing:  # it notes blocks before it has them
+                blocks.difference_update(missing)
+            raise
+        if len(data) != size:
+            raise OSError(EIO, f"the cache gave {len(data)} bytes of {size} at {at}", self.path)
+        memmove(address, bytes(data), size)
+
+    def drop(self):
+        pass
 
 
 def _open_again(fs, path, generation, how, at):

@@ -12,20 +12,28 @@ from fsspec.spec import AbstractFileSystem
 
 from .._writer import abort_quietly
 from ._attributes import attributes_of, refuse
-from ._changing import Changing, without_harmless
+from ._changing import Changing
 from ._expanding import Expanding
 from ._files import HeldWriter, ObjectWriter, block_of, on_top, reader_of, writer_of
 from ._finding import Finding
 from ._moving import Moving
-from ._options import ACCESS, CONSISTENCY, client_options
+from ._options import ACCESS, CONSISTENCY, client_options, without_harmless
 from ._paths import PROTOCOLS, Paths
 from ._reading import Reading
 from ._registry import register, registered
 from ._roads import Awaiting, Blocking, driven
 from ._transaction import ThreadTransaction
 
-_TO_READ = ("cache_type", "fill_cache", "size", "concurrency", "max_prefetch_size", "consistency",
-            "timeout")
+# Of the files that are open for writing; held for a moment at a time, by all filesystems.
+_writing_lock = threading.RLock()
+
+
+def _in_child():
+    global _writing_lock
+    _writing_lock = threading.RLock()  # another thread may have held it
+
+
+os.register_at_fork(after_in_child=_in_child)
 
 
 class _Verbs(Paths, Finding, Expanding, Reading, Changing, Moving):
@@ -70,7 +78,7 @@ class DatafluxFileSystem(_Verbs, AsyncFileSystem):
         block_size: bytes that a short read of an open file brings.
         consistency: whatever is given, all that is read and written whole is compared by checksum.
         cache_timeout, use_listings_cache, listings_expiry_time, max_paths: nothing, since no listing
-            is kept.
+            is kept; nor do others that tune caches and blocks, such as default_cache_type.
         requests_timeout: seconds without a byte after which a request is begun anew.
         timeout: seconds for a call that carries no bytes.
         requester_pays: True = `project` pays; or the project that does.
@@ -123,7 +131,6 @@ class DatafluxFileSystem(_Verbs, AsyncFileSystem):
         self._road = Awaiting(made, timeout)
         self._blocking = _BlockingVerbs(self, Blocking(made, timeout))
         self._writing = {}
-        self._writing_lock = threading.RLock()
 
     @property
     def loop(self):
@@ -187,7 +194,7 @@ class DatafluxFileSystem(_Verbs, AsyncFileSystem):
     # Files
 
     def _remember_writer(self, place, file):
-        with self._writing_lock:
+        with _writing_lock:
             for known in [known for known, files in self._writing.items() if not files]:
                 del self._writing[known]
             self._writing.setdefault(place, WeakSet()).add(file)
@@ -197,7 +204,7 @@ class DatafluxFileSystem(_Verbs, AsyncFileSystem):
         if not self._writing:
             return []
         folder = name.rstrip("/") + "/"
-        with self._writing_lock:
+        with _writing_lock:
             return [file for place, files in self._writing.items()
                     if place == (bucket, name) or (below and place[0] == bucket
                                                    and place[1].startswith(folder))
@@ -216,14 +223,16 @@ class DatafluxFileSystem(_Verbs, AsyncFileSystem):
                 read_ahead = 0
             if read_ahead is not None:
                 how["read_ahead"] = read_ahead
-            refuse({name: each for name, each in kwargs.items() if name not in _TO_READ}, "open")
+            given = without_harmless(kwargs)
+            given.pop("size", None)  # fsspec's caches know it
+            refuse(given, "open")
             return reader_of(self, path, how)
         if mode not in ("wb", "xb"):
             from .._file import _mode_of
 
             _mode_of(mode)
         given = {name: each for name, each in without_harmless(kwargs).items()
-                 if name not in _TO_READ and name != "generation"}
+                 if name not in ("generation", "size")}
         how = attributes_of(given, path)
         for name in ("if_generation_match", "size_hint", "part_size"):
             if given.get(name) is not None:
@@ -239,8 +248,9 @@ class DatafluxFileSystem(_Verbs, AsyncFileSystem):
             mode: "rb", "wb", "xb" (FileExistsError where there is an object), and "r", "w", "x" with
                 text.
             block_size: bytes that a short read brings.
-            cache_type: "none" reads nothing ahead. The other names, and cache_options, are taken,
-                and change nothing: reads in sequence are read ahead.
+            cache_type: "none" reads nothing ahead. The other names, and whatever else tunes caches
+                and blocks, are taken, and change nothing: reads in sequence are read ahead.
+            anon, token, retries: nothing; they are said when a filesystem is made.
             compression: as fsspec has it, "infer" for one.
             encoding, errors, newline: of text; None = UTF-8.
             generation: of the object that is read.

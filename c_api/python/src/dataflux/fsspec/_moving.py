@@ -13,8 +13,9 @@ from glob import has_magic
 from .._errors import Error, NotFoundError
 from .._reports import CopiedFolder
 from ._attributes import attributes_of, condition_of, refuse
-from ._changing import raise_first, without_harmless
+from ._changing import raise_first
 from ._expanding import listed, no_path
+from ._options import without_harmless
 from ._paths import is_folder, is_text, prefix_of
 
 _FILES_AT_ONCE = 16

@@ -4,20 +4,36 @@ from __future__ import annotations
 
 import os
 
-_OWN = ("endpoint", "emulator", "credentials", "credentials_file", "user_project", "quota_project",
-        "user_agent", "ca_file", "io_threads", "max_connections_per_host", "max_attempts",
-        "max_concurrency", "memory_cap", "upload_memory", "slice", "connect_timeout",
-        "stall_timeout", "token_limit")
+from .._client import Core
+
+_OWN = frozenset(Core.__init__.__kwdefaults__)
 ACCESS = ("read_only", "read_write", "full_control")
 CONSISTENCY = ("none", "size", "md5", "crc32c")
+
+
+# What other filesystems' verbs take, and what has no meaning here: all is compared by checksums and
+# sent in parts of whatever length is best, and who asks is known when a filesystem is made.
+_HARMLESS = ("consistency", "chunksize", "chunk_size", "timeout", "batch_size", "concurrency",
+             "max_prefetch_size", "retries", "fill_cache", "anon", "token")
+
+
+def tunes_caches(name):
+    """It says how something is kept or cut into blocks, which changes nothing of what is read."""
+    return (name.startswith("cache_") and name != "cache_control" or "block_size" in name
+            or name.startswith("default_") and "cache" in name)
+
+
+def without_harmless(given):
+    return {name: value for name, value in given.items()
+            if name not in _HARMLESS and not tunes_caches(name)}
 
 
 def client_options(given, *, project, token, anon, endpoint_url, requester_pays, requests_timeout):
     """Keyword arguments of a Client, and whether one of them is a secret."""
     for name in given:
-        if name not in _OWN:
+        if name not in _OWN and name != "retries" and not tunes_caches(name):
             raise TypeError(f"{name}: there is no such option of a filesystem of dataflux")
-    made = {name: value for name, value in given.items() if value is not None}
+    made = {name: value for name, value in given.items() if name in _OWN and value is not None}
     if endpoint_url is not None:
         _once(made, "endpoint", "endpoint_url")
         made["endpoint"] = endpoint_url
