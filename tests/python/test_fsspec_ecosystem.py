@@ -55,11 +55,6 @@ def test_pandas(options, url, table, name):
     pandas.testing.assert_frame_equal(again, frame)
 
 
-def test_pandas_does_not_append(options, url, table):
-    with pytest.raises(ValueError, match="mode"):
-        table.to_pandas().to_csv(f"{url}/x.csv", mode="a", storage_options=options)
-
-
 def test_pyarrow_reads_row_groups_by_ranges(emulator, fs, bucket, table):
     wide = pyarrow.table({f"c{i}": numpy.random.default_rng(i).random(100_000) for i in range(8)})
     handler = pyarrow.fs.PyFileSystem(pyarrow.fs.FSSpecHandler(fs))
@@ -95,8 +90,10 @@ def test_pyarrow_s_filesystem(fs, bucket, table):
     handler.delete_file(f"{bucket.name}/moved")
     handler.delete_dir(f"{bucket.name}/set")
     assert bucket.names() == []
-    with pytest.raises(ValueError, match="append"):
-        handler.open_append_stream(f"{bucket.name}/x")
+    for data in (b"1", b"2"):
+        with handler.open_append_stream(f"{bucket.name}/x") as stream:
+            stream.write(data)
+    assert bucket.get("x") == b"12"
 
 
 def test_polars(fs, options, url, table):

@@ -60,7 +60,8 @@ def _mode_of(mode):
     known = _MODES.get(mode)
     if known is None and "a" in mode:
         raise ValueError(f"mode: {mode!r}: nothing can be appended to an object, which is written as "
-                         "a whole; compose() puts objects together")
+                         "a whole: compose() puts objects together, and open() of dataflux.fsspec "
+                         "appends")
     if known is None and "+" in mode:
         raise ValueError(f"mode: {mode!r}: an object cannot be changed in place: it is read, or "
                          "written as a whole")

@@ -9,6 +9,8 @@ from .._errors import PreconditionError
 from .._file import FileReader, FileWriter, TextFileWriter
 from .._reader import Reader
 from .._writer import Writer, abort_quietly, not_committed
+from ._attributes import refuse
+from ._roads import driven
 
 _BLOCKS = (64 << 10, 16 << 20)  # least and most bytes that a short read brings
 
@@ -232,7 +234,21 @@ def writer_of(fs, kind, path, mode, how):
     client = fs.client
     if mode[0] == "x":
         client._refuse_existing(place, how)
-    made = kind(fs, path, client.writer(place, **how), mode)
+    return _remembered(fs, kind, path, client.writer(place, **how), mode, place)
+
+
+def appender_of(fs, kind, path, given, how):
+    """The same, of what is appended to."""
+    from ._appending import AppendWriter, appended_to
+
+    place = fs._target(path)
+    appended = driven(appended_to(fs._blocking._road, place, given, path))
+    refuse(given, "open")
+    return _remembered(fs, kind, path, AppendWriter(fs.client, appended, **how), "ab", place)
+
+
+def _remembered(fs, kind, path, writer, mode, place):
+    made = kind(fs, path, writer, mode)
     fs._remember_writer(place, made)
     return made
 

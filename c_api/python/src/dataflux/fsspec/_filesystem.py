@@ -10,11 +10,13 @@ from weakref import WeakSet
 from fsspec.asyn import AsyncFileSystem, get_loop
 from fsspec.spec import AbstractFileSystem
 
+from .._file import _mode_of
 from .._writer import abort_quietly
 from ._attributes import attributes_of, refuse
 from ._changing import Changing
 from ._expanding import Expanding
-from ._files import HeldWriter, ObjectWriter, block_of, on_top, reader_of, writer_of
+from ._files import (HeldWriter, ObjectWriter, appender_of, block_of, on_top, reader_of,
+                     writer_of)
 from ._finding import Finding
 from ._moving import Moving
 from ._options import ACCESS, CONSISTENCY, client_options, without_harmless
@@ -227,26 +229,31 @@ class DatafluxFileSystem(_Verbs, AsyncFileSystem):
             given.pop("size", None)  # fsspec's caches know it
             refuse(given, "open")
             return reader_of(self, path, how)
-        if mode not in ("wb", "xb"):
-            from .._file import _mode_of
-
+        if mode not in ("wb", "xb", "ab"):
+            if "+" in mode:
+                mode = mode.replace("a", "w")  # it cannot be changed in place, for one
             _mode_of(mode)
         given = {name: each for name, each in without_harmless(kwargs).items()
                  if name not in ("generation", "size")}
-        how = attributes_of(given, path)
-        for name in ("if_generation_match", "size_hint", "part_size"):
-            if given.get(name) is not None:
-                how[name] = given.pop(name)
+        kind = ObjectWriter if autocommit else HeldWriter
+        how = {name: given.pop(name) for name in ("size_hint", "part_size")
+               if given.get(name) is not None}
+        if mode == "ab":
+            return appender_of(self, kind, path, given, how)
+        how.update(attributes_of(given, path))
+        if given.get("if_generation_match") is not None:
+            how["if_generation_match"] = given.pop("if_generation_match")
         refuse(given, "open")
-        return writer_of(self, ObjectWriter if autocommit else HeldWriter, path, mode, how)
+        return writer_of(self, kind, path, mode, how)
 
     def open(self, path, mode="rb", block_size=None, cache_options=None, compression=None,
              encoding=None, errors=None, newline=None, **kwargs):
         """Opens an object as a file.
 
         Arguments:
-            mode: "rb", "wb", "xb" (FileExistsError where there is an object), and "r", "w", "x" with
-                text.
+            mode: "rb", "wb", "xb" (FileExistsError where there is an object), "ab", and "r", "w",
+                "x", "a" with text. "a" appends: up to 4 MiB are read and written again with the new
+                bytes; behind a larger object the service puts them, which takes three requests.
             block_size: bytes that a short read brings.
             cache_type: "none" reads nothing ahead. The other names, and whatever else tunes caches
                 and blocks, are taken, and change nothing: reads in sequence are read ahead.
@@ -259,7 +266,9 @@ class DatafluxFileSystem(_Verbs, AsyncFileSystem):
 
         Returns: a dataflux.FileReader or FileWriter, or what is put on top of one. A written object
             appears when the file is closed and no exception passes; in a transaction at its end.
-        Raises: FileNotFoundError; ValueError for "a" and "+", since objects are written as wholes.
+        Raises: FileNotFoundError; ValueError for "+", since objects are written as wholes. close() of
+            what "a" has opened raises a PreconditionError where somebody else has written the object
+            meanwhile: his bytes stay, and these are not there.
         """
         text = "b" not in mode
         autocommit = kwargs.pop("autocommit", not self._intrans)
@@ -300,14 +309,18 @@ class DatafluxFileSystem(_Verbs, AsyncFileSystem):
                                   "google-cloud-storage's generate_signed_url()")
 
     async def open_async(self, path, mode="rb", **kwargs):
-        """A dataflux.AsyncReader ("rb") or AsyncWriter ("wb", "xb"), for tasks."""
+        """A dataflux.AsyncReader ("rb") or AsyncWriter ("wb", "xb", "ab"), for tasks."""
         if mode == "rb":
             bucket, name, generation = self._object(path, kwargs.pop("generation", None))
             refuse(without_harmless(kwargs), "open_async")
             return await self.async_client.reader((bucket, name), generation=generation)
-        if mode not in ("wb", "xb"):
-            raise ValueError(f'mode: "rb", "wb" or "xb" is needed, and not {mode!r}')
+        if mode not in ("wb", "xb", "ab"):
+            raise ValueError(f'mode: "rb", "wb", "xb" or "ab" is needed, and not {mode!r}')
         given = without_harmless(kwargs)
+        if mode == "ab":
+            from ._appending import async_writer
+
+            return await async_writer(self._road, self._target(path), given, path)
         how = attributes_of(given, path)
         refuse(given, "open_async")
         if mode == "xb":
