@@ -1,5 +1,6 @@
 """torch's and Lightning's checkpoints on dataflux.fsspec, and DataLoaders."""
 
+import csv
 import subprocess
 import sys
 
@@ -10,6 +11,7 @@ import torch.distributed.checkpoint as dcp
 from lightning.fabric.plugins.io import TorchCheckpointIO
 from lightning.pytorch import LightningModule, Trainer
 from lightning.pytorch.callbacks import ModelCheckpoint
+from lightning.pytorch.loggers import CSVLogger
 from torch.distributed.checkpoint.fsspec_filesystem import FsspecReader, FsspecWriter
 
 import dataflux.fsspec
@@ -121,6 +123,26 @@ def test_lightning_s_model_checkpoint(bucket):
     with fsspec.open(kept.last_model_path) as file:
         loaded = torch.load(file, weights_only=False)
     assert torch.equal(loaded["state_dict"]["layer.weight"], again.layer.weight)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_lightning_s_own_logger_appends(fs, bucket):
+    # Where TensorBoard is not installed, a Trainer that is told a folder alone has this logger.
+    data = torch.utils.data.DataLoader(torch.rand(32, 4), batch_size=4)
+    for epochs in (2, 4):
+        told = Trainer(accelerator="cpu", devices=1, default_root_dir=bucket("root"), max_epochs=epochs,
+                       logger=CSVLogger(bucket("root"), version=epochs, flush_logs_every_n_steps=1),
+                       log_every_n_steps=1, enable_progress_bar=False, enable_model_summary=False)
+        told.fit(Model(), data)
+        with fs.open(bucket(f"root/lightning_logs/version_{epochs}/metrics.csv"), "r",
+                     newline="") as file:
+            rows = list(csv.DictReader(file))
+        assert [int(row["step"]) for row in rows] == list(range(8 * epochs))
+    told = Trainer(accelerator="cpu", devices=1, default_root_dir=bucket("plain"), max_epochs=1,
+                   log_every_n_steps=1, enable_progress_bar=False, enable_model_summary=False)
+    told.fit(Model(), data)
+    assert any(name.startswith("plain/") and name.endswith("metrics.csv")
+               for name in bucket.names()) or not isinstance(told.logger, CSVLogger)
 
 
 WORKERS = """
