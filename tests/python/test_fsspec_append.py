@@ -205,6 +205,16 @@ def test_failures_on_the_way_leave_what_was_there(emulator, fs, bucket, there):
         emulator.faults()
 
 
+@pytest.mark.parametrize("verb", ["objects.insert", "objects.compose"])
+@pytest.mark.parametrize("fault", [{"action": "lose_reply"}, {"action": "refuse", "status": 503}],
+                         ids=["lost", "503"])
+def test_a_lost_reply_appends_once(emulator, fs, bucket, there, verb, fault):
+    emulator.faults({"verb": verb, **fault})
+    with fs.open(bucket("x"), "ab") as file:
+        file.write(b"new")
+    assert bucket.get("x") == there + b"new" and bucket.names() == ["x"]
+
+
 def test_what_was_appended_stays_where_its_own_object_cannot_be_removed(emulator, fs, bucket, caplog):
     content = os.urandom(LARGE)
     bucket.put("x", content)

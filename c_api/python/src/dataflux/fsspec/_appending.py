@@ -82,7 +82,9 @@ class _Appended:
     async def join(self, part):
         """Puts the uploaded part behind what is there."""
         try:
-            made = await self.road.call("compose", [self.there, part], self.place,
+            # The source has no generation of its own: the condition says which. Then a second attempt
+            # whose first was carried out fails by the condition, and not for want of a source.
+            made = await self.road.call("compose", [self.place, part], self.place,
                                         if_generation_match=self.generation, **self.how)
         finally:
             try:
