@@ -11,11 +11,12 @@ struct needed {
   std::string_view permission;  ///< on the bucket named first; of copies, the source's
   std::string_view target{};    ///< on the destination of a copy
 };
-constexpr std::array<needed, 29> table{{
+constexpr std::array<needed, 36> table{{
     {"objects.list", "storage.objects.list"},
     {"objects.get", "storage.objects.get"},
     {"objects.media", "storage.objects.get"},
     {"objects.insert", "storage.objects.create"},
+    {"objects.form", "storage.objects.create"},
     {"objects.delete", "storage.objects.delete"},
     {"objects.patch", "storage.objects.update"},
     {"objects.update", "storage.objects.update"},
@@ -36,6 +37,12 @@ constexpr std::array<needed, 29> table{{
     {"multipart.list", "storage.multipartUploads.list"},
     {"buckets.get", "storage.buckets.get"},
     {"buckets.patch", "storage.buckets.update"},
+    {"buckets.update", "storage.buckets.update"},
+    {"buckets.lockRetentionPolicy", "storage.buckets.update"},
+    {"buckets.getIamPolicy", "storage.buckets.getIamPolicy"},
+    {"buckets.setIamPolicy", "storage.buckets.setIamPolicy"},
+    {"notifications.insert", "storage.buckets.update"},
+    {"notifications.delete", "storage.buckets.update"},
     {"buckets.delete", "storage.buckets.delete"},
     {"buckets.storageLayout", "storage.objects.list"},
     {"buckets.testPermissions", ""},
@@ -66,6 +73,16 @@ void check_one(const bucket_store& store, const std::string& bucket, const std::
   if (!permission.empty() && !permits(settings, permission)) throw forbidden(permission, object);
 }
 
+/// Of the verbs on access control lists.
+std::string_view of_access_lists(std::string_view verb) {
+  const bool reads_it = verb.ends_with(".get") || verb.ends_with(".list");
+  if (verb.starts_with("objectAccessControls.")) {
+    return reads_it ? "storage.objects.getIamPolicy" : "storage.objects.setIamPolicy";
+  }
+  if (verb.find("AccessControls.") == std::string_view::npos) return {};
+  return reads_it ? "storage.buckets.getIamPolicy" : "storage.buckets.setIamPolicy";
+}
+
 }  // namespace
 
 bool permits(const bucket_settings& settings, std::string_view permission) {
@@ -75,7 +92,9 @@ bool permits(const bucket_settings& settings, std::string_view permission) {
 }
 
 void check_access(const bucket_store& store, const call& asked, const http_request& request) {
-  const auto* const at = std::ranges::find(table, asked.verb, &needed::verb);
+  const auto* at = std::ranges::find(table, asked.verb, &needed::verb);
+  const needed of_lists{asked.verb, of_access_lists(asked.verb)};
+  if (at == table.end() && !of_lists.permission.empty()) at = &of_lists;
   if (at == table.end()) return;
   const bool billed =
       asked.query.has("userProject") || !request.header("x-goog-user-project").empty();

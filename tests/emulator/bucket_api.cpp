@@ -1,8 +1,6 @@
-#include <emulator/access.hpp>
 #include <emulator/bucket_api.hpp>
-#include <emulator/digest.hpp>
+#include <emulator/bucket_json.hpp>
 #include <emulator/json_reply.hpp>
-#include <emulator/json_writer.hpp>
 
 #include <algorithm>
 #include <array>
@@ -10,124 +8,12 @@
 namespace emulator {
 namespace {
 
-std::string_view location_type(const bucket_settings& settings) {
-  if (settings.kind == bucket_settings::layout::zonal) return "zone";
-  return settings.location.find('-') == std::string::npos ? "multi-region" : "region";
-}
-
-void write_flag(json_writer& out, std::string_view section, std::string_view name, bool value) {
-  out.key(section);
-  out.begin_object();
-  out.key(name);
-  out.boolean(value);
-  out.end_object();
-}
-
-constexpr std::array<std::string_view, 35> bucket_fields{"kind",
-                                                         "id",
-                                                         "name",
-                                                         "selfLink",
-                                                         "projectNumber",
-                                                         "generation",
-                                                         "metageneration",
-                                                         "location",
-                                                         "locationType",
-                                                         "storageClass",
-                                                         "etag",
-                                                         "timeCreated",
-                                                         "updated",
-                                                         "versioning",
-                                                         "billing",
-                                                         "hierarchicalNamespace",
-                                                         "retentionPolicy",
-                                                         "softDeletePolicy",
-                                                         "defaultEventBasedHold",
-                                                         "labels",
-                                                         "acl",
-                                                         "autoclass",
-                                                         "cors",
-                                                         "customPlacementConfig",
-                                                         "defaultObjectAcl",
-                                                         "encryption",
-                                                         "iamConfiguration",
-                                                         "ipFilter",
-                                                         "lifecycle",
-                                                         "logging",
-                                                         "objectRetention",
-                                                         "owner",
-                                                         "rpo",
-                                                         "satisfiesPZS",
-                                                         "website"};
-
-/// Sections of a bucket, with the members of them that are wanted.
-void write_sections(json_writer& out, const bucket_facts& bucket, const field_mask& wanted) {
-  const bucket_settings& settings = bucket.settings;
-  const auto flag = [&](std::string_view section, std::string_view name, bool set) {
-    const field_mask* inside = wanted.find(section);
-    if (set && inside != nullptr && inside->has(name)) write_flag(out, section, name, true);
-  };
-  const auto policy = [&](std::string_view section, std::string_view name,
-                          std::chrono::seconds time, stored_object::time_point since) {
-    const field_mask* inside = wanted.find(section);
-    if (inside == nullptr) return;
-    out.key(section);
-    out.begin_object();
-    if (inside->has(name)) out.member(name, std::to_string(time.count()));
-    if (inside->has("effectiveTime")) out.member("effectiveTime", rfc3339(since));
-    out.end_object();
-  };
-  flag("versioning", "enabled", settings.versioning);
-  flag("billing", "requesterPays", settings.requester_pays);
-  flag("hierarchicalNamespace", "enabled", settings.kind != bucket_settings::layout::flat);
-  if (settings.retention) {
-    policy("retentionPolicy", "retentionPeriod", *settings.retention,
-           settings.retention_effective.value_or(bucket.created));
-  }
-  if (settings.soft_delete.count() > 0) {
-    policy("softDeletePolicy", "retentionDurationSeconds", settings.soft_delete, bucket.updated);
-  }
-}
-
-void write_bucket(json_writer& out, const bucket_facts& bucket, const field_mask& wanted,
-                  std::string_view base) {
-  const bucket_settings& settings = bucket.settings;
-  const auto member = [&](std::string_view name, std::string_view value) {
-    if (wanted.has(name)) out.member(name, value);
-  };
-  out.begin_object();
-  member("kind", "storage#bucket");
-  member("id", bucket.name);
-  member("name", bucket.name);
-  member("selfLink", std::string{base} + "/storage/v1/b/" + bucket.name);
-  member("projectNumber", "1");
-  member("generation", "1");
-  member("metageneration", std::to_string(bucket.metageneration));
-  member("location", settings.location);
-  member("locationType", location_type(settings));
-  member("storageClass", settings.storage_class);
-  member("etag", base64_encode("b" + std::to_string(bucket.metageneration)));
-  member("timeCreated", rfc3339(bucket.created));
-  member("updated", rfc3339(bucket.updated));
-  write_sections(out, bucket, wanted);
-  if (settings.default_event_based_hold && wanted.has("defaultEventBasedHold")) {
-    out.key("defaultEventBasedHold");
-    out.boolean(true);
-  }
-  if (!settings.labels.empty() && wanted.has("labels")) {
-    out.key("labels");
-    out.begin_object();
-    for (const auto& [key, value] : settings.labels) out.member(key, value);
-    out.end_object();
-  }
-  out.end_object();
-}
-
-http_reply bucket_reply(const call& asked, const http_request& request,
-                        const bucket_facts& bucket) {
+http_reply bucket_reply(const call& asked, const http_request& request, const bucket_facts& bucket,
+                        projection otherwise = projection::no_acl) {
   const field_mask wanted = wanted_fields(asked);
-  wanted.require_known(bucket_fields);
+  require_bucket_fields(wanted);
   json_writer out{asked.pretty()};
-  write_bucket(out, bucket, wanted, request.base());
+  write_bucket(out, bucket, wanted, request.base(), wanted_projection(asked, otherwise));
   return json_reply(out.take());
 }
 
@@ -142,60 +28,25 @@ std::size_t page_size(const call& asked) {
   return std::max<std::size_t>(most, 1);
 }
 
-/// `section.name` when the document has it.
-std::optional<bool> flag_of(const json_value& document, std::string_view section,
-                            std::string_view name) {
-  const json_value* outer = document.find(section);
-  return outer == nullptr ? std::nullopt : outer->flag(name);
+/// The lists that the query names, in place of those that are there.
+void change_predefined(bucket_settings& settings, const query_parameters& query) {
+  const auto list = [&](std::string_view name, access_of kind, access_list_ptr& held) {
+    if (query.get(name).empty()) return;
+    if (settings.uniform_access) throw uniform_access();
+    held = predefined_access(kind, query.get(name));
+    if (settings.public_access_prevented && is_public(*held)) throw public_access();
+  };
+  list("predefinedAcl", access_of::bucket, settings.access);
+  list("predefinedDefaultObjectAcl", access_of::default_object, settings.default_access);
 }
 
-void apply_labels(bucket_settings& settings, const json_value& document) {
-  const json_value* labels = document.find("labels");
-  const auto* lines = labels == nullptr ? nullptr : std::get_if<json_value::object>(&labels->value);
-  if (lines == nullptr) return;
-  for (const auto& [key, value] : *lines) {
-    if (const auto* text = std::get_if<std::string>(&value.value)) {
-      settings.labels.insert_or_assign(key, *text);
-    } else {
-      settings.labels.erase(key);
-    }
-  }
+/// Empty is one: Google's own clients send it so to test servers, and those accept it.
+void require_project(const call& asked) {
+  if (!asked.query.has("project")) throw required_parameter("project");
 }
 
-/// null removes the policy.
-void apply_retention(bucket_settings& settings, const json_value& document) {
-  const json_value* policy = document.find("retentionPolicy");
-  if (policy == nullptr) return;
-  settings.retention.reset();
-  if (std::holds_alternative<std::monostate>(policy->value)) return;
-  const auto period = policy->integer("retentionPeriod");
-  if (!period || *period <= 0 || *period >= 3'155'760'000) {
-    throw invalid_argument("Retention period must be greater than 0 and less than 100 years.");
-  }
-  settings.retention = std::chrono::seconds(*period);
-}
-
-/// 0 switches it off, else a week to 90 days on the service; here any time, for tests.
-void apply_soft_delete(bucket_settings& settings, const json_value& document) {
-  const json_value* policy = document.find("softDeletePolicy");
-  if (policy == nullptr) return;
-  const std::int64_t time = policy->integer("retentionDurationSeconds").value_or(0);
-  if (time < 0 || time > 7'776'000) throw invalid_argument("Invalid soft delete retention");
-  settings.soft_delete = std::chrono::seconds(time);
-}
-
-/// What a writer may say of a bucket; of the rest nothing is kept.
-void apply(bucket_settings& settings, const json_value& document) {
-  settings.versioning = flag_of(document, "versioning", "enabled").value_or(settings.versioning);
-  settings.requester_pays =
-      flag_of(document, "billing", "requesterPays").value_or(settings.requester_pays);
-  settings.storage_class = document.text("storageClass").value_or(settings.storage_class);
-  if (document.find("defaultEventBasedHold") != nullptr) {
-    settings.default_event_based_hold = document.flag("defaultEventBasedHold").value_or(false);
-  }
-  apply_retention(settings, document);
-  apply_soft_delete(settings, document);
-  apply_labels(settings, document);
+bool says_access(const json_value& document) {
+  return document.find("acl") != nullptr || document.find("defaultObjectAcl") != nullptr;
 }
 
 }  // namespace
@@ -221,11 +72,12 @@ http_reply bucket_api::get(const call& asked, const http_request& request) const
 http_reply bucket_api::list(const call& asked, const http_request& request) const {
   static constexpr std::array<std::string_view, 4> known{"kind", "items", "nextPageToken",
                                                          "unreachable"};
-  if (asked.query.get("project").empty()) throw required_parameter("project");
+  require_project(asked);
   const field_mask wanted = wanted_fields(asked);
   wanted.require_known(known);
   const field_mask* item_fields = wanted.find("items");
-  if (item_fields != nullptr) item_fields->require_known(bucket_fields);
+  if (item_fields != nullptr) require_bucket_fields(*item_fields);
+  const projection shown = wanted_projection(asked);
   std::vector<bucket_facts> page = store_.buckets();
   const std::string_view after = asked.query.get("pageToken");
   const std::string_view prefix = asked.query.get("prefix");
@@ -244,8 +96,14 @@ http_reply bucket_api::list(const call& asked, const http_request& request) cons
     out.key("items");
     out.begin_array();
     for (const bucket_facts& bucket : page) {
-      write_bucket(out, bucket, *item_fields, request.base());
+      write_bucket(out, bucket, *item_fields, request.base(), shown);
     }
+    out.end_array();
+  }
+  if (!asked.unreachable.empty() && wanted.has("unreachable")) {
+    out.key("unreachable");
+    out.begin_array();
+    for (const std::string& name : asked.unreachable) out.string(name);
     out.end_array();
   }
   out.end_object();
@@ -253,7 +111,7 @@ http_reply bucket_api::list(const call& asked, const http_request& request) cons
 }
 
 http_reply bucket_api::insert(const call& asked, const http_request& request) const {
-  if (asked.query.get("project").empty()) throw required_parameter("project");
+  require_project(asked);
   const json_value document = body_document(request);
   const auto name = document.text("name");
   if (!name) throw required_parameter("name");
@@ -262,22 +120,29 @@ http_reply bucket_api::insert(const call& asked, const http_request& request) co
   std::ranges::transform(settings.location, settings.location.begin(), [](char c) {
     return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c;
   });
-  if (flag_of(document, "hierarchicalNamespace", "enabled").value_or(false)) {
-    const json_value* iam = document.find("iamConfiguration");
-    if (iam == nullptr || !flag_of(*iam, "uniformBucketLevelAccess", "enabled").value_or(false)) {
+  settings.object_retention = asked.query.flag("enableObjectRetention");
+  if (const json_value* placement = document.find("customPlacementConfig")) {
+    if (!placement->is_null()) settings.kept.emplace("customPlacementConfig", *placement);
+  }
+  change_settings(settings, document, false);
+  change_predefined(settings, asked.query);
+  const json_value* hierarchical = document.find("hierarchicalNamespace");
+  if (hierarchical != nullptr && hierarchical->flag("enabled").value_or(false)) {
+    if (!settings.uniform_access) {
       throw invalid_argument(
           "Hierarchical namespace buckets must use uniform bucket-level access.");
     }
     settings.kind = bucket_settings::layout::hierarchical;
   }
-  apply(settings, document);
   if (settings.storage_class == "RAPID") settings.kind = bucket_settings::layout::zonal;
   if (!store_.create_bucket(*name, settings)) {
     throw service_error{409, "conflict", "BucketAlreadyOwnedByYou",
                         "Your previous request to create the named bucket succeeded and you "
                         "already own it."};
   }
-  return bucket_reply(asked, request, store_.facts(*name));
+  const bool full = says_access(document);
+  return bucket_reply(asked, request, store_.facts(*name),
+                      full ? projection::full : projection::no_acl);
 }
 
 http_reply bucket_api::remove(const call& asked, const http_request& request) const {
@@ -287,11 +152,25 @@ http_reply bucket_api::remove(const call& asked, const http_request& request) co
   return reply;
 }
 
-http_reply bucket_api::patch(const call& asked, const http_request& request) const {
+http_reply bucket_api::patch(const call& asked, const http_request& request, bool whole) const {
   const json_value document = body_document(request);
   const auto when = preconditions::of_query(asked.query, request);
-  const bucket_facts changed = store_.configure(
-      asked.bucket, when, [&document](bucket_settings& settings) { apply(settings, document); });
+  const bucket_facts changed = store_.configure(asked.bucket, when, [&](bucket_settings& settings) {
+    change_settings(settings, document, whole);
+    change_predefined(settings, asked.query);
+  });
+  return bucket_reply(asked, request, changed, projection::full);
+}
+
+http_reply bucket_api::lock_retention(const call& asked, const http_request& request) const {
+  const auto when = preconditions::of_query(asked.query, request);
+  if (!when.if_metageneration_match) throw required_parameter("ifMetagenerationMatch");
+  const bucket_facts changed = store_.configure(asked.bucket, when, [](bucket_settings& settings) {
+    if (!settings.retention) {
+      throw invalid_argument("The bucket has no retention policy that could be locked.");
+    }
+    settings.retention_locked = true;
+  });
   return bucket_reply(asked, request, changed);
 }
 
@@ -304,24 +183,11 @@ http_reply bucket_api::layout(const call& asked) const {
   out.member("bucket", asked.bucket);
   out.member("location", bucket.settings.location);
   out.member("locationType", location_type(bucket.settings));
-  write_flag(out, "hierarchicalNamespace", "enabled", !flat);
-  out.end_object();
-  return json_reply(out.take());
-}
-
-http_reply bucket_api::test_permissions(const call& asked) const {
-  const bucket_settings settings = store_.facts(asked.bucket).settings;
-  json_writer out{asked.pretty()};
+  out.key("hierarchicalNamespace");
   out.begin_object();
-  out.member("kind", "storage#testIamPermissionsResponse");
-  std::vector<std::string_view> granted = asked.query.all("permissions");
-  std::erase_if(granted, [&settings](std::string_view p) { return !permits(settings, p); });
-  if (!granted.empty()) {
-    out.key("permissions");
-    out.begin_array();
-    for (const std::string_view permission : granted) out.string(permission);
-    out.end_array();
-  }
+  out.key("enabled");
+  out.boolean(!flat);
+  out.end_object();
   out.end_object();
   return json_reply(out.take());
 }

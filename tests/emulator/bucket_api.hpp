@@ -15,9 +15,10 @@ class bucket_api {
   http_reply list(const call& asked, const http_request& request) const;
   http_reply insert(const call& asked, const http_request& request) const;
   http_reply remove(const call& asked, const http_request& request) const;
-  http_reply patch(const call& asked, const http_request& request) const;
+  /// `whole`: PUT, which takes away what it does not say.
+  http_reply patch(const call& asked, const http_request& request, bool whole) const;
+  http_reply lock_retention(const call& asked, const http_request& request) const;
   http_reply layout(const call& asked) const;
-  http_reply test_permissions(const call& asked) const;
 
  private:
   bucket_store& store_;

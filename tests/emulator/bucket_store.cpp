@@ -1,32 +1,14 @@
 #include <emulator/bucket_store.hpp>
+#include <emulator/object_json.hpp>
+#include <emulator/object_rules.hpp>
 #include <emulator/service_error.hpp>
-#include <emulator/uri.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <mutex>
 
+/// Objects; what concerns buckets alone is in store_buckets.cpp.
 namespace emulator {
-
-void check_bucket_name(std::string_view bucket) {
-  const auto plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
-  const bool characters = std::ranges::all_of(
-      bucket, [&plain](char c) { return plain(c) || c == '-' || c == '_' || c == '.'; });
-  if (bucket.size() < 3 || bucket.size() > 222 || !characters || !plain(bucket.front()) ||
-      !plain(bucket.back())) {
-    throw bad_request("InvalidBucketName", "Invalid bucket name: '" + std::string{bucket} + "'");
-  }
-}
-
-void check_object_name(std::string_view name) {
-  const bool well_formed = valid_utf8(name) && name.find_first_of("\r\n") == std::string_view::npos;
-  const bool reserved =
-      name == "." || name == ".." || name.starts_with(".well-known/acme-challenge/");
-  if (name.empty() || name.size() > 1024 || !well_formed || reserved) {
-    throw bad_request("InvalidObjectName", "Invalid object name");
-  }
-}
-
 namespace {
 
 std::shared_ptr<stored_object> object_of(std::string_view bucket,
@@ -42,125 +24,7 @@ std::shared_ptr<stored_object> object_of(std::string_view bucket,
   return out;
 }
 
-/// Works out for how long the bucket's policy retains it.
-void stamp(const bucket_settings& settings, stored_object& object) {
-  object.retained_until.reset();
-  if (!settings.retention || object.metadata.event_based_hold) return;
-  object.retained_until = object.released.value_or(object.created) + *settings.retention;
-}
-
-void check_metageneration(const preconditions& when, std::int64_t now) {
-  if (when.if_metageneration_match && *when.if_metageneration_match != now) {
-    throw condition_not_met();
-  }
-  if (when.if_metageneration_not_match && *when.if_metageneration_not_match == now) {
-    throw condition_not_met();
-  }
-}
-
 }  // namespace
-
-void require_unguarded(const stored_object& object) {
-  const std::string& bucket = object.bucket;
-  if (object.metadata.temporary_hold) throw under_hold(bucket, object.name, "Temporary");
-  if (object.metadata.event_based_hold) throw under_hold(bucket, object.name, "Event-Based");
-  const auto& until = object.retained_until;
-  if (until && std::chrono::system_clock::now() < *until) {
-    throw retention_not_met(bucket, object.name, rfc3339(*until));
-  }
-}
-
-// ---- buckets ----
-
-const bucket_store::bucket_entry& bucket_store::entry(std::string_view bucket) const {
-  const auto at = buckets_.find(bucket);
-  if (at == buckets_.end()) throw no_such_bucket();
-  return at->second;
-}
-
-bucket_store::bucket_entry& bucket_store::entry(std::string_view bucket) {
-  const auto at = buckets_.find(bucket);
-  if (at == buckets_.end()) throw no_such_bucket();
-  return at->second;
-}
-
-bool bucket_store::create_bucket(std::string_view bucket, const bucket_settings& settings) {
-  check_bucket_name(bucket);
-  const auto now = std::chrono::system_clock::now();
-  const std::unique_lock lock{mutex_};
-  if (settings.restricts()) restricted_.store(true, std::memory_order_release);
-  const bucket_facts fresh{
-      .name = std::string{bucket}, .settings = settings, .created = now, .updated = now};
-  const bool made = buckets_.try_emplace(std::string{bucket}, bucket_entry{.facts = fresh}).second;
-  if (made && journal_ != nullptr) journal_->bucket_saved(fresh);
-  return made;
-}
-
-void bucket_store::remove_bucket(std::string_view bucket, const preconditions& when) {
-  const std::unique_lock lock{mutex_};
-  const bucket_entry& held = entry(bucket);
-  check_metageneration(when, held.facts.metageneration);
-  if (!held.live.empty() || !held.noncurrent.empty()) {
-    throw service_error{409, "conflict", "BucketNotEmpty",
-                        "The bucket you tried to delete is not empty."};
-  }
-  buckets_.erase(buckets_.find(bucket));
-  if (journal_ != nullptr) journal_->bucket_removed(bucket);
-}
-
-void bucket_store::require_bucket(std::string_view bucket) const {
-  const std::shared_lock lock{mutex_};
-  entry(bucket);
-}
-
-bucket_facts bucket_store::facts(std::string_view bucket) const {
-  const std::shared_lock lock{mutex_};
-  return entry(bucket).facts;
-}
-
-bucket_facts bucket_store::configure(std::string_view bucket, const preconditions& when,
-                                     const std::function<void(bucket_settings&)>& change) {
-  const std::unique_lock lock{mutex_};
-  bucket_entry& in = entry(bucket);
-  bucket_facts& held = in.facts;
-  check_metageneration(when, held.metageneration);
-  bucket_settings changed = held.settings;
-  change(changed);
-  held.updated = std::chrono::system_clock::now();
-  const bool other_retention = changed.retention != held.settings.retention;
-  held.settings = std::move(changed);
-  if (held.settings.restricts()) restricted_.store(true, std::memory_order_release);
-  if (other_retention) {
-    held.settings.retention_effective.reset();
-    if (held.settings.retention) held.settings.retention_effective = held.updated;
-    stamp_all(in);
-  }
-  ++held.metageneration;
-  if (journal_ != nullptr) journal_->bucket_saved(held);
-  return held;
-}
-
-/// A policy counts for what is there already, too.
-void bucket_store::stamp_all(bucket_entry& in) {
-  const auto anew = [&in](object_ptr& object) {
-    auto fresh = std::make_shared<stored_object>(*object);
-    stamp(in.facts.settings, *fresh);
-    object = std::move(fresh);
-  };
-  for (auto& [name, object] : in.live) anew(object);
-  for (auto& [name, generations] : in.noncurrent) {
-    for (auto& [generation, object] : generations) anew(object);
-  }
-}
-
-std::vector<bucket_facts> bucket_store::buckets() const {
-  const std::shared_lock lock{mutex_};
-  std::vector<bucket_facts> out;
-  for (const auto& [name, held] : buckets_) out.push_back(held.facts);
-  return out;
-}
-
-// ---- objects ----
 
 /// The service's generations are the microseconds of the write; equal ones are pushed apart.
 std::int64_t bucket_store::next_generation() {
@@ -230,59 +94,6 @@ void bucket_store::tell(const object_ptr& saved, const object_ptr& removed) {
   if (saved) journal_->saved(*saved);
 }
 
-// ---- what outlasts the program ----
-
-void bucket_store::restore_bucket(const bucket_facts& bucket) {
-  const std::unique_lock lock{mutex_};
-  if (bucket.settings.restricts()) restricted_.store(true, std::memory_order_release);
-  bucket_entry& in = buckets_[bucket.name];
-  in.facts = bucket;
-  stamp_all(in);
-}
-
-void bucket_store::restore(object_ptr object) {
-  const std::unique_lock lock{mutex_};
-  const auto at = buckets_.find(object->bucket);
-  if (at == buckets_.end()) return;
-  last_generation_ = std::max(last_generation_, object->generation);
-  auto fresh = std::make_shared<stored_object>(*object);
-  stamp(at->second.facts.settings, *fresh);
-  settle(at->second, std::move(fresh));
-}
-
-void bucket_store::restore_without(std::string_view bucket) {
-  const std::unique_lock lock{mutex_};
-  const auto at = buckets_.find(bucket);
-  if (at != buckets_.end()) buckets_.erase(at);
-}
-
-void bucket_store::restore_without(std::string_view bucket, std::string_view name,
-                                   std::int64_t generation) {
-  const std::unique_lock lock{mutex_};
-  const auto at = buckets_.find(bucket);
-  if (at == buckets_.end()) return;
-  preconditions exactly;
-  exactly.generation = generation;
-  const object_ptr* found = find(at->second, name, exactly);
-  exactly.soft_deleted = true;
-  if (found == nullptr) found = find(at->second, name, exactly);
-  if (found != nullptr) erase(at->second, object_ptr{*found});
-}
-
-void bucket_store::attach(store_journal& journal) {
-  const std::unique_lock lock{mutex_};
-  journal_ = &journal;
-  for (const auto& [name, held] : buckets_) {
-    journal.bucket_saved(held.facts);
-    for (const auto& [object_name, object] : held.live) journal.saved(*object);
-    for (const generation_map* others : {&held.noncurrent, &held.soft_deleted}) {
-      for (const auto& [object_name, generations] : *others) {
-        for (const auto& [generation, object] : generations) journal.saved(*object);
-      }
-    }
-  }
-}
-
 /// The live object leaves its place; a bucket with versions keeps it.
 void bucket_store::retire(bucket_entry& in, object_map::iterator live) {
   const object_ptr leaving = live->second;
@@ -313,7 +124,7 @@ void bucket_store::require_replaceable(const bucket_entry& in, std::string_view 
   const auto at = in.live.find(name);
   if (at == in.live.end()) return;
   if (in.facts.settings.no_delete) throw forbidden("storage.objects.delete", name);
-  require_unguarded(*at->second);
+  require_unguarded(*at->second, in.facts.settings.versioning);
 }
 
 void bucket_store::require_replaceable(std::string_view bucket, std::string_view name) const {
@@ -325,11 +136,14 @@ object_ptr bucket_store::insert(bucket_entry& into, std::shared_ptr<stored_objec
   fresh->generation = next_generation();
   fresh->created = stored_object::time_point{std::chrono::microseconds{fresh->generation}};
   fresh->updated = fresh->created;
+  const bucket_settings& settings = into.facts.settings;
+  require_allowed(settings, fresh->metadata, {});
+  check_retention({}, fresh->metadata.retention, false);
   require_replaceable(into, fresh->name);
   const auto at = into.live.find(fresh->name);
   if (at != into.live.end()) retire(into, at);
-  if (into.facts.settings.default_event_based_hold) fresh->metadata.event_based_hold = true;
-  stamp(into.facts.settings, *fresh);
+  fill_in(settings, fresh->metadata, !fresh->customer_key.empty());
+  stamp(settings, *fresh);
   into.live.emplace(fresh->name, fresh);
   tell(fresh);
   return fresh;
@@ -358,6 +172,7 @@ object_ptr bucket_store::change(std::string_view bucket, std::string_view name,
   when.check_write(at->get());
   auto fresh = std::make_shared<stored_object>(**at);
   change(fresh->metadata);
+  require_allowed(held.facts.settings, fresh->metadata, (*at)->metadata);
   ++fresh->metageneration;
   fresh->updated = std::chrono::system_clock::now();
   const object_ptr before = *at;
@@ -378,8 +193,9 @@ void bucket_store::remove(std::string_view bucket, std::string_view name,
   if (found == nullptr) throw no_such_object(bucket, name);
   when.check_write(found->get());
   const object_ptr object = *found;
-  require_unguarded(*object);
-  if (!object->deleted && !when.generation) return retire(held, held.live.find(name));
+  const bool retires = !object->deleted && !when.generation;
+  require_unguarded(*object, retires && held.facts.settings.versioning);
+  if (retires) return retire(held, held.live.find(name));
   put_away(held, object);
 }
 
@@ -472,6 +288,7 @@ void bucket_store::seed(std::string_view bucket, new_object object,
   const std::unique_lock lock{mutex_};
   bucket_entry& held = entry(bucket);
   fresh->generation = next_generation();
+  fill_in(held.facts.settings, fresh->metadata, false);
   held.live.insert_or_assign(fresh->name, fresh);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <emulator/json_value.hpp>
 #include <emulator/listing.hpp>
 #include <emulator/preconditions.hpp>
 
@@ -28,12 +29,30 @@ struct bucket_settings {
   /// Age below which an object may be neither deleted nor replaced (protocol.md 1.2).
   std::optional<std::chrono::seconds> retention{};
   std::optional<stored_object::time_point> retention_effective{};  ///< since when it is as it is
+  bool retention_locked{false};                                    ///< it can be lengthened only
   bool default_event_based_hold{false};  ///< of objects that are written without one
+  bool object_retention{false};          ///< objects may have a retention of their own
+  /// Access is the bucket's alone, and access control lists are refused.
+  bool uniform_access{false};
+  std::optional<stored_object::time_point> uniform_locked{};  ///< from then on for good
+  bool public_access_prevented{false};
+  access_list_ptr access{};          ///< null: projectPrivate
+  access_list_ptr default_access{};  ///< of objects that are written without one; null as above
+  /// What is kept and shown and changes nothing here but the key of new objects: lifecycle, cors,
+  /// website, logging, encryption, autoclass, rpo and their like, by the name of the member.
+  json_value::object kept{};
   /// For how long what was deleted for good can be restored; 0: not at all, which is ours, where
   /// the service's default is a week.
   std::chrono::seconds soft_delete{0};
 
   bool restricts() const noexcept { return requester_pays || read_only || no_delete; }
+};
+
+/// An IAM policy (protocol.md 1.11), kept and shown; calls are not judged by it.
+struct bucket_policy {
+  std::int64_t version{1};
+  json_value bindings{};     ///< an array
+  std::int64_t revision{0};  ///< counts the changes; its etag
 };
 
 /// A bucket without its objects.
@@ -43,6 +62,9 @@ struct bucket_facts {
   stored_object::time_point created{};
   stored_object::time_point updated{};
   std::int64_t metageneration{1};
+  std::optional<bucket_policy> policy{};  ///< nothing: as the bucket was made
+  std::map<std::int64_t, json_value> notifications{};
+  std::int64_t last_notification{0};
 };
 
 /// Told of every change while it is made, in its order; what must outlast the program is kept so.
@@ -81,6 +103,10 @@ class bucket_store {
   bucket_facts facts(std::string_view bucket) const;
   bucket_facts configure(std::string_view bucket, const preconditions& when,
                          const std::function<void(bucket_settings&)>& change);
+  /// Changes what has no metageneration: the policy and notifications.
+  bucket_facts edit(std::string_view bucket, const std::function<void(bucket_facts&)>& change);
+  /// Whether the bucket is there and knows no access control lists.
+  bool uniform(std::string_view bucket) const;
   std::vector<bucket_facts> buckets() const;
   /// False while no bucket was ever made to refuse anything: one atomic load.
   bool restricted() const noexcept { return restricted_.load(std::memory_order_acquire); }
@@ -145,13 +171,5 @@ class bucket_store {
   std::atomic<bool> restricted_{false};
   store_journal* journal_{nullptr};
 };
-
-/// Throws service_error 403 when a hold or a retention policy keeps it from being deleted, replaced
-/// or made noncurrent.
-void require_unguarded(const stored_object& object);
-
-/// Throws service_error 400 when a name breaks the service's rules (protocol.md 0.1).
-void check_bucket_name(std::string_view bucket);
-void check_object_name(std::string_view name);
 
 }  // namespace emulator

@@ -119,6 +119,16 @@ http_reply control_api::bucket(std::string_view name, const http_request& reques
   return nothing();
 }
 
+http_reply control_api::service_account(const http_request& request) const {
+  const json_value document = body_document(request);
+  const auto email = document.text("client_email");
+  auto key = document.text("private_key");
+  if (!key) key = document.text("public_key");
+  if (!email || !key) throw invalid_argument("client_email and private_key are needed");
+  signers_.trust(*email, *key);
+  return nothing();
+}
+
 http_reply control_api::answer(const call& asked, const http_request& request) const {
   static constexpr std::string_view buckets = "/_emulator/buckets/";
   const bool get = request.method == "GET";
@@ -133,6 +143,7 @@ http_reply control_api::answer(const call& asked, const http_request& request) c
     tokens_.revoke_all();
     return nothing();
   }
+  if (post && asked.path == "/_emulator/service-accounts") return service_account(request);
   if (post && asked.path == "/_emulator/uploads/expire") {
     sessions_.expire_all();
     return nothing();

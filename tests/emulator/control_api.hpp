@@ -6,6 +6,7 @@
 #include <emulator/oauth.hpp>
 #include <emulator/route.hpp>
 #include <emulator/session_store.hpp>
+#include <emulator/signatures.hpp>
 #include <emulator/traffic.hpp>
 #include <emulator/upload_store.hpp>
 
@@ -24,17 +25,22 @@ namespace emulator {
 ///                                       bool, "layout": "flat" | "hierarchical" | "zonal"}; the
 ///                                       bucket is made when it is missing
 ///     POST   /_emulator/tokens/revoke   all tokens given out are refused from now on
+///     POST   /_emulator/service-accounts  a key file of a service account, or {"client_email",
+///                                       "private_key" or "public_key"}: its signatures in URLs and
+///                                       forms are checked from now on
 ///     POST   /_emulator/uploads/expire  all open resumable sessions answer 410 from now on
 class control_api {
  public:
   control_api(bucket_store& store, fault_script& faults, const traffic& seen,
-              token_authority& tokens, const upload_store& uploads, session_store& sessions)
+              token_authority& tokens, const upload_store& uploads, session_store& sessions,
+              signers& known)
       : store_(store),
         faults_(faults),
         seen_(seen),
         tokens_(tokens),
         uploads_(uploads),
-        sessions_(sessions) {}
+        sessions_(sessions),
+        signers_(known) {}
 
   /// Throws service_error on an unknown path and on a body that is not as above.
   http_reply answer(const call& asked, const http_request& request) const;
@@ -43,6 +49,7 @@ class control_api {
   http_reply faults(const http_request& request) const;
   http_reply counters() const;
   http_reply log() const;
+  http_reply service_account(const http_request& request) const;
   http_reply bucket(std::string_view name, const http_request& request) const;
 
   bucket_store& store_;
@@ -51,6 +58,7 @@ class control_api {
   token_authority& tokens_;
   const upload_store& uploads_;
   session_store& sessions_;
+  signers& signers_;
 };
 
 }  // namespace emulator

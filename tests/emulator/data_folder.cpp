@@ -32,6 +32,68 @@ void flag(json_writer& out, std::string_view name, bool value) {
   out.boolean(value);
 }
 
+/// What of a bucket is kept in the form in which clients say it.
+void write_more(json_writer& out, const bucket_facts& bucket) {
+  const bucket_settings& settings = bucket.settings;
+  flag(out, "retentionLocked", settings.retention_locked);
+  flag(out, "objectRetention", settings.object_retention);
+  flag(out, "uniformAccess", settings.uniform_access);
+  if (settings.uniform_locked) number(out, "uniformLockedUs", micros(*settings.uniform_locked));
+  flag(out, "publicAccessPrevented", settings.public_access_prevented);
+  const auto list = [&out](std::string_view name, access_of kind, const access_list_ptr& held) {
+    if (!held) return;
+    out.key(name);
+    write_access_list(out, {.kind = kind}, *held);
+  };
+  list("acl", access_of::bucket, settings.access);
+  list("defaultObjectAcl", access_of::default_object, settings.default_access);
+  out.key("kept");
+  write_json(out, {settings.kept});
+  if (bucket.policy) {
+    number(out, "policyVersion", bucket.policy->version);
+    number(out, "policyRevision", bucket.policy->revision);
+    out.key("policyBindings");
+    write_json(out, bucket.policy->bindings);
+  }
+  number(out, "lastNotification", bucket.last_notification);
+  out.key("notifications");
+  out.begin_object();
+  for (const auto& [id, held] : bucket.notifications) {
+    out.key(std::to_string(id));
+    write_json(out, held);
+  }
+  out.end_object();
+}
+
+void read_more(bucket_facts& bucket, const json_value& line) {
+  bucket_settings& settings = bucket.settings;
+  settings.retention_locked = line.flag("retentionLocked").value_or(false);
+  settings.object_retention = line.flag("objectRetention").value_or(false);
+  settings.uniform_access = line.flag("uniformAccess").value_or(false);
+  if (const auto us = line.integer("uniformLockedUs")) settings.uniform_locked = time_of(*us);
+  settings.public_access_prevented = line.flag("publicAccessPrevented").value_or(false);
+  const auto list = [&line](std::string_view name, access_of kind, access_list_ptr& held) {
+    if (const json_value* found = line.find(name)) held = read_access_list(kind, *found);
+  };
+  list("acl", access_of::bucket, settings.access);
+  list("defaultObjectAcl", access_of::default_object, settings.default_access);
+  const auto members = [&line](std::string_view name) {
+    const json_value* found = line.find(name);
+    const auto* held = found == nullptr ? nullptr : std::get_if<json_value::object>(&found->value);
+    return held == nullptr ? json_value::object{} : *held;
+  };
+  settings.kept = members("kept");
+  if (const json_value* bindings = line.find("policyBindings")) {
+    bucket.policy = {.version = line.integer("policyVersion").value_or(1),
+                     .bindings = *bindings,
+                     .revision = line.integer("policyRevision").value_or(1)};
+  }
+  bucket.last_notification = line.integer("lastNotification").value_or(0);
+  for (const auto& [id, held] : members("notifications")) {
+    bucket.notifications.emplace(parse_integer(id).value_or(0), held);
+  }
+}
+
 std::string bucket_line(const bucket_facts& bucket) {
   const bucket_settings& settings = bucket.settings;
   json_writer out{false};
@@ -60,6 +122,7 @@ std::string bucket_line(const bucket_facts& bucket) {
   out.begin_object();
   for (const auto& [key, value] : settings.labels) out.member(key, value);
   out.end_object();
+  write_more(out, bucket);
   out.end_object();
   return out.take();
 }
@@ -96,6 +159,7 @@ bucket_facts bucket_of(const json_value& line) {
       }
     }
   }
+  read_more(out, line);
   return out;
 }
 
@@ -119,8 +183,9 @@ std::string object_line(const stored_object& object) {
   static const field_mask kept = field_mask::parse(
       "name,bucket,generation,metageneration,contentType,storageClass,size,contentEncoding,"
       "cacheControl,contentDisposition,contentLanguage,customTime,metadata,componentCount,"
-      "kmsKeyName,temporaryHold,eventBasedHold");
-  write_object(out, object, kept, {});
+      "kmsKeyName,temporaryHold,eventBasedHold,retention,contexts,acl");
+  write_object(out, object, kept, {},
+               object.metadata.access ? projection::full : projection::no_acl);
   out.end_object();
   return out.take();
 }
@@ -182,6 +247,7 @@ void data_folder::restore_object(bucket_store& store, const json_value& line) {
   if (resource == nullptr) return;
   auto object = std::make_shared<stored_object>();
   object->metadata = read_declared_object(*resource).metadata;
+  object->metadata.contexts = contexts_of(*resource);
   object->bucket = resource->text("bucket").value_or("");
   object->name = resource->text("name").value_or("");
   object->generation = resource->integer("generation").value_or(0);

@@ -22,6 +22,8 @@ std::optional<std::string> md5(const content& body);
 
 /// SHA-256 as 32 raw bytes.
 std::string sha256(std::string_view bytes);
+/// HMAC-SHA256 as 32 raw bytes.
+std::string hmac_sha256(std::string_view key, std::string_view bytes);
 
 /// The service's text form: 4 bytes big-endian in base64, such as "AAAAAA==" (protocol.md 5.1).
 std::string crc32c_text(std::uint32_t crc);
@@ -33,5 +35,7 @@ std::optional<std::string> base64_decode(std::string_view text);
 /// The URL-safe alphabet without padding.
 std::optional<std::string> base64url_decode(std::string_view text);
 std::string hex_encode(std::string_view bytes);
+/// Empty optional when the text is not hexadecimal, in either case.
+std::optional<std::string> hex_decode(std::string_view text);
 
 }  // namespace emulator

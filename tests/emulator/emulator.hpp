@@ -21,10 +21,13 @@
 ///
 /// `control_api` scripts faults and tells counters over HTTP, for tests in any language.
 ///
-/// Knowing deviations: no ACLs, IAM policies, folders or object retention (such calls answer 501,
-/// as does a listing's filter), soft delete is off unless a bucket asks for it, a part's ETag is
-/// not its MD5, customer-supplied keys are asked for but encrypt nothing, and buckets are called
-/// neither "storage", "upload", "resumable", "download", "batch", "token" nor "computeMetadata".
+/// Knowing deviations: no folders, caches and subresources over XML (such calls answer 400
+/// notImplemented, as does a listing's filter); lifecycle rules, CORS, autoclass and their like,
+/// access control lists and IAM policies are kept and shown and change nothing; notifications
+/// publish nothing; soft delete is off unless a bucket asks for it, a part's ETag is not its MD5,
+/// customer-supplied keys are asked for but encrypt nothing, and buckets are called neither
+/// "storage", "upload", "resumable", "download", "batch", "token", "retry_test", "retry_tests" nor
+/// "computeMetadata".
 namespace emulator {
 
 struct server_options {

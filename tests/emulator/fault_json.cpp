@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <span>
 #include <string>
 
 namespace emulator {
@@ -76,6 +77,16 @@ class reader {
   [[noreturn]] static void refuse(std::string_view name) {
     throw invalid_argument("Fault rule: unknown or invalid \"" + std::string{name} + "\"");
   }
+  /// For a member whose value is one of a few words.
+  [[noreturn]] static void refuse(std::string_view name, std::string_view value,
+                                  std::span<const std::string_view> choices) {
+    std::string text = "Fault rule: there is no ";
+    text.append(name).append(" \"").append(value).append("\"; it is one of");
+    for (const std::string_view choice : choices) {
+      text.append(choice == choices.front() ? " " : ", ").append(choice);
+    }
+    throw invalid_argument(text);
+  }
 
  private:
   bool known(std::string_view name) {
@@ -88,9 +99,10 @@ class reader {
 
 fault::point point_of(reader& from) {
   const std::string text = from.text("where", "before_reply");
+  static constexpr std::array<std::string_view, 3> points{"before_reply", "in_head", "in_body"};
   if (text == "in_head") return fault::point::in_head;
   if (text == "in_body") return fault::point::in_body;
-  if (text != "before_reply") reader::refuse("where");
+  if (text != "before_reply") reader::refuse("where", text, points);
   return fault::point::before_reply;
 }
 
@@ -125,14 +137,15 @@ fault::action read_action(reader& from) {
   if (name == "keep_less") return fault::keep_less{from.number("bytes", 0)};
   if (name == "execute_twice") return fault::execute_twice{};
   if (name == "expire_tokens") return fault::expire_tokens{};
-  reader::refuse("action");
+  reader::refuse("action", name, action_names);
 }
 
 /// Of call::verb, what clients ask for.
-constexpr std::array<std::string_view, 32> verbs{"objects.list",
+constexpr std::array<std::string_view, 65> verbs{"objects.list",
                                                  "objects.get",
                                                  "objects.media",
                                                  "objects.insert",
+                                                 "objects.form",
                                                  "objects.delete",
                                                  "objects.patch",
                                                  "objects.update",
@@ -156,8 +169,40 @@ constexpr std::array<std::string_view, 32> verbs{"objects.list",
                                                  "buckets.insert",
                                                  "buckets.delete",
                                                  "buckets.patch",
+                                                 "buckets.update",
                                                  "buckets.storageLayout",
                                                  "buckets.testPermissions",
+                                                 "buckets.getIamPolicy",
+                                                 "buckets.setIamPolicy",
+                                                 "buckets.lockRetentionPolicy",
+                                                 "bucketAccessControls.list",
+                                                 "bucketAccessControls.get",
+                                                 "bucketAccessControls.insert",
+                                                 "bucketAccessControls.patch",
+                                                 "bucketAccessControls.update",
+                                                 "bucketAccessControls.delete",
+                                                 "defaultObjectAccessControls.list",
+                                                 "defaultObjectAccessControls.get",
+                                                 "defaultObjectAccessControls.insert",
+                                                 "defaultObjectAccessControls.patch",
+                                                 "defaultObjectAccessControls.update",
+                                                 "defaultObjectAccessControls.delete",
+                                                 "objectAccessControls.list",
+                                                 "objectAccessControls.get",
+                                                 "objectAccessControls.insert",
+                                                 "objectAccessControls.patch",
+                                                 "objectAccessControls.update",
+                                                 "objectAccessControls.delete",
+                                                 "notifications.list",
+                                                 "notifications.get",
+                                                 "notifications.insert",
+                                                 "notifications.delete",
+                                                 "hmacKeys.create",
+                                                 "hmacKeys.list",
+                                                 "hmacKeys.get",
+                                                 "hmacKeys.update",
+                                                 "hmacKeys.delete",
+                                                 "serviceAccount.get",
                                                  "batch",
                                                  "token",
                                                  "metadata"};
@@ -170,7 +215,7 @@ fault_rule read_fault(const json_value& document) {
   out.verb = from.text("verb");
   // A rule that can never hit would pass for a service that does well.
   if (!out.verb.empty() && std::ranges::find(verbs, out.verb) == verbs.end()) {
-    reader::refuse("verb");
+    reader::refuse("verb", out.verb, verbs);
   }
   out.bucket = from.text("bucket");
   out.object = from.text("object");

@@ -136,9 +136,12 @@ http_reply json_api::insert(const call& asked, const http_request& request) cons
     fresh.metadata.content_encoding = asked.query.get("contentEncoding");
   }
   if (asked.query.has("kmsKeyName")) fresh.metadata.kms_key = asked.query.get("kmsKeyName");
+  const bool said = fresh.metadata.access != nullptr;
+  take_predefined_access(fresh.metadata, asked.query, "predefinedAcl");
   fresh.customer_key = customer_key_of(request);
   const auto when = preconditions::of_query(asked.query, request);
-  return object_reply(asked, request, *store_.put(asked.bucket, std::move(fresh), when));
+  return object_reply(asked, request, *store_.put(asked.bucket, std::move(fresh), when),
+                      said ? projection::full : projection::no_acl);
 }
 
 http_reply json_api::remove(const call& asked, const http_request& request) const {
@@ -149,8 +152,10 @@ http_reply json_api::remove(const call& asked, const http_request& request) cons
   return reply;
 }
 
-std::string name_in_body(const http_request& request) {
+std::string name_in_body(const call& asked, const http_request& request) {
   try {
+    if (asked.verb == "resumable.start") return body_document(request).text("name").value_or("");
+    if (asked.verb != "objects.insert") return {};
     const auto document = parse_json(parse_related(request).metadata);
     return document ? document->text("name").value_or("") : std::string{};
   } catch (const service_error&) {

@@ -23,7 +23,8 @@ class json_api {
   bucket_store& store_;
 };
 
-/// The object name that a multipart insert gives only in its metadata part; empty when none.
-std::string name_in_body(const http_request& request);
+/// The object name that a multipart insert gives only in its metadata part, or that the document
+/// which begins a resumable upload gives; empty when none.
+std::string name_in_body(const call& asked, const http_request& request);
 
 }  // namespace emulator

@@ -11,8 +11,9 @@ field_mask wanted_fields(const call& asked) {
 }
 
 projection wanted_projection(const call& asked, projection otherwise) {
-  if (!asked.query.has("projection")) return otherwise;
   const std::string_view text = asked.query.get("projection");
+  if (asked.uniform_access && (text.empty() || text == "full")) return projection::no_acl;
+  if (!asked.query.has("projection")) return otherwise;
   if (text != "full" && text != "noAcl") {
     throw invalid_argument("Invalid value for projection: '" + std::string{text} + "'");
   }
@@ -36,6 +37,12 @@ http_reply object_reply(const call& asked, const http_request& request, const st
   http_reply reply = json_reply(out.take());
   reply.set("ETag", object.etag());
   return reply;
+}
+
+void take_predefined_access(object_metadata& metadata, const query_parameters& query,
+                            std::string_view parameter) {
+  const std::string_view name = query.get(parameter);
+  if (!name.empty()) metadata.access = predefined_access(access_of::object, name);
 }
 
 json_value body_document(const http_request& request) {

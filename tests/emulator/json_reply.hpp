@@ -23,6 +23,10 @@ http_reply json_reply(std::string text);
 http_reply object_reply(const call& asked, const http_request& request, const stored_object& object,
                         projection otherwise = projection::no_acl);
 
+/// Sets the list of access that the query names, if it names one. Throws service_error 400.
+void take_predefined_access(object_metadata& metadata, const query_parameters& query,
+                            std::string_view parameter);
+
 /// The request's document; an empty body, or null, is an empty object. Throws service_error 400
 /// when it is none.
 json_value body_document(const http_request& request);

@@ -65,6 +65,50 @@ std::optional<bool> json_value::flag(std::string_view name) const {
   return held == nullptr ? std::nullopt : std::optional{*held};
 }
 
+void merge_patch(json_value& into, const json_value& patch) {
+  const auto* changes = std::get_if<json_value::object>(&patch.value);
+  if (changes == nullptr) {
+    into = patch;
+    return;
+  }
+  if (!std::holds_alternative<json_value::object>(into.value)) into = {json_value::object{}};
+  auto& members = std::get<json_value::object>(into.value);
+  for (const auto& [name, change] : *changes) {
+    if (change.is_null()) {
+      members.erase(name);
+    } else {
+      merge_patch(members[name], change);
+    }
+  }
+}
+
+void write_json(json_writer& out, const json_value& value, const field_mask& wanted) {
+  if (const auto* text = std::get_if<std::string>(&value.value)) {
+    out.string(*text);
+  } else if (const auto* whole = std::get_if<std::int64_t>(&value.value)) {
+    out.number(*whole);
+  } else if (const auto* fraction = std::get_if<double>(&value.value)) {
+    out.real(*fraction);
+  } else if (const auto* flag = std::get_if<bool>(&value.value)) {
+    out.boolean(*flag);
+  } else if (const auto* items = std::get_if<json_value::array>(&value.value)) {
+    out.begin_array();
+    for (const json_value& item : *items) write_json(out, item, wanted);
+    out.end_array();
+  } else if (const auto* members = std::get_if<json_value::object>(&value.value)) {
+    out.begin_object();
+    for (const auto& [name, member] : *members) {
+      const field_mask* inside = wanted.find(name);
+      if (inside == nullptr) continue;
+      out.key(name);
+      write_json(out, member, *inside);
+    }
+    out.end_object();
+  } else {
+    out.null();
+  }
+}
+
 std::optional<json_value> parse_json(std::string_view text) {
   simdjson::dom::parser parser;
   simdjson::dom::element root;

@@ -1,5 +1,8 @@
 #include <emulator/json_writer.hpp>
 
+#include <array>
+#include <charconv>
+
 namespace emulator {
 
 void json_writer::new_line() {
@@ -47,6 +50,16 @@ void json_writer::string(std::string_view value) {
 void json_writer::number(std::int64_t value) {
   before_value();
   out_ += std::to_string(value);
+}
+void json_writer::real(double value) {
+  before_value();
+  std::array<char, 32> text{};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
+  out_.append(text.data(), end);
+}
+void json_writer::null() {
+  before_value();
+  out_ += "null";
 }
 void json_writer::boolean(bool value) {
   before_value();

@@ -19,6 +19,8 @@ class json_writer {
   void key(std::string_view name);
   void string(std::string_view value);
   void number(std::int64_t value);
+  void real(double value);
+  void null();
   void boolean(bool value);
 
   void member(std::string_view name, std::string_view value) {

@@ -33,6 +33,8 @@ class rate_limits {
   using time_point = std::chrono::steady_clock::time_point;
 
   explicit rate_limits(const rate_options& options) : options_(options) {}
+  /// Whether it must be told the name of each object that is written.
+  bool by_name() const noexcept { return options_.writes_per_name_second > 0; }
   /// Throws service_error 429 when the call comes too early.
   void check(const call& asked, time_point now);
 

@@ -13,13 +13,14 @@
 #include <fstream>
 #include <map>
 #include <stdexcept>
+#include <vector>
 
 namespace {
 
 struct command_line {
   emulator::server_options server{};
   bool https{false};
-  std::string bucket{"emulator"};
+  std::vector<std::string> buckets{"emulator"};
   std::string seed{};
   std::string ca_file{};
   std::string service_account_file{};
@@ -46,10 +47,14 @@ Control, for tests in any language (answers are JSON):
            cut {where, bodyBytes, reset}   stall {where, bodyBytes, ms}   drip {bytes, ms}
            flip_byte {offset}   wrong_hash   lose_reply {reset}   delay {ms}
            short_page {results}   keep_less {bytes}   expire_tokens
-         where: before_reply, in_head, in_body. Verbs: objects.{list,get,media,insert,delete,
+         where: before_reply, in_head, in_body. Verbs: objects.{list,get,media,insert,form,delete,
          patch,update,compose,rewrite,copy,move,restore}, resumable.{start,chunk,status,cancel},
          multipart.{initiate,part,complete,abort,list_parts,list}, buckets.{list,get,insert,
-         delete,patch,storageLayout,testPermissions}, batch, token, metadata.
+         delete,patch,update,storageLayout,testPermissions,getIamPolicy,setIamPolicy,
+         lockRetentionPolicy}, {bucketAccessControls,defaultObjectAccessControls,
+         objectAccessControls}.{list,get,insert,patch,update,delete}, notifications.{list,get,
+         insert,delete}, hmacKeys.{create,list,get,update,delete}, serviceAccount.get, batch,
+         token, metadata.
   GET    /_emulator/faults          the rules and how often each has hit
   DELETE /_emulator/faults          forget them
   GET    /_emulator/counters        requests by verb and class, bytes, connections, open uploads
@@ -57,19 +62,22 @@ Control, for tests in any language (answers are JSON):
   PATCH  /_emulator/buckets/NAME    {"readOnly", "noDelete", "requesterPays", "versioning": bool,
                                      "layout": "flat" | "hierarchical" | "zonal"}
   POST   /_emulator/tokens/revoke   refuse all tokens given out
-  POST   /_emulator/uploads/expire  end all open resumable uploads)";
+  POST   /_emulator/service-accounts  check signatures of {"client_email", "private_key"}
+  POST   /_emulator/uploads/expire  end all open resumable uploads
+
+/retry_test and the header x-retry-test-id are as in Google's storage-testbench.)";
 
 void declare_bucket(CLI::App& app, emulator::bucket_settings& to) {
   using layout = emulator::bucket_settings::layout;
   static const std::map<std::string, layout> layouts{
       {"flat", layout::flat}, {"hierarchical", layout::hierarchical}, {"zonal", layout::zonal}};
-  app.add_option("--layout", to.kind, "The bucket is flat (default), hierarchical or zonal")
+  app.add_option("--layout", to.kind, "The buckets are flat (default), hierarchical or zonal")
       ->transform(CLI::CheckedTransformer(layouts));
-  app.add_flag("--versioning", to.versioning, "The bucket keeps noncurrent versions");
+  app.add_flag("--versioning", to.versioning, "The buckets keep noncurrent versions");
   app.add_flag("--requester-pays", to.requester_pays,
-               "The bucket refuses calls that name no project to bill");
-  app.add_flag("--read-only", to.read_only, "The bucket refuses writes with 403");
-  app.add_flag("--no-delete", to.no_delete, "The bucket refuses deletes and overwrites with 403");
+               "The buckets refuse calls that name no project to bill");
+  app.add_flag("--read-only", to.read_only, "The buckets refuse writes with 403");
+  app.add_flag("--no-delete", to.no_delete, "The buckets refuse deletes and overwrites with 403");
 }
 
 void declare_limits(CLI::App& app, command_line& to) {
@@ -98,8 +106,10 @@ void declare(CLI::App& app, command_line& to) {
   app.add_option("--port", to.server.port, "Port to listen on (default: any free one)");
   app.add_option("--threads", to.server.threads, "Threads that serve connections (default 1)")
       ->check(CLI::Range(1, 64));
-  app.add_option("--bucket", to.bucket, "Bucket to create (default \"emulator\")");
-  app.add_option("--seed", to.seed, "Folder whose files become the bucket's objects")
+  app.add_option("--bucket", to.buckets,
+                 "Bucket to create; may be given several times (default \"emulator\")")
+      ->allow_extra_args(false);
+  app.add_option("--seed", to.seed, "Folder whose files become objects of the first bucket")
       ->check(CLI::ExistingDirectory);
   app.add_option("--data", to.server.data,
                  "Folder that keeps buckets and objects over restarts (default: in memory)");
@@ -150,10 +160,13 @@ int run(const command_line& asked) {
   ::pthread_sigmask(SIG_BLOCK, &ends, nullptr);
 
   emulator::server server{asked.server};
-  server.service().store().create_bucket(asked.bucket, asked.settings);
+  for (const std::string& bucket : asked.buckets) {
+    server.service().store().create_bucket(bucket, asked.settings);
+  }
   if (!asked.seed.empty()) {
-    const std::size_t count = server.seed(asked.bucket, asked.seed);
-    std::printf("gs://%s: %zu objects from %s\n", asked.bucket.c_str(), count, asked.seed.c_str());
+    const std::string& first = asked.buckets.front();
+    const std::size_t count = server.seed(first, asked.seed);
+    std::printf("gs://%s: %zu objects from %s\n", first.c_str(), count, asked.seed.c_str());
   }
   write_file(asked.ca_file, server.authority_pem());
   if (!asked.service_account_file.empty()) {

@@ -21,6 +21,12 @@ bool same_name(std::string_view a, std::string_view b) noexcept {
   return std::ranges::equal(a, b, [](char x, char y) { return lower(x) == lower(y); });
 }
 
+std::string lower_case(std::string_view text) {
+  std::string out{text};
+  std::ranges::transform(out, out.begin(), lower);
+  return out;
+}
+
 std::string_view http_request::header(std::string_view name) const noexcept {
   return find_header(headers, name);
 }
@@ -42,6 +48,8 @@ std::string_view reason_phrase(int status) noexcept {
       return "No Content";
     case 206:
       return "Partial Content";
+    case 303:
+      return "See Other";
     case 304:
       return "Not Modified";
     case 308:

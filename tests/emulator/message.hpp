@@ -12,6 +12,8 @@ namespace emulator {
 
 /// ASCII case-insensitive equality, as header names are compared.
 bool same_name(std::string_view a, std::string_view b) noexcept;
+/// With A to Z in lower case.
+std::string lower_case(std::string_view text);
 
 struct header_view {
   std::string_view name;

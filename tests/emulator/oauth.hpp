@@ -44,6 +44,7 @@ class token_authority {
   /// A key file of type authorized_user that is known here.
   std::string authorized_user_json() const;
   const signing_key& key() const;
+  const std::string& client_email() const noexcept { return known_.client_email; }
 
  private:
   http_reply grant(std::string_view scope);

@@ -3,6 +3,7 @@
 #include <emulator/json_reply.hpp>
 #include <emulator/object_edits.hpp>
 #include <emulator/object_json.hpp>
+#include <emulator/object_rules.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -67,14 +68,18 @@ http_reply object_edits::patch(const call& asked, const http_request& request, b
   const auto when = preconditions::of_query(asked.query, request);
   const object_ptr changed =
       store_.change(asked.bucket, asked.object, when, [&](object_metadata& metadata) {
-        if (whole)
-          metadata = {.custom_time = metadata.custom_time,
-                      .storage_class = metadata.storage_class,
-                      .kms_key = metadata.kms_key};
         object_metadata patched = metadata;
+        if (whole) {
+          patched = {};
+          patched.custom_time = metadata.custom_time;
+          patched.access = metadata.access;
+        }
         patch_metadata(patched, document);
+        take_predefined_access(patched, asked.query, "predefinedAcl");
         patched.storage_class = metadata.storage_class;
         patched.kms_key = metadata.kms_key;
+        check_retention(metadata.retention, patched.retention,
+                        asked.query.flag("overrideUnlockedRetention"));
         metadata = std::move(patched);
       });
   return object_reply(asked, request, *changed, projection::full);
@@ -92,6 +97,7 @@ http_reply object_edits::compose(const call& asked, const http_request& request)
     patch_metadata(fresh.metadata, *destination);
   }
   if (asked.query.has("kmsKeyName")) fresh.metadata.kms_key = asked.query.get("kmsKeyName");
+  take_predefined_access(fresh.metadata, asked.query, "destinationPredefinedAcl");
   fresh.customer_key = customer_key_of(request);
   for (const object_ptr& source : sources) {
     require_key(*source, fresh.customer_key);
@@ -119,9 +125,11 @@ object_ptr object_edits::store_copy(const call& asked, const http_request& reque
   const json_value document = body_document(request);
   object_metadata metadata = source.metadata.copied();
   if (!std::get<json_value::object>(document.value).empty()) {
-    metadata = {.storage_class = source.metadata.storage_class};
+    metadata = {};
+    metadata.storage_class = source.metadata.storage_class;
     patch_metadata(metadata, document);
   }
+  take_predefined_access(metadata, asked.query, "destinationPredefinedAcl");
   if (asked.query.has("destinationKmsKeyName")) {
     metadata.kms_key = asked.query.get("destinationKmsKeyName");
   }

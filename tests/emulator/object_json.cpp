@@ -66,29 +66,54 @@ void write_links(json_writer& out, const stored_object& object, const field_mask
   }
 }
 
-/// Everything belongs to the project's owners: access is the bucket's, and objects have none of
-/// their own.
-void write_access(json_writer& out, const stored_object& object, const field_mask& wanted) {
-  static constexpr std::string_view owners = "project-owners-1";
-  if (wanted.has("acl")) {
+void write_access(json_writer& out, const stored_object& object, const field_mask& wanted,
+                  std::string_view base) {
+  if (const field_mask* inside = wanted.find("acl")) {
     out.key("acl");
-    out.begin_array();
-    out.begin_object();
-    out.member("kind", "storage#objectAccessControl");
-    out.member("bucket", object.bucket);
-    out.member("object", object.name);
-    out.member("generation", std::to_string(object.generation));
-    out.member("entity", owners);
-    out.member("role", "OWNER");
-    out.end_object();
-    out.end_array();
+    const access_place at{.kind = access_of::object,
+                          .bucket = object.bucket,
+                          .object = object.name,
+                          .generation = object.generation,
+                          .base = base,
+                          .etag = object.etag()};
+    write_access_list(out, at, access_or_default(access_of::object, object.metadata.access),
+                      *inside);
   }
   if (wanted.has("owner")) {
     out.key("owner");
     out.begin_object();
-    out.member("entity", owners);
+    out.member("entity", caller_entity);
     out.end_object();
   }
+}
+
+void write_retention(json_writer& out, const stored_object& object, const field_mask& wanted) {
+  const auto& retention = object.metadata.retention;
+  const field_mask* inside = wanted.find("retention");
+  if (!retention || inside == nullptr) return;
+  out.key("retention");
+  out.begin_object();
+  if (inside->has("mode")) out.member("mode", retention->locked ? "Locked" : "Unlocked");
+  if (inside->has("retainUntilTime")) out.member("retainUntilTime", rfc3339(retention->until));
+  out.end_object();
+}
+
+void write_contexts(json_writer& out, const stored_object& object, const field_mask& wanted) {
+  if (!object.metadata.contexts || !wanted.has("contexts")) return;
+  out.key("contexts");
+  out.begin_object();
+  out.key("custom");
+  out.begin_object();
+  for (const auto& [key, context] : *object.metadata.contexts) {
+    out.key(key);
+    out.begin_object();
+    out.member("value", context.value);
+    out.member("createTime", rfc3339(context.created));
+    out.member("updateTime", rfc3339(context.updated));
+    out.end_object();
+  }
+  out.end_object();
+  out.end_object();
 }
 
 void write_guards(json_writer& out, const stored_object& object, const field_mask& wanted) {
@@ -175,102 +200,10 @@ void write_object(json_writer& out, const stored_object& object, const field_mas
   write_custom(out, object, wanted);
   write_guards(out, object, wanted);
   write_key(out, object, wanted);
-  if (shown == projection::full) write_access(out, object, wanted);
+  write_retention(out, object, wanted);
+  write_contexts(out, object, wanted);
+  if (shown == projection::full) write_access(out, object, wanted, base);
   out.end_object();
-}
-
-namespace {
-
-struct text_field {
-  std::string_view name;
-  std::string object_metadata::*member;
-};
-constexpr std::array<text_field, 8> text_fields{
-    {{"contentType", &object_metadata::content_type},
-     {"contentEncoding", &object_metadata::content_encoding},
-     {"cacheControl", &object_metadata::cache_control},
-     {"contentDisposition", &object_metadata::content_disposition},
-     {"contentLanguage", &object_metadata::content_language},
-     {"customTime", &object_metadata::custom_time},
-     {"storageClass", &object_metadata::storage_class},
-     {"kmsKeyName", &object_metadata::kms_key}}};
-
-struct hold_field {
-  std::string_view name;
-  bool object_metadata::*member;
-};
-constexpr std::array<hold_field, 2> hold_fields{
-    {{"temporaryHold", &object_metadata::temporary_hold},
-     {"eventBasedHold", &object_metadata::event_based_hold}}};
-
-bool is_null(const json_value& value) {
-  return std::holds_alternative<std::monostate>(value.value);
-}
-
-void patch_custom(object_metadata& metadata, const json_value& given) {
-  if (is_null(given)) return metadata.custom.clear();
-  const auto* members = std::get_if<json_value::object>(&given.value);
-  if (members == nullptr) throw invalid_argument("Invalid value for metadata");
-  for (const auto& [key, value] : *members) {
-    const auto* text = std::get_if<std::string>(&value.value);
-    if (is_null(value)) {
-      metadata.custom.erase(key);
-    } else if (text != nullptr) {
-      metadata.custom.insert_or_assign(key, *text);
-    } else {
-      throw invalid_argument("Invalid value for metadata");
-    }
-  }
-}
-
-/// It can be set and moved forward, never back and never taken away (protocol.md 1.2).
-void check_custom_time(const std::string& before, const std::string& now) {
-  if (now == before) return;
-  const auto later = parse_rfc3339(now);
-  const auto earlier = parse_rfc3339(before);
-  if (!now.empty() && !later) throw invalid_argument("Invalid value for customTime");
-  if (!before.empty() && (now.empty() || (earlier && *later < *earlier))) {
-    throw invalid_argument("Custom time cannot be removed or set to an earlier time.");
-  }
-}
-
-}  // namespace
-
-void patch_metadata(object_metadata& metadata, const json_value& document) {
-  if (!std::holds_alternative<json_value::object>(document.value)) {
-    throw invalid_argument("Parse Error: the metadata is not a JSON object");
-  }
-  const std::string custom_time = metadata.custom_time;
-  for (const text_field& field : text_fields) {
-    const json_value* given = document.find(field.name);
-    if (given == nullptr) continue;
-    const auto* text = std::get_if<std::string>(&given->value);
-    if (text == nullptr && !is_null(*given)) {
-      throw invalid_argument("Invalid value for " + std::string{field.name});
-    }
-    metadata.*field.member = text == nullptr ? std::string{} : *text;
-  }
-  check_custom_time(custom_time, metadata.custom_time);
-  for (const hold_field& field : hold_fields) {
-    const json_value* given = document.find(field.name);
-    if (given == nullptr) continue;
-    const auto* set = std::get_if<bool>(&given->value);
-    if (set == nullptr && !is_null(*given)) {
-      throw invalid_argument("Invalid value for " + std::string{field.name});
-    }
-    metadata.*field.member = set != nullptr && *set;
-  }
-  if (metadata.storage_class.empty()) metadata.storage_class = "STANDARD";
-  if (const json_value* custom = document.find("metadata")) patch_custom(metadata, *custom);
-}
-
-declared_object read_declared_object(const json_value& document) {
-  declared_object out;
-  patch_metadata(out.metadata, document);
-  out.name = document.text("name").value_or("");
-  out.crc32c = document.text("crc32c");
-  out.md5 = document.text("md5Hash");
-  return out;
 }
 
 }  // namespace emulator

@@ -38,4 +38,12 @@ declared_object read_declared_object(const json_value& document);
 /// that only the service sets are ignored, as it does. Throws as above.
 void patch_metadata(object_metadata& metadata, const json_value& document);
 
+/// The contexts of a resource that write_object wrote, with their times; null when it has none.
+std::shared_ptr<const object_contexts> contexts_of(const json_value& resource);
+
+/// Throws service_error 400 for a retention that is not in the future, and 403 for a change that a
+/// retention forbids (protocol.md 1.12).
+void check_retention(const std::optional<object_retention>& before,
+                     const std::optional<object_retention>& after, bool override_unlocked);
+
 }  // namespace emulator

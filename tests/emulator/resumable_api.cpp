@@ -2,6 +2,7 @@
 #include <emulator/json_reply.hpp>
 #include <emulator/media.hpp>
 #include <emulator/object_json.hpp>
+#include <emulator/object_rules.hpp>
 #include <emulator/resumable_api.hpp>
 #include <emulator/xml_api.hpp>
 
@@ -27,6 +28,7 @@ session_store::session json_session(const call& asked, const http_request& reque
     out.metadata.content_encoding = asked.query.get("contentEncoding");
   }
   if (asked.query.has("kmsKeyName")) out.metadata.kms_key = asked.query.get("kmsKeyName");
+  take_predefined_access(out.metadata, asked.query, "predefinedAcl");
   out.declared = {declared.crc32c, declared.md5};
   out.when = preconditions::of_query(asked.query, request);
   return out;

@@ -37,7 +37,7 @@ constexpr std::array<method_verb, 2> bucket_collection{
 constexpr std::array<method_verb, 4> one_bucket{{{"GET", "buckets.get"},
                                                  {"DELETE", "buckets.delete"},
                                                  {"PATCH", "buckets.patch"},
-                                                 {"PUT", "buckets.patch"}}};
+                                                 {"PUT", "buckets.update"}}};
 constexpr std::array<method_verb, 4> one_object{{{"GET", "objects.get"},
                                                  {"DELETE", "objects.delete"},
                                                  {"PATCH", "objects.patch"},
@@ -48,25 +48,20 @@ struct lacking_feature {
   std::string_view what;
 };
 /// Of a bucket, by the segment behind it.
-constexpr std::array<lacking_feature, 10> lacking_of_bucket{
-    {{"acl", "access control lists"},
-     {"defaultObjectAcl", "access control lists"},
-     {"iam", "IAM policies"},
-     {"folders", "folders"},
+constexpr std::array<lacking_feature, 5> lacking_of_bucket{
+    {{"folders", "folders"},
      {"managedFolders", "managed folders"},
      {"anywhereCaches", "caches"},
-     {"notificationConfigs", "notifications"},
      {"operations", "long-running operations"},
-     {"lockRetentionPolicy", "locking a retention policy"},
      {"restore", "restoring buckets"}}};
 /// Of an object, by the segment behind it.
-constexpr std::array<lacking_feature, 2> lacking_of_object{
-    {{"acl", "access control lists"}, {"iam", "IAM policies"}}};
+constexpr std::array<lacking_feature, 1> lacking_of_object{{{"iam", "IAM policies of objects"}}};
 /// The XML API's subresources, by the parameter that names them.
-constexpr std::array<lacking_feature, 14> lacking_by_parameter{
-    {{"acl", "access control lists"},
+constexpr std::array<lacking_feature, 15> lacking_by_parameter{
+    {{"acl", "access control lists over XML"},
      {"cors", "CORS settings"},
-     {"defaultObjectAcl", "access control lists"},
+     {"defaultObjectAcl", "access control lists over XML"},
+     {"delete", "deleting several objects over XML"},
      {"encryption", "encryption settings"},
      {"encryptionConfig", "encryption settings"},
      {"lifecycle", "lifecycle rules"},
@@ -89,10 +84,79 @@ bool route_lacking(call& out, const std::array<lacking_feature, Count>& table,
   return true;
 }
 
+/// What lies below a bucket, an object or a project: a collection, and one item of it.
+struct collection {
+  std::string_view segment;
+  std::array<method_verb, 2> whole;
+  std::array<method_verb, 4> item;
+};
+constexpr std::array<collection, 3> of_bucket{
+    {{"acl",
+      {{{"GET", "bucketAccessControls.list"}, {"POST", "bucketAccessControls.insert"}}},
+      {{{"GET", "bucketAccessControls.get"},
+        {"PATCH", "bucketAccessControls.patch"},
+        {"PUT", "bucketAccessControls.update"},
+        {"DELETE", "bucketAccessControls.delete"}}}},
+     {"defaultObjectAcl",
+      {{{"GET", "defaultObjectAccessControls.list"},
+        {"POST", "defaultObjectAccessControls.insert"}}},
+      {{{"GET", "defaultObjectAccessControls.get"},
+        {"PATCH", "defaultObjectAccessControls.patch"},
+        {"PUT", "defaultObjectAccessControls.update"},
+        {"DELETE", "defaultObjectAccessControls.delete"}}}},
+     {"notificationConfigs",
+      {{{"GET", "notifications.list"}, {"POST", "notifications.insert"}}},
+      {{{"GET", "notifications.get"}, {"DELETE", "notifications.delete"}}}}}};
+constexpr std::array<collection, 1> of_object{
+    {{"acl",
+      {{{"GET", "objectAccessControls.list"}, {"POST", "objectAccessControls.insert"}}},
+      {{{"GET", "objectAccessControls.get"},
+        {"PATCH", "objectAccessControls.patch"},
+        {"PUT", "objectAccessControls.update"},
+        {"DELETE", "objectAccessControls.delete"}}}}}};
+constexpr std::array<collection, 1> of_project{
+    {{"hmacKeys",
+      {{{"GET", "hmacKeys.list"}, {"POST", "hmacKeys.create"}}},
+      {{{"GET", "hmacKeys.get"}, {"PUT", "hmacKeys.update"}, {"DELETE", "hmacKeys.delete"}}}}}};
+
+/// Routes by the segment number `at`, and by the one behind it; false when there is no such.
+template <std::size_t Count>
+bool route_collection(call& out, std::string_view method,
+                      const std::array<collection, Count>& table, const path_segments& parts,
+                      std::size_t at) {
+  if (parts.size() <= at || parts.size() > at + 2) return false;
+  const auto found = std::ranges::find(table, parts[at], &collection::segment);
+  if (found == table.end()) return false;
+  const bool whole = parts.size() == at + 1;
+  if (!whole) out.item = percent_decode(parts[at + 1]);
+  out.verb = whole ? verb_of(found->whole, method) : verb_of(found->item, method);
+  return true;
+}
+
+/// After "/storage/v1/projects": project, then what is asked of it.
+void route_project(call& out, std::string_view method, std::string_view path) {
+  const path_segments parts = segments(path);
+  if (parts.size() < 2) return;
+  out.project = percent_decode(parts[0]);
+  if (route_collection(out, method, of_project, parts, 1)) return;
+  if (parts.size() == 2 && parts[1] == "serviceAccount" && method == "GET") {
+    out.verb = "serviceAccount.get";
+  }
+}
+
+/// parts: bucket "iam" ["testPermissions"]
+void route_policy(call& out, std::string_view method, const path_segments& parts) {
+  if (parts.size() == 2 && method == "GET") out.verb = "buckets.getIamPolicy";
+  if (parts.size() == 2 && method == "PUT") out.verb = "buckets.setIamPolicy";
+  const bool test = parts.size() == 3 && parts[2] == "testPermissions";
+  if (test && method == "GET") out.verb = "buckets.testPermissions";
+}
+
 /// parts: bucket "o" object action ...
 void route_object_action(call& out, std::string_view method, const path_segments& parts) {
   const std::string_view action = parts[3];
   if (route_lacking(out, lacking_of_object, action)) return;
+  if (route_collection(out, method, of_object, parts, 3)) return;
   if (method != "POST") return;
   if (parts.size() == 4 && action == "compose") {
     out.verb = "objects.compose";
@@ -124,10 +188,11 @@ void route_json(call& out, std::string_view method, std::string_view path, bool 
   }
   if (method == "GET" && parts.size() == 2 && parts[1] == "storageLayout") {
     out.verb = "buckets.storageLayout";
-  } else if (method == "GET" && parts.size() == 3 && parts[1] == "iam" &&
-             parts[2] == "testPermissions") {
-    out.verb = "buckets.testPermissions";
-  } else {
+  } else if (method == "POST" && parts.size() == 2 && parts[1] == "lockRetentionPolicy") {
+    out.verb = "buckets.lockRetentionPolicy";
+  } else if (parts[1] == "iam") {
+    route_policy(out, method, parts);
+  } else if (!route_collection(out, method, of_bucket, parts, 1)) {
     route_lacking(out, lacking_of_bucket, parts[1]);
   }
   if (parts[1] != "o") return;
@@ -213,6 +278,7 @@ void route_xml(call& out, const http_request& request, std::string_view method) 
   if (out.object.empty()) {
     if (method == "GET") out.verb = out.query.has("uploads") ? "multipart.list" : "objects.list";
     if (method == "HEAD") out.verb = "buckets.get";
+    if (method == "POST") out.verb = "objects.form";
     return;
   }
   if (out.query.has("upload_id")) return route_session(out, request, method);
@@ -270,16 +336,20 @@ call route(const http_request& request) {
     }
     return out;
   }
-  if (under("/storage/v1/projects")) {
-    out.verb = "unmodelled";
-    out.lacking = "service accounts and HMAC keys";
+  static constexpr std::string_view projects = "/storage/v1/projects";
+  if (under(projects)) {
+    route_project(out, method, out.path.substr(projects.size()));
+  } else if (under("/retry_test") || out.path == "/retry_tests") {
+    out.verb = "retry_test";
+    const std::size_t slash = std::min(out.path.rfind('/') + 1, out.path.size());
+    if (slash > 1) out.item = percent_decode(out.path.substr(slash));
   } else if (out.path == "/token" && method == "POST") {
     out.verb = "token";
   } else if (under("/batch") && method == "POST") {
     out.verb = "batch";
   } else if (under("/_emulator")) {
     out.verb = "control";
-  } else if (under("/computeMetadata") || out.path == "/") {
+  } else if (under("/computeMetadata") || (out.path == "/" && method != "POST")) {
     out.verb = "metadata";
     out.form = error_form::text;
   } else if (out.path.starts_with('/')) {

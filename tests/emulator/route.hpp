@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace emulator {
 
@@ -15,10 +16,15 @@ namespace emulator {
 struct call {
   /// objects.{list,get,media,insert,delete,patch,update,compose,rewrite,copy,move,restore},
   /// resumable.{start,chunk,status,cancel}, buckets.{list,get,insert,delete,patch,storageLayout,
-  /// testPermissions}, multipart.{initiate,part,complete,abort,list_parts,list}, "batch", "token",
-  /// "metadata" (the metadata server), "control" (the emulator's own), "unmodelled" (what the
-  /// service has and we have not: see `lacking`), "unknown". The XML API's
-  /// HEAD, GET, PUT, copying PUT and bucket GET are objects.get, .media, .insert, .copy and .list.
+  /// testPermissions,update,getIamPolicy,setIamPolicy,lockRetentionPolicy},
+  /// {bucketAccessControls,defaultObjectAccessControls,objectAccessControls}.{list,get,insert,
+  /// patch,update,delete}, notifications.{list,get,insert,delete},
+  /// hmacKeys.{create,list,get,update, delete}, serviceAccount.get,
+  /// multipart.{initiate,part,complete,abort,list_parts,list}, "batch", "token", "metadata" (the
+  /// metadata server), "control" (the emulator's own), "retry_test" (that of Google's testbench),
+  /// "unmodelled" (what the service has and we have not: see `lacking`), "unknown". The XML API's
+  /// HEAD, GET, PUT, copying PUT, bucket GET and form are objects.get, .media, .insert, .copy,
+  /// .list and .form.
   std::string_view verb{"unknown"};
   error_form form{error_form::json};
   std::string bucket{};
@@ -26,10 +32,16 @@ struct call {
   std::string to_bucket{};  ///< of rewrite, copy and move
   std::string to_object{};  ///< of rewrite, copy and move
   int part{0};              ///< of multipart.part
+  std::string item{};       ///< an entity, a notification's or key's id, a retry test's id
+  std::string project{};    ///< of hmacKeys and serviceAccount
   query_parameters query{};
   std::string_view path{};     ///< as sent; borrowed from the request
   bool xml{false};             ///< of the XML API
   std::string_view lacking{};  ///< of "unmodelled": what it is, for people
+  /// Set by the service: the bucket knows no access control lists, so that none are shown.
+  bool uniform_access{false};
+  /// Set by a retry test: buckets that could not be reached.
+  std::vector<std::string> unreachable{};
   /// Set by a fault: a listing page ends after that many results.
   std::optional<std::uint64_t> page_limit{};
   /// Set by a fault: of a chunk no more than so many bytes are kept.

@@ -1,3 +1,4 @@
+#include <emulator/object_rules.hpp>
 #include <emulator/seed.hpp>
 #include <emulator/service_error.hpp>
 

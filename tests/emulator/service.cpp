@@ -26,16 +26,28 @@ service::service(const service_options& options)
       pace_(options.network.total_bytes_per_second),
       json_(store_),
       buckets_(store_),
+      access_(store_),
+      notifications_(store_),
       edits_(store_, options.rewrite_bytes_per_call),
       resumable_(store_, sessions_),
       xml_(store_, uploads_, options.least_part_size),
-      control_(store_, faults_, traffic_, tokens_, uploads_, sessions_) {}
+      form_(store_, signers_),
+      control_(store_, faults_, traffic_, tokens_, uploads_, sessions_, signers_) {}
 
 void service::require_token(const http_request& request) const {
   const std::string_view header = request.header("Authorization");
   static constexpr std::string_view scheme = "Bearer ";
   if (!header.starts_with(scheme)) throw unauthorized(!header.empty());
   if (!tokens_.accepts(header.substr(scheme.size()))) throw unauthorized(true);
+}
+
+/// A session's address is a secret of its own and needs no token (protocol.md 1.4), and neither
+/// does a URL whose signature is good. A form is judged by itself.
+void service::authorize(const call& asked, const http_request& request) const {
+  const auto found = check_signed_url(asked, request, signers_, std::chrono::system_clock::now());
+  const bool needs_none = asked.query.has("upload_id") || asked.verb == "objects.form";
+  if (!options_.require_token || needs_none || found == signature::good) return;
+  require_token(request);
 }
 
 http_reply service::dispatch_object(const call& asked, const http_request& request) {
@@ -55,6 +67,7 @@ http_reply service::dispatch_object(const call& asked, const http_request& reque
   if (verb == "objects.list") {
     return asked.xml ? xml_.list_objects(asked) : json_.list(asked, request);
   }
+  if (verb == "objects.form") return form_.post(asked, request, options_.require_token);
   if (verb == "objects.copy" && asked.xml) return xml_.copy(asked, request);
   if (verb == "objects.copy") return edits_.copy(asked, request);
   if (verb == "objects.patch") return edits_.patch(asked, request, false);
@@ -85,9 +98,38 @@ http_reply service::dispatch_bucket(const call& asked, const http_request& reque
   if (verb == "buckets.list") return buckets_.list(asked, request);
   if (verb == "buckets.insert") return buckets_.insert(asked, request);
   if (verb == "buckets.delete") return buckets_.remove(asked, request);
-  if (verb == "buckets.patch") return buckets_.patch(asked, request);
+  if (verb == "buckets.patch") return buckets_.patch(asked, request, false);
+  if (verb == "buckets.update") return buckets_.patch(asked, request, true);
   if (verb == "buckets.storageLayout") return buckets_.layout(asked);
-  return buckets_.test_permissions(asked);
+  if (verb == "buckets.lockRetentionPolicy") return buckets_.lock_retention(asked, request);
+  if (verb == "buckets.getIamPolicy") return access_.get_policy(asked);
+  if (verb == "buckets.setIamPolicy") return access_.set_policy(asked, request);
+  return access_.test_permissions(asked);
+}
+
+http_reply service::dispatch_access(const call& asked, const http_request& request,
+                                    access_of kind) {
+  if (asked.verb.ends_with(".list")) return access_.list(asked, request, kind);
+  if (asked.verb.ends_with(".get")) return access_.get(asked, request, kind);
+  if (asked.verb.ends_with(".insert")) return access_.insert(asked, request, kind);
+  if (asked.verb.ends_with(".delete")) return access_.remove(asked, request, kind);
+  return access_.change(asked, request, kind);
+}
+
+http_reply service::dispatch_notification(const call& asked, const http_request& request) {
+  if (asked.verb == "notifications.list") return notifications_.list(asked, request);
+  if (asked.verb == "notifications.get") return notifications_.get(asked, request);
+  if (asked.verb == "notifications.insert") return notifications_.insert(asked, request);
+  return notifications_.remove(asked);
+}
+
+http_reply service::dispatch_project(const call& asked, const http_request& request) {
+  if (asked.verb == "hmacKeys.create") return keys_.create(asked, request);
+  if (asked.verb == "hmacKeys.list") return keys_.list(asked, request);
+  if (asked.verb == "hmacKeys.get") return keys_.get(asked, request);
+  if (asked.verb == "hmacKeys.update") return keys_.update(asked, request);
+  if (asked.verb == "hmacKeys.delete") return keys_.remove(asked);
+  return keys_.service_account(asked);
 }
 
 /// Each call of a batch is a request of its own, to the faults and counters too; what only a
@@ -118,9 +160,11 @@ http_reply service::dispatch(const call& asked, const http_request& request) {
   if (verb == "control") return control_.answer(asked, request);
   if (verb == "metadata") return tokens_.metadata(request);
   if (verb == "batch") return batch(request);
-  // A session's address is a secret of its own and needs no token (protocol.md 1.4).
-  const bool bearer_address = asked.query.has("upload_id");
-  if (options_.require_token && !bearer_address) require_token(request);
+  if (verb == "retry_test") return retry_tests_.answer(asked, request);
+  if (!request.header("x-goog-emulator-instructions").empty()) {
+    throw not_modelled("x-goog-emulator-instructions; /retry_test does the same");
+  }
+  authorize(asked, request);
   if (verb == "unmodelled") throw not_modelled(std::string{asked.lacking});
   rates_.check(asked, std::chrono::steady_clock::now());
   if (store_.restricted()) check_access(store_, asked, request);
@@ -129,6 +173,19 @@ http_reply service::dispatch(const call& asked, const http_request& request) {
     return dispatch_upload(asked, request);
   }
   if (verb.starts_with("buckets.")) return dispatch_bucket(asked, request);
+  if (verb.starts_with("bucketAccessControls.")) {
+    return dispatch_access(asked, request, access_of::bucket);
+  }
+  if (verb.starts_with("defaultObjectAccessControls.")) {
+    return dispatch_access(asked, request, access_of::default_object);
+  }
+  if (verb.starts_with("objectAccessControls.")) {
+    return dispatch_access(asked, request, access_of::object);
+  }
+  if (verb.starts_with("notifications.")) return dispatch_notification(asked, request);
+  if (verb.starts_with("hmacKeys.") || verb == "serviceAccount.get") {
+    return dispatch_project(asked, request);
+  }
   throw service_error{404, "notFound", "NotFound", "Not Found"};
 }
 
@@ -170,14 +227,17 @@ std::optional<service::early_exchange> service::early(const http_request& head) 
 
 exchange service::answer(call& asked, const http_request& request) {
   exchange out;
-  std::optional<fault_rule> rule;
-  if (faults_.active() && asked.verb != "control") {
-    if (asked.verb == "objects.insert" && asked.object.empty()) {
-      asked.object = name_in_body(request);
-    }
-    rule = faults_.match(asked, false);
+  if (asked.query.has("projection") || asked.verb == "objects.patch" ||
+      asked.verb == "objects.update") {
+    const bool copies = !asked.to_bucket.empty();
+    asked.uniform_access = store_.uniform(copies ? asked.to_bucket : asked.bucket);
   }
+  std::optional<fault_rule> rule;
+  const bool by_name = faults_.active() || rates_.by_name();
+  if (by_name && asked.object.empty()) asked.object = name_in_body(asked, request);
+  if (faults_.active() && asked.verb != "control") rule = faults_.match(asked, false);
   if (!rule) {
+    if (auto instead = retried(asked, request)) return std::move(*instead);
     out.reply = execute(asked, request);
     return out;
   }

@@ -1,17 +1,23 @@
 #pragma once
 
+#include <emulator/access_api.hpp>
 #include <emulator/bucket_api.hpp>
 #include <emulator/bucket_store.hpp>
 #include <emulator/control_api.hpp>
 #include <emulator/faults.hpp>
+#include <emulator/hmac_keys.hpp>
 #include <emulator/inflict.hpp>
 #include <emulator/json_api.hpp>
 #include <emulator/limits.hpp>
 #include <emulator/message.hpp>
+#include <emulator/notification_api.hpp>
 #include <emulator/oauth.hpp>
 #include <emulator/object_edits.hpp>
+#include <emulator/post_form.hpp>
 #include <emulator/resumable_api.hpp>
+#include <emulator/retry_tests.hpp>
 #include <emulator/session_store.hpp>
+#include <emulator/signatures.hpp>
 #include <emulator/traffic.hpp>
 #include <emulator/upload_store.hpp>
 #include <emulator/xml_api.hpp>
@@ -70,22 +76,35 @@ class service {
   http_reply dispatch_object(const call& asked, const http_request& request);
   http_reply dispatch_bucket(const call& asked, const http_request& request);
   http_reply dispatch_upload(const call& asked, const http_request& request);
+  http_reply dispatch_access(const call& asked, const http_request& request, access_of kind);
+  http_reply dispatch_notification(const call& asked, const http_request& request);
+  http_reply dispatch_project(const call& asked, const http_request& request);
+  void authorize(const call& asked, const http_request& request) const;
   void require_token(const http_request& request) const;
+  std::optional<exchange> retried(call& asked, const http_request& request);
+  std::optional<exchange> upload_broken(call& asked, const http_request& request,
+                                        const retry_instruction& what);
 
   const service_options options_;
   bucket_store store_{};
   upload_store uploads_{};
   session_store sessions_{};
   token_authority tokens_;
+  hmac_keys keys_{};
+  signers signers_{tokens_, keys_};
+  retry_tests retry_tests_{};
   fault_script faults_{};
   traffic traffic_;
   rate_limits rates_;
   pacer pace_;
   json_api json_;
   bucket_api buckets_;
+  access_api access_;
+  notification_api notifications_;
   object_edits edits_;
   resumable_api resumable_;
   xml_api xml_;
+  form_api form_;
   control_api control_;
   std::atomic<std::uint64_t> next_id_{1};
 };

@@ -68,7 +68,16 @@ service_error retention_not_met(std::string_view bucket, std::string_view name,
   return {403, "retentionPolicyNotMet", "RetentionPolicyNotMet", text};
 }
 service_error not_modelled(const std::string& what) {
-  return {501, "notImplemented", "NotImplemented", "The emulator does not model " + what};
+  return {400, "notImplemented", "NotImplemented", "The emulator does not model " + what};
+}
+service_error uniform_access() {
+  return {400, "invalid", "InvalidArgument",
+          "Cannot use access control lists of a bucket that has uniform bucket-level access."};
+}
+service_error public_access() {
+  return {412, "conditionNotMet", "PublicAccessPrevented",
+          "allUsers and allAuthenticatedUsers are not allowed since public access prevention is "
+          "enforced."};
 }
 service_error unauthorized(bool token_sent) {
   service_error e{

@@ -44,8 +44,13 @@ service_error forbidden(std::string_view permission, std::string_view object);
 service_error under_hold(std::string_view bucket, std::string_view name, std::string_view kind);
 service_error retention_not_met(std::string_view bucket, std::string_view name,
                                 std::string_view until);
+/// 400, and not 501 as would be at hand: Google's clients for Go repeat every 5xx for ever.
 service_error not_modelled(const std::string& what);
 service_error unauthorized(bool token_sent);
+/// 400: access control lists do not exist where access is uniform.
+service_error uniform_access();
+/// 412: the bucket must not become public.
+service_error public_access();
 
 /// Which API was called, hence how an error looks.
 enum class error_form { json, text, xml };

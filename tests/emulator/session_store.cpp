@@ -60,6 +60,12 @@ std::string session_store::customer_key(std::string_view id) const {
   return at == sessions_.end() ? std::string{} : at->second.held.customer_key;
 }
 
+std::uint64_t session_store::persisted(std::string_view id) const {
+  const std::lock_guard lock{mutex_};
+  const auto at = sessions_.find(id);
+  return at == sessions_.end() ? 0 : at->second.held.data.size();
+}
+
 session_store::entry& session_store::find(std::string_view id) {
   const auto at = sessions_.find(id);
   if (at == sessions_.end()) {

@@ -55,6 +55,8 @@ class session_store {
   std::string start(session fresh);
   /// See session; empty for an unknown id, which take() refuses.
   std::string customer_key(std::string_view id) const;
+  /// How many bytes of it have persisted; 0 for an unknown id.
+  std::uint64_t persisted(std::string_view id) const;
   /// Takes what is new of a chunk, at most `keep` bytes of it when that is given. All throw 404 on
   /// an unknown id, 410 after expire(), 499 after cancel(); this also 400 on a chunk off the
   /// granularity or against an announced length, and 503 on a gap.

@@ -32,6 +32,17 @@ signing_key::signing_key() {
   key_ = {made, [](void* p) { EVP_PKEY_free(static_cast<EVP_PKEY*>(p)); }};
 }
 
+signing_key::signing_key(const std::string& pem) {
+  const auto read = [&pem](auto* function) {
+    const memory_bio bio{BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())), BIO_free_all};
+    return function(bio.get(), nullptr, nullptr, nullptr);
+  };
+  EVP_PKEY* held = read(PEM_read_bio_PrivateKey);
+  if (held == nullptr) held = read(PEM_read_bio_PUBKEY);
+  if (held == nullptr) throw std::runtime_error("Not a PEM of an RSA key");
+  key_ = {held, [](void* p) { EVP_PKEY_free(static_cast<EVP_PKEY*>(p)); }};
+}
+
 std::string signing_key::private_pem() const {
   const memory_bio bio{BIO_new(BIO_s_mem()), BIO_free_all};
   PEM_write_bio_PKCS8PrivateKey(bio.get(), raw(key_), nullptr, nullptr, 0, nullptr, nullptr);

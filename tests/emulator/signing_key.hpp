@@ -12,6 +12,8 @@ class signing_key {
  public:
   /// Generates 2048 bits; tens of milliseconds.
   signing_key();
+  /// Of a PEM with a private key, or a public one that can verify only. Throws std::runtime_error.
+  explicit signing_key(const std::string& pem);
 
   std::string private_pem() const;  ///< PKCS#8
   std::string public_pem() const;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <emulator/access_list.hpp>
 #include <emulator/content.hpp>
 
 #include <chrono>
@@ -14,6 +15,20 @@
 
 namespace emulator {
 
+/// How long an object may be neither deleted nor replaced, by its own word (protocol.md 1.12).
+struct object_retention {
+  bool locked{false};
+  std::chrono::system_clock::time_point until{};
+};
+
+/// One of an object's `contexts.custom` (protocol.md 7.1).
+struct object_context {
+  std::string value{};
+  std::chrono::system_clock::time_point created{};
+  std::chrono::system_clock::time_point updated{};
+};
+using object_contexts = std::map<std::string, object_context, std::less<>>;
+
 /// What a writer may say about an object (protocol.md 1.2); an empty text is an absent field.
 struct object_metadata {
   std::string content_type{};
@@ -22,16 +37,21 @@ struct object_metadata {
   std::string content_disposition{};
   std::string content_language{};
   std::string custom_time{};
-  std::string storage_class{"STANDARD"};
+  std::string storage_class{};  ///< empty until it is stored: then its bucket's
   std::string kms_key{};
   std::map<std::string, std::string, std::less<>> custom{};
   bool temporary_hold{false};
   bool event_based_hold{false};
+  std::optional<object_retention> retention{};
+  std::shared_ptr<const object_contexts> contexts{};  ///< null: none
+  access_list_ptr access{};                           ///< null: projectPrivate
 
-  /// What a copy takes over: holds stay with the object that they were placed on.
+  /// What a copy takes over: holds, retention and access stay with the object that they were given.
   object_metadata copied() const {
     object_metadata out = *this;
     out.temporary_hold = out.event_based_hold = false;
+    out.retention.reset();
+    out.access.reset();
     return out;
   }
 };
@@ -96,6 +116,9 @@ std::string rfc3339(std::chrono::system_clock::time_point time);
 std::string http_date(std::chrono::system_clock::time_point time);
 /// Empty optional for a text of another form: such a condition is ignored.
 std::optional<std::chrono::system_clock::time_point> parse_http_date(std::string_view text);
+/// RFC 3339 as a point of time; empty optional for a text of another form, or a year so far away
+/// that the clock does not know it.
+std::optional<std::chrono::system_clock::time_point> parse_time(std::string_view text);
 /// Seconds since 1970 and nanoseconds, of any year and offset; empty optional for a text of another
 /// form.
 std::optional<std::pair<std::int64_t, std::int64_t>> parse_rfc3339(std::string_view text);

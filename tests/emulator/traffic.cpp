@@ -28,14 +28,18 @@ std::uint64_t traffic_counters::of_class(operation_class wanted) const {
 
 operation_class class_of(std::string_view verb) noexcept {
   const auto is = [verb](std::string_view name) { return verb == name; };
+  const bool lists = verb.find("AccessControls.") != std::string_view::npos;
+  const bool beside = lists || verb.starts_with("notifications.");
   if (is("objects.get") || is("objects.media") || is("buckets.get") ||
-      is("buckets.storageLayout") || is("buckets.testPermissions")) {
+      is("buckets.storageLayout") || is("buckets.testPermissions") || is("buckets.getIamPolicy") ||
+      (beside && (verb.ends_with(".get") || verb.ends_with(".list")))) {
     return operation_class::b;
   }
   const bool storage = verb.starts_with("objects.") || verb.starts_with("buckets.") ||
                        verb.starts_with("multipart.") || is("resumable.chunk") ||
-                       is("resumable.status");
-  const bool ends = verb.ends_with(".delete") || verb.ends_with(".abort");
+                       is("resumable.status") || is("hmacKeys.create") || is("hmacKeys.list") ||
+                       beside;
+  const bool ends = (verb.ends_with(".delete") && !beside) || verb.ends_with(".abort");
   return storage && !ends ? operation_class::a : operation_class::free;
 }
 

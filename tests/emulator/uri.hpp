@@ -26,6 +26,9 @@ class query_parameters {
   std::string_view get(std::string_view name) const noexcept;
   /// All values of that name.
   std::vector<std::string_view> all(std::string_view name) const;
+  const std::vector<std::pair<std::string, std::string>>& values() const noexcept {
+    return values_;
+  }
   /// True for "true" in any case: clients write booleans as their language prints them.
   bool flag(std::string_view name) const noexcept;
 

@@ -1,6 +1,7 @@
 #include <emulator/customer_key.hpp>
 #include <emulator/digest.hpp>
 #include <emulator/media.hpp>
+#include <emulator/object_rules.hpp>
 #include <emulator/upload_body.hpp>
 #include <emulator/xml_api.hpp>
 #include <emulator/xml_writer.hpp>
@@ -8,6 +9,22 @@
 #include <algorithm>
 
 namespace emulator {
+
+namespace {
+
+/// Of the XML API GOVERNANCE is Unlocked, and COMPLIANCE is Locked.
+std::optional<object_retention> retention_of_headers(const http_request& request) {
+  const std::string_view mode = request.header("x-goog-object-lock-mode");
+  const std::string_view until = request.header("x-goog-object-lock-retain-until-date");
+  if (mode.empty() && until.empty()) return std::nullopt;
+  const auto time = parse_time(until);
+  if ((mode != "GOVERNANCE" && mode != "COMPLIANCE") || !time) {
+    throw invalid_argument("Invalid x-goog-object-lock-mode or -retain-until-date");
+  }
+  return object_retention{.locked = mode == "COMPLIANCE", .until = *time};
+}
+
+}  // namespace
 
 object_metadata metadata_of_headers(const http_request& request) {
   object_metadata out;
@@ -21,6 +38,10 @@ object_metadata metadata_of_headers(const http_request& request) {
     out.storage_class = storage_class;
   }
   out.kms_key = request.header("x-goog-encryption-kms-key-name");
+  if (const auto access = request.header("x-goog-acl"); !access.empty()) {
+    out.access = predefined_access(access_of::object, access);
+  }
+  out.retention = retention_of_headers(request);
   static constexpr std::string_view meta = "x-goog-meta-";
   for (const header_view& h : request.headers) {
     if (h.name.size() > meta.size() && same_name(h.name.substr(0, meta.size()), meta)) {

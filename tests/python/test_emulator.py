@@ -34,11 +34,17 @@ def test_faults_are_scripted_and_counted(emulator, bucket, client):
         [503, 503, 200]
     with pytest.raises(ValueError, match="refuses POST /_emulator/faults"):
         emulator.faults({"action": "no such"})
+    with pytest.raises(ValueError) as refused:
+        emulator.faults({"verb": "objects.read", "action": "delay"})
+    said = str(refused.value)
+    assert said.startswith("the emulator refuses POST /_emulator/faults: Fault rule: there is no verb "
+                           '"objects.read"; it is one of objects.list, objects.get, ')
+    assert "{" not in said
 
 
 @pytest.mark.parametrize("name", ["x", "a b", ""])
 def test_what_it_refuses_at_its_start_is_told(name):
-    with pytest.raises(dataflux.Error, match="the emulator did not start: .*bucket name"):
+    with pytest.raises(dataflux.Error, match="the emulator did not start: .*bucket name.*3 to 63"):
         dataflux.emulator(name)
 
 

@@ -30,8 +30,14 @@ TEST_CASE("bucket_api: insert, get, list, patch, delete", "[emulator]") {
         200);
   CHECK(create(s, R"({"name":"one"})").status == 409);
   CHECK(create(s, R"({"name":"Two"})").status == 400);
+  const auto short_name = create(s, R"({"name":"b"})");
+  CHECK(short_name.status == 400);
+  CHECK(body_of(short_name).find("3 to 63 characters") != std::string::npos);
+  CHECK(create(s, "{\"name\":\"" + std::string(64, 'b') + "\"}").status == 400);
   CHECK(create(s, R"({"name":"two"})").status == 200);
   CHECK(ask(s, {.target = "/storage/v1/b"}).status == 400);
+  // Google's clients send an empty one to test servers.
+  CHECK(names_of(json_of(ask(s, {.target = "/storage/v1/b?project="}))) == "one two ");
   CHECK(names_of(json_of(ask(s, {.target = "/storage/v1/b?project=p"}))) == "one two ");
   const auto page = json_of(ask(s, {.target = "/storage/v1/b?project=p&maxResults=1"}));
   CHECK(names_of(page) == "one ");

@@ -31,6 +31,12 @@ TEST_CASE("control_api: every action can be scripted over HTTP", "[emulator]") {
     INFO(more);
     CHECK(add(s, R"({"verb":"batch","action":)" + more + "}").status == 200);
   }
+  const auto said = [&s](const char* rule) { return body_of(add(s, rule)); };
+  const std::string verb = said(R"({"verb":"objects.read","action":"delay"})");
+  CHECK(verb.find("there is no verb \\\"objects.read\\\"") != std::string::npos);
+  CHECK(verb.find("objects.list, objects.get, objects.media") != std::string::npos);
+  CHECK(said(R"({"action":"none"})").find("send, cut, stall") != std::string::npos);
+  CHECK(said(R"({"action":"cut","where":"later"})").find("in_head") != std::string::npos);
   CHECK(s.faults().rules().size() == 13);
   for (const std::string bad :
        {R"({"action":"none"})", R"({})", R"([1])", R"({"action":"send","statu":1})",

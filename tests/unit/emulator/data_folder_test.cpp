@@ -89,6 +89,56 @@ TEST_CASE("data_folder: buckets and objects are there again", "[emulator]") {
   }
 }
 
+TEST_CASE("data_folder: settings, policies and notifications are there again", "[emulator]") {
+  const scratch_folder at;
+  const auto until = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()) +
+                     std::chrono::hours(1);
+  {
+    opened first{at.path};
+    first.store.create_bucket("bucket");
+    first.store.configure("bucket", {}, [](emulator::bucket_settings& settings) {
+      settings.object_retention = true;
+      settings.public_access_prevented = true;
+      settings.access = emulator::predefined_access(emulator::access_of::bucket, "private");
+      settings.kept.emplace("rpo", emulator::json_value{std::string{"DEFAULT"}});
+    });
+    first.store.edit("bucket", [](emulator::bucket_facts& facts) {
+      facts.policy = {.version = 3, .bindings = {emulator::json_value::array{}}, .revision = 5};
+      facts.notifications.emplace(7, *emulator::parse_json(R"({"topic":"t"})"));
+      facts.last_notification = 8;
+    });
+    emulator::object_metadata metadata;
+    metadata.retention = {.locked = true, .until = until};
+    metadata.contexts = std::make_shared<const emulator::object_contexts>(
+        emulator::object_contexts{{"k", {.value = "v", .created = until, .updated = until}}});
+    metadata.access = emulator::predefined_access(emulator::access_of::object, "private");
+    first.store.put("bucket", {.name = "o", .metadata = metadata, .data = content{"x"}}, {});
+  }
+  for (int restart = 0; restart < 2; ++restart) {
+    const opened again{at.path};
+    const auto facts = again.store.facts("bucket");
+    CHECK(facts.settings.object_retention);
+    CHECK(facts.settings.public_access_prevented);
+    REQUIRE(facts.settings.access);
+    CHECK(facts.settings.access->size() == 1);
+    CHECK(facts.settings.kept.contains("rpo"));
+    REQUIRE(facts.policy);
+    CHECK(facts.policy->version == 3);
+    CHECK(facts.policy->revision == 5);
+    CHECK(facts.notifications.at(7).text("topic") == "t");
+    CHECK(facts.last_notification == 8);
+    const auto object = again.store.get("bucket", "o", {});
+    REQUIRE(object->metadata.retention);
+    CHECK(object->metadata.retention->locked);
+    CHECK(object->metadata.retention->until == until);
+    REQUIRE(object->metadata.contexts);
+    CHECK(object->metadata.contexts->at("k").value == "v");
+    CHECK(object->metadata.contexts->at("k").created == until);
+    REQUIRE(object->metadata.access);
+    CHECK(object->metadata.access->size() == 1);
+  }
+}
+
 TEST_CASE("data_folder: versions outlast the program, one by one", "[emulator]") {
   const scratch_folder at;
   std::int64_t old = 0;

@@ -96,7 +96,8 @@ TEST_CASE("json_api: projection says whether acl and owner are shown", "[emulato
   CHECK_FALSE(shows("/storage/v1/b/bucket/o/a?projection=noAcl", "PATCH"));
   const auto masked =
       ask(s, {.target = "/storage/v1/b/bucket/o/a?projection=full&fields=owner&prettyPrint=false"});
-  CHECK(body_of(masked) == R"({"owner":{"entity":"project-owners-1"}})");
+  CHECK(body_of(masked) ==
+        R"({"owner":{"entity":"user-emulator@example.iam.gserviceaccount.com"}})");
 }
 
 TEST_CASE("json_api: maxResults is clamped to 1000, never refused for size", "[emulator]") {
@@ -136,7 +137,7 @@ TEST_CASE("json_api: what is missing is said in the form of the call", "[emulato
   // The name is one segment: an unencoded slash is another resource.
   CHECK(ask(s, {.target = "/storage/v1/b/bucket/o/x/y"}).status == 404);
   CHECK(ask(s, {.target = "/storage/v1/b/bucket/o/a?generation=1"}).status == 404);
-  CHECK(ask(s, {.target = "/storage/v1/b/bucket/o?filter=x"}).status == 501);
+  CHECK(ask(s, {.target = "/storage/v1/b/bucket/o?filter=x"}).status == 400);
 }
 
 TEST_CASE("json_api: names keep every byte through a path", "[emulator]") {
@@ -434,34 +435,44 @@ TEST_CASE("json_api: null is an empty body (mend 22)", "[emulator]") {
             .status == 200);
 }
 
-TEST_CASE("json_api: what is not modelled says so (mend 22)", "[emulator]") {
+TEST_CASE("json_api: what is not modelled is refused by a status that ends every client",
+          "[emulator]") {
   service s{{}};
   put(s, "bucket", "a", "x");
   const std::string bucket = "/storage/v1/b/bucket";
+  // Google's clients for Go repeat every 5xx for ever.
   for (const std::string& target :
-       {bucket + "/acl", bucket + "/acl/allUsers", bucket + "/defaultObjectAcl", bucket + "/iam",
-        bucket + "/folders", bucket + "/folders/a%2F", bucket + "/managedFolders",
-        bucket + "/anywhereCaches", bucket + "/notificationConfigs", bucket + "/o/a/acl",
-        bucket + "/o/a/acl/allUsers", bucket + "/o/a/iam",
-        std::string("/storage/v1/projects/p/serviceAccount")}) {
+       {bucket + "/folders", bucket + "/folders/a%2F", bucket + "/managedFolders",
+        bucket + "/anywhereCaches", bucket + "/operations/1", bucket + "/o/a/iam"}) {
     INFO(target);
     const auto refused = ask(s, {.target = target});
-    CHECK(refused.status == 501);
+    CHECK(refused.status == 400);
     CHECK(reason_of(refused) == "notImplemented");
     CHECK(body_of(refused).find("does not model") != std::string::npos);
-    CHECK(ask(s, {.method = "DELETE", .target = target}).status == 501);
+    const auto removal = ask(s, {.method = "DELETE", .target = target});
+    CHECK(removal.status == 400);
+    CHECK(reason_of(removal) == "notImplemented");
   }
-  for (const std::string& target : {bucket + "/o/bulkRestore", bucket + "/o/watch",
-                                    bucket + "/lockRetentionPolicy?ifMetagenerationMatch=1"}) {
-    CHECK(ask(s, {.method = "POST", .target = target}).status == 501);
+  for (const std::string& target :
+       {bucket + "/o/bulkRestore", bucket + "/o/watch", bucket + "/restore?generation=1"}) {
+    const auto refused = ask(s, {.method = "POST", .target = target});
+    CHECK(refused.status == 400);
+    CHECK(reason_of(refused) == "notImplemented");
   }
   CHECK(
       ask(s, {.target = bucket + "/iam/testPermissions?permissions=storage.objects.get"}).status ==
       200);
   const auto over_xml = ask(s, {.target = "/bucket/a?acl"});
-  CHECK(over_xml.status == 501);
+  CHECK(over_xml.status == 400);
   CHECK(element_of(over_xml, "Code") == "NotImplemented");
-  CHECK(ask(s, {.method = "PUT", .target = "/bucket?lifecycle", .body = "x"}).status == 501);
+  for (const char* target : {"/bucket?lifecycle", "/bucket?cors", "/bucket?delete"}) {
+    const auto refused = ask(s, {.method = "POST", .target = target, .body = "x"});
+    CHECK(refused.status == 400);
+    CHECK(element_of(refused, "Code") == "NotImplemented");
+  }
+  const auto instructed = ask(s, {.target = bucket + "/o/a?alt=media",
+                                  .headers = {{"x-goog-emulator-instructions", "stall-always"}}});
+  CHECK(instructed.status == 400);
 }
 
 }  // namespace json_api_test

@@ -63,6 +63,30 @@ TEST_CASE("limits: the service answers 429 in the form of the API", "[emulator]"
   CHECK(reason_of(json) == "rateLimitExceeded");
 }
 
+TEST_CASE("limits: writes are counted by the name that their body gives", "[emulator]") {
+  service s{emulator::service_options{.rates = {.writes_per_name_second = 0.001}}};
+  s.store().create_bucket("bucket");
+  const auto insert = [&s](const std::string& name) {
+    return ask(s, {.method = "POST",
+                   .target = "/upload/storage/v1/b/bucket/o?uploadType=multipart",
+                   .headers = {{"Content-Type", "multipart/related; boundary=b"}},
+                   .body = "--b\r\n\r\n{\"name\":\"" + name + "\"}\r\n--b\r\n\r\nx\r\n--b--"})
+        .status;
+  };
+  CHECK(insert("one") == 200);
+  CHECK(insert("two") == 200);
+  CHECK(insert("one") == 429);
+  const auto start = [&s](const std::string& name) {
+    return ask(s, {.method = "POST",
+                   .target = "/upload/storage/v1/b/bucket/o?uploadType=resumable",
+                   .body = "{\"name\":\"" + name + "\"}"})
+        .status;
+  };
+  CHECK(start("three") == 200);
+  CHECK(start("four") == 200);
+  CHECK(start("three") == 429);
+}
+
 TEST_CASE("limits: a pacer spreads bytes", "[emulator]") {
   emulator::pacer pace{1000};
   const emulator::pacer::time_point start{1h};

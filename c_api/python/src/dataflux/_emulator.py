@@ -42,9 +42,10 @@ class Emulator:
         for name in buckets:
             if not isinstance(name, str):
                 raise TypeError(f"buckets: names are str, and not a {type(name).__name__}")
-        first = buckets[0] if buckets else "emulator"
         command = [program("dataflux-emulator", "DATAFLUX_EMULATOR"), "--until-input-ends",
-                   "--bucket", first, "--rtt", str(round(rtt * 1000)), "--log", str(log)]
+                   "--rtt", str(round(rtt * 1000)), "--log", str(log)]
+        for name in buckets:
+            command += ["--bucket", name]
         if seed is not None:
             command += ["--seed", seed]
         # A session of its own: Ctrl-C is for who uses it.
@@ -61,8 +62,6 @@ class Emulator:
             self.close()
             raise Error(f"the emulator did not start: {said}")
         self.endpoint: str = lines[-1].strip().removeprefix(_ADDRESS)
-        for name in buckets[1:]:
-            self.add_bucket(name)
 
     def client(self, **options: Any) -> Client:
         """A new client of it; options as those of Client. Close it, or use it by `with`."""
@@ -125,8 +124,11 @@ class Emulator:
         finally:
             connection.close()
         if reply.status >= 300:
-            raise ValueError(f"the emulator refuses {method} {path}: "
-                             f"{said.decode(errors='replace').strip()}")
+            try:
+                why = json.loads(said)["error"]["message"]
+            except (ValueError, LookupError, TypeError):
+                why = said.decode(errors="replace").strip()
+            raise ValueError(f"the emulator refuses {method} {path}: {why}")
         return json.loads(said) if said else None
 
     def close(self) -> None:
