@@ -3,8 +3,8 @@
 
     judge.py NAME --tools FOLDER --program PROGRAM
 
-Clients judge the emulator, whose PROGRAM is started for each: google_cloud_storage with access and
-transfer_manager, gcsfs, pyarrow, obstore, node_storage. A server judges the client:
+Clients judge the emulator, whose PROGRAM is started for each: google_cloud_storage with access,
+settings, signed, retry and transfer_manager, gcsfs, pyarrow, obstore, node_storage. A server judges the client:
 fake_gcs_server, for which PROGRAM is the test. arrow is pyarrow again, and judges the export of a
 listing, for which PROGRAM is a library that makes one.
 FOLDER is what install.py has filled. `./dev test --full judge` does both.

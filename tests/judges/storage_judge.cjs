@@ -264,3 +264,69 @@ test('transfer manager: many files, and one in chunks', async () => {
     assert.ok(noise(i * 1000, i).equals(fs.readFileSync(path.join(folder, place(source)))));
   }
 });
+
+test('settings, lists of access, policies and notifications of a bucket', async () => {
+  const [made] = await storage.createBucket('node-settings');
+  await made.addLifecycleRule({action: {type: 'Delete'}, condition: {age: 30}});
+  await made.setCorsConfiguration([{maxAgeSeconds: 60, method: ['GET'], origin: ['*']}]);
+  await made.enableLogging({prefix: 'log'});
+  await made.setRetentionPeriod(100);
+  const [seen] = await made.getMetadata();
+  assert.deepEqual(seen.lifecycle.rule, [{action: {type: 'Delete'}, condition: {age: 30}}]);
+  assert.deepEqual(seen.cors, [{maxAgeSeconds: 60, method: ['GET'], origin: ['*']}]);
+  assert.equal(seen.logging.logObjectPrefix, 'log');
+  assert.equal(seen.retentionPolicy.retentionPeriod, '100');
+  await made.lock(seen.metageneration);
+  await assert.rejects(made.removeRetentionPeriod(), refused(403));
+  await made.acl.add({entity: 'user-judge@example.com', role: storage.acl.READER_ROLE});
+  const [entry] = await made.acl.get({entity: 'user-judge@example.com'});
+  assert.equal(entry.role, 'READER');
+  await made.acl.delete({entity: 'user-judge@example.com'});
+  await made.acl.default.readers.addAllUsers();
+  const [policy] = await made.iam.getPolicy();
+  policy.bindings.push({role: 'roles/storage.objectViewer', members: ['user:judge@example.com']});
+  const [set] = await made.iam.setPolicy(policy);
+  assert.notEqual(set.etag, policy.etag);
+  await assert.rejects(made.iam.setPolicy(policy), refused(412));
+  const [notification] = await made.createNotification('projects/judges/topics/t');
+  const [all] = await made.getNotifications();
+  assert.deepEqual(all.map(n => n.id), [notification.id]);
+  await notification.delete();
+});
+
+test('HMAC keys', async () => {
+  const [key, secret] = await storage.createHmacKey('judge@example.com');
+  assert.equal(secret.length, 40);
+  await key.setMetadata({state: 'INACTIVE'});
+  await key.delete();
+  const [left] = await storage.getHmacKeys();
+  assert.ok(left.every(k => k.metadata.accessId !== key.metadata.accessId));
+});
+
+test('signed URLs and forms', async () => {
+  const {privateKey, publicKey} = crypto.generateKeyPairSync('rsa', {
+    modulusLength: 2048, publicKeyEncoding: {type: 'spki', format: 'pem'},
+    privateKeyEncoding: {type: 'pkcs8', format: 'pem'}});
+  const email = 'node@judges.iam.gserviceaccount.com';
+  await fetch(endpoint + '/_emulator/service-accounts', {
+    method: 'POST', body: JSON.stringify({client_email: email, public_key: publicKey})});
+  const signer = new Storage({apiEndpoint: endpoint, projectId: 'judges',
+                              credentials: {client_email: email, private_key: privateKey}});
+  const there = signer.bucket('node-judge').file('signed/\u00e4 #');
+  const until = Date.now() + 60000;
+  for (const version of ['v2', 'v4']) {
+    const [put] = await there.getSignedUrl({version, action: 'write', expires: until});
+    // A text would bring a Content-Type along, which V2 signs.
+    const body = Buffer.from('bytes');
+    assert.equal((await fetch(put, {method: 'PUT', body})).status, 200);
+    const [get] = await there.getSignedUrl({version, action: 'read', expires: until});
+    assert.equal(await (await fetch(get)).text(), 'bytes');
+    assert.equal((await fetch(get, {method: 'DELETE'})).status, 403);
+  }
+  const [form] = await there.generateSignedPostPolicyV4({expires: until});
+  const body = new FormData();
+  for (const [name, value] of Object.entries(form.fields)) body.append(name, value);
+  body.append('file', new Blob(['form']), 'f');
+  assert.equal((await fetch(endpoint + '/node-judge/', {method: 'POST', body})).status, 204);
+  assert.equal((await there.download())[0].toString(), 'form');
+});
