@@ -84,6 +84,24 @@ assert fsspec.get_filesystem_class("gcs") is dataflux.fsspec.DatafluxFileSystem
 """, emulator.endpoint, f"{bucket.name}/x").split() == ["b'content'"]
 
 
+def test_register_warns_of_what_goes_past_it():
+    told = program("""
+import sys, warnings
+import dataflux.fsspec
+warnings.simplefilter("always")
+for modules, names in (((), ("gs",)), (("pandas",), ("dataflux",)), ((), ("gs", "gcs")), ((), ("gs",))):
+    with warnings.catch_warnings(record=True) as seen:
+        for name in modules:
+            __import__(name)
+        del seen[:]
+        dataflux.fsspec.register(*names)
+        print([(w.category.__name__, "storage_options={}" in str(w.message), w.filename)
+               for w in seen if "parquet" in str(w.message)])
+""").splitlines()
+    # Once, and of the caller's line.
+    assert told == ["[]", "[('UserWarning', True, '<string>')]", "[]", "[]"]
+
+
 def test_register_takes_names_of_this_service_alone():
     for names, kind in ((("s3",), ValueError), ((7,), TypeError)):
         with pytest.raises(kind, match="protocols"):

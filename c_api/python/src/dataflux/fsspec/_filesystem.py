@@ -22,7 +22,7 @@ from ._moving import Moving
 from ._options import ACCESS, CONSISTENCY, client_options, without_harmless
 from ._paths import PROTOCOLS, Paths
 from ._reading import Reading
-from ._registry import register, registered
+from ._registry import _register, registered
 from ._roads import Awaiting, Blocking, driven
 from ._transaction import ThreadTransaction
 
@@ -362,5 +362,5 @@ del _name
 
 def _again(kind, arguments, options, protocols):
     if protocols:
-        register(*protocols)
+        _register(protocols)
     return kind(*arguments, **options)

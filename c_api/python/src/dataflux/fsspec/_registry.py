@@ -4,6 +4,7 @@ from __future__ import annotations
 
 _NAME = "dataflux.fsspec"
 _registered: tuple[str, ...] = ()
+_warned = False
 
 
 def register(*protocols: str) -> None:
@@ -18,8 +19,16 @@ def register(*protocols: str) -> None:
     Arguments:
         protocols: names such as "gs"; none = "gs" and "gcs".
 
+    Where pandas and pyarrow are there, a UserWarning says once what goes past fsspec: pandas hands a
+    gs:// URL of a Parquet file without `storage_options` to pyarrow's own client.
+
     Raises: ValueError for a name that is none of dataflux, gs and gcs.
     """
+    _register(protocols)
+    _warn_of_pandas(_registered)
+
+
+def _register(protocols):
     from fsspec import register_implementation
 
     from ._filesystem import DatafluxFileSystem
@@ -39,6 +48,23 @@ def register(*protocols: str) -> None:
     _carry(_registered)
 
 
+def _warn_of_pandas(protocols):
+    import sys
+    import warnings
+
+    global _warned
+    if _warned or "pandas" not in sys.modules or not {"gs", "gcs"}.intersection(protocols):
+        return
+    from importlib.util import find_spec
+
+    if find_spec("pyarrow") is not None:
+        _warned = True
+        warnings.warn(
+            'pandas.read_parquet("gs://...") and to_parquet() without storage_options go to pyarrow\'s '
+            "own client, past dataflux, and that waits for minutes where it finds no credentials: give "
+            'storage_options={}, or a URL "dataflux://..."', UserWarning, stacklevel=3)
+
+
 def registered() -> tuple[str, ...]:
     """What register() was called with, for pickles."""
     return _registered
@@ -56,7 +82,7 @@ class _Carried:
 
 
 def _arrived(protocols):
-    register(*protocols)
+    _register(protocols)
     return _Carried(protocols)
 
 
