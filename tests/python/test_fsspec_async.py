@@ -173,3 +173,41 @@ def test_one_filesystem_serves_threads_and_loops(endpoint, bucket):
         assert b"".join(asyncio.run(body())) == b"content"
     assert isinstance(fs.client, dataflux.Client)
     assert isinstance(fs.async_client, dataflux.AsyncClient)
+
+
+def test_names_that_look_like_something_else(endpoint, bucket, tmp_path):
+    async def body(fs):
+        name = bucket.name
+        await fs._pipe({f"{name}/{each}": each.encode() for each in (
+            "in/img[1].jpg", "in/img1.jpg", "same", "same/x")})
+        assert await fs._cat(f"{name}/in/img[1].jpg") == b"in/img[1].jpg"
+        assert await fs._expand_path([f"{name}/in/*"], assume_literal=True) == [f"{name}/in/*"]
+        with pytest.raises(FileNotFoundError):
+            await fs._cat([f"{name}/same", f"{name}/none[1]"])
+        assert await fs._find(f"{name}/same") == [f"{name}/same", f"{name}/same/x"]
+        await fs._copy((f"{name}/in/img[1].jpg",), (f"{name}/copied",))
+        await fs._mv(f"{name}/same", f"{name}/moved", recursive=True)
+        assert sorted(bucket.names()) == ["copied", "in/img1.jpg", "in/img[1].jpg", "moved", "moved/x"]
+        with pytest.raises(dataflux.Error, match="moved"):
+            await fs._get(f"{name}/moved", str(tmp_path / "down"), recursive=True)
+        (tmp_path / "loc[1]").write_bytes(b"1")
+        await fs._put({str(tmp_path / "loc[1]")}, f"{name}/up/")
+        assert await fs._glob(f"{name}/*/") == [f"{name}/in", f"{name}/moved", f"{name}/up"]
+        await fs._rm(f"{name}/in/img[1].jpg")
+        assert sorted(bucket.names()) == ["copied", "in/img1.jpg", "moved", "moved/x", "up/loc[1]"]
+
+    run(endpoint, body)
+
+
+def test_who_may_not_list_copies_one_object(emulator, endpoint, bucket):
+    bucket.put("x", b"1")
+    emulator.faults({"verb": "objects.list", "action": "refuse", "status": 403, "count": 0})
+
+    async def body(fs):
+        await fs._copy(f"{bucket.name}/x", f"{bucket.name}/y")
+        assert not await fs._isdir(f"{bucket.name}/x", refresh=True)
+        await fs._pipe_file(f"{bucket.name}/z", data=b"2")
+
+    run(endpoint, body)
+    emulator.faults()
+    assert bucket.names() == ["x", "y", "z"]

@@ -206,6 +206,18 @@ def test_a_name_that_is_both_loses_nothing(fs, both):
     assert sorted(both.names()) == ["below/x", "moved", "moved/x", "same.txt"]
 
 
+def test_a_pattern_that_matches_a_name_that_is_both_loses_nothing(fs, both):
+    pattern = f"{both.name}/sa*e"
+    assert fs.glob(pattern) == fs.glob(pattern + "/") == [f"{both.name}/same"]
+    assert fs.glob(pattern + "/", detail=True)[f"{both.name}/same"]["type"] == "directory"
+    assert fs.cat(pattern, recursive=True) == {f"{both.name}/same": b"same",
+                                               f"{both.name}/same/x": b"same/x"}
+    fs.cp(pattern, f"{both.name}/kept/", recursive=True)
+    assert both.get("kept") == b"same" and both.get("kept/x") == b"same/x"
+    fs.rm(pattern, recursive=True)
+    assert not any(name.startswith("same") for name in both.names() if name != "same.txt")
+
+
 def test_rm_of_what_lies_below_leaves_the_object_of_that_name(fs, both):
     fs.rm(f"{both.name}/same/", recursive=True)
     assert sorted(both.names()) == ["same", "same.txt"]

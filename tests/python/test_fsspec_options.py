@@ -9,6 +9,7 @@ import pytest
 
 import dataflux
 from dataflux.fsspec import DatafluxFileSystem
+from test_async_types import by_mypy
 
 
 def given(**how):
@@ -199,3 +200,41 @@ def test_no_thread_of_fsspec_is_begun(emulator, bucket):
     fs.cat([bucket("x")])
     assert "fsspecIO" not in {thread.name for thread in threading.enumerate()} - before
     assert fs.loop is fsspec.asyn.get_loop()
+
+
+TYPED = """
+import dataflux
+from dataflux.fsspec import DatafluxFileSystem, register
+
+register("gs")
+fs = DatafluxFileSystem(project="p", token="anon", memory_cap=1 << 28)
+plain = DatafluxFileSystem()
+with fs.open("b/x") as file:
+    file.read()
+fs.ls("b", detail=True)
+fs.cat(["b/x"])
+client: dataflux.Client = fs.client
+other: dataflux.AsyncClient = fs.async_client
+for path, folders, files in fs.walk("b"):
+    pass
+text: str = fs.url("b/x")
+text = fs.unstrip_protocol("b/x")
+fs.sign("b/x")
+with fs.start_transaction():
+    fs.end_transaction()
+fs.invalidate_cache()
+fs.to_json()
+fs.to_dict()
+fs.split_path("b/x")
+fs.close()
+
+async def main() -> None:
+    await fs.open_async("b/x")
+    await fs._cat_file("b/x")
+"""
+
+
+def test_type_checkers_know_the_filesystem(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(TYPED)
+    assert by_mypy(tmp_path, program) == []

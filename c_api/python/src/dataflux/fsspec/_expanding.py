@@ -85,13 +85,17 @@ class Expanding:
         return {name: found[name] for name in sorted(found)}
 
     async def _matched(self, pattern, recursive, maxdepth):
-        found = matched = await self._glob(pattern, maxdepth=maxdepth, detail=True)
+        matched, folders = await self._globbed(pattern, maxdepth)
+        if is_folder(pattern):
+            matched = {name: entry for name, entry in matched.items() if name in folders}
+        found = dict(matched)
         below = maxdepth and maxdepth - 1
         if recursive and below != 0:
-            found = dict(matched)
-            for name, entry in matched.items():
-                if entry["type"] == "directory":
-                    found.update(await self._find(name, below, True, True))
+            for name in matched:
+                if name in folders:
+                    lies = await self._find(name + "/", below, True, True)
+                    found.update((each, entry) for each, entry in lies.items()
+                                 if each not in found or found[each]["type"] == "directory")
         return found
 
     async def _with_below(self, path, maxdepth):

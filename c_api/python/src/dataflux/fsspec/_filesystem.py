@@ -26,6 +26,12 @@ from ._registry import _register, registered
 from ._roads import Awaiting, Blocking, driven
 from ._transaction import ThreadTransaction
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Iterator, NoReturn
+
+    from .. import AsyncClient, AsyncReader, AsyncWriter, Client
+
 # Of the files that are open for writing; held for a moment at a time, by all filesystems.
 _writing_lock = threading.RLock()
 
@@ -100,13 +106,17 @@ class DatafluxFileSystem(_Verbs, AsyncFileSystem):
     mirror_sync_methods = False
     transaction_type = ThreadTransaction
 
-    def __init__(self, project=None, access="full_control", token=None, block_size=None,
-                 consistency="none", cache_timeout=None, secure_serialize=True,
-                 check_connection=None, requests_timeout=None, requester_pays=False,
-                 asynchronous=False, session_kwargs=None, loop=None, timeout=None,
-                 endpoint_url=None, default_location=None, version_aware=False, anon=False,
-                 batch_size=None, use_listings_cache=True, listings_expiry_time=None,
-                 max_paths=None, **options):
+    def __init__(self, project: str | None = None, access: str = "full_control", token: Any = None,
+                 block_size: int | None = None, consistency: str | None = "none",
+                 cache_timeout: float | None = None, secure_serialize: bool = True,
+                 check_connection: bool | None = None, requests_timeout: float | None = None,
+                 requester_pays: bool | str = False, asynchronous: bool = False,
+                 session_kwargs: dict[str, Any] | None = None, loop: Any = None,
+                 timeout: float | None = None, endpoint_url: str | None = None,
+                 default_location: str | None = None, version_aware: bool = False,
+                 anon: bool = False, batch_size: int | None = None,
+                 use_listings_cache: bool = True, listings_expiry_time: float | None = None,
+                 max_paths: int | None = None, **options: Any) -> None:
         if access not in ACCESS:
             raise ValueError(f"access: {access!r} is none of {', '.join(ACCESS)}")
         if consistency not in (None, *CONSISTENCY):
@@ -135,21 +145,21 @@ class DatafluxFileSystem(_Verbs, AsyncFileSystem):
         self._writing = {}
 
     @property
-    def loop(self):
+    def loop(self) -> Any:
         """fsspec's event loop, for programs that ask for it; nothing here uses it."""
         return None if self.asynchronous else self._loop or get_loop()
 
     @property
-    def client(self):
+    def client(self) -> Client:
         """The dataflux.Client that the plain methods use."""
         return self._blocking._road.client
 
     @property
-    def async_client(self):
+    def async_client(self) -> AsyncClient:
         """The dataflux.AsyncClient that the coroutines use."""
         return self._road.client
 
-    def close(self):
+    def close(self) -> None:
         """Ends what is under way. The filesystem cannot be used any more."""
         self.client.close()
         self.async_client.close()
@@ -177,20 +187,20 @@ class DatafluxFileSystem(_Verbs, AsyncFileSystem):
     def _under_transaction(self):
         return self.transaction if self._intrans else None
 
-    def start_transaction(self):
+    def start_transaction(self) -> ThreadTransaction:
         """Begins a transaction, or one within it; end_transaction() ends it."""
         transaction = self.transaction
         transaction.start()
         return transaction
 
-    def end_transaction(self):
+    def end_transaction(self) -> None:
         """Ends what start_transaction() has begun."""
         self.transaction.complete()
 
     def _each(self, verb, arguments):
         return driven(self._blocking._road.each(verb, arguments))
 
-    def invalidate_cache(self, path=None):
+    def invalidate_cache(self, path: str | None = None) -> None:
         """Nothing: no listing is kept."""
 
     # Files
@@ -246,8 +256,10 @@ class DatafluxFileSystem(_Verbs, AsyncFileSystem):
         refuse(given, "open")
         return writer_of(self, kind, path, mode, how)
 
-    def open(self, path, mode="rb", block_size=None, cache_options=None, compression=None,
-             encoding=None, errors=None, newline=None, **kwargs):
+    def open(self, path: Any, mode: str = "rb", block_size: int | None = None,
+             cache_options: Any = None, compression: str | None = None,
+             encoding: str | None = None, errors: str | None = None, newline: str | None = None,
+             **kwargs: Any) -> Any:
         """Opens an object as a file.
 
         Arguments:
@@ -286,12 +298,13 @@ class DatafluxFileSystem(_Verbs, AsyncFileSystem):
 
     # fsspec's own forms of what is not a coroutine there.
 
-    def walk(self, path, maxdepth=None, topdown=True, on_error="omit", detail=False, **kwargs):
+    def walk(self, path: Any, maxdepth: int | None = None, topdown: bool = True,
+             on_error: Any = "omit", detail: bool = False, **kwargs: Any) -> Iterator[Any]:
         yield from driven(self._blocking._walked(path, maxdepth, topdown, on_error, detail))
 
     walk.__doc__ = Finding._walk.__doc__
 
-    def url(self, path, generation=None):
+    def url(self, path: Any, generation: int | str | None = None) -> str:
         """The object's URL of HTTP, for whoever has a token."""
         from urllib.parse import quote
 
@@ -300,7 +313,7 @@ class DatafluxFileSystem(_Verbs, AsyncFileSystem):
         return (f"{endpoint}/download/storage/v1/b/{bucket}/o/{quote(name, safe='')}?alt=media"
                 + (f"&generation={number}" if number else ""))
 
-    def sign(self, path, expiration=100, **kwargs):
+    def sign(self, path: Any, expiration: int = 100, **kwargs: Any) -> NoReturn:
         """Signs nothing.
 
         Raises: NotImplementedError.
@@ -308,7 +321,8 @@ class DatafluxFileSystem(_Verbs, AsyncFileSystem):
         raise NotImplementedError("sign: dataflux signs no URLs: use `gcloud storage sign-url`, or "
                                   "google-cloud-storage's generate_signed_url()")
 
-    async def open_async(self, path, mode="rb", **kwargs):
+    async def open_async(self, path: Any, mode: str = "rb",
+                         **kwargs: Any) -> AsyncReader | AsyncWriter:
         """A dataflux.AsyncReader ("rb") or AsyncWriter ("wb", "xb", "ab"), for tasks."""
         if mode == "rb":
             bucket, name, generation = self._object(path, kwargs.pop("generation", None))
@@ -333,12 +347,12 @@ class DatafluxFileSystem(_Verbs, AsyncFileSystem):
                             "not travel, so that no secret does: name a credentials file, or leave "
                             "it out for Application Default Credentials")
 
-    def to_json(self, **how):
+    def to_json(self, **how: Any) -> str:
         """See fsspec. Raises: TypeError where the options have a secret."""
         self._not_with_secrets()
         return super().to_json(**how)
 
-    def to_dict(self, **how):
+    def to_dict(self, **how: Any) -> dict[str, Any]:
         """See fsspec. Raises: TypeError where the options have a secret."""
         self._not_with_secrets()
         return super().to_dict(**how)

@@ -28,6 +28,23 @@ def depth_of(maxdepth):
     return maxdepth
 
 
+class _Seen:
+    """What fsspec's glob() asks; it notes which paths are folders, also where files have them."""
+
+    def __init__(self, verbs):
+        self._verbs = verbs
+        self.folders = set()
+
+    def __getattr__(self, name):
+        return getattr(self._verbs, name)
+
+    async def _find(self, path, maxdepth=None, withdirs=False, detail=True, prefix="",
+                    versions=False, **kwargs):
+        found = await self._verbs._found(path, maxdepth, withdirs, prefix, versions)
+        self.folders.update(entry["name"] for entry in found if entry["type"] == "directory")
+        return {entry["name"]: entry for entry in found}
+
+
 class Finding:
     """Folders are what names imply: "bucket/a" is one where an object's name begins with "a/". An
     empty object "a/" makes one, too. Where a file and a folder have one name, the path is the file's.
@@ -52,14 +69,22 @@ class Finding:
             maxdepth: of "**"; None = all.
             detail: {name: dict}, and no list.
         """
-        path = self._strip_protocol(path)
-        if not is_folder(path):
-            return await AsyncFileSystem._glob(self, path, maxdepth=maxdepth, **kwargs)
         detail = kwargs.pop("detail", False)
-        found = await AsyncFileSystem._glob(self, path.rstrip("/"), maxdepth=maxdepth, detail=True,
-                                            **kwargs)
-        found = {name: entry for name, entry in found.items() if entry["type"] == "directory"}
+        found, folders = await self._globbed(path, maxdepth, **kwargs)
+        if is_folder(self._strip_protocol(path)):
+            found = {name: entry if entry["type"] == "directory" else entry_of_folder(name)
+                     for name, entry in found.items() if name in folders}
         return found if detail else list(found)
+
+    async def _globbed(self, path, maxdepth, **kwargs):
+        """({path: entry} of what a pattern matches, paths of the folders among them). Of a name that
+        is a file and a folder the entry is the file's."""
+        seen = _Seen(self)
+        path = self._strip_protocol(path)
+        found = await AsyncFileSystem._glob(seen, path.rstrip("/") if is_folder(path) else path,
+                                            maxdepth=maxdepth, detail=True, **kwargs)
+        return found, seen.folders.union(
+            name for name, entry in found.items() if entry["type"] == "directory")
 
     async def _bucket_entry(self, bucket):
         try:

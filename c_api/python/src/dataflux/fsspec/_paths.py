@@ -7,6 +7,10 @@ from errno import EISDIR
 
 from fsspec.utils import stringify_path
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 PROTOCOLS = ("dataflux", "gs", "gcs")
 _PREFIXES = tuple(name + mark for name in PROTOCOLS for mark in ("://", "::"))
 
@@ -58,7 +62,7 @@ class Paths:
                                      f"away: {name}://bucket/name is meant")
         return path.lstrip("/")
 
-    def unstrip_protocol(self, name):
+    def unstrip_protocol(self, name: Any) -> str:
         """The path as a URL that others can read, too: "gs://bucket/name"."""
         return f"gs://{self._strip_protocol(name)}"
 
@@ -74,7 +78,7 @@ class Paths:
                 return bucket, before, generation
         return bucket, name, None
 
-    def split_path(self, path):
+    def split_path(self, path: Any) -> tuple[str, str, str | None]:
         """(bucket, name, generation): the last is a str where the path ends in "#" and a number,
         and the filesystem is `version_aware`; else None."""
         return self._split_path(path, self._fs.version_aware)

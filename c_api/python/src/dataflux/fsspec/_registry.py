@@ -42,7 +42,8 @@ def _register(protocols):
             raise ValueError(f"protocols: {name!r} is none of {', '.join(PROTOCOLS)}, whose URLs "
                              "name objects of Google Cloud Storage")
     wanted = protocols or ("gs", "gcs")
-    for name in wanted:
+    # The first is always ours; where the package is not installed nobody has said so.
+    for name in (PROTOCOLS[0], *wanted):
         register_implementation(name, DatafluxFileSystem, clobber=True)
     _registered = tuple(dict.fromkeys((*_registered, *wanted)))
     _carry(_registered)
