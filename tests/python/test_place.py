@@ -1,8 +1,11 @@
 """What names an object, and what does not."""
 
+import os
 from pathlib import Path, PurePosixPath
 
 import pytest
+
+from dataflux._place import lost_url
 
 
 @pytest.mark.parametrize("name", ["x", "a//b", "/x", "x/", "ä/日本/🎉", "a?b#c%2F", " ", "gs://x"])
@@ -93,3 +96,34 @@ def test_a_flag_is_true_or_false_and_nothing_that_passes_for_one(client, emulato
 def test_what_cannot_be_looked_up_or_gone_through_is_told(client, call, argument):
     with pytest.raises(TypeError, match=f"^{argument}: "):
         call(client)
+
+
+@pytest.mark.parametrize("text, url", [
+    ("gs:/b/x", "gs://b/x"), ("/home/me/gs:/b/x", "gs://b/x"), ("./gcs:/b/a/c", "gcs://b/a/c"),
+    ("/a/gs:/b", "gs://b"), ("/a/gs:", ""), ("/a/gs:/", ""), ("/a/xgs:/b", ""), ("/a/gs/b", ""), ("", ""),
+    ("s3:/b/x", "")])
+def test_the_url_that_a_path_of_this_machine_was(text, url):
+    assert lost_url(text) == url
+
+
+@pytest.mark.parametrize("call", [
+    lambda c, path: c.download("gs://bucket-of-place/x", path), lambda c, path: c.download_folder("gs://bucket-of-place/x", path),
+    lambda c, path: c.upload(path, "gs://bucket-of-place/x"), lambda c, path: c.upload_folder(path, "gs://bucket-of-place/x"),
+    lambda c, path: c.save_manifest(c.list("gs://bucket-of-place/x"), path)],
+    ids=["download", "download_folder", "upload", "upload_folder", "save"])
+def test_what_was_a_url_is_no_path_of_this_machine(client, emulator, tmp_path, monkeypatch, call):
+    monkeypatch.chdir(tmp_path)
+    emulator.add_bucket("bucket-of-place")
+    before = emulator.answered()
+    for path in (Path("gs://bucket-of-place/x/y"), Path("gs://bucket-of-place/x/y").absolute(), os.path.abspath("gs://bucket-of-place/x/y")):
+        with pytest.raises((ValueError, TypeError), match="gs://bucket-of-place/x/y|one slash of two"):
+            call(client, path)
+    assert emulator.answered() - before <= 3 and not list(tmp_path.iterdir())
+
+
+def test_what_was_a_url_is_no_path_of_a_filesystem():
+    files = pytest.importorskip("dataflux.fsspec").DatafluxFileSystem
+    for path in (Path("gs://bucket/x"), Path("gs://bucket/x").absolute(), PurePosixPath("/a/gcs:/bucket/x")):
+        with pytest.raises(ValueError, match="gc?s://bucket/"):
+            files._strip_protocol(path)
+    assert files._strip_protocol("bucket/a/gs:/b") == "bucket/a/gs:/b"  # a name may have that

@@ -14,7 +14,7 @@ from ._handles import ErrorHandle, handle
 from ._library import Pointer, byref, kind_of, library, struct
 from ._listing import Listing, Row, text_of
 from ._objects import _object
-from ._place import count_of, nanoseconds, object_place
+from ._place import check_local, count_of, nanoseconds, object_place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,6 +56,8 @@ def _manifest_options(target, timeout):
                             "cannot name an object: give a str or (bucket, name)")
         if not path or "\0" in path:
             raise ValueError(f"target: {path!r} is no path")
+        if not os.path.exists(path):
+            check_local(path, "target")
         return struct("manifest_options", path=os.fsencode(path), timeout_ns=limit), False
     bucket, name, _ = object_place(target, "target")
     return struct("manifest_options", bucket=bucket, object=name, timeout_ns=limit), True

@@ -120,3 +120,21 @@ def with_both_slashes(text: str) -> str:
     the scheme. What they took away further on nobody can give back."""
     scheme, found, rest = text.partition(":/")
     return f"{scheme}://{rest}" if found and scheme in ("gs", "gcs") and not rest.startswith("/") else text
+
+
+def lost_url(text: str) -> str:
+    """The URL of which pathlib.Path, os.path.abspath and the like have made a path of this machine, such as
+    "/home/me/gs:/bucket/name"; "" where it is none."""
+    for scheme in ("gs", "gcs"):
+        _, found, rest = ("/" + text).partition(f"/{scheme}:/")
+        if found and rest.strip("/"):
+            return f"{scheme}://{rest.lstrip('/')}"
+    return ""
+
+
+def check_local(text: str, argument: str = "path") -> None:
+    """Refuses a path of this machine that was a URL: files would lie here, and nobody look for them."""
+    url = lost_url(text)
+    if url:
+        raise ValueError(f"{argument}: {text!r} is a path of this machine, as pathlib.Path and os.path make "
+                         f"one of a URL. If {url} is meant, give it as a str")

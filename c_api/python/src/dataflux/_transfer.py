@@ -9,7 +9,7 @@ from ._calls import Call, json_of
 from ._errors import Error, of_status
 from ._library import addressof, byref, library, struct
 from ._object import Object, conditions
-from ._place import count_of, flag_of, nanoseconds, object_place, one_of, prefix_place
+from ._place import check_local, count_of, flag_of, nanoseconds, object_place, one_of, prefix_place
 from ._reports import CopiedFolder, DownloadedFile, RemovedObjects, UploadedFile
 
 TYPE_CHECKING = False
@@ -37,6 +37,8 @@ def _path_of(value, argument="path"):
     if path.startswith((b"gs://", b"gcs://")):
         raise ValueError(f"{argument}: {value!r} is an object of the service, and a path here is "
                          "needed: the source comes first, then the target")
+    if not os.path.exists(path):  # what is there already may be brought to where it was meant to go
+        check_local(os.fsdecode(path), argument)
     return path
 
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 from errno import EISDIR
+from pathlib import PurePath
 
 from fsspec.utils import stringify_path
+
+from .._place import check_local
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,7 +51,7 @@ class Paths:
     def _strip_protocol(cls, path):
         if not is_text(path):
             return [cls._strip_protocol(each) for each in path]
-        path = stringify_path(path)
+        given, path = path, stringify_path(path)
         if not isinstance(path, str):
             raise TypeError(f"path: a str is needed, and not a {type(path).__name__}")
         for prefix in _PREFIXES:
@@ -60,6 +63,8 @@ class Paths:
                 if path.startswith(name + ":/"):
                     raise ValueError(f"path: {path!r} has lost a slash, as a pathlib.Path takes it "
                                      f"away: {name}://bucket/name is meant")
+            if isinstance(given, PurePath):
+                check_local(path)
         return path.lstrip("/")
 
     def unstrip_protocol(self, name: Any) -> str:
