@@ -221,6 +221,32 @@ class Caching(dcp.DefaultSavePlanner):
         super().__init__(enable_plan_caching=True)
 
 
+class TwoTiers(dcp.DefaultSavePlanner):
+    """What it has cached is of this class alone."""
+
+    def __init__(self):
+        super().__init__(enable_plan_caching=True)
+
+
+def save_locally(path, step, *, world, planner):
+    dcp.save(state_of(step, world), checkpoint_id=path, process_group=_meshes[world][0], planner=planner())
+    return "saved"
+
+
+def save_apart(client, url, step, *, world, planner=None):
+    """Each rank to a path of its own."""
+    return save(client, f"{url}-{dist.get_rank()}", step, world=world, planner=planner)
+
+
+def load_apart(client, url, *, world):
+    return load(client, f"{url}-{dist.get_rank()}", world=world)
+
+
+def load_slashed(client, url, *, world):
+    """One place by two texts."""
+    return load(client, url + "/" * dist.get_rank(), world=world)
+
+
 class Failing(dcp.DefaultSavePlanner):
     def resolve_data(self, write_item):
         if dist.get_rank() == 1 and "rows" in write_item.index.fqn:

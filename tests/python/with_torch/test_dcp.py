@@ -1,7 +1,10 @@
 """Distributed checkpoints by ranks: saved, and loaded by any number of them."""
 
+import dataclasses
+import logging
 import pickle
 import warnings
+from pathlib import Path
 
 import pytest
 import torch
@@ -9,9 +12,10 @@ import torch.distributed.checkpoint as dcp
 from torch.distributed.checkpoint import FileSystemWriter
 
 import dataflux
+import dataflux.torch
 import dcp_ranks
 from dcp_ranks import Ranks, full_state, load_here, save_here
-from dataflux.dcp import StorageReader, StorageWriter
+from dataflux.dcp import StorageReader, StorageWriter, consolidated
 
 pytestmark = pytest.mark.filterwarnings("ignore:torch.distributed is disabled")
 
@@ -64,6 +68,74 @@ def test_planners_that_cache_their_plans_are_told_of_each_save(ranks, options, b
         assert ranks.run(dcp_ranks.load, options, url, world=3) == [step] * 3
 
 
+def test_plans_of_another_writer_are_not_taken_for_its_own(ranks, options, bucket, tmp_path):
+    """Two tiers: often to a folder of this machine, seldom to the bucket, by one planner's class."""
+    for step, world in ((1, 2), (2, 2), (3, 2)):
+        assert ranks.run(dcp_ranks.save_locally, str(tmp_path / "local"), step, world=world,
+                         planner=dcp_ranks.TwoTiers) == ["saved"] * world
+        assert ranks.run(dcp_ranks.save, options, bucket(f"r{step % 2}"), step, world=world,
+                         planner=dcp_ranks.TwoTiers) == ["saved"] * world
+        assert ranks.run(dcp_ranks.load, options, bucket(f"r{step % 2}"), world=world) == [step] * world
+
+
+@pytest.mark.parametrize("writer", ["ours", "original's"])
+def test_plans_of_another_writer_in_one_process(options, bucket, emulator, tmp_path, writer, monkeypatch):
+    from dataflux_pytorch.lightning import GCSDistributedWriter
+
+    class Planner(dcp.DefaultSavePlanner):
+        def __init__(self):
+            super().__init__(enable_plan_caching=True)
+            self._cached_plans_key = f"{writer} of {bucket.name}"
+
+    monkeypatch.setenv("STORAGE_EMULATOR_HOST", emulator.endpoint)
+    made = (lambda: StorageWriter(bucket("r"), client=options)) if writer == "ours" else \
+        (lambda: GCSDistributedWriter(bucket("r"), "project"))
+    for step in (1, 2):
+        dcp.save(full_state(step), checkpoint_id=tmp_path, planner=Planner(), no_dist=True)
+        dcp.save(full_state(step), storage_writer=made(), planner=Planner(), no_dist=True)
+        assert load_here(options, bucket("r")) == step
+
+
+def test_a_plan_that_is_none_of_this_save_is_an_error(options, bucket):
+    class Stubborn(dcp.DefaultSavePlanner):
+        def finish_plan(self, new_plan):
+            from dataflux.dcp import _writer
+
+            _writer._begun.clear()
+            return super().finish_plan(dataclasses.replace(new_plan, storage_data="another's"))
+
+    with pytest.raises(dcp.api.CheckpointException, match="plan of this save, but one of another writer's"):
+        dcp.save(full_state(1), storage_writer=StorageWriter(bucket("r"), client=options), planner=Stubborn(),
+                 no_dist=True)
+
+
+@pytest.mark.parametrize("planner", [None, dcp_ranks.TwoTiers])
+def test_ranks_that_save_to_different_paths_are_told_both(ranks, options, bucket, client, planner):
+    for _ in range(2):
+        answers = ranks.run(dcp_ranks.failures, dcp_ranks.save_apart, options, bucket("run"), 1, world=2,
+                            planner=planner)
+        for answer in answers:
+            assert list(answer) == [1]
+            why, text = answer[1]
+            assert type(why) is ValueError
+            assert f"this rank saves to {bucket('run-1')}, and the coordinator to {bucket('run-0')}" in text
+        assert not [name for name in bucket.names() if name.startswith("run-1")]
+    assert ranks.run(dcp_ranks.save, options, bucket("run-0"), 3, world=2) == ["saved"] * 2
+    assert not client.list_sets(bucket()).unfinished
+
+
+def test_ranks_that_load_from_different_paths_are_told_both(ranks, options, bucket):
+    for rank in range(2):
+        ranks.run(dcp_ranks.save, options, bucket(f"run-{rank}"), 1, world=2)
+    for answer in ranks.run(dcp_ranks.failures, dcp_ranks.load_apart, options, bucket("run"), world=2):
+        assert list(answer) == [0]
+        why, text = answer[0]
+        assert type(why) is ValueError and not getattr(why, "retryable", False)
+        assert bucket("run-0/") in text and bucket("run-1/") in text and "all need the same path" in text
+    ranks.run(dcp_ranks.save, options, bucket("one"), 4, world=2)
+    assert ranks.run(dcp_ranks.load_slashed, options, bucket("one"), world=2) == [4] * 2
+
+
 def test_ranks_that_save_without_each_other_have_checkpoints_of_their_own(ranks, options, bucket, client):
     for step in (4, 5):
         assert ranks.run(dcp_ranks.save_alone, options, bucket("r"), step, world=3) == ["saved"] * 3
@@ -90,6 +162,34 @@ def test_asynchronous_saves(pair, options, bucket, kind, stager):
     answers = pair.run(dcp_ranks.save_async, options, bucket("r"), 6, kind, stager)
     assert answers == ["saved"] * 2
     assert pair.run(dcp_ranks.load, options, bucket("r")) == [6] * 2
+
+
+@pytest.mark.parametrize("name, failed", [("*.distcp", "__0_0.distcp"), ("*/.metadata", ".metadata"),
+                                          (None, "planner")])
+def test_an_asynchronous_save_that_fails_and_is_not_asked_is_logged(options, bucket, emulator, caplog, name,
+                                                                    failed):
+    class Fails(dcp.DefaultSavePlanner):
+        def resolve_data(self, write_item):
+            raise LookupError("the planner has had enough")
+
+    if name:
+        emulator.faults({"verb": "objects.insert", "object": name, "action": "refuse", "status": 403, "count": 0})
+    torch.distributed.init_process_group("gloo", store=torch.distributed.HashStore(), rank=0, world_size=1)
+    try:
+        with caplog.at_level(logging.ERROR, "dataflux"):
+            saving = dcp.async_save(full_state(1), storage_writer=StorageWriter(bucket("r"), client=options),
+                                    planner=None if name else Fails())
+            saving.exception()
+            text, = [each.getMessage() for each in caplog.records if each.name == "dataflux"]
+            assert f"the save to {bucket('r')} has failed" in text and failed in text
+            caplog.clear()
+            # One that raises where it is called is not told twice.
+            with pytest.raises(dcp.api.CheckpointException):
+                dcp.save(full_state(1), storage_writer=StorageWriter(bucket("r"), client=options),
+                         planner=None if name else Fails())
+            assert not [each for each in caplog.records if each.name == "dataflux"]
+    finally:
+        torch.distributed.destroy_process_group()
 
 
 def test_a_rank_that_raises_fails_the_save_of_all(ranks, options, bucket, client):
@@ -144,6 +244,32 @@ def test_extensions_transform_what_is_stored(options, bucket):
     dcp.load(found, storage_reader=StorageReader(bucket("r"), client=options,
                                                  extension_registry=registry), no_dist=True)
     assert torch.equal(found["a"], state["a"]) and found["b"] == "words"
+
+
+def test_a_checkpoint_of_ranks_as_one_state(ranks, options, bucket):
+    ranks.run(dcp_ranks.save, options, bucket("r"), 5, world=3)
+    for path in (bucket("r"), Path(bucket("r"))):
+        found = consolidated(path, client=options)
+        want = dcp_ranks.flat(full_state(5))
+        assert dcp_ranks.flat(found).keys() == want.keys()
+        for name, have in dcp_ranks.flat(found).items():
+            assert torch.equal(have, want[name]) if isinstance(have, torch.Tensor) else have == want[name], name
+    with pytest.raises(dcp.api.CheckpointException, match="no checkpoint is there"):
+        consolidated(bucket("none"), client=options)
+    with pytest.raises(ValueError, match="path"):
+        consolidated("/tmp/x")
+
+
+def test_one_file_is_asked_for_and_a_sharded_checkpoint_is_there(options, bucket, emulator):
+    save_here(options, bucket("r"), 1)
+    for mmap in (False, True):
+        before = emulator.answered()
+        with pytest.raises(dataflux.NotFoundError, match="a sharded checkpoint is there.*StorageReader") as told:
+            dataflux.torch.load(bucket("r"), client=options, mmap=mmap)
+        assert told.value.object == "r" and emulator.answered() - before <= 3
+        with pytest.raises(dataflux.NotFoundError) as told:
+            dataflux.torch.load(bucket("none"), client=options, mmap=mmap)
+        assert "sharded" not in str(told.value)
 
 
 def test_more_files_are_of_the_same_commit(options, bucket, client):

@@ -88,8 +88,9 @@ def test_a_form_that_is_mapped(client, bucket, tmp_path, monkeypatch):
     found["layer1"].add_(1)  # it is this process's own
     assert same(load(bucket("a.pt"), client=client, mmap=True), wanted)
     bucket.put("b.pt", FORMS["legacy"](wanted))
-    with pytest.raises(RuntimeError, match=f"gs://{bucket.name}/b.pt.*mmap can only be used"):
+    with pytest.raises(RuntimeError, match=f"gs://{bucket.name}/b.pt.*mmap can only be used") as told:
         load(bucket("b.pt"), client=client, mmap=True)
+    assert "dataflux-load-" not in str(told.value)  # a file that is gone by now
     assert os.listdir(tmp_path) == []
 
 

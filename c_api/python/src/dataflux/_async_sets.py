@@ -16,6 +16,7 @@ from ._sets import OpenSet, SetCalls
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from datetime import datetime
     from typing import Literal
 
     from typing_extensions import Buffer
@@ -90,8 +91,8 @@ class AsyncCheckpointSet(SetCalls):
     async def open_member(self, name: str, *, content_type: str | None = None,
                           metadata: Mapping[str, str] | None = None,
                           storage_class: str | None = None, kms_key_name: str | None = None,
-                          size_hint: int = 0, part_size: int = 0,
-                          timeout: float | None = None) -> AsyncMemberWriter:
+                          custom_time: datetime | float | None = None, size_hint: int = 0,
+                          part_size: int = 0, timeout: float | None = None) -> AsyncMemberWriter:
         """Opens the writer of a member, which is created and never replaced.
 
             async with await saving.open_member("rank-0") as member:
@@ -101,13 +102,14 @@ class AsyncCheckpointSet(SetCalls):
         """
         made = AsyncMemberWriter(self, name, attributes_of(
             content_type=content_type, metadata=metadata, storage_class=storage_class,
-            kms_key_name=kms_key_name), size_hint, part_size, timeout)
+            kms_key_name=kms_key_name, custom_time=custom_time), size_hint, part_size, timeout)
         await made._opened(made._call)
         return made
 
     async def open_file(self, name: str, *, content_type: str | None = None,
                         metadata: Mapping[str, str] | None = None, storage_class: str | None = None,
-                        kms_key_name: str | None = None, size_hint: int = 0, part_size: int = 0,
+                        kms_key_name: str | None = None, custom_time: datetime | float | None = None,
+                        size_hint: int = 0, part_size: int = 0,
                         timeout: float | None = None) -> AsyncMemberFile:
         """Opens a member as a file that is written, as AsyncClient.open() gives one with mode "wb".
 
@@ -115,7 +117,8 @@ class AsyncCheckpointSet(SetCalls):
         """
         return AsyncMemberFile(await self.open_member(
             name, content_type=content_type, metadata=metadata, storage_class=storage_class,
-            kms_key_name=kms_key_name, size_hint=size_hint, part_size=part_size, timeout=timeout))
+            kms_key_name=kms_key_name, custom_time=custom_time, size_hint=size_hint,
+            part_size=part_size, timeout=timeout))
 
     async def commit(self, records: Iterable[str], *, last: str | None = None,
                      data: Buffer = b"") -> CommittedSet:

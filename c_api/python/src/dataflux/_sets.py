@@ -159,13 +159,13 @@ class CheckpointSet(SetCalls):
 
     def open_member(self, name: str, *, content_type: str | None = None,
                     metadata: Mapping[str, str] | None = None, storage_class: str | None = None,
-                    kms_key_name: str | None = None, size_hint: int = 0, part_size: int = 0,
-                    timeout: float | None = None) -> MemberWriter:
+                    kms_key_name: str | None = None, custom_time: datetime | float | None = None,
+                    size_hint: int = 0, part_size: int = 0, timeout: float | None = None) -> MemberWriter:
         """Opens the writer of a member, which is created and never replaced.
 
         Arguments:
             name: within the set.
-            content_type, metadata, storage_class, kms_key_name: of the object.
+            content_type, metadata, storage_class, kms_key_name, custom_time: of the object.
             size_hint: bytes, as far as is known.
             part_size: bytes that are sent at a time; 0 = found by measuring, 8 to 32 MiB.
             timeout: seconds from here to the end of its commit; None = no limit.
@@ -174,12 +174,12 @@ class CheckpointSet(SetCalls):
         """
         return MemberWriter(self, name, attributes_of(
             content_type=content_type, metadata=metadata, storage_class=storage_class,
-            kms_key_name=kms_key_name), size_hint, part_size, timeout)
+            kms_key_name=kms_key_name, custom_time=custom_time), size_hint, part_size, timeout)
 
     def open_file(self, name: str, *, content_type: str | None = None,
                   metadata: Mapping[str, str] | None = None, storage_class: str | None = None,
-                  kms_key_name: str | None = None, size_hint: int = 0, part_size: int = 0,
-                  timeout: float | None = None) -> MemberFile:
+                  kms_key_name: str | None = None, custom_time: datetime | float | None = None,
+                  size_hint: int = 0, part_size: int = 0, timeout: float | None = None) -> MemberFile:
         """Opens a member as a file that is written, as Client.open() gives one with mode "wb": for
         whatever saves into files, such as torch.save and numpy.save.
 
@@ -193,7 +193,8 @@ class CheckpointSet(SetCalls):
         """
         return MemberFile(self.open_member(
             name, content_type=content_type, metadata=metadata, storage_class=storage_class,
-            kms_key_name=kms_key_name, size_hint=size_hint, part_size=part_size, timeout=timeout))
+            kms_key_name=kms_key_name, custom_time=custom_time, size_hint=size_hint,
+            part_size=part_size, timeout=timeout))
 
     def commit(self, records: Iterable[str], *, last: str | None = None,
                data: Buffer = b"") -> CommittedSet:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from typing import Any, Callable, NamedTuple, Sequence
+from typing import Any, Callable, Mapping, NamedTuple, Sequence
 
 import torch
 from torch.distributed.checkpoint._extension import StreamTransformExtension
@@ -42,7 +42,8 @@ class Writing:
     """Writes files into a set. One that fails ends all."""
 
     def __init__(self, saving: CheckpointSet, folder: str, planner: SavePlanner,
-                 extensions: Sequence[StreamTransformExtension]) -> None:
+                 extensions: Sequence[StreamTransformExtension], how: Mapping[str, Any]) -> None:
+        self._how = how  # attributes of each
         self._saving = saving
         self._folder = folder  # of the set, in the bucket
         self._planner = planner
@@ -107,7 +108,7 @@ class Writing:
                 written.append((item.index, offset, items.sink.position() - offset, how))
             items.sink.finish()
 
-        member = self._saving.open_member(file.name)
+        member = self._saving.open_member(file.name, **self._how)
         send(member, produce)
         path, record = place_and_record(member, self._folder)
         return [WriteResult(index=index, size_in_bytes=length, storage_data=Stored(
@@ -115,7 +116,7 @@ class Writing:
             for number, (index, offset, length, how) in enumerate(written)]
 
 
-def write_more(saving: CheckpointSet, name: str, value: Any) -> str:
+def write_more(saving: CheckpointSet, name: str, value: Any, how: Mapping[str, Any]) -> str:
     """Writes one more member by torch.save(), and gives its record."""
     storages: dict[int, Any] = {}
 
@@ -126,14 +127,14 @@ def write_more(saving: CheckpointSet, name: str, value: Any) -> str:
             torch.save(value, sink, pickle_module=noting(storages))  # type: ignore[arg-type]
             sink.finish()
 
-    member = saving.open_member(name)
+    member = saving.open_member(name, **how)
     send(member, produce)
     return member.record
 
 
-def write_nothing(saving: CheckpointSet, name: str) -> str:
+def write_nothing(saving: CheckpointSet, name: str, how: Mapping[str, Any]) -> str:
     """A member without bytes, for a set has one. Its record."""
-    member = saving.open_member(name)
+    member = saving.open_member(name, **how)
     send(member, lambda writer, lends: None)
     return member.record
 

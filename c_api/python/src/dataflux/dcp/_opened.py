@@ -13,7 +13,7 @@ from .._file_reader import READ_AHEAD, FileReader
 from .._reader import Reader
 from .._sets import SetReader
 from ._metadata import parsed
-from ._path import METADATA, folder_of, member_of, of_rank
+from ._path import METADATA, folder_of, member_of, of_rank, place_of
 
 
 # Bytes from which on a range is read by itself. What lies between shorter ones may be read with them.
@@ -26,9 +26,10 @@ class _Replaced(Exception):
 
 
 class Identity(NamedTuple):
-    """Of one commit: when, as the service numbers generations; the larger one is the newer."""
+    """Of one commit: when, as the service numbers generations; the larger one is the newer. And where."""
 
     generation: int
+    url: str
 
 
 class Opened:
@@ -55,7 +56,7 @@ class Opened:
             except _Replaced as why:  # there is another one now
                 if not left:
                     raise replaced(place) from why
-        self.identity = Identity(generation)
+        self.identity = Identity(generation, place_of(place))
         self.metadata: Metadata = parsed(data, f"gs://{self.bucket}/{self.folder}{name}")
         if self._members is not None:
             self._check()

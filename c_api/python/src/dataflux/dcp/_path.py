@@ -6,7 +6,7 @@ import os
 import re
 from typing import Any
 
-from .._place import prefix_place, url_of, with_both_slashes
+from .._place import check_local, prefix_place, url_of, with_both_slashes
 
 METADATA = ".metadata"  # the last object, as torch names it
 # What a save writes lies in a folder of its own below the set's prefix.
@@ -26,6 +26,7 @@ def url_of_path(path: Any) -> str:
     if isinstance(path, os.PathLike):
         text = with_both_slashes(text)
     if not text.startswith(("gs://", "gcs://")):
+        check_local(text)
         raise ValueError(
             f"path: {text!r} is no gs://bucket/folder; for a path of this machine take "
             "torch.distributed.checkpoint.FileSystemWriter and FileSystemReader")
@@ -50,6 +51,11 @@ def folder_of(url: str) -> tuple[str, str]:
     bucket, prefix = prefix_place(url, "path")
     name = prefix.decode()
     return bucket.decode(), name if name.endswith("/") else name + "/"
+
+
+def place_of(url: str) -> str:
+    """One text for a folder, with and without its slash."""
+    return "gs://{}/{}".format(*folder_of(url))
 
 
 def of_rank(url: str, rank: int) -> str:

@@ -124,6 +124,10 @@ class StorageReader(storage.StorageReader):
         known = [each.storage_data for each in plans]
         if not all(isinstance(each, Identity) for each in known):
             return plans
+        places = sorted({each.url for each in known})
+        if len(places) > 1:
+            raise ValueError(f"path: ranks load from different places, {places[0]} and {places[1]} for two: all "
+                             "need the same path. Let one look for the newest, and tell the others")
         newest = max(known)
         return [dataclasses.replace(each, storage_data=newest) for each in plans]
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import logging
 import os
 import pickle
+import threading
 import uuid
 import warnings
 from contextlib import contextmanager
+from datetime import datetime
 from typing import Any, Iterator, Mapping, Sequence
 
 from torch.distributed.checkpoint import storage
@@ -19,34 +22,52 @@ from torch.distributed.checkpoint.storage import WriteResult
 from torch.futures import Future
 
 from .. import _client
+from .._attributes import attributes
 from .._client import Client, given_client
 from .._errors import AlreadyExistsError, Error, PreconditionError
 from .._place import count_of, flag_of
 from .._set_reports import CommittedSet
 from .._sets import CheckpointSet
 from ._files import File, Writing, split, write_more, write_nothing
-from ._path import METADATA, folder_of, is_path, of_rank, save_folder, url_of_path
+from ._path import METADATA, folder_of, is_path, of_rank, place_of, save_folder, url_of_path
 
+_log = logging.getLogger("dataflux")
 _VERSION = "1.0.0"  # of the layout, as torch's writers name it
 _SUFFIX = ".distcp"
 
 # The save that was begun last at a place, as its coordinator told it: see Begun.
-_begun: dict[str, str] = {}
+_begun: dict[str, Begun] = {}
 
 
 class Begun:
     """What the coordinator tells each rank with its plan: where files go, and in which save.
 
-    It is noted where it arrives, too: a planner that caches plans hands out that of an earlier save,
-    which names that save.
+    It is noted where it arrives, and taken from there: a planner that caches plans hands out that of an
+    earlier save, which names that save, or what another writer has told its ranks.
     """
 
     def __init__(self, prefix: str, url: str, text: str) -> None:
         self.prefix, self.url, self.text = prefix, url, text
-        _begun[url] = text
+        _begun[place_of(url)] = self
 
     def __reduce__(self) -> Any:
         return Begun, (self.prefix, self.url, self.text)
+
+
+def _begun_at(place: str, told: Any) -> Begun:
+    """What was told of the save at a place. `told` came with the plan."""
+    noted = _begun.pop(place_of(place), None)
+    if noted is not None:
+        return noted
+    # Of a planner's own process, say, that carries plans in a way of its own.
+    if isinstance(told, Begun) and place_of(told.url) == place_of(place):
+        return told
+    other = next(reversed(_begun.values()), told)
+    if isinstance(other, Begun):
+        raise ValueError(f"path: this rank saves to {place}, and the coordinator to {other.url}: all ranks "
+                         "need the same path. Let one make the name, and tell the others")
+    raise PreconditionError(f"{place}: the planner gives no plan of this save, but one of another writer's "
+                            f"({type(told).__name__})")
 
 
 class StorageWriter(storage.StorageWriter):
@@ -74,6 +95,7 @@ class StorageWriter(storage.StorageWriter):
         extensions: torch's StreamTransformExtension, which transform each item's bytes.
         files: more objects to be saved by torch.save(), by name: members of the same set, so that
             one commit covers them. Those of the coordinator, rank 0, are written.
+        storage_class, kms_key_name, custom_time, metadata: of the files, as of Client.writer().
 
     Raises, by save(): CheckpointException with an exception of each rank that failed:
         AlreadyExistsError, also where something is at the path that no StorageWriter has written;
@@ -89,7 +111,9 @@ class StorageWriter(storage.StorageWriter):
     def __init__(self, path: str | os.PathLike[str], *, client: Client | None = None,
                  thread_count: int = 1, single_file_per_rank: bool = True, overwrite: bool = True,
                  extensions: Sequence[StreamTransformExtension] | None = None,
-                 files: Mapping[str, Any] | None = None) -> None:
+                 files: Mapping[str, Any] | None = None, storage_class: str | None = None,
+                 kms_key_name: str | None = None, custom_time: datetime | float | None = None,
+                 metadata: Mapping[str, str] | None = None) -> None:
         super().__init__()
         self._url = url_of_path(path)
         self._client = given_client(client)
@@ -102,6 +126,10 @@ class StorageWriter(storage.StorageWriter):
                 raise TypeError("extensions: each is a StreamTransformExtension, and not a "
                                 f"{type(each).__name__}")
         self._more = dict(files or {})
+        self._how = {name: value for name, value in (
+            ("storage_class", storage_class), ("kms_key_name", kms_key_name), ("custom_time", custom_time),
+            ("metadata", metadata)) if value is not None}
+        attributes(**self._how)
         self._new_save()
 
     def _new_save(self) -> None:
@@ -189,17 +217,20 @@ class StorageWriter(storage.StorageWriter):
         return text
 
     def write_data(self, plan: SavePlan, planner: SavePlanner) -> Future[list[WriteResult]]:
-        begun: Begun = plan.storage_data
         place = self._place()
-        saving = self._of_process().checkpoint_set(place).over(_begun.pop(place, begun.text))
+        with _telling_what_is_there(place):
+            return self._write(plan, planner, place, _begun_at(place, plan.storage_data))
+
+    def _write(self, plan: SavePlan, planner: SavePlanner, place: str,
+               begun: Begun) -> Future[list[WriteResult]]:
+        saving = self._of_process().checkpoint_set(place).over(begun.text)
         groups = split(plan.items, self._thread_count) if self._single_file else \
             [[item] for item in plan.items]
         files = [File(f"{begun.prefix}{number}{_SUFFIX}", items)
                  for number, items in enumerate(groups)]
-        writing = Writing(saving, folder_of(place)[1], planner, self._extensions)
+        writing = Writing(saving, folder_of(place)[1], planner, self._extensions, self._how)
         future: Future[list[WriteResult]] = Future()
-        with _telling_what_is_there(place):
-            future.set_result(writing.write(files, self._thread_count))
+        future.set_result(writing.write(files, self._thread_count))
         return future
 
     def abandon(self) -> None:
@@ -213,7 +244,9 @@ class StorageWriter(storage.StorageWriter):
         if saving is None or self._commits:
             return
         bucket, folder = folder_of(self._place())
-        self._of_process().remove_prefix((bucket, folder + save_folder(json.loads(self._text)["id"])))
+        left = (bucket, folder + save_folder(json.loads(self._text)["id"]))
+        for failure in self._of_process().remove_sets(left).failures:  # open uploads, too
+            raise failure
 
     def finish(self, metadata: Metadata, results: list[list[WriteResult]]) -> None:
         """Commits: `.metadata` is written, and with it the checkpoint is there. By the coordinator."""
@@ -233,9 +266,9 @@ class StorageWriter(storage.StorageWriter):
         stored = [(each.index, each.storage_data) for of_rank in results for each in of_rank]
         records = [data.record for _, data in stored if data.record is not None]
         for name, value in self._more.items():
-            records.append(write_more(saving, name, value))
+            records.append(write_more(saving, name, value, self._how))
         if not records:  # a set has a member
-            records.append(write_nothing(saving, "__0_0" + _SUFFIX))
+            records.append(write_nothing(saving, "__0_0" + _SUFFIX, self._how))
         metadata.version = _VERSION
         metadata.storage_data = {index: data.info for index, data in stored}
         metadata.storage_meta = self.storage_meta()
@@ -245,7 +278,8 @@ class StorageWriter(storage.StorageWriter):
 
 @contextmanager
 def _telling_what_is_there(place: str) -> Iterator[None]:
-    """Notes on an error what has become of the save, and what to do."""
+    """Notes on an error what has become of the save, and what to do. By a thread of async_save() it is
+    logged, too: nobody need ever ask what has become of that."""
     try:
         yield
     except Error as why:
@@ -255,7 +289,17 @@ def _telling_what_is_there(place: str) -> Iterator[None]:
                 if unknown else f"the save to {place} is not committed: what was there before stays"
             why.add_note(f"{what}; the next save there removes what this one has left"
                          + (", and may succeed: try again" if why.retryable else ""))
+        _log_aside(place, why)
         raise
+    except Exception as why:
+        _log_aside(place, why)
+        raise
+
+
+def _log_aside(place: str, why: Exception) -> None:
+    # By a process of its own torch logs it.
+    if threading.current_thread() is not threading.main_thread():
+        _log.error("the save to %s has failed: %s", place, why)
 
 
 def _replaces(text: str) -> bool:

@@ -16,6 +16,7 @@ from .._file_reader import FileReader
 from .._place import count_of, flag_of, object_place, url_of
 from ._save import named_object
 from ._served import Served
+from ._shards import telling_of_shards
 from ._storages import torch_load
 
 if TYPE_CHECKING:
@@ -65,10 +66,12 @@ def load(url: Place, *, map_location: Any = None, weights_only: bool | None = Tr
     told = url_of(bucket.decode(), name.decode())
     generation = count_of(generation, "generation") or of_place
     if flag_of(mmap, "mmap"):
-        return _mapped(client, url, told, generation, timeout, how)
+        with telling_of_shards(client, bucket.decode(), name.decode()):
+            return _mapped(client, url, told, generation, timeout, how)
     stays = _stays(map_location) if read_ahead is None else False
     read_ahead = READ_AHEAD if read_ahead is None else count_of(read_ahead, "read_ahead")
-    reader = client.reader(url, generation=generation, timeout=timeout)
+    with telling_of_shards(client, bucket.decode(), name.decode()):
+        reader = client.reader(url, generation=generation, timeout=timeout)
     with FileReader(reader, 0) as file:
         served = Served(file, reader, read_ahead)
         file.raw.ahead = served  # type: ignore[attr-defined]
@@ -99,7 +102,7 @@ def _mapped(client, url, told, generation, timeout, how):
         try:
             return torch.load(path, mmap=True, **how)
         except Exception as why:
-            raise _named(why, told) from why.__cause__
+            raise _named(why, told, path) from why.__cause__
 
 
 def _loss(served):
@@ -118,11 +121,12 @@ _PLAIN = (RuntimeError, ValueError, TypeError, EOFError, KeyError, IndexError, O
           AssertionError, pickle.UnpicklingError)
 
 
-def _named(why: Exception, url: str) -> Exception:
-    """The same exception, whose text names the object."""
+def _named(why: Exception, url: str, path: str = "") -> Exception:
+    """The same exception, whose text names the object. `path`: of a file that stood for it."""
     if type(why) in _PLAIN:
         kind: Any = type(why)
         text = str(why) or "there is less of it than torch.load needs"
+        text = text.replace(path, "the file") if path else text
         return kind(f"{url}: {text}").with_traceback(why.__traceback__)  # type: ignore[no-any-return]
     if hasattr(why, "add_note"):
         why.add_note(f"while {url} was loaded")
