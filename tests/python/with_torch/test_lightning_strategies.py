@@ -98,6 +98,31 @@ def test_the_original_s_strategy_goes_on(run, client, bucket):
     assert done["step"] == 8 and "run/last.ckpt/.metadata" in bucket.names()
 
 
+@KINDS
+@pytest.mark.parametrize("sharded", [True, False], ids=["sharded", "full"])
+@pytest.mark.parametrize("where", ["slash", "root"])
+def test_last_is_found_whatever_names_the_folder(run, client, bucket, kind, sharded, where):
+    folder, how = (bucket("run/"), {}) if where == "slash" else (None, {"root": bucket("run")})
+    for epochs in (1, 2):
+        done = run(strategy_ranks.fit, kind, client, folder, epochs, ckpt_path="last", top=0, sharded=sharded,
+                   **how)
+        # One that begins anew would save a last-v1.
+        assert done["step"] == epochs * 4
+        assert folders(bucket) == ["run/last" if where == "slash" else "run/checkpoints/last"]
+
+
+@KINDS
+@pytest.mark.parametrize("sharded", [True, False], ids=["sharded", "full"])
+@pytest.mark.parametrize("use_async", [False, True], ids=["waits", "async"])
+def test_the_checkpoint_that_a_run_has_come_from_stays(run, client, bucket, kind, sharded, use_async):
+    how = {"sharded": sharded, "use_async": use_async, "top": 1, "monitor": None, "last": False}
+    run(strategy_ranks.fit, kind, client, bucket("run1"), 1, **how)
+    first = bucket.names()
+    assert folders(bucket) == ["run1/epoch=0"]
+    run(strategy_ranks.resume, kind, client, bucket("run2"), 3, ckpt_path=bucket("run1/epoch=0.ckpt"), **how)
+    assert folders(bucket) == ["run1/epoch=0", "run2/epoch=2"] and set(first) < set(bucket.names())
+
+
 @pytest.mark.parametrize("one, sharded, other", [
     ("FSDP", True, "ModelParallel"), ("ModelParallel", True, "FSDP"), ("FSDP", False, "ModelParallel"),
     ("ModelParallel", False, "FSDP")])
@@ -177,6 +202,35 @@ def test_consolidated(run, client, bucket, monkeypatch, emulator, kind):
     assert same(dict(model.state_dict()), was["weights"])
     again = run(strategy_ranks.resume, kind, client, bucket("x"), 1, ckpt_path=bucket("whole.ckpt"))
     assert same(again["optimizer"]["state"]["wide.weight"], state)
+
+
+@KINDS
+@pytest.mark.parametrize("use_async", [False, True], ids=["waits", "async"])
+def test_options_of_a_sharded_checkpoint(run, client, bucket, kind, use_async):
+    run(strategy_ranks.keep, kind, client, bucket("run"), 1, use_async=use_async, top=0)
+    run(strategy_ranks.save, bucket("a.ckpt"), storage_options={"storage_class": "NEARLINE",
+                                                                "metadata": {"run": "seven"}})
+    assert run(strategy_ranks.each_failure, [None]) == [""]
+    files = [client.stat(bucket(name)) for name in bucket.names()
+             if name.startswith("a.ckpt/") and name.endswith((".distcp", ".pt"))]
+    assert len(files) == 3
+    assert all(each.storage_class == "NEARLINE" and each.metadata["run"] == "seven" for each in files)
+
+
+@KINDS
+def test_saves_of_one_step_go_one_behind_the_other(run, client, emulator, bucket, kind):
+    run(strategy_ranks.keep, kind, client, bucket("run"), 1, use_async=True, top=0)
+    # Both are copied before any of them is sent, and the second takes the memory of the first.
+    assert run(strategy_ranks.save_two_at_once, bucket("a.ckpt"), bucket("b.ckpt")) == "shared"
+    assert folders(bucket) == ["a", "b", "run/last"]
+    one, other = (consolidated(bucket(name), client=client) for name in ("a.ckpt", "b.ckpt"))
+    assert same(dict(one["state_dict"]), dict(other["state_dict"]))
+    refuse_rank_1(emulator)
+    told = run(strategy_ranks.each_failure, [bucket("c.ckpt"), bucket("d.ckpt"), None, None])
+    emulator.faults()
+    assert sum("permission_denied" in each for each in told) in (1, 2)
+    assert "permission_denied" in told[2] or "permission_denied" in told[1]
+    assert told[3] == "" and folders(bucket) == ["a", "b", "run/last"]
 
 
 # ---- failures ----------------------------------------------------------------------------------

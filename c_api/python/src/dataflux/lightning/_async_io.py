@@ -12,7 +12,7 @@ from .._client import Client
 from .._lending import Lending
 from ..torch._save import send
 from ._background import Background
-from ._io import CheckpointIO, _checked
+from ._io import CheckpointIO, checked_options
 from ._paths import url_of
 from ._staging import Staging
 
@@ -26,9 +26,12 @@ class AsyncCheckpointIO(CheckpointIO):
     state has been copied to this machine's memory, tensors of the CPU too, as torch.save would write
     it. That memory, the size of one checkpoint, is used again until teardown().
 
-    At most one save is under way: the next one waits for it. A save that has failed raises once: from
-    the next save_checkpoint(), which then saves nothing, from wait(), or from teardown(), which the
-    Trainer calls at its end. One that nobody asks for is logged when the interpreter ends.
+    One save is carried out at a time. Those of one step (`global_step` of the checkpoint), as ModelCheckpoint
+    makes two with save_last=True, go one behind the other while training goes on; of the second one only
+    what differs takes more memory. The first save of a later step waits for their end.
+
+    A save that has failed raises once: from the next save_checkpoint(), which then saves nothing, from
+    wait(), or from teardown(), which the Trainer calls at its end. One that nobody asks for is logged.
 
     remove_checkpoint() while a save is under way removes when that is committed, and not if it fails:
     so ModelCheckpoint never takes away the last good checkpoint for one that does not come.
@@ -46,11 +49,12 @@ class AsyncCheckpointIO(CheckpointIO):
 
     def _begin(self):
         self._staging = Staging()
-        self._saves = Background(partial(CheckpointIO.remove_checkpoint, self))
+        self._step: Any = None  # of the save that was begun last
+        self._saves = Background(self._remove_now)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items()
-                if name not in ("_staging", "_saves")}
+                if name not in ("_staging", "_saves", "_step")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -68,38 +72,46 @@ class AsyncCheckpointIO(CheckpointIO):
             self.wait()
             super().save_checkpoint(checkpoint, path, storage_options)
             return
-        options = _checked(storage_options)
-        self.wait()
-        self._staging.fill(checkpoint, pickle, DEFAULT_PROTOCOL, options.pop("crc32", False))
-        self._saves.begin(url, partial(self._send, url, options))
+        options = checked_options(storage_options)
+        step = checkpoint.get("global_step") if isinstance(checkpoint, dict) else None
+        behind = step is not None and step == self._step and self._saves.under_way
+        if not behind or self._saves.failed:
+            self.wait()
+            behind = False
+        staging = Staging(self._staging) if behind else self._staging
+        staging.fill(checkpoint, pickle, DEFAULT_PROTOCOL, options.pop("crc32", False))
+        self._step = step
+        self._saves.begin(url, partial(self._send, staging, url, options))
+        self._origins.saved(url)
 
-    def _send(self, url: str, options: dict[str, Any]) -> None:
+    def _send(self, staging: Staging, url: str, options: dict[str, Any]) -> None:
         def produce(writer: Writer, settle: Any) -> None:
             lending = Lending(writer)
             settle(lending)
-            for part in self._staging.parts():
+            for part in staging.parts():
                 lending.write(part)
 
         send(self.client.writer(url, **options), produce)
 
     def load_checkpoint(self, path: Path, map_location: Any = "cpu",
                         weights_only: bool | None = None) -> dict[str, Any]:
-        """Loads a checkpoint, once the save that is under way has ended. As CheckpointIO."""
+        """Loads a checkpoint, once the saves that are under way have ended. As CheckpointIO."""
         self._saves.join()
         return super().load_checkpoint(path, map_location, weights_only)
 
     def remove_checkpoint(self, path: Path) -> None:
-        """Removes a checkpoint; while a save is under way, when that is committed."""
-        self._saves.remove(path)
+        """Removes a checkpoint, as CheckpointIO; while a save is under way, when that is committed."""
+        if not self._origins.keeps(path):
+            self._saves.remove(path)
 
     def wait(self) -> None:
-        """Waits for the save that is under way. Raises what it has failed with, once."""
+        """Waits for the saves that are under way. Raises what the first of them has failed with, once."""
         self._saves.wait()
 
     def teardown(self) -> None:
-        """As wait(), and lets go of the memory."""
+        """As wait(), and lets go of the memory. Of several failures the others are logged."""
         try:
-            self.wait()
+            self._saves.end()
         finally:
-            if self._saves.job is None:
+            if not self._saves.under_way:
                 self._staging.clear()

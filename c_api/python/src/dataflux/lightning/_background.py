@@ -1,4 +1,4 @@
-"""A save that goes on while its caller does: at most one, each failure told once, and none lost."""
+"""Saves that go on while their caller does: one after the other, each failure told once, and none lost."""
 
 from __future__ import annotations
 
@@ -17,10 +17,13 @@ _all: WeakSet[Background] = WeakSet()
 
 
 class Job:
-    """A save, and the removals that wait for it. What is behind `lock` is of two threads."""
+    """A save, the one before it, and the removals that wait for it. What is behind `lock` is of two
+    threads."""
 
-    def __init__(self, url: str, save: Callable[[], object], remove: Callable[[Path], object]) -> None:
+    def __init__(self, url: str, save: Callable[[], object], remove: Callable[[Path], object],
+                 before: Job | None) -> None:
         self.url = url
+        self._before = before
         self.failure: BaseException | None = None
         self._save = save
         self._remove = remove
@@ -38,6 +41,10 @@ class Job:
     def started(self) -> bool:
         """It runs, will run, or has run. An interrupt may leave start() when it has begun."""
         return self._thread in threading.enumerate() or self._ran
+
+    @property
+    def ended(self) -> bool:
+        return self._ran and not self._thread.is_alive()
 
     def join(self) -> None:
         self._thread.join()
@@ -57,6 +64,9 @@ class Job:
     def _run(self):
         self._ran = True
         try:
+            if self._before is not None:
+                self._before.join()
+                self._before = None
             self._save()
             while (path := self._next_removal()) is not None:
                 self._remove(path)
@@ -87,10 +97,11 @@ def _stays(path, url):
 
 
 class Background:
-    """The save of one CheckpointIO or strategy that is under way, or has ended and was not asked for.
+    """The saves of one CheckpointIO or strategy that are under way, or have ended and were not asked for. One
+    is carried out at a time, in the order in which they were begun.
 
-    A failure raises once, from wait(). One that nobody asks for is logged when the interpreter ends,
-    which waits for the save. A forked child has none of its parent's.
+    Each failure raises once, from wait(). One that nobody asks for is logged when the interpreter ends,
+    which waits for the saves. A forked child has none of its parent's.
 
     Threads: one at a time.
 
@@ -100,55 +111,79 @@ class Background:
 
     def __init__(self, remove: Callable[[Path], Any]) -> None:
         self._remove = remove
-        self._last: Job | None = None
+        self._jobs: list[Job] = []
         self._process = os.getpid()
         _all.add(self)
 
     @property
-    def job(self) -> Job | None:
-        """That of this process, until wait() has taken its end."""
+    def jobs(self) -> list[Job]:
+        """Those of this process, until wait() has taken their ends."""
         if self._process != os.getpid():
-            self._last, self._process = None, os.getpid()
-        return self._last
+            self._jobs, self._process = [], os.getpid()
+        return self._jobs
+
+    @property
+    def under_way(self) -> bool:
+        return any(not job.ended for job in self.jobs)
+
+    @property
+    def failed(self) -> bool:
+        """One has ended, and failed."""
+        return any(job.ended and job.failure is not None for job in self.jobs)
 
     def begin(self, url: str, save: Callable[[], object]) -> None:
-        """Begins save(), by a thread. wait() comes before."""
-        job = self._last = Job(url, save, self._remove)
+        """Begins save(), by a thread, behind those that are under way."""
+        jobs = self.jobs
+        job = Job(url, save, self._remove, jobs[-1] if jobs else None)
+        jobs.append(job)
         try:
             job.start()
         except BaseException:
             if not job.started:
-                self._last = None
+                jobs.remove(job)
             raise
 
     def remove(self, path: Path) -> None:
-        """Removes a checkpoint; while a save is under way, when that is committed."""
-        job = self.job
-        if job is None or not job.remove_after(path):
+        """Removes a checkpoint; while a save is under way, when that is committed: the one begun last."""
+        jobs = self.jobs
+        if not jobs or not jobs[-1].remove_after(path):
             self._remove(path)
 
     def join(self) -> None:
-        """Waits for the save that is under way. A failure stays for wait()."""
-        job = self.job
-        if job is not None:
+        """Waits for the saves that are under way. Failures stay for wait()."""
+        for job in list(self.jobs):
             job.join()
 
     def wait(self) -> None:
-        """Waits for the save that is under way. Raises what it has failed with, once."""
-        job = self.job
-        if job is None:
-            return
-        job.join()
-        self._last = None
-        if job.failure is not None:
-            raise job.failure
+        """Waits for the saves that are under way. Raises what the first of them has failed with, once; the
+        next one has its turn at the next call."""
+        self.join()
+        jobs = self.jobs
+        while jobs:
+            job = jobs.pop(0)
+            if job.failure is not None:
+                raise job.failure
+
+    def end(self) -> None:
+        """As wait(), and logs all other failures: nobody will ask again."""
+        try:
+            self.wait()
+        finally:
+            if not self.under_way:
+                self.log_failures()
+
+    def log_failures(self) -> None:
+        """Of what has ended."""
+        jobs = self.jobs
+        for job in [each for each in jobs if each.ended]:
+            jobs.remove(job)
+            if job.failure is not None:
+                _log.error("the save of %s has failed, and nobody has asked: %s", job.url, job.failure)
 
 
 def _tell_unheard() -> None:
     for saves in list(_all):
-        job = saves.job
-        if job is not None and job.failure is not None:
-            _log.error("the save of %s has failed, and nobody has asked: %s", job.url, job.failure)
+        saves.log_failures()
 
 
 atexit.register(_tell_unheard)

@@ -11,6 +11,7 @@ from .._errors import NotFoundError
 from .._file import WRITE_OPTIONS
 from ..torch import load, save
 from ._bases import Base, Local
+from ._origins import Origins
 from ._paths import LAST_OBJECT, url_of
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ class CheckpointIO(Base):  # type: ignore[misc]
         super().__init__()
         self._given = given_client(client)
         self._local = Local()
+        self._origins = Origins()
 
     @property
     def client(self) -> Client:
@@ -61,7 +63,8 @@ class CheckpointIO(Base):  # type: ignore[misc]
         if url is None:
             self._local.save_checkpoint(checkpoint, path, storage_options=storage_options)
             return
-        save(checkpoint, url, client=self.client, **_checked(storage_options))
+        save(checkpoint, url, client=self.client, **checked_options(storage_options))
+        self._origins.saved(url)
 
     def load_checkpoint(self, path: Path, map_location: Any = "cpu",
                         weights_only: bool | None = None) -> dict[str, Any]:
@@ -79,15 +82,26 @@ class CheckpointIO(Base):  # type: ignore[misc]
             how = {} if weights_only is None else {"weights_only": weights_only}
             found: dict[str, Any] = self._local.load_checkpoint(path, map_location=map_location, **how)
             return found
+        if url.endswith(LAST_OBJECT):  # as resumable() names it
+            raise ValueError(f"{url.removesuffix(LAST_OBJECT)}: a sharded checkpoint, and this Trainer loads "
+                             "files: dataflux.lightning's FSDPStrategy and ModelParallelStrategy load it, and "
+                             "dataflux.lightning.consolidated() makes one state of it")
         found = load(url, map_location=map_location, weights_only=weights_only, client=self.client)
+        self._origins.loaded(url)
         return found
 
     def remove_checkpoint(self, path: Path) -> None:
         """Removes a checkpoint: an object, or all objects of one that is sharded, the last object
-        first, so that no moment shows half of it as a whole. One that is not there is none to remove.
+        first, so that no moment shows half of it as a whole. One that is not there is none to remove. One
+        that was loaded, and not saved, by this object stays, with a warning: a run does not take away
+        what it has come from.
 
         Raises: Error with the first of what could not be removed.
         """
+        if not self._origins.keeps(path):
+            self._remove_now(path)
+
+    def _remove_now(self, path: Path) -> None:
         url = url_of(path)
         if url is None:
             self._local.remove_checkpoint(path)
@@ -96,7 +110,7 @@ class CheckpointIO(Base):  # type: ignore[misc]
             remove_folder(self.client, url)
 
 
-def _checked(options: Mapping[str, Any] | None) -> dict[str, Any]:
+def checked_options(options: Mapping[str, Any] | None) -> dict[str, Any]:
     """Lightning's storage_options."""
     if options is None:
         return {}

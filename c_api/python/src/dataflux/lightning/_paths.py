@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from .._place import with_both_slashes
+from .._place import check_local, with_both_slashes
 
 LAST_OBJECT = "/.metadata"  # behind the URL of a checkpoint that is sharded
 
@@ -16,12 +16,16 @@ def url_of(path: Any) -> str | None:
 
     pathlib.Path("gs://bucket/a//b") has lost a slash that no one can give back: an object with "//" in
     its name needs a str.
+
+    Raises: ValueError for what names no object, and for a path of this machine that was a URL, as
+        ModelCheckpoint makes one of Path("gs://bucket/run"): it would look for its files here.
     """
     text = os.fspath(path)
     if not isinstance(text, str):
         raise TypeError(f"path: a str or a pathlib.Path is needed, and not {type(path).__name__}")
     text = with_both_slashes(text)
     if not text.startswith(("gs://", "gcs://")):
+        check_local(text)
         return None
     found = text.rstrip("/")
     if found.count("/") < 3:

@@ -27,17 +27,22 @@ def agreed(what: Callable[[], Value], group: Any = None) -> Value:
         value = what()
     except BaseException as why:
         mine = why
-    failures: list[Any] = [None if mine is None else _portable(mine)]
-    if together():
-        told: list[Any] = [None] * dist.get_world_size(group)
-        dist.all_gather_object(told, failures[0], group=group)
-        failures = told
+    failures = each_rank(None if mine is None else _portable(mine), group)
     if mine is not None:
         raise mine
     for failure in failures:
         if failure is not None:
             raise failure
     return value
+
+
+def each_rank(value: Any, group: Any = None) -> list[Any]:
+    """What each rank has."""
+    if not together():
+        return [value]
+    told: list[Any] = [None] * dist.get_world_size(group)
+    dist.all_gather_object(told, value, group=group)
+    return told
 
 
 def _portable(why: BaseException) -> BaseException:

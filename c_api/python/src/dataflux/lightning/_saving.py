@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import weakref
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any, Mapping
+from typing import TYPE_CHECKING, Any, Callable, Mapping
 
 import torch.distributed as dist
 from torch.distributed.checkpoint.state_dict import (
@@ -22,9 +23,10 @@ from .._place import flag_of
 from . import _sharded
 from ._async_io import AsyncCheckpointIO
 from ._background import Background
-from ._io import CheckpointIO, remove_folder, removed
+from ._io import CheckpointIO, checked_options, remove_folder, removed
+from ._origins import Origins
 from ._paths import LAST_OBJECT, url_of
-from ._ranks import agreed, of_rank_zero, together
+from ._ranks import agreed, each_rank, of_rank_zero, together
 
 if TYPE_CHECKING:
     from ._io import Path
@@ -55,8 +57,11 @@ class Saving:
         self._given = client
         self._use_async = flag_of(use_async, "use_async")
         self._group: Any = None
+        self._origins = Origins()
         super().__init__(*arguments, **options)
         self._saves = Background(self._remove_now)
+        self._step: Any = None  # of the save that was begun last
+        self._like: Callable[[], Any] = _nothing  # the first copy of that step, while a save has it
 
     # What the two do differently.
 
@@ -96,15 +101,17 @@ class Saving:
     def save_checkpoint(self, checkpoint: dict[str, Any], filepath: Path,
                         storage_options: Mapping[str, Any] | None = None) -> None:
         """Saves a checkpoint, by all ranks. With use_async=True it returns when the state is copied to the
-        processor's memory.
+        processor's memory. Saves of one step go one behind the other while training goes on; the first of
+        a later step waits for their end.
 
         Arguments:
             checkpoint: what Lightning has collected; it is taken apart.
             filepath: rank 0's counts.
-            storage_options: as of CheckpointIO, for a checkpoint that is not sharded.
+            storage_options: as of CheckpointIO. For a checkpoint that is sharded storage_class,
+                kms_key_name, custom_time and metadata, those of each file.
 
         Raises: on all ranks. CheckpointException with an exception of each rank that failed, as
-            dataflux.dcp's saves do; with use_async=True that of the save before, and then this one is not
+            dataflux.dcp's saves do; with use_async=True that of an earlier save, and then this one is not
             begun. TypeError and ValueError for a bad argument before any request.
         """
         path = self.broadcast(filepath)
@@ -115,29 +122,35 @@ class Saving:
         elif not self._is_sharded():
             agreed(lambda: self.checkpoint_io.save_checkpoint(checkpoint, url, storage_options)
                    if self.is_global_zero else None)
-        elif storage_options is not None:
-            raise TypeError("storage_options: they are for checkpoints that are one object, and not for "
-                            "those that are sharded")
         else:
-            self._save_sharded(checkpoint, url)
+            self._save_sharded(checkpoint, url, _sharded_options(storage_options))
+        self._origins.saved(path)
 
-    def _save_sharded(self, checkpoint: dict[str, Any], url: str) -> None:
+    def _save_sharded(self, checkpoint: dict[str, Any], url: str, how: dict[str, Any]) -> None:
         state = {self._model_key: checkpoint.pop("state_dict")}
         for number, each in enumerate(checkpoint.pop("optimizer_states", [])):
             state[f"optimizer_{number}"] = each
         if not self._use_async:
-            _sharded.save(url, state, checkpoint, self.client)
+            _sharded.save(url, state, checkpoint, self.client, None, how)
             return
 
+        step = checkpoint.get("global_step")
+        behind = step is not None and step == self._step and not any(each_rank(self._saves.failed))
+        like = self._like() if behind else None
+        self._step, self._like = step, _nothing
+
         def copied() -> tuple[dict[str, Any], dict[str, Any]]:
-            self._saves.wait()
-            return _sharded.staged(state), _sharded.pickled(checkpoint) if self.is_global_zero else {}
+            if not behind:
+                self._saves.wait()
+            return (_sharded.Copy(_sharded.staged(state, like)),
+                    _sharded.pickled(checkpoint) if self.is_global_zero else {})
 
         copy, rest = agreed(copied)
+        self._like = weakref.ref(copy if like is None else like)
         if self._group is None and together():
             # Of its own, since training goes on with the other meanwhile.
             self._group = dist.new_group(backend="gloo", timeout=self._timeout)
-        self._saves.begin(url, partial(_sharded.save, url, copy, rest, self.client, self._group))
+        self._saves.begin(url, partial(_sharded.save, url, copy, rest, self.client, self._group, how))
 
     def load_checkpoint(self, checkpoint_path: Path, weights_only: bool | None = None) -> dict[str, Any]:
         """Loads a checkpoint into the model, and where training is to go on into the optimizers.
@@ -155,6 +168,7 @@ class Saving:
             how = {} if weights_only is None else {"weights_only": weights_only}
             found: dict[str, Any] = super().load_checkpoint(path, **how)  # type: ignore[misc]
             return found
+        self._origins.loaded(url)
         url = url.removesuffix(LAST_OBJECT)  # as resumable() names it
         optimizers = self.optimizers if self.lightning_module.trainer.state.fn == "fit" else []
         if of_rank_zero(agreed(lambda: _is_folder(self.client, url) if self.is_global_zero else None)):
@@ -162,7 +176,7 @@ class Saving:
         return self._load_full(url, optimizers, weights_only)
 
     def _end_of_save(self) -> None:
-        """Waits for the save that is under way. A failure stays for later."""
+        """Waits for the saves that are under way. A failure stays for later."""
         self._saves.join()
         if isinstance(self.checkpoint_io, AsyncCheckpointIO):
             self.checkpoint_io._saves.join()
@@ -214,30 +228,48 @@ class Saving:
         """Removes a checkpoint by rank 0, as CheckpointIO does; while a save is under way, when that is
         committed, and not if it fails. Where checkpoints are sharded, one at the same path that is not
         goes, too. Called by all ranks, and raises on all."""
-        agreed(partial(self._saves.remove if self._is_sharded() else self.checkpoint_io.remove_checkpoint,
-                       filepath) if self.is_global_zero else lambda: None)
+        remove = self._saves.remove if self._is_sharded() else self.checkpoint_io.remove_checkpoint
+        agreed(lambda: remove(filepath) if self.is_global_zero and not self._origins.keeps(filepath) else None)
 
     def _remove_now(self, path: Path) -> None:
         url = url_of(path)
         if url is None:
-            CheckpointIO(self._given).remove_checkpoint(path)
+            CheckpointIO(self._given)._remove_now(path)
         else:
             removed(self.client, url)
             remove_folder(self.client, url)
 
     def teardown(self) -> None:
-        """Waits for the save that is under way. Raises what it has failed with, once."""
+        """Waits for the saves that are under way. Raises what the first of them has failed with, once, and
+        logs what others have."""
         try:
-            self._saves.wait()
+            self._saves.end()
         finally:
             try:
                 self.checkpoint_io.teardown()  # Lightning's own strategies leave that out
             finally:
                 group, self._group = self._group, None
                 # Not under a save that an interrupt has left under way.
-                if group is not None and together() and self._saves.job is None:
+                if group is not None and together() and not self._saves.under_way:
                     dist.destroy_process_group(group)
                 super().teardown()  # type: ignore[misc]
+
+
+_SHARDED_OPTIONS = ("storage_class", "kms_key_name", "custom_time", "metadata")
+
+
+def _sharded_options(options: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Lightning's storage_options for a checkpoint of many files."""
+    checked = checked_options(options)
+    for name in checked:
+        if name not in _SHARDED_OPTIONS:
+            raise TypeError(f"storage_options: {name!r} is for checkpoints that are one object; those that are "
+                            f"sharded take {', '.join(_SHARDED_OPTIONS)}")
+    return checked
+
+
+def _nothing() -> None:
+    """What a weak reference gives that has lost its object."""
 
 
 def plain(name: str) -> str:

@@ -7,23 +7,21 @@ import copy
 import io
 import logging
 import re
-from typing import TYPE_CHECKING, Any, Iterable
+from typing import TYPE_CHECKING, Any, Iterable, Mapping
 
 import torch
 from torch.distributed._shard.sharded_tensor.api import ShardedTensor
-from torch.distributed.checkpoint.default_planner import (
-    DefaultLoadPlanner,
-    _EmptyStateDictLoadPlanner,
-    create_default_local_load_plan,
-)
+from torch.distributed.checkpoint.default_planner import DefaultLoadPlanner, create_default_local_load_plan
 from torch.distributed.checkpoint.metadata import Metadata
 from torch.distributed.checkpoint.planner import LoadPlan
 from torch.distributed.checkpoint.state_dict_loader import _load_state_dict
 from torch.distributed.checkpoint.state_dict_saver import save as save_state
+from torch.distributed.tensor import DTensor
 
 from .._client import Client
 from .._errors import Error, NotFoundError
 from ..dcp import StorageReader, StorageWriter
+from ..dcp._consolidated import whole
 from ._paths import url_of
 from ._ranks import agreed, of_rank_zero, together
 
@@ -35,10 +33,12 @@ META = "meta.pt"
 MODELS = ("model", "state_dict")  # where FSDP and ModelParallel have the model
 
 
-def save(url: str, state: dict[str, Any], rest: dict[str, Any], client: Client, group: Any = None) -> None:
-    """Saves, by all ranks of a group. `rest` is rank 0's. What fails before the commit leaves nothing:
+def save(url: str, state: dict[str, Any], rest: dict[str, Any], client: Client, group: Any = None,
+         how: Mapping[str, Any] | None = None) -> None:
+    """Saves, by all ranks of a group. `rest` is rank 0's; `how`: StorageWriter's options. What fails before
+    the commit leaves nothing:
     ModelCheckpoint takes another path next time, so no later save would remove it."""
-    writer = StorageWriter(url, client=client, files={META: rest})
+    writer = StorageWriter(url, client=client, files={META: rest}, **(how or {}))
     try:
         save_state(state, storage_writer=writer, process_group=group)
     except BaseException:
@@ -121,24 +121,50 @@ def check_optimizers(wanted: Iterable[Any], there: Iterable[Any]) -> None:
         raise RuntimeError(f"training is to go on with {need} optimizers, and the checkpoint has {have}")
 
 
-def staged(state: Any) -> Any:
+class Copy(dict):  # type: ignore[type-arg]
+    """A copied state. It goes when its save has ended: others know it weakly."""
+
+
+def staged(state: Any, like: Any = None) -> Any:
     """A copy of a state as it is now, in the processor's memory. What Lightning has brought there from a
-    GPU is copied once more: nothing tells it from what a callback keeps there, and goes on with."""
+    GPU is copied once more: nothing tells it from what a callback keeps there, and goes on with.
+
+    Of `like`, an earlier copy, tensors that have the same bytes are taken as they are: of two saves of one
+    step the second takes no memory for them.
+    """
     if isinstance(state, dict):
-        return {name: staged(value) for name, value in state.items()}
+        known = like if isinstance(like, dict) else {}
+        return {name: staged(value, known.get(name)) for name, value in state.items()}
     if type(state) in (list, tuple):
-        return type(state)(staged(value) for value in state)
+        twins = like if type(like) is type(state) and len(like) == len(state) else [None] * len(state)
+        return type(state)(map(staged, state, twins))
     if isinstance(state, ShardedTensor):  # of the state alone, and what it has are its shards
-        for shard in state.local_shards():
-            shard.tensor = _copied(shard.tensor)
+        shards = state.local_shards()
+        twins = like.local_shards() if isinstance(like, ShardedTensor) else []
+        for number, shard in enumerate(shards):
+            shard.tensor = _copied(shard.tensor, twins[number].tensor if len(twins) == len(shards) else None)
         return state
-    return _copied(state) if isinstance(state, torch.Tensor) else copy.deepcopy(state)
+    return _copied(state, like) if isinstance(state, torch.Tensor) else copy.deepcopy(state)
 
 
-def _copied(tensor: torch.Tensor) -> torch.Tensor:
+def _copied(tensor: torch.Tensor, like: Any) -> torch.Tensor:
     # A DTensor stays one, whatever device its mesh is of.
     tensor = tensor.detach()
+    if _same(tensor, like):
+        found: torch.Tensor = like
+        return found
     return tensor.clone() if tensor.device.type == "cpu" else tensor.cpu()
+
+
+def _same(tensor: torch.Tensor, like: Any) -> bool:
+    """Two tensors of one kind with the same numbers."""
+    if type(tensor) is not type(like) or tensor.dtype != like.dtype or tensor.shape != like.shape:
+        return False
+    if isinstance(tensor, DTensor):
+        return tensor.placements == like.placements and _same(tensor.to_local(), like.to_local())
+    if type(tensor) not in (torch.Tensor, torch.nn.Parameter) or tensor.layout != torch.strided:
+        return False
+    return torch.equal(tensor.cpu(), like)
 
 
 def pickled(rest: dict[str, Any]) -> dict[str, Any]:
@@ -152,8 +178,9 @@ def pickled(rest: dict[str, Any]) -> dict[str, Any]:
 
 def consolidated(path: Path, *, client: Client | None = None,
                  weights_only: bool | None = True) -> dict[str, Any]:
-    """Loads a sharded checkpoint whole, in one process, as a Trainer has it that shards nothing. It is what
-    Lightning's consolidate_checkpoint makes of a folder; saved by dataflux.torch.save() it is a file for
+    """Loads a sharded checkpoint whole, in one process, as a Trainer has it that shards nothing:
+    dataflux.dcp.consolidated(), by Lightning's names, and with `meta.pt`. It is what Lightning's
+    consolidate_checkpoint makes of a folder; saved by dataflux.torch.save() it is a file for
     load_from_checkpoint(), and for a strategy of any kind.
 
         dataflux.torch.save(consolidated("gs://bucket/run/last.ckpt"), "gs://bucket/run/whole.ckpt")
@@ -174,9 +201,7 @@ def consolidated(path: Path, *, client: Client | None = None,
     if client is not None and not isinstance(client, Client):
         raise TypeError(f"client: a dataflux.Client is needed, and not a {type(client).__name__}")
     reader = StorageReader(url, client=client)
-    found: dict[str, Any] = {}
-    whole = _EmptyStateDictLoadPlanner()  # type: ignore[no-untyped-call]
-    _load_state_dict(found, storage_reader=reader, planner=whole, no_dist=True)
+    found = whole(reader)
     for name in MODELS:
         if name in found:
             found["state_dict"] = found.pop(name)

@@ -36,9 +36,9 @@ class FSDPStrategy(Saving, _Lightning.FSDPStrategy):  # type: ignore[misc, name-
     `checkpoint_io`, and reads it for all. Either loads what the other has saved.
 
     With use_async=True saves go on while training does, as of AsyncCheckpointIO: the state is copied to the
-    processor's memory before save_checkpoint() returns, at most one save is under way, and one that failed
-    raises once: on all ranks from the next save, or on those that have it from the Trainer's end. An interpreter that ends waits
-    for it, and says so.
+    processor's memory before save_checkpoint() returns, one save is carried out at a time, and those of one
+    step share what is the same. One that failed raises once: on all ranks from the first save of a later
+    step, or on those that have it from the Trainer's end. An interpreter that ends waits for it, and says so.
 
     Paths as of CheckpointIO; those of this machine are Lightning's own, and saved before the call returns.
 
