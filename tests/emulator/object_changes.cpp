@@ -189,7 +189,7 @@ std::shared_ptr<const object_contexts> contexts_of(const json_value& resource) {
   if (members == nullptr) return nullptr;
   object_contexts all;
   for (const auto& [key, held] : *members) {
-    const auto time = [&held](std::string_view name) {
+    const auto time = [&held = held](std::string_view name) {
       return parse_time(held.text(name).value_or("")).value_or(stored_object::time_point{});
     };
     all.emplace(key, object_context{.value = held.text("value").value_or(""),

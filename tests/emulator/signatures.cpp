@@ -261,8 +261,7 @@ std::string extension_headers(const http_request& request) {
     if (name.starts_with("x-goog-") && !secret) names.push_back(std::move(name));
   }
   std::ranges::sort(names);
-  const auto rest = std::ranges::unique(names);
-  names.erase(rest.begin(), rest.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
   std::string out;
   for (const std::string& name : names) out += name + ":" + values_of(request, name) + "\n";
   return out;
