@@ -62,6 +62,7 @@ result<Request> request_of(const dataflux_object_options* given) {
   } else if (o->fields != 0) {
     return error(errc::invalid_argument, "`fields` are for dataflux_stat()");
   }
+  if constexpr (requires { r.last_writer_wins; }) r.last_writer_wins = true;
   return r;
 }
 

@@ -50,6 +50,22 @@ dataflux_status patch(const world& w, const dataflux_object_options& o,
       },
       why, kept);
 }
+dataflux_status put(const world& w, const dataflux_object_options& o, const std::string& data,
+                    told& why) {
+  return outcome(
+      [&](dataflux_operation** op, dataflux_error** err) {
+        return dataflux_put(w.client.get(), &o, data.data(), data.size(), nullptr, nullptr, 0, op,
+                            err);
+      },
+      why);
+}
+dataflux_status remove(const world& w, const dataflux_object_options& o, told& why) {
+  return outcome(
+      [&](dataflux_operation** op, dataflux_error** err) {
+        return dataflux_remove(w.client.get(), &o, nullptr, 0, op, err);
+      },
+      why);
+}
 dataflux_attributes no_attributes() {
   dataflux_attributes a;
   dataflux_attributes_init(&a);
@@ -172,6 +188,58 @@ TEST_CASE("dataflux_patch: what is NULL stays, what is empty goes", "[c_api]") {
   CHECK(has(json, R"("metadata":{"keep":"1","new":"3"})"));
   CHECK(has(json, R"("metageneration":"2")"));
   CHECK(patch(w, o, &a, why) == DATAFLUX_FAILED_PRECONDITION);
+}
+
+// What each of them does under each failure is the table's of docs/retries.md; here, that all six
+// are sent by the rule of the last writer.
+TEST_CASE("dataflux_put and its like: a refusal or a lost reply ends none", "[c_api]") {
+  namespace fault = emulator::fault;
+  const fault::action failures[] = {fault::refuse{503}, fault::lose_reply{}};
+  for (const fault::action& failure : failures) {
+    world w;
+    told why;
+    auto a = no_attributes();
+    a.content_type = "text/html";
+    const auto fails_once = [&](const char* verb) {
+      w.server.faults().clear();
+      w.server.faults().add({.verb = verb, .action = failure});
+    };
+    fails_once("objects.insert");
+    CHECK(put(w, world::object("a"), "1", why) == DATAFLUX_OK);
+    CHECK(w.server.get("bkt", "a") == "1");
+    fails_once("objects.rewrite");
+    CHECK(copy(w, world::object("a"), world::object("b"), why) == DATAFLUX_OK);
+    CHECK(w.server.get("bkt", "b") == "1");
+    fails_once("objects.compose");
+    CHECK(compose(w, world::object("c"), {"a", "b"}, why) == DATAFLUX_OK);
+    CHECK(w.server.get("bkt", "c") == "11");
+    fails_once("objects.compose");  // onto itself: once, and not twice
+    CHECK(compose(w, world::object("c"), {"c", "b"}, why) == DATAFLUX_OK);
+    CHECK(w.server.get("bkt", "c") == "111");
+    fails_once("objects.patch");
+    CHECK(patch(w, world::object("c"), &a, why) == DATAFLUX_OK);
+    CHECK(w.server.service().store().get("bkt", "c", {})->metadata.content_type == "text/html");
+    fails_once("objects.move");
+    CHECK(move(w, world::object("c"), world::object("d"), why) == DATAFLUX_OK);
+    CHECK_FALSE(w.server.get("bkt", "c"));
+    CHECK(w.server.get("bkt", "d") == "111");
+    fails_once("objects.delete");
+    CHECK(remove(w, world::object("d"), why) == DATAFLUX_OK);
+    CHECK_FALSE(w.server.get("bkt", "d"));
+    CHECK(w.server.faults().hits() == 1);
+  }
+}
+
+TEST_CASE("dataflux_move: under a condition of the target it is known again, too", "[c_api]") {
+  world w;
+  w.server.put("bkt", "o", "12345");
+  told why;
+  auto target = world::object("new");
+  const auto create = generation_match(0);
+  target.conditions = &create;
+  w.server.faults().add({.verb = "objects.move", .action = emulator::fault::lose_reply{}});
+  CHECK(move(w, world::object("o"), target, why) == DATAFLUX_OK);
+  CHECK(w.server.get("bkt", "new") == "12345");
 }
 
 TEST_CASE("dataflux_copy and its like: bad input is answered before any request", "[c_api]") {

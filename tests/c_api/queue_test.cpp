@@ -108,7 +108,13 @@ TEST_CASE("dataflux_error: of a write that a 500 has answered nobody knows the o
   w.server.faults().add(
       {.verb = "objects.insert", .count = 0, .action = emulator::fault::refuse{500}});
   const queue_ptr queue = make_queue();
-  const auto o = world::object("o");
+  auto o = world::object("o");
+  // With this condition it is sent once.
+  dataflux_conditions other;
+  dataflux_conditions_init(&other);
+  other.has = DATAFLUX_IF_GENERATION_NOT_MATCH;
+  other.generation_not_match = 1;
+  o.conditions = &other;
   told why;
   REQUIRE(dataflux_put(w.client.get(), &o, "12345", 5, nullptr, queue.get(), 1, nullptr, why) ==
           DATAFLUX_OK);

@@ -27,6 +27,8 @@ BROKEN_READS = {
 BROKEN_WRITES = {
     "reply lost": {"action": "lose_reply"},
     "503": {"action": "refuse", "status": 503},
+    "500": {"action": "refuse", "status": 500},
+    "408": {"action": "refuse", "status": 408},
     "reset before the body": {"action": "cut", "requestBytes": 0},
     "reset in the body": {"action": "cut", "requestBytes": 3000},
     "reset before the reply": {"action": "cut"},
@@ -115,6 +117,19 @@ class Uploads(Case):
                         self.assertEqual(content, self.emulator.get("large"))
                         self.nothing_open()
                         self.emulator.ask("DELETE", "/storage/v1/b/bucket/o/large")
+
+    def test_a_refused_begin_where_uploads_are_not_listed(self):
+        content = noise(20 * MIB)
+        self.write("large", content)
+        self.inflict("refuse", verb="multipart.list", status=404, count=0)
+        for what in ("503", "500", "408", "reset before the reply"):
+            with self.subTest(what=what):
+                self.inflict(**BROKEN_WRITES[what], verb="multipart.initiate")
+                done = self.run_it("cp", "large", self.url(f"begun/{what}"))
+                self.assertEqual(0, done.returncode, done.stderr)
+                self.assertIn(b"an upload may have begun and be left open", done.stderr)
+                self.assertEqual(content, self.emulator.get(f"begun/{what}"))
+                self.nothing_open()
 
     def test_a_part_that_never_arrives(self):
         self.write("large", noise(40 * MIB))
@@ -218,6 +233,19 @@ class Removing(Case):
         self.inflict("lose_reply", verb="objects.delete")
         self.ok("rm", self.url("gone"))
         self.assertIsNone(self.emulator.get("gone"))
+
+    def test_what_a_second_request_mends(self):
+        for what, rule in BROKEN_WRITES.items():
+            if "body" in what:
+                continue
+            with self.subTest(what=what):
+                self.put({"one": b"1", "some/a": b"2", "some/b": b"3"})
+                for command in (("rm", self.url("one")), ("rm", "-r", self.url("some/"))):
+                    before = self.hits()
+                    self.inflict(**rule, verb="objects.delete")
+                    self.ok(*command)
+                    self.assertEqual(before + 1, self.hits())
+                self.assertEqual(b"", self.ok("ls", self.url(), "-r"))
 
     def test_uploads_that_are_aborted_by_a_bad_service(self):
         self.emulator.ask("POST", "/bucket/left?uploads", b"")

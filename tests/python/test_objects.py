@@ -305,7 +305,8 @@ def test_what_may_be_repeated_is(client, bucket, emulator):
 
 def test_an_outcome_that_nobody_knows_is_said(client, bucket, emulator):
     bucket.put("a", b"1")
-    emulator.faults({"verb": "objects.move", "action": "lose_reply"})
+    emulator.faults({"verb": "objects.move", "action": "lose_reply"},
+                    {"verb": "objects.get", "action": "refuse", "status": 403})
     with pytest.raises(dataflux.Error) as caught:
         client.move(bucket("a"), bucket("b"))
     assert caught.value.outcome_unknown and caught.value.attempts == 1

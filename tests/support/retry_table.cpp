@@ -20,11 +20,15 @@ int attempts_to_repeat(const verb_driver& verb) { return verb.verb == "resumable
 expected_outcome after_refusal(const verb_driver& verb, const failure_column& failure, bool lasting,
                                int most) {
   const int steps = attempts_to_repeat(verb);
-  if (verb.safe() && !lasting) return succeeds(1 + steps);
+  // With no reply at all, the object is the only witness.
+  const bool silent = failure.kind == failure_kind::reset;
+  if (verb.safe() && !lasting) {
+    return succeeds(1 + steps, silent && verb.last_writer ? verb.looks() : 0);
+  }
   expected_outcome out{.code = errc::unavailable, .carried_out = false};
   out.attempts = verb.safe() ? 1 + (most - 1) * steps : 1;
-  // With no reply at all, the object is the only witness.
-  if (failure.kind == failure_kind::reset) out.looks = verb.looks();
+  // Once before it is sent again, from then on under a condition, and once at the end.
+  if (silent) out.looks = (verb.last_writer ? 2 : 1) * verb.looks();
   return out;
 }
 
@@ -33,8 +37,8 @@ expected_outcome after_loss(const verb_driver& verb, bool lasting, int most) {
   expected_outcome out;
   if (verb.verb == "resumable.chunk") return succeeds(2);
   out.looks = verb.looks();
-  out.attempts = !verb.safe() ? 1 : lasting ? most : 2;
-  const bool known = (verb.safe() && !lasting) || verb.rule().looks;
+  out.attempts = !verb.safe() || verb.last_writer ? 1 : lasting ? most : 2;
+  const bool known = (verb.safe() && !lasting) || verb.rule().looks || verb.last_writer;
   if (!known) out.code = errc::unavailable;
   const bool opens = verb.verb == "multipart.initiate" || verb.verb == "resumable.start";
   if (opens) out.left_open = known ? out.attempts - 1 : out.attempts;
@@ -54,6 +58,7 @@ std::string shown(const expected_outcome& e, int most) {
 
 std::string condition_of(const verb_driver& verb) {
   const auto when = verb.rule().safe;
+  if (verb.last_writer) return "none, last_writer_wins";
   if (!verb.conditional) return when == dataflux::gcs::repeat_condition::always ? "" : "none";
   using enum dataflux::gcs::repeat_condition;
   if (when == metageneration_match) return "if_metageneration_match";
@@ -118,6 +123,17 @@ never misreported. `(!)`: an upload is left open that nobody knows of: one of a 
 billed until it is aborted (`list_uploads` finds it), that of a resumable upload costs nothing and
 goes away within a week.
 
+There are two rules for a write without a precondition:
+
+- **none**: Google's. It is sent once, since twice could undo what another writer did in between.
+- **none, last_writer_wins**: an option of the request, which all above the verbs sets: the C ABI,
+  Python, fsspec, the command. After a refusal it is sent again. After a lost reply the object is
+  looked at first: what the call has made is success, and so is nothing, or something newer, to a
+  delete. What is older than the call's first request was there before: the call goes on under
+  the precondition that it still is, by its generation. What is newer is another writer's and
+  stays: the call ends in `aborted`. A precondition of the caller's is kept, and the row with it
+  holds.
+
 A refused token (401) is refreshed once and the request sent again, whatever the verb, where there
 is somebody to ask for another one; after progress, once more. A token that is not to be had for the
 moment is waited for as the service is. Everything else that the service answers is final: 400, 403,
@@ -140,13 +156,23 @@ is an attempt, too.
 constexpr std::string_view ending = R"(
 ## What remains unknown
 
-- Without its precondition a write is not sent again after 408 or 5xx, although the service may have
-  carried it out. With the precondition it is.
-- A delete without a generation whose reply is lost has happened or not: `unavailable` says neither.
+- By Google's rule a write without its precondition is not sent again after 408 or 5xx, although the
+  service may have carried it out; and a delete whose reply is lost has happened or not:
+  `unavailable` says neither.
+- With `last_writer_wins` a refused write is sent again as it is. Where the service had carried it
+  out all the same, and another writer came in between, that one's object is replaced. (A compose of
+  an object onto itself would append twice, and looks first.)
+- Older and newer are told by the object's creation (of a patch: its last change) and by the `Date`
+  of the look, less the time since the first request. A `Date` has no parts of a second: where it
+  does not tell, the object is looked at again, ten times within 1.2 seconds. What is not told then,
+  or by a service without a `Date`, is left as it is, and the call's own error stands. So it is for
+  whoever may write and not read.
+- An object that the call has made and another has removed before the look is made once more.
 - A request that something on the way sends twice by itself gets the second's answer: a write with a
   precondition 412, a delete 404, although the first one did it.
 - A move is known again by `crc32c` or by `source_conditions.if_generation_match`; with neither, its
-  error stands.
+  error stands. With `last_writer_wins`, under a precondition of the target, too, it is known by
+  this: the source is gone, and what is under the new name is not older than the call.
 )";
 
 }  // namespace

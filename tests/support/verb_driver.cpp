@@ -102,14 +102,16 @@ verb_outcome insert(stage& s, bool conditional) {
                                .bucket = s.bucket,
                                .object = object,
                                .data = as_bytes(new_bytes),
-                               .conditions = {.if_generation_match = match(s, conditional)}}));
+                               .conditions = {.if_generation_match = match(s, conditional)},
+                               .last_writer_wins = s.last_writer_wins}));
 }
 
 verb_outcome remove(stage& s, bool conditional) {
   return verified(s.client.run(
       dataflux::remove_request{.bucket = s.bucket,
                                .object = object,
-                               .conditions = {.if_generation_match = match(s, conditional)}}));
+                               .conditions = {.if_generation_match = match(s, conditional)},
+                               .last_writer_wins = s.last_writer_wins}));
 }
 
 verb_outcome compose(stage& s, bool conditional) {
@@ -118,16 +120,19 @@ verb_outcome compose(stage& s, bool conditional) {
                                .object = object,
                                .sources = {{"head"}, {"tail"}},
                                .crc32c = crc_of(new_bytes),
-                               .conditions = {.if_generation_match = match(s, conditional)}}));
+                               .conditions = {.if_generation_match = match(s, conditional)},
+                               .last_writer_wins = s.last_writer_wins}));
 }
 
+/// What is moved is known by its checksum, or, where the last writer wins, by its time alone.
 verb_outcome move(stage& s, bool conditional) {
-  return verified_write(s, s.client.run(dataflux::move_request{
-                               .bucket = s.bucket,
-                               .source = "source",
-                               .object = object,
-                               .conditions = {.if_generation_match = match(s, conditional)},
-                               .crc32c = crc_of(new_bytes)}));
+  dataflux::move_request r{.bucket = s.bucket,
+                           .source = "source",
+                           .object = object,
+                           .conditions = {.if_generation_match = match(s, conditional)},
+                           .last_writer_wins = s.last_writer_wins};
+  if (!s.last_writer_wins) r.crc32c = crc_of(new_bytes);
+  return verified_write(s, s.client.run(r));
 }
 
 verb_outcome rewrite(stage& s, bool conditional) {
@@ -136,11 +141,13 @@ verb_outcome rewrite(stage& s, bool conditional) {
                                .source = "source",
                                .bucket = s.bucket,
                                .object = object,
-                               .conditions = {.if_generation_match = match(s, conditional)}}));
+                               .conditions = {.if_generation_match = match(s, conditional)},
+                               .last_writer_wins = s.last_writer_wins}));
 }
 
 verb_outcome patch(stage& s, bool conditional) {
   dataflux::patch_request r{.bucket = s.bucket, .object = object, .metadata = {{"key", "patched"}}};
+  r.last_writer_wins = s.last_writer_wins;
   if (conditional) r.conditions.if_metageneration_match = 1;
   return verified(s.client.run(r), [&s](const dataflux::object_metadata& now) -> std::string {
     const auto there = s.server.service().store().get(s.bucket, object, {});
@@ -283,24 +290,32 @@ std::vector<verb_driver> all_drivers() {
   std::vector<verb_driver> out;
   const auto one = [&out](std::string_view verb, std::string_view on_wire, bool body,
                           stage_state after, verb_outcome (*run)(stage&)) {
-    out.push_back({verb, on_wire, false, body, after, run});
+    out.push_back({verb, on_wire, false, false, body, after, run});
   };
   const auto two = [&out](std::string_view verb, bool body, stage_state after,
                           verb_outcome (*run)(stage&, bool)) {
     for (const bool conditional : {false, true}) {
-      out.push_back({verb, verb, conditional, body, after,
+      out.push_back({verb, verb, conditional, false, body, after,
                      [run, conditional](stage& s) { return run(s, conditional); }});
     }
+  };
+  const auto three = [&](std::string_view verb, bool body, stage_state after,
+                         verb_outcome (*run)(stage&, bool)) {
+    two(verb, body, after, run);
+    out.push_back({verb, verb, false, true, body, after, [run](stage& s) {
+                     s.last_writer_wins = true;
+                     return run(s, false);
+                   }});
   };
   one("objects.list", "objects.list", true, old_object, list);
   two("objects.get", true, old_object, stat);
   two("objects.media", true, old_object, media);
-  two("objects.insert", true, new_object, insert);
-  two("objects.delete", false, nothing, remove);
-  two("objects.compose", true, new_object, compose);
-  two("objects.move", true, new_object, move);
-  two("objects.patch", true, patched, patch);
-  two("objects.rewrite", true, new_object, rewrite);
+  three("objects.insert", true, new_object, insert);
+  three("objects.delete", false, nothing, remove);
+  three("objects.compose", true, new_object, compose);
+  three("objects.move", true, new_object, move);
+  three("objects.patch", true, patched, patch);
+  three("objects.rewrite", true, new_object, rewrite);
   one("multipart.initiate", "multipart.initiate", true, old_object, initiate);
   one("multipart.part", "multipart.part", false, old_object, part);
   one("multipart.complete", "multipart.complete", true, new_object, complete);
@@ -365,6 +380,7 @@ std::size_t stage::writes() const {
 std::size_t stage::open_uploads() const { return server.counters().uploads_open; }
 
 bool verb_driver::safe() const {
+  if (last_writer) return true;
   const auto when = rule().safe;
   if (when == gcs::repeat_condition::always) return true;
   return when != gcs::repeat_condition::never && conditional;
@@ -373,7 +389,7 @@ bool verb_driver::safe() const {
 std::string verb_driver::name() const { return std::string(verb) + (conditional ? " if" : ""); }
 
 int verb_driver::looks() const {
-  if (!rule().looks) return 0;
+  if (!rule().looks && !last_writer) return 0;
   // What a move or a rewrite has made is told by its source, too.
   return verb == "objects.move" || verb == "objects.rewrite" ? 2 : 1;
 }
@@ -383,17 +399,30 @@ const std::vector<verb_driver>& verb_drivers() {
   return all;
 }
 
+namespace {
+
+/// An object from before any call, by the service's clock; gives its generation.
+std::int64_t put_earlier(emulator::server& server, const stage& s, const std::string& name,
+                         std::string bytes) {
+  auto& store = server.service().store();
+  store.seed(s.bucket, {.name = name, .data = emulator::content(std::move(bytes))},
+             std::chrono::system_clock::now() - std::chrono::hours(1));
+  return store.get(s.bucket, name, {})->generation;
+}
+
+}  // namespace
+
 stage set_stage(emulator::server& server, gcs::client& helper, gcs::client& subject,
                 const verb_driver& verb, std::string bucket) {
   stage s{server, subject, std::move(bucket)};
   // Generations stay, so that writes() sees each.
   server.service().store().create_bucket(s.bucket, {.versioning = true});
-  s.generation = server.put(s.bucket, object, old_bytes);
+  s.generation = put_earlier(server, s, object, old_bytes);
   if (verb.verb == "objects.compose") {
     server.put(s.bucket, "head", new_bytes.substr(0, 60000));
     server.put(s.bucket, "tail", new_bytes.substr(60000));
   } else if (verb.verb == "objects.move" || verb.verb == "objects.rewrite") {
-    server.put(s.bucket, "source", new_bytes);
+    put_earlier(server, s, "source", new_bytes);
     s.moves = verb.verb == "objects.move";
   } else if (verb.verb.starts_with("multipart.") && verb.verb != "multipart.initiate") {
     begin_upload(s, helper);

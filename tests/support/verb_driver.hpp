@@ -45,6 +45,7 @@ struct stage {
   dataflux::uploaded_part part{};
   dataflux::resumable_session session{};
   bool moves{false};
+  bool last_writer_wins{false};
 
   stage_state state() const;
   /// How often the object was replaced or changed since the beginning.
@@ -66,20 +67,23 @@ struct verb_driver {
   /// Run with the precondition (or the generation) that repeat_rules asks for, or, where that asks
   /// for none, with one all the same.
   bool conditional{false};
+  /// Run without one, and with last_writer_wins.
+  bool last_writer{false};
   bool has_reply_body{true};                   ///< in a success
   stage_state after{stage_state::old_object};  ///< of its success
   std::function<verb_outcome(stage&)> run{};
 
   const dataflux::gcs::repeat_rule& rule() const { return *dataflux::gcs::find_repeat_rule(verb); }
-  /// Twice does no more than once.
+  /// It is sent again: twice does no more than once, or it looks in between.
   bool safe() const;
-  /// "objects.insert if"
+  /// "objects.insert if", "objects.insert last"
   std::string name() const;
   /// How many requests it takes to stat what it has made, when its outcome is not known.
   int looks() const;
 };
 
-/// One or two of each verb: without a precondition, then with one where the verb knows any.
+/// One to three of each verb: without a precondition, then with one where the verb knows any, and
+/// with last_writer_wins where it has that.
 const std::vector<verb_driver>& verb_drivers();
 
 /// Makes the stage for a run of that verb by `subject`; `helper` is a client without faults.

@@ -14,6 +14,12 @@
 /// What the verbs of object_store for objects take and give; those for multipart uploads are in
 /// store/multipart_requests.hpp. All are aggregates for designated initialisers; a member that is
 /// left out means "the service's default". Names are UTF-8. `value` is what the verb gives.
+///
+/// `last_writer_wins` of a write: it survives failures although it has no condition. After a
+/// refusal (408, 5xx) it is sent again. After a lost reply the object is looked at first. What this
+/// call has made, or removed, is success. What is older than the call is replaced, by its
+/// generation. What is newer is another writer's and stays: the call fails with errc::aborted, or
+/// for a removal is done. Without it such a write is sent once (docs/retries.md).
 namespace dataflux::inline DATAFLUX_ABI {
 
 struct list_page {
@@ -117,8 +123,8 @@ struct insert_request {
   /// Caller's memory, unchanged until the completion.
   bytes_view data{};
   object_attributes attributes{};
-  /// Without if_generation_match a failed attempt whose outcome is unknown is not repeated.
   preconditions conditions{};
+  bool last_writer_wins{false};  ///< see above; of no effect where a condition stands
   call_limits limits{};
 };
 
@@ -130,6 +136,7 @@ struct remove_request {
   /// 0 = the live one; otherwise that generation is removed for good.
   std::int64_t generation{0};
   preconditions conditions{};
+  bool last_writer_wins{false};  ///< see above; of no effect where a condition stands
   call_limits limits{};
 };
 
@@ -152,9 +159,9 @@ struct compose_request {
   object_attributes attributes{};
   /// Of the whole, where the caller knows it: a result that differs is data_loss and removed.
   std::optional<std::uint32_t> crc32c{};
-  /// Of the object to be made; the not_match ones do not exist here. Without if_generation_match a
-  /// failed attempt whose outcome is unknown is not repeated.
+  /// Of the object to be made; the not_match ones do not exist here.
   preconditions conditions{};
+  bool last_writer_wins{false};  ///< see above; of no effect where a condition stands
   call_limits limits{};
 };
 
@@ -168,12 +175,14 @@ struct move_request {
   /// The new name; an object there is replaced unless `conditions` forbid it.
   std::string object{};
   preconditions source_conditions{};
-  /// Of the object under the new name. Without if_generation_match a failed attempt whose outcome
-  /// is unknown is not repeated.
+  /// Of the object under the new name.
   preconditions conditions{};
   /// The source's, where the caller knows it: tells whether the object found under the new name
-  /// after a lost reply is the one moved. Without it, a source_conditions.if_generation_match does.
+  /// after a lost reply is the one moved. Without it, a source_conditions.if_generation_match does;
+  /// with neither, and last_writer_wins, that the source is gone and the object is newer than the
+  /// call.
   std::optional<std::uint32_t> crc32c{};
+  bool last_writer_wins{false};  ///< see above; of no effect where a condition stands
   call_limits limits{};
 };
 
@@ -195,9 +204,9 @@ struct rewrite_request {
   /// Bytes that one request copies at most, a multiple of 1 MiB; 0 = as the service likes.
   std::uint64_t max_bytes_per_request{0};
   preconditions source_conditions{};
-  /// Of the copy. Without if_generation_match a failed first request whose outcome is unknown is
-  /// not repeated.
+  /// Of the copy.
   preconditions conditions{};
+  bool last_writer_wins{false};  ///< see above; of no effect where a condition stands
   call_limits limits{};
 };
 
@@ -220,8 +229,9 @@ struct patch_request {
   std::optional<timestamp> custom_time{};
   /// Keys that are not named stay; a key without a value is removed.
   std::vector<std::pair<std::string, std::optional<std::string>>> metadata{};
-  /// Without if_metageneration_match a failed attempt whose outcome is unknown is not repeated.
+  /// if_metageneration_match is what makes it safe to repeat.
   preconditions conditions{};
+  bool last_writer_wins{false};  ///< see above; of no effect where a condition stands
   call_limits limits{};
 };
 

@@ -521,6 +521,38 @@ TEST_CASE("object_upload: a begin whose reply is lost leaves no upload open", "[
   }
 }
 
+TEST_CASE(
+    "object_upload: a refused begin under a name of its own ends nothing, where uploads are "
+    "not listed",
+    "[transfer]") {
+  for (const auto mode : {commit_mode::staged, commit_mode::direct}) {
+    fixture w;
+    w.store.set_faults([](store_verb v, std::string_view, std::uint64_t nth) {
+      std::optional<injected_fault> fault;
+      if (v == store_verb::multipart_initiate && nth == 1) {
+        fault.emplace();
+        fault->failure = error(errc::unavailable, "refused").with_retryable(true);
+      } else if (v == store_verb::list_uploads) {
+        fault.emplace();
+        fault->failure = error(errc::unimplemented, "not listed here");
+      }
+      return fault;
+    });
+    const auto made = w.write(3 * part, {.mode = mode});
+    // What may be open there nobody can tell from another writer's under the object's name.
+    REQUIRE(made.has_value() == (mode == commit_mode::staged));
+    if (!made) {
+      CHECK(made.error().message().find("be left open") != std::string::npos);
+      continue;
+    }
+    CHECK(w.store.counters().of(store_verb::multipart_initiate) == 2);
+    CHECK(made->fallback.find("be left open") != std::string::npos);
+    CHECK(w.content() == w.sent);
+    w.store.set_faults({});
+    w.clean();
+  }
+}
+
 TEST_CASE("object_upload: cleaning up that fails is told", "[transfer]") {
   fixture w;
   w.store.set_faults([](store_verb v, std::string_view, std::uint64_t) {

@@ -65,8 +65,12 @@ class ObjectVerbs:
         if_metageneration_match: its metageneration is this one.
         if_metageneration_not_match: it is another one.
 
-    When the reply of a change is lost, it may have been carried out. With a condition it is sent
-    again; without one that is found out where it can be, else the Error has outcome_unknown.
+    Of a change without a condition the last writer wins. After a refusal (408, 5xx) it is sent
+    again. When its reply is lost, the object is looked at: what this call has made or removed is
+    success; what is older than the call is replaced; what is newer is another writer's and stays,
+    and the call ends in an Error whose status is "aborted" (a deletion ends well). Where nothing
+    tells, and with a condition that does not make a change safe to repeat, the failure is raised,
+    and its outcome_unknown is true.
 
     timeout: seconds for the whole call, with all its retries; None = no limit. DeadlineError.
 

@@ -252,6 +252,7 @@ DATAFLUX_INLINE void set_commit::remove_manifest(error why) {
       remove_request{.bucket = bucket_,
                      .object = folder_ + manifest_name_,
                      .generation = manifest_generation_,
+                     .last_writer_wins = true,
                      .limits = mending_limits()},
       then<void>([why = std::move(why)](set_commit& self, const result<void>& removed) mutable {
         if (!removed && removed.error().code() != errc::not_found) {

@@ -125,6 +125,7 @@ DATAFLUX_INLINE void folder_upload::insert(const file_ptr& one,
       .data = bytes_view(one->memory.data(), static_cast<std::size_t>(one->file.size)),
       .attributes = {.content_type = std::string(content_type_of(one->object))},
       .conditions = {.if_generation_match = generation},
+      .last_writer_wins = true,
       .limits = limits()};
   store().start_insert(
       wanted, back<object_metadata>(

@@ -76,6 +76,14 @@ class call : public http::exchange {
   virtual void conclude(std::optional<error> failure) noexcept = 0;
   /// A chance to find out more before the call fails; true if finish() will be called later.
   virtual bool investigate(const error&, bool /*outcome_unknown*/) { return false; }
+  /// Sent again though not repeatable(): after an outcome that is not known, look_first() comes in
+  /// between.
+  virtual bool survives() const noexcept { return false; }
+  /// Before a request is sent again. True if go_on() or finish() will be called later. `silent`:
+  /// there was no whole reply to one that may have been carried out.
+  virtual bool look_first(const error&, bool /*silent*/) { return false; }
+  /// After look_first(): sends it again.
+  void go_on(const error& e);
 
   void finish(std::optional<error> failure) noexcept;
   /// Remembers why the body's sink ends the exchange, which carries a text only.
@@ -84,6 +92,8 @@ class call : public http::exchange {
     return why;
   }
   time_point deadline() const noexcept { return deadline_; }
+  /// When the first request was sent.
+  time_point first_sent() const noexcept { return first_sent_; }
   int attempts() const noexcept { return retry_.attempts; }
   /// Attempts that the service refused for their rate: 429, or what means the same.
   int refusals() const noexcept { return refusals_; }
@@ -94,6 +104,7 @@ class call : public http::exchange {
   whole_reply reply() const noexcept { return {facts_, body_.bytes(), body_.readable()}; }
   /// Ends a side call of investigate(): the call's own limits hold for it, too.
   call_limits remaining_limits() const;
+  void wait_until(time_point when, void (call::*then)());
   bool stopped() const noexcept { return stopped_.load(std::memory_order_relaxed); }
 
  private:
@@ -109,7 +120,6 @@ class call : public http::exchange {
   void on_turn(time_point admitted);
   void send(time_point admitted);
   void watch_deadline();
-  void wait_until(time_point when, void (call::*then)());
   void cancel_here();
   void deadline_here();
   DATAFLUX_INLINE result<byte_sink*> on_head(const http::reply_head& head) final;
@@ -139,6 +149,8 @@ class call : public http::exchange {
   std::uint64_t counted_sent_{0};  ///< of the attempt, in the client's totals already
   std::uint64_t counted_received_{0};
   http::retry_state retry_{};
+  http::retry_decision next_step_{};  ///< while it is looked first
+  time_point first_sent_{never};
   pace_line* line_{nullptr};
   time_point begun_{};  ///< the attempt
   time_point admitted_{};

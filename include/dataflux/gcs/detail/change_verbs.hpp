@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/gcs/detail/object_verbs.hpp>
 #include <dataflux/gcs/detail/verb.hpp>
 #include <dataflux/result.hpp>
 #include <dataflux/store/object_metadata.hpp>
@@ -42,6 +43,11 @@ struct compose_verb {
   static result<value> parse(const request& r, const state&, const whole_reply& reply);
   /// By the mark: what the sources were at that moment nobody knows afterwards.
   static bool is_ours(const request& r, const state& body, const object_metadata& found);
+  /// Something is appended to the object itself.
+  static bool adds_up(const request& r) noexcept;
+  static bool pin(request& r, const object_metadata* object, const object_metadata*) {
+    return detail::pin_generation(r, object);
+  }
 };
 
 /// A failed condition can only be that the object exists already.
@@ -74,12 +80,24 @@ struct move_verb {
     return {.bucket = r.bucket,
             .object = r.source,
             .generation = r.source_conditions.if_generation_match.value_or(0),
-            .fields = metadata_fields::basic};
+            .fields = metadata_fields::basic | metadata_fields::created};
   }
+  static constexpr bool moves = true;
   /// The source must be gone, and what is found be it by its CRC32C, or, without one, be younger
   /// than the generation that the source had to be of.
   static bool is_ours(const request& r, const state&, const object_metadata& found,
                       const result<object_metadata>& source);
+  /// What is known of the source does not contradict.
+  static bool may_be_ours(const request& r, const object_metadata& found) {
+    return found.generation != r.conditions.if_generation_match &&
+           (!r.crc32c || found.crc32c == r.crc32c);
+  }
+  static bool pin(request& r, const object_metadata* object, const object_metadata* source) {
+    if (source != nullptr && !r.source_conditions.any()) {
+      r.source_conditions.if_generation_match = source->generation;
+    }
+    return detail::pin_generation(r, object);
+  }
 };
 
 /// How far a rewrite has come.
@@ -120,10 +138,14 @@ struct rewrite_verb {
             .generation = r.source_generation,
             .fields = metadata_fields::basic};
   }
+  static constexpr bool proof_is_equality = true;
   /// The source's bytes, younger than it and than what was to be replaced. A rewrite onto its own
   /// name leaves no witness: its error stands.
   static bool is_ours(const request& r, const state&, const object_metadata& found,
                       const result<object_metadata>& source);
+  static bool pin(request& r, const object_metadata* object, const object_metadata*) {
+    return detail::pin_generation(r, object);
+  }
 };
 
 /// objects.patch: PATCH {json}{bucket}/o/{object} (protocol.md 1.7).
@@ -141,8 +163,10 @@ struct patch_verb {
   static void build(const call_context& context, const request& r, const state& body,
                     http::request& out);
   static result<value> parse(const request& r, const state&, const whole_reply& reply);
+  static constexpr bool keeps_content = true;
   /// All that was to be changed is so, in a later metageneration.
   static bool is_ours(const request& r, const state&, const object_metadata& found);
+  static bool pin(request& r, const object_metadata* object, const object_metadata*);
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI::gcs

@@ -6,11 +6,23 @@
 #include <dataflux/store/requests.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 /// The verbs of the JSON API for one object: stat, insert, remove. Their common shape is in
 /// gcs/detail/verb.hpp.
 namespace dataflux::inline DATAFLUX_ABI::gcs {
+
+namespace detail {
+
+/// The object must still be that one, or still not be there.
+template <class Request>
+bool pin_generation(Request& r, const object_metadata* found) {
+  r.conditions.if_generation_match = found != nullptr ? found->generation : 0;
+  return true;
+}
+
+}  // namespace detail
 
 /// objects.get: GET {json}{bucket}/o/{object} (protocol.md 1.2), all fields but the ACL, or those
 /// that the request says.
@@ -30,6 +42,30 @@ struct stat_verb {
                     http::request& out);
   /// Errors: as parse_object_resource().
   static result<value> parse(const request& r, const state&, const whole_reply& reply);
+};
+
+/// What a write finds that looks for what became of it.
+struct looked_object {
+  object_metadata object{};
+  /// By the service's clock, to the second.
+  std::optional<timestamp> served{};
+};
+
+/// A stat by a write, which asks for the time, too.
+struct look_verb {
+  using request = stat_request;
+  using value = looked_object;
+  using state = no_state;
+
+  static constexpr verb_info info{stat_verb::info};
+
+  static call_identity identity(const request& r) noexcept { return stat_verb::identity(r); }
+  static result<state> prepare(const request&, const call_id&) { return state{}; }
+  static void build(const call_context& context, const request& r, const state& none,
+                    http::request& out) {
+    stat_verb::build(context, r, none, out);
+  }
+  static result<value> parse(const request& r, const state& none, const whole_reply& reply);
 };
 
 /// The texts around an insert's data, the data's checksum, and the mark that the object gets
@@ -67,6 +103,9 @@ struct insert_verb {
   static result<value> parse(const request& r, const state& body, const whole_reply& reply);
   /// The bytes that were sent, with this call's mark: an equal object of another writer is not it.
   static bool is_ours(const request& r, const state& body, const object_metadata& found);
+  static bool pin(request& r, const object_metadata* object, const object_metadata*) {
+    return detail::pin_generation(r, object);
+  }
 };
 
 /// objects.delete: DELETE {json}{bucket}/o/{object} (protocol.md 1.7).
@@ -86,6 +125,9 @@ struct remove_verb {
                     http::request& out);
   /// Any 2xx is success, with or without a body (protocol.md 6.3), unless check_document() objects.
   static result<value> parse(const request& r, const state&, const whole_reply& reply);
+  static bool pin(request& r, const object_metadata* object, const object_metadata*) {
+    return detail::pin_generation(r, object);
+  }
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI::gcs

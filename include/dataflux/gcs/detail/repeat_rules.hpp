@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/gcs/detail/last_writer.hpp>
 #include <dataflux/gcs/detail/verb.hpp>
 
 #include <cstddef>
@@ -34,7 +35,16 @@ struct repeat_rule {
   repeat_meaning on_unmet{repeat_meaning::failed};    ///< 412
   /// A call that ends without a reply is resolved by a stat of the object, too.
   bool looks{false};
+  /// Of a request with last_writer_wins: what a stat of the object says to it.
+  last_writer_rule last_writer{};
 };
+
+/// What is there must be older than the call to be replaced.
+inline constexpr last_writer_rule last_writer_replaces{look_verdict::again, look_verdict::again,
+                                                       look_verdict::theirs};
+/// What was to go is gone, too, where something newer is there.
+inline constexpr last_writer_rule last_writer_removes{look_verdict::done, look_verdict::again,
+                                                      look_verdict::done};
 
 /// One row for each verb of the client.
 inline constexpr repeat_rule repeat_rules[] = {
@@ -42,18 +52,19 @@ inline constexpr repeat_rule repeat_rules[] = {
     {"objects.get", repeat_condition::always},
     {"objects.media", repeat_condition::always},
     {"objects.insert", repeat_condition::generation_match, repeat_meaning::failed,
-     repeat_meaning::compare, true},
-    {"objects.delete", repeat_condition::generation, repeat_meaning::done},
+     repeat_meaning::compare, true, last_writer_replaces},
+    {"objects.delete", repeat_condition::generation, repeat_meaning::done, repeat_meaning::failed,
+     false, last_writer_removes},
     {"objects.compose", repeat_condition::generation_match, repeat_meaning::failed,
-     repeat_meaning::compare, true},
+     repeat_meaning::compare, true, last_writer_replaces},
     // Its source is gone once it has succeeded.
     {"objects.move", repeat_condition::generation_match, repeat_meaning::compare,
-     repeat_meaning::compare, true},
+     repeat_meaning::compare, true, last_writer_replaces},
     {"objects.patch", repeat_condition::metageneration_match, repeat_meaning::failed,
-     repeat_meaning::compare, true},
+     repeat_meaning::compare, true, last_writer_replaces},
     // From its second request on, which carries a token, it may always be repeated.
     {"objects.rewrite", repeat_condition::generation_match, repeat_meaning::failed,
-     repeat_meaning::compare, true},
+     repeat_meaning::compare, true, last_writer_replaces},
     // A second one would leave an upload behind that nobody knows and that is billed for ever.
     {"multipart.initiate", repeat_condition::never},
     {"multipart.part", repeat_condition::always},
@@ -103,6 +114,16 @@ bool may_be_repeated(const repeat_rule& rule, const Request& r) noexcept {
   }
   if constexpr (requires { r.generation; }) {
     return rule.safe == repeat_condition::generation && r.generation != 0;
+  } else {
+    return false;
+  }
+}
+
+/// Does the last writer win with this request?
+template <class Request>
+bool is_last_writer(const repeat_rule& rule, const Request& r) noexcept {
+  if constexpr (requires { r.last_writer_wins; }) {
+    return r.last_writer_wins && !r.conditions.any() && !may_be_repeated(rule, r);
   } else {
     return false;
   }

@@ -52,6 +52,13 @@
 ///                           const result<object_metadata>& source]);
 ///       static stat_request witness(const request&);
 ///       static value resolved(object_metadata found);  // for a value that is another type
+///       // For rows with `last_writer`: makes what was found a condition; null = there is none.
+///       static bool pin(request&, const object_metadata* object, const object_metadata* source);
+///       static bool adds_up(const request&) noexcept;  // see looking_call
+///       static constexpr bool keeps_content = true;     // what is there is as old as its metadata
+///       static constexpr bool proof_is_equality = true; // is_ours() holds for older objects, too
+///       static constexpr bool moves = true;             // told by its source
+///       static bool may_be_ours(const request&, const object_metadata& found); // with `moves`
 // clang-format on
 ///
 /// The request has passed validate() (store/detail/validate.hpp); build() relies on it. `out` is

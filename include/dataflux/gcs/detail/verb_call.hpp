@@ -1,8 +1,6 @@
 #pragma once
 
-#include <dataflux/gcs/detail/call.hpp>
-#include <dataflux/gcs/detail/object_verbs.hpp>
-#include <dataflux/gcs/detail/repeat_rules.hpp>
+#include <dataflux/gcs/detail/looking_call.hpp>
 #include <dataflux/store/detail/validate.hpp>
 #include <dataflux/store/object_store.hpp>
 
@@ -17,27 +15,6 @@ template <class Make>
 struct made_by {
   const Make& make;
   operator decltype(std::declval<const Make&>()())() const { return make(); }
-};
-
-/// What does not depend on the verb, so that it is compiled once: how a call whose reply is read as
-/// a whole finds out what became of it.
-class looking_call : public call {
- public:
-  using call::call;
-
- protected:
-  /// What an error means to a call of that row. True if finish() will be called later.
-  DATAFLUX_INLINE bool look(const repeat_rule& rule, bool no_value, bool has_value, const error& e,
-                            bool outcome_unknown);
-  /// The object is there: is it the one that this call was to make? end_look() or finish() is next.
-  virtual void verify(error e, object_metadata found) = 0;
-  /// The same with the answer to another stat.
-  virtual void verify(error e, object_metadata found, const result<object_metadata>& source) = 0;
-  DATAFLUX_INLINE void ask_witness(stat_request about, error e, object_metadata found);
-
- private:
-  DATAFLUX_INLINE void stat(const error& e);
-  DATAFLUX_INLINE void remove_damaged(const error& e);
 };
 
 /// A call whose reply is read as a whole: every verb but the read.
@@ -55,11 +32,14 @@ class verb_call final : public looking_call {
     made->request_ = what;
     made->done_ = std::move(done);
     made->executor = strand;
+    made->begin_looks(is_last_writer(rule, made->request_));
     made->launch(made->request_.limits, made->prepare());
   }
 
  private:
   static constexpr repeat_rule rule = repeat_rule_of<Verb>;
+  static_assert(requires { &request_type::last_writer_wins; } ==
+                (rule.last_writer.older == look_verdict::again));
 
   friend class call;
   explicit verb_call(const buffer_pool& buffers) : looking_call(buffers, verb_number<Verb>) {}
@@ -165,31 +145,80 @@ class verb_call final : public looking_call {
     return look(rule, std::is_void_v<value>, outcome_.has_value(), e, outcome_unknown);
   }
 
-  void verify(error e, object_metadata found) override {
+  bool adds_up() const noexcept override {
+    if constexpr (requires { Verb::adds_up(request_); }) return Verb::adds_up(request_);
+    return false;
+  }
+
+  std::optional<stat_request> witness_of(bool found) const override {
     if constexpr (requires { Verb::witness(request_); }) {
-      ask_witness(Verb::witness(request_), std::move(e), std::move(found));
+      const bool needed = found || (requires { Verb::moves; } && last_wins());
+      if (needed) return Verb::witness(request_);
+    }
+    return std::nullopt;
+  }
+
+  look_verdict judge(const sighting& seen) const override {
+    const bool ours = seen.object && is_ours(seen);
+    if constexpr (requires { Verb::moves; }) {
+      if (!ours && request_.last_writer_wins && seen.source) return judge_move(seen);
+    }
+    if (!last_wins()) return ours ? look_verdict::done : look_verdict::stands;
+    std::optional<object_age> age;
+    if (seen.object) age = age_of(stamp_of(*seen.object));
+    // A copy that was made before is not this call's.
+    const bool earlier = requires { Verb::proof_is_equality; }
+    &&age == object_age::older;
+    if (ours && !earlier) return look_verdict::done;
+    return verdict_of(rule.last_writer, age);
+  }
+
+  bool is_ours(const sighting& seen) const {
+    if constexpr (requires { Verb::witness(request_); }) {
+      return seen.source && Verb::is_ours(request_, state_, *seen.object, *seen.source);
     } else if constexpr (rule.looks) {
-      const bool ours = Verb::is_ours(request_, state_, found);
-      end_look(ours, std::move(e), std::move(found));
-    }
-  }
-
-  void verify(error e, object_metadata found, const result<object_metadata>& source) override {
-    if constexpr (requires { Verb::witness(request_); }) {
-      const bool ours = Verb::is_ours(request_, state_, found, source);
-      end_look(ours, std::move(e), std::move(found));
-    }
-  }
-
-  /// Success if the object is there as this call was to make it; otherwise the error that led here.
-  void end_look(bool ours, error e, object_metadata found) {
-    if (!ours) return finish(std::move(e));
-    if constexpr (requires { Verb::resolved(std::move(found)); }) {
-      outcome_.emplace(Verb::resolved(std::move(found)));
+      return Verb::is_ours(request_, state_, *seen.object);
     } else {
-      outcome_.emplace(std::move(found));
+      return false;
     }
-    finish(std::nullopt);
+  }
+
+  /// When the content came, or for a change of metadata that.
+  static std::optional<timestamp> stamp_of(const object_metadata& found) {
+    return requires { Verb::keeps_content; }
+    ? found.updated : found.created;
+  }
+
+  /// Under a condition of the caller's, too: the source tells, where nothing else does.
+  look_verdict judge_move(const sighting& seen) const {
+    const auto& source = *seen.source;
+    if (!source && source.error().code() != errc::not_found) return look_verdict::stands;
+    std::optional<object_age> from;
+    std::optional<object_age> to;
+    if (source) from = age_of(source->created);
+    if (seen.object) to = age_of(seen.object->created);
+    const look_verdict verdict = verdict_of_move(rule.last_writer, to, from);
+    if (verdict == look_verdict::done && !Verb::may_be_ours(request_, *seen.object)) {
+      return last_wins() ? look_verdict::theirs : look_verdict::stands;
+    }
+    const bool told = verdict == look_verdict::done || verdict == look_verdict::unclear;
+    return told || last_wins() ? verdict : look_verdict::stands;
+  }
+
+  bool pin(const sighting& seen) override {
+    if constexpr (rule.last_writer.older == look_verdict::again) {
+      return Verb::pin(request_, seen.object ? &*seen.object : nullptr,
+                       seen.source && *seen.source ? &**seen.source : nullptr);
+    }
+    return false;
+  }
+
+  void take_found(sighting seen) override {
+    if constexpr (requires { Verb::resolved(*std::move(seen.object)); }) {
+      outcome_.emplace(Verb::resolved(*std::move(seen.object)));
+    } else if constexpr (std::is_same_v<value, object_metadata>) {
+      outcome_.emplace(*std::move(seen.object));
+    }
   }
 
   void conclude(std::optional<error> failure) noexcept override {

@@ -64,6 +64,7 @@ DATAFLUX_INLINE void call::reuse(ref<client_core> core) noexcept {
   accepted_ = false;
   status_ = 0;
   retry_ = {};
+  first_sent_ = never;
   refusals_ = damaged_ = 0;
   deadline_ = never;
   bad_.reset();
@@ -178,7 +179,9 @@ DATAFLUX_INLINE void call::send(time_point admitted) {
             .least_bytes = least_bytes_in(o, o.throughput_window),
             .window = info().slow_reply ? duration::zero() : o.throughput_window,
             .deadline = deadline_};
-  idempotent = retry_.idempotent = repeatable();
+  idempotent = repeatable();
+  retry_.idempotent = idempotent || survives();
+  if (first_sent_ == never) first_sent_ = executor->now();
   status_ = 0;
   accepted_ = false;
   refusal_.reset();

@@ -134,8 +134,17 @@ DATAFLUX_INLINE void call::decide(const http::attempt_outcome& outcome, const er
   const auto now = executor->now();
   const auto next = http::decide(core_->options.retry, retry_, outcome, now, client_core::random(),
                                  &core_->retry_budget);
-  const bool throttled = next.action == http::retry_action::pace;
   if (next.action == http::retry_action::stop) return fail_or_investigate(e);
+  next_step_ = next;
+  const bool silent = outcome.failure != http::transport_failure::none && outcome.request_sent &&
+                      http::may_have_been_executed(outcome.failure);
+  if (next.action == http::retry_action::retry && look_first(e, silent)) return;
+  go_on(e);
+}
+
+DATAFLUX_INLINE void call::go_on(const error& e) {
+  const http::retry_decision& next = next_step_;
+  const bool throttled = next.action == http::retry_action::pace;
   if (next.action == http::retry_action::refresh_token) core_->tokens->invalidate(authorization_);
   (throttled ? core_->totals.paced : core_->totals.retries).fetch_add(1, std::memory_order_relaxed);
   if (observer* const sees = core_->options.observer; sees != nullptr) {
@@ -144,7 +153,7 @@ DATAFLUX_INLINE void call::decide(const http::attempt_outcome& outcome, const er
   }
   if (auto ready = prepare_retry(); !ready) return finish(std::move(ready).error());
   if (next.delay == duration::zero()) return attempt();
-  wait_until(now + next.delay, &call::attempt);
+  wait_until(executor->now() + next.delay, &call::attempt);
 }
 
 DATAFLUX_INLINE void call::fail_or_investigate(error e) {

@@ -83,6 +83,12 @@ DATAFLUX_INLINE bool compose_verb::is_ours(const request& r, const state& body,
   return detail::bears(found, body.mark, r.attributes);
 }
 
+DATAFLUX_INLINE bool compose_verb::adds_up(const request& r) noexcept {
+  return std::any_of(r.sources.begin(), r.sources.end(), [&r](const compose_source& source) {
+    return source.object == r.object && source.generation == 0;
+  });
+}
+
 DATAFLUX_INLINE void move_verb::build(const call_context& context, const request& r, const state&,
                                       http::request& out) {
   detail::begin(context, http::method::post, out);
@@ -237,6 +243,15 @@ DATAFLUX_INLINE bool patch_verb::is_ours(const request& r, const state&,
          std::all_of(r.metadata.begin(), r.metadata.end(), [&](const auto& entry) {
            return detail::has(found, entry.first, entry.second);
          });
+}
+
+/// One that is not there is for the service to tell.
+DATAFLUX_INLINE bool patch_verb::pin(request& r, const object_metadata* object,
+                                     const object_metadata*) {
+  if (object == nullptr) return false;
+  r.conditions.if_metageneration_match = object->metageneration;
+  if (r.generation == 0) r.conditions.if_generation_match = object->generation;
+  return true;
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::gcs

@@ -198,12 +198,13 @@ DATAFLUX_INLINE void share_call::count(const job_ptr& j) {
 
 /// One that no done names does no harm where it cannot be removed.
 DATAFLUX_INLINE void share_call::remove_part(const job_ptr& j) {
-  store().start(
-      remove_request{
-          .bucket = request_.board_bucket, .object = j->made.record.part, .limits = limits()},
-      then<void>([j](share_call& self, const result<void>&) {
-        if (!self.failed()) self.leave();
-      }));
+  store().start(remove_request{.bucket = request_.board_bucket,
+                               .object = j->made.record.part,
+                               .last_writer_wins = true,
+                               .limits = limits()},
+                then<void>([j](share_call& self, const result<void>&) {
+                  if (!self.failed()) self.leave();
+                }));
 }
 
 DATAFLUX_INLINE void share_call::join() {

@@ -19,7 +19,8 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 ///     begin -lost-> service_time -> find_uploads -> find_parts -> abort_lost -> wait -> begin
 ///                   (not with own_name)             (the same)    (of each)
 ///
-/// A listing or an abort that fails ends it, and left() says so. The caller's stop does not:
+/// A listing or an abort that fails ends it, and left() says so; with `own_name` it goes on beside
+/// what may be left open, since not every server lists uploads. The caller's stop does not:
 /// without its id nobody could abort what was begun. Each request has a limit of its own. Errors:
 /// those of the first failure.
 class upload_begin {
@@ -43,6 +44,7 @@ class upload_begin {
   step find_uploads(std::optional<timestamp> earliest);
   step found(const result<upload_page>& page);
   step abort_next();
+  step begin_beside();
   step leave();
 
   multipart_initiate_request request_;

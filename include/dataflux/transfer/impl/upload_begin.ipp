@@ -46,7 +46,9 @@ DATAFLUX_INLINE upload_begin::step upload_begin::answered(upload_answer answer, 
     }
     case upload_step::abort_lost: {
       const auto& aborted = answer.get<result<void>>();
-      if (!aborted && aborted.error().code() != errc::not_found) return leave();
+      if (!aborted && aborted.error().code() != errc::not_found) {
+        return own_name_ ? begin_beside() : leave();
+      }
       return abort_next();
     }
     default:
@@ -78,7 +80,7 @@ DATAFLUX_INLINE upload_begin::step upload_begin::find_uploads(std::optional<time
 }
 
 DATAFLUX_INLINE upload_begin::step upload_begin::found(const result<upload_page>& page) {
-  if (!page) return leave();
+  if (!page) return own_name_ ? begin_beside() : leave();
   for (const listed_upload& upload : page->uploads) {
     if (upload.object != request_.object) continue;
     if (earliest_ && upload.initiated && *upload.initiated < *earliest_) continue;
@@ -103,6 +105,12 @@ DATAFLUX_INLINE upload_begin::step upload_begin::abort_next() {
   }
   if (tries_ == most_begin_tries) return result<multipart_upload>(*failure_);
   return upload_wait{std::chrono::milliseconds(250) * (1 << tries_)};
+}
+
+/// What may have begun is nobody else's, and nobody will take it for an object.
+DATAFLUX_INLINE upload_begin::step upload_begin::begin_beside() {
+  left_ = true;
+  return abort_next();
 }
 
 DATAFLUX_INLINE upload_begin::step upload_begin::leave() {

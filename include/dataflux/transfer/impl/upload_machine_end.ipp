@@ -175,12 +175,14 @@ DATAFLUX_INLINE void upload_machine::committed(object_metadata made) {
   end();
 }
 
-/// By its generation: so it goes for good, and may be asked for again when a reply is lost.
+/// By its generation: so it goes for good, and may be asked for again when a reply is lost. Where
+/// that is not known: nobody else has this name.
 DATAFLUX_INLINE void upload_machine::remove_temporary() {
   temporary_.there = false;
   call_cleaning(upload_step::remove_temporary, remove_request{.bucket = request_.bucket,
                                                               .object = temporary_.name,
-                                                              .generation = temporary_.generation});
+                                                              .generation = temporary_.generation,
+                                                              .last_writer_wins = true});
 }
 
 DATAFLUX_INLINE void upload_machine::temporary_removed(const result<void>& outcome) {
@@ -263,7 +265,10 @@ DATAFLUX_INLINE void upload_machine::end() {
     failure_->with_message(failure_->message() + orphans_);
     act(upload_log{failure_->to_string()});
   }
-  if (made_) made_->fallback = fallback_ + orphans_;
+  if (made_) {
+    made_->fallback = fallback_.empty() && !orphans_.empty() ? orphans_.substr(2)  // "; "
+                                                             : fallback_ + orphans_;
+  }
   act(upload_ended{made_.has_value()});
   deliver();
 }

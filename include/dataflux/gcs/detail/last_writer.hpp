@@ -1,0 +1,91 @@
+#pragma once
+
+#include <dataflux/deadline.hpp>
+#include <dataflux/store/object_metadata.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+/// What a look at an object says to a write of which the last writer wins (`last_writer_wins` of a
+/// request) whose outcome is not known: decisions only, no clock and no socket.
+namespace dataflux::inline DATAFLUX_ABI::gcs {
+
+/// How old what was found is, against the first request of the call.
+enum class object_age : std::uint8_t {
+  unknown,  ///< the service's clock does not tell yet, or at all
+  older,    ///< it was there before: no request of the call was carried out
+  newer,    ///< made since
+};
+
+enum class look_verdict : std::uint8_t {
+  stands,   ///< the error that led here is the answer
+  done,     ///< success
+  again,    ///< not carried out: sent again, under the condition that all is as it was found
+  theirs,   ///< another writer came in between, and what it wrote stays
+  unclear,  ///< to be looked at once more, later
+};
+
+/// What to do about an object that is not the one that the call was to make.
+struct last_writer_rule {
+  look_verdict nothing{look_verdict::stands};  ///< there is none
+  look_verdict older{look_verdict::stands};
+  look_verdict newer{look_verdict::stands};
+};
+
+/// `found`: nothing where no object is there.
+constexpr look_verdict verdict_of(const last_writer_rule& rule,
+                                  std::optional<object_age> found) noexcept {
+  if (!found) return rule.nothing;
+  if (*found == object_age::unknown) return look_verdict::unclear;
+  return *found == object_age::older ? rule.older : rule.newer;
+}
+
+/// The same for a move, which is told by both of its names: one that was carried out leaves no
+/// source, or one that was put there since, and an object that was not there before.
+constexpr look_verdict verdict_of_move(const last_writer_rule& rule,
+                                       std::optional<object_age> target,
+                                       std::optional<object_age> source) noexcept {
+  const bool may_be_moved = target && *target != object_age::older;
+  // Else somebody took away the one or the other: there is nothing to send again.
+  if (!source) return may_be_moved ? look_verdict::done : look_verdict::stands;
+  if (*source == object_age::unknown) return look_verdict::unclear;
+  if (*source == object_age::newer && may_be_moved) return look_verdict::done;
+  return verdict_of(rule, target);
+}
+
+/// When the first request of a call reached the service, by the service's clock, which says no more
+/// than the second of each reply: within bounds that each look narrows.
+class first_moment {
+ public:
+  /// `served`: the reply's Date. Of the looking request, `asked` and `answered` say how long after
+  /// the call's first one it was sent, and its reply had come.
+  void narrow(timestamp served, duration asked, duration answered) noexcept {
+    const auto before = [](timestamp when, duration by) {
+      return when - std::chrono::duration_cast<timestamp::duration>(by);
+    };
+    earliest_ = std::max(earliest_, before(served, answered));
+    latest_ = std::min(latest_, before(served + std::chrono::seconds(1), asked));
+  }
+  /// Whether the service tells the time at all.
+  bool told() const noexcept { return earliest_ != timestamp::min(); }
+  /// Of an object whose stamp that is.
+  object_age age_of(std::optional<timestamp> stamp) const noexcept {
+    if (!stamp || !told()) return object_age::unknown;
+    if (*stamp < earliest_) return object_age::older;
+    return *stamp >= latest_ ? object_age::newer : object_age::unknown;
+  }
+
+ private:
+  timestamp earliest_{timestamp::min()};
+  timestamp latest_{timestamp::max()};
+};
+
+/// An object between the bounds is looked at again after so long, which is no part of a second, so
+/// that the looks come at different times of it.
+inline constexpr duration between_looks = std::chrono::milliseconds(130);
+/// More than a second together.
+inline constexpr int most_looks = 10;
+
+}  // namespace dataflux::inline DATAFLUX_ABI::gcs

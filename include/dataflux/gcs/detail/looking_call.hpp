@@ -1,0 +1,78 @@
+#pragma once
+
+#include <dataflux/gcs/detail/call.hpp>
+#include <dataflux/gcs/detail/object_verbs.hpp>
+#include <dataflux/gcs/detail/repeat_rules.hpp>
+
+#include <optional>
+
+namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
+
+/// What does not depend on the verb, so that it is compiled once: how a call whose reply is read as
+/// a whole finds out what became of it.
+///
+/// A look is a stat of the object, and for a verb with a witness one of that, too. judge() of the
+/// verb says what they mean. A write of which the last writer wins looks before it is sent again
+/// after an outcome that is not known, and goes on under the condition that all is as it was found.
+class looking_call : public call {
+ public:
+  using call::call;
+
+ protected:
+  /// Forgets an earlier call's looks. `last_wins`: see is_last_writer().
+  void begin_looks(bool last_wins) {
+    last_wins_ = last_wins;
+    pinned_ = may_repeat_ = false;
+    looks_ = 0;
+    moment_ = {};
+  }
+  /// What an error means to a call of that row. True if finish() will be called later.
+  DATAFLUX_INLINE bool look(const repeat_rule& rule, bool no_value, bool has_value, const error& e,
+                            bool outcome_unknown);
+  DATAFLUX_INLINE bool look_first(const error& e, bool silent) override;
+  /// Carrying it out twice does harm, though the last writer wins: a look is due after a refusal,
+  /// too.
+  virtual bool adds_up() const noexcept { return false; }
+  bool survives() const noexcept override { return last_wins_; }
+
+  /// What the looks say. `source` is of verbs with a witness.
+  struct sighting {
+    std::optional<object_metadata> object{};
+    std::optional<result<object_metadata>> source{};
+  };
+  /// Of what is under identity()'s name, if anything is: it is the one that the call was to make.
+  virtual look_verdict judge(const sighting& seen) const = 0;
+  /// What else tells. `found`: the object is there.
+  virtual std::optional<stat_request> witness_of(bool /*found*/) const { return std::nullopt; }
+  /// Makes all that was found a condition of the request; false: there is nothing to make one of.
+  virtual bool pin(const sighting& seen) = 0;
+  /// What was found is the call's value.
+  virtual void take_found(sighting seen) = 0;
+
+  object_age age_of(std::optional<timestamp> stamp) const noexcept {
+    // What a condition that was looked up does not hold for came after the look.
+    return refused_pin() ? object_age::newer : moment_.age_of(stamp);
+  }
+  bool last_wins() const noexcept { return last_wins_; }
+
+ private:
+  void begin_look(const error& e, bool may_repeat);
+  void look_at_object();
+  void saw_object(result<looked_object> found, time_point asked);
+  void look_at_source(stat_request about);
+  void note_time(const looked_object& found, time_point asked);
+  void conclude_look();
+  bool refused_pin() const noexcept { return pinned_ && why_ && why_->http_status() == 412; }
+  error replaced() const;
+  void remove_damaged(const error& e);
+
+  bool last_wins_{false};
+  bool pinned_{false};      ///< a look has made conditions
+  bool may_repeat_{false};  ///< the retry rules allow another attempt
+  int looks_{0};            ///< since begin_look()
+  std::optional<error> why_{};
+  sighting seen_{};
+  first_moment moment_{};
+};
+
+}  // namespace dataflux::inline DATAFLUX_ABI::gcs::detail

@@ -1,0 +1,319 @@
+#include <dataflux/auth/credentials.hpp>
+#include <dataflux/exec/virtual_scheduler.hpp>
+#include <dataflux/gcs/client.hpp>
+#include <dataflux/gcs/detail/last_writer.hpp>
+#include <dataflux/http/detail/memory_transport.hpp>
+
+#include <support/catch.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace last_writer_call_test {
+
+// Writes of which the last writer wins, in virtual time, against a service that has one object and
+// a clock, of which its Date says the second.
+namespace {
+
+using namespace std::chrono_literals;
+using dataflux::errc;
+using dataflux::result;
+using dataflux::timestamp;
+namespace gcs = dataflux::gcs;
+namespace http = dataflux::http;
+using http::memory_reply;
+using http::memory_request;
+
+constexpr std::string_view data{"some bytes"};
+
+std::string between(const std::string& text, const std::string& begin, char end) {
+  const std::size_t at = text.find(begin);
+  if (at == std::string::npos) return {};
+  const std::size_t from = at + begin.size();
+  return text.substr(from, text.find(end, from) - from);
+}
+
+struct stored {
+  std::int64_t generation{0};
+  timestamp created{};
+  std::string mark{};
+  std::string size{"3"};
+  std::string crc32c{"AAAAAA=="};
+};
+
+enum class fate { done, lost_before, lost_after };
+
+struct world {
+  world() {
+    gcs::client_options o{.endpoint = "https://service.test"};
+    o.credentials = dataflux::auth::make_anonymous_credentials();
+    o.shared_transport = net;
+    client = gcs::client::create(std::move(o)).value();
+  }
+  world(const world&) = delete;
+  world& operator=(const world&) = delete;
+  ~world() {
+    time.run();
+    client.reset();
+  }
+
+  timestamp now() const {
+    return timestamp(1'000'000'300ms + std::chrono::duration_cast<std::chrono::milliseconds>(
+                                           time.now() - dataflux::time_point{}));
+  }
+  void put(std::chrono::milliseconds ago, const std::string& mark = "another's") {
+    object = stored{++generation, now() - ago, mark};
+  }
+
+  memory_reply answer(const memory_request& r) {
+    memory_reply reply{.delay = 10ms};
+    if (tells_time) {
+      const auto second = std::chrono::floor<std::chrono::seconds>(now()).time_since_epoch() % 60s;
+      char text[40];
+      std::snprintf(text, sizeof text, "Mon, 12 Jan 1970 13:%02d:%02d GMT", minute(),
+                    static_cast<int>(second.count()));
+      reply.headers.emplace_back("Date", text);
+    }
+    const auto wanted = between(r.target, "ifGenerationMatch=", '&');
+    const auto there = object ? std::to_string(object->generation) : "0";
+    if (r.method == http::method::get) {
+      ++looks;
+      return object ? described(reply) : refuse(reply, 404);
+    }
+    ++writes;
+    const fate what = next_fate();
+    conditions += wanted.empty() ? "-" : wanted;
+    conditions += ' ';
+    if (what == fate::lost_before) {
+      if (meanwhile) meanwhile();
+      return {.delay = 10ms, .failure = http::transport_failure::reset};
+    }
+    if (!wanted.empty() && wanted != there) return refuse(reply, 412);
+    if (r.method == http::method::del) {
+      if (!object) return refuse(reply, 404);
+      object.reset();
+      reply.status = 204;
+    } else {
+      object = stored{++generation, now(), between(r.body, "\"dataflux-upload\":\"", '"'),
+                      std::to_string(data.size()), between(r.body, "\"crc32c\":\"", '"')};
+      described(reply);
+    }
+    if (what == fate::done) return reply;
+    if (meanwhile) meanwhile();
+    return {.delay = 10ms, .failure = http::transport_failure::reset};
+  }
+  fate next_fate() {
+    if (fates.empty()) return fate::done;
+    const char first = fates.front();
+    fates.erase(0, 1);
+    return first == 'x' ? fate::lost_before : fate::lost_after;
+  }
+  int minute() const {
+    return static_cast<int>(
+        (std::chrono::floor<std::chrono::minutes>(now()).time_since_epoch() % 60min).count());
+  }
+  static memory_reply refuse(memory_reply reply, int status) {
+    reply.status = status;
+    return reply;
+  }
+  memory_reply described(memory_reply& reply) const {
+    reply.body = R"({"bucket":"bkt","name":"o","generation":")" +
+                 std::to_string(object->generation) + R"(","metageneration":"1","size":")" +
+                 object->size + R"(","crc32c":")" + object->crc32c + R"(","timeCreated":")" +
+                 dataflux::to_string(object->created) + R"(","metadata":{"dataflux-upload":")" +
+                 object->mark + R"("}})";
+    return reply;
+  }
+
+  template <class Request>
+  result<typename Request::value> run(const Request& request) {
+    using value = typename Request::value;
+    std::optional<result<value>> got;
+    client->start(request, [&](result<value> outcome) { got.emplace(std::move(outcome)); });
+    time.run();
+    return std::move(got.value());
+  }
+  auto insert() {
+    return run(dataflux::insert_request{.bucket = "bkt",
+                                        .object = "o",
+                                        .data = dataflux::as_bytes(data),
+                                        .last_writer_wins = true});
+  }
+  auto remove() {
+    return run(dataflux::remove_request{.bucket = "bkt", .object = "o", .last_writer_wins = true});
+  }
+
+  std::optional<stored> object{};
+  std::int64_t generation{6};
+  bool tells_time{true};
+  std::string fates{};  ///< of the next writes: 'x' is lost before it is carried out, 'o' after
+  std::string conditions{};  ///< of each write: its ifGenerationMatch, or "-"
+  std::function<void()> meanwhile{};
+  int writes{0};
+  int looks{0};
+  dataflux::virtual_scheduler time{};
+  std::shared_ptr<http::memory_transport> net = std::make_shared<http::memory_transport>(
+      time, [this](const memory_request& r) { return answer(r); });
+  std::shared_ptr<gcs::client> client{};
+};
+
+}  // namespace
+
+TEST_CASE("last writer: a lost request is sent again in the place of what was there", "[gcs]") {
+  world w;
+  w.put(1h);
+  w.fates = "x";
+  const auto made = w.insert();
+  REQUIRE(made);
+  CHECK(made->generation == 8);
+  CHECK(w.conditions == "- 7 ");
+  CHECK(w.looks == 1);
+  // Where nothing was, nothing must be.
+  world fresh;
+  fresh.fates = "x";
+  REQUIRE(fresh.insert());
+  CHECK(fresh.conditions == "- 0 ");
+}
+
+TEST_CASE("last writer: a lost reply is made up for by one look", "[gcs]") {
+  world w;
+  w.put(1h);
+  w.fates = "o";
+  const auto made = w.insert();
+  REQUIRE(made);
+  CHECK(made->generation == 8);
+  CHECK(w.writes == 1);
+  CHECK(w.looks == 1);
+}
+
+TEST_CASE("last writer: what was written just before is told from what came since", "[gcs]") {
+  for (const auto ago : {900ms, 600ms, 300ms, 200ms}) {
+    CAPTURE(ago.count());
+    world w;
+    w.put(ago);
+    w.fates = "x";
+    REQUIRE(w.insert());
+    CHECK(w.conditions == "- 7 ");
+    CHECK(w.looks <= gcs::most_looks);
+    world gone;
+    gone.put(ago);
+    gone.fates = "x";
+    REQUIRE(gone.remove());
+    CHECK(gone.conditions == "- 7 ");
+    CHECK_FALSE(gone.object);
+  }
+}
+
+TEST_CASE("last writer: what another has written since stays", "[gcs]") {
+  for (const char* fates : {"x", "o"}) {
+    for (const auto later : {300ms, 2000ms}) {
+      CAPTURE(fates);
+      CAPTURE(later.count());
+      world w;
+      w.put(1h);
+      w.fates = fates;
+      w.meanwhile = [&] { w.put(-later); };
+      const auto made = w.insert();
+      REQUIRE_FALSE(made);
+      CHECK(made.error().code() == errc::aborted);
+      CHECK(made.error().outcome_unknown());
+      CHECK(made.error().generation() == w.object->generation);
+      CHECK(made.error().message().find("another writer") != std::string::npos);
+      CHECK(w.object->mark == "another's");
+      CHECK(w.writes == 1);
+      // A removal has nothing left to do.
+      world gone;
+      gone.put(1h);
+      gone.fates = fates;
+      gone.meanwhile = [&] { gone.put(-later); };
+      REQUIRE(gone.remove());
+      CHECK(gone.object->mark == "another's");
+      CHECK(gone.writes == 1);
+    }
+  }
+}
+
+TEST_CASE("last writer: who comes between the look and the next request stays, too", "[gcs]") {
+  world w;
+  w.put(1h);
+  w.fates = "xx";
+  int times = 0;
+  w.meanwhile = [&] {
+    if (++times == 2) w.put(0ms);
+  };
+  const auto made = w.insert();
+  REQUIRE_FALSE(made);
+  CHECK(made.error().code() == errc::aborted);
+  CHECK(w.conditions == "- 7 7 ");
+  CHECK(w.object->mark == "another's");
+}
+
+TEST_CASE("last writer: where nothing tells the time the failure stands", "[gcs]") {
+  world w;
+  w.tells_time = false;
+  w.put(1h);
+  w.fates = "x";
+  const auto made = w.insert();
+  REQUIRE_FALSE(made);
+  CHECK(made.error().code() == errc::unavailable);
+  CHECK(made.error().outcome_unknown());
+  CHECK(w.writes == 1);
+  CHECK(w.looks == 1);
+  // Its own it knows without.
+  w.fates = "o";
+  CHECK(w.insert());
+}
+
+TEST_CASE("last writer: a repeated removal finds nothing", "[gcs]") {
+  world w;
+  w.put(1h);
+  w.fates = "xo";
+  REQUIRE(w.remove());
+  CHECK(w.conditions == "- 7 7 ");  // refused, since nothing is there
+  CHECK_FALSE(w.object);
+}
+
+TEST_CASE("last writer: a condition of the caller's is kept as it is", "[gcs]") {
+  world w;
+  w.put(1h);
+  w.fates = "x";
+  const auto once = w.run(dataflux::insert_request{.bucket = "bkt",
+                                                   .object = "o",
+                                                   .data = dataflux::as_bytes(data),
+                                                   .conditions = {.if_generation_not_match = 1},
+                                                   .last_writer_wins = true});
+  REQUIRE_FALSE(once);
+  CHECK(once.error().code() == errc::unavailable);
+  CHECK(w.writes == 1);
+  w.fates = "xx";
+  const auto made = w.run(dataflux::insert_request{.bucket = "bkt",
+                                                   .object = "o",
+                                                   .data = dataflux::as_bytes(data),
+                                                   .conditions = {.if_generation_match = 7},
+                                                   .last_writer_wins = true});
+  REQUIRE(made);
+  CHECK(w.conditions == "- 7 7 7 ");
+}
+
+TEST_CASE("last writer: a time limit ends the looks", "[gcs]") {
+  world w;
+  w.put(1ms);  // no look tells
+  w.fates = "x";
+  const auto late = w.run(dataflux::insert_request{.bucket = "bkt",
+                                                   .object = "o",
+                                                   .data = dataflux::as_bytes(data),
+                                                   .last_writer_wins = true,
+                                                   .limits = {.timeout = 200ms}});
+  REQUIRE_FALSE(late);
+  CHECK(late.error().code() == errc::deadline_exceeded);
+  CHECK(w.writes == 1);
+}
+
+}  // namespace last_writer_call_test
