@@ -244,6 +244,11 @@ typedef struct dataflux_client_options {
   int64_t token_limit_ns;            /* how long calls wait for a token to be set; 0 = 60 s */
   uint64_t event_capacity;           /* for dataflux_client_events(); 0 = none are kept */
   int64_t first_byte_timeout_ns;     /* from a request to its reply's first byte; 0 = 60 s */
+  /* 1: an emulator gets tokens, too, those of `credentials` other than DEFAULT and of
+   * dataflux_client_set_token(): for tests of what is done with tokens. Over plain HTTP only at
+   * a loopback address (127.x.y.z, ::1, localhost): else DATAFLUX_INVALID_ARGUMENT. */
+  uint32_t tokens_to_emulator;
+  uint32_t reserved;
 } dataflux_client_options;
 
 DATAFLUX_API void dataflux_client_options_init(dataflux_client_options* options, size_t size);

@@ -121,6 +121,7 @@ result<std::shared_ptr<client_state>> make_client(const dataflux_client_options*
   c.observer = ring.get();
   c.endpoint = text_of(o.endpoint);
   c.emulator = o.emulator != 0;
+  c.tokens_to_emulator = o.tokens_to_emulator != 0;
   c.user_project = text_of(o.user_project);
   c.quota_project = text_of(o.quota_project);
   c.user_agent = text_of(o.user_agent);

@@ -54,11 +54,14 @@ static void play(char* line) {
 int main(int argc, char** argv) {
   static char line[longest_line];
   dataflux_client_options o;
-  if (argc != 2) return 2;
+  if (argc != 3) return 2;
   dataflux_client_options_init(&o);
   o.endpoint = argv[1];
   o.emulator = 1;
+  o.tokens_to_emulator = 1;
+  o.credentials = DATAFLUX_CREDENTIALS_TOKEN;
   if (dataflux_client_create(&o, &client, &err) != DATAFLUX_OK ||
+      dataflux_client_set_token(client, argv[2], 0, &err) != DATAFLUX_OK ||
       dataflux_queue_create(&queue, &err) != DATAFLUX_OK) {
     fprintf(stderr, "%s\n", dataflux_error_text(err));
     return 1;

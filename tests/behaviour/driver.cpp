@@ -4,6 +4,7 @@
 
 #include "words.hpp"
 
+#include <dataflux/auth/credentials.hpp>
 #include <dataflux/checkpoint/checkpoint_reader.hpp>
 #include <dataflux/checkpoint/checkpoint_set.hpp>
 #include <dataflux/checkpoint/checkpoint_writer.hpp>
@@ -303,8 +304,18 @@ std::string answer(player& library, const words& line) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) return 2;
-  player library(dataflux::gcs::client::create({.endpoint = argv[1], .emulator = true}).value());
+  if (argc != 3) return 2;
+  const std::string token = argv[2];
+  player library(dataflux::gcs::client::create(
+                     {.credentials = dataflux::auth::make_token_provider(
+                          [token]() -> dataflux::result<dataflux::auth::access_token> {
+                            return dataflux::auth::access_token{
+                                token, std::chrono::system_clock::now() + std::chrono::hours(1)};
+                          }),
+                      .endpoint = argv[1],
+                      .emulator = true,
+                      .tokens_to_emulator = true})
+                     .value());
   for (std::string line; std::getline(std::cin, line);) {
     std::cout << answer(library, split(line, ' ')) << std::endl;
   }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Plays calls of the table of behaviour (table.txt, which says what they are) by the Python package.
 
-    driver.py ENDPOINT       calls from standard input, answers to standard output
+    driver.py ENDPOINT TOKEN       calls from standard input, answers to standard output
 """
 
 import sys
@@ -54,9 +54,10 @@ def write_all(writer, sizes):
 class Driver:
     """A method for each verb. `how` are the call's options, by the names that the package has."""
 
-    def __init__(self, endpoint):
-        self.endpoint = endpoint
-        self.client = dataflux.Client(endpoint=endpoint, emulator=True)
+    def __init__(self, endpoint, token):
+        self.options = {"endpoint": endpoint, "emulator": True, "tokens_to_emulator": True,
+                        "credentials": token}
+        self.client = dataflux.Client(**self.options)
         self.bucket = ""
 
     def url(self, word):
@@ -137,7 +138,7 @@ class Driver:
     def cancel(self, name):
         """A call that blocks is cancelled by closing its client (or by Ctrl-C)."""
         url, came = self.url(name), []
-        client = dataflux.Client(endpoint=self.endpoint, emulator=True)
+        client = dataflux.Client(**self.options)
 
         def read():
             try:
@@ -204,7 +205,7 @@ def answer(driver, line):
 
 
 def main():
-    driver = Driver(sys.argv[1])
+    driver = Driver(*sys.argv[1:])
     for line in sys.stdin:
         print(answer(driver, line), flush=True)
 

@@ -2,7 +2,7 @@
 """Plays calls of the table of behaviour (table.txt, which says what they are) by the Python package's
 AsyncClient.
 
-    driver_async.py ENDPOINT       calls from standard input, answers to standard output
+    driver_async.py ENDPOINT TOKEN       calls from standard input, answers to standard output
 """
 
 import asyncio
@@ -126,7 +126,9 @@ async def answer(player, line):
 
 
 async def main():
-    async with dataflux.AsyncClient(endpoint=sys.argv[1], emulator=True) as client:
+    endpoint, token = sys.argv[1:]
+    async with dataflux.AsyncClient(endpoint=endpoint, emulator=True, tokens_to_emulator=True,
+                                    credentials=lambda: token) as client:
         player = Driver(client)
         for line in sys.stdin:  # nothing else is under way
             print(await answer(player, line), flush=True)

@@ -25,7 +25,7 @@ sys.dont_write_bytecode = True
 HERE = Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent / "cli"))
 from pattern import combined, crc32c, pattern  # noqa: E402
-from service import Emulator  # noqa: E402
+from service import Emulator, token_of  # noqa: E402
 
 LIMIT = 60  # seconds for one call; nothing here takes more than a few
 CHANGES = {"put", "write", "abandon", "overtaken", "remove", "copy", "move", "compose", "commit_set"}
@@ -219,9 +219,11 @@ def main():
     options = arguments.parse_args()
 
     cases = list(read_table(HERE / "table.txt", options.language))
-    emulator = Emulator(options.emulator, f"bucket-{options.language.replace('_', '-')}")
+    emulator = Emulator(options.emulator, f"bucket-{options.language.replace('_', '-')}",
+                        "--require-token")
     try:
-        driver = Driver([*options.driver, emulator.endpoint], environment_of(options.library))
+        driver = Driver([*options.driver, emulator.endpoint, token_of(emulator.endpoint)],
+                        environment_of(options.library))
         play = Play(emulator, driver, options.language)
         results = [(case, play.case(case)) for case in cases]
         status = driver.end()

@@ -20,6 +20,20 @@ dataflux_status create(const dataflux_client_options* o, told& why) {
   return status;
 }
 
+/// One that it accepts.
+std::string token_of(emulator::server& server) {
+  const emulator::http_reply granted = server.tokens().metadata(
+      {.method = "GET",
+       .target = "/computeMetadata/v1/instance/service-accounts/default/token",
+       .headers = {{"Metadata-Flavor", "Google"}}});
+  const std::string reply(granted.body.to_string());
+  const std::size_t begin = reply.find(':', reply.find("access_token")) + 1;
+  const std::size_t first = reply.find('"', begin) + 1;
+  std::string token = reply.substr(first, reply.find('"', first) - first);
+  REQUIRE(server.tokens().accepts(token));
+  return token;
+}
+
 }  // namespace
 
 TEST_CASE("dataflux_client: options of another version", "[c_api]") {
@@ -222,15 +236,7 @@ TEST_CASE("dataflux_client: a token that the caller sets", "[c_api]") {
   emulator::server server(how);
   server.put("bkt", "o", "12345");
   const authority_file ca(server);
-  const emulator::http_reply granted = server.tokens().metadata(
-      {.method = "GET",
-       .target = "/computeMetadata/v1/instance/service-accounts/default/token",
-       .headers = {{"Metadata-Flavor", "Google"}}});
-  const std::string reply(granted.body.to_string());
-  const std::size_t begin = reply.find(':', reply.find("access_token")) + 1;
-  const std::size_t first = reply.find('"', begin) + 1;
-  const std::string token = reply.substr(first, reply.find('"', first) - first);
-  REQUIRE(server.tokens().accepts(token));
+  const std::string token = token_of(server);
 
   dataflux_client_options o;
   dataflux_client_options_init(&o);
@@ -268,6 +274,47 @@ TEST_CASE("dataflux_client: a token that the caller sets", "[c_api]") {
   CHECK(records[0].size == 5);
   // No text of it is a token that can be sent.
   CHECK(dataflux_client_set_token(client.get(), "a\nb", 0, why) == DATAFLUX_INVALID_ARGUMENT);
+}
+
+TEST_CASE("dataflux_client: an emulator gets tokens where that is asked for", "[c_api]") {
+  emulator::server_options how;
+  how.service.require_token = true;
+  emulator::server server(how);
+  server.put("bkt", "o", "12345");
+  dataflux_client_options o;
+  dataflux_client_options_init(&o);
+  o.endpoint = server.endpoint().c_str();
+  o.emulator = 1;
+  o.credentials = DATAFLUX_CREDENTIALS_TOKEN;
+  const std::string token = token_of(server);
+  told why;
+  const auto stat_by = [&](const client_ptr& client) {
+    const auto object = world::object("o");
+    return outcome(
+        [&](dataflux_operation** out, dataflux_error** err) {
+          return dataflux_stat(client.get(), &object, nullptr, 0, out, err);
+        },
+        why);
+  };
+  const client_ptr without = world::make_client(o);
+  CHECK(dataflux_client_set_token(without.get(), token.c_str(), 0, why) ==
+        DATAFLUX_FAILED_PRECONDITION);
+  CHECK(why.message().find("tokens_to_emulator") != std::string::npos);
+  CHECK(stat_by(without) == DATAFLUX_UNAUTHENTICATED);
+
+  o.tokens_to_emulator = 1;
+  const client_ptr with = world::make_client(o);
+  REQUIRE(dataflux_client_set_token(with.get(), token.c_str(), 0, why) == DATAFLUX_OK);
+  CHECK(stat_by(with) == DATAFLUX_OK);
+
+  // They would be shown to the network: nothing is asked, and nobody is there.
+  for (const char* const away : {"http://192.0.2.1:80", "http://storage.example:80"}) {
+    o.endpoint = away;
+    CHECK(create(&o, why) == DATAFLUX_INVALID_ARGUMENT);
+    CHECK(why.message().find("tokens_to_emulator") != std::string::npos);
+  }
+  o.endpoint = "https://192.0.2.1";
+  CHECK(create(&o, why) == DATAFLUX_OK);
 }
 
 TEST_CASE("dataflux_client: a reply that does not begin is given up in time", "[c_api]") {

@@ -15,7 +15,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from service import Emulator, environment
+from service import ENDPOINT, Guarded
 
 MIB = 1 << 20
 BUCKET = "bucket"
@@ -35,8 +35,8 @@ def without_notices(said):
 class Case(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.emulator = Emulator(options.emulator, BUCKET)
-        cls.environment = environment(STORAGE_EMULATOR_HOST=cls.emulator.endpoint)
+        cls.emulator = Guarded(options.emulator, BUCKET)
+        cls.environment = cls.emulator.environment
 
     @classmethod
     def tearDownClass(cls):
@@ -46,10 +46,20 @@ class Case(unittest.TestCase):
         self.folder = Path(tempfile.mkdtemp(prefix="dataflux-cli-"))
         self.addCleanup(shutil.rmtree, self.folder)
 
+    def along(self, road):
+        """The environment of a command that goes to the service by a SlowRoad."""
+        return {**self.environment, ENDPOINT: road.endpoint}
+
+    @staticmethod
+    def command(arguments, env):
+        """The command's words; the address of its service is an option."""
+        where = ["--endpoint", env[ENDPOINT]] if ENDPOINT in (env or {}) else []
+        return [options.dataflux, *where, *map(str, arguments)]
+
     def run_it(self, *arguments, **more):
         more.setdefault("env", self.environment)
         more.setdefault("stdin", subprocess.DEVNULL) if "input" not in more else None
-        return subprocess.run([options.dataflux, *map(str, arguments)], cwd=self.folder,
+        return subprocess.run(self.command(arguments, more["env"]), cwd=self.folder,
                               capture_output=True, timeout=120, **more)
 
     def ok(self, *arguments, **more):
@@ -70,7 +80,7 @@ class Case(unittest.TestCase):
         return said.splitlines()
 
     def start(self, *arguments, **more):
-        program = subprocess.Popen([options.dataflux, *map(str, arguments)], cwd=self.folder,
+        program = subprocess.Popen(self.command(arguments, more.get("env")), cwd=self.folder,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
         self.addCleanup(self.end, program)
         return program

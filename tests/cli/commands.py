@@ -152,10 +152,10 @@ class Reading(Case):
 
     def test_a_full_output_is_an_error(self):
         with open("/dev/full", "wb") as full:
-            done = subprocess.run([options.dataflux, "ls", self.url("r")], env=self.environment,
+            done = subprocess.run(self.command(("ls", self.url("r")), self.environment), env=self.environment,
                                   stdout=full, stderr=subprocess.PIPE, timeout=60, check=False)
             self.assertEqual(6, done.returncode, done.stderr)
-            done = subprocess.run([options.dataflux, "cat", self.url("r/a")], env=self.environment,
+            done = subprocess.run(self.command(("cat", self.url("r/a")), self.environment), env=self.environment,
                                   stdout=full, stderr=subprocess.PIPE, timeout=60, check=False)
             self.assertEqual(6, done.returncode, done.stderr)
             self.assertIn(b"No space left", done.stderr)
@@ -276,10 +276,14 @@ class Copying(Case):
         self.assertEqual(b"untouched", outside.read_bytes())
 
     def test_an_endpoint_by_option(self):
-        self.put({"x": b"bytes"})
-        self.assertEqual(b"bytes", self.ok("cat", self.url("x"), "--endpoint",
-                                           self.emulator.endpoint, env=environment()))
-        self.assertEqual(b"bytes", self.ok("--anonymous", "cat", self.url("x")))
+        plain = Emulator(options.emulator, BUCKET)  # which asks for no token
+        self.addCleanup(plain.close)
+        plain.put("x", b"bytes")
+        self.assertEqual(b"bytes", self.ok("cat", self.url("x"), "--endpoint", plain.endpoint,
+                                           env=environment()))
+        led = environment(STORAGE_EMULATOR_HOST=plain.endpoint)
+        self.assertEqual(b"bytes", self.ok("cat", self.url("x"), env=led))
+        self.assertEqual(b"bytes", self.ok("--anonymous", "cat", self.url("x"), env=led))
 
     def on_terminal(self, columns, *command):
         """What the command draws on a terminal of that width, line by line."""
@@ -287,8 +291,9 @@ class Copying(Case):
         self.addCleanup(road.close)
         near, far = pty.openpty()
         fcntl.ioctl(far, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-        program = subprocess.Popen([options.dataflux, *command], cwd=self.folder, stderr=far,
-                                   env=environment(STORAGE_EMULATOR_HOST=road.endpoint))
+        there = self.along(road)
+        program = subprocess.Popen(self.command(command, there), cwd=self.folder, stderr=far,
+                                   env=there)
         os.close(far)
         said = b""
         try:
@@ -551,7 +556,7 @@ class Interrupted(Case):
         """A road of its own for each program: what comes back on it, this program has asked for."""
         self.road = SlowRoad(self.emulator.endpoint, 256 << 10)
         self.addCleanup(self.road.close)
-        self.slow = environment(STORAGE_EMULATOR_HOST=self.road.endpoint)
+        self.slow = self.along(self.road)
 
     def test_download(self):
         self.put({"large": noise(48 * MIB)})

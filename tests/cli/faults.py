@@ -11,7 +11,7 @@ import sys
 
 sys.dont_write_bytecode = True
 from command_case import MIB, Case, SideBySide, main, noise, without_notices  # noqa: E402
-from service import SlowRoad, environment, wait_until  # noqa: E402
+from service import SlowRoad, wait_until  # noqa: E402
 
 # Faults that a second request mends, of replies that carry an object's bytes.
 BROKEN_READS = {
@@ -170,7 +170,7 @@ class Dying(Case):
     def test_a_service_that_dies_on_the_way(self):
         road = SlowRoad(self.emulator.endpoint, MIB // 8)
         self.addCleanup(road.close)
-        there = environment(STORAGE_EMULATOR_HOST=road.endpoint)
+        there = self.along(road)
         self.put({f"set/{i}": noise(200_000, i) for i in range(300)})
         self.write("large", noise(20 * MIB))
         down = self.start("cp", "-r", self.url("set/"), "t", env=there)

@@ -14,7 +14,7 @@ import sys
 
 sys.dont_write_bytecode = True
 from command_case import BUCKET, MIB, Case, main, noise, options, without_notices  # noqa: E402
-from service import Emulator, SlowRoad, environment, wait_until  # noqa: E402
+from service import ENDPOINT, Guarded, SlowRoad, wait_until  # noqa: E402
 
 PART = ".dataflux-part-"
 LARGE = 40 * MIB + 5
@@ -127,7 +127,7 @@ class Downloads(GoingOn):
 
     def test_a_service_that_dies_in_the_midst(self):
         data = self.folder / "service"
-        mortal = Emulator(options.emulator, BUCKET, "--data", str(data))
+        mortal = Guarded(options.emulator, BUCKET, "--data", str(data))
         self.addCleanup(mortal.close)
         files = {f"{i:02}": noise(100_000, i) for i in range(40)} | {"00large": noise(LARGE)}
         for name, content in files.items():
@@ -135,17 +135,17 @@ class Downloads(GoingOn):
         road = SlowRoad(mortal.endpoint, 8 * MIB)
         self.addCleanup(road.close)
         program = self.start("cp", "-r", "--continue", self.url("set/"), "t",
-                             env=environment(STORAGE_EMULATOR_HOST=road.endpoint))
+                             env={**mortal.environment, ENDPOINT: road.endpoint})
         self.assertTrue(wait_until(lambda: any(SLICE <= len(v or b"") for v in
                                                self.tree("t").values())))
         road.close()
         mortal.close()
         _, said = program.communicate(timeout=200)
         self.assertEqual(8, program.returncode, said)
-        again = Emulator(options.emulator, BUCKET, "--data", str(data))
+        again = Guarded(options.emulator, BUCKET, "--data", str(data))
         self.addCleanup(again.close)
         self.ok("cp", "-r", "--continue", self.url("set/"), "t",
-                env=environment(STORAGE_EMULATOR_HOST=again.endpoint))
+                env=again.environment)
         self.assertEqual(files, self.tree("t"))
 
     def test_without_it_nothing_stays(self):
@@ -220,9 +220,9 @@ class Uploads(GoingOn):
 
     def test_a_target_of_several_pages(self):
         """(mend 17) Files are met in the order in which the target's names come, page after page."""
-        own = Emulator(options.emulator, BUCKET)
+        own = Guarded(options.emulator, BUCKET)
         self.addCleanup(own.close)
-        more = {"env": environment(STORAGE_EMULATOR_HOST=own.endpoint)}
+        more = {"env": own.environment}
         # As files and as folders these sort differently: '-' and '.' come before '/', '0' behind it.
         names = ["a-b", "a/b", "a0", "a.b/c", "a.c", "a/b-c", "a0b/x", "A", "\u00e9", "z/\U0001f600",
                  "z\uffee", ".hidden", "a b", "deep/er/a", "deep/er-a", "deep/er0", "deep.txt"]

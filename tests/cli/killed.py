@@ -8,7 +8,7 @@ import signal
 import time
 
 from command_case import MIB, Case, main, noise, options
-from service import Emulator, environment, wait_until
+from service import Guarded, wait_until
 
 KILLS = 200 if os.environ.get("DATAFLUX_TEST_FULL") else 20
 SIZE = 40 * MIB  # some parts
@@ -20,8 +20,8 @@ class Killed(Case):
     def setUpClass(cls):
         super().setUpClass()
         cls.emulator.close()
-        cls.emulator = Emulator(options.emulator, "bucket", "--rtt", str(ROUND_TRIP_MS))
-        cls.environment = environment(STORAGE_EMULATOR_HOST=cls.emulator.endpoint)
+        cls.emulator = Guarded(options.emulator, "bucket", "--rtt", str(ROUND_TRIP_MS))
+        cls.environment = cls.emulator.environment
 
     def begin(self, streamed, body):
         if not streamed:

@@ -9,7 +9,7 @@ import sys
 
 sys.dont_write_bytecode = True
 from command_case import BUCKET, Case, main, options  # noqa: E402
-from service import Emulator, environment  # noqa: E402
+from service import Guarded  # noqa: E402
 
 
 class Manifests(Case):
@@ -18,9 +18,9 @@ class Manifests(Case):
     def setUp(self):
         super().setUp()
         # Its own service: what one test leaves there, another would list.
-        self.service = Emulator(options.emulator, BUCKET)
+        self.service = Guarded(options.emulator, BUCKET)
         self.addCleanup(self.service.close)
-        self.environment = environment(STORAGE_EMULATOR_HOST=self.service.endpoint)
+        self.environment = self.service.environment
         for name, content in self.OBJECTS.items():
             self.service.put(name, content)
 

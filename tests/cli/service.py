@@ -1,10 +1,13 @@
-"""What the script tests of programs share: an emulator of their own, requests to it, a slow road."""
+"""What the script tests of programs share: an emulator of their own, requests to it, tokens that it
+accepts, a slow road."""
 
 import json
 import os
 import re
 import socket
+import ssl
 import subprocess
+import tempfile
 import threading
 import time
 import urllib.error
@@ -12,11 +15,64 @@ import urllib.parse
 import urllib.request
 
 
+USER = {"client_id": "emulator-client", "client_secret": "emulator-secret",
+        "refresh_token": "emulator-refresh-token"}  # whom an emulator knows unless it is told another one
+
+
+def token_of(endpoint, ca_file=None):
+    """A new access token of an emulator."""
+    body = urllib.parse.urlencode({"grant_type": "refresh_token", **USER}).encode()
+    context = ssl.create_default_context(cafile=ca_file) if ca_file else None
+    with urllib.request.urlopen(endpoint + "/token", body, timeout=60, context=context) as reply:
+        return json.load(reply)["access_token"]
+
+
+class Tokens:
+    """Credentials of a client of an emulator that asks for tokens: a callable, in any process. The
+    first one may be there already, so that faults of all requests hit none for tokens."""
+
+    def __init__(self, endpoint, ca_file=None, token=None):
+        self.endpoint, self.ca_file, self.token = endpoint, ca_file, token
+
+    def __call__(self):
+        token, self.token = self.token, None
+        return token or token_of(self.endpoint, self.ca_file)
+
+    def __repr__(self):
+        return f"Tokens({self.endpoint!r})"
+
+
+class Refreshed:
+    """The same in the shape of google.auth's credentials."""
+
+    def __init__(self, endpoint, ca_file=None):
+        self.token = self.expiry = None
+        self._tokens = Tokens(endpoint, ca_file)
+
+    def refresh(self, request):
+        self.token = self._tokens()
+
+
+def options_of(endpoint):
+    """What a dataflux.Client of an emulator that asks for tokens is made with. The variable
+    DATAFLUX_TEST_TOKEN may have one of them; over TLS DATAFLUX_TEST_CA names the file of its
+    authority."""
+    token = os.environ.get("DATAFLUX_TEST_TOKEN")
+    if endpoint.startswith("https://"):
+        ca_file = os.environ["DATAFLUX_TEST_CA"]
+        return {"endpoint": endpoint, "ca_file": ca_file,
+                "credentials": Tokens(endpoint, ca_file, token)}
+    return {"endpoint": endpoint, "emulator": True, "tokens_to_emulator": True,
+            "credentials": Tokens(endpoint, token=token)}
+
+
 class Emulator:
-    """The program dataflux-emulator with one bucket, until close()."""
+    """The program dataflux-emulator with one bucket, until close(). With "--require-token" its own
+    requests have tokens."""
 
     def __init__(self, program, bucket, *more):
         self.bucket = bucket
+        self.asks, self.ca_file, self.token = "--require-token" in more, None, None
         self.trusted = None  # the context of an emulator that speaks TLS
         self.process = subprocess.Popen([program, "--bucket", bucket, *more],
                                         stdout=subprocess.PIPE, text=True)
@@ -29,6 +85,9 @@ class Emulator:
         self.process.stdout.close()
 
     def ask(self, method, target, body=None, **headers):
+        if self.asks:
+            self.token = self.token or token_of(self.endpoint, self.ca_file)
+            headers["Authorization"] = f"Bearer {self.token}"
         request = urllib.request.Request(self.endpoint + target, data=body, method=method,
                                          headers=headers)
         with urllib.request.urlopen(request, timeout=30, context=self.trusted) as reply:
@@ -63,16 +122,41 @@ class Emulator:
         return re.findall(rb"<UploadId>", self.ask("GET", f"/{self.bucket}?uploads"))
 
 
+class Guarded(Emulator):
+    """One that speaks TLS and asks for tokens.
+
+    environment   what a command is begun with: a service account that it knows, its authority, and
+                  under ENDPOINT its address, which is an option of the command
+    """
+
+    def __init__(self, program, bucket, *more):
+        self.folder = tempfile.TemporaryDirectory(prefix="dataflux-guarded-")
+        ca_file, key = f"{self.folder.name}/ca.pem", f"{self.folder.name}/key.json"
+        super().__init__(program, bucket, "--https", "--require-token", "--ca-file", ca_file,
+                         "--service-account-file", key, *more)
+        self.ca_file, self.trusted = ca_file, ssl.create_default_context(cafile=ca_file)
+        self.environment = environment(SSL_CERT_FILE=ca_file, GOOGLE_APPLICATION_CREDENTIALS=key,
+                                       **{ENDPOINT: self.endpoint})
+
+    def close(self):
+        super().close()
+        self.folder.cleanup()
+
+
+ENDPOINT = "DATAFLUX_TEST_ENDPOINT"
+
+
 class SlowRoad:
     """A port of this machine that leads to another one, so slowly that a large transfer never ends
     by itself: `rate` bytes a second in each direction of each connection. `brought`: bytes that came
     back to those who use it."""
 
     def __init__(self, endpoint, rate):
-        host, port = endpoint.removeprefix("http://").split(":")
+        scheme, _, address = endpoint.partition("://")
+        host, port = address.split(":")
         self.target, self.rate = (host, int(port)), rate
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=256)
-        self.endpoint = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
+        self.endpoint = f"{scheme}://127.0.0.1:{self.listener.getsockname()[1]}"
         self.sockets = []
         self.brought = 0
         threading.Thread(target=self.accept, daemon=True).start()

@@ -4,7 +4,9 @@ its own for each test, and a client."""
 import json
 import os
 import signal
+import ssl
 import sys
+import tempfile
 import threading
 import urllib.error
 import urllib.parse
@@ -16,8 +18,12 @@ import pytest
 
 import dataflux
 
-# What the script tests of programs share, a slow road for one.
-sys.path.append(str(Path(__file__).resolve().parent.parent / "cli"))
+# What the script tests of programs share, a slow road for one; and so for processes begun by tests.
+SHARED = str(Path(__file__).resolve().parent.parent / "cli")
+sys.path.append(SHARED)
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (os.environ.get("PYTHONPATH"), SHARED)))
+
+from service import options_of, token_of  # noqa: E402
 
 _numbers = count(1)
 
@@ -28,17 +34,78 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN and \
 
 
 class Service(dataflux.Emulator):
-    """The emulator, and plain requests to it, so that a test's own look owes nothing to the client."""
+    """The emulator, which asks for tokens, and plain requests to it, so that a test's own look owes
+    nothing to the client. DATAFLUX_TEST_TLS in the environment: it speaks TLS.
+
+    options   what a client of it is made with
+    """
+
+    asks = True
+
+    def __init__(self, *buckets, **more):
+        arguments = ["--require-token"] if self.asks else []
+        self._context, tls = None, self.asks and bool(os.environ.get("DATAFLUX_TEST_TLS"))
+        with tempfile.TemporaryDirectory() as folder:
+            if tls:
+                arguments += ["--https", "--ca-file", f"{folder}/ca.pem"]
+            super().__init__(*buckets, arguments=arguments, **more)
+            if tls:
+                self._trust(Path(folder, "ca.pem").read_bytes())
+        if self.asks:
+            self._new_token()
+
+    def _trust(self, authority):
+        with tempfile.NamedTemporaryFile(suffix=".pem", delete=False) as file:
+            file.write(authority)
+        self._context = ssl.create_default_context(cafile=file.name)
+        os.environ["DATAFLUX_TEST_CA"] = file.name  # for processes begun by tests, too
+
+    def close(self):
+        if getattr(self, "_context", None) is not None:
+            Path(os.environ.pop("DATAFLUX_TEST_CA")).unlink()
+            self._context = None
+        super().close()
+
+    @property
+    def options(self):
+        if self.asks:
+            return options_of(self.endpoint)
+        return {"endpoint": self.endpoint, "emulator": True}
+
+    def token(self):
+        """A new one."""
+        return token_of(self.endpoint, os.environ.get("DATAFLUX_TEST_CA"))
+
+    def _new_token(self):
+        """For the fixture's own requests, and the first one of clients, also in other processes."""
+        os.environ["DATAFLUX_TEST_TOKEN"] = self._token = self.token()
+
+    def client(self, **options):
+        return dataflux.Client(**{**self.options, **options})
 
     def answered(self):
-        """How many requests of clients it has answered."""
-        return sum(one["count"] for one in self.counters()["requests"] if one["verb"] != "control")
+        """How many requests of clients it has answered, beside those for tokens."""
+        return sum(one["count"] for one in self.counters()["requests"]
+                   if one["verb"] not in ("control", "token"))
 
     def ask(self, method, target, body=None, **headers):
-        request = urllib.request.Request(self.endpoint + target, data=body, method=method,
-                                         headers=headers)
-        with urllib.request.urlopen(request, timeout=60) as reply:
-            return reply.read()
+        for again in (True, False):
+            bearer = {"Authorization": f"Bearer {self._token}"} if self.asks else {}
+            request = urllib.request.Request(self.endpoint + target, data=body, method=method,
+                                             headers={**bearer, **headers})
+            try:
+                with urllib.request.urlopen(request, timeout=60, context=self._context) as reply:
+                    return reply.read()
+            except urllib.error.HTTPError as refused:
+                if refused.code != 401 or not again:
+                    raise
+                self._new_token()  # a test has ended the one before
+
+
+class ServiceWithoutTokens(Service):
+    """The emulator as its users have it, which asks for none, as the environment leads to it."""
+
+    asks = False
 
 
 class Bucket:
@@ -77,10 +144,24 @@ def _service():
         yield service
 
 
+@pytest.fixture(scope="session")
+def _service_without_tokens():
+    with ServiceWithoutTokens(log=200) as service:
+        yield service
+
+
 @pytest.fixture
-def emulator(_service):
-    yield _service
-    _service.faults()
+def emulator(request):
+    """Clients give it tokens. Where a test is about clients that have none, as those that the
+    environment makes, its mark says so: pytest.mark.without_tokens."""
+    open_to_all = request.node.get_closest_marker("without_tokens") is not None
+    service = request.getfixturevalue("_service_without_tokens" if open_to_all else "_service")
+    yield service
+    service.faults()
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "without_tokens: its emulator asks for no token")
 
 
 @pytest.fixture
@@ -92,7 +173,7 @@ def bucket(emulator):
 
 @pytest.fixture
 def client(emulator):
-    with dataflux.Client(endpoint=emulator.endpoint, emulator=True) as made:
+    with emulator.client() as made:
         yield made
 
 

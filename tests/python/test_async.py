@@ -21,7 +21,7 @@ STALL = {"action": "stall", "where": "before_reply", "count": 0}
 @pytest.fixture
 def opened(emulator):
     """Opens an AsyncClient."""
-    return partial(dataflux.AsyncClient, endpoint=emulator.endpoint, emulator=True)
+    return partial(dataflux.AsyncClient, **emulator.options)
 
 
 def metrics(client):

@@ -15,7 +15,7 @@ CONTENT = bytes(range(256)) * 4096  # 1 MiB
 @pytest.fixture
 def opened(emulator):
     """Opens an AsyncClient."""
-    return partial(dataflux.AsyncClient, endpoint=emulator.endpoint, emulator=True)
+    return partial(dataflux.AsyncClient, **emulator.options)
 
 
 def test_a_reader_reads_anywhere(run, opened, bucket):

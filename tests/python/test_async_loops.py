@@ -23,7 +23,7 @@ STALL = {"action": "stall", "where": "before_reply", "count": 0}
 @pytest.fixture
 def opened(emulator):
     """Opens an AsyncClient."""
-    return partial(dataflux.AsyncClient, endpoint=emulator.endpoint, emulator=True)
+    return partial(dataflux.AsyncClient, **emulator.options)
 
 
 def until(true):
@@ -51,10 +51,11 @@ def ended(client):
 
 PROGRAM = """
 import asyncio, logging, sys, dataflux
+from service import options_of
 # How long a callback took is a matter of the machine; what was forgotten is told as an error.
 logging.getLogger("asyncio").setLevel(logging.ERROR)
 url = sys.argv[1]
-client = dataflux.AsyncClient(emulator=True, endpoint=sys.argv[2])
+client = dataflux.AsyncClient(**options_of(sys.argv[2]))
 """
 
 

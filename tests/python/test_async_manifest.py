@@ -13,7 +13,7 @@ anyio = pytest.importorskip("anyio")
 @pytest.fixture
 def opened(emulator):
     """Opens an AsyncClient."""
-    return partial(dataflux.AsyncClient, endpoint=emulator.endpoint, emulator=True)
+    return partial(dataflux.AsyncClient, **emulator.options)
 
 
 @pytest.mark.parametrize("to_object", [False, True])

@@ -21,7 +21,7 @@ CONTENT = random.Random(3).randbytes(3_000_000)
 @pytest.fixture
 def opened(emulator):
     """Opens an AsyncClient."""
-    return partial(dataflux.AsyncClient, endpoint=emulator.endpoint, emulator=True)
+    return partial(dataflux.AsyncClient, **emulator.options)
 
 
 async def nothing_left(client):
@@ -280,9 +280,10 @@ def test_a_forked_child_reads_on(bucket, emulator):
     bucket.put("x", CONTENT * 8)
     program = """
 import asyncio, logging, os, sys, warnings, dataflux
+from service import options_of
 logging.getLogger("asyncio").setLevel(logging.ERROR)  # how long a callback took is no matter
 warnings.simplefilter("ignore", DeprecationWarning)  # of fork with threads
-client = dataflux.AsyncClient(endpoint=sys.argv[2], emulator=True)
+client = dataflux.AsyncClient(**options_of(sys.argv[2]))
 async def first():
     file = await client.open(sys.argv[1])
     for _ in range(8):
@@ -477,8 +478,9 @@ def test_a_file_that_is_let_go_of_is_aborted_with_a_warning(run, opened, bucket,
 def test_a_file_that_is_open_at_the_end_is_aborted_with_a_warning(bucket, emulator, end):
     program = f"""
 import asyncio, logging, sys, dataflux
+from service import options_of
 logging.getLogger("asyncio").setLevel(logging.ERROR)
-client = dataflux.AsyncClient(endpoint=sys.argv[2], emulator=True)
+client = dataflux.AsyncClient(**options_of(sys.argv[2]))
 async def main():
     global file
     file = await client.open(sys.argv[1], "wb", part_size=8 << 20)

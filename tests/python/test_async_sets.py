@@ -16,7 +16,7 @@ MEMBERS = {"rank-0": b"first" * 1000, "rank-1": b"", "deep/ä 2": bytes(range(25
 @pytest.fixture
 def opened(emulator):
     """Opens an AsyncClient."""
-    return partial(dataflux.AsyncClient, endpoint=emulator.endpoint, emulator=True)
+    return partial(dataflux.AsyncClient, **emulator.options)
 
 
 async def write(saving, members, **commit):

@@ -2,6 +2,7 @@
 
 import asyncio
 import datetime
+import functools
 import json
 import logging
 import pickle
@@ -237,7 +238,8 @@ def test_a_callable_that_raises_later_ends_calls_at_once_and_is_the_cause(guarde
         state["broken"] = False
         assert client.exists(URL) is False
     told = [record for record in caplog.records if "credentials gave" in record.getMessage()]
-    assert told[0].exc_info[0] is LookupError
+    assert f"LookupError, raised by give() in {__file__}, line " in told[0].getMessage()
+    assert "vault" not in caplog.text
     for record in caplog.records:
         assert not any(token in record.getMessage() for token in guarded.given)
 
@@ -435,6 +437,7 @@ def test_the_quota_project_and_the_scopes_of_an_object(guarded):
         assert client._options.struct().quota_project == b"mine"
 
 
+@pytest.mark.without_tokens
 def test_an_emulator_gets_no_token(emulator, bucket):
     def give():
         raise AssertionError("it was asked")
@@ -449,6 +452,32 @@ def test_an_emulator_gets_no_token(emulator, bucket):
             assert other.stat(bucket("x")).size == 1
 
 
+def test_an_emulator_gets_tokens_where_that_is_asked_for():
+    with dataflux.Emulator(NAME, arguments=["--require-token"]) as service:
+        body = urllib.parse.urlencode({
+            "grant_type": "refresh_token", "client_id": "emulator-client",
+            "client_secret": "emulator-secret", "refresh_token": "emulator-refresh-token"}).encode()
+        with urllib.request.urlopen(service.endpoint + "/token", body, timeout=LIMIT) as reply:
+            token = json.load(reply)["access_token"]
+        with service.client(credentials=token, tokens_to_emulator=True) as client:
+            assert client.exists(URL) is False
+        with service.client(credentials=token) as client:
+            with pytest.raises(dataflux.UnauthenticatedError) as raised:
+                client.exists(URL)
+            assert raised.value.http_status == 401
+
+
+@pytest.mark.parametrize("endpoint", ["http://192.0.2.1", "http://storage.example:9000"])
+def test_no_token_goes_to_an_emulator_elsewhere_without_tls(endpoint):
+    def give():
+        raise AssertionError("it was asked")
+
+    with dataflux.Client(endpoint=endpoint, emulator=True, tokens_to_emulator=True,
+                         credentials=give) as client:
+        with pytest.raises(dataflux.InvalidArgumentError, match="tokens_to_emulator"):
+            client.exists(URL)
+
+
 @pytest.mark.parametrize("bad, kind", [
     (3, TypeError), (b"ya29.x", TypeError), (("ya29.x", 1), TypeError), (Duck, TypeError),
     ("", ValueError), ("Bearer ya29.x", ValueError), ("ya29.x\r\nX: y", ValueError),
@@ -457,6 +486,29 @@ def test_what_is_none_is_told_at_once_and_not_shown(bad, kind):
     with pytest.raises(kind, match="^credentials: ") as raised:
         dataflux.Client(credentials=bad)
     assert "ya29" not in str(raised.value)
+
+
+async def later():
+    return "ya29.x"
+
+
+class Later:
+    async def __call__(self):
+        return "ya29.x"
+
+
+@pytest.mark.parametrize("given", [later, Later(), functools.partial(later)])
+def test_an_async_function_is_refused_at_once(given):
+    for kind in (dataflux.Client, dataflux.AsyncClient):
+        with pytest.raises(TypeError, match="^credentials: a plain function is needed"):
+            kind(credentials=given)
+
+
+def test_a_function_that_returns_what_has_to_be_awaited_is_told(guarded):
+    with guarded.client(credentials=lambda: later()) as client:
+        with pytest.raises(dataflux.UnauthenticatedError) as raised:
+            client.exists(URL)
+    assert type(raised.value.__cause__) is TypeError and "awaited" in str(raised.value.__cause__)
 
 
 @pytest.mark.parametrize("given", [

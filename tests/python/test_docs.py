@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.without_tokens  # the samples have the clients of the environment
+
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.without_tokens  # they have the clients of the environment
+
 FOLDER = Path(__file__).resolve().parents[2] / "examples" / "python"
 
 

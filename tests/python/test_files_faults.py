@@ -360,7 +360,7 @@ def test_a_read_of_a_file_has_the_limits_of_the_client(bucket, emulator):
 
 def test_a_closed_client_is_an_error_and_commits_nothing(emulator, bucket):
     with nothing_committed(bucket, emulator) as url:
-        with dataflux.Client(endpoint=emulator.endpoint, emulator=True) as client:
+        with dataflux.Client(**emulator.options) as client:
             file, reader = client.open(url, "wb"), client.open(url)
             file.write(b"1")
         with pytest.raises(dataflux.Error):
@@ -418,8 +418,10 @@ def test_a_raw_file_never_commits(client, bucket, emulator):
 def program(emulator, bucket, body, *, flags=("-X", "dev"), **more):
     """A Python of its own that runs `body` with `client`, `url` and `LONG`."""
     head = (f"import dataflux, io, os, signal, sys, threading, time\n"
-            f"client = dataflux.Client(endpoint={more.pop('endpoint', emulator.endpoint)!r}, "
-            f"emulator=True{more.pop('options', '')})\n"
+            f"from service import options_of\n"
+            f"options = options_of({emulator.endpoint!r})\n"
+            f"options['endpoint'] = {more.pop('endpoint', emulator.endpoint)!r}\n"
+            f"client = dataflux.Client(**options{more.pop('options', '')})\n"
             f"url = {bucket('it')!r}\nLONG = bytes(24 << 20)\n")
     return subprocess.Popen([sys.executable, *flags, "-c", head + body], text=True,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.PIPE,

@@ -10,7 +10,7 @@ from dataflux.fsspec import DatafluxFileSystem
 class DatafluxFixtures(AbstractFixtures):
     @pytest.fixture
     def fs(self, emulator):
-        return DatafluxFileSystem(endpoint_url=emulator.endpoint)
+        return DatafluxFileSystem(**emulator.options)
 
     @pytest.fixture
     def fs_path(self, bucket):

@@ -19,7 +19,7 @@ LARGE = _appending.REWRITTEN + 1000
 
 @pytest.fixture
 def fs(emulator):
-    return DatafluxFileSystem(endpoint_url=emulator.endpoint)
+    return DatafluxFileSystem(**emulator.options)
 
 
 @pytest.fixture(params=[0, 3, LARGE], ids=["empty", "small", "large"])
@@ -182,7 +182,7 @@ def test_what_cannot_be_is_refused(emulator, fs, bucket):
     for how in ({"what": 1}, {"if_generation_match": 7}):
         with pytest.raises(TypeError, match=next(iter(how))):
             fs.open(bucket("x"), "ab", **how)
-    reading = DatafluxFileSystem(endpoint_url=emulator.endpoint, access="read_only")
+    reading = DatafluxFileSystem(**emulator.options, access="read_only")
     with pytest.raises(PermissionError, match="read_only"):
         reading.open(bucket("x"), "ab")
     with pytest.raises(ValueError, match="append"):
@@ -232,7 +232,8 @@ def test_what_was_appended_stays_where_its_own_object_cannot_be_removed(emulator
 
 KILLED = """
 import sys, dataflux.fsspec
-fs = dataflux.fsspec.DatafluxFileSystem(endpoint_url=sys.argv[1])
+from service import options_of
+fs = dataflux.fsspec.DatafluxFileSystem(**options_of(sys.argv[1]))
 file = fs.open(sys.argv[2], "ab")
 file.write(b"new")
 print("writing", flush=True)

@@ -10,14 +10,14 @@ from dataflux.fsspec import DatafluxFileSystem
 
 
 @pytest.fixture
-def endpoint(emulator):
-    return emulator.endpoint
+def options(emulator):
+    return emulator.options
 
 
-def run(endpoint, body):
+def run(options, body):
     """Runs body(fs) in an event loop; nothing of it may go to another one."""
     async def main():
-        fs = DatafluxFileSystem(endpoint_url=endpoint, asynchronous=True)
+        fs = DatafluxFileSystem(**options, asynchronous=True)
         return await body(fs)
 
     before = {thread.name for thread in threading.enumerate()}
@@ -26,7 +26,7 @@ def run(endpoint, body):
     return result
 
 
-def test_whole_objects_and_ranges(endpoint, bucket):
+def test_whole_objects_and_ranges(options, bucket):
     async def body(fs):
         await fs._pipe({bucket("a"): b"0123456789", bucket("b"): b"b"})
         await fs._pipe_file(bucket("large"), bytes(17 << 20))
@@ -40,10 +40,10 @@ def test_whole_objects_and_ranges(endpoint, bucket):
         assert isinstance(found[1], FileNotFoundError)
         assert (await fs._info(bucket("large")))["size"] == 17 << 20
 
-    run(endpoint, body)
+    run(options, body)
 
 
-def test_names(endpoint, bucket):
+def test_names(options, bucket):
     async def body(fs):
         await fs._pipe({f"{bucket.name}/{name}": b"1" for name in ("x", "a/y", "a/b/z")})
         name = bucket.name
@@ -57,10 +57,10 @@ def test_names(endpoint, bucket):
         assert not await fs._exists(f"{name}/none")
         assert await fs._sizes([f"{name}/x"]) == [1]
 
-    run(endpoint, body)
+    run(options, body)
 
 
-def test_changes_and_folders(endpoint, bucket, tmp_path):
+def test_changes_and_folders(options, bucket, tmp_path):
     async def body(fs):
         name = bucket.name
         (tmp_path / "up" / "sub").mkdir(parents=True)
@@ -80,13 +80,13 @@ def test_changes_and_folders(endpoint, bucket, tmp_path):
         with pytest.raises(FileNotFoundError):
             await fs._rm_file(f"{name}/one")
         with pytest.raises(PermissionError):
-            await DatafluxFileSystem(endpoint_url=endpoint, asynchronous=True,
+            await DatafluxFileSystem(**options, asynchronous=True,
                                      access="read_only")._rm(f"{name}/c", recursive=True)
 
-    run(endpoint, body)
+    run(options, body)
 
 
-def test_streams(endpoint, bucket):
+def test_streams(options, bucket):
     async def body(fs):
         async with await fs.open_async(bucket("x"), "wb") as writer:
             await writer.write(b"content")
@@ -98,11 +98,11 @@ def test_streams(endpoint, bucket):
         with pytest.raises(ValueError, match="mode"):
             await fs.open_async(bucket("x"), "r")
 
-    run(endpoint, body)
+    run(options, body)
     assert bucket.get("x") == b"content"
 
 
-def test_rm_discards_files_that_are_open(endpoint, bucket):
+def test_rm_discards_files_that_are_open(options, bucket):
     bucket.put("x", b"old")
 
     async def body(fs):
@@ -110,21 +110,21 @@ def test_rm_discards_files_that_are_open(endpoint, bucket):
         await fs._rm(bucket("x"))
         assert file.closed
 
-    run(endpoint, body)
+    run(options, body)
     assert bucket.get("x") == b"old"
 
 
-def test_a_transaction_holds_coroutines_too(endpoint, bucket):
+def test_a_transaction_holds_coroutines_too(options, bucket):
     async def body(fs):
         with fs.transaction:
             await fs._pipe_file(bucket("x"), b"1")
             assert bucket.names() == []
 
-    run(endpoint, body)
+    run(options, body)
     assert bucket.names() == ["x"]
 
 
-def test_many_calls_go_at_once_and_fail_one_by_one(emulator, endpoint, bucket):
+def test_many_calls_go_at_once_and_fail_one_by_one(emulator, options, bucket):
     emulator.faults({"verb": "objects.insert", "object": "13", "action": "refuse", "status": 403,
                      "count": 0})
 
@@ -132,11 +132,11 @@ def test_many_calls_go_at_once_and_fail_one_by_one(emulator, endpoint, bucket):
         with pytest.raises(PermissionError):
             await fs._pipe({f"{bucket.name}/{i}": b"1" for i in range(100)})
 
-    run(endpoint, body)
+    run(options, body)
     assert len(bucket.names()) == 99
 
 
-def test_a_cancelled_task_ends_what_it_has_begun(emulator, endpoint, bucket):
+def test_a_cancelled_task_ends_what_it_has_begun(emulator, options, bucket):
     emulator.faults({"verb": "objects.media", "action": "delay", "ms": 600_000, "count": 0})
     for i in range(3):
         bucket.put(str(i), b"1")
@@ -157,12 +157,12 @@ def test_a_cancelled_task_ends_what_it_has_begun(emulator, endpoint, bucket):
             with pytest.raises(asyncio.CancelledError):
                 await asyncio.wait_for(task, 60)
 
-    run(endpoint, body)
+    run(options, body)
 
 
-def test_one_filesystem_serves_threads_and_loops(endpoint, bucket):
+def test_one_filesystem_serves_threads_and_loops(options, bucket):
     bucket.put("x", b"content")
-    fs = DatafluxFileSystem(endpoint_url=endpoint)
+    fs = DatafluxFileSystem(**options)
 
     async def body():
         assert await fs._cat_file(bucket("x")) == b"content"

@@ -10,7 +10,7 @@ from dataflux.fsspec import DatafluxFileSystem
 
 @pytest.fixture
 def fs(emulator):
-    return DatafluxFileSystem(endpoint_url=emulator.endpoint)
+    return DatafluxFileSystem(**emulator.options)
 
 
 def tree(bucket, folder="a"):
@@ -261,7 +261,7 @@ def test_merge_puts_objects_together(fs, bucket):
 
 def test_a_filesystem_for_reading_changes_nothing(emulator, bucket, tmp_path):
     bucket.put("x", b"1")
-    fs = DatafluxFileSystem(endpoint_url=emulator.endpoint, access="read_only")
+    fs = DatafluxFileSystem(**emulator.options, access="read_only")
     (tmp_path / "file").write_bytes(b"2")
     path, other = f"{bucket.name}/x", f"{bucket.name}/y"
     for change in (lambda: fs.pipe(path, b"2"), lambda: fs.rm(path), lambda: fs.rm_file(path),

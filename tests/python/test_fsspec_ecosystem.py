@@ -25,7 +25,7 @@ needs_zarr = pytest.mark.skipif(sys.version_info < (3, 11), reason="zarr 3 needs
 def fs(emulator):
     # As the entry point of an installed package does it.
     fsspec.register_implementation("dataflux", DatafluxFileSystem, clobber=True)
-    return DatafluxFileSystem(endpoint_url=emulator.endpoint)
+    return DatafluxFileSystem(**emulator.options)
 
 
 @pytest.fixture

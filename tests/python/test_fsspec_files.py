@@ -19,7 +19,7 @@ def registered():
 
 @pytest.fixture
 def fs(emulator):
-    return DatafluxFileSystem(endpoint_url=emulator.endpoint)
+    return DatafluxFileSystem(**emulator.options)
 
 
 def test_open_reads_and_writes_bytes(fs, bucket):

@@ -13,7 +13,7 @@ from dataflux.fsspec import DatafluxFileSystem
 
 @pytest.fixture
 def fs(emulator):
-    return DatafluxFileSystem(endpoint_url=emulator.endpoint, project="mine")
+    return DatafluxFileSystem(**emulator.options, project="mine")
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ def test_versions_are_named_by_their_generations(emulator, fs, bucket):
     names = fs.ls(bucket.name, versions=True)
     assert len(names) == 2 and all(name.startswith(f"{bucket.name}/x#") for name in names)
     assert fs.find(bucket.name, versions=True) == names
-    aware = DatafluxFileSystem(endpoint_url=emulator.endpoint, version_aware=True)
+    aware = DatafluxFileSystem(**emulator.options, version_aware=True)
     assert [aware.cat_file(name) for name in names] == [b"1", b"22"]
     assert aware.cat(names) == dict(zip(names, (b"1", b"22")))
     assert fs.info(f"{bucket.name}/x", generation=names[0].split("#")[1])["size"] == 1
@@ -226,7 +226,7 @@ FAILURES += [{"action": "refuse", "status": 400}, {"action": "cut"}]
 @pytest.mark.parametrize("failure", FAILURES, ids=lambda failure: str(list(failure.values())[-1]))
 @pytest.mark.parametrize("depth", [None, 1])
 def test_walk_hides_no_failure(emulator, filled, failure, depth):
-    fs = DatafluxFileSystem(endpoint_url=emulator.endpoint, max_attempts=1)
+    fs = DatafluxFileSystem(**emulator.options, max_attempts=1)
     emulator.faults({"verb": "objects.list", "count": 0, **failure})
     told = []
     for on_error in ("omit", "raise", told.append):

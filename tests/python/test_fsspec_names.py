@@ -12,7 +12,7 @@ from dataflux.fsspec import DatafluxFileSystem
 
 @pytest.fixture
 def fs(emulator):
-    return DatafluxFileSystem(endpoint_url=emulator.endpoint)
+    return DatafluxFileSystem(**emulator.options)
 
 
 @pytest.fixture

@@ -39,7 +39,7 @@ def test_gcsfs_s_arguments_are_taken(monkeypatch):
 OPTIONS = {"endpoint": "https://x", "emulator": True, "anonymous": True, "credentials": "token",
            "credentials_file": "file", "first_byte_timeout": 7.0, "stall_timeout": 7.0,
            "connect_timeout": 7.0, "token_limit": 7.0, "slice": 1 << 20, "memory_cap": 1 << 28,
-           "upload_memory": 1 << 28}
+           "upload_memory": 1 << 28, "tokens_to_emulator": True}
 
 
 @pytest.mark.parametrize("name", [
@@ -56,7 +56,7 @@ TUNING = {"default_fill_cache": False, "default_cache_type": "first", "default_b
 def test_what_tunes_caches_is_harmless_wherever_it_is_given(emulator, bucket):
     bucket.put("x", b"content")
     assert given(**TUNING) == {}
-    fs = DatafluxFileSystem(endpoint_url=emulator.endpoint, **TUNING)
+    fs = DatafluxFileSystem(**emulator.options, **TUNING)
     # As kerchunk's examples, pangeo's and dask have it.
     tuning = {**TUNING, "anon": True, "token": "anon", "default_cache": None, "block_size": 1 << 20,
               "fill_cache": False, "s3_block_size": 7}
@@ -74,7 +74,7 @@ def test_what_tunes_caches_is_harmless_wherever_it_is_given(emulator, bucket):
 
 def test_what_changes_what_is_read_or_written_is_not(emulator, bucket):
     bucket.put("x", b"content")
-    fs = DatafluxFileSystem(endpoint_url=emulator.endpoint)
+    fs = DatafluxFileSystem(**emulator.options)
     for how in ({"what": 1}, {"acl": "publicRead"}, {"cache_control": "no-store"}):
         with pytest.raises((TypeError, ValueError), match=next(iter(how))):
             fs.open(bucket("x"), **how)
@@ -135,30 +135,32 @@ def test_a_secret_is_in_no_text():
         assert "very-secret" not in str(refused.value)
 
 
+@pytest.mark.without_tokens  # which no JSON has
 def test_options_travel(emulator, bucket):
     bucket.put("x", b"1")
-    fs = DatafluxFileSystem(endpoint_url=emulator.endpoint, version_aware=True)
+    fs = DatafluxFileSystem(**emulator.options, version_aware=True)
     for other in (pickle.loads(pickle.dumps(fs)), DatafluxFileSystem.from_json(fs.to_json()),
                   DatafluxFileSystem.from_dict(fs.to_dict())):
         assert other is fs
 
 
 def test_instances_are_one_for_the_same_options(emulator):
-    fs = DatafluxFileSystem(endpoint_url=emulator.endpoint)
-    assert DatafluxFileSystem(endpoint_url=emulator.endpoint) is fs
-    assert DatafluxFileSystem(endpoint_url=emulator.endpoint, project="x") is not fs
-    assert DatafluxFileSystem(endpoint_url=emulator.endpoint, skip_instance_cache=True) is not fs
+    fs = DatafluxFileSystem(**emulator.options)
+    assert DatafluxFileSystem(**emulator.options) is fs
+    assert DatafluxFileSystem(**emulator.options, project="x") is not fs
+    assert DatafluxFileSystem(**emulator.options, skip_instance_cache=True) is not fs
     assert DatafluxFileSystem.current() is not None
 
 
 def test_a_closed_filesystem_is_not_given_again(emulator):
-    fs = DatafluxFileSystem(endpoint_url=emulator.endpoint, project="closed")
+    fs = DatafluxFileSystem(**emulator.options, project="closed")
     fs.close()
     with pytest.raises(dataflux.PreconditionError, match="closed"):
         fs.ls("bucket")
-    assert DatafluxFileSystem(endpoint_url=emulator.endpoint, project="closed") is not fs
+    assert DatafluxFileSystem(**emulator.options, project="closed") is not fs
 
 
+@pytest.mark.without_tokens
 def test_the_emulator_of_the_environment_is_used(emulator, bucket, monkeypatch):
     monkeypatch.setenv("STORAGE_EMULATOR_HOST", emulator.endpoint)
     bucket.put("x", b"1")
@@ -171,7 +173,7 @@ def test_timeout_is_of_calls_that_carry_no_bytes(emulator, bucket):
     bucket.put("x", b"1")
     emulator.faults({"verb": "objects.get", "action": "delay", "ms": 600_000},
                     {"verb": "objects.list", "action": "delay", "ms": 600_000})
-    fs = DatafluxFileSystem(endpoint_url=emulator.endpoint, timeout=0.2)
+    fs = DatafluxFileSystem(**emulator.options, timeout=0.2)
     for call in (fs.info, fs.ls):
         with pytest.raises(TimeoutError):
             call(bucket("x"))
@@ -181,8 +183,8 @@ def test_requester_pays_buckets(emulator, bucket):
     bucket.put("x", b"1")
     emulator.add_bucket(bucket.name, requesterPays=True)
     with pytest.raises(dataflux.Error):
-        DatafluxFileSystem(endpoint_url=emulator.endpoint).cat(bucket("x"))
-    payer = DatafluxFileSystem(endpoint_url=emulator.endpoint, requester_pays="payer")
+        DatafluxFileSystem(**emulator.options).cat(bucket("x"))
+    payer = DatafluxFileSystem(**emulator.options, requester_pays="payer")
     assert payer.cat(bucket("x")) == b"1"
 
 
@@ -195,7 +197,7 @@ def test_no_thread_of_fsspec_is_begun(emulator, bucket):
     import threading
 
     before = {thread.name for thread in threading.enumerate()}
-    fs = DatafluxFileSystem(endpoint_url=emulator.endpoint)
+    fs = DatafluxFileSystem(**emulator.options)
     fs.pipe(bucket("x"), b"1")
     fs.cat([bucket("x")])
     assert "fsspecIO" not in {thread.name for thread in threading.enumerate()} - before

@@ -61,8 +61,9 @@ def test_the_protocol_is_found_by_its_entry_point(tmp_path, emulator, bucket):
         f"{name} = {value}\n" for name, value in points.items()))
     assert program("""
 import sys, fsspec
+from service import options_of
 assert "dataflux" not in sys.modules
-with fsspec.open("dataflux://" + sys.argv[2], endpoint_url=sys.argv[1]) as file:
+with fsspec.open("dataflux://" + sys.argv[2], **options_of(sys.argv[1])) as file:
     print(type(file.fs).__module__, file.read())
 assert type(fsspec.filesystem("dataflux")).__name__ == "DatafluxFileSystem"
 """, emulator.endpoint, f"{bucket.name}/x", path=[tmp_path]).split() == [
@@ -74,9 +75,10 @@ def test_register_makes_gs_ours_and_only_then(emulator, bucket):
     assert program("""
 import sys, fsspec
 import dataflux.fsspec
+from service import options_of
 assert "gs" not in fsspec.registry
 dataflux.fsspec.register("gs")
-with fsspec.open("gs://" + sys.argv[2], endpoint_url=sys.argv[1]) as file:
+with fsspec.open("gs://" + sys.argv[2], **options_of(sys.argv[1])) as file:
     print(file.read())
 assert "gcs" not in fsspec.registry
 dataflux.fsspec.register()
@@ -113,7 +115,8 @@ import multiprocessing, sys
 
 def read(url, endpoint, depth):
     import fsspec
-    with fsspec.open(url, endpoint_url=endpoint) as file:
+    from service import options_of
+    with fsspec.open(url, **options_of(endpoint)) as file:
         print(type(file).__module__, file.read().decode(), flush=True)
     if depth:
         start("spawn", url, endpoint, depth - 1)
@@ -143,7 +146,8 @@ from concurrent.futures import ProcessPoolExecutor
 
 def read(url, endpoint):
     import fsspec
-    with fsspec.open(url, endpoint_url=endpoint) as file:
+    from service import options_of
+    with fsspec.open(url, **options_of(endpoint)) as file:
         return type(file).__module__ + " " + file.read().decode()
 
 if __name__ == "__main__":
@@ -158,8 +162,9 @@ def test_a_pickled_filesystem_brings_its_registration(emulator, bucket):
     bucket.put("x", b"content")
     pickled = program("""
 import sys, pickle, dataflux.fsspec
+from service import options_of
 dataflux.fsspec.register("gs")
-print(pickle.dumps(dataflux.fsspec.DatafluxFileSystem(endpoint_url=sys.argv[1])).hex())
+print(pickle.dumps(dataflux.fsspec.DatafluxFileSystem(**options_of(sys.argv[1]))).hex())
 """, emulator.endpoint).strip()
     assert program("""
 import sys, pickle
@@ -190,7 +195,7 @@ def in_child(function):
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 def test_a_forked_child_uses_it_as_it_is(emulator, bucket):
     bucket.put("x", b"content")
-    fs = DatafluxFileSystem(endpoint_url=emulator.endpoint)
+    fs = DatafluxFileSystem(**emulator.options)
     reader = fs.open(bucket("x"))
     assert fs.cat(bucket("x")) == b"content" and reader.read(2) == b"co"
 
@@ -199,7 +204,7 @@ def test_a_forked_child_uses_it_as_it_is(emulator, bucket):
 
         fs.pipe(bucket("child"), b"1")
         return (fs.cat([bucket("x")]), fs.ls(bucket.name), reader.read(),
-                DatafluxFileSystem(endpoint_url=emulator.endpoint).cat(bucket("x")),
+                DatafluxFileSystem(**emulator.options).cat(bucket("x")),
                 asyncio.run(fs._cat_file(bucket("x"))), fs.loop is not None)
 
     name = bucket.name
@@ -210,7 +215,7 @@ def test_a_forked_child_uses_it_as_it_is(emulator, bucket):
 
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 def test_a_forked_child_leaves_its_parent_s_files_alone(emulator, bucket):
-    fs = DatafluxFileSystem(endpoint_url=emulator.endpoint)
+    fs = DatafluxFileSystem(**emulator.options)
     file = fs.open(bucket("x"), "wb")
     file.write(b"content")
 
@@ -228,7 +233,7 @@ def test_a_forked_child_leaves_its_parent_s_files_alone(emulator, bucket):
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 def test_a_child_that_is_forked_while_a_thread_opens_a_file_opens_others(emulator, bucket,
                                                                         monkeypatch):
-    fs = DatafluxFileSystem(endpoint_url=emulator.endpoint)
+    fs = DatafluxFileSystem(**emulator.options)
     parent, inside, go_on = os.getpid(), threading.Event(), threading.Event()
 
     class Files(_filesystem.WeakSet):

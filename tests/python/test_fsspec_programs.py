@@ -26,7 +26,7 @@ def fs(emulator, monkeypatch):
     # As register() does it, for this test alone.
     for name in ("gs", "dataflux"):
         monkeypatch.setitem(sys.modules["fsspec.registry"]._registry, name, DatafluxFileSystem)
-    return DatafluxFileSystem(endpoint_url=emulator.endpoint)
+    return DatafluxFileSystem(**emulator.options)
 
 
 @pytest.fixture
@@ -134,7 +134,8 @@ def test_tensorboard_s_writer(fs, bucket, emulator, monkeypatch):
     from tensorboard.summary.writer.event_file_writer import EventFileWriter
 
     # It makes filesystems without options.
-    monkeypatch.setenv("STORAGE_EMULATOR_HOST", emulator.endpoint)
+    for name in ("gs", "dataflux"):
+        monkeypatch.setitem(fsspec.config.conf, name, emulator.options)
     DatafluxFileSystem.clear_instance_cache()
     try:
         writer = EventFileWriter(bucket("runs/1"))
@@ -149,7 +150,8 @@ def test_tensorboard_s_writer(fs, bucket, emulator, monkeypatch):
 
 
 def test_pandas_s_parquet_goes_by_dataflux_without_options(bucket, frame, fs, emulator, monkeypatch):
-    monkeypatch.setenv("STORAGE_EMULATOR_HOST", emulator.endpoint)
+    for name in ("gs", "dataflux"):
+        monkeypatch.setitem(fsspec.config.conf, name, emulator.options)
     DatafluxFileSystem.clear_instance_cache()
     try:
         url = f"dataflux://{bucket.name}/x.parquet"

@@ -565,7 +565,8 @@ def test_a_forked_child_has_the_items_and_not_the_stream(client, numbered):
 
 def program(emulator, bucket, body):
     head = (f"import dataflux, itertools, gc, json\n"
-            f"client = dataflux.Client(endpoint={emulator.endpoint!r}, emulator=True, stall_timeout=1)\n"
+            f"from service import options_of\n"
+            f"client = dataflux.Client(**options_of({emulator.endpoint!r}), stall_timeout=1)\n"
             f"urls = ['{bucket('o')}/%05d' % number for number in range(100)]\n")
     return subprocess.Popen([sys.executable, "-X", "dev", "-c", head + body], text=True,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.PIPE,

@@ -225,7 +225,7 @@ def test_verbs_of_event_loops_leave_nothing(emulator, there):
             del batch
 
     with asyncio.Runner() if sys.version_info >= (3, 11) else Runner() as runner:
-        client = dataflux.AsyncClient(endpoint=emulator.endpoint, emulator=True)
+        client = dataflux.AsyncClient(**emulator.options)
         left = grown(lambda: runner.run(once(client)), TIMES // 4)
         left.pop("bytes", None)  # an event loop makes names as it goes, which fill a cache of Python's
         assert left == {}

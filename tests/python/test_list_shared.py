@@ -16,8 +16,9 @@ NAMES = sorted([f"train/large/{i:06}" for i in range(2300)] +
 # One process: its client, and then what is called, as Python.
 PROGRAM = """
 import sys, dataflux
+from service import options_of
 endpoint, call = sys.argv[1:]
-with dataflux.Client(endpoint=endpoint, emulator=True) as client:
+with dataflux.Client(**options_of(endpoint)) as client:
     print(eval(call)["own_objects"])
 """
 

@@ -445,6 +445,7 @@ def test_what_cannot_be_listed_is_left_out_where_that_was_asked_for(client, emul
         assert list(stream) == [] and stream.summary["missing"]
 
 
+@pytest.mark.without_tokens
 def test_the_module_lists_by_its_default_client(emulator, filled):
     program = ("import dataflux, sys\n"
                "print(len(dataflux.list(sys.argv[1])),"
@@ -576,11 +577,12 @@ def wait_for_fault(emulator):
 
 INTERRUPTED = """
 import dataflux, sys, threading, time
+from service import options_of
 def tell_when_it_waits(waits):
     while not waits():
         time.sleep(0.01)
     print("ready", flush=True)
-with dataflux.Client(endpoint=sys.argv[1], emulator=True) as client:
+with dataflux.Client(**options_of(sys.argv[1])) as client:
     if sys.argv[2] == "list":
         act, waits = lambda: client.list("gs://many-names"), lambda: client._under_way
     else:
@@ -625,7 +627,8 @@ def test_ctrl_c_ends_a_listing_and_the_client_goes_on(emulator, many, verb):
 
 LEFT = """
 import dataflux, sys, threading
-client = dataflux.Client(endpoint=sys.argv[1], emulator=True)
+from service import options_of
+client = dataflux.Client(**options_of(sys.argv[1]))
 listing = client.list("gs://many-names")
 capsule, part, names = listing.__arrow_c_stream__(), listing[::2], iter(listing.names)
 half = client.list_batches("gs://many-names")

@@ -167,7 +167,8 @@ def test_what_later_versions_may_tell_is_passed_over(kept):
 PROGRAM = """
 import sys
 import dataflux
-client = dataflux.Client(endpoint=sys.argv[1], emulator=True)
+from service import options_of
+client = dataflux.Client(**options_of(sys.argv[1]))
 client.stat(sys.argv[2])
 client._feed.catch_up(60)
 print("logging" in sys.modules)

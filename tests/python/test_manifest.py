@@ -126,6 +126,7 @@ def test_what_cannot_be_opened_says_why(client, bucket, filled, tmp_path):
         manifest.rows()
 
 
+@pytest.mark.without_tokens
 def test_another_process_opens_what_was_saved(client, emulator, filled, tmp_path):
     client.save_manifest(client.list(filled()), tmp_path / "m")
     program = ("import dataflux, sys\n"
@@ -200,8 +201,9 @@ def test_manifests_of_ranges_are_joined(client, filled, tmp_path):
 
 def test_processes_list_ranges_and_one_joins_them(client, emulator, filled, tmp_path):
     code = ("import sys, dataflux\n"
+            "from service import options_of\n"
             "url, endpoint, path, start, end = sys.argv[1:]\n"
-            "with dataflux.Client(endpoint=endpoint, emulator=True) as client:\n"
+            "with dataflux.Client(**options_of(endpoint)) as client:\n"
             "    listing = client.list(url, start=start or None, end=end or None)\n"
             "    client.save_manifest(listing, path)\n")
     cuts = ["", "a/0020.bin", "ä/0009.bin", "日本/0001.bin", ""]

@@ -31,7 +31,8 @@ def content(number):
 
 @pytest.fixture
 def storage_client(emulator):
-    return google_client.Client(emulator.endpoint)
+    """A dataflux.Client is one that they take, too, and it gives tokens."""
+    return emulator.client()
 
 
 @pytest.fixture
@@ -95,6 +96,7 @@ def test_importing_it_imports_nothing_of_torchs_or_googles():
     subprocess.run([sys.executable, "-c", program], check=True, timeout=120)
 
 
+@pytest.mark.without_tokens
 def test_readme_of_the_client_lists_and_downloads(bucket, objects, emulator, monkeypatch):
     monkeypatch.setenv("STORAGE_EMULATOR_HOST", emulator.endpoint)
     list_result = fast_list.ListingController(
@@ -287,6 +289,7 @@ def test_the_user_agent_is_set_once(agent, expected):
     user_agent.add_dataflux_user_agent(None)
 
 
+@pytest.mark.without_tokens
 def test_a_clients_endpoint_credentials_and_agent_are_used(emulator):
     given = google_client.Client(emulator.endpoint)
     options = client_of(given, MODIFIED_RETRY)._options.given
@@ -324,6 +327,7 @@ def test_a_clients_credentials_are_asked_for_tokens(tmp_path, monkeypatch):
         assert guarded.given == [given._credentials.token]
 
 
+@pytest.mark.without_tokens
 def test_one_client_is_made_for_each_that_is_given(emulator, monkeypatch):
     given = google_client.Client(emulator.endpoint)
     made = client_of(given, MODIFIED_RETRY)
@@ -331,7 +335,7 @@ def test_one_client_is_made_for_each_that_is_given(emulator, monkeypatch):
     assert client_of(given, None) is not made
     assert client_of(google_client.Client(emulator.endpoint), MODIFIED_RETRY) is not made
     assert client_of(None, MODIFIED_RETRY) is client_of(None, MODIFIED_RETRY)
-    own = dataflux.Client(endpoint=emulator.endpoint, emulator=True)
+    own = dataflux.Client(**emulator.options)
     assert client_of(own, MODIFIED_RETRY) is own
     for wrong in ("client", 3, object()):
         with pytest.raises(TypeError, match="^storage_client: "):
@@ -361,7 +365,9 @@ def test_our_retry_has_the_names_of_googles():
             times_of(wrong)
 
 
-def test_as_many_attempts_are_made_as_the_retry_says(bucket, objects, storage_client, emulator):
+@pytest.mark.without_tokens
+def test_as_many_attempts_are_made_as_the_retry_says(bucket, objects, emulator):
+    storage_client = google_client.Client(emulator.endpoint)
     emulator.faults({"verb": "objects.media", "action": "refuse", "status": 503, "count": 0})
     before = counts(emulator)
     with pytest.raises(dataflux.UnavailableError) as raised:
@@ -374,6 +380,7 @@ def test_as_many_attempts_are_made_as_the_retry_says(bucket, objects, storage_cl
     assert raised.value.attempts == 3
 
 
+@pytest.mark.without_tokens
 def test_it_runs_where_no_process_may_be_started(bucket, objects, emulator):
     """In daemonic processes, as a DataLoader's workers are."""
     program = (

@@ -20,6 +20,13 @@ upload = multipart.upload_chunks_concurrently_from_bytesio
 
 @pytest.fixture
 def storage_client(emulator):
+    """A dataflux.Client is one that they take, too, and it gives tokens."""
+    return emulator.client()
+
+
+@pytest.fixture
+def blobs(emulator):
+    """Google's, for blobs. It sends an emulator no tokens."""
     return google_client.Client(emulator.endpoint)
 
 
@@ -88,11 +95,12 @@ def test_saving_on_a_thread_of_an_executor(checkpoint, bucket):
     assert bucket.get("checkpoint_2.pth") == b"2"
 
 
+@pytest.mark.without_tokens
 @pytest.mark.parametrize("size", [0, 5, 11 << 20])
-def test_an_upload_from_memory(storage_client, bucket, client, size):
+def test_an_upload_from_memory(blobs, bucket, client, size):
     content = bytes(range(256)) * (size // 256) + b"x" * (size % 256)
     memory = io.BytesIO(content)
-    blob = storage_client.bucket(bucket.name).blob("up")
+    blob = blobs.bucket(bucket.name).blob("up")
     blob._patch_property("metadata", {"run": "7"})
     blob._patch_property("cacheControl", "no-store")
     blob._patch_property("contentType", "text/plain")
@@ -106,8 +114,9 @@ def test_an_upload_from_memory(storage_client, bucket, client, size):
     memory.write(b"")  # it is the caller's again
 
 
-def test_what_an_upload_refuses(storage_client, bucket, emulator):
-    blob = storage_client.bucket(bucket.name).blob("up")
+@pytest.mark.without_tokens
+def test_what_an_upload_refuses(blobs, bucket, emulator):
+    blob = blobs.bucket(bucket.name).blob("up")
     before = emulator.answered()
     with pytest.raises(ValueError, match="^checksum: "):
         upload(io.BytesIO(b"1"), blob, checksum="sha1")
@@ -119,19 +128,21 @@ def test_what_an_upload_refuses(storage_client, bucket, emulator):
     assert emulator.answered() == before
 
 
-def test_an_upload_past_its_deadline_is_a_timeout(storage_client, bucket, emulator):
+@pytest.mark.without_tokens
+def test_an_upload_past_its_deadline_is_a_timeout(blobs, bucket, emulator):
     emulator.faults({"verb": "objects.insert", "action": "stall", "where": "before_reply", "ms": 60000,
                      "count": 0})
-    blob = storage_client.bucket(bucket.name).blob("up")
+    blob = blobs.bucket(bucket.name).blob("up")
     with pytest.raises(TimeoutError):
         upload(io.BytesIO(b"1"), blob, deadline=0.2)
 
 
-def test_an_upload_names_who_pays(storage_client, bucket, emulator):
+@pytest.mark.without_tokens
+def test_an_upload_names_who_pays(blobs, bucket, emulator):
     emulator.add_bucket(bucket.name, requesterPays=True)
-    upload(io.BytesIO(b"1"), storage_client.bucket(bucket.name, user_project=PROJECT).blob("up"))
+    upload(io.BytesIO(b"1"), blobs.bucket(bucket.name, user_project=PROJECT).blob("up"))
     with pytest.raises(dataflux.Error, match="user.?[pP]roject"):
-        upload(io.BytesIO(b"1"), storage_client.bucket(bucket.name).blob("up"))
+        upload(io.BytesIO(b"1"), blobs.bucket(bucket.name).blob("up"))
 
 
 @pytest.mark.parametrize("path, expected", [

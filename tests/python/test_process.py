@@ -22,7 +22,8 @@ LIMIT = 60  # seconds, of what takes a fraction of one
 BEGIN = """
 import sys, threading, _thread, time
 import dataflux
-client = dataflux.Client(endpoint=sys.argv[1], emulator=True)
+from service import options_of
+client = dataflux.Client(**options_of(sys.argv[1]))
 url = sys.argv[2]
 lent = bytearray(1 << 20)
 
@@ -56,7 +57,7 @@ sys.exit(0)
 """,
     "with a call in a daemon thread, and a client that is gone": """
 def other():
-    dataflux.Client(endpoint=sys.argv[1], emulator=True).stat(url + "/stalled/x")
+    dataflux.Client(**options_of(sys.argv[1])).stat(url + "/stalled/x")
 
 threading.Thread(target=other, daemon=True).start()
 threading.Thread(target=stat, daemon=True).start()
@@ -75,7 +76,7 @@ client.stat(url + "/there")
     "while a thread that is waited for makes its first call": """
 def late():
     threading.main_thread().join()
-    other = dataflux.Client(endpoint=sys.argv[1], emulator=True)
+    other = dataflux.Client(**options_of(sys.argv[1]))
     assert other.stat(url + "/there").size == 4
     assert client.stat(url + "/there").size == 4
 
@@ -85,7 +86,7 @@ threading.Thread(target=late).start()
 import atexit
 
 def after():
-    other = dataflux.Client(endpoint=sys.argv[1], emulator=True)
+    other = dataflux.Client(**options_of(sys.argv[1]))
     assert other.stat(url + "/there").size == 4
     assert client.stat(url + "/there").size == 4
 

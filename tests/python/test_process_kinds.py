@@ -26,7 +26,8 @@ one = them.create(KIND)
 program = 'import sys; sys.path[:] = %r; sys.argv = %r' % (sys.path, sys.argv) + '''
 try:
     import dataflux
-    dataflux.Client(endpoint=sys.argv[1], emulator=True).exists(sys.argv[2])
+    from service import options_of
+    dataflux.Client(**options_of(sys.argv[1])).exists(sys.argv[2])
 except ImportError as why:
     print(why, flush=True)
 '''
@@ -50,7 +51,8 @@ USE = """
 import sys
 sys.path[:0] = %r
 import dataflux
-with dataflux.Client(endpoint=sys.argv[1], emulator=True) as client:
+from service import options_of
+with dataflux.Client(**options_of(sys.argv[1])) as client:
     client.put(sys.argv[2], b"1234")
     assert client.get(sys.argv[2]) == b"1234" or sys.exit(3)
     items = list(client.get_many([sys.argv[2]] * 3).items())
@@ -81,8 +83,9 @@ def test_a_closed_stderr_loses_no_call_that_shows_a_bar(emulator, bucket):
     done = run("""
 import sys, os
 import dataflux
+from service import options_of
 sys.stderr = sys.stdout = None
-with dataflux.Client(endpoint=sys.argv[1], emulator=True) as client:
+with dataflux.Client(**options_of(sys.argv[1])) as client:
     assert len(client.list(sys.argv[2], progress=True)) == 1 or os._exit(4)
     assert sum(len(batch) for batch in client.get_many([sys.argv[2]], progress=True)) == 1 or os._exit(5)
 os._exit(7)
@@ -95,7 +98,8 @@ def test_exit_at_once_is_one(emulator, bucket):
     done = run("""
 import os, sys, threading
 import dataflux
-client = dataflux.Client(endpoint=sys.argv[1], emulator=True)
+from service import options_of
+client = dataflux.Client(**options_of(sys.argv[1]))
 threads = [threading.Thread(target=client.get, args=(sys.argv[2],)) for _ in range(8)]
 for thread in threads:
     thread.start()
@@ -107,6 +111,7 @@ os._exit(9)
 POOL = """
 import concurrent.futures, multiprocessing, sys, warnings
 import dataflux
+from service import options_of
 warnings.simplefilter("ignore", DeprecationWarning)  # 3.12: of a fork of a process with threads
 
 
@@ -117,11 +122,11 @@ def size(client_and_url):
 
 
 def refused(_):
-    dataflux.Client(endpoint=sys.argv[1], emulator=True).get(sys.argv[2] + "none")
+    dataflux.Client(**options_of(sys.argv[1])).get(sys.argv[2] + "none")
 
 
 if __name__ == "__main__":
-    client = dataflux.Client(endpoint=sys.argv[1], emulator=True)
+    client = dataflux.Client(**options_of(sys.argv[1]))
     client.put(sys.argv[2], b"1234")
     context = multiprocessing.get_context(sys.argv[3])
     with concurrent.futures.ProcessPoolExecutor(2, context) as pool:

@@ -225,7 +225,8 @@ import sys
 if not {tqdm}:
     sys.modules["tqdm"] = None
 import dataflux
-with dataflux.Client(endpoint=sys.argv[1], emulator=True) as client:
+from service import options_of
+with dataflux.Client(**options_of(sys.argv[1])) as client:
     client.list(sys.argv[2], progress=True)
 """
     ours, theirs = pty.openpty()

@@ -143,6 +143,7 @@ def test_a_save_over_a_set_replaces_all_of_it_at_once(client, bucket):
         saving.over("no such text")
 
 
+@pytest.mark.without_tokens
 def test_ranks_are_processes_and_records_are_texts(client, emulator, bucket):
     client.checkpoint_set(bucket("run/1")).begin()
     program = ("import sys, dataflux\n"

@@ -136,7 +136,7 @@ def test_a_download_goes_on_where_it_failed(emulator, bucket, tmp_path):
     bucket.put("a", content)
     emulator.faults({"verb": "objects.media", "from": 3, "action": "refuse", "status": 403,
                      "count": 0})
-    with dataflux.Client(endpoint=emulator.endpoint, emulator=True, slice=MIB,
+    with dataflux.Client(**emulator.options, slice=MIB,
                          max_concurrency=1) as client:
         with pytest.raises(PermissionError):
             client.download(bucket("a"), tmp_path / "a", resume=True)
@@ -320,7 +320,7 @@ def test_an_asynchronous_client_has_the_same_verbs(emulator, bucket, folder, tmp
     import asyncio
 
     async def main():
-        async with dataflux.AsyncClient(endpoint=emulator.endpoint, emulator=True) as client:
+        async with dataflux.AsyncClient(**emulator.options) as client:
             told = Told()
             assert (await client.upload_folder(folder, bucket("p"), progress=told)).copied == 3
             assert told.calls[-1]["done"] == 8

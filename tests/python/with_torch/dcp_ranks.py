@@ -348,23 +348,24 @@ def load_alone(client, url, *, world):
     return int(state["w"][0])
 
 
-def _by_torch(endpoint):
-    os.environ["STORAGE_EMULATOR_HOST"] = endpoint
+def _by_torch(options):
     import dataflux.fsspec
+    import fsspec
     from torch.distributed.checkpoint.fsspec_filesystem import FsspecReader, FsspecWriter
 
+    fsspec.config.conf["gs"] = options
     dataflux.fsspec.register("gs")
     return FsspecReader, FsspecWriter
 
 
-def save_by_torch(endpoint, url, step, *, world):
-    dcp.save(state_of(step, world), storage_writer=_by_torch(endpoint)[1](url),
+def save_by_torch(options, url, step, *, world):
+    dcp.save(state_of(step, world), storage_writer=_by_torch(options)[1](url),
              process_group=_meshes[world][0])
     return "saved"
 
 
-def load_by_torch(endpoint, url, *, world):
-    return load(None, url, world=world, reader=_by_torch(endpoint)[0])
+def load_by_torch(options, url, *, world):
+    return load(None, url, world=world, reader=_by_torch(options)[0])
 
 
 def _block(shape):

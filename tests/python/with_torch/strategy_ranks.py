@@ -5,6 +5,7 @@ import os
 import threading
 import warnings
 
+import fsspec
 import torch
 import torch.distributed as dist
 from lightning.pytorch import LightningModule, Trainer
@@ -32,11 +33,12 @@ from dataflux_pytorch.lightning.strategies import DatafluxFSDPStrategy
 WIDE = 192
 
 
-def begin(endpoint, *, world):
+def begin(options, *, world):
     """The rank's gs:// is the emulator's, and a launcher has started it."""
     rank = str(dist.get_rank())
     os.environ.update(RANK=rank, LOCAL_RANK=rank, GROUP_RANK="0", MASTER_ADDR="127.0.0.1", MASTER_PORT="1",
-                      TORCHELASTIC_RUN_ID="test", STORAGE_EMULATOR_HOST=endpoint)
+                      TORCHELASTIC_RUN_ID="test")
+    fsspec.config.conf["gs"] = options
     dataflux.fsspec.register("gs")
     return "ready"
 

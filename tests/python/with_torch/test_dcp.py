@@ -6,6 +6,7 @@ import pickle
 import warnings
 from pathlib import Path
 
+import fsspec
 import pytest
 import torch
 import torch.distributed.checkpoint as dcp
@@ -30,7 +31,7 @@ def ranks():
 @pytest.fixture
 def options(emulator):
     """A client that travels to ranks."""
-    return dataflux.Client(endpoint=emulator.endpoint, emulator=True)
+    return dataflux.Client(**emulator.options)
 
 
 @pytest.mark.parametrize("before, after", [(4, 4), (4, 2), (2, 3), (3, 1)])
@@ -79,7 +80,7 @@ def test_plans_of_another_writer_are_not_taken_for_its_own(ranks, options, bucke
 
 
 @pytest.mark.parametrize("writer", ["ours", "original's"])
-def test_plans_of_another_writer_in_one_process(options, bucket, emulator, tmp_path, writer, monkeypatch):
+def test_plans_of_another_writer_in_one_process(options, bucket, tmp_path, writer):
     from dataflux_pytorch.lightning import GCSDistributedWriter
 
     class Planner(dcp.DefaultSavePlanner):
@@ -87,9 +88,8 @@ def test_plans_of_another_writer_in_one_process(options, bucket, emulator, tmp_p
             super().__init__(enable_plan_caching=True)
             self._cached_plans_key = f"{writer} of {bucket.name}"
 
-    monkeypatch.setenv("STORAGE_EMULATOR_HOST", emulator.endpoint)
     made = (lambda: StorageWriter(bucket("r"), client=options)) if writer == "ours" else \
-        (lambda: GCSDistributedWriter(bucket("r"), "project"))
+        (lambda: GCSDistributedWriter(bucket("r"), "project", options))
     for step in (1, 2):
         dcp.save(full_state(step), checkpoint_id=tmp_path, planner=Planner(), no_dist=True)
         dcp.save(full_state(step), storage_writer=made(), planner=Planner(), no_dist=True)
@@ -212,8 +212,8 @@ def test_a_file_that_fails_fails_the_save(options, bucket, emulator):
 
 
 def test_what_torch_has_written_is_read(ranks, options, bucket, emulator, tmp_path, monkeypatch):
-    monkeypatch.setenv("STORAGE_EMULATOR_HOST", emulator.endpoint)
-    assert ranks.run(dcp_ranks.save_by_torch, emulator.endpoint, bucket("fsspec"), 5, world=2) == \
+    monkeypatch.setitem(fsspec.config.conf, "gs", emulator.options)
+    assert ranks.run(dcp_ranks.save_by_torch, emulator.options, bucket("fsspec"), 5, world=2) == \
         ["saved"] * 2
     dcp.save(full_state(6), storage_writer=FileSystemWriter(tmp_path / "local"), no_dist=True)
     for path in (tmp_path / "local").iterdir():
@@ -228,7 +228,7 @@ def test_what_torch_has_written_is_read(ranks, options, bucket, emulator, tmp_pa
 def test_torch_reads_what_is_written(ranks, options, bucket, emulator, saves):
     for step in range(saves):
         ranks.run(dcp_ranks.save, options, bucket("r"), step, world=3)
-    assert ranks.run(dcp_ranks.load_by_torch, emulator.endpoint, bucket("r"), world=2) == \
+    assert ranks.run(dcp_ranks.load_by_torch, emulator.options, bucket("r"), world=2) == \
         [saves - 1] * 2
 
 

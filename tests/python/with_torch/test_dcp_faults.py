@@ -28,7 +28,7 @@ KILLS = 200 if os.environ.get("DATAFLUX_TEST_FULL") else 6  # each of one rank, 
 
 @pytest.fixture
 def options(emulator):
-    return dataflux.Client(endpoint=emulator.endpoint, emulator=True)
+    return dataflux.Client(**emulator.options)
 
 
 def member(bucket, number=0):
@@ -371,6 +371,7 @@ dcp.async_save(state, storage_writer=StorageWriter(sys.argv[1], thread_count=3))
 """
 
 
+@pytest.mark.without_tokens
 def test_an_asynchronous_save_goes_on_to_its_end_at_the_interpreters(options, bucket, emulator, tmp_path):
     subprocess.run([sys.executable, "-W", "ignore", "-c", EXITING, bucket("r"), str(tmp_path / "group")],
                    check=True, timeout=100, env={**os.environ, **emulator.environment})

@@ -98,7 +98,7 @@ def resident(key):
 
 def test_memory_beside_the_state_is_bounded(emulator, bucket):
     state = {f"w{number}": torch.full((6 * MIB,), float(number)) for number in range(16)}  # 384 MiB
-    with dataflux.Client(endpoint=emulator.endpoint, emulator=True, upload_memory=32 * MIB) as client:
+    with dataflux.Client(**emulator.options, upload_memory=32 * MIB) as client:
         dcp.save({"a": torch.ones(3)}, storage_writer=StorageWriter(bucket("warm"), client=client),
                  no_dist=True)
         gc.collect()

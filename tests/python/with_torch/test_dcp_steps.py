@@ -29,7 +29,7 @@ def pair():
 
 @pytest.fixture
 def options(emulator):
-    return dataflux.Client(endpoint=emulator.endpoint, emulator=True, max_attempts=2)
+    return dataflux.Client(**emulator.options, max_attempts=2)
 
 
 def refused(emulator, verb, name, status):

@@ -5,6 +5,9 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+import pytest
+
+pytestmark = pytest.mark.without_tokens  # the samples have the clients of the environment
 
 PAGE = Path(__file__).resolve().parents[3] / "docs/dcp.md"
 

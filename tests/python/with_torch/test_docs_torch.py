@@ -11,6 +11,8 @@ import pytest
 
 import dataflux
 
+pytestmark = pytest.mark.without_tokens  # the samples have the clients of the environment
+
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 
 
@@ -39,7 +41,7 @@ def test_the_whole_job_goes_on_after_a_kill(emulator, bucket, tmp_path):
     whole = subprocess.run(**how, timeout=200, check=True).stdout.splitlines()
     assert len(whole) == 40
     for save in (3, 4):
-        dataflux.Client(endpoint=emulator.endpoint, emulator=True).delete(bucket("run/last.pt"))
+        dataflux.Client(**emulator.options).delete(bucket("run/last.pt"))
         emulator.faults({"verb": "objects.insert", "object": "run/last.pt", "from": save, "action": "stall",
                          "where": "before_reply", "ms": 0})
         killed = subprocess.Popen(**how, start_new_session=True)

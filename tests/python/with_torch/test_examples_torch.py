@@ -11,6 +11,8 @@ from pathlib import Path
 import numpy
 import pytest
 
+pytestmark = pytest.mark.without_tokens  # they have the clients of the environment
+
 ROOT = Path(__file__).resolve().parents[3]
 FOLDER = ROOT / "examples/python/with_torch"
 

@@ -21,7 +21,7 @@ from dataflux.fsspec import DatafluxFileSystem
 @pytest.fixture(autouse=True)
 def fs(emulator, monkeypatch):
     """These programs have URLs alone, and no options."""
-    monkeypatch.setenv("STORAGE_EMULATOR_HOST", emulator.endpoint)
+    monkeypatch.setitem(fsspec.config.conf, "gs", emulator.options)
     dataflux.fsspec.register("dataflux", "gs")
     DatafluxFileSystem.clear_instance_cache()
     yield fsspec.filesystem("gs")

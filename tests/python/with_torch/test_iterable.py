@@ -27,7 +27,7 @@ def number(data, row):
 
 @pytest.fixture
 def options(emulator):
-    return dataflux.Client(endpoint=emulator.endpoint, emulator=True)
+    return dataflux.Client(**emulator.options)
 
 
 @pytest.fixture
@@ -274,6 +274,7 @@ def test_the_files_of_a_dataset_go_with_it(url, options):
     assert not os.path.exists(folder)
 
 
+@pytest.mark.without_tokens
 def test_a_process_that_ends_leaves_no_files(url, emulator, tmp_path):
     program = ("import dataflux, sys\nfrom dataflux.torch import IterableDataset\n"
                "kept = IterableDataset(sys.argv[1])\nprint(len(kept))\n")
@@ -331,6 +332,7 @@ group.destroy_process_group()
 """
 
 
+@pytest.mark.without_tokens
 @pytest.mark.parametrize("there", [True, False])
 def test_rank_0_lists_for_all(emulator, bucket, url, there, tmp_path):
     if not there:
@@ -419,7 +421,7 @@ def test_workers_read_with_the_share_of_the_machine(url, options, monkeypatch):
     least = client_for(options, 10_000)._options.given
     assert (least["memory_cap"], least["max_connections_per_host"], least["io_threads"]) == \
         (LEAST_MEMORY, LEAST_CONNECTIONS, 1)
-    set_by_hand = dataflux.Client(endpoint=given["endpoint"], emulator=True, memory_cap=5 << 20)
+    set_by_hand = dataflux.Client(**{**given, "memory_cap": 5 << 20})
     assert client_for(set_by_hand, 4)._options.given["memory_cap"] == 5 << 20
     dataset = IterableDataset(url, batch_size=4, decode=number, client=options)
     assert loaded(dataset, 4, 2) == loaded(dataset)

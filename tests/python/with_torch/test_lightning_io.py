@@ -399,6 +399,7 @@ if sys.argv[2] == "later":
 """
 
 
+@pytest.mark.without_tokens
 @pytest.mark.parametrize("how, refused", [("end", False), ("raise", False), ("exit", False),
                                           ("end", True), ("later", True)])
 def test_the_interpreter_s_end_with_a_save_under_way(emulator, bucket, client, how, refused):
@@ -423,7 +424,7 @@ def test_the_interpreter_s_end_with_a_save_under_way(emulator, bucket, client, h
 @pytest.fixture
 def gs(emulator, monkeypatch):
     """fsspec's gs://, which ModelCheckpoint looks with."""
-    monkeypatch.setenv("STORAGE_EMULATOR_HOST", emulator.endpoint)
+    monkeypatch.setitem(fsspec.config.conf, "gs", emulator.options)
     dataflux.fsspec.register("gs")
     DatafluxFileSystem.clear_instance_cache()
     yield fsspec.filesystem("gs")

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 
+import fsspec
 import pytest
 import torch
 
@@ -24,7 +25,7 @@ _unbroken = {}
 def two(_service):
     ranks = Ranks(2)
     try:
-        assert ranks.run(strategy_ranks.begin, _service.endpoint) == ["ready", "ready"]
+        assert ranks.run(strategy_ranks.begin, _service.options) == ["ready", "ready"]
         yield ranks
     finally:
         ranks.close()
@@ -194,7 +195,7 @@ def test_consolidated(run, client, bucket, monkeypatch, emulator, kind):
     state = whole["optimizer_states"][0]["state"]["wide.weight"]
     assert same(state, was["optimizer"]["state"]["wide.weight"])
     dataflux.torch.save(whole, bucket("whole.ckpt"), client=client)
-    monkeypatch.setenv("STORAGE_EMULATOR_HOST", emulator.endpoint)
+    monkeypatch.setitem(fsspec.config.conf, "gs", emulator.options)
     dataflux.fsspec.register("gs")
     DatafluxFileSystem.clear_instance_cache()
     model = strategy_ranks.Model.load_from_checkpoint(bucket("whole.ckpt"))
@@ -331,7 +332,7 @@ import strategy_ranks
 from dataflux.lightning import _sharded
 
 dist.init_process_group("gloo", init_method=sys.argv[2], rank=0, world_size=1)
-strategy_ranks.begin(sys.argv[3], world=1)
+strategy_ranks.begin({"endpoint": sys.argv[3], "emulator": True}, world=1)
 strategy_ranks.keep("ModelParallel", None, sys.argv[4], 1, world=1, use_async=True, top=0)
 send = _sharded.save
 
@@ -344,6 +345,7 @@ strategy_ranks.save(sys.argv[1], world=1)
 """
 
 
+@pytest.mark.without_tokens
 def test_the_interpreter_s_end_with_a_save_under_way(emulator, bucket, client, tmp_path):
     here = os.path.dirname(__file__)
     environment = {**os.environ, **emulator.environment, "GLOO_SOCKET_IFNAME": "lo",

@@ -16,7 +16,8 @@ from dataflux_pytorch import dataflux_checkpoint, dataflux_iterable_dataset, dat
 from dataflux_pytorch import dataflux_iterable_dataset as df_iter
 
 PROJECT = "project"
-pytestmark = pytest.mark.filterwarnings("ignore:This DataLoader will create", "ignore:'pin_memory' argument")
+pytestmark = [pytest.mark.filterwarnings("ignore:This DataLoader will create", "ignore:'pin_memory' argument"),
+              pytest.mark.without_tokens]  # the demos have the clients of the environment
 
 
 @pytest.fixture(autouse=True)

@@ -36,7 +36,7 @@ def picky(data, row):
 
 @pytest.fixture
 def options(emulator):
-    return dataflux.Client(endpoint=emulator.endpoint, emulator=True)
+    return dataflux.Client(**emulator.options)
 
 
 @pytest.fixture
@@ -237,7 +237,7 @@ def test_both_sides_share_little_memory(bucket, emulator):
     for n in range(12):
         bucket.put(f"i/{n:02}", bytes(300_000) + b"%d" % n)
         bucket.put(f"l/{n:02}", bytes(200_000) + b"%d" % n)
-    little = dataflux.Client(endpoint=emulator.endpoint, emulator=True, memory_cap=1 << 20)
+    little = dataflux.Client(**emulator.options, memory_cap=1 << 20)
     dataset = IterableDataset(pairs=[(bucket("i/"), ""), (bucket("l/"), "")], client=little,
                               decode=lambda data, rows: tuple(int(bytes(each).lstrip(b"\0")) for each in data))
     for epoch in range(3):
@@ -277,6 +277,7 @@ group.destroy_process_group()
 """
 
 
+@pytest.mark.without_tokens
 @pytest.mark.parametrize("kind", ["listed", "manifest", "refused"])
 def test_rank_0_pairs_for_all(pairs, emulator, bucket, client, kind):
     bucket.put("l/zz_l.txt", b"1")

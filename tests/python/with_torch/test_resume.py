@@ -22,7 +22,7 @@ def number(data, row):
 def make(client, emulator, bucket):
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda n: client.put(bucket(f"o/{n:03}"), b"%d" % n), range(COUNT)))
-    options = dataflux.Client(endpoint=emulator.endpoint, emulator=True)
+    options = dataflux.Client(**emulator.options)
     client.save_manifest(client.list(bucket("o/")), bucket("manifest"))
 
     def made(**more):

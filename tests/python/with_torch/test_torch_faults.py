@@ -33,7 +33,7 @@ def picky(data, row):
 
 @pytest.fixture
 def options(emulator):
-    return dataflux.Client(endpoint=emulator.endpoint, emulator=True)
+    return dataflux.Client(**emulator.options)
 
 
 @pytest.fixture
@@ -120,7 +120,7 @@ def test_a_first_batch_of_which_nothing_is_left_says_so(url, options, client, bu
 @pytest.mark.parametrize("workers", [0, 2])
 def test_an_object_that_memory_has_no_room_for_is_named(client, bucket, emulator, workers):
     client.put(bucket("big/a"), bytes(3 << 20))
-    small = dataflux.Client(endpoint=emulator.endpoint, emulator=True, memory_cap=2 << 20)
+    small = dataflux.Client(**emulator.options, memory_cap=2 << 20)
     whose = "this worker, one of 2," if workers else "this process"
     for more in ({"url": bucket("big/")}, {"names": [bucket("big/a")]}):
         for kind in (IterableDataset, MapDataset):
@@ -274,6 +274,7 @@ def was_hit(emulator):
     return json.loads(emulator.ask("GET", "/_emulator/faults"))["hits"] > 0
 
 
+@pytest.mark.without_tokens
 @pytest.mark.parametrize("workers", [0, 2])
 def test_ctrl_c_in_mid_batch_ends_it(url, emulator, workers):
     late = dataflux.Sampler(COUNT)[30]

@@ -141,6 +141,7 @@ def test_options_of_the_object(client, bucket):
         save({}, bucket("a.pt"), client=client, if_generation_match=0)
 
 
+@pytest.mark.without_tokens
 def test_the_default_client(emulator, bucket, monkeypatch):
     monkeypatch.setenv("STORAGE_EMULATOR_HOST", emulator.endpoint)
     monkeypatch.setattr(dataflux._client, "_default", None)
@@ -212,7 +213,7 @@ def test_an_interrupt_while_it_is_sent(client, emulator, bucket):
     told.start()
     with pytest.raises(KeyboardInterrupt):
         save(state(2, 200), bucket("a.pt"), client=dataflux.Client(
-            endpoint=emulator.endpoint, emulator=True, upload_memory=32 * MIB))
+            **emulator.options, upload_memory=32 * MIB))
     told.join()
     emulator.faults()
     assert number_of(load(bucket("a.pt"), client=client)) == 1
@@ -250,7 +251,7 @@ def _save_until_killed(options, url, first, started):
 def test_a_kill_at_any_moment_leaves_a_whole_one(client, emulator, bucket):
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["torch", "dataflux.torch"])
-    options = {"endpoint": emulator.endpoint, "emulator": True}
+    options = emulator.options
     moments = random.Random(21)
     newest = 0
     for turn in range(20):

@@ -6,6 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.without_tokens  # it has the client of the environment
+
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples/python/with_torch"
 
 

@@ -700,7 +700,8 @@ class AsyncClient:
                  max_concurrency: int = 0, memory_cap: int = 0, upload_memory: int = 0,
                  slice: int = 0, connect_timeout: float | None = None,
                  stall_timeout: float | None = None, token_limit: float | None = None,
-                 first_byte_timeout: float | None = None) -> None:
+                 first_byte_timeout: float | None = None,
+                 tokens_to_emulator: bool = False) -> None:
         ...
 
     def close(self) -> None:

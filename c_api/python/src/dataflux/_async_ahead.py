@@ -56,6 +56,7 @@ class AsyncAhead(Ahead):
     def _begin(self, offset, lent):
         if self._queue is None:
             self._queue = _wait.new_queue()
+            self._queue.tokens = self._reader._client._tokens()
             self._came = {}
         tag, handle, queue = next(tags), self._handle, self._queue
         reading = Reading(self._reader._client, lambda out, err: library.reader_read(

@@ -92,7 +92,7 @@ class AsyncWriter(Writing):
                                               byref(number), byref(error))
                 written += number.value
                 self._position += number.value
-                checked(status, error)
+                self._client._checked(status, error)
                 if number.value < step:
                     await loop.told(self._notify)
                 elif written < size:

@@ -9,7 +9,7 @@ from weakref import WeakSet
 from . import _abi, _events, _threads
 from ._buckets import BucketVerbs
 from ._calls import Call, checked
-from ._errors import PreconditionError, UnauthenticatedError
+from ._errors import PreconditionError, UnauthenticatedError, taken
 from ._file import FileVerbs
 from ._get_many import GetManyVerbs
 from ._handles import ClientHandle, ErrorHandle
@@ -39,7 +39,7 @@ class Options:
     _counts = ("io_threads", "max_connections_per_host", "max_attempts", "max_concurrency",
                "memory_cap", "upload_memory", "slice")
     _short = ("io_threads", "max_connections_per_host", "max_attempts", "max_concurrency")
-    _flags = ("emulator", "anonymous")
+    _flags = ("emulator", "anonymous", "tokens_to_emulator")
     _times = ("connect_timeout", "first_byte_timeout", "stall_timeout", "token_limit")
 
     def __init__(self, given):
@@ -74,6 +74,7 @@ class Options:
         for name in self._times:
             setattr(made, name + "_ns", nanoseconds(given[name], name))
         made.emulator = bool(given["emulator"])
+        made.tokens_to_emulator = bool(given["tokens_to_emulator"])
         made.event_capacity = _events.CAPACITY
         if given["anonymous"] or getattr(self.source, "anonymous", False):
             made.credentials = _abi.CREDENTIALS_ANONYMOUS
@@ -87,11 +88,12 @@ class Options:
         return made
 
     def tokens(self):
-        """New Tokens; None where the library has its own, or sends none: no emulator gets any."""
+        """New Tokens; None where the library has its own, or sends none, as to most emulators."""
         if self.source is None or getattr(self.source, "anonymous", False):
             return None
-        if self.given["emulator"] or (self.given["endpoint"] is None
-                                      and os.environ.get("STORAGE_EMULATOR_HOST")):
+        at_emulator = self.given["emulator"] or (self.given["endpoint"] is None
+                                                 and os.environ.get("STORAGE_EMULATOR_HOST"))
+        if at_emulator and not self.given["tokens_to_emulator"]:
             return None
         from ._credentials import Tokens
 
@@ -113,7 +115,8 @@ class Core:
             expiry) with a datetime or seconds since 1970; or credentials of google.auth. They are
             asked on a thread of their own, never twice at once: when the client is first used,
             before a token's expiry, and when the service has refused it. Calls wait for a token as
-            long as their `timeout` and `token_limit` allow. An emulator gets none.
+            long as their `timeout` and `token_limit` allow. An emulator gets none unless
+            `tokens_to_emulator` is set.
         credentials_file: a JSON file of a service account or an authorized user.
         user_project: who pays at requester-pays buckets.
         quota_project: whose quota requests count against.
@@ -134,6 +137,9 @@ class Core:
         stall_timeout: seconds without a byte after which a request is begun anew; None = 30.
         token_limit: seconds that calls wait for a token; None = 60. Where `credentials` fails they
             end at once.
+        tokens_to_emulator: an emulator gets the tokens of `credentials`, too: for tests of what is
+            done with tokens. Over plain HTTP only at a loopback address: else InvalidArgumentError
+            when the client is first used.
 
     Raises: TypeError and ValueError for a bad argument at once. Credentials are looked for when the
     client is first used; UnauthenticatedError then, where they give no token.
@@ -150,7 +156,8 @@ class Core:
                  max_concurrency: int = 0, memory_cap: int = 0, upload_memory: int = 0,
                  slice: int = 0, connect_timeout: float | None = None,
                  stall_timeout: float | None = None, token_limit: float | None = None,
-                 first_byte_timeout: float | None = None) -> None:
+                 first_byte_timeout: float | None = None,
+                 tokens_to_emulator: bool = False) -> None:
         given = dict(locals())
         del given["self"]
         self._options = Options(given)
@@ -199,6 +206,18 @@ class Core:
         """What gives tokens to the client that _handle() has given; None where the library does."""
         feed = self._feed
         return None if feed is None else feed.tokens
+
+    def _checked(self, status, error):
+        """Raises what `error`, an ErrorHandle, says where the status is not OK, with what gives tokens
+        as the cause where it came of that."""
+        if status:
+            tokens, why = self._tokens(), taken(error)
+            if tokens is not None:
+                tokens.explain(why)
+            try:
+                raise why
+            finally:
+                del why  # else the frames of its traceback would be kept by one of them
 
     def _check_open(self):
         if self._closed:

@@ -13,6 +13,7 @@ from ._errors import UnauthenticatedError
 from ._events import log, report
 from ._handles import ErrorHandle
 from ._library import byref, library
+from ._place import not_async, plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def source_of(credentials: Credentials) -> Any:
         if callable(getattr(credentials, "refresh", None)) and hasattr(credentials, "token"):
             return _Refreshed(credentials)
         if callable(credentials):
+            not_async(credentials, "credentials")
             return _Called(credentials)
     elif not hasattr(credentials, "refresh"):
         return _Called(credentials)
@@ -104,7 +106,7 @@ class _Called:
         self._function = function
 
     def get(self, renew):
-        given = self._function()
+        given = plain(self._function(), "credentials")
         if isinstance(given, tuple):
             if len(given) != 2:
                 raise TypeError("credentials: the callable gives a token or (token, expiry), and not "
@@ -284,7 +286,8 @@ class Tokens:
             if self._ended or handle is None:
                 return
             try:
-                log("warning", f"credentials gave no token: {type(why).__name__}", exc_info=why)
+                log("warning", f"credentials gave no token: {type(why).__name__}, raised "
+                    f"{_where(why)}")
             except Exception:  # a filter of logging's, for one
                 report()
             error = ErrorHandle()
@@ -295,7 +298,16 @@ class Tokens:
                 over.set()
 
 
+def _where(why):
+    """Where an exception was raised. Its text, and lines of its source, may hold a secret."""
+    at = why.__traceback__
+    while at.tb_next is not None:
+        at = at.tb_next
+    code = at.tb_frame.f_code
+    return f"by {code.co_name}() in {code.co_filename}, line {at.tb_lineno}"
+
+
 def _no_token(why):
     # The text of what it raised is not ours, and may hold a secret: it is chained.
-    return f"credentials gave no token ({type(why).__name__}): see what this was raised from, " \
-        "or the log"
+    return f"credentials gave no token ({type(why).__name__}): see what this was raised from; the " \
+        "log says where"

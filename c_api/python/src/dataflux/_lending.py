@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 
 from . import _abi
-from ._calls import RECORD_SIZE, TAG, checked
+from ._calls import RECORD_SIZE, TAG
 from ._handles import ErrorHandle
 from ._lent import Lent
 from ._library import Size, byref, library
@@ -73,7 +73,7 @@ class Lending:
         if not taken.value:
             self._returned(tag)
         if status and status != _abi.INTERRUPTED:
-            checked(status, error)
+            self._writer._client._checked(status, error)
         return taken.value
 
     def _returned(self, tag):

@@ -33,6 +33,7 @@ class Loop:
     """
 
     left = None
+    gone = False  # its destructor has run: of a cycle that is collected, before that of its tasks perhaps
 
     def __init__(self):
         self.queue = new_queue()
@@ -144,7 +145,10 @@ class Loop:
     def leave(self, tag, entry):
         """Nobody waits for it any more. Its record may be there already."""
         record = self.came.pop(tag, None)
-        if record is None:
+        if record is None and self.gone:
+            self.waiting.pop(tag, None)
+            self._free_aside({tag: entry})
+        elif record is None:
             self.left[tag] = entry
             self.waiting.pop(tag, None)
         else:
@@ -167,10 +171,14 @@ class Loop:
         for tag in [tag for tag, entry in self.left.items() if entry[0] is client]:
             await self.ended(tag, self.record)
 
-    def __del__(self):
-        if self.left and self.process == _wait._process:
+    def _free_aside(self, left):
+        if left and self.process == _wait._process:
             aside(free_all, {tag: (client, operation.moved(), call)
-                             for tag, (client, operation, call) in self.left.items()})
+                             for tag, (client, operation, call) in left.items()})
+
+    def __del__(self):
+        self.gone = True
+        self._free_aside(self.left)
 
 
 def forget(tag, entry, record):

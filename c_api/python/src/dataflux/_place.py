@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from operator import index
 
+_COROUTINE, _ASYNC_GENERATOR = 0x80, 0x200  # of co_flags; inspect costs milliseconds to import
+
 
 def _checked(text, argument):
     if "\0" in text:
@@ -64,12 +66,19 @@ def nanoseconds(seconds, argument="timeout"):
     """Of a number of seconds; None is 0, which stands for no limit."""
     if seconds is None:
         return 0
-    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
-        raise TypeError(f"{argument}: seconds as a number are needed, and not a "
-                        f"{type(seconds).__name__}")
+    if not isinstance(seconds, (int, float)) or isinstance(seconds, bool):
+        seconds = _number(seconds, argument)
     if not 0 < seconds < 9e9:
         raise ValueError(f"{argument}: {seconds!r} is not a number of seconds above 0")
     return max(1, int(seconds * 1e9))
+
+
+def _number(seconds, argument):
+    """Of a number that is none of Python's own, such as numpy's or a Decimal."""
+    kind = type(seconds)
+    if not hasattr(kind, "__float__") or hasattr(kind, "__len__") or kind.__name__ in ("bool_", "bool"):
+        raise TypeError(f"{argument}: seconds as a number are needed, and not a {kind.__name__}")
+    return float(seconds)
 
 
 def count_of(value, argument, least=0, bits=63):
@@ -86,6 +95,31 @@ def count_of(value, argument, least=0, bits=63):
     if number >= 2**bits:
         raise ValueError(f"{argument}: it is out of range: less than 2**{bits}")
     return number
+
+
+def not_async(function, argument):
+    """Refuses what has to be awaited: it is called by a thread that has no event loop."""
+    from functools import partial
+
+    inner = function
+    while isinstance(inner, partial):
+        inner = inner.func
+    for each in (inner, getattr(type(inner), "__call__", None)):
+        code = getattr(getattr(each, "__func__", each), "__code__", None)
+        if code is not None and code.co_flags & (_COROUTINE | _ASYNC_GENERATOR):
+            raise TypeError(f"{argument}: a plain function is needed, and not an async one, which "
+                            "nobody would await")
+
+
+def plain(value, argument):
+    """What a callable has returned. Raises: TypeError for what would have to be awaited."""
+    if hasattr(value, "__await__"):
+        close = getattr(value, "close", None)
+        if close is not None:
+            close()  # else Python warns that it was never awaited
+        raise TypeError(f"{argument}: a plain function is needed, and not one that returns what has "
+                        f"to be awaited, such as a {type(value).__name__}")
+    return value
 
 
 def range_of(offset, length, argument="length"):

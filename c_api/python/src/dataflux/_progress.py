@@ -5,6 +5,8 @@ from __future__ import annotations
 import _thread
 from time import monotonic
 
+from ._place import not_async, plain
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Callable, Union
@@ -35,6 +37,7 @@ def of(progress: Progress, label: str, unit: str, total: int | None = None) -> T
 
         return Teller(bar(label, unit), unit, label, total)
     if callable(progress):
+        not_async(progress, "progress")
         return Teller(progress, unit, label, total)
     raise TypeError("progress: None, a bool or a callable is needed, and not a "
                     f"{type(progress).__name__}")
@@ -90,7 +93,7 @@ class Teller:
             return
         self._told = counts
         try:
-            tell(done=counts[0], total=counts[1], unit=self._unit, label=self._label)
+            plain(tell(done=counts[0], total=counts[1], unit=self._unit, label=self._label), "progress")
         except BaseException:
             if getattr(tell, "_dataflux_end", None) is None:
                 self._tell = None

@@ -49,8 +49,7 @@ class Reading:
         client._under_way[self._tag] = (self._operation, lent)
         error = ErrorHandle()
         try:
-            if begin(byref(self._operation), byref(error)):
-                raise taken(error)
+            client._checked(begin(byref(self._operation), byref(error)), error)
         except BaseException:
             self.free()
             raise
@@ -63,9 +62,8 @@ class Reading:
             if status == _abi.OK:
                 break
             if status != _abi.INTERRUPTED:
-                raise taken(error)
-        if library.operation_result(self._operation, byref(error)):
-            raise taken(error)
+                self._client._checked(status, error)
+        self._client._checked(library.operation_result(self._operation, byref(error)), error)
 
     def free(self):
         """Cancels what has not ended. Then the memory is the caller's again."""

@@ -7,7 +7,7 @@ import sys
 from weakref import WeakSet
 
 from . import _abi, _wait
-from ._calls import Call, checked, json_of, taker
+from ._calls import Call, json_of, taker
 from ._errors import PreconditionError
 from ._handles import ErrorHandle, handle
 from ._lent import Lent
@@ -237,7 +237,7 @@ class Writer(Writing):
                                               -1, byref(number), byref(error))
                 written += number.value
                 if status and status != _abi.INTERRUPTED:
-                    checked(status, error)
+                    self._client._checked(status, error)
             whole = True
         finally:
             self._position += written

@@ -94,7 +94,7 @@ inline result<void> takes_tokens(const client_core& core) {
   if (core.where.is_emulator() && !core.options.tokens_to_emulator) {
     return error{errc::failed_precondition,
                  "this client is at an emulator, " + core.where.to_string() +
-                     ", which gets no token; in C++ tokens_to_emulator allows it"};
+                     ", which gets no token unless tokens_to_emulator is set"};
   }
   return {};
 }

@@ -211,13 +211,10 @@ class _UnderWay:
 
 
 def _each(client, made, count, tell, at_once):
-    handle = client._handle()
-    tokens = client._feed and client._feed.tokens
-    if tokens:
-        tokens.again(handle)
     outcomes, left = [None] * count, count
     numbered = enumerate(made)
     under_way = _UnderWay(client)
+    client._handle_for_stream(under_way.queue)
     try:
         while left:
             ended = []
@@ -227,7 +224,7 @@ def _each(client, made, count, tell, at_once):
                 except Error as error:
                     ended.append((number, error))
             if not ended:
-                number, outcome = under_way.outcome(_next(under_way.queue, tokens))
+                number, outcome = under_way.outcome(_next(under_way.queue))
                 if isinstance(outcome, Call):  # what follows: the room was its own
                     numbered = chain([(number, outcome)], numbered)
                 else:
@@ -242,20 +239,16 @@ def _each(client, made, count, tell, at_once):
         under_way.close()
 
 
-def _next(queue, tokens):
+def _next(queue):
     """The record of the next call that has ended."""
     import ctypes
 
     buffer, number = ctypes.create_string_buffer(RECORD_SIZE), Size()
-    limit_ns = -1 if tokens is None else 250_000_000
     while True:
-        status = library.queue_next(queue, buffer, RECORD_SIZE, 1, limit_ns, byref(number))
+        status = library.queue_next(queue, buffer, RECORD_SIZE, 1, -1, byref(number))
         if status == 0 and number.value:
             record = _wait.unpack(buffer)
             if record[FLAGS] & _wait.RECORD_END:
                 return record
-        elif status == 0:
-            if tokens:
-                tokens.check()
-        elif status != INTERRUPTED:
+        elif status not in (0, INTERRUPTED):
             raise AssertionError(f"dataflux_queue_next: {status}")
