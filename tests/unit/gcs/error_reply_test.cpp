@@ -172,6 +172,21 @@ TEST_CASE("error_reply: a rate limit under another status", "[gcs]") {
   CHECK(slow.retryable());
 }
 
+TEST_CASE("error_reply: too many requests: a read is told nothing of writes", "[gcs]") {
+  for (const std::string_view verb : {"objects.get", "objects.media", "objects.list", "buckets.get"}) {
+    call_identity read = get_object;
+    read.verb = verb;
+    const error e = reply(read, {429, "x", {}});
+    CHECK(says(e, "rate grows over minutes"));
+    CHECK_FALSE(says(e, "write"));
+  }
+  for (const std::string_view verb : {"objects.insert", "objects.compose", "objects.patch"}) {
+    call_identity write = get_object;
+    write.verb = verb;
+    CHECK(says(reply(write, {429, "x", {}}), "at most one write a second to one name"));
+  }
+}
+
 TEST_CASE("error_reply: what is missing is told apart", "[gcs]") {
   CHECK(says(reply(list_objects, {404, "Not Found"}), "the bucket does not exist"));
   CHECK(says(
@@ -202,7 +217,7 @@ TEST_CASE("error_reply: advice for the common causes", "[gcs]") {
       "set user_project"));
   CHECK(says(reply(get_object, {400, R"({"error":{"errors":[{"reason":"userProjectMissing"}]}})"}),
              "set user_project"));
-  CHECK(says(reply(get_object, {429, ""}), "one write a second"));
+  CHECK(says(reply(create, {429, ""}), "one write a second"));
   CHECK(says(reply(get_object, {304, ""}), "condition"));
   CHECK(says(reply(get_object, {412, "x"}), "condition"));
   CHECK(says(reply(get_object, {302, ""}), "redirects to"));

@@ -122,7 +122,8 @@ DATAFLUX_INLINE void reader_state::read(byte_extent range, byte_sink& sink,
 DATAFLUX_INLINE error reader_state::explained(error why) {
   if (why.code() == errc::not_found && request_.generation == 0) {
     why = described(errc::aborted,
-                    "the object was replaced after it was opened, and what was opened is gone");
+                    "the object was replaced or removed after it was opened, and what was opened "
+                    "is gone");
     why.with_retryable(true);
   }
   why = advised(std::move(why), request_);

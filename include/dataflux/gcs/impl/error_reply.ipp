@@ -246,6 +246,10 @@ inline std::string advice_for_forbidden(const service_words& words) {
   return "grant the account the permission " + std::string{permission};
 }
 
+inline bool only_reads(std::string_view verb) {
+  return verb.ends_with(".get") || verb.ends_with(".media") || verb.ends_with(".list");
+}
+
 inline std::string advice(const call_identity& call, const reply_facts& facts, errc code,
                           const service_words& words) {
   if (is_strange(facts, words)) {
@@ -263,6 +267,7 @@ inline std::string advice(const call_identity& call, const reply_facts& facts, e
     return "nothing was stored: the bytes changed on their way, or the checksum is not theirs";
   if (code == errc::already_exists) return "the object exists already, the call was to create it";
   if (code == errc::resource_exhausted) {
+    if (only_reads(call.verb)) return "too many requests: a bucket's rate grows over minutes";
     return "too many requests: at most one write a second to one name, and a bucket's rate grows "
            "over minutes";
   }
