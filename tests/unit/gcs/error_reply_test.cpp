@@ -173,7 +173,8 @@ TEST_CASE("error_reply: a rate limit under another status", "[gcs]") {
 }
 
 TEST_CASE("error_reply: too many requests: a read is told nothing of writes", "[gcs]") {
-  for (const std::string_view verb : {"objects.get", "objects.media", "objects.list", "buckets.get"}) {
+  for (const std::string_view verb :
+       {"objects.get", "objects.media", "objects.list", "buckets.get"}) {
     call_identity read = get_object;
     read.verb = verb;
     const error e = reply(read, {429, "x", {}});
