@@ -140,7 +140,7 @@ def failing(emulator, bucket_of, calls, run, but=()):
 
 @pytest.fixture
 def impatient(emulator):
-    with dataflux.Client(endpoint=emulator.endpoint, emulator=True, first_byte_timeout=3) as made:
+    with dataflux.Client(**emulator.options, first_byte_timeout=3) as made:
         yield made
 
 
@@ -150,8 +150,7 @@ def test_every_change_survives_one_failure(emulator, bucket_of, impatient):
 
 def test_every_change_of_an_asynchronous_client_survives_one_failure(emulator, bucket_of):
     async def changes(call, at):
-        async with dataflux.AsyncClient(endpoint=emulator.endpoint, emulator=True,
-                                        first_byte_timeout=3) as client:
+        async with dataflux.AsyncClient(**emulator.options, first_byte_timeout=3) as client:
             await call(client, at)
 
     assert failing(emulator, bucket_of, CLIENT,
@@ -159,7 +158,7 @@ def test_every_change_of_an_asynchronous_client_survives_one_failure(emulator, b
 
 
 def test_every_change_of_a_filesystem_survives_one_failure(emulator, bucket_of):
-    fs = DatafluxFileSystem(endpoint_url=emulator.endpoint)
+    fs = DatafluxFileSystem(**emulator.options)
     assert failing(emulator, bucket_of, FILESYSTEM, lambda call, at: call(fs, at),
                    but=("stalled",)) == {}
 

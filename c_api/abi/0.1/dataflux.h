@@ -424,6 +424,16 @@ DATAFLUX_API dataflux_status dataflux_stat(dataflux_client* client,
                                            const dataflux_object_options* options,
                                            dataflux_queue* queue, uint64_t tag,
                                            dataflux_operation** out, dataflux_error** err);
+/* Of a write that names no condition for what it makes the last writer wins: dataflux_put(),
+ * dataflux_remove(), dataflux_copy(), dataflux_move(), dataflux_compose(), dataflux_patch(). After
+ * a refusal (408, 5xx) it is sent again. When its reply is lost, the object is looked at: what the
+ * call has made or removed is success, and what was there before the call is replaced, by its
+ * generation. What is newer than the call is another writer's and stays: the call fails with
+ * DATAFLUX_ABORTED, or has nothing left to remove and succeeds. Where nothing tells which, the
+ * failure stands (DATAFLUX_UNAVAILABLE, and the error says that the outcome is not known).
+ * A condition makes a write safe to repeat as it is: generation_match of the target, and
+ * metageneration_match for dataflux_patch(). Any other one has it sent once. */
+
 /* Inserts an object by one request; the checksum goes with it. `data` is lent until the operation
  * has ended. It gives what dataflux_stat() does. */
 DATAFLUX_API dataflux_status dataflux_put(dataflux_client* client,
@@ -625,11 +635,8 @@ DATAFLUX_API void dataflux_getter_free(dataflux_getter* getter);
 
 /* ---- Changes of objects ---------------------------------------------------------------------- */
 
-/* These give what dataflux_stat() does, of the object that is made or changed.
- *
- * One that names no condition for what it makes is not sent again when its reply is lost, since it
- * may have been carried out: it fails. Conditions make it safe to repeat: generation_match of the
- * target, and metageneration_match for dataflux_patch(). */
+/* These give what dataflux_stat() does, of the object that is made or changed. What they do when a
+ * request is refused, or its reply lost, is said at dataflux_put(). */
 
 /* Copies an object within the service, however large: to another name, bucket, storage class or
  * key. `source`: bucket, object, generation and conditions; `target`: bucket, object, conditions of
@@ -644,7 +651,9 @@ DATAFLUX_API dataflux_status dataflux_copy(dataflux_client* client,
                                            dataflux_operation** out, dataflux_error** err);
 /* Renames an object within its bucket, in one step. The options are as for dataflux_copy(), and
  * both name the same bucket. Failures: DATAFLUX_INVALID_ARGUMENT for two buckets, and for a
- * generation: the live one is moved, and conditions say which that must be. */
+ * generation: the live one is moved, and conditions say which that must be. A reply that
+ * is lost is made up for by a look, with conditions and without: the source is gone, and what is
+ * under the new name is not older than the call. */
 DATAFLUX_API dataflux_status dataflux_move(dataflux_client* client,
                                            const dataflux_object_options* source,
                                            const dataflux_object_options* target,

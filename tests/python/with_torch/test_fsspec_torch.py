@@ -1,6 +1,7 @@
 """torch's and Lightning's checkpoints on dataflux.fsspec, and DataLoaders."""
 
 import csv
+import json
 import subprocess
 import sys
 
@@ -20,8 +21,10 @@ from dataflux.fsspec import DatafluxFileSystem
 
 @pytest.fixture(autouse=True)
 def fs(emulator, monkeypatch):
-    """These programs have URLs alone, and no options."""
-    monkeypatch.setitem(fsspec.config.conf, "gs", emulator.options)
+    """These programs have URLs alone, and no options: those are fsspec's own, here and in processes."""
+    options = {**emulator.options, "credentials": emulator.token()}
+    monkeypatch.setitem(fsspec.config.conf, "gs", options)
+    monkeypatch.setenv("FSSPEC_GS", json.dumps(options))
     dataflux.fsspec.register("dataflux", "gs")
     DatafluxFileSystem.clear_instance_cache()
     yield fsspec.filesystem("gs")
