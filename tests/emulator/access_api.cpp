@@ -217,9 +217,6 @@ bool check_binding(const json_value& binding) {
     const auto* text = std::get_if<std::string>(&member.value);
     if (text == nullptr) throw invalid_argument("Invalid member of an IAM policy");
     everybody = everybody || *text == "allUsers" || *text == "allAuthenticatedUsers";
-    if (text->find(':') == std::string::npos && !everybody) {
-      throw invalid_argument("Invalid member of an IAM policy: '" + *text + "'");
-    }
   }
   return everybody;
 }

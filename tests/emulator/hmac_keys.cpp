@@ -8,6 +8,8 @@
 namespace emulator {
 namespace {
 
+service_error no_key() { return {404, "notFound", "NotFound", "Access ID not found in project"}; }
+
 /// A key's secret has 40 characters of base64.
 std::string random_bytes(std::size_t count) {
   std::random_device source;
@@ -33,7 +35,7 @@ std::string hmac_keys::etag(const entry& key) {
 const hmac_keys::entry& hmac_keys::find(const call& asked) const {
   const auto at = keys_.find(asked.item);
   if (at == keys_.end() || at->second.project != asked.project) {
-    throw service_error{404, "notFound", "NotFound", "Access ID not found in project"};
+    throw no_key();
   }
   return at->second;
 }
@@ -132,7 +134,7 @@ http_reply hmac_keys::update(const call& asked, const http_request& request) {
   entry changed = find(asked);
   const auto given = document.text("etag");
   if (given && *given != etag(changed)) throw condition_not_met();
-  if (changed.state == "DELETED") throw invalid_argument("Cannot update a key that is deleted");
+  if (changed.state == "DELETED") throw no_key();
   changed.state = state;
   changed.updated = std::chrono::system_clock::now();
   ++changed.revision;
@@ -145,6 +147,7 @@ http_reply hmac_keys::update(const call& asked, const http_request& request) {
 http_reply hmac_keys::remove(const call& asked) {
   const std::lock_guard lock{mutex_};
   entry changed = find(asked);
+  if (changed.state == "DELETED") throw no_key();
   if (changed.state != "INACTIVE") {
     throw invalid_argument("Cannot delete a key in the state " + changed.state +
                            ": it must be INACTIVE");
