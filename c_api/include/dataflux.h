@@ -1213,9 +1213,9 @@ typedef struct dataflux_set_reader dataflux_set_reader;
 DATAFLUX_API dataflux_status dataflux_operation_take_set_reader(dataflux_operation* op,
                                                                 dataflux_set_reader** out,
                                                                 dataflux_error** err);
-/* What is in it: "prefix", "last", "committed", "bytes", and "members" in order of names, each with
- * "name", "size", "generation" and "crc32c" in the forms of the service. Lives as long as the
- * handle. */
+/* What is in it: "prefix", "last", "committed", "bytes", "members_folder", which is where its
+ * members lie, with its slash; and "members" in order of names, each with "name", "size",
+ * "generation" and "crc32c" in the forms of the service. Lives as long as the handle. */
 DATAFLUX_API dataflux_status dataflux_set_reader_json(const dataflux_set_reader* set,
                                                       const char** json, dataflux_error** err);
 /* Opens a member, or the last object, for reads: as it was when the set was opened, and each range

@@ -10,7 +10,8 @@ here it becomes `async def`. All else of the mixins is blocking, and AsyncClient
 _aio.py or a mixin of its own has another form; `left_out()` names the others, of which there are
 none.
 
-src/dataflux/__init__.pyi is of the module: its names, and the default client's verbs as functions.
+src/dataflux/__init__.pyi is of the module: its names, and the default client's verbs as functions. docs/python.md has a
+table of all verbs.
 """
 
 import ast
@@ -23,6 +24,8 @@ from pathlib import Path
 SOURCE = Path(__file__).resolve().parent / "src" / "dataflux"
 STUB = SOURCE / "_aio.pyi"
 PACKAGE = SOURCE / "__init__.pyi"
+PAGE = SOURCE.parents[3] / "docs" / "python.md"
+_BEGIN, _END = "<!-- methods: by c_api/python/stubs.py -->", "<!-- methods: end -->"
 
 
 class Module:
@@ -268,9 +271,29 @@ def text_of_package():
             + "\n\n__version__: str\n\n\n" + "\n\n\n".join(parts) + "\n")
 
 
+def row_of(name, function):
+    """A method as a row of the table in docs/python.md: what it takes, and the first sentence about it."""
+    taken = [each.arg for each in function.args.args[1:]]
+    if function.args.kwonlyargs or function.args.kwarg:
+        taken.append("...")
+    first = re.split(r"(?<=[.:])\s", " ".join(ast.get_docstring(function).split()) + " ", maxsplit=1)[0]
+    return f"| `{name}({', '.join(taken)})` | {first.rstrip(':.').replace('|', chr(92) + '|')} |"
+
+
+def page():
+    """docs/python.md, with the table of what a client does."""
+    rows = [row_of(name, functions[-1]) for _, name, functions, _ in verbs()]
+    close = next(each for each in Module("_client").of_class("Core").body
+                 if isinstance(each, ast.FunctionDef) and each.name == "close")
+    table = "\n".join(["| method | what it does |", "|---|---|", *rows, row_of("close", close)])
+    before, _, rest = PAGE.read_text().partition(_BEGIN)
+    _, _, behind = rest.partition(_END)
+    return f"{before}{_BEGIN}\n{table}\n{_END}{behind}"
+
+
 def stubs():
     """The files, and what is in them."""
-    return {STUB: text(), PACKAGE: text_of_package()}
+    return {STUB: text(), PACKAGE: text_of_package(), PAGE: page()}
 
 
 if __name__ == "__main__":

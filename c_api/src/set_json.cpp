@@ -28,6 +28,7 @@ std::string json_of(const dataflux::checkpoint_set_reader& set) {
   json_writer w;
   w.begin_object();
   write_info(w, set.info());
+  w.key("members_folder").string(set.members_folder());
   w.key("members").begin_array();
   for (const dataflux::member_record& member : set.members()) {
     w.begin_object().key("name").string(member.name);

@@ -38,7 +38,8 @@ TEST_CASE("dataflux_set: what is saved is loaded", "[c_api]") {
   const std::string json = json_of(saved);
   INFO(json);
   CHECK(has(json, R"({"prefix":"run/step-1/","last":".metadata","committed":")"));
-  CHECK(has(json, R"("members":[{"name":"rank-0/weights","size":"3","generation":")"));
+  CHECK(has(json, R"("members_folder":"run/step-1/",)"
+                  R"("members":[{"name":"rank-0/weights","size":"3","generation":")"));
   CHECK(has(json, R"({"name":"rank-1","size":")" + std::to_string(large.size())));
   CHECK(read_member(saved, "rank-1") == large);
   CHECK(read_member(saved, "rank-0/weights") == "abc");

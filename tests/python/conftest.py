@@ -83,6 +83,9 @@ class Service(dataflux.Emulator):
     def client(self, **options):
         return dataflux.Client(**{**self.options, **options})
 
+    def async_client(self, **options):
+        return dataflux.AsyncClient(**{**self.options, **options})
+
     def answered(self):
         """How many requests of clients it has answered, beside those for tokens."""
         return sum(one["count"] for one in self.counters()["requests"]

@@ -113,6 +113,29 @@ def test_a_read_of_many_that_fails_ends_them_or_is_told(run, opened, bucket, nam
     run(main)
 
 
+def test_many_reads_that_have_failed_fail_every_time_until_they_are_closed(run, opened, bucket, names):
+    wanted = [bucket("data/001"), bucket("missing"), bucket("data/002")]
+
+    async def main():
+        client = opened()
+        stream = client.get_many(wanted)
+        for _ in range(3):
+            with pytest.raises(dataflux.NotFoundError, match="missing"):
+                async for _ in stream:
+                    pass
+        stream.close()
+        assert [batch async for batch in stream] == []
+        stream = client.get_many([bucket(names[0])] * 5000)
+        await stream.__anext__()
+        await client.aclose()
+        for _ in range(2):
+            with pytest.raises(dataflux.CancelledError):
+                async for _ in stream:
+                    pass
+
+    run(main)
+
+
 def test_half_read_streams_end_what_is_under_way(run, opened, bucket, names, emulator):
     async def main():
         async with opened() as client:

@@ -87,6 +87,20 @@ async def sizes(urls: list[str]) -> list[int]:
         figures: str = client.prometheus()
         return [each.size for each in known]
 """
+GOOD_BLOCKING = """
+import dataflux
+
+
+def main(client: dataflux.Client) -> list[str]:
+    saving = client.checkpoint_set("gs://bucket/run/1")
+    with saving.open_file("m") as file:
+        file.write(b"bytes")
+    with saving.open_member("n") as member:
+        member.write(b"bytes")
+    with client.open("gs://bucket/name", "wb") as writing:
+        made: dataflux.FileWriter = writing
+    return [file.record, member.record, made.url]
+"""
 BAD = """
 import dataflux
 
@@ -131,7 +145,7 @@ def by_pyright(folder, *programs):
 
 
 @pytest.mark.parametrize("text, errors", [
-    (GOOD, []),
+    (GOOD, []), (GOOD_BLOCKING, []),
     (BAD, ["assignment", "arg-type", "attr-defined", "attr-defined", "assignment", "call-arg"])])
 def test_a_program_is_checked_by_mypy(tmp_path, text, errors):
     program = tmp_path / "program.py"

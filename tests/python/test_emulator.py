@@ -1,5 +1,6 @@
 """The emulator as users' tests have it."""
 
+import asyncio
 import contextlib
 import os
 import signal
@@ -42,10 +43,39 @@ def test_faults_are_scripted_and_counted(emulator, bucket, client):
     assert "{" not in said
 
 
-@pytest.mark.parametrize("name", ["x", "a b", ""])
-def test_what_it_refuses_at_its_start_is_told(name):
-    with pytest.raises(dataflux.Error, match="the emulator did not start: .*bucket name.*3 to 63"):
-        dataflux.emulator(name)
+@pytest.mark.parametrize("name", ["x", "a b", "", "é--", "Upper", "-abc", "abc-", "a" * 64, "a\nb"])
+def test_what_is_no_name_of_a_bucket_is_told_with_the_rule(emulator, name):
+    for call, argument in ((dataflux.emulator, "buckets"), (emulator.add_bucket, "name")):
+        with pytest.raises(ValueError, match=f"^{argument}: .*3 to 63 characters"):
+            call(name)
+
+
+@pytest.mark.parametrize("how, error", [
+    ({"arguments": "--log"}, TypeError), ({"rtt": -1}, ValueError), ({"rtt": "1"}, TypeError),
+    ({"log": -1}, ValueError), ({"log": 1.5}, TypeError)], ids=repr)
+def test_wrong_options_are_told_before_it_starts(how, error):
+    with pytest.raises(error, match=f"^{next(iter(how))}: "):
+        dataflux.emulator(**how)
+
+
+@pytest.mark.parametrize("said", ["", "no such option"])
+def test_what_a_program_says_that_does_not_start_is_told(monkeypatch, tmp_path, said):
+    program = tmp_path / "program"
+    program.write_text(f"#!/bin/sh\necho '{said}' >&2\nexit 3\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("DATAFLUX_EMULATOR", str(program))
+    with pytest.raises(dataflux.Error, match=f"did not start: {said}" if said else "status 3 and said nothing"):
+        dataflux.emulator()
+
+
+def test_it_makes_clients_for_tasks():
+    async def main():
+        with dataflux.emulator("for-tasks") as service:
+            async with service.async_client(max_attempts=1) as client:
+                await client.put("gs://for-tasks/x", b"1")
+                return await client.get("gs://for-tasks/x")
+
+    assert asyncio.run(main()) == b"1"
 
 
 def test_wrong_types_are_told():
@@ -86,8 +116,15 @@ def test_mine(dataflux_emulator, dataflux_client):
     except FileNotFoundError:
         return
     raise AssertionError("there was an object")
+
+
+def test_tasks(dataflux_emulator, dataflux_async_client, dataflux_client):
+    import asyncio
+
+    asyncio.run(dataflux_async_client.put("gs://emulator/x", b"1"))
+    assert dataflux_client.get("gs://emulator/x") == b"1"
 """)
-    assert "1 passed" in done
+    assert "2 passed" in done
 
 
 @pytest.fixture

@@ -315,6 +315,20 @@ def test_raise_ends_with_the_first_failure_after_the_items_before_it(client, buc
             items.append(item)
     assert why.value.object == "none" and why.value.http_status == 404
     assert index_and_bytes(items) == ALL[:30]
+
+
+def test_what_has_failed_fails_every_time_until_it_is_closed(client, bucket, numbered):
+    stream = client.get_many([*numbered[:30], bucket("none"), *numbered[30:]])
+    told = []
+    for _ in range(3):
+        with pytest.raises(dataflux.NotFoundError, match="none") as why:
+            list(stream)
+        told.append(why.value)
+    assert len(set(map(id, told))) == 3 and len({str(each) for each in told}) == 1
+    assert told[2].object == "none" and told[2].http_status == 404
+    with pytest.raises(dataflux.NotFoundError):
+        list(stream.items())
+    stream.close()
     assert list(stream) == []
 
 
@@ -382,6 +396,10 @@ def test_closing_the_client_ends_it(client, emulator, numbered):
         for item in stream.items():
             if item.index == 41:
                 client.close()
+    for _ in range(2):
+        with pytest.raises(dataflux.CancelledError):
+            next(stream)
+    stream.close()
     assert list(stream) == []
 
 
@@ -468,6 +486,44 @@ def test_what_progress_raises_comes_out(client, numbered):
         list(client.get_many(numbered, progress=told))
 
 
+def test_progress_may_close_it(client, numbered):
+    told = []
+
+    def tell(**known):
+        told.append(known["done"])
+        stream.close()
+
+    stream = client.get_many(itertools.cycle(numbered), progress=tell)
+    assert in_threads(1, lambda: told.append(list(stream))) == []
+    assert told[-1] == []
+
+
+def test_another_thread_may_close_it_while_progress_is_told(client, numbered):
+    def tell(**known):
+        assert in_threads(1, stream.close) == []
+
+    stream = client.get_many(itertools.cycle(numbered), progress=tell)
+    assert in_threads(1, lambda: list(stream)) == []
+
+
+def test_a_handler_may_close_it_while_progress_is_told(emulator, numbered):
+    ended = subprocess.run([sys.executable, "-c", f"""if True:
+        import itertools, os, signal, dataflux
+        from service import options_of
+
+        def tell(**known):
+            os.kill(os.getpid(), signal.SIGUSR1)
+            for _ in range(10):
+                pass
+
+        client = dataflux.Client(**options_of({emulator.endpoint!r}))
+        stream = client.get_many(itertools.cycle({numbered!r}), progress=tell)
+        signal.signal(signal.SIGUSR1, lambda *_: stream.close())
+        print(len(list(stream)))
+    """], capture_output=True, text=True, timeout=LIMIT)
+    assert (ended.stdout, ended.stderr) == ("0\n", "")
+
+
 # -- Threads, forks, signals -----------------------------------------------------------------------
 
 
@@ -501,10 +557,26 @@ def test_threads_share_a_stream(client, bucket, numbered, by):
     assert sorted(each[:2] for each in seen) == wanted
 
 
-def test_a_failure_goes_to_one_thread_and_ends_all(client, bucket, numbered):
+def test_a_failure_goes_to_every_thread(client, bucket, numbered):
     stream = client.get_many([*numbered, bucket("none"), *numbered])
     failures = in_threads(4, lambda: list(stream))
-    assert [type(each) for each in failures] == [dataflux.NotFoundError]
+    assert [type(each) for each in failures] == [dataflux.NotFoundError] * 4
+    assert len(set(map(id, failures))) == 4
+
+
+def test_an_interrupt_that_ends_it_fails_every_time(client, numbered):
+    def asked():
+        yield from numbered
+        raise KeyboardInterrupt
+
+    stream = client.get_many(asked())
+    with pytest.raises(KeyboardInterrupt):
+        list(stream)
+    for _ in range(2):
+        with pytest.raises(dataflux.PreconditionError, match="KeyboardInterrupt"):
+            next(stream)
+    stream.close()
+    assert list(stream) == []
 
 
 def test_close_on_another_thread_ends_a_wait(client, emulator, numbered):
@@ -561,6 +633,32 @@ def test_a_forked_child_has_the_items_and_not_the_stream(client, numbered):
     after = next(stream)
     assert index_and_bytes(after) == in_turn(len(batch), len(after))
     stream.close()
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_child_tells_no_progress_of_the_parent(client, numbered):
+    told, inside, go_on = [], threading.Event(), threading.Event()
+
+    def tell(**known):
+        told.append(os.getpid())
+        inside.set()
+        assert go_on.wait(LIMIT)
+
+    stream = client.get_many(itertools.cycle(numbered), progress=tell)
+    consumer = threading.Thread(target=lambda: next(stream))
+    consumer.start()
+    assert inside.wait(LIMIT)
+    try:
+        def child():
+            signal.alarm(LIMIT)  # one that hangs says nothing, and no JSON is an error
+            stream.close()
+            return set(told) == {os.getppid()}
+
+        assert in_a_child(child) is True
+    finally:
+        go_on.set()
+        consumer.join(LIMIT)
+        stream.close()
 
 
 def program(emulator, bucket, body):

@@ -688,6 +688,34 @@ def test_a_forked_child_has_the_rows_and_a_client_of_its_own(client, many):
     assert sum(map(len, stream)) == 2500
 
 
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_child_does_not_wait_for_a_thread_of_the_parent(client, bucket, emulator):
+    emulator.faults({"verb": "objects.list", "action": "stall", "where": "before_reply", "count": 0})
+    stream = client.list_batches(bucket())
+    waiting = threading.Thread(target=lambda: pytest.raises(dataflux.PreconditionError, next, stream))
+    waiting.start()
+    # Whoever reads has the lock.
+    assert wait_until(lambda: not stream._lock.acquire(False) or stream._lock.release())
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            signal.alarm(30)
+            with stream:
+                for use in (lambda: next(stream), lambda: stream.summary):
+                    with pytest.raises(dataflux.PreconditionError, match="after a fork"):
+                        use()
+            stream.close()
+            status = 0
+        finally:
+            os._exit(status)
+    try:
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    finally:
+        stream.close()
+        waiting.join(30)
+
+
 def test_progress_is_told_by_its_name(client, many):
     with pytest.raises(TypeError, match="^progress: "):
         client.list("gs://many-names", progress=3)

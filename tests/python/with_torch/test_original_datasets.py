@@ -1,5 +1,6 @@
 """dataflux_pytorch's datasets: what the original promises, and what differs on purpose."""
 
+import copy
 import inspect
 import os
 import pickle
@@ -188,6 +189,18 @@ def test_a_pickle_carries_no_secret_and_says_so(bucket, objects, storage_client,
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert pickle.loads(pickle.dumps(dataset)).storage_client._options.given["anonymous"] is True
+
+
+@BOTH
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+def test_a_copy_in_this_process_keeps_its_client(bucket, objects, storage_client, kind, module, copied):
+    storage_client._credentials = Secret()
+    dataset = given(kind, bucket, storage_client)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        another = copied(dataset)
+    assert another.storage_client is storage_client and another is not dataset
+    assert sorted(loaded(another, 0)) == sorted(loaded(dataset, 0))
 
 
 @BOTH

@@ -58,6 +58,67 @@ def test_decode_that_raises_names_the_object(url, options, bucket, workers):
         read(iterable(url, options, decode=picky), workers)
 
 
+@pytest.mark.parametrize("workers", [0, 1])
+def test_a_pass_that_has_failed_fails_every_time(url, options, workers):
+    batches = iter(DataLoader(iterable(url, options, decode=picky), batch_size=4, num_workers=workers))
+    seen = 0
+    with pytest.raises(DecodeError):
+        for _ in batches:
+            seen += 1
+    assert seen < COUNT // 4
+    for _ in range(2):
+        with pytest.raises(DecodeError, match="no seven"):
+            next(batches)
+
+
+def test_a_pass_that_was_interrupted_is_never_taken_for_a_whole_one(url, options):
+    def interrupted(data, row):
+        raise KeyboardInterrupt
+
+    samples = iter(iterable(url, options, decode=interrupted))
+    with pytest.raises(KeyboardInterrupt):
+        next(samples)
+    with pytest.raises(dataflux.PreconditionError, match="KeyboardInterrupt"):
+        next(samples)
+
+
+def left_by(call, kind):
+    """How many objects in cycles a call leaves that fails, the second time."""
+    for _ in range(2):
+        gc.collect()
+        gc.disable()
+        try:
+            try:
+                call()
+            except kind:
+                pass
+            else:
+                raise AssertionError("it has not failed")
+            found = gc.collect()
+        finally:
+            gc.enable()
+    return found
+
+
+def test_a_pass_that_has_failed_leaves_no_cycle(url, options, client, bucket):
+    dataset, few = iterable(url, options), MapDataset(url, client=options, decode=number)
+    missing = MapDataset(names=[bucket("none"), bucket("o/001")], client=options)
+    client.delete(bucket("o/005"))
+    assert left_by(lambda: list(dataset), dataflux.NotFoundError) == 0
+    assert left_by(lambda: few[5], dataflux.NotFoundError) == 0
+    assert left_by(lambda: missing[0], dataflux.NotFoundError) == 0
+    assert left_by(lambda: list(iterable(url, options, decode=picky)), dataflux.Error) == 0
+
+
+def test_what_ranks_do_together_leaves_no_cycle():
+    from dataflux.lightning._ranks import agreed
+
+    def fails():
+        raise dataflux.NotFoundError("mine")
+
+    assert left_by(lambda: agreed(fails), dataflux.NotFoundError) == 0
+
+
 @pytest.mark.parametrize("workers", [0, 2])
 def test_an_object_that_was_deleted_says_that_it_was_listed(url, options, client, bucket, workers):
     dataset = iterable(url, options)

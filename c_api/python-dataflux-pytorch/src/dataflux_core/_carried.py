@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 from ._clients import for_another_process
@@ -28,6 +29,19 @@ class Carried:
             if self._holds in state:
                 state[self._holds] = state["storage_client"]
         return state
+
+    def __copy__(self) -> Any:
+        # In this process it has the client itself, with its credentials.
+        made = type(self).__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        return made
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        made = copy.copy(self)
+        for name, value in self.__dict__.items():
+            if name not in ("storage_client", self._holds, "_own"):
+                made.__dict__[name] = copy.deepcopy(value, memo)
+        return made
 
     def _retry(self) -> Any:
         """The retry object that the client has its attempts from."""

@@ -12,6 +12,7 @@ import queue
 from typing import Any, Iterator, Sequence
 
 from dataflux import Client, DataLossError, Item, NotFoundError
+from dataflux._errors import again
 
 from ._clients import client_of
 from ._objects import Found, requests_of
@@ -180,4 +181,4 @@ def _data_of(client: Client, item: Item) -> Any:
     row = item.request
     if isinstance(error, NotFoundError) and not isinstance(row, tuple):
         return client.get((error.bucket, error.object))
-    raise error
+    raise again(error)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import wraps
+
 from ._async_open import AsyncFileVerbs
 from ._client import Client, Core, Telling, named_init
 from ._errors import UnauthenticatedError
@@ -54,13 +56,17 @@ class AsyncClient(Core, AsyncFileVerbs, *Client.__bases__[1:]):
     _plain = ("metrics", "prometheus")  # they do not wait
 
     async def _run(self, call, progress=None, told=None):
-        if self._opened is None:
-            await current().in_thread(self._handle)
-        if self._options.source is not None:
-            return await self._run_with_tokens(call, progress, told)
-        if progress is None or progress is False:
-            return await current().run(self, call)
-        return await self._run_told(call, progress, told)
+        try:
+            if self._opened is None:
+                await current().in_thread(self._handle)
+            if self._options.source is not None:
+                return await self._run_with_tokens(call, progress, told)
+            if progress is None or progress is False:
+                return await current().run(self, call)
+            return await self._run_told(call, progress, told)
+        except BaseException:
+            call.left()
+            raise
 
     async def _run_told(self, call, progress, told):
         telling = Telling(self, call, progress, told)
@@ -149,7 +155,7 @@ class AsyncClient(Core, AsyncFileVerbs, *Client.__bases__[1:]):
 
         place = prefix_place(url)
         return AsyncListStream(ListStream(self, list_options(place, locals()),
-                                          place[0].decode()))
+                                          *(part.decode() for part in place)))
 
     def get_many(self, requests: Listing | Rows | RowFeed | Iterable[Request | EllipsisType],
                  *, order: Literal["asked", "ready"] = "asked",
@@ -208,10 +214,25 @@ class AsyncClient(Core, AsyncFileVerbs, *Client.__bases__[1:]):
 
     async def __aenter__(self) -> AsyncClient:
         await current().in_thread(self._handle)  # it starts threads and reads certificates
+        self._enter()
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self.aclose()
+        if self._left():
+            await self.aclose()
+
+
+def _when_awaited(name):
+    """A verb that lends memory when it is awaited, so that a coroutine that nobody awaits lends none."""
+    verb = getattr(AsyncClient, name)
+
+    @wraps(verb)
+    async def awaited(self, *arguments, **named):
+        return await verb(self, *arguments, **named)
+
+    setattr(AsyncClient, name, awaited)
 
 
 named_init(AsyncClient)
+for _name in ("put", "read_into", "get_ranges"):
+    _when_awaited(_name)

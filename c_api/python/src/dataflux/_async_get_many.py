@@ -21,7 +21,8 @@ class AsyncGetMany:
 
     Reads go ahead of the consumer within the client's `memory_cap`. What the consumer has does not
     count: it is his until the last view of it is gone. `async with` ends what is under way; so does
-    letting go of it. One that was cancelled while it waited has lost nothing, and can go on.
+    letting go of it. A failure ends it, too, and until then every next step fails as well, so that a
+    part never passes for the whole. One that was cancelled while it waited has lost nothing, and can go on.
 
     One task at a time takes from it. In a forked child it is PreconditionError.
     """
@@ -65,8 +66,11 @@ class AsyncGetMany:
                 yield item
 
     def close(self) -> None:
-        """Ends what is under way; no more batches come. Again it does nothing."""
-        if not self._stream.ended:
+        """Ends what is under way; no more batches come, nor what it has failed with. Again it does
+        nothing."""
+        if self._stream.ended:
+            self._stream.close()
+        else:
             aside(self._stream.close)  # that waits for milliseconds
 
     async def aclose(self) -> None:
@@ -78,6 +82,9 @@ class AsyncGetMany:
 
     async def __aexit__(self, *_: object) -> None:
         self.close()
+
+    def __repr__(self) -> str:
+        return repr(self._stream).replace("GetMany", "AsyncGetMany", 1)
 
     def __del__(self) -> None:
         # Here, for milliseconds, and not on another thread: of a cycle that is collected what that one

@@ -43,10 +43,10 @@ class AsyncListStream:
         try:
             while stream.under_way:
                 buffer, number = ctypes.create_string_buffer(RECORD_SIZE), Size()
-                status = library.queue_next(stream.queue, buffer, RECORD_SIZE, 1, 0, byref(number))
+                status = library.queue_next(stream._queue, buffer, RECORD_SIZE, 1, 0, byref(number))
                 if status or number.value:
                     return stream.taken(status, buffer)
-                await current().readable(library.queue_fd(stream.queue))
+                await current().readable(library.queue_fd(stream._queue))
             raise stream.over()
         except StopIteration:
             raise StopAsyncIteration from None

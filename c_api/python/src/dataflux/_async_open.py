@@ -79,7 +79,7 @@ class AsyncFileVerbs:
         return file if text is None else AsyncTextFileWriter(file, text, mode)
 
     async def _refuse_existing(self, url, how):
-        only_new(how)
+        only_new(url, how)
         try:
             there = await self.stat(url, timeout=how.get("timeout"))
         except UNSEEN:

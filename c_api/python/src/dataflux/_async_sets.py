@@ -59,7 +59,7 @@ class AsyncMemberReader(AsyncReader):
                  timeout: float | None) -> None:
         self._set = owner
         self._name = name_of(name)
-        self._of = owner._bucket, self._name
+        self._of = owner._bucket, owner._object_of(name)
         self._client = owner._client
         self._options = (0, count_of(block, "block"), count_of(cache, "cache"), nanoseconds(timeout))
         self._closed = False

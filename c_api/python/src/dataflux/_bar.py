@@ -30,6 +30,8 @@ def _place():
     stream = sys.stderr
     try:
         return None if stream is None else _Line if stream.isatty() else _Lines
+    except AttributeError:  # a program's own, which writes to a log
+        return _Lines
     except ValueError:  # closed
         return None
 
@@ -96,7 +98,8 @@ class _Bar:
         if not self._broken:
             try:
                 function(*arguments)
-            except (OSError, ValueError):  # a pipe without a reader, a stream that was closed
+            # A pipe without a reader, a stream that was closed, one that has not all of a stream.
+            except (AttributeError, OSError, ValueError):
                 self._broken = True
 
     def _text(self, done, total, ended=False):

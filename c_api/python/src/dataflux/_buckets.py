@@ -21,7 +21,7 @@ class Bucket:
     It names the bucket wherever a bucket or a prefix is asked for.
     """
 
-    __slots__ = ("_known",)
+    __slots__ = ("_known", "__weakref__")
 
     def __init__(self, known: dict[str, Any]) -> None:
         self._known = known
@@ -45,6 +45,7 @@ class Bucket:
 
     @property
     def name(self) -> str:
+        """Of the bucket, without gs://."""
         return self._known["name"]
 
     @property
@@ -54,6 +55,7 @@ class Bucket:
 
     @property
     def project_number(self) -> int | None:
+        """Of the project that it belongs to."""
         return self._number("projectNumber")
 
     @property
@@ -116,7 +118,7 @@ class Bucket:
         """Whether new objects are held until somebody lifts that."""
         return self._on("defaultEventBasedHold")
 
-    def _place(self):
+    def _place(self, argument):
         return self.name.encode(), b"", 0
 
     def __eq__(self, other: object) -> bool:

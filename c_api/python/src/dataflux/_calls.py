@@ -26,17 +26,19 @@ class Call:
     `finish` has returned.
     """
 
-    __slots__ = ("begin", "finish", "lent", "recover")
+    __slots__ = ("begin", "finish", "lent", "recover", "begun")
 
     def __init__(self, begin, finish=None, lent=None, recover=None):
         self.begin = begin
         self.finish = finish
         self.lent = lent
         self.recover = recover
+        self.begun = False
 
     def start(self, client, queue, tag, operation):
         """Begins it; `operation` is an empty OperationHandle. Raises what the call says at once. One
         thread at a time uses the queue for it."""
+        self.begun = True
         error = queue.error
         if self.begin(client, queue, tag, byref(operation), byref(error)):
             raise _errors.taken(error)
@@ -46,9 +48,12 @@ class Call:
 
     def failed(self, error):
         """The value of a call that failed with that exception, or raises it."""
-        if self.recover is None:
-            raise error
-        return self.recover(error)
+        try:
+            if self.recover is None:
+                raise error
+            return self.recover(error)
+        finally:
+            del error  # it has this frame, by its traceback, and would keep all that its callers have
 
     def ended(self):
         """Lets go of what was lent, once the operation is free: a traceback that somebody keeps must
@@ -57,6 +62,13 @@ class Call:
         release = getattr(lent, "release", None)
         if release is not None:
             release()
+
+
+    def left(self):
+        """An exception has come out of whatever was to make it. Where it was never begun, nobody else
+        lets go of what was lent."""
+        if not self.begun:
+            self.ended()
 
 
 def failure(queue, record):

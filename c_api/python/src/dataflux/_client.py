@@ -103,7 +103,7 @@ class Options:
 class Core:
     """A client of Google Cloud Storage. One is enough for a process; any number of threads use it.
 
-    It is a context manager, and closes what is under way at the end. A forked child has a client of
+    It is a context manager, and closes what is under way at the end of the outermost `with`. A forked child has a client of
     its own, made of the same options when it is first used. A pickle carries the options.
 
     Arguments, all by name:
@@ -161,6 +161,7 @@ class Core:
         given = dict(locals())
         del given["self"]
         self._options = Options(given)
+        self._entered = 0
         self._begin()
 
     def _begin(self):
@@ -219,6 +220,17 @@ class Core:
             finally:
                 del why  # else the frames of its traceback would be kept by one of them
 
+    def _enter(self):
+        with self._lock:
+            self._check_open()
+            self._entered += 1
+
+    def _left(self):
+        """Whether that was the outermost `with`."""
+        with self._lock:
+            self._entered -= 1
+            return self._entered <= 0
+
     def _check_open(self):
         if self._closed:
             raise PreconditionError("the client is closed: make another one")
@@ -247,6 +259,18 @@ class Core:
         return f"dataflux.{type(self).__name__}({given})"
 
 
+def _missing(client, name):
+    # Only of what there is not.
+    if name in ("remove", "rm", "delete_object", "unlink"):
+        raise AttributeError(f"{type(client).__name__!r} object has no attribute {name!r}: delete() removes an "
+                             "object, and remove_prefix() all below a prefix")
+    raise AttributeError(f"{type(client).__name__!r} object has no attribute {name!r}", name=name, obj=client)
+
+
+# By setattr(), so that type checkers go on to tell what there is not.
+setattr(Core, "__getattr__", _missing)
+
+
 class Client(
     Core,
     ObjectVerbs,
@@ -266,17 +290,23 @@ class Client(
     _may_wait = True
 
     def _run(self, call: Call, progress=None, told=None):
-        if self._options.source is not None:
-            return _run_with_tokens(self, call, progress, told)
-        if progress is None or progress is False:
-            return run(self, call)
-        return _run_told(self, call, progress, told)
+        try:
+            if self._options.source is not None:
+                return _run_with_tokens(self, call, progress, told)
+            if progress is None or progress is False:
+                return run(self, call)
+            return _run_told(self, call, progress, told)
+        except BaseException:
+            call.left()
+            raise
 
     def __enter__(self) -> Client:
+        self._enter()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
+        if self._left():
+            self.close()
 
 
 def named_init(kind):

@@ -9,6 +9,7 @@ from bisect import bisect_right
 from ._calls import checked
 from ._handles import ErrorHandle, handle
 from ._library import Pointer, byref, kind_of, library
+from ._place import url_of
 
 ListingHandle = handle("listing")
 _bytes_of = {}
@@ -117,11 +118,12 @@ class Table:
     """All rows of a listing's handle, and what is known beside them. Immutable; any thread, and the
     child of a fork, too: it is plain memory."""
 
-    __slots__ = ("handle", "bucket", "size", "_chunks", "_json")
+    __slots__ = ("handle", "bucket", "url", "size", "_chunks", "_json")
 
-    def __init__(self, handle, bucket):
+    def __init__(self, handle, bucket, prefix=""):
         self.handle = handle
         self.bucket = bucket
+        self.url = url_of(bucket, prefix) if prefix else f"gs://{bucket}"  # of what was listed
         self.size = library.listing_size(handle)
         self._chunks = None
         self._json = None

@@ -6,12 +6,14 @@ import os
 import sys
 
 from ._errors import Error
+from ._place import count_of, nanoseconds
 from ._programs import program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Sequence
 
+    from ._aio import AsyncClient
     from ._client import Client
 
 _ADDRESS = "STORAGE_EMULATOR_HOST="
@@ -20,17 +22,19 @@ _ADDRESS = "STORAGE_EMULATOR_HOST="
 class Emulator:
     """A process that serves the JSON and the XML API, until it is closed. Objects are kept in memory.
 
+    endpoint   its address, such as "http://127.0.0.1:40123": for other clients, with emulator=True
+
     It is a context manager. It ends with the process that started it, however that ends. Any thread.
 
     Arguments:
         buckets: that are there at the beginning; more by add_bucket().
         seed: a folder whose files become objects of the first bucket.
-        rtt: seconds that a round trip takes.
+        rtt: seconds that a round trip takes; 0 = none.
         log: how many of the last requests log() gives.
         arguments: more, as `dataflux-emulator --help` names them, such as "--require-token".
 
-    Raises: FileNotFoundError where the program was not built with the package; Error where it does
-    not start, with what it says.
+    Raises: TypeError and ValueError for a bad argument; FileNotFoundError where the program was not
+    built with the package; Error where it does not start, with what it says.
     """
 
     def __init__(self, *buckets: str, seed: str | os.PathLike[str] | None = None, rtt: float = 0.0,
@@ -40,10 +44,13 @@ class Emulator:
         self._process = None
         self._owner = os.getpid()
         for name in buckets:
-            if not isinstance(name, str):
-                raise TypeError(f"buckets: names are str, and not a {type(name).__name__}")
+            _check_bucket(name, "buckets")
+        if isinstance(arguments, (str, bytes)):
+            raise TypeError(f'arguments: a list of texts is needed, such as ["--require-token"], and not a '
+                            f"{type(arguments).__name__}")
+        round_trip = 0 if rtt == 0 else nanoseconds(rtt, "rtt") // 1_000_000
         command = [program("dataflux-emulator", "DATAFLUX_EMULATOR"), "--until-input-ends",
-                   "--rtt", str(round(rtt * 1000)), "--log", str(log)]
+                   "--rtt", str(round_trip), "--log", str(count_of(log, "log"))]
         for name in buckets:
             command += ["--bucket", name]
         if seed is not None:
@@ -59,8 +66,10 @@ class Emulator:
                 break
         else:
             said = self._process.stderr.read().decode(errors="replace").strip()
+            status = self._process.wait()
             self.close()
-            raise Error(f"the emulator did not start: {said}")
+            raise Error("the emulator did not start: " + (said or f"{command[0]} has ended with status {status} "
+                                                          "and said nothing: is it dataflux-emulator?"))
         self.endpoint: str = lines[-1].strip().removeprefix(_ADDRESS)
 
     def client(self, **options: Any) -> Client:
@@ -68,6 +77,13 @@ class Emulator:
         from ._client import Client
 
         return Client(endpoint=self.endpoint, emulator=True, **options)
+
+    def async_client(self, **options: Any) -> AsyncClient:
+        """A new client of it for programs with an event loop; options as those of AsyncClient. Close
+        it, or use it by `async with`."""
+        from ._aio import AsyncClient
+
+        return AsyncClient(endpoint=self.endpoint, emulator=True, **options)
 
     @property
     def environment(self) -> dict[str, str]:
@@ -77,8 +93,7 @@ class Emulator:
     def add_bucket(self, name: str, **settings: bool | str) -> None:
         """Makes a bucket, or changes the settings of one: readOnly, noDelete, requesterPays,
         versioning (bool), and layout ("flat", "hierarchical", "zonal")."""
-        if not isinstance(name, str):
-            raise TypeError(f"name: a str is needed, and not a {type(name).__name__}")
+        _check_bucket(name, "name")
         self._ask("PATCH", f"/_emulator/buckets/{name}", settings)
 
     def faults(self, *rules: dict[str, Any]) -> None:
@@ -149,6 +164,10 @@ class Emulator:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def __reduce__(self):
+        raise TypeError("an Emulator is a process, which is neither copied nor pickled: give others its "
+                        "`endpoint`")
+
     def __repr__(self) -> str:
         state = self.endpoint if self._process is not None else "closed"
         return f"<dataflux.Emulator {state}>"
@@ -162,6 +181,17 @@ class Emulator:
 
             warnings.warn(f"{self!r} was not closed", ResourceWarning, source=self)
         self.close()
+
+
+def _check_bucket(name, argument):
+    import re
+
+    if not isinstance(name, str):
+        raise TypeError(f"{argument}: names are str, and not a {type(name).__name__}")
+    if not re.fullmatch(r"(?=.{3,222}\Z)[a-z0-9]([-_a-z0-9]{0,61}[a-z0-9])?(\.[a-z0-9]([-_a-z0-9]{0,61}[a-z0-9])?)*",
+                        name, re.ASCII):
+        raise ValueError(f"{argument}: {name!r} is no name of a bucket: it has 3 to 63 characters of a-z, 0-9, "
+                         '"-", "_" and ".", and begins and ends with a letter or a digit')
 
 
 def emulator(*buckets: str, **options: Any) -> Emulator:

@@ -166,6 +166,25 @@ def of_status(status, text, **fields):
     return kind(text, **fields)
 
 
+def again(error):
+    """The same failure for somebody else: an Error, or another exception that is copied as it is. Each
+    who is told one gets his own. A traceback has the frames of who was told, and of what those have."""
+    from copy import copy
+
+    made = copy(error)
+    made.__cause__ = error.__cause__
+    return made
+
+
+def after(why, text):
+    """What makes an exception for everybody who asks after the one to whom `why` went: the same failure
+    of an Error, else a PreconditionError of that text."""
+    if isinstance(why, Error):
+        kept = again(why)
+        return lambda: again(kept)
+    return lambda: PreconditionError(text)
+
+
 # Fields of an Error, each with the library's function that gives it: names made for each error would
 # fill Python's cache of attributes.
 _TEXTS = tuple((name, "error_" + name) for name in

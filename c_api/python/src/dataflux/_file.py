@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import io
+from _codecs import lookup_error
 
 from ._attributes import attributes
 from ._errors import AlreadyExistsError, NotFoundError, PermissionDeniedError
 from ._file_reader import READ_AHEAD, FileReader
 from ._file_writer import FileWriter
-from ._place import count_of
+from ._place import count_of, object_place
 from ._reader import Reader
 from ._text_file_writer import TextFileWriter
-from ._writer import Writer, abort_quietly
+from ._writer import Writer, abort_quietly, opening
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,9 +47,9 @@ if TYPE_CHECKING:
         timeout: float | None
 
 _READ = ("generation", "block", "cache", "read_ahead", "timeout")
-WRITE_OPTIONS = ("content_type", "content_encoding", "content_disposition", "content_language",
-                 "cache_control", "storage_class", "kms_key_name", "custom_time", "metadata",
-                 "if_generation_match", "size_hint", "part_size", "timeout")
+_ATTRIBUTES = ("content_type", "content_encoding", "content_disposition", "content_language",
+               "cache_control", "storage_class", "kms_key_name", "custom_time", "metadata")
+WRITE_OPTIONS = (*_ATTRIBUTES, "if_generation_match", "size_hint", "part_size", "timeout")
 _MODES = {"r": "r", "rt": "r", "w": "w", "wt": "w", "x": "x", "xt": "x",
           "rb": "rb", "wb": "wb", "xb": "xb"}
 
@@ -77,14 +78,22 @@ def asked(mode, encoding, errors, newline, how):
         for name, value in (("encoding", encoding), ("errors", errors), ("newline", newline)):
             if value is not None:
                 raise ValueError(f"{name}: mode {mode!r} is of bytes, which have none")
+    else:
+        io.TextIOWrapper(io.BytesIO(), encoding or "utf-8", errors, newline)  # for its checks
+        if errors is not None:
+            lookup_error(errors)
     for name in how:
         if name not in (_READ if known[0] == "r" else WRITE_OPTIONS):
             raise TypeError(f"{name}: open() takes no such argument with mode {mode!r}")
     return known
 
 
-def only_new(how):
-    """The options of mode "x"."""
+def only_new(url, how):
+    """The options of mode "x", all of which are checked."""
+    bucket, name, _ = object_place(url)
+    opening(bucket, name, attributes(**{each: how.get(each) for each in _ATTRIBUTES}),
+            how.get("if_generation_match"), how.get("size_hint", 0), how.get("part_size", 0),
+            how.get("timeout"))
     if how.setdefault("if_generation_match", 0) != 0:
         raise ValueError("if_generation_match: mode \"x\" writes where nothing is")
 
@@ -220,7 +229,7 @@ class FileVerbs:
         return over
 
     def _refuse_existing(self, url, how):
-        only_new(how)
+        only_new(url, how)
         try:
             there = self.stat(url, timeout=how.get("timeout"))
         except UNSEEN:

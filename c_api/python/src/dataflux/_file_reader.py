@@ -137,7 +137,8 @@ class FileReader(io.BufferedReader):
 
     def __reduce__(self):
         at = self.tell()  # a ValueError once it is closed
-        return _read_again, (type(self), self._reader, self.raw.ahead.most, at)
+        # A reader of its own: a copy that is let go of closes it.
+        return _read_again, (type(self), self._reader.__reduce__(), self.raw.ahead.most, at)
 
     def __reduce_ex__(self, protocol):
         return self.__reduce__()
@@ -148,6 +149,7 @@ class FileReader(io.BufferedReader):
 
 
 def _read_again(kind, reader, read_ahead, at):
-    made = kind(reader, read_ahead)
+    make, arguments = reader
+    made = kind(make(*arguments), read_ahead)
     made.seek(at)
     return made

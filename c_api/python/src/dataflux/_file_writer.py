@@ -5,11 +5,12 @@ from __future__ import annotations
 import io
 from weakref import ref
 
+from ._lent import Lent
 from ._writer import Guard, Writer, abort_quietly, not_committed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing_extensions import Buffer
+    from typing_extensions import Buffer, Self
 
     from ._objects import Object
 
@@ -105,10 +106,10 @@ class FileWriter(io.BufferedWriter):
         client's upload_memory is in use."""
         if self._writer.forked:
             self._writer._usable()  # a forked child's buffer would be lost when it closes the file
+        # What is no bytes in one piece is refused here: nothing was written then.
+        Lent(data).release()
         try:
             return super().write(data)
-        except TypeError:
-            raise
         except BaseException:
             self._writer.spoil("a write failed or was interrupted")
             raise
@@ -154,7 +155,7 @@ class FileWriter(io.BufferedWriter):
         else:
             self.commit()
 
-    def __enter__(self) -> FileWriter:
+    def __enter__(self) -> Self:
         self._checkClosed()
         return self
 

@@ -9,7 +9,7 @@ from struct import Struct
 
 from . import _abi, _progress, _slabs, _wait
 from ._calls import INTERRUPTED, RECORD, RECORD_SIZE, SLAB, STATUS, checked, failure
-from ._errors import PreconditionError
+from ._errors import PreconditionError, after
 from ._handles import ErrorHandle, handle
 from ._items import FailedItem, Item
 from ._library import Size, byref, library, struct
@@ -17,7 +17,7 @@ from ._listing import Listing
 from ._place import count_of, flag_of, nanoseconds, one_of
 from ._requests import AHEAD, Requests
 from ._rows import RowFeed, Rows
-from ._slabs import SMALL, large_at, small_at
+from ._slabs import exporter_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,13 +40,14 @@ _AGAIN = 100_000_000  # ns until an iterable that had nothing to ask for is gone
 class _Records:
     """Room for records."""
 
-    __slots__ = ("room", "bytes", "number", "before", "count")
+    __slots__ = ("bytes", "number", "before", "count")
 
     def __init__(self, queue, most):
-        self.room = ctypes.create_string_buffer(most * RECORD_SIZE)
-        self.bytes = memoryview(self.room).cast("B")
+        room = bytearray(most * RECORD_SIZE)
+        self.bytes = memoryview(room)
         self.number = Size()
-        self.before = (queue, self.room, RECORD_SIZE, most)
+        # A type of C for each size would be dear to make, and has cycles.
+        self.before = (queue, byref(ctypes.c_char.from_buffer(room)), RECORD_SIZE, most)
         self.count = byref(self.number)
 
     def taken(self):
@@ -61,14 +62,15 @@ class GetMany:
     all of it has room in memory.
 
     It is a context manager. close(), and letting go of it, ends what is under way. An exception that
-    comes out of it ends it, and the next batch is PreconditionError; but after a KeyboardInterrupt
-    while it waits it can go on.
+    comes out of it ends it, so that a part never passes for the whole: until close() every next batch
+    fails, too, with the same Error, or with PreconditionError where it was none. But after a
+    KeyboardInterrupt while it waits it can go on.
 
-    Threads: any number take batches from it; each batch goes to one, and so does what it fails with.
-    In a forked child it is PreconditionError; items that were taken before are good there.
+    Threads: any number take batches from it. Each batch goes to one; a failure goes to all. In a
+    forked child it is PreconditionError; items that were taken before are good there.
     """
 
-    _getter = _feed = _teller = _process = _listing = _asked = _spoiled = None
+    _getter = _feed = _teller = _process = _listing = _asked = _over = None
 
     def __init__(self, client: Client,
                  requests: Listing | Rows | RowFeed | Iterable[Request | EllipsisType], *,
@@ -87,7 +89,6 @@ class GetMany:
         self._feeding = _thread.allocate_lock()
         self._counting = _thread.allocate_lock()
         self._pushed = self._done = self._omitted = 0
-        self._failed = {}  # "why": what it ended with, until one was told
         self._rooms = {}  # by thread
         if isinstance(requests, (Listing, Rows)):
             self._listing = requests
@@ -98,6 +99,7 @@ class GetMany:
             bucket = self._feed.bucket
             total = len(requests) if hasattr(requests, "__len__") else None
             options.feed = 1
+        self._total = total
         self._teller = _progress.of(progress, "get_many", "objects", total)
         self._ended = bucket is None  # nothing is asked for
         if bucket is not None:
@@ -118,7 +120,6 @@ class GetMany:
         checked(library.get_many(client._handle_for_stream(self._queue), byref(options), handle_of,
                                  numbers, count, self._queue, 0, byref(made), byref(error)), error)
         self._getter = made
-        _slabs.begin_asking(id(self))
 
     @property
     def omitted(self) -> int:
@@ -165,14 +166,9 @@ class GetMany:
 
     def why(self) -> Exception:
         """What the end of the batches raises."""
-        why: Exception | None = self._failed.pop("why", None)
-        if why is not None:
-            return why
-        if self._spoiled is None:
-            return StopIteration()
-        # A part must not pass for the whole.
-        return PreconditionError(f"get_many: items were lost by a {self._spoiled} that ended it: "
-                                 "begin another one")
+        over = self._over
+        why: Exception = StopIteration() if over is None else over()
+        return why
 
     def _fill(self):
         """Asks for what there is room for, of an iterable, where nobody waits for items now."""
@@ -189,7 +185,6 @@ class GetMany:
         try:
             if self._teller is not None:
                 self._teller.at(self._done)
-            _slabs.give_back()
             thread = _thread.get_ident()
             records = self._rooms.pop(thread, None) or _Records(self._queue, self._batch)
             records.number.value = 0
@@ -218,10 +213,10 @@ class GetMany:
                                                  in iter_unpack(records.taken())])
                 going_on = False
             if not going_on or not isinstance(why, KeyboardInterrupt):
-                try:
-                    self.close()
-                finally:
-                    self._spoiled = type(why).__name__
+                # First, for others look at it as soon as it has ended.
+                self._over = self._over or after(why, "get_many: items were lost by a "
+                                                 f"{type(why).__name__} that ended it: begin another one")
+                self._end()
             raise
 
     def _push(self):
@@ -245,7 +240,7 @@ class GetMany:
 
     def _items(self, taken, exporters):
         """The items of records, whose memory is the exporters' when this ends."""
-        items, kept = [], []
+        items, slabs, counts = [], [], []
         listing, asked, on_error = self._listing, self._asked, self._on_error
         begins = slab_before = last = None
         passed = 0
@@ -263,44 +258,50 @@ class GetMany:
                 continue
             if slab != slab_before or address < begins:
                 # One call of C: none may be left over, since its end wants what it is lent.
-                exporters.extend(map(small_at if size <= SMALL else large_at, (address,)))
+                exporters.extend(map(exporter_at, (address,)))
                 memory = memoryview(exporters[-1]).cast("B")
-                slabs = []
-                kept.append(slabs)
+                counts.append(0)
                 begins, slab_before = address, slab
             slabs.append(slab)
+            counts[-1] += 1
             begin = address - begins
             items.append(Item(index, memory[begin:begin + size], generation, crc32c,
                               flags & _VERIFIED == _VERIFIED,
                               asked.pop(index) if listing is None else listing))
-        _slabs.lend(exporters, kept)
+        _slabs.lend(exporters, slabs, counts)
         with self._counting:
             self._done += passed + len(items)
             self._omitted += passed if on_error == "omit" else 0
         if last is not None:
             if last[STATUS] and not self._ended:
                 # It is told after the items that came before it.
-                self._failed["why"] = failure(self._queue, last)
-            self.close()
+                self._over = after(failure(self._queue, last), "")
+            self._end()
         return items
 
     def close(self) -> None:
-        """Ends what is under way, on all threads; no more batches come. Again it does nothing."""
+        """Ends what is under way, on all threads; no more batches come, nor what it has failed with.
+        Again it does nothing. Any thread, what `progress` calls for one."""
         self._ended = True
-        self._spoiled = None  # whoever closes it knows that it is a part
+        self._over = None  # whoever closes it knows that it is a part
+        self._end()
+
+    def _end(self):
+        self._ended = True
         getter, self._getter = self._getter, None
         self._feed = None
-        try:
-            if getter is not None and self._process == _wait._process:
-                library.getter_cancel(getter)
-                library.queue_close(self._queue)  # whoever waits on another thread is to end
-        finally:
-            _slabs.end_asking(id(self))
+        if getter is not None and self._process == _wait._process:
+            library.getter_cancel(getter)
+            library.queue_close(self._queue)  # whoever waits on another thread is to end
         # Freed now, or by the thread that pushes requests just now.
         del getter
         teller, self._teller = self._teller, None
         if teller is not None:
             teller.end(self._done)
+
+    def __repr__(self) -> str:
+        whole = "" if self._total is None else f" of {self._total}"
+        return f"<dataflux.GetMany: {self._done}{whole} items, {'ended' if self._ended else 'under way'}>"
 
     def __enter__(self) -> GetMany:
         return self
@@ -309,7 +310,7 @@ class GetMany:
         self.close()
 
     def __del__(self) -> None:
-        if _slabs is not None:
+        if _wait is not None:
             self.close()  # an interrupt may have come into one before
 
     def __reduce__(self):
@@ -322,8 +323,9 @@ def _requests_of(requests):
     except TypeError:
         each = None
     if each is None:
+        listed = ": client.list(url) gives the Listing of a prefix" if isinstance(requests, str) else ""
         raise TypeError("requests: a Listing, Rows or an iterable of places is needed, and not a "
-                        f"{type(requests).__name__}")
+                        f"{type(requests).__name__}{listed}")
     return Requests(each)
 
 

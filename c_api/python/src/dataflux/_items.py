@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ._errors import again
 from ._listing import Listing
 from ._rows import Rows
 
@@ -29,7 +30,7 @@ class Item:
     error        None; an Error where the request failed, with on_error="return"
     """
 
-    __slots__ = ("index", "data", "generation", "crc32c", "verified", "_of")
+    __slots__ = ("index", "data", "generation", "crc32c", "verified", "_of", "__weakref__")
 
     error: Error | None = None
 
@@ -75,7 +76,7 @@ class FailedItem(Item):
 
     @property
     def data(self) -> NoReturn:
-        raise self.error
+        raise again(self.error)
 
     def __repr__(self) -> str:
         return f"<dataflux.Item {self.index}, {self.error.status}>"

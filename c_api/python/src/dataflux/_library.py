@@ -67,7 +67,11 @@ class _Library:
         except OSError as why:
             raise ImportError(f"{path} cannot be loaded ({why}): install libdataflux again, or let "
                               "DATAFLUX_LIBRARY name the library") from None
-        there = loaded.dataflux_abi_version()
+        try:
+            there = loaded.dataflux_abi_version()
+        except AttributeError:
+            raise ImportError(f"{path} is another library, and none of dataflux: let DATAFLUX_LIBRARY name "
+                              "libdataflux") from None
         if there < _abi.ABI_VERSION:
             raise ImportError(f"{path} has version {there} of its interface, and this package needs "
                               f"{_abi.ABI_VERSION}: install both of one version")

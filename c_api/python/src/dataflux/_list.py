@@ -7,7 +7,7 @@ import _thread
 from . import _abi, _wait
 from ._calls import FLAGS, INTERRUPTED, RECORD_SIZE, STATUS, Call, checked, failure, json_of, taker
 from ._columns import ListingHandle, Table
-from ._errors import Error, PreconditionError
+from ._errors import PreconditionError, after
 from ._handles import ErrorHandle, handle
 from ._library import Pointer, Size, addressof, byref, library, struct
 from ._listing import Listing, text_of
@@ -78,18 +78,17 @@ def _closed():
     return PreconditionError("the stream of batches is closed: begin another one")
 
 
-def _again(why):
-    """What makes an exception for each next() after the one that raised `why`. Not `why` itself: its
-    traceback has the frames of who called."""
+def _forked():
+    return PreconditionError("a stream of batches belongs to the process that began it: begin another "
+                             "after a fork")
+
+
+def _over(why):
+    """What makes an exception for each next() after the one that raised `why`."""
     if isinstance(why, StopIteration):
         return StopIteration
-    if isinstance(why, Error):
-        from copy import copy
-
-        return lambda: copy(why)
     # Whether a batch was lost on the way cannot be told any more.
-    text = f"the stream of batches was ended by a {type(why).__name__}: begin another one"
-    return lambda: PreconditionError(text)
+    return after(why, f"the stream of batches was ended by a {type(why).__name__}: begin another one")
 
 
 class ListStream:
@@ -99,11 +98,12 @@ class ListStream:
     close() ends it early, and so does letting go of it. An exception that next() raises ends it, too,
     KeyboardInterrupt for one: each next() after it fails, so that a part never passes for the whole.
 
-    Threads: any number; what one gets no other does.
+    Threads: any number; what one gets no other does. In a forked child it is PreconditionError.
     """
 
-    def __init__(self, client, options, bucket):
-        self._bucket = bucket
+    def __init__(self, client, options, bucket, prefix=""):
+        self._bucket, self._prefix = bucket, prefix
+        self._process = _wait._process
         self._lock = _thread.RLock()  # one reads at a time
         self._freeing = _thread.RLock()
         self._over = None  # makes what next() raises when no more comes
@@ -117,14 +117,20 @@ class ListStream:
         return self
 
     def __next__(self) -> Listing:
+        self._check()
         with self._lock:
             if self._over is not None:
                 raise self._over()
             try:
                 return self._next()
             except BaseException as why:
-                self._end(_again(why))
+                self._end(_over(why))
                 raise
+
+    def _check(self):
+        # Before any lock: a thread of the parent may have held it.
+        if self._process != _wait._process:
+            raise _forked()
 
     def _next(self):
         import ctypes
@@ -145,34 +151,30 @@ class ListStream:
         """It has not ended."""
         return self._over is None
 
-    @property
-    def queue(self):
-        return self._queue
-
     def over(self):
         """What the next step raises when it has ended."""
         return self._over()
 
     def taken(self, status, buffer):
         """The batch that a record tells of. A failure ends the stream."""
+        self._check()
         with self._lock:
             try:
                 return self._batch(status, buffer)
             except BaseException as why:
-                self._end(_again(why))
+                self._end(_over(why))
                 raise
 
     def _batch(self, status, buffer):
         """What a record tells of."""
         if status:
-            raise PreconditionError("a stream of batches belongs to the process that began it: "
-                                    "begin another after a fork")
+            raise AssertionError(f"dataflux_queue_next: {status}")
         record = _wait.unpack(buffer)
         if record[FLAGS] & _abi.RECORD_END:
             raise failure(self._queue, record) if record[STATUS] else StopIteration
         made, error = ListingHandle(), ErrorHandle()
         checked(library.lister_take(self._lister, byref(made), byref(error)), error)
-        return Listing(Table(made, self._bucket))
+        return Listing(Table(made, self._bucket, self._prefix))
 
     def _end(self, over):
         with self._freeing:
@@ -201,12 +203,16 @@ class ListStream:
 
         Threads: it waits while another thread waits for a batch.
         """
+        self._check()
         with self._lock:
             return dict(self._described() if self._over is None else self._summary or {})
 
     def close(self) -> None:
         """Ends it; next() raises PreconditionError from then on, if batches were still to come.
-        Closing again does nothing. Any thread: who waits for a batch is woken."""
+        Closing again does nothing. Any thread: who waits for a batch is woken. In a forked child it
+        does nothing: the stream is the parent's."""
+        if self._process != _wait._process:
+            return
         with self._freeing:
             if self._over is not None:
                 return
@@ -271,7 +277,7 @@ class ListVerbs:
         call = Call(lambda client, queue, tag, out, err:
                     library.list(client, byref(options), queue, tag, out, err),
                     lambda operation, record:
-                    Listing(Table(_take_listing(operation, record), bucket)))
+                    Listing(Table(_take_listing(operation, record), bucket, prefix)))
         return self._run(call, progress=progress, told=("listing", bucket, prefix))
 
     def list_shared(self, url: str | tuple[str, str], target: str | os.PathLike[str] | None, *,
@@ -345,4 +351,4 @@ class ListVerbs:
         batches that are good in any case.
         """
         place = prefix_place(url)
-        return ListStream(self, list_options(place, locals()), place[0].decode())
+        return ListStream(self, list_options(place, locals()), *(part.decode() for part in place))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from _collections_abc import Sequence
 from array import array
 from itertools import compress, repeat
+from operator import eq
 
 from ._columns import Table, chosen
-from ._place import _checked, count_of, url_of
+from ._place import _checked, count_of, place_of, url_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class Row:
     crc32c       of its content; None where the service gave none
     """
 
-    __slots__ = ("bucket", "name", "size", "generation", "crc32c")
+    __slots__ = ("bucket", "name", "size", "generation", "crc32c", "__weakref__")
 
     bucket: str
     name: str
@@ -57,8 +58,8 @@ class Row:
         """gs://bucket/name"""
         return url_of(self.bucket, self.name)
 
-    def _place(self):
-        return self.bucket.encode(), self.name.encode(), self.generation
+    def _place(self, argument):
+        return place_of(self, argument)
 
     def _key(self):
         return self.bucket, self.name, self.generation, self.size, self.crc32c
@@ -162,7 +163,7 @@ class Names(_Chosen, Sequence["str"]):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, (Names, list, tuple)):
             return NotImplemented
-        return len(self) == len(other) and all(map(str.__eq__, self, other))
+        return len(self) == len(other) and all(map(eq, self, other))
 
     __hash__ = None
 
@@ -395,7 +396,7 @@ class Listing(_Chosen, Sequence["Row"]):
     def __repr__(self) -> str:
         folded = f", {len(self.prefixes)} prefixes" if self._rows is None and self.prefixes else ""
         missing = ", INCOMPLETE" if self._table.json().get("missing") else ""
-        return (f"<dataflux.Listing of gs://{self.bucket}: {len(self)} objects, "
+        return (f"<dataflux.Listing of {self._table.url}: {len(self)} objects, "
                 f"{self.total_bytes} bytes{folded}{missing}>")
 
     def _repr_html_(self) -> str:

@@ -58,7 +58,11 @@ def _manifest_options(target, timeout):
             raise ValueError(f"target: {path!r} is no path")
         if not os.path.exists(path):
             check_local(path, "target")
-        return struct("manifest_options", path=os.fsencode(path), timeout_ns=limit), False
+        try:
+            path = os.fsencode(path)
+        except UnicodeEncodeError:
+            raise ValueError(f"target: {path!r} has what no name of a file can have") from None
+        return struct("manifest_options", path=path, timeout_ns=limit), False
     bucket, name, _ = object_place(target, "target")
     return struct("manifest_options", bucket=bucket, object=name, timeout_ns=limit), True
 
@@ -226,7 +230,7 @@ class SavedListing:
         return Call(lambda client, queue, tag, out, err:
                     library.manifest_rows(client, self._handle, first, number, queue, tag, out, err),
                     lambda operation, record:
-                        Listing(Table(_take_listing(operation, record), self.bucket)))
+                        Listing(Table(_take_listing(operation, record), self.bucket, self.prefix)))
 
     def _refresh(self, parallelism, timeout):
         if count_of(parallelism, "parallelism") >= 2**32:
@@ -277,6 +281,12 @@ class SavedListing:
     def __repr__(self) -> str:
         return (f"<dataflux.{type(self).__name__} of gs://{self.bucket}/{self.prefix}: {len(self)} objects, "
                 f"listed {self._json['taken']}>")
+
+    def __copy__(self):
+        return self  # immutable
+
+    def __deepcopy__(self, memo):
+        return self
 
     def __reduce__(self):
         raise TypeError(f"a {type(self).__name__} is not pickled: each process opens it by open_manifest()")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from . import _abi
 from ._library import addressof, kind_of, struct
-from ._place import count_of, nanoseconds, url_of
+from ._place import count_of, nanoseconds, place_of, url_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Object:
     It names the object, and that generation of it, wherever a place is asked for.
     """
 
-    __slots__ = ("_known",)
+    __slots__ = ("_known", "__weakref__")
 
     def __init__(self, known: dict[str, Any]) -> None:
         self._known = known
@@ -50,10 +50,12 @@ class Object:
 
     @property
     def bucket(self) -> str:
+        """Where it is."""
         return self._known["bucket"]
 
     @property
     def name(self) -> str:
+        """Of the object, without its bucket."""
         return self._known["name"]
 
     @property
@@ -93,26 +95,32 @@ class Object:
 
     @property
     def etag(self) -> str | None:
+        """The service's mark of content and metadata."""
         return self._known.get("etag")
 
     @property
     def content_type(self) -> str | None:
+        """Such as "image/png"."""
         return self._known.get("contentType")
 
     @property
     def content_encoding(self) -> str | None:
+        """Of the bytes as they are kept, such as "gzip"."""
         return self._known.get("contentEncoding")
 
     @property
     def content_disposition(self) -> str | None:
+        """How a browser is to show it, such as "attachment"."""
         return self._known.get("contentDisposition")
 
     @property
     def content_language(self) -> str | None:
+        """Such as "en"."""
         return self._known.get("contentLanguage")
 
     @property
     def cache_control(self) -> str | None:
+        """How long others may keep a copy, such as "no-store"."""
         return self._known.get("cacheControl")
 
     @property
@@ -152,8 +160,8 @@ class Object:
         found = self._known.get("metadata")
         return None if found is None else dict(found)
 
-    def _place(self):
-        return self.bucket.encode(), self.name.encode(), self.generation
+    def _place(self, argument):
+        return place_of(self, argument)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Object) and self._known == other._known

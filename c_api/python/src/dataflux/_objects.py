@@ -44,9 +44,12 @@ def _fallback(value):
     """For `recover`: that value where there is no such object."""
 
     def recover(error):
-        if isinstance(error, NotFoundError):
-            return value
-        raise error
+        try:
+            if isinstance(error, NotFoundError):
+                return value
+            raise error
+        finally:
+            del error  # see Call.failed()
 
     return recover
 

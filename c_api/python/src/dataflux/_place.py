@@ -36,9 +36,19 @@ def _parts(value, argument):
                         "name an object: give a str or (bucket, name)")
     names = getattr(value, "_place", None)  # a listing's row, what stat() gives
     if names is not None:
-        return names()
+        return names(argument)
     raise TypeError(f'{argument}: "gs://bucket/name", (bucket, name) or a row of a listing is '
                     f"needed, and not a {type(value).__name__}")
+
+
+def place_of(row, argument):
+    """(bucket, name, generation) of a listing's row or an Object, which may be made by hand."""
+    bucket, name = row.bucket, row.name
+    if not isinstance(bucket, str) or not isinstance(name, str):
+        raise TypeError(f"{argument}: bucket and name of a {type(row).__name__} are two str, and not "
+                        f"({type(bucket).__name__}, {type(name).__name__})")
+    return (_checked(bucket, argument), _checked(name, argument),
+            count_of(row.generation, f"{argument}: its generation"))
 
 
 def object_place(value, argument="url"):

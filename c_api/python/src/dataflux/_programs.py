@@ -32,8 +32,11 @@ def run_command() -> NoReturn:
     """Becomes the command `dataflux`, with the arguments of this process."""
     import sys
 
+    path = None
     try:
         path = program("dataflux", "DATAFLUX_COMMAND")
         os.execv(path, ["dataflux", *sys.argv[1:]])
     except OSError as why:
-        sys.exit(f"dataflux: {why}")
+        named = path is not None and os.environ.get("DATAFLUX_COMMAND") == path
+        sys.exit(f"dataflux: {why}" if path is None else
+                 f"dataflux: {path}: {why.strerror}" + ", which DATAFLUX_COMMAND names" * named)

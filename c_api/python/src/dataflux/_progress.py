@@ -5,6 +5,7 @@ from __future__ import annotations
 import _thread
 from time import monotonic
 
+from . import _wait
 from ._place import not_async, plain
 
 TYPE_CHECKING = False
@@ -45,9 +46,14 @@ def of(progress: Progress, label: str, unit: str, total: int | None = None) -> T
 
 class Teller:
     """Tells the newest counts, not too often. What the callable raises reaches the caller, and the
-    callable is not called again."""
+    callable is not called again.
 
-    __slots__ = ("_tell", "_unit", "_label", "_done", "_total", "_told", "_next", "_lock")
+    The callable may end what it is told of, and so may a signal's handler or another thread
+    meanwhile: nobody waits for it. In a forked child nothing is told: it is the parent's.
+    """
+
+    __slots__ = ("_tell", "_unit", "_label", "_done", "_total", "_told", "_next", "_over", "_telling",
+                 "_process")
 
     def __init__(self, tell, unit, label, total):
         self._tell = tell
@@ -57,34 +63,52 @@ class Teller:
         self._total = total
         self._told = None
         self._next = 0.0
-        self._lock = _thread.allocate_lock()
+        self._over = False
+        self._telling = _thread.allocate_lock()  # whoever has it tells
+        self._process = _wait._process
 
     def at(self, done: int, total: int | None = None) -> None:
         """So many are done; `total` where it is known now. Any thread; one at a time tells."""
         self._done = done
         if total is not None:
             self._total = total
-        now = monotonic()
-        if now >= self._next and self._lock.acquire(False):
-            try:
-                self._next = now + EVERY
-                self._say()
-            finally:
-                self._lock.release()
+        if monotonic() >= self._next:
+            self._tell_now()
 
     def end(self, done: int | None = None, total: int | None = None) -> None:
         """Tells the last counts, where they are not told yet, and that no more come. Again it does
-        nothing. Put it into a `finally`: a bar's line is ended by it."""
-        with self._lock:
-            self._done = self._done if done is None else done
-            self._total = self._total if total is None else total
+        nothing. Put it into a `finally`: a bar's line is ended by it. Where the callable is being
+        called just now, that is done when it returns."""
+        self._done = self._done if done is None else done
+        self._total = self._total if total is None else total
+        self._over = True
+        self._tell_now()
+
+    def _tell_now(self):
+        if self._process != _wait._process:
+            _of_parents.append(self)  # a bar that is let go of would be seen
+            return
+        # Who comes while another one tells leaves it to that one, who looks again.
+        while self._tell is not None and self._telling.acquire(False):
+            over, told = self._over, False
             try:
+                self._next = monotonic() + EVERY
                 self._say()
+                told = True
             finally:
-                tell, self._tell = self._tell, None
-                ended = getattr(tell, "_dataflux_end", None)
-                if ended is not None:
-                    ended()
+                try:
+                    if over or self._over and not told:
+                        self._finish()
+                finally:
+                    self._telling.release()
+            if over or not self._over:
+                return
+
+    def _finish(self):
+        tell, self._tell = self._tell, None
+        ended = getattr(tell, "_dataflux_end", None)
+        if ended is not None:
+            ended()
 
     def _say(self):
         counts = (self._done, self._total)
@@ -98,3 +122,6 @@ class Teller:
             if getattr(tell, "_dataflux_end", None) is None:
                 self._tell = None
             raise
+
+
+_of_parents = []  # of the processes that this one was forked from

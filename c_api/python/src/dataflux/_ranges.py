@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import ctypes
+from array import array
 
 from ._calls import Call
 from ._lent import Lent, new_bytes
@@ -17,25 +17,27 @@ class Columns:
     __slots__ = ("_arrays", "_count")
 
     def __init__(self, rows, into):
-        self._count = count = len(rows)
-        self._arrays = ((ctypes.c_uint64 * count)(*(offset for offset, _ in rows)),
-                        (ctypes.c_uint64 * count)(*(size for _, size in rows)),
-                        (ctypes.c_void_p * count)(*into))
+        self._count = len(rows)
+        # A type of C for each number of them would be dear to make, and has cycles.
+        self._arrays = (array("Q", [offset for offset, _ in rows]), array("Q", [size for _, size in rows]),
+                        array("Q", [address or 0 for address in into]))
 
     def read(self, reader, queue, tag, out, err):
         """Begins to read them by a handle of a reader; the status."""
-        columns = kind_of("range_columns")(_COLUMNS_SIZE, *map(ctypes.addressof, self._arrays))
+        columns = kind_of("range_columns")(_COLUMNS_SIZE, *[each.buffer_info()[0] for each in self._arrays])
         return library.reader_read_ranges(reader, byref(columns), self._count, queue, tag, out, err)
 
 
 class Ranges:
-    """What was asked for, and the memory that it is read into, lent until release()."""
+    """What was asked for, and the memory that it is read into, lent until each Call that has it has
+    let go of it by release()."""
 
-    __slots__ = ("_rows", "_made", "_lent")
+    __slots__ = ("_rows", "_made", "_lent", "_calls")
 
     def __init__(self, ranges, into):
         self._rows = rows = [_range_of(each) for each in _each(ranges, "ranges")]
         self._lent = []
+        self._calls = 0
         self._made = [] if into is None else None
         if into is None:
             return
@@ -47,7 +49,7 @@ class Ranges:
                 raise ValueError("into: as many buffers as there are ranges are needed, of their "
                                  f"sizes, and not {len(sizes)} of {sizes[:10]} bytes")
         except BaseException:
-            self.release()
+            self._let_go()
             raise
 
     def _make(self, there):
@@ -67,14 +69,26 @@ class Ranges:
                 into = [lent.address for lent in self._lent]
             else:
                 into = self._make(library.reader_size(reader))
+            columns = Columns(self._rows, into)
         except BaseException:
-            self.release()
+            self._let_go()
             raise
-        columns = Columns(self._rows, into)
-        return Call(lambda client, queue, tag, out, err: columns.read(reader, queue, tag, out, err),
-                    lambda operation, record: self._made, self)
+        return self.lent_to(Call(
+            lambda client, queue, tag, out, err: columns.read(reader, queue, tag, out, err),
+            lambda operation, record: self._made))
+
+    def lent_to(self, call):
+        """The Call, which has the memory until it has ended."""
+        self._calls += 1
+        call.lent = self
+        return call
 
     def release(self):
+        self._calls -= 1
+        if not self._calls:
+            self._let_go()
+
+    def _let_go(self):
         for lent in self._lent:
             lent.release()
 

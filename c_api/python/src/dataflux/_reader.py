@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+from operator import methodcaller
+
 from . import _abi, _wait
 from ._calls import Call, taker
 from ._errors import taken
 from ._handles import ErrorHandle, OperationHandle, handle
 from ._lent import Lent, new_bytes
-from ._library import byref, kind_of, library
+from ._library import byref, kind_of, library, method
 from ._place import count_of, nanoseconds, object_place, url_of
 from ._ranges import Columns, Ranges
 
@@ -37,16 +40,17 @@ class Reading:
     """A read that goes on while nobody waits for it. What it fills is kept until it has ended, also
     at the interpreter's end."""
 
-    __slots__ = ("_operation", "_client", "_tag", "tag")
+    _gone = int  # what its destructor calls
 
     def __init__(self, client, begin, lent):
         """begin(out, err) -> status"""
         self._operation = OperationHandle()
         self._client = client
-        self._tag = next(_wait.tags)  # last of the three: see __del__
+        tag = next(_wait.tags)
+        self._gone = partial(client._under_way.pop, tag, None)
         # In whatever order they are let go of, the memory is there until the operation is freed.
         self._operation.lent = lent
-        client._under_way[self._tag] = (self._operation, lent)
+        client._under_way[tag] = (self._operation, lent)
         error = ErrorHandle()
         try:
             client._checked(begin(byref(self._operation), byref(error)), error)
@@ -68,11 +72,10 @@ class Reading:
     def free(self):
         """Cancels what has not ended. Then the memory is the caller's again."""
         self._operation.free()
-        self._client._under_way.pop(self._tag, None)
+        self._gone()
 
-    def __del__(self):
-        if OperationHandle is not None and getattr(self, "_tag", None):
-            self.free()
+    # Files make one for each stretch that they read ahead: no bytecode runs in it.
+    __del__ = method(methodcaller("_gone"))
 
 
 class Reader:

@@ -52,8 +52,11 @@ def _at_its_size(options, offset, wanted):
     bytes, once the object's size is known."""
 
     def recover(error):
-        if not isinstance(error, ResourceExhaustedError) or error.http_status:
-            raise error
+        try:
+            if not isinstance(error, ResourceExhaustedError) or error.http_status:
+                raise error
+        finally:
+            del error  # see Call.failed()
 
         def sized(operation, record):
             options.generation = record[GENERATION]
@@ -96,7 +99,7 @@ class ReadVerbs:
         if wanted == 0:
             return self._run(_nothing(options, b""))
         size = getattr(url, "size", None) if options.generation else None
-        if size is not None and generation == 0 and offset < size:
+        if size is not None and generation == 0 and offset < count_of(size, "url: its size"):
             return self._run(_into_new_bytes(options, offset, min(wanted, size - offset)))
         return self._run(Call(
             lambda client, queue, tag, out, err: library.get(
@@ -162,7 +165,7 @@ class ReadVerbs:
             OPTIONS_SIZE, bucket, name, count_of(generation, "generation") or of_place, 0, 0,
             nanoseconds(timeout))
         wanted = Ranges(ranges, into)
-        return self._run(Call(
+        return self._run(wanted.lent_to(Call(
             lambda client, queue, tag, out, err:
                 library.reader_open(client, byref(options), queue, tag, out, err),
-            lambda operation, record: wanted.read(take_reader(operation, record))))
+            lambda operation, record: wanted.read(take_reader(operation, record)))))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 class Report:
     """Named values, immutable; equal where all of them are. A pickle carries them."""
 
-    __slots__: Tuple[str, ...] = ()
+    __slots__: Tuple[str, ...] = ("__weakref__",)
 
     def __init__(self, **values: Any) -> None:
         for name in self.__slots__:

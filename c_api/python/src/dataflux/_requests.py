@@ -58,7 +58,8 @@ class Requests:
                                  f" and {bucket.decode()}: call get_many() for each")
             self.bucket = bucket
             self._begins = url_of(bucket.decode(), "")
-        size = place.size if generation else _ALL  # a row or an Object has both
+        # A row or an Object has both.
+        size = count_of(place.size, "requests: its size") if generation else _ALL
         return name, generation, size, offset, length
 
     def push(self, getter, most):

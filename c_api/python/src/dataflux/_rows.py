@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from _collections_abc import Sequence
 from array import array
+from operator import eq
 
 from ._calls import checked
 from ._handles import ErrorHandle
@@ -44,7 +45,7 @@ class Rows(Sequence["Row"]):
     Threads: any.
     """
 
-    __slots__ = ("_listing", "_rows")
+    __slots__ = ("_listing", "_rows", "__weakref__")
 
     def __init__(self, listing: Listing, rows: array[int]) -> None:
         self._listing = listing  # all rows of a table
@@ -74,6 +75,21 @@ class Rows(Sequence["Row"]):
         if isinstance(index, slice):
             return Rows(self._listing, self._rows[index])
         return self._listing[self._rows[index]]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Rows):
+            return NotImplemented
+        if self._listing._table is other._listing._table and self._rows == other._rows:
+            return True
+        return len(self) == len(other) and all(map(eq, self, other))
+
+    __hash__ = None  # type: ignore[assignment]  # as of any sequence that is compared by value
+
+    def __copy__(self):
+        return self  # immutable
+
+    def __deepcopy__(self, memo):
+        return self
 
     def __repr__(self) -> str:
         return f"<dataflux.Rows of gs://{self.bucket}: {len(self)} of {len(self._listing)}>"
@@ -108,6 +124,9 @@ class RowFeed:
         self.asked: dict[int, int] = {}
         self.pushed = 0
         self.ended = False
+
+    def __repr__(self) -> str:
+        return f"<dataflux.RowFeed of gs://{self._listing.bucket}: {self.pushed} rows so far>"
 
     @property
     def _handle(self):

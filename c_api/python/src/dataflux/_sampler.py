@@ -48,7 +48,7 @@ class Sampler(Sequence["int"]):
     Threads: any. It is pickled by its arguments.
     """
 
-    __slots__ = ("_arguments", "_options", "_size")
+    __slots__ = ("_arguments", "_options", "_size", "__weakref__")
 
     def __init__(self, count: int, *, seed: int = 0, epoch: int = 0,
                  shuffle: Literal["full", "window", "none"] = "full",
@@ -81,18 +81,22 @@ class Sampler(Sequence["int"]):
 
     @property
     def seed(self) -> int:
+        """Which order it is of: the same seed and epoch give the same one."""
         return self._arguments["seed"]
 
     @property
     def epoch(self) -> int:
+        """Which epoch it is of."""
         return self._arguments["epoch"]
 
     @property
     def rank(self) -> int:
+        """Whose rows these are, from 0."""
         return self._arguments["rank"]
 
     @property
     def world_size(self) -> int:
+        """How many ranks share the rows."""
         return self._arguments["world_size"]
 
     if not TYPE_CHECKING:

@@ -46,9 +46,7 @@ class MemberWriting:
             self._set = owner._usable()
             return library.set_open_member(self._set, member, byref(options), queue, tag, out, err)
 
-        prefix = owner._prefix
-        whole = prefix + (b"" if prefix.endswith(b"/") else b"/") + member
-        return owner._bucket, whole, Call(begin, take_writer, attributes)
+        return owner._bucket, owner._object_of(member), Call(begin, take_writer, attributes)
 
     def _committed(self, operation, record):
         text, error = Pointer(), ErrorHandle()
@@ -108,10 +106,9 @@ class MemberReader(Reader):
 
     def __init__(self, owner: SetReader, name: str, block: int, cache: int,
                  timeout: float | None) -> None:
-        name = name_of(name)
         self._set = owner
-        self._name = name
-        self._of = owner._bucket, name
+        self._name = name_of(name)
+        self._of = owner._bucket, owner._object_of(name)
         self._client = owner._client
         self._options = (0, count_of(block, "block"), count_of(cache, "cache"), nanoseconds(timeout))
         self._closed = False

@@ -32,6 +32,11 @@ _take = taker("set_reader", SetReaderHandle)
 _UNFINISHED = {"refuse": _abi.UNFINISHED_REFUSE, "replace": _abi.UNFINISHED_REPLACE}
 
 
+def save_folder(save_id: str) -> str:
+    """Where the members of a save over a set lie below its prefix."""
+    return f".dataflux-save-{save_id}/"
+
+
 class SetCalls:
     """What a set is for the blocking client and for the asynchronous one: its place, and its
     calls."""
@@ -69,6 +74,15 @@ class SetCalls:
     def url(self) -> str:
         """gs://bucket/prefix"""
         return url_of(self._bucket.decode(), self._prefix.decode())
+
+    def _object_of(self, member):
+        """The name of a member's object."""
+        folder = self._prefix + (b"" if self._prefix.endswith(b"/") else b"/")
+        if self._over is not None:
+            import json
+
+            folder += save_folder(json.loads(self._over)["id"]).encode()
+        return folder + member
 
     def _begin(self, unfinished):
         one_of(unfinished, "unfinished", _UNFINISHED)
@@ -273,6 +287,12 @@ class OpenSet:
         """The name of its last object."""
         return self._known["last"]
 
+    def _object_of(self, name):
+        """The name of the object that a member is, or the last one."""
+        known = self._known
+        last = name == known["last"] and all(row["name"] != name for row in known["members"])
+        return (known["prefix"] if last else known["members_folder"]).encode() + name.encode()
+
     @property
     def committed(self) -> datetime:
         """When it was committed, by the service's clock."""
@@ -294,6 +314,10 @@ class OpenSet:
                        crc32c=int.from_bytes(base64.b64decode(row["crc32c"]), "big"))
                 for row in self._known["members"])
         return self._members
+
+    def __reduce__(self):
+        raise TypeError("a set that is open belongs to its process, and is not pickled: carry its url, and open it "
+                        "there again by client.checkpoint_set(url).open()")
 
     def __repr__(self) -> str:
         return (f"<dataflux.{type(self).__name__} {self.url}, {len(self._known['members'])} members, "

@@ -6,7 +6,7 @@ import _thread
 import sys
 from weakref import WeakSet
 
-from . import _abi, _wait
+from . import _abi, _events, _wait
 from ._calls import Call, json_of, taker
 from ._errors import PreconditionError
 from ._handles import ErrorHandle, handle
@@ -160,8 +160,11 @@ class Writing:
             import warnings
 
             self._told = True
-            warnings.warn(f"{self.url} was written and never closed: it is discarded",
-                          ResourceWarning, stacklevel=3, source=source)
+            text = f"{self.url} was written and never closed: it is discarded"
+            # Python shows no ResourceWarning unless it is asked to, and what was put on top of a file, gzip for
+            # one, may have left it open.
+            _events.log("warning", text, always=True)
+            warnings.warn(text, ResourceWarning, stacklevel=3, source=source)
 
     def _end(self, state):
         self._state = state

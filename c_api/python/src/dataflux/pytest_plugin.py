@@ -19,6 +19,14 @@ def dataflux_emulator():
 
 
 @pytest.fixture
+def dataflux_async_client(dataflux_emulator):
+    """An AsyncClient of the test's emulator, for whatever runs the test's event loop."""
+    client = dataflux_emulator.async_client()
+    yield client
+    client.close()
+
+
+@pytest.fixture
 def dataflux_client(dataflux_emulator):
     """A client of the test's emulator."""
     with dataflux_emulator.client() as client:

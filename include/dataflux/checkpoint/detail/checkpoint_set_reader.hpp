@@ -45,6 +45,8 @@ class checkpoint_set_reader {
       : set_(std::move(set)) {}
 
   const checkpoint_set_info& info() const noexcept;
+  /// Where its members lie, with its slash: the set's folder, or that of a save over it.
+  const std::string& members_folder() const noexcept;
   /// In order of names. Valid as long as some copy of this.
   const std::vector<member_record>& members() const noexcept;
   /// Null if there is none of this name. O(log members).

@@ -61,7 +61,10 @@ def carry_out(jobs: Iterable[Job], threads: int = THREADS) -> None:
                 job, value, why = come.get()
                 under_way -= 1
                 if why is not None:
-                    raise why
+                    try:
+                        raise why
+                    finally:
+                        del why  # it has this frame, by its traceback
                 job.take(value)
     finally:
         for _ in workers:

@@ -90,7 +90,10 @@ class Writing:
                     if thread.ident is not None:
                         thread.join()
         if failures:
-            raise failures[0]
+            try:
+                raise failures[0]
+            finally:
+                failures.clear()  # they have this frame, by their tracebacks
         return results
 
     def _write_file(self, file: File) -> list[WriteResult]:

@@ -63,11 +63,6 @@ def of_rank(url: str, rank: int) -> str:
     return f"{url}{'' if url.endswith('/') else '/'}__{rank}"
 
 
-def save_folder(save_id: str) -> str:
-    """Where the members of a save lie below the set's prefix."""
-    return f".dataflux-save-{save_id}/"
-
-
 def member_of(relative_path: str) -> str:
     """The name within the set of a file that `.metadata` names."""
     return _SAVE_FOLDER.sub("", relative_path, count=1)

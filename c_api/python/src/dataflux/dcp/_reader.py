@@ -94,7 +94,10 @@ class StorageReader(storage.StorageReader):
         self._rank = kwargs.get("rank")
         if self._rank is not None and self._why is not None:
             why, self._why = self._why, None
-            raise why  # there is one, and something is wrong with it
+            try:
+                raise why  # there is one, and something is wrong with it
+            finally:
+                del why  # it has this frame, by its traceback
         try:
             found = self._open().metadata
         except NotFoundError:

@@ -24,12 +24,12 @@ from torch.futures import Future
 from .. import _client
 from .._attributes import attributes
 from .._client import Client, given_client
-from .._errors import AlreadyExistsError, Error, PreconditionError
+from .._errors import AlreadyExistsError, Error, PreconditionError, again
 from .._place import count_of, flag_of
 from .._set_reports import CommittedSet
-from .._sets import CheckpointSet
+from .._sets import CheckpointSet, save_folder
 from ._files import File, Writing, split, write_more, write_nothing
-from ._path import METADATA, folder_of, is_path, of_rank, place_of, save_folder, url_of_path
+from ._path import METADATA, folder_of, is_path, of_rank, place_of, url_of_path
 
 _log = logging.getLogger("dataflux")
 _VERSION = "1.0.0"  # of the layout, as torch's writers name it
@@ -246,7 +246,7 @@ class StorageWriter(storage.StorageWriter):
         bucket, folder = folder_of(self._place())
         left = (bucket, folder + save_folder(json.loads(self._text)["id"]))
         for failure in self._of_process().remove_sets(left).failures:  # open uploads, too
-            raise failure
+            raise again(failure)
 
     def finish(self, metadata: Metadata, results: list[list[WriteResult]]) -> None:
         """Commits: `.metadata` is written, and with it the checkpoint is there. By the coordinator."""

@@ -6,7 +6,7 @@ from errno import EISDIR
 from fsspec.utils import other_paths
 from glob import has_magic
 
-from .._errors import Error, NotFoundError
+from .._errors import Error, NotFoundError, again
 from ._attributes import attributes_of, condition_of, fixed, refuse
 from ._expanding import listed
 from ._finding import missing
@@ -348,4 +348,4 @@ def raise_first(outcomes, but_missing=False):
     """Raises the first Error of what calls have ended with."""
     for outcome in outcomes:
         if isinstance(outcome, Error) and not (but_missing and isinstance(outcome, NotFoundError)):
-            raise outcome
+            raise again(outcome)  # whose traceback has the frames that have the outcomes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._errors import Error
+from .._errors import Error, again
 from .._listing import Row
 from ._expanding import listed
 from ._paths import is_text
@@ -47,7 +47,7 @@ class Reading:
             size = sizes.get(path)
             if isinstance(size, Error):
                 if on_error == "raise":
-                    raise size
+                    raise again(size)
                 ranges.append(size)
                 continue
             if size is not None:
@@ -104,7 +104,7 @@ class Reading:
                     outcomes[numbers[item.index]] = bytes(item.data)
                 elif not is_behind(error):
                     if on_error == "raise":
-                        raise error
+                        raise again(error)  # this frame has the item, which has its own
                     outcomes[numbers[item.index]] = error
 
             await self._road.read(requests, "return", take)

@@ -149,7 +149,7 @@ class Awaiting(Road):
                 try:
                     outcome = await self.client._run(call)
                 except Error as error:
-                    outcome = error
+                    outcome = error.with_traceback(None)  # that has this frame
                 outcomes[number] = outcome
                 if tell is not None:
                     tell(number, outcome)
@@ -199,7 +199,7 @@ class _UnderWay:
                 return number, call.failed(failure(self.queue, record))
             return number, call.value(operation, record)
         except Error as error:
-            return number, error
+            return number, error.with_traceback(None)  # that has the frame that has all of them
         finally:
             operation.free()
             returned(record)
@@ -222,7 +222,7 @@ def _each(client, made, count, tell, at_once):
                 try:
                     under_way.start(number, call)
                 except Error as error:
-                    ended.append((number, error))
+                    ended.append((number, error.with_traceback(None)))
             if not ended:
                 number, outcome = under_way.outcome(_next(under_way.queue))
                 if isinstance(outcome, Call):  # what follows: the room was its own

@@ -162,7 +162,10 @@ class Background:
         while jobs:
             job = jobs.pop(0)
             if job.failure is not None:
-                raise job.failure
+                try:
+                    raise job.failure
+                finally:
+                    del job  # its failure has this frame, by its traceback
 
     def end(self) -> None:
         """As wait(), and logs all other failures: nobody will ask again."""

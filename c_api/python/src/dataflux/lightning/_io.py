@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Mapping
 
 from .._client import Client, given_client
 from .._client import client as default_client
-from .._errors import NotFoundError
+from .._errors import NotFoundError, again
 from .._file import WRITE_OPTIONS
 from ..torch import load, save
 from ._bases import Base, Local
@@ -137,4 +137,4 @@ def remove_folder(client: Client, url: str) -> None:
     removed(client, url + LAST_OBJECT)
     report = client.remove_sets(url + "/")
     for failure in report.failures:
-        raise failure
+        raise again(failure)

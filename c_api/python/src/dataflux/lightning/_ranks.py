@@ -23,17 +23,22 @@ def agreed(what: Callable[[], Value], group: Any = None) -> Value:
     Raises: what it has raised here; else what it has raised on the first rank that failed.
     """
     mine: BaseException | None = None
+    failure: BaseException | None = None
+    failures: list[Any] = []
     try:
-        value = what()
-    except BaseException as why:
-        mine = why
-    failures = each_rank(None if mine is None else _portable(mine), group)
-    if mine is not None:
-        raise mine
-    for failure in failures:
-        if failure is not None:
-            raise failure
-    return value
+        try:
+            value = what()
+        except BaseException as why:
+            mine = why
+        failures = each_rank(None if mine is None else _portable(mine), group)
+        if mine is not None:
+            raise mine
+        for failure in failures:
+            if failure is not None:
+                raise failure
+        return value
+    finally:
+        del mine, failure, failures  # they have this frame, by their tracebacks
 
 
 def each_rank(value: Any, group: Any = None) -> list[Any]:

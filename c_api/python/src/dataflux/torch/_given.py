@@ -208,7 +208,7 @@ def _once(make, folder, rank, world_size):
             told = [why if isinstance(why, (Error, TypeError, ValueError)) else Error(str(why))]
     group.broadcast_object_list(told, src=0)
     if isinstance(told[0], Exception):
-        raise told[0]
+        raise told.pop()
     paths = [os.path.join(folder.path, name) for name, _ in told[0]]
     for path, (_, content) in zip(paths, told[0]):
         if rank != 0:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Iterator, Sequence
+import warnings
+from typing import Any, Callable, Iterator, Sequence
 
 from torch.utils.data import IterableDataset as TorchIterable
 from torch.utils.data import get_worker_info
 
 from .._client import Client, given_client
+from .._errors import after
 from .._place import count_of, one_of
 from ._given import source_of
 from ._objects import Objects
@@ -100,6 +102,10 @@ class IterableDataset(Objects, TorchIterable):  # type: ignore[misc]
         self._client = given_client(client) or Client()
         self._source = source_of(self._client, url, manifest, names, pairs, unpaired, filters, self._rank,
                                  self._world_size)
+        if equalize == "drop" and 0 < len(self._source) < self._world_size:
+            warnings.warn(f"{len(self._source)} objects for {self._world_size} ranks: with equalize=\"drop\" no rank "
+                          "has any of them, and an epoch is empty; equalize=\"pad\" gives some to several ranks",
+                          UserWarning, stacklevel=2)
         self._shared = self._maker.shared = Shared(self._source.path)
         self._shared.set_epoch(epoch)
         self._begin()
@@ -247,7 +253,7 @@ class IterableDataset(Objects, TorchIterable):  # type: ignore[misc]
             ahead = None
         self._now = place, worker, workers, place.yielded
         reads = ahead or Reads(self, client, place, worker, max(1, workers), step)
-        return self._samples(reads, order, turns, place, worker, workers)
+        return _Pass(self._samples(reads, order, turns, place, worker, workers))
 
     def _samples(self, reads, order, turns, place, worker, workers):
         yielded = place.yielded
@@ -268,3 +274,30 @@ class IterableDataset(Objects, TorchIterable):  # type: ignore[misc]
         finally:
             if reads is not None:
                 reads.close()
+
+
+class _Pass:
+    """Samples of one pass. What it has failed with it fails with again: a generator that has raised would
+    end, and a part pass for the whole."""
+
+    def __init__(self, samples: Iterator[Any]) -> None:
+        self._samples = samples
+        self._over: Callable[[], BaseException] | None = None
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        if self._over is not None:
+            raise self._over()
+        try:
+            return next(self._samples)
+        except StopIteration:
+            raise
+        except BaseException as why:
+            self._over = after(why, f"the pass was ended by a {type(why).__name__}: begin another one")
+            raise
+
+    def close(self) -> None:
+        """Ends the reads."""
+        self._samples.close()  # type: ignore[attr-defined]

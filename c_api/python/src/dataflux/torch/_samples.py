@@ -7,7 +7,7 @@ from typing import Any, Callable, Iterator, Sequence
 import torch
 from torch.utils.data import get_worker_info
 
-from .._errors import Error, NotFoundError, ResourceExhaustedError
+from .._errors import Error, NotFoundError, ResourceExhaustedError, again
 from .._items import Item
 from .._listing import Row
 from .._place import one_of, url_of
@@ -80,7 +80,7 @@ class Maker:
                 if good:
                     yield good[0]
                 else:
-                    why, lacking = why or failed, lacking + 1
+                    why, lacking = why or again(failed), lacking + 1
                 continue
             if self.on_error == "skip":
                 self._last = good = [sample]
@@ -120,14 +120,14 @@ class Maker:
         elif isinstance(error, ResourceExhaustedError) and not error.attempts:
             raise self._too_large(client, part, row, error)
         elif error is not None:
-            raise error
+            raise again(error)  # the items, which this frame has, have their own
         else:
             data, generation, crc32c = item.data, item.generation, item.crc32c
         if self.sizes:
             bucket, name, _ = part.place(row)
             error = self.sizes.error(bucket, name, len(data))
             if error is not None:
-                raise error
+                raise again(error)
         if self.decode is as_bytes or self.decode is tensor:
             return data, None
         return data, part.row(row, len(data), generation, crc32c)
@@ -148,7 +148,7 @@ class Maker:
         """What is there now of an object whose listed generation is gone."""
         bucket, name, generation = part.place(row)
         if not generation:
-            raise error
+            raise again(error)
         if self.overwritten == "raise":
             raise NotFoundError(
                 f"{url_of(bucket, name)}: generation {generation}, which was listed, is gone: the object was "
@@ -157,6 +157,6 @@ class Maker:
                 attempts=error.attempts) from error
         for item in client.get_many([(bucket, name)], on_error="return").items():
             if item.error is not None:
-                raise item.error
+                raise again(item.error)
             return item.data, item.generation, item.crc32c
-        raise error
+        raise again(error)

@@ -91,8 +91,11 @@ class Sink:
 
     def __exit__(self, kind: object, why: BaseException | None, traceback: object) -> None:
         cause = why if why is None else self._cause(why)
-        if cause is not why:
-            raise cause from None
+        try:
+            if cause is not why:
+                raise cause from None
+        finally:
+            del cause, why, traceback  # they have this frame, by their tracebacks
 
     def _cause(self, why: BaseException) -> BaseException:
         """What has gone wrong, where torch, which ends its file all the same, says that its position

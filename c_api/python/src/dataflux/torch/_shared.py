@@ -5,6 +5,8 @@ from __future__ import annotations
 import mmap
 import os
 
+from .._errors import PreconditionError
+
 _NUMBERS = 5  # of 8 bytes, at the beginning of the file; behind them a byte for each object that was skipped
 _EPOCH, _BEGIN, _COUNTED, _LOADED, _READERS = range(_NUMBERS)
 
@@ -34,6 +36,11 @@ class Shared:
         return self._path
 
     def __setstate__(self, path: str) -> None:
+        if not os.path.exists(path):
+            raise PreconditionError(
+                f"{path}: the dataset that this was pickled of is gone, and its files with it. A pickle is for "
+                "processes of its machine, while it lives: keep it until they are done, or make the dataset "
+                "anew there")
         self._path = path
         self._open()
 

@@ -28,11 +28,16 @@ _BEGIN_OF_TABLE = 2
 
 
 class Folder:
-    """A folder for the files of a dataset, which goes with the dataset in the process that made it."""
+    """A folder for the files of a dataset, which goes with the dataset, and its copies, in the process
+    that made it."""
 
     def __init__(self) -> None:
         self.path = tempfile.mkdtemp(prefix="dataflux-")
         weakref.finalize(self, _remove, self.path, os.getpid())
+        _folders[self.path] = self
+
+
+_folders: weakref.WeakValueDictionary[str, Folder] = weakref.WeakValueDictionary()
 
 
 def _remove(path, process):
@@ -106,7 +111,7 @@ class Source:
         self.pairs = unpaired is not None
         self.unpaired = unpaired or (0, 0)
         self.begins = list(accumulate(sizes, initial=0))
-        self.folder = folder
+        self.folder: Folder | None = folder
         self.path = folder.path
         told = "\n".join(f"{part.bucket} {part.digest}" for part in parts)
         self.digest = _digest(told.encode())[:16]
@@ -116,6 +121,7 @@ class Source:
 
     def __setstate__(self, state: Any) -> None:
         self.parts, self.begins, self.path, self.digest, self.told, self.pairs, self.unpaired = state
+        self.folder = _folders.get(self.path)  # None in another process
 
     def __len__(self) -> int:
         return self.begins[-1]
