@@ -174,6 +174,21 @@ def test_for_tasks(fs, bucket, there):
     asyncio.run(body())
 
 
+def test_what_cannot_be_read_again_is_not_appended_to(emulator, fs, bucket, recwarn):
+    bucket.put("x", b"1")
+    emulator.faults({"verb": "objects.media", "action": "refuse", "status": 403, "count": 0})
+
+    async def body():
+        await fs.open_async(bucket("x"), "ab")
+
+    for opened in (lambda: fs.open(bucket("x"), "ab"), lambda: asyncio.run(body())):
+        with pytest.raises(PermissionError):
+            opened()
+    assert not [each for each in recwarn if each.category is ResourceWarning]
+    emulator.faults()
+    assert bucket.get("x") == b"1" and bucket.names() == ["x"]
+
+
 def test_what_cannot_be_is_refused(emulator, fs, bucket):
     bucket.put("x", b"1")
     for mode in ("a+", "ab+", "r+b", "wa"):

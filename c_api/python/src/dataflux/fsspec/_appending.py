@@ -10,6 +10,7 @@ import logging
 from urllib.parse import quote
 
 from .._async_writer import AsyncWriter
+from .._async_writer import abort_quietly as give_up
 from .._attributes import attributes
 from .._errors import AlreadyExistsError, Error, NotFoundError, PreconditionError
 from .._writer import Writer, abort_quietly
@@ -148,7 +149,11 @@ class AsyncAppendWriter(AsyncWriter):
         await self._open(beside, generation, 0, 0, None)
         self._of = of
         if not appended.joined:
-            await self.write(await appended.before())
+            try:
+                await self.write(await appended.before())
+            except BaseException as why:
+                await give_up(self, why)
+                raise
         return self
 
     def tell(self):
