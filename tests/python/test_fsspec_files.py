@@ -88,7 +88,7 @@ def test_a_compressed_file_is_discarded_by_an_exception_and_where_it_is_let_go_o
 
 
 def test_fsspec_s_own_open(emulator, fs, bucket):
-    how = {"endpoint_url": emulator.endpoint}
+    how = dict(emulator.options)
     for name, compression in (("x", None), ("x.gz", "infer")):
         url = f"gs://{bucket.name}/{name}".replace("gs", "dataflux")
         with fsspec.open(url, "w", compression=compression, **how) as file:
