@@ -215,7 +215,7 @@ TEST_CASE("dataflux_writer: what is there decides", "[c_api]") {
   write_all(creates, "mine");
   write_all(replaces, "mine");
   commit(creates, DATAFLUX_ALREADY_EXISTS);
-  commit(replaces, DATAFLUX_ALREADY_EXISTS);
+  commit(replaces, DATAFLUX_FAILED_PRECONDITION);
   CHECK(w.server.get("bkt", "o") == "of somebody else");
   c.generation_match = generation;
   const writer_ptr named = make_writer(w.client, o);

@@ -53,9 +53,9 @@ class writer_opening;
 ///   write_at() has not returned.
 /// Any other error is the upload's and ends it: all members give it from then on, and nothing is
 /// left behind; where that failed it says so. permission_denied names the permissions that uploads
-/// in parts take. failed_precondition (already_exists where there was none) when another writer has
-/// replaced the object since open(); failed_precondition, too, for any use after commit() or
-/// abort(), and in the child of a fork.
+/// in parts take. failed_precondition when another writer has written the object since open()
+/// (already_exists where if_generation_match is 0); failed_precondition, too, for any use after
+/// commit() or abort(), and in the child of a fork.
 ///
 /// Limits: upload_request::limits are the whole upload's, which they end. Those of a call end that
 /// call with cancelled or deadline_exceeded, and say how it leaves the writer:

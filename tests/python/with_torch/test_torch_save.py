@@ -18,6 +18,7 @@ import pytest
 import torch
 
 import dataflux
+import dataflux.lightning
 from dataflux.torch import _save, load, save
 from interrupts import interrupted_at
 from service import wait_until
@@ -148,6 +149,32 @@ def test_the_default_client(emulator, bucket, monkeypatch):
     save({"a": 1}, bucket("a.pt"))
     assert load(bucket("a.pt")) == {"a": 1}
     dataflux.client().close()
+
+
+class Puts:
+    """Somebody else writes the object while it is pickled."""
+
+    def __init__(self, bucket):
+        self.bucket = bucket
+
+    def __reduce__(self):
+        self.bucket.put("a.pt", b"another's")
+        return list, ()
+
+
+@pytest.mark.parametrize("mib", [0, 20])
+@pytest.mark.parametrize("there", [False, True])
+@pytest.mark.parametrize("by", ["save", "CheckpointIO"])
+def test_of_two_saves_at_once_the_other_one_is_told(client, bucket, mib, there, by):
+    if there:
+        save({}, bucket("a.pt"), client=client)
+    going = {**state(1, mib), "meanwhile": Puts(bucket)}
+    with pytest.raises(dataflux.PreconditionError, match="do several ranks save to one name"):
+        if by == "save":
+            save(going, bucket("a.pt"), client=client)
+        else:
+            dataflux.lightning.CheckpointIO(client).save_checkpoint(going, bucket("a.pt"))
+    assert bucket.get("a.pt") == b"another's" and bucket.names() == ["a.pt"]
 
 
 # ---- what goes wrong while it is saved ---------------------------------------------------------

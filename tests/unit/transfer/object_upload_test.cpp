@@ -241,6 +241,33 @@ TEST_CASE("object_upload: of two writers at once one fails", "[transfer]") {
   }
 }
 
+TEST_CASE("object_upload: who is overtaken did not ask to create", "[transfer]") {
+  for (const auto mode : {commit_mode::staged, commit_mode::direct}) {
+    for (const std::size_t size : {part / 2, 2 * part}) {
+      for (const bool there : {false, true}) {
+        fixture w;
+        const std::string name = there ? "o" : "new";
+        REQUIRE(w.open({.object = name, .mode = mode}));
+        w.store.put("bkt", name, dataflux::as_bytes("other"));
+        for (std::size_t sent = part; sent <= size; sent += part) REQUIRE(w.send(part));
+        const auto made = w.finish(size < part ? std::optional(w.piece(size)) : std::nullopt);
+        REQUIRE_FALSE(made);
+        INFO(made.error().to_string());
+        CHECK(made.error().code() == errc::failed_precondition);
+        CHECK(made.error().message().find("another writer has written it since this save began "
+                                          "(do several ranks save to one name?)") !=
+              std::string::npos);
+        CHECK(w.content(name) == "other");
+        if (there) {
+          w.clean();
+        } else {  // what the other one has made
+          CHECK(w.names() == std::vector<std::string>{"new", "o"});
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("object_upload: create only", "[transfer]") {
   for (const auto mode : {commit_mode::staged, commit_mode::direct}) {
     fixture w;
@@ -334,7 +361,7 @@ TEST_CASE("object_upload: a copy instead of a move keeps the precondition (mend 
   w.store.put("bkt", "new", dataflux::as_bytes("other"));
   const auto made = w.finish();
   REQUIRE_FALSE(made);
-  CHECK(made.error().code() == errc::already_exists);
+  CHECK(made.error().code() == errc::failed_precondition);
   CHECK(made.error().message().find("left behind") != std::string::npos);
   CHECK(w.content("new") == "other");
 }
@@ -423,6 +450,7 @@ TEST_CASE("object_upload: where objects may not be looked at nothing is replaced
   const auto made = w.write(part / 2);
   REQUIRE_FALSE(made);
   CHECK(made.error().code() == errc::already_exists);
+  CHECK(made.error().message().find("give storage.objects.get") != std::string::npos);
   CHECK(w.content() == "old");
 }
 

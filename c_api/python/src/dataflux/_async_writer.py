@@ -111,7 +111,7 @@ class AsyncWriter(Writing):
 
         Returns: what stat() gives of it, its generation for one. It is kept as `object`.
         Raises: PreconditionError where somebody has written the object since the writer was opened
-            (AlreadyExistsError where there was none); what a part has failed with; PreconditionError
+            (AlreadyExistsError where if_generation_match is 0); what a part has failed with; PreconditionError
             after a write that failed. Then nothing is committed. What an error says with
             `outcome_unknown` may have been carried out, as a whole; so may one that is cancelled.
         """

@@ -201,8 +201,8 @@ class FileVerbs:
         Returns: a FileReader; a FileWriter, which commits when it is closed and no exception passes;
             for text a file on top of one.
         Raises: NotFoundError; AlreadyExistsError for "x" when it is opened, and when it is closed
-            if somebody was faster. Closing what "w" has opened is an AlreadyExistsError or a
-            PreconditionError where another writer has committed since then: its object stays.
+            if somebody was faster. Closing what "w" has opened is a PreconditionError where another
+            writer has committed since then: its object stays.
             TypeError and ValueError for a bad argument before any request.
         Requests: one to open, one more for a short object that is read; "w" one to open.
         """

@@ -147,6 +147,7 @@ class upload_machine {
   template <class Request>
   void call_cleaning(upload_step step, Request request);
   errc unmet() const noexcept;
+  std::string meanwhile() const;
   error named(error why) const;
   std::string folder() const;
   std::string url_of(const std::string& object) const;
@@ -161,6 +162,7 @@ class upload_machine {
   phase phase_{phase::looking};
   std::size_t in_flight_{0};  ///< actions that will be answered
   std::optional<std::int64_t> expected_;
+  bool unseen_{false};  ///< the target, which may not be looked at
   commit_mode mode_;
   upload_path path_{upload_path::insert};
   std::string fallback_{};

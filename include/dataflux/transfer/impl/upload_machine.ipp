@@ -143,7 +143,7 @@ DATAFLUX_INLINE void upload_machine::target_found(const result<object_metadata>&
                                                   duration took) {
   if (failure_) return clean();
   act(upload_overhead{took});
-  if (!found && found.error().code() == errc::permission_denied) {
+  if (unseen_ = !found && found.error().code() == errc::permission_denied; unseen_) {
     mode_ = commit_mode::direct;
     fall_back("objects may not be looked at here, so that nothing may be replaced");
   } else if (!found && found.error().code() != errc::not_found) {

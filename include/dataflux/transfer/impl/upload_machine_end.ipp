@@ -72,8 +72,8 @@ DATAFLUX_INLINE void upload_machine::target_checked(const result<object_metadata
   if (why != errc::ok && why != errc::not_found) return fail(found.error());
   const std::int64_t there = found ? found->generation : 0;
   if (there == *expected_) return complete();
-  fail(error(unmet(), "the object was written by another meanwhile: its generation is " +
-                          std::to_string(there) + ", not " + std::to_string(*expected_)));
+  fail(error(unmet(), meanwhile() + ": its generation is " + std::to_string(there) + ", not " +
+                          std::to_string(*expected_)));
 }
 
 DATAFLUX_INLINE void upload_machine::complete() {
@@ -285,15 +285,31 @@ DATAFLUX_INLINE void upload_machine::deliver() {
   }
 }
 
-/// What it is that the target is not as expected.
+/// What it is that the target is not as expected. Who has asked for no condition did not ask to
+/// create the object either, where there was none when the upload began.
 DATAFLUX_INLINE errc upload_machine::unmet() const noexcept {
-  return expected_ == 0 ? errc::already_exists : errc::failed_precondition;
+  const bool creates = unseen_ || request_.if_generation_match == 0;
+  return creates ? errc::already_exists : errc::failed_precondition;
+}
+
+DATAFLUX_INLINE std::string upload_machine::meanwhile() const {
+  if (request_.if_generation_match) return "the object was written by another meanwhile";
+  if (unseen_) {
+    return "the object is there already, and is not replaced, since objects may not be looked at "
+           "here: give storage.objects.get";
+  }
+  return "another writer has written it since this save began (do several ranks save to one name?)";
 }
 
 DATAFLUX_INLINE error upload_machine::named(error why) const {
   // Of a move the service does not tell whose condition it was; but the source's name is known to
   // nobody else. Of a chunk the store does not know what the session began with.
-  if (why.code() == errc::failed_precondition && why.http_status() == 412) why.with_code(unmet());
+  const bool condition =
+      why.code() == errc::failed_precondition || why.code() == errc::already_exists;
+  if (condition && why.http_status() == 412) {
+    why.with_code(unmet());
+    if (!request_.if_generation_match) why.with_message(meanwhile());
+  }
   if (why.bucket().empty()) why.with_bucket(request_.bucket);
   if (why.object().empty() || why.object() == temporary_.name) why.with_object(request_.object);
   if (why.code() == errc::already_exists && !request_.advice_if_it_exists.empty()) {

@@ -205,7 +205,8 @@ def save(obj: object, url: Place, *, client: Client | None = None, pickle_module
 
     Returns: what stat() gives of the object, its generation for one.
     Raises: what pickling raises; PreconditionError where somebody else has written the object since
-        the call began; what the service says. TypeError and ValueError for a bad argument before any
+        the call began; AlreadyExistsError where if_generation_match is 0, and something is there; what
+        the service says. TypeError and ValueError for a bad argument before any
         request.
     Threads: any, each its own object.
     """
