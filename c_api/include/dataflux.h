@@ -962,8 +962,8 @@ DATAFLUX_API dataflux_status dataflux_remove_leftovers(dataflux_client* client,
  *
  * Failures: a part that has failed shows in the next call, whichever that is. After it every call
  * fails, and what was sent is removed. DATAFLUX_FAILED_PRECONDITION where somebody has written the
- * object since the writer was opened (DATAFLUX_ALREADY_EXISTS where there was none), and for a
- * write after commit or abort.
+ * object since the writer was opened (DATAFLUX_ALREADY_EXISTS where if_generation_match is 0), and
+ * for a write after commit or abort.
  *
  * Threads: one at a time uses a writer, each writer its own. Who comes while another is inside gets
  * DATAFLUX_FAILED_PRECONDITION at once. dataflux_client_close() ends it from any thread, with
@@ -1175,6 +1175,9 @@ typedef struct dataflux_set_commit_options {
   const char* last; /* the last object's name, without a slash; NULL = ".dataflux-complete" */
   const void* data; /* its bytes, lent until the operation has ended */
   size_t size;      /* of `data` */
+  /* By which the last object and the manifest are encrypted; NULL = the bucket's default. Those of
+   * members are in their writers' options. */
+  const char* kms_key_name;
 } dataflux_set_commit_options;
 
 DATAFLUX_API void dataflux_set_commit_options_init(dataflux_set_commit_options* options,
@@ -1229,8 +1232,9 @@ DATAFLUX_API dataflux_status dataflux_set_reader_open(dataflux_set_reader* set, 
 DATAFLUX_API void dataflux_set_reader_free(dataflux_set_reader* set);
 
 /* The sets below the prefix, which may be "" for the whole bucket. JSON: "complete", the oldest
- * commit first; "damaged", each with "why"; "unfinished", each with "prefix", "objects", "bytes"
- * and, where the service tells, "written". */
+ * commit first; "damaged", each with "why"; "unfinished", each with "prefix", "objects", "bytes",
+ * "uploads", how many are open for it, and, where the service tells, "written"; and, where open
+ * uploads may not be listed, "uploads_unknown": why. */
 DATAFLUX_API dataflux_status dataflux_list_sets(dataflux_client* client,
                                                 const dataflux_set_options* options,
                                                 dataflux_queue* queue, uint64_t tag,
@@ -1241,8 +1245,8 @@ typedef struct dataflux_keep_last_options {
   const char* bucket;
   const char* prefix; /* not empty */
   uint64_t count;     /* complete sets that stay, the newest; 0 = 1 */
-  /* Unfinished sets for which nothing was written for longer go, too: choose more than a save
-   * takes. 0 = they stay. */
+  /* Unfinished sets for which nothing was written for longer go, too, with their open uploads:
+   * choose more than a save takes. 0 = they stay. */
   int64_t remove_unfinished_older_than_ns;
   int64_t timeout_ns;
 } dataflux_keep_last_options;
@@ -1257,9 +1261,10 @@ DATAFLUX_API dataflux_status dataflux_keep_last_sets(dataflux_client* client,
                                                      dataflux_queue* queue, uint64_t tag,
                                                      dataflux_operation** out,
                                                      dataflux_error** err);
-/* Removes all that lies below the prefix, which is not empty, last objects first. An object that
- * could not be removed is no error: JSON has "objects", "bytes", "sets", the prefixes of sets that
- * are gone, "failures", each with "name" and "why", and "spared", those not tried because of them.
+/* Removes all that lies below the prefix, which is not empty, last objects first, and aborts what
+ * uploads are open there. An object that could not be removed is no error: JSON has "objects",
+ * "uploads", "bytes", "sets", the prefixes of sets that are gone, "failures", each with "name" and
+ * "why", and "spared", those not tried because of them.
  */
 DATAFLUX_API dataflux_status dataflux_remove_sets(dataflux_client* client,
                                                   const dataflux_set_options* options,

@@ -179,6 +179,7 @@ dataflux_status dataflux_set_commit(dataflux_set* set, const dataflux_set_commit
     if (known->data == nullptr && known->size > 0) return missing("data");
     dataflux::last_object last;
     if (known->last != nullptr) last.name = known->last;
+    last.kms_key_name = dataflux_c::text_of(known->kms_key_name);
     last.data = {static_cast<const std::byte*>(known->data), known->size};
     return dataflux_c::begin_operation<dataflux_c::commit_set_operation>(
         set->client, queue, tag, out, [&](client_state&) {

@@ -59,16 +59,20 @@ std::string json_of(const dataflux::checkpoint_set_list& list) {
   for (const auto& each : list.unfinished) {
     w.begin_object().key("prefix").string(each.prefix).key("objects").natural(each.objects);
     decimal(w, "bytes", each.bytes);
+    w.key("uploads").natural(each.uploads);
     if (each.written) w.key("written").string(dataflux::to_string(*each.written));
     w.end_object();
   }
-  w.end_array().end_object();
+  w.end_array();
+  if (list.uploads_unknown) w.key("uploads_unknown").string(list.uploads_unknown->to_string());
+  w.end_object();
   return std::move(w).take();
 }
 
 std::string json_of(const dataflux::removal_report& report) {
   json_writer w;
   w.begin_object().key("objects").natural(report.objects);
+  w.key("uploads").natural(report.uploads);
   decimal(w, "bytes", report.bytes);
   w.key("sets").begin_array();
   for (const std::string& prefix : report.sets) w.string(prefix);

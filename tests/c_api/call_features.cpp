@@ -394,6 +394,7 @@ void call_player::save_set() {
         c.record_count = records.size();
         c.data = put_bytes;
         c.size = dice_.below(sizeof put_bytes);
+        c.kms_key_name = dice_.chance(8) ? "a key" : nullptr;
         return dataflux_set_commit(set, odd_.of(c, dice_), queue, 34, out, err);
       });
     }

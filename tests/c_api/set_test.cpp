@@ -29,7 +29,7 @@ TEST_CASE("dataflux_set: what is saved is loaded", "[c_api]") {
   CHECK(has(made, R"("manifest":"run/step-1/.dataflux-set-)"));
   CHECK(has(made, R"("members":2,"bytes":")" + std::to_string(large.size() + 3) + '"'));
   CHECK(made.ends_with(
-      R"("replaced":{"objects":0,"bytes":"0","sets":[],"failures":[],"spared":0}})"));
+      R"("replaced":{"objects":0,"uploads":0,"bytes":"0","sets":[],"failures":[],"spared":0}})"));
   commit_set(set, records, ".metadata", "index", DATAFLUX_ALREADY_EXISTS);
   begin(set, DATAFLUX_UNFINISHED_REPLACE, DATAFLUX_ALREADY_EXISTS);
 
@@ -67,7 +67,7 @@ TEST_CASE("dataflux_set_begin: what an earlier save has left", "[c_api]") {
   begin(set, DATAFLUX_UNFINISHED_REFUSE, DATAFLUX_ALREADY_EXISTS);
   const std::string json = json_of(begin(set, DATAFLUX_UNFINISHED_REPLACE));
   INFO(json);
-  CHECK(has(json, R"({"objects":1,"bytes":"3",)"));
+  CHECK(has(json, R"({"objects":1,"uploads":0,"bytes":"3",)"));
   CHECK_FALSE(w.server.get("bkt", "run/step-1/rank-0"));
   begin(set);
 }
@@ -180,6 +180,11 @@ TEST_CASE("dataflux_set: bad input is answered", "[c_api]") {
   CHECK(why.message() == "data is NULL");
   CHECK(op == nullptr);
   commit_set(set, {}, nullptr, {}, invalid);
+  c.size = 0;
+  c.kms_key_name = "a\nkey";
+  ended([&](auto queue, auto tag, auto out,
+            auto err) { return dataflux_set_commit(set.get(), &c, queue, tag, out, err); },
+        invalid);
   ended(
       [&](auto queue, auto tag, auto out, auto err) {
         return dataflux_set_open_member(set.get(), "/absolute", nullptr, queue, tag, out, err);

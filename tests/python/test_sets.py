@@ -9,6 +9,7 @@ from datetime import datetime, timezone
 import pytest
 
 import dataflux
+from service import wait_until
 
 MIB = 1 << 20
 
@@ -168,6 +169,39 @@ def test_a_member_that_failed_is_not_committed(client, bucket):
     with pytest.raises(ValueError, match="is not committed"):
         member.record
     assert bucket.names() == []
+
+
+def test_what_is_open_for_an_unfinished_set_is_counted(client, bucket, emulator):
+    saving = client.checkpoint_set(bucket("run/1"))
+    member = saving.over(saving.begin_over()).open_member("rank-0")
+    member.write(bytes(40 * MIB))
+    assert wait_until(lambda: [each.uploads for each in client.list_sets(bucket()).unfinished] == [1])
+    unfinished, = client.list_sets(bucket("run")).unfinished
+    assert unfinished.prefix.startswith("run/1/.dataflux-save-") and unfinished.members == unfinished.bytes == 0
+    report = client.remove_sets(bucket("run"))
+    assert report.uploads == 1 and report.sets == (unfinished.prefix,) and report.objects == 0
+    with pytest.raises(dataflux.Error):
+        member.commit()
+    # Who may not list them is told.
+    emulator.faults({"verb": "multipart.list", "action": "refuse", "status": 403, "count": 0})
+    found = client.list_sets(bucket())
+    assert "permission_denied" in str(found.uploads_unknown) and not found.unfinished
+    emulator.faults()
+    assert client.list_sets(bucket()).uploads_unknown is None
+
+
+def test_members_and_the_last_object_have_what_they_are_given(client, bucket):
+    key = "projects/p/locations/l/keyRings/r/cryptoKeys/k"
+    saving = client.checkpoint_set(bucket("run/1"))
+    with saving.open_member("rank-0", custom_time=1e9, kms_key_name=key) as member:
+        member.write(b"x")
+    made = saving.commit([member.record], kms_key_name=key)
+    for name in (made.last.name, made.manifest, "run/1/rank-0"):
+        assert client.stat(bucket(name)).kms_key_name.startswith(key)
+    assert client.stat(bucket("run/1/rank-0")).custom_time.timestamp() == 1e9
+    for bad, error in ((7, TypeError), ("", ValueError), ("a\0", ValueError)):
+        with pytest.raises(error, match="kms_key_name"):
+            saving.commit([], kms_key_name=bad)
 
 
 @pytest.mark.parametrize("call, argument", [

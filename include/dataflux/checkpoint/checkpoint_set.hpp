@@ -32,10 +32,10 @@ struct last_object {
   std::string name{set_marker_name};
   /// Caller's memory, unchanged until the completion. May be empty.
   bytes_view data{};
-  /// Empty = application/octet-stream.
-  std::string content_type{};
+  std::string content_type{};  ///< empty = application/octet-stream
   /// Besides what the set says of itself there, under keys that begin with "dataflux-".
   std::vector<std::pair<std::string, std::string>> metadata{};
+  std::string kms_key_name{};  ///< of it and the manifest; empty = the bucket's default
 };
 
 /// What checkpoint_set::begin() does about what an earlier save that was not committed has left.
@@ -55,6 +55,7 @@ enum class member_match : std::uint8_t {
 
 struct removal_report {
   std::uint64_t objects{0};
+  std::uint64_t uploads{0};  ///< that were open, and are aborted
   std::uint64_t bytes{0};
   /// Prefixes of sets whose last objects are gone, and of unfinished ones.
   std::vector<std::string> sets{};
@@ -68,8 +69,7 @@ struct removal_report {
 struct committed_set {
   /// The last object; its `created` is the time of the commit, by the service's clock.
   object_metadata last{};
-  /// The manifest's name in the bucket.
-  std::string manifest{};
+  std::string manifest{};  ///< its name in the bucket
   std::uint64_t members{0};
   std::uint64_t bytes{0};  ///< of members
   /// Of a save over a set: what was removed after the commit, and what could not be; then the name
@@ -202,12 +202,12 @@ class checkpoint_set {
   /// written stays, so that a last object that appears later has its manifest.
   ///
   /// A save over a set then removes the old members, the old manifest, and all that other saves
-  /// have left here, for they cannot be committed any more. What cannot be removed is told in
-  /// committed_set::replaced, and is no error; nor is a stop or the end of the time by then.
+  /// have left here, open uploads too, for they cannot be committed any more. What cannot is told
+  /// in committed_set::replaced, and is no error; nor is a stop or the end of the time by then.
   ///
   /// `last.data` is borrowed until the end. Cost: encoding on the calling thread; one listing of
-  /// the prefix, a page for 1,000 objects, and two inserts; over a set a read of its manifest and
-  /// the removals, too.
+  /// the prefix, a page for 1,000 objects, and two inserts; over a set a listing of its open
+  /// uploads, a read of its manifest and the removals, too.
   result<committed_set> commit(std::vector<member_record> members, last_object last = {},
                                call_limits limits = {}) const;
   operation<committed_set> submit_commit(std::vector<member_record> members, last_object last = {},

@@ -37,7 +37,8 @@
 /// Threads: any may call. `done` is called on an executor of the store, or inside for a mistake of
 /// the caller. Blocking forms are not for completions, nor for a virtual_scheduler.
 ///
-/// Cost: one listing, and one read for each manifest; removals are free of charge.
+/// Cost: one listing, one of open uploads, and one read for each manifest; removals are free of
+/// charge.
 namespace dataflux::inline DATAFLUX_ABI {
 
 /// Where the sets are.
@@ -76,8 +77,11 @@ struct unfinished_checkpoint_set {
   std::string prefix{};
   std::uint64_t objects{0};
   std::uint64_t bytes{0};
-  /// When the last of them was written, and how long before the listing that was, both by the
-  /// service's clock; nothing where it does not tell.
+  /// Of members of a save over a set, that are open: how many bytes they have nobody tells, but
+  /// they are billed.
+  std::uint64_t uploads{0};
+  /// When the last of them was written, or an upload begun, and how long before the listing that
+  /// was, both by the service's clock; nothing where it does not tell.
   std::optional<timestamp> written{};
   std::optional<duration> age{};
 };
@@ -90,13 +94,16 @@ struct checkpoint_set_list {
   std::vector<damaged_checkpoint_set> damaged{};
   /// Members or manifests of no last object: a save, a commit or a removal that is under way or was
   /// given up. Members are known by what checkpoint_set::open_member() writes
-  /// into their metadata; parts of a member that is not whole yet are not listed.
+  /// into their metadata; open uploads by their names, so those of a save over a set alone.
   std::vector<unfinished_checkpoint_set> unfinished{};
+  /// Why open uploads are not among them, where they may not be listed
+  /// (storage.multipartUploads.list).
+  std::optional<error> uploads_unknown{};
 };
 
 /// The sets below `prefix`, its own included; an empty prefix is the whole bucket. Complete
-/// are those that checkpoint_set::open() would give. Cost: a listing of the prefix, a read
-/// for each set.
+/// are those that checkpoint_set::open() would give. Cost: a listing of the prefix, one of its open
+/// uploads, a read for each set.
 void start_list_checkpoint_sets(object_store& store, const checkpoint_sets_request& request,
                                 object_store::completion<checkpoint_set_list> done);
 inline operation<checkpoint_set_list> submit_list_checkpoint_sets(object_store& store,
@@ -142,8 +149,8 @@ inline result<checkpoint_set_reader> latest_checkpoint_set(const transfer_contex
 
 /// Removes the oldest complete sets below `prefix`, by the time of their commits and not by
 /// their names, until `count` are left. Sets that are damaged neither count nor go, nor do
-/// unfinished ones but by an option; nor does anything that a set which goes does not list as
-/// its own.
+/// unfinished ones but by an option, and then with their open uploads; nor does anything that a set
+/// which goes does not list as its own.
 void start_keep_last_checkpoint_sets(object_store& store, const keep_last_request& request,
                                      object_store::completion<removal_report> done);
 inline operation<removal_report> submit_keep_last_checkpoint_sets(object_store& store,
@@ -159,7 +166,7 @@ inline result<removal_report> keep_last_checkpoint_sets(object_store& store,
 
 /// Removes all that lies below `prefix`, whether it is a set, several, an unfinished one, or
 /// somebody else's checkpoint: first what is a last object, or has the name of one
-/// (".metadata"). The prefix is not empty; open uploads are not listed.
+/// (".metadata"). Open uploads of names below it are aborted. The prefix is not empty.
 void start_remove_checkpoint_set(object_store& store, const checkpoint_sets_request& request,
                                  object_store::completion<removal_report> done);
 inline operation<removal_report> submit_remove_checkpoint_set(object_store& store,

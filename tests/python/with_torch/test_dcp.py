@@ -260,6 +260,23 @@ def test_a_checkpoint_of_ranks_as_one_state(ranks, options, bucket):
         consolidated("/tmp/x")
 
 
+def test_what_the_objects_of_a_checkpoint_have(options, bucket, client):
+    key = "projects/p/locations/l/keyRings/r/cryptoKeys/k"
+    save_here(options, bucket("r"), 1, files={"meta.pt": 1}, storage_class="NEARLINE", kms_key_name=key,
+              custom_time=1e9, metadata={"run": "seven"})
+    found = {name.rpartition("/")[2]: client.stat(bucket(name)) for name in bucket.names()}
+    for name in ("__0_0.distcp", "meta.pt"):
+        there = found.pop(name)
+        assert there.storage_class == "NEARLINE" and there.metadata["run"] == "seven"
+        assert there.custom_time.timestamp() == 1e9
+        assert there.kms_key_name.startswith(key)
+    assert len(found) == 2 and all(each.kms_key_name.startswith(key) for each in found.values())
+    assert load_here(options, bucket("r")) == 1
+    for how in ({"storage_class": 7}, {"metadata": {"a": 1}}, {"kms_key_name": b"k"}, {"custom_time": "now"}):
+        with pytest.raises((TypeError, ValueError), match=next(iter(how))):
+            StorageWriter(bucket("r"), client=options, **how)
+
+
 def test_one_file_is_asked_for_and_a_sharded_checkpoint_is_there(options, bucket, emulator):
     save_here(options, bucket("r"), 1)
     for mmap in (False, True):

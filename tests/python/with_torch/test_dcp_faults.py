@@ -88,6 +88,75 @@ def test_processes_that_save_asynchronously_are_killed(options, bucket, client, 
     assert not client.find_leftovers(bucket()).rows
 
 
+WIDE = 200_000  # columns: 70 MiB, of which each rank sends its file in parts
+
+
+def killed_while_parts_go_up(options, bucket, emulator, step, name="r"):
+    """A save of two ranks that leaves two uploads open."""
+    before = opened_below(options, bucket, name)
+    emulator.faults({"verb": "multipart.part", "action": "stall", "count": 0})
+    ranks = Ranks(2)
+    try:
+        ranks.begin(dcp_ranks.save, options, bucket(name), step, wide=WIDE)
+        assert wait_until(lambda: opened_below(options, bucket, name) == before + 2)
+        ranks.kill()
+        for process in ranks.processes:
+            process.join()
+    finally:
+        ranks.close()
+        emulator.faults()
+
+
+def opened_below(client, bucket, name):
+    return sum(each.uploads for each in client.list_sets(bucket(name)).unfinished)
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_what_killed_saves_have_open_is_shown_and_goes_with_the_next_save(options, bucket, emulator, there):
+    opened = lambda: emulator.counters()["multipartUploadsOpen"]  # noqa: E731
+    before = opened()
+    if there:
+        save_here(options, bucket("r"), 1)
+    for number in (1, 2):
+        killed_while_parts_go_up(options, bucket, emulator, number)
+        assert opened() == before + 2 * number
+    unfinished = options.list_sets(bucket()).unfinished
+    assert [each.uploads for each in unfinished] == [2, 2] and not any(each.bytes for each in unfinished)
+    writer = save_here(options, bucket("r"), 3)
+    assert opened() == before and not options.list_sets(bucket()).unfinished
+    assert writer.committed.replaced.uploads == 4 and load_here(options, bucket("r")) == 3
+
+
+@pytest.mark.parametrize("how", ["keep_last", "remove"])
+def test_what_a_killed_save_has_open_goes_without_another(options, bucket, emulator, how):
+    opened = lambda: emulator.counters()["multipartUploadsOpen"]  # noqa: E731
+    before = opened()
+    save_here(options, bucket("run/1"), 1)
+    killed_while_parts_go_up(options, bucket, emulator, 2, "run/2")
+    if how == "keep_last":
+        assert options.keep_last_sets(bucket("run"), 1, remove_unfinished_older_than=86400).uploads == 0
+        assert opened() == before + 2
+        # The service tells whole seconds.
+        assert wait_until(lambda: options.keep_last_sets(
+            bucket("run"), 1, remove_unfinished_older_than=0.1).uploads == 2)
+    else:
+        assert options.remove_sets(bucket("run/2")).uploads == 2
+    assert opened() == before and load_here(options, bucket("run/1")) == 1
+
+
+def test_a_save_that_is_abandoned_leaves_nothing_open(options, bucket, emulator):
+    before = emulator.counters()["multipartUploadsOpen"]
+    writer = StorageWriter(bucket("r"), client=options)
+    emulator.faults({"verb": "multipart.abort", "action": "refuse", "status": 403, "from": 1, "count": 1},
+                    {"verb": "multipart.complete", "action": "refuse", "status": 403, "count": 0})
+    with pytest.raises(dcp.api.CheckpointException):
+        dcp.save({"a": torch.ones(5 << 20)}, storage_writer=writer, no_dist=True)
+    emulator.faults()
+    assert emulator.counters()["multipartUploadsOpen"] == before + 1
+    writer.abandon()
+    assert emulator.counters()["multipartUploadsOpen"] == before and bucket.names() == []
+
+
 STEPS = ["objects.list", "objects.insert", "objects.get", "objects.media"]
 
 

@@ -695,7 +695,8 @@ def latest_set(url: Place, *, timeout: float | None = None) -> SetReader:
 
 
 def list_sets(url: Place, *, timeout: float | None = None) -> Sets:
-    """The sets below a prefix, which may be a whole bucket."""
+    """The sets below a prefix, which may be a whole bucket; and what saves over sets have open, which is
+    billed without being an object."""
 
 
 def keep_last_sets(url: Place, count: int, *,
@@ -708,14 +709,14 @@ def keep_last_sets(url: Place, count: int, *,
         url: "gs://bucket/prefix"; the prefix is not empty.
         count: complete sets that stay, the newest.
         remove_unfinished_older_than: seconds: unfinished sets for which nothing was written for
-            longer go, too; more than a save takes. None = they stay.
+            longer go, with what is open for them; more than a save takes. None = they stay.
         timeout: seconds for the whole call; None = no limit.
     """
 
 
 def remove_sets(url: Place, *, timeout: float | None = None) -> RemovedSets:
-    """Removes all that lies below a prefix, which is not empty, last objects first. What could
-    not be removed is among the `failures`."""
+    """Removes all that lies below a prefix, which is not empty, last objects first, and aborts what
+    uploads are open there. What could not be removed is among the `failures`."""
 
 
 def find_leftovers(url: Place, *, kinds: Iterable[str] | None = None,

@@ -177,7 +177,7 @@ STRUCTS = {
     'reader_options': (('struct_size', 'Q'), ('bucket', 's'), ('object', 's'), ('generation', 'q'), ('block', 'Q'), ('cache', 'Q'), ('timeout_ns', 'q')),
     'range_columns': (('struct_size', 'Q'), ('offsets', 'P'), ('sizes', 'P'), ('into', 'P')),
     'set_options': (('struct_size', 'Q'), ('bucket', 's'), ('prefix', 's'), ('timeout_ns', 'q')),
-    'set_commit_options': (('struct_size', 'Q'), ('records', 'P'), ('record_count', 'Q'), ('last', 's'), ('data', 'P'), ('size', 'Q')),
+    'set_commit_options': (('struct_size', 'Q'), ('records', 'P'), ('record_count', 'Q'), ('last', 's'), ('data', 'P'), ('size', 'Q'), ('kms_key_name', 's')),
     'keep_last_options': (('struct_size', 'Q'), ('bucket', 's'), ('prefix', 's'), ('count', 'Q'), ('remove_unfinished_older_than_ns', 'q'), ('timeout_ns', 'q')),
     'download_file_options': (('struct_size', 'Q'), ('bucket', 's'), ('object', 's'), ('path', 's'), ('generation', 'q'), ('offset', 'Q'), ('length', 'Q'), ('timeout_ns', 'q'), ('resume', 'I'), ('no_flush', 'I'), ('progress', 'I'), ('reserved', 'I')),
     'upload_file_options': (('struct_size', 'Q'), ('bucket', 's'), ('object', 's'), ('path', 's'), ('conditions', 'P'), ('attributes', 'P'), ('timeout_ns', 'q'), ('resume', 'I'), ('progress', 'I')),

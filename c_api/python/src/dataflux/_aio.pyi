@@ -483,7 +483,8 @@ class AsyncClient:
         """
 
     async def list_sets(self, url: Place, *, timeout: float | None = None) -> Sets:
-        """The sets below a prefix, which may be a whole bucket."""
+        """The sets below a prefix, which may be a whole bucket; and what saves over sets have open, which is
+        billed without being an object."""
 
     async def keep_last_sets(self, url: Place, count: int, *,
                              remove_unfinished_older_than: float | None = None,
@@ -495,13 +496,13 @@ class AsyncClient:
             url: "gs://bucket/prefix"; the prefix is not empty.
             count: complete sets that stay, the newest.
             remove_unfinished_older_than: seconds: unfinished sets for which nothing was written for
-                longer go, too; more than a save takes. None = they stay.
+                longer go, with what is open for them; more than a save takes. None = they stay.
             timeout: seconds for the whole call; None = no limit.
         """
 
     async def remove_sets(self, url: Place, *, timeout: float | None = None) -> RemovedSets:
-        """Removes all that lies below a prefix, which is not empty, last objects first. What could
-        not be removed is among the `failures`."""
+        """Removes all that lies below a prefix, which is not empty, last objects first, and aborts what
+        uploads are open there. What could not be removed is among the `failures`."""
 
     async def find_leftovers(self, url: Place, *, kinds: Iterable[str] | None = None,
                              older_than: float | None = None, timeout: float | None = None) -> Leftovers:

@@ -121,12 +121,12 @@ class AsyncCheckpointSet(SetCalls):
             part_size=part_size, timeout=timeout))
 
     async def commit(self, records: Iterable[str], *, last: str | None = None,
-                     data: Buffer = b"") -> CommittedSet:
+                     data: Buffer = b"", kms_key_name: str | None = None) -> CommittedSet:
         """Commits the set, by its last object. Cancelled, it has committed all or nothing.
 
         Arguments, Raises: as of CheckpointSet.commit().
         """
-        found: CommittedSet = await self._client._run(self._commit(records, last, data))
+        found: CommittedSet = await self._client._run(self._commit(records, last, data, kms_key_name))
         return found
 
     async def open(self, *, last: str | None = None) -> AsyncSetReader:

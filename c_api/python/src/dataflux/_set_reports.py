@@ -19,14 +19,16 @@ class RemovedSets(Report):
     """What a removal of sets has done.
 
     objects    that are gone
-    bytes      of them
+    uploads    that were open, and are aborted
+    bytes      of the objects
     sets       prefixes of the sets that are gone
     failures   what could not be removed, an Error for each
     spared     how many objects were not tried because of those
     """
 
-    __slots__ = ("objects", "bytes", "sets", "failures", "spared")
+    __slots__ = ("objects", "uploads", "bytes", "sets", "failures", "spared")
     objects: int
+    uploads: int
     bytes: int
     sets: Tuple[str, ...]
     failures: Tuple[Error, ...]
@@ -76,33 +78,39 @@ class SetInfo(Report):
     written     when something was written for one that is unfinished; else None
     members     how many, or how many objects of one that is unfinished
     bytes       of them
+    uploads     how many are open for one that is unfinished: parts without an object, which are billed
     why         an Error, of a damaged one
     """
 
-    __slots__ = ("prefix", "last", "committed", "written", "members", "bytes", "why")
+    __slots__ = ("prefix", "last", "committed", "written", "members", "bytes", "uploads", "why")
     prefix: str
     last: str | None
     committed: datetime | None
     written: datetime | None
     members: int
     bytes: int
+    uploads: int
     why: Error | None
 
 
 class Sets(Report):
     """The sets below a prefix: `complete`, the oldest commit first; `damaged`; `unfinished`. Each is
-    a tuple of SetInfo."""
+    a tuple of SetInfo.
 
-    __slots__ = ("complete", "damaged", "unfinished")
+    uploads_unknown   an Error where open uploads may not be listed, and so are not counted; else None
+    """
+
+    __slots__ = ("complete", "damaged", "unfinished", "uploads_unknown")
     complete: Tuple[SetInfo, ...]
     damaged: Tuple[SetInfo, ...]
     unfinished: Tuple[SetInfo, ...]
+    uploads_unknown: Error | None
 
 
 def removed(bucket, known):
     failures = tuple(Error(row["why"], bucket=bucket, object=row["name"])
                      for row in known["failures"])
-    return RemovedSets(objects=known["objects"], bytes=int(known["bytes"]),
+    return RemovedSets(objects=known["objects"], uploads=known["uploads"], bytes=int(known["bytes"]),
                        sets=tuple(known["sets"]), failures=failures, spared=known["spared"])
 
 
@@ -116,4 +124,5 @@ def info_of(known, bucket):
     return SetInfo(prefix=known["prefix"], last=known.get("last"),
                    committed=time_of(known.get("committed")), written=time_of(known.get("written")),
                    members=known["members"] if "members" in known else known["objects"],
-                   bytes=int(known["bytes"]), why=why and Error(why, bucket=bucket))
+                   bytes=int(known["bytes"]), uploads=known.get("uploads", 0),
+                   why=why and Error(why, bucket=bucket))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from . import _abi, _wait
 from ._attributes import attributes as attributes_of
 from ._calls import Call, checked, json_bytes, json_of, taker
-from ._errors import PreconditionError
+from ._errors import Error, PreconditionError
 from ._file_reader import READ_AHEAD, FileReader
 from ._handles import ErrorHandle, handle
 from ._lent import Lent
@@ -90,7 +90,7 @@ class SetCalls:
             self._usable(), _UNFINISHED[unfinished], queue, tag, out, err),
             removal(self._bucket.decode()))
 
-    def _commit(self, records, last, data):
+    def _commit(self, records, last, data, kms_key_name):
         import ctypes
 
         texts = []
@@ -105,7 +105,8 @@ class SetCalls:
         lent = Lent(data, "data")
         array = (ctypes.c_char_p * len(texts))(*texts)
         options = struct("set_commit_options", records=addressof(array), record_count=len(texts),
-                         last=name, data=lent.address, size=lent.size)
+                         last=name, data=lent.address, size=lent.size,
+                         kms_key_name=None if kms_key_name is None else name_of(kms_key_name, "kms_key_name"))
         bucket = self._bucket.decode()
 
         def finish(operation, record):
@@ -211,18 +212,19 @@ class CheckpointSet(SetCalls):
             part_size=part_size, timeout=timeout))
 
     def commit(self, records: Iterable[str], *, last: str | None = None,
-               data: Buffer = b"") -> CommittedSet:
+               data: Buffer = b"", kms_key_name: str | None = None) -> CommittedSet:
         """Commits the set, by its last object.
 
         Arguments:
             records: those of all members, in any order.
             last: the name of the last object, without a slash; None = ".dataflux-complete".
             data: its bytes.
+            kms_key_name: by which it and the manifest are encrypted; None = the bucket's default.
 
         Raises: DataLossError where a member is missing or has changed; AlreadyExistsError where the
             set is committed already. After a failure it is not committed.
         """
-        return self._client._run(self._commit(records, last, data))
+        return self._client._run(self._commit(records, last, data, kms_key_name))
 
     def open(self, *, last: str | None = None) -> SetReader:
         """Checks whether the set is complete, and opens it.
@@ -382,14 +384,17 @@ class SetVerbs:
         return self._run(opening_latest(self, url, timeout, SetReader))
 
     def list_sets(self, url: Place, *, timeout: float | None = None) -> Sets:
-        """The sets below a prefix, which may be a whole bucket."""
+        """The sets below a prefix, which may be a whole bucket; and what saves over sets have open, which is
+        billed without being an object."""
         options, bucket = _set_options(url, timeout)
         name = bucket.decode()
 
         def finish(operation, record):
             known = json_of(operation)
+            why = known.get("uploads_unknown")
             return Sets(**{kind: tuple(info_of(row, name) for row in known[kind])
-                           for kind in Sets.__slots__})
+                           for kind in ("complete", "damaged", "unfinished")},
+                        uploads_unknown=why and Error(why, bucket=name))
 
         return self._run(Call(
             lambda client, queue, tag, out, err:
@@ -405,7 +410,7 @@ class SetVerbs:
             url: "gs://bucket/prefix"; the prefix is not empty.
             count: complete sets that stay, the newest.
             remove_unfinished_older_than: seconds: unfinished sets for which nothing was written for
-                longer go, too; more than a save takes. None = they stay.
+                longer go, with what is open for them; more than a save takes. None = they stay.
             timeout: seconds for the whole call; None = no limit.
         """
         bucket, prefix = _named(url)
@@ -419,8 +424,8 @@ class SetVerbs:
             removal(bucket.decode())))
 
     def remove_sets(self, url: Place, *, timeout: float | None = None) -> RemovedSets:
-        """Removes all that lies below a prefix, which is not empty, last objects first. What could
-        not be removed is among the `failures`."""
+        """Removes all that lies below a prefix, which is not empty, last objects first, and aborts what
+        uploads are open there. What could not be removed is among the `failures`."""
         _named(url)
         options, bucket = _set_options(url, timeout)
         return self._run(Call(

@@ -28,6 +28,7 @@ class set_commit final : public call_coordinator<set_commit, committed_set> {
   std::string members_folder() const;
   result<void> check_last(const object_columns& rows) const;
   void take_rows(object_columns rows);
+  void list_uploads();
   void look_again(error why);
   error overtaken(bool replaced, const std::optional<set_mark>& by) const;
   void write_manifest();
@@ -50,7 +51,8 @@ class set_commit final : public call_coordinator<set_commit, committed_set> {
   std::string manifest_name_{};  ///< below the folder
   std::string text_{};           ///< of the manifest
   std::int64_t manifest_generation_{0};
-  object_columns rows_{};  ///< of before the commit, if it goes over a set
+  object_columns rows_{};  ///< of before the commit, if it goes over a set; so are uploads_
+  result<std::vector<listed_upload>> uploads_{std::vector<listed_upload>{}};
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

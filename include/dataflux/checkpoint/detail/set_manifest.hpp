@@ -29,6 +29,7 @@
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
 inline constexpr std::string_view manifest_name_prefix = ".dataflux-set-";
+inline constexpr std::string_view save_folder_prefix = ".dataflux-save-";
 
 struct set_manifest {
   /// Of the last object.
@@ -48,6 +49,10 @@ bool is_manifest_name(std::string_view base_name) noexcept;
 
 /// Of a save over a set, with the slash.
 std::string save_folder(std::string_view id);
+/// Of an object that is named as a member of a save over a set: the folder of that save, with the
+/// slash; else empty. What an upload is to become is known by this alone: a listing of uploads
+/// tells no metadata.
+std::string_view save_folder_of(std::string_view object) noexcept;
 /// The set's folder: the one around the folder of a save, else `folder` itself; with the slash.
 std::string_view set_folder(std::string_view folder) noexcept;
 

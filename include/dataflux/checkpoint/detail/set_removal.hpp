@@ -55,7 +55,11 @@ class folder_removal final : public set_removal {
 
  private:
   DATAFLUX_INLINE void begin() override;
-  void choose(const object_columns& rows);
+  void list_uploads();
+  void choose();
+
+  object_columns rows_{};
+  std::vector<listed_upload> uploads_{};
 };
 
 /// What was written for a set that was not committed. Its manifests go last, by which a removal
@@ -76,15 +80,16 @@ class unfinished_removal final : public set_removal {
 };
 
 /// What a commit over a set has replaced, and what was written there for saves that can no longer
-/// be committed: all that the commit's listing shows of saves but its own, for they began before,
-/// and know another last object. What fails is in the report; never an error.
+/// be committed: all that the commit's listings, of objects and of open uploads, show of saves but
+/// its own, for they began before, and know another last object. What fails is in the report; never
+/// an error.
 class replaced_removal final : public set_removal {
  public:
-  /// `last` is the last object's name, and `own` the folder of the commit's members; `rows` were
-  /// listed before the commit.
+  /// `last` is the last object's name, and `own` the folder of the commit's members; `rows` and
+  /// `uploads` were listed before the commit.
   replaced_removal(object_store& store, std::string bucket, std::string folder, std::string last,
-                   std::string own, object_columns rows, const call_limits& limits,
-                   completion done);
+                   std::string own, object_columns rows, result<std::vector<listed_upload>> uploads,
+                   const call_limits& limits, completion done);
 
  private:
   DATAFLUX_INLINE void begin() override;
@@ -92,10 +97,12 @@ class replaced_removal final : public set_removal {
   void read_manifest(std::int64_t generation);
   void take_manifest(result<std::string> text);
   void choose(const std::vector<member_record>& members);
+  void choose_uploads(removal_plan& plan);
 
   const std::string last_;
   const std::string own_;
   const object_columns rows_;
+  const result<std::vector<listed_upload>> uploads_;
   /// Of the set that was replaced, if there was one.
   std::optional<set_mark> mark_{};
   bool unread_{false};  ///< its manifest: so that stays, by which its members are known

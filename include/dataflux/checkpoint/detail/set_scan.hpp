@@ -3,6 +3,7 @@
 #include <dataflux/checkpoint/checkpoint_set.hpp>
 #include <dataflux/checkpoint/detail/set_manifest.hpp>
 #include <dataflux/store/detail/coordinator.hpp>
+#include <dataflux/store/multipart_requests.hpp>
 #include <dataflux/store/object_metadata.hpp>
 #include <dataflux/transfer/detail/list_all.hpp>
 
@@ -20,6 +21,8 @@ struct set_object {
   std::string name{};  ///< in the bucket
   std::uint64_t size{0};
   std::int64_t generation{0};
+  /// Of an upload that is still open, and no object yet; else empty.
+  std::string upload_id{};
 };
 
 /// A set whose last object is there.
@@ -51,7 +54,8 @@ struct unfinished_objects {
   std::string folder{};
   std::vector<set_object> members{};
   std::vector<set_object> manifests{};
-  std::optional<timestamp> written{};  ///< the last of them
+  std::vector<set_object> uploads{};   ///< of members of a save over a set, that are open
+  std::optional<timestamp> written{};  ///< the last of them; of an upload, when it began
 };
 
 struct set_scan_report {
@@ -63,11 +67,16 @@ struct set_scan_report {
   std::vector<unfinished_objects> unfinished{};
   /// When the bucket was listed, by the service's clock.
   std::optional<timestamp> served{};
+  /// Why open uploads are not among them, where they may not be listed.
+  std::optional<error> uploads_unknown{};
 };
 
 /// Since when nothing was written for it; nothing where the service does not tell.
 std::optional<duration> age_of(const unfinished_objects& set,
                                const std::optional<timestamp>& served) noexcept;
+
+/// Whether a scan lists what is open, too: by one request more.
+enum class open_uploads : std::uint8_t { spared, listed };
 
 enum class scan_scope : std::uint8_t {
   one_set,       ///< the set of that very folder
@@ -83,7 +92,7 @@ class set_scan final : public call_coordinator<set_scan, set_scan_report> {
  public:
   /// `folder` ends with a slash, or is empty for the whole bucket.
   set_scan(object_store& store, std::string bucket, std::string folder, scan_scope scope,
-           member_match match, call_limits limits, completion done);
+           open_uploads uploads, member_match match, call_limits limits, completion done);
   void start() { coordinator::start(bucket_); }
   void begin();
   void idle();
@@ -92,6 +101,7 @@ class set_scan final : public call_coordinator<set_scan, set_scan_report> {
   void take_rows(listed_rows found);
   void look_at(const object_row& row, const object_extras& extras);
   void claim_manifest(scanned_set& set);
+  void take_uploads(result<std::vector<listed_upload>> found);
   void collect_unfinished();
   bool seen_enough();
   void advance();
@@ -102,8 +112,10 @@ class set_scan final : public call_coordinator<set_scan, set_scan_report> {
   const std::string bucket_;
   const std::string folder_;
   const scan_scope scope_;
+  const open_uploads wanted_;
   const member_match match_;
   object_columns rows_{};
+  std::vector<listed_upload> uploads_{};
   set_scan_report report_{};
   std::size_t next_{0};  ///< of report_.sets: whose manifest is to be read
   /// Generations of last objects, at the look before.

@@ -32,10 +32,11 @@ inline result<void> validate_last(const last_object& last, const std::string& bu
   for (const auto& [key, value] : last.metadata) {
     if (key.starts_with("dataflux-")) return bad("metadata keys \"dataflux-*\" are the set's own");
   }
-  return validate(
-      insert_request{.bucket = bucket,
-                     .object = folder + last.name,
-                     .attributes = {.content_type = last.content_type, .metadata = last.metadata}});
+  return validate(insert_request{.bucket = bucket,
+                                 .object = folder + last.name,
+                                 .attributes = {.content_type = last.content_type,
+                                                .metadata = last.metadata,
+                                                .kms_key_name = last.kms_key_name}});
 }
 
 /// All that can be wrong with a commit before anything is sent.
@@ -147,8 +148,8 @@ DATAFLUX_INLINE void checkpoint_set::start_begin_over(
     done(std::move(save));
   };
   std::make_shared<detail::set_scan>(context_.store(), bucket_, *std::move(folder),
-                                     detail::scan_scope::last_objects, member_match::content,
-                                     limits, std::move(scanned))
+                                     detail::scan_scope::last_objects, detail::open_uploads::spared,
+                                     member_match::content, limits, std::move(scanned))
       ->start();
 }
 
@@ -319,7 +320,8 @@ DATAFLUX_INLINE void checkpoint_set::start_open(
     done(checkpoint_set_reader(std::move(opened)));
   };
   std::make_shared<detail::set_scan>(context_.store(), bucket_, *std::move(folder),
-                                     detail::scan_scope::one_set, match, limits, std::move(scanned))
+                                     detail::scan_scope::one_set, detail::open_uploads::spared,
+                                     match, limits, std::move(scanned))
       ->start();
 }
 

@@ -31,9 +31,11 @@ inline checkpoint_set_list list_of(set_scan_report report) {
       shown.objects += objects->size();
       for (const set_object& object : *objects) shown.bytes += object.size;
     }
+    shown.uploads = set.uploads.size();
     shown.written = set.written;
     shown.age = age_of(set, report.served);
   }
+  list.uploads_unknown = std::move(report.uploads_unknown);
   return list;
 }
 
@@ -52,7 +54,7 @@ DATAFLUX_INLINE void start_list_checkpoint_sets(
   if (!folder) return done(std::move(folder).error());
   std::make_shared<detail::set_scan>(
       store, request.bucket, *std::move(folder), detail::scan_scope::all_below,
-      member_match::content, request.limits,
+      detail::open_uploads::listed, member_match::content, request.limits,
       [done = std::move(done)](result<detail::set_scan_report> report) mutable {
         if (!report) return done(std::move(report).error());
         done(detail::list_of(*std::move(report)));

@@ -21,7 +21,8 @@ DATAFLUX_INLINE latest_set::latest_set(transfer_context context, std::string buc
 DATAFLUX_INLINE void latest_set::begin() {
   ++scans_;
   std::make_shared<set_scan>(
-      store(), bucket_, folder_, scan_scope::last_objects, member_match::content, limits(),
+      store(), bucket_, folder_, scan_scope::last_objects, open_uploads::spared,
+      member_match::content, limits(),
       then<set_scan_report>([](latest_set& self, result<set_scan_report> report) {
         self.take_sets(std::move(report));
       }))

@@ -13,8 +13,9 @@
 
 ///     list and check the members -> write_manifest -> write_last -> succeed
 ///
-/// Over a set the last object is replaced by its generation, and remove_replaced comes between the
-/// last two. From write_last on nothing that fails is an error of the commit.
+/// Over a set the last object is replaced by its generation, list_uploads comes before the
+/// manifest, and remove_replaced between the last two. From write_last on nothing that fails is an
+/// error of the commit.
 ///
 /// One request is under way at a time, on the strand. A failure before the manifest was sent ends
 /// the commit. A manifest that may be there is removed before the failure is told
@@ -83,8 +84,24 @@ DATAFLUX_INLINE void set_commit::take_rows(object_columns rows) {
   auto good = check_members(manifest_.members, members_folder(), rows, member_match::generation);
   if (!good && over()) return look_again(std::move(good).error());
   if (!good) return fail(std::move(good).error());
-  if (over()) rows_ = std::move(rows);
-  write_manifest();
+  if (!over()) return write_manifest();
+  rows_ = std::move(rows);
+  list_uploads();
+}
+
+/// Whoever has one open now began before this commit, so that it cannot be committed after it. One
+/// that begins later is none of our business. What they are is not needed for the commit: a failure
+/// is told with what could not be removed.
+DATAFLUX_INLINE void set_commit::list_uploads() {
+  using listed = std::vector<listed_upload>;
+  start_list_all(store(), strand(),
+                 list_uploads_request{.bucket = bucket_,
+                                      .prefix = folder_ + std::string(save_folder_prefix),
+                                      .limits = limits()},
+                 then<listed>([](set_commit& self, result<listed> found) {
+                   self.uploads_ = std::move(found);
+                   self.write_manifest();
+                 }));
 }
 
 /// Is the set that is there the one that this commit may replace?
@@ -132,14 +149,16 @@ DATAFLUX_INLINE error set_commit::overtaken(bool replaced,
   }
   const std::string what = replaced ? "another save was committed here after this one had begun"
                                     : "the set that this save was to replace is gone";
-  return error{errc::aborted, what + "; begin_over() begins one that knows"};
+  return error{errc::aborted,
+               what + ": of several saves at once one is committed. Save again from the beginning"};
 }
 
 DATAFLUX_INLINE void set_commit::write_manifest() {
   store().start(insert_request{.bucket = bucket_,
                                .object = folder_ + manifest_name_,
                                .data = as_bytes(text_),
-                               .attributes = {.content_type = "application/x-ndjson"},
+                               .attributes = {.content_type = "application/x-ndjson",
+                                              .kms_key_name = last_.kms_key_name},
                                .conditions = {.if_generation_match = 0},
                                .limits = limits()},
                 then<object_metadata>([](set_commit& self, result<object_metadata> made) {
@@ -163,13 +182,14 @@ DATAFLUX_INLINE void set_commit::take_manifest(result<object_metadata> made) {
 }
 
 DATAFLUX_INLINE void set_commit::write_last() {
-  insert_request request{
-      .bucket = bucket_,
-      .object = folder_ + last_.name,
-      .data = last_.data,
-      .attributes = {.content_type = last_.content_type, .metadata = last_.metadata},
-      .conditions = {.if_generation_match = save_.last_generation},
-      .limits = limits()};
+  insert_request request{.bucket = bucket_,
+                         .object = folder_ + last_.name,
+                         .data = last_.data,
+                         .attributes = {.content_type = last_.content_type,
+                                        .metadata = last_.metadata,
+                                        .kms_key_name = last_.kms_key_name},
+                         .conditions = {.if_generation_match = save_.last_generation},
+                         .limits = limits()};
   for (auto& pair : to_metadata({manifest_name_, codec::crc32c(as_bytes(text_))})) {
     request.attributes.metadata.push_back(std::move(pair));
   }
@@ -279,7 +299,8 @@ DATAFLUX_INLINE void set_commit::remove_replaced(committed_set made) {
         self.complete(std::move(made));
       });
   std::make_shared<replaced_removal>(store(), bucket_, folder_, last_.name, members_folder(),
-                                     std::move(rows_), limits(), std::move(removed))
+                                     std::move(rows_), std::move(uploads_), limits(),
+                                     std::move(removed))
       ->start();
 }
 

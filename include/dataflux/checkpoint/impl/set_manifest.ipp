@@ -11,7 +11,6 @@
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
 inline constexpr std::int64_t set_manifest_version = 1;
-inline constexpr std::string_view save_folder_prefix = ".dataflux-save-";
 inline constexpr std::string_view mark_key = "dataflux-set";
 inline constexpr std::string_view mark_crc32c_key = "dataflux-set-crc32c";
 inline constexpr std::string_view member_key = "dataflux-member-of-set";
@@ -112,6 +111,18 @@ inline bool is_save_folder(std::string_view piece) noexcept {
   return piece.size() == skip + 17 && piece.starts_with(save_folder_prefix) &&
          piece.back() == '/' && parse_hex32(piece.substr(skip, 8)) &&
          parse_hex32(piece.substr(skip + 8, 8));
+}
+
+DATAFLUX_INLINE std::string_view save_folder_of(std::string_view object) noexcept {
+  constexpr std::size_t length = save_folder_prefix.size() + 17;
+  for (std::size_t at = 0; (at = object.find(save_folder_prefix, at)) != std::string_view::npos;
+       ++at) {
+    const bool whole = at == 0 || object[at - 1] == '/';
+    if (whole && is_save_folder(object.substr(at, length)) && object.size() > at + length) {
+      return object.substr(0, at + length);
+    }
+  }
+  return {};
 }
 
 DATAFLUX_INLINE std::string_view set_folder(std::string_view folder) noexcept {

@@ -27,6 +27,12 @@
 /// plan, and end() completes once. All of it is on the strand.
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
+/// Said of uploads that could not even be listed.
+inline error uploads_stay(const error& why) {
+  return error(why).with_message("what open uploads are left could not be listed: " +
+                                 why.message());
+}
+
 DATAFLUX_INLINE set_removal::set_removal(object_store& store, std::string bucket,
                                          std::string folder, const call_limits& limits,
                                          completion done)
@@ -51,7 +57,10 @@ DATAFLUX_INLINE void set_removal::drained() {
     }
     // By a condition: for good it would go where the bucket keeps versions, too.
     for (set_object& object : plan.steps[step_]) {
-      add({.name = std::move(object.name), .generation = object.generation, .size = object.size});
+      add({.name = std::move(object.name),
+           .generation = object.generation,
+           .upload_id = std::move(object.upload_id),
+           .size = object.size});
     }
     ++step_;
     if (queued() > 0) return go_on();
@@ -74,7 +83,7 @@ DATAFLUX_INLINE void set_removal::removed(const removal& what, const result<void
   // the next steps would take.
   const bool last = step_ == 1;
   if (outcome || (!last && outcome.error().code() == errc::failed_precondition)) {
-    ++report_.objects;
+    ++(what.upload_id.empty() ? report_.objects : report_.uploads);
     report_.bytes += what.size;
   } else {
     report_.failures.push_back({what.name, outcome.error()});
@@ -95,7 +104,8 @@ DATAFLUX_INLINE result<removal_report> set_removal::outcome() {
 DATAFLUX_INLINE void folder_removal::begin() {
   auto listed = then<listed_rows>(this, [](folder_removal& self, result<listed_rows> found) {
     if (!found) return self.fail(std::move(found).error());
-    self.choose(found->rows);
+    self.rows_ = std::move(found->rows);
+    self.list_uploads();
   });
   start_list_all(store(), strand(),
                  {.bucket = bucket(),
@@ -105,7 +115,22 @@ DATAFLUX_INLINE void folder_removal::begin() {
                  std::move(listed));
 }
 
-DATAFLUX_INLINE void folder_removal::choose(const object_columns& rows) {
+DATAFLUX_INLINE void folder_removal::list_uploads() {
+  using listed = std::vector<listed_upload>;
+  start_list_all(store(), strand(),
+                 list_uploads_request{.bucket = bucket(), .prefix = folder(), .limits = limits()},
+                 then<listed>(this, [](folder_removal& self, result<listed> found) {
+                   if (found) {
+                     self.uploads_ = *std::move(found);
+                   } else {
+                     self.report().failures.push_back({self.folder(), uploads_stay(found.error())});
+                   }
+                   self.choose();
+                 }));
+}
+
+DATAFLUX_INLINE void folder_removal::choose() {
+  const object_columns& rows = rows_;
   removal_plan plan;
   std::set<std::string, std::less<>> known;  // folders of committed sets, and of their members
   std::set<std::string_view> written;        // those for whose sets something was written
@@ -126,6 +151,11 @@ DATAFLUX_INLINE void folder_removal::choose(const object_columns& rows) {
     known.emplace(where);
     known.insert(std::string(where).append(folder_part(mark->manifest)));
   }
+  for (listed_upload& upload : uploads_) {
+    plan.steps[1].push_back({upload.object, 0, 0, std::move(upload.upload_id)});
+    const std::string_view set = save_folder_of(upload.object);
+    if (set.starts_with(folder())) written.insert(set);
+  }
   for (const std::string_view set : written) {
     if (!known.contains(set)) plan.sets.emplace_back(set);
   }
@@ -137,11 +167,13 @@ DATAFLUX_INLINE void folder_removal::choose(const object_columns& rows) {
 DATAFLUX_INLINE replaced_removal::replaced_removal(object_store& store, std::string bucket,
                                                    std::string folder, std::string last,
                                                    std::string own, object_columns rows,
+                                                   result<std::vector<listed_upload>> uploads,
                                                    const call_limits& limits, completion done)
     : set_removal(store, std::move(bucket), std::move(folder), limits, std::move(done)),
       last_(std::move(last)),
       own_(std::move(own)),
-      rows_(std::move(rows)) {}
+      rows_(std::move(rows)),
+      uploads_(std::move(uploads)) {}
 
 DATAFLUX_INLINE void replaced_removal::begin() {
   if (const auto last = rows_.find(folder() + last_)) {
@@ -211,9 +243,22 @@ DATAFLUX_INLINE void replaced_removal::choose(const std::vector<member_record>& 
     plan.steps[manifest ? 2 : 1].push_back(
         {std::string(object.name), object.size, object.generation});
   }
+  choose_uploads(plan);
   std::deque<removal_plan> plans;
   plans.push_back(std::move(plan));
   carry_out(std::move(plans));
+}
+
+DATAFLUX_INLINE void replaced_removal::choose_uploads(removal_plan& plan) {
+  if (!uploads_) {
+    report().failures.push_back({folder(), uploads_stay(uploads_.error())});
+    return;
+  }
+  for (const listed_upload& upload : *uploads_) {
+    const std::string_view where = save_folder_of(upload.object);
+    if (where.empty() || where == own_ || set_folder(where) != folder()) continue;
+    plan.steps[1].push_back({upload.object, 0, 0, upload.upload_id});
+  }
 }
 
 DATAFLUX_INLINE result<removal_report> replaced_removal::outcome() {
@@ -235,7 +280,8 @@ DATAFLUX_INLINE void set_retention::begin() {
         if (!report) return self.fail(std::move(report).error());
         self.choose(*std::move(report));
       });
-  std::make_shared<set_scan>(store(), bucket(), folder(), scan_scope::all_below,
+  const auto uploads = unfinished_older_than_ ? open_uploads::listed : open_uploads::spared;
+  std::make_shared<set_scan>(store(), bucket(), folder(), scan_scope::all_below, uploads,
                              member_match::content, limits(), std::move(chosen))
       ->start();
 }
@@ -253,6 +299,9 @@ DATAFLUX_INLINE void set_retention::choose(set_scan_report report) {
     const std::string folder(set.members_folder());
     for (const member_record& member : set.members) needed.insert(folder + member.name);
   });
+  if (report.uploads_unknown) {
+    this->report().failures.push_back({folder(), uploads_stay(*report.uploads_unknown)});
+  }
   std::deque<removal_plan> plans;
   for (auto set = begin; set != kept; ++set) {
     removal_plan& plan = plans.emplace_back();
@@ -284,6 +333,7 @@ DATAFLUX_INLINE removal_plan plan_of(unfinished_objects set) {
   removal_plan plan;
   plan.sets.push_back(std::move(set.folder));
   plan.steps[1] = std::move(set.members);
+  std::move(set.uploads.begin(), set.uploads.end(), std::back_inserter(plan.steps[1]));
   plan.steps[2] = std::move(set.manifests);
   return plan;
 }
@@ -300,7 +350,9 @@ DATAFLUX_INLINE void unfinished_removal::begin() {
         if (!report) return self.fail(std::move(report).error());
         self.choose(*std::move(report));
       });
+  const bool replaces = what_ == unfinished_members::replace;
   std::make_shared<set_scan>(store(), bucket(), folder(), scan_scope::one_set,
+                             replaces ? open_uploads::listed : open_uploads::spared,
                              member_match::content, limits(), std::move(chosen))
       ->start();
 }

@@ -27,12 +27,13 @@ inline constexpr std::size_t most_manifest_reads = 16;
 inline constexpr int most_looks = 8;
 
 DATAFLUX_INLINE set_scan::set_scan(object_store& store, std::string bucket, std::string folder,
-                                   scan_scope scope, member_match match, call_limits limits,
-                                   completion done)
+                                   scan_scope scope, open_uploads uploads, member_match match,
+                                   call_limits limits, completion done)
     : call_coordinator(store, store.executor(), std::move(limits), std::move(done)),
       bucket_(std::move(bucket)),
       folder_(std::move(folder)),
       scope_(scope),
+      wanted_(uploads),
       match_(match) {}
 
 DATAFLUX_INLINE void set_scan::begin() {
@@ -54,8 +55,30 @@ DATAFLUX_INLINE void set_scan::take_rows(listed_rows found) {
   for (auto row = rows_.begin(); row != rows_.end(); ++row) look_at(*row, row.extras());
   for (scanned_set& set : report_.sets) claim_manifest(set);
   report_.served = found.served;
+  if (wanted_ == open_uploads::spared) return collect_unfinished();
+  const bool one = scope_ == scan_scope::one_set;
+  start_list_all(
+      store(), strand(),
+      list_uploads_request{.bucket = bucket_,
+                           .prefix = one ? folder_ + std::string(save_folder_prefix) : folder_,
+                           .limits = limits()},
+      then<std::vector<listed_upload>>(
+          [](set_scan& self, result<std::vector<listed_upload>> uploads) {
+            self.take_uploads(std::move(uploads));
+          }));
+}
+
+/// Who may list objects need not be allowed to list uploads.
+DATAFLUX_INLINE void set_scan::take_uploads(result<std::vector<listed_upload>> found) {
+  const errc why = found ? errc::ok : found.error().code();
+  if (why == errc::permission_denied || why == errc::unimplemented) {
+    report_.uploads_unknown = std::move(found).error();
+  } else if (!found) {
+    return fail(std::move(found).error());
+  } else {
+    uploads_ = *std::move(found);
+  }
   collect_unfinished();
-  advance();
 }
 
 DATAFLUX_INLINE void set_scan::collect_unfinished() {
@@ -75,7 +98,19 @@ DATAFLUX_INLINE void set_scan::collect_unfinished() {
     if (!extras.created) continue;
     set.written = std::max(set.written.value_or(*extras.created), *extras.created);
   }
+  for (listed_upload& upload : uploads_) {
+    const std::string_view folder = save_folder_of(upload.object);
+    // What a committed save has left open goes with the next one.
+    if (folder.empty() || known.contains(folder)) continue;
+    if (scope_ == scan_scope::one_set && set_folder(folder) != folder_) continue;
+    unfinished_objects& set = found[folder];
+    set.folder = folder;
+    set.uploads.push_back({upload.object, 0, 0, std::move(upload.upload_id)});
+    if (!upload.initiated) continue;
+    set.written = std::max(set.written.value_or(*upload.initiated), *upload.initiated);
+  }
   for (auto& [folder, set] : found) report_.unfinished.push_back(std::move(set));
+  advance();
 }
 
 DATAFLUX_INLINE std::optional<duration> age_of(const unfinished_objects& set,

@@ -7,6 +7,7 @@
 
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
@@ -36,6 +37,25 @@ class list_all_call final : public call_coordinator<list_all_call, listed_rows> 
 /// Errors: those of the pages, and of page_walk. Memory: the rows.
 void start_list_all(object_store& store, scheduler& strand, list_page_request what,
                     object_store::completion<listed_rows> done);
+
+/// Private: the same of open uploads.
+class list_uploads_call final
+    : public call_coordinator<list_uploads_call, std::vector<listed_upload>> {
+ public:
+  list_uploads_call(object_store& store, scheduler& strand, list_uploads_request what,
+                    completion done)
+      : call_coordinator(store, strand, what.limits, std::move(done)), walk_(std::move(what)) {}
+  void begin();
+
+ private:
+  void take(result<upload_page> page);
+
+  upload_walk walk_;
+  std::vector<listed_upload> found_{};
+};
+
+void start_list_all(object_store& store, scheduler& strand, list_uploads_request what,
+                    object_store::completion<std::vector<listed_upload>> done);
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail
 

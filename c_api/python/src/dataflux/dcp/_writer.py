@@ -95,7 +95,8 @@ class StorageWriter(storage.StorageWriter):
         extensions: torch's StreamTransformExtension, which transform each item's bytes.
         files: more objects to be saved by torch.save(), by name: members of the same set, so that
             one commit covers them. Those of the coordinator, rank 0, are written.
-        storage_class, kms_key_name, custom_time, metadata: of the files, as of Client.writer().
+        storage_class, kms_key_name, custom_time, metadata: of the files, as of Client.writer(). The key
+            encrypts the set's own two small objects, too.
 
     Raises, by save(): CheckpointException with an exception of each rank that failed:
         AlreadyExistsError, also where something is at the path that no StorageWriter has written;
@@ -273,7 +274,8 @@ class StorageWriter(storage.StorageWriter):
         metadata.storage_data = {index: data.info for index, data in stored}
         metadata.storage_meta = self.storage_meta()
         self._commits = True
-        return saving.commit(records, last=METADATA, data=pickle.dumps(metadata))
+        return saving.commit(records, last=METADATA, data=pickle.dumps(metadata),
+                             kms_key_name=self._how.get("kms_key_name"))
 
 
 @contextmanager
