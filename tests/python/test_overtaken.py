@@ -11,27 +11,27 @@ MIB = 1 << 20
 TOLD = r"another writer has written it since this save began \(do several ranks save to one name\?\)"
 
 
-def by_writer(client, url, content, meanwhile):
+def by_writer(emulator, client, url, content, meanwhile):
     with client.writer(url) as writer:
         writer.write(content)
         meanwhile()
 
 
-def by_open(client, url, content, meanwhile):
+def by_open(emulator, client, url, content, meanwhile):
     with client.open(url, "wb") as file:
         file.write(content)
         meanwhile()
 
 
-def by_text(client, url, content, meanwhile):
+def by_text(emulator, client, url, content, meanwhile):
     with client.open(url, "w") as file:
         file.write(content.decode())
         meanwhile()
 
 
-def by_task(client, url, content, meanwhile):
+def by_task(emulator, client, url, content, meanwhile):
     async def write():
-        async with dataflux.AsyncClient(endpoint=client._options.given["endpoint"], emulator=True) as own:
+        async with dataflux.AsyncClient(**emulator.options) as own:
             async with await own.writer(url) as writer:
                 await writer.write(content)
                 meanwhile()
@@ -39,9 +39,9 @@ def by_task(client, url, content, meanwhile):
     asyncio.run(write())
 
 
-def by_fsspec(client, url, content, meanwhile):
+def by_fsspec(emulator, client, url, content, meanwhile):
     fsspec = pytest.importorskip("dataflux.fsspec")
-    files = fsspec.DatafluxFileSystem(endpoint_url=client._options.given["endpoint"], skip_instance_cache=True)
+    files = fsspec.DatafluxFileSystem(**emulator.options, skip_instance_cache=True)
     with files.open(url, "wb") as file:
         file.write(content)
         meanwhile()
@@ -50,11 +50,11 @@ def by_fsspec(client, url, content, meanwhile):
 @pytest.mark.parametrize("by", [by_writer, by_open, by_text, by_task, by_fsspec])
 @pytest.mark.parametrize("size", [1, 20 * MIB], ids=["small", "in parts"])
 @pytest.mark.parametrize("there", [False, True])
-def test_the_one_that_is_overtaken_is_told(client, bucket, by, size, there):
+def test_the_one_that_is_overtaken_is_told(emulator, client, bucket, by, size, there):
     if there:
         bucket.put("x", b"before")
     with pytest.raises(dataflux.PreconditionError, match=TOLD) as told:
-        by(client, bucket("x"), b"m" * size, lambda: bucket.put("x", b"another's"))
+        by(emulator, client, bucket("x"), b"m" * size, lambda: bucket.put("x", b"another's"))
     assert told.value.object == "x" and not isinstance(told.value, FileExistsError)
     assert bucket.get("x") == b"another's" and not client.find_leftovers(bucket()).rows
 
