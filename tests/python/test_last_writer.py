@@ -177,6 +177,14 @@ def test_every_change_survives_many_failures(emulator, bucket_of, impatient):
             assert cells[name].found() == calls[name][2], name
 
 
+def test_an_object_is_appended_to_at_once(emulator, bucket_of, impatient):
+    cell = Cell(emulator, bucket_of, "objects.compose", {"action": "refuse", "from": 2, "count": 3})
+    emulator.faults(cell.rule)
+    for _ in range(3):
+        impatient.compose([cell.at("a"), cell.at("b")], cell.at("a"))
+    assert cell.found() == changed(a=b"oldnewnewnew")
+
+
 def while_it_stalls(emulator, cell, call, meanwhile):
     """What `call` ends with, when its request is carried out, gets no reply, and `meanwhile` comes."""
     emulator.faults(cell.rule)

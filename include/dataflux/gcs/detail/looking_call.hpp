@@ -22,7 +22,7 @@ class looking_call : public call {
   /// Forgets an earlier call's looks. `last_wins`: see is_last_writer().
   void begin_looks(bool last_wins) {
     last_wins_ = last_wins;
-    pinned_ = may_repeat_ = false;
+    pinned_ = may_repeat_ = refused_ = false;
     looks_ = 0;
     moment_ = {};
   }
@@ -56,7 +56,7 @@ class looking_call : public call {
   bool last_wins() const noexcept { return last_wins_; }
 
  private:
-  void begin_look(const error& e, bool may_repeat);
+  void begin_look(const error& e, bool may_repeat, bool refused);
   void look_at_object();
   void saw_object(result<looked_object> found, time_point asked);
   void look_at_source(stat_request about);
@@ -69,6 +69,7 @@ class looking_call : public call {
   bool last_wins_{false};
   bool pinned_{false};      ///< a look has made conditions
   bool may_repeat_{false};  ///< the retry rules allow another attempt
+  bool refused_{false};     ///< not carried out, as the service says
   int looks_{0};            ///< since begin_look()
   std::optional<error> why_{};
   sighting seen_{};

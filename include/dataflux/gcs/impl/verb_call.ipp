@@ -25,20 +25,21 @@ DATAFLUX_INLINE bool looking_call::look(const repeat_rule& rule, bool no_value, 
   const bool silent = (outcome_unknown && e.http_status() < 300) || has_value;
   const bool unmet = pinned_ && e.http_status() == 412;
   if (meaning != repeat_meaning::compare && !silent && !unmet) return false;
-  begin_look(e, false);
+  begin_look(e, false, false);
   return true;
 }
 
 /// What is pinned may be sent again as it is.
 DATAFLUX_INLINE bool looking_call::look_first(const error& e, bool silent) {
   if (!last_wins_ || pinned_ || stopped() || !(silent || adds_up())) return false;
-  begin_look(e, true);
+  begin_look(e, true, !silent);
   return true;
 }
 
-DATAFLUX_INLINE void looking_call::begin_look(const error& e, bool may_repeat) {
+DATAFLUX_INLINE void looking_call::begin_look(const error& e, bool may_repeat, bool refused) {
   why_ = e;
   may_repeat_ = may_repeat;
+  refused_ = refused;
   looks_ = 0;
   look_at_object();
 }
@@ -97,7 +98,9 @@ DATAFLUX_INLINE void looking_call::look_at_source(stat_request about) {
 }
 
 DATAFLUX_INLINE void looking_call::conclude_look() {
-  const look_verdict verdict = judge(seen_);
+  look_verdict verdict = judge(seen_);
+  // A refusal is believed, unless what the call was to make is there.
+  if (refused_ && verdict != look_verdict::done) verdict = look_verdict::again;
   if (verdict == look_verdict::unclear && moment_.told() && looks_ < most_looks) {
     return wait_until(executor->now() + between_looks,
                       static_cast<void (call::*)()>(&looking_call::look_at_object));
