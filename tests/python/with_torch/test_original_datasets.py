@@ -84,6 +84,7 @@ def test_defaults_are_the_originals():
             "project_name", "bucket_name", "config", "data_format_fn", "storage_client"]
 
 
+@pytest.mark.without_tokens
 def test_readme_of_data_loading(bucket, objects, none):
     map_dataset = dataflux_mapstyle_dataset.DataFluxMapStyleDataset(
         project_name=PROJECT, bucket_name=bucket.name,
@@ -153,6 +154,7 @@ def test_workers_read_with_a_client_that_was_given(bucket, objects, storage_clie
     assert sorted(found) == list(range(COUNT))
 
 
+@pytest.mark.without_tokens
 @pytest.mark.parametrize("kind, start", [
     (DataFluxMapStyleDataset, "fork"), (DataFluxIterableDataset, "fork"), (DataFluxIterableDataset, "spawn")])
 def test_workers_read_without_a_client(bucket, objects, none, kind, start):

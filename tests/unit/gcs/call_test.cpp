@@ -318,6 +318,44 @@ TEST_CASE("client: a token that is not to be had ends the call in its time (mend
   CHECK(refused.tokens_asked() == 1);
 }
 
+TEST_CASE("client: token_limit bounds the call, and not each of its attempts", "[gcs]") {
+  int asked = 0;
+  fixture w({.credentials = auth::make_set_tokens([&asked] { ++asked; }, 7s)});
+  const auto begun = w.time.now();
+  const auto none = w.stat();
+  REQUIRE_FALSE(none);
+  CHECK(none.error().code() == errc::unauthenticated);
+  CHECK(none.error().message().find("token_limit") != std::string::npos);
+  CHECK(asked == 1);
+  CHECK(w.time.now() - begun == 7s);
+  CHECK(w.net->log().empty());
+}
+
+TEST_CASE("client: a timeout that has passed tells what was met until then", "[gcs]") {
+  fixture w;
+  int attempts = 0;
+  w.service = [&](const memory_request&) {
+    ++attempts;
+    if (attempts == 1) return memory_reply{.status = 503, .body = "busy for now"};
+    return memory_reply{.delay = 30s};
+  };
+  const auto late =
+      w.run(dataflux::stat_request{.bucket = "bkt", .object = "o", .limits = {.timeout = 5s}});
+  REQUIRE_FALSE(late);
+  CHECK(late.error().code() == errc::deadline_exceeded);
+  CHECK(late.error().http_status() == 503);
+  CHECK(late.error().attempts() == 2);
+  CHECK(late.error().message().find("busy for now") != std::string::npos);
+  // Nor does the next call of this kind know of it.
+  attempts = 1;
+  const auto silent =
+      w.run(dataflux::stat_request{.bucket = "bkt", .object = "o", .limits = {.timeout = 5s}});
+  REQUIRE_FALSE(silent);
+  CHECK(silent.error().code() == errc::deadline_exceeded);
+  CHECK(silent.error().http_status() == 0);
+  CHECK(silent.error().message().find("busy") == std::string::npos);
+}
+
 TEST_CASE("client: what a token endpoint says is not taken for the object's state (mend 13)",
           "[gcs]") {
   fixture w({.credentials = person()});

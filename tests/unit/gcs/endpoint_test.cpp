@@ -85,4 +85,13 @@ TEST_CASE("endpoint: the emulator's in every form that clients accept", "[gcs]")
   }
 }
 
+TEST_CASE("endpoint: an emulator on this machine is reached past the environment's proxy",
+          "[gcs]") {
+  for (const std::string_view here : {"http://127.0.0.1:1", "localhost:4443", "https://[::1]:9"}) {
+    CHECK(endpoint::emulator(here).value().origin()->direct);
+  }
+  CHECK_FALSE(endpoint::emulator("http://emulator.example").value().origin()->direct);
+  CHECK_FALSE(endpoint::custom("https://127.0.0.1:1").value().origin()->direct);
+}
+
 }  // namespace endpoint_test

@@ -66,11 +66,13 @@ class awaited_token_flow final : public token_flow {
       : needed_(needed), limit_(limit) {}
   flow_step resume(flow_event, const flow_moment&) override {
     if (std::exchange(asked_, true)) {
-      const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(limit_).count();
+      const auto wait = std::chrono::duration_cast<std::chrono::milliseconds>(limit_).count();
+      const bool whole = wait % 1000 == 0;
+      // The end of the call, which would else wait again for each of its attempts.
       return error{errc::unauthenticated,
-                   "the application set no token within " + std::to_string(seconds) +
-                       " s after one was needed: token_limit bounds that wait"}
-          .with_retryable(true);
+                   "the application set no token within " +
+                       std::to_string(whole ? wait / 1000 : wait) + (whole ? " s" : " ms") +
+                       " after one was needed: token_limit bounds that wait"};
     }
     if (needed_) needed_();
     return wait_step{limit_};

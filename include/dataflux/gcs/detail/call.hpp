@@ -133,6 +133,7 @@ class call : public http::exchange {
   void fail_or_investigate(error e);
   void report_attempt(const http::exchange_report& report, time_point now);
   error stopped_error() const;
+  void tell_met(error& late) const;
 
   void keep_secret(error& e) const;
 
@@ -160,6 +161,7 @@ class call : public http::exchange {
   auth::authorization_wait token_wait_{auth::authorization_wait::none};
   std::string authorization_{};
   std::optional<error> bad_{};
+  std::optional<error> met_{};      ///< what the last attempt failed with that is made again
   std::optional<error> refusal_{};  ///< why the head or the body was not taken
   reply_facts facts_{};
   collecting_sink body_;

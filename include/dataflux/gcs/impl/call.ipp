@@ -26,6 +26,7 @@ namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
 
 /// What is kept of the body of an error reply.
 inline constexpr std::size_t error_body_limit = std::size_t{64} << 10U;
+inline constexpr const char* passed_text = "the call's timeout has passed";
 /// What a call that waits for its next use keeps of its buffer.
 inline constexpr std::size_t kept_body_limit = std::size_t{4} << 10U;
 
@@ -68,6 +69,7 @@ DATAFLUX_INLINE void call::reuse(ref<client_core> core) noexcept {
   refusals_ = damaged_ = 0;
   deadline_ = never;
   bad_.reset();
+  met_.reset();
 }
 
 DATAFLUX_INLINE void call::launch(const call_limits& allowed, std::optional<error> bad) {
@@ -285,7 +287,16 @@ DATAFLUX_INLINE void call::deadline_here() {
   } else if (phase_ == phase::turn && !line_->leave(*this)) {
     return;  // its turn has come: on_turn() checks
   }
-  finish(error(errc::deadline_exceeded, "the call's time limit passed"));
+  finish(error(errc::deadline_exceeded, passed_text));
+}
+
+/// What was met until then says more than that the time has passed.
+DATAFLUX_INLINE void call::tell_met(error& late) const {
+  if (!met_) return;
+  late.with_http_status(met_->http_status()).with_reason(met_->reason());
+  late.with_request_id(met_->request_id())
+      .with_message(late.message() + "; attempt " + std::to_string(retry_.attempts) +
+                    " met: " + met_->message());
 }
 
 DATAFLUX_INLINE error call::stopped_error() const {
@@ -311,6 +322,11 @@ DATAFLUX_INLINE void call::finish(std::optional<error> failure) noexcept {
   body_.release_if_larger(error_body_limit);
   if (failure) {
     const call_identity about = identity();
+    if (deadline_ != never && deadline_ <= executor->now()) {
+      // Whoever has asked for the stop may have the same deadline.
+      if (failure->code() == errc::cancelled) failure.emplace(errc::deadline_exceeded, passed_text);
+      if (failure->code() == errc::deadline_exceeded) tell_met(*failure);
+    }
     failure->with_verb(about.verb);
     // A reply may have named another object: see parse_error().
     if (failure->bucket().empty()) failure->with_bucket(about.bucket).with_object(about.object);

@@ -146,6 +146,7 @@ DATAFLUX_INLINE void call::go_on(const error& e) {
   const http::retry_decision& next = next_step_;
   const bool throttled = next.action == http::retry_action::pace;
   if (next.action == http::retry_action::refresh_token) core_->tokens->invalidate(authorization_);
+  met_ = e;
   (throttled ? core_->totals.paced : core_->totals.retries).fetch_add(1, std::memory_order_relaxed);
   if (observer* const sees = core_->options.observer; sees != nullptr) {
     const call_identity about = identity();

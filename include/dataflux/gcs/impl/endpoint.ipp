@@ -43,6 +43,8 @@ DATAFLUX_INLINE result<endpoint> endpoint::make(std::string_view text, bool is_e
     return error{errc::invalid_argument, "the service's endpoint " + url->origin.to_string() +
                                              " must not have a query behind its path"};
   }
+  // An environment's proxy knows nothing of this machine.
+  url->origin.direct = is_emulator && url->origin.is_loopback();
   while (detail::drop_suffix(base, "/")) {
   }
   if (detail::drop_suffix(base, "/storage/v1")) {
