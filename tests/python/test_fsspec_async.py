@@ -175,7 +175,7 @@ def test_one_filesystem_serves_threads_and_loops(options, bucket):
     assert isinstance(fs.async_client, dataflux.AsyncClient)
 
 
-def test_names_that_look_like_something_else(endpoint, bucket, tmp_path):
+def test_names_that_look_like_something_else(options, bucket, tmp_path):
     async def body(fs):
         name = bucket.name
         await fs._pipe({f"{name}/{each}": each.encode() for each in (
@@ -196,10 +196,10 @@ def test_names_that_look_like_something_else(endpoint, bucket, tmp_path):
         await fs._rm(f"{name}/in/img[1].jpg")
         assert sorted(bucket.names()) == ["copied", "in/img1.jpg", "moved", "moved/x", "up/loc[1]"]
 
-    run(endpoint, body)
+    run(options, body)
 
 
-def test_who_may_not_list_copies_one_object(emulator, endpoint, bucket):
+def test_who_may_not_list_copies_one_object(emulator, options, bucket):
     bucket.put("x", b"1")
     emulator.faults({"verb": "objects.list", "action": "refuse", "status": 403, "count": 0})
 
@@ -208,6 +208,6 @@ def test_who_may_not_list_copies_one_object(emulator, endpoint, bucket):
         assert not await fs._isdir(f"{bucket.name}/x", refresh=True)
         await fs._pipe_file(f"{bucket.name}/z", data=b"2")
 
-    run(endpoint, body)
+    run(options, body)
     emulator.faults()
     assert bucket.names() == ["x", "y", "z"]

@@ -58,8 +58,9 @@ class Requests:
                                  f" and {bucket.decode()}: call get_many() for each")
             self.bucket = bucket
             self._begins = url_of(bucket.decode(), "")
-        # A row or an Object has both.
-        size = count_of(place.size, "requests: its size") if generation else _ALL
+        # A row or an Object has both; fsspec's paths with a generation have no size.
+        size = count_of(place.size, "requests: its size") \
+            if generation and place.size != _ALL else _ALL
         return name, generation, size, offset, length
 
     def push(self, getter, most):
