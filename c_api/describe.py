@@ -72,6 +72,14 @@ def describe(header):
     code = re.sub(r"/\*.*?\*/", " ", header, flags=re.DOTALL)
     constants = {name: value_of(value) for name, value in
                  re.findall(r"^#define (DATAFLUX_\w+) (-?\w+)\s*$", code, re.MULTILINE)}
+
+    def take_enum(match):
+        for each in filter(None, (part.strip() for part in match.group(1).split(","))):
+            name, value = re.fullmatch(r"(DATAFLUX_\w+) = (-?\w+)", each).groups()
+            constants[name] = value_of(value)
+        return ""
+
+    code = re.sub(r"^enum \{(.*?)\};", take_enum, code, flags=re.DOTALL | re.MULTILINE)
     code = re.sub(r"^#.*$", "", code.replace("\\\n", " "), flags=re.MULTILINE)
     code = code.replace('extern "C" {', "")
     structs = {}

@@ -147,7 +147,7 @@ class by_c final : public worker {
  public:
   explicit by_c(const bench::options& given) : bucket_(bench::bucket), object_(object_of(given)) {
     dataflux_client_options o;
-    dataflux_client_options_init(&o);
+    dataflux_client_options_init(&o, sizeof o);
     o.endpoint = given.endpoint.c_str();
     o.emulator = 1;
     o.ca_file = given.tls ? given.ca.c_str() : nullptr;
@@ -170,11 +170,11 @@ class by_c final : public worker {
       offsets.push_back(names.size());
     }
     dataflux_get_many_options o;
-    dataflux_get_many_options_init(&o);
+    dataflux_get_many_options_init(&o, sizeof o);
     o.bucket = bucket_.c_str();
     o.feed = 1;
     dataflux_get_columns columns;
-    dataflux_get_columns_init(&columns);
+    dataflux_get_columns_init(&columns, sizeof columns);
     columns.names = names.data();
     columns.name_offsets = offsets.data();
     dataflux_error* why = nullptr;
@@ -202,7 +202,7 @@ class by_c final : public worker {
                                                std::vector<std::byte>(bench::small_size));
     const std::string name(bench::small_object);
     dataflux_object_options o;
-    dataflux_object_options_init(&o);
+    dataflux_object_options_init(&o, sizeof o);
     o.bucket = bucket_.c_str();
     o.object = name.c_str();
     dataflux_error* why = nullptr;
@@ -229,7 +229,7 @@ class by_c final : public worker {
 
   std::uint64_t list(unsigned in_flight) override {
     dataflux_list_options o;
-    dataflux_list_options_init(&o);
+    dataflux_list_options_init(&o, sizeof o);
     o.bucket = bucket_.c_str();
     o.parallelism = in_flight;
     dataflux_error* why = nullptr;

@@ -135,10 +135,10 @@ using dataflux_c::begin_call;
 using dataflux_c::guarded;
 using dataflux_c::result;
 
-void(dataflux_bucket_options_init)(dataflux_bucket_options* options, size_t size) {
+void dataflux_bucket_options_init(dataflux_bucket_options* options, size_t size) {
   dataflux_c::init_options(options, size);
 }
-void(dataflux_list_buckets_options_init)(dataflux_list_buckets_options* options, size_t size) {
+void dataflux_list_buckets_options_init(dataflux_list_buckets_options* options, size_t size) {
   dataflux_c::init_options(options, size);
 }
 

@@ -166,7 +166,7 @@ using dataflux_c::guarded;
 using dataflux_c::missing;
 using dataflux_c::result;
 
-void(dataflux_client_options_init)(dataflux_client_options* options, size_t size) {
+void dataflux_client_options_init(dataflux_client_options* options, size_t size) {
   dataflux_c::init_options(options, size);
 }
 

@@ -104,10 +104,10 @@ using dataflux_c::client_state;
 using dataflux_c::guarded;
 using dataflux_c::result;
 
-void(dataflux_download_file_options_init)(dataflux_download_file_options* options, size_t size) {
+void dataflux_download_file_options_init(dataflux_download_file_options* options, size_t size) {
   dataflux_c::init_options(options, size);
 }
-void(dataflux_upload_file_options_init)(dataflux_upload_file_options* options, size_t size) {
+void dataflux_upload_file_options_init(dataflux_upload_file_options* options, size_t size) {
   dataflux_c::init_options(options, size);
 }
 

@@ -140,10 +140,10 @@ using dataflux_c::client_state;
 using dataflux_c::guarded;
 using dataflux_c::result;
 
-void(dataflux_folder_options_init)(dataflux_folder_options* options, size_t size) {
+void dataflux_folder_options_init(dataflux_folder_options* options, size_t size) {
   dataflux_c::init_options(options, size);
 }
-void(dataflux_remove_prefix_options_init)(dataflux_remove_prefix_options* options, size_t size) {
+void dataflux_remove_prefix_options_init(dataflux_remove_prefix_options* options, size_t size) {
   dataflux_c::init_options(options, size);
 }
 

@@ -160,11 +160,11 @@ result<getter_state*> fed(dataflux_getter* getter) {
 
 }  // namespace
 
-void(dataflux_get_many_options_init)(dataflux_get_many_options* options, size_t size) {
+void dataflux_get_many_options_init(dataflux_get_many_options* options, size_t size) {
   dataflux_c::init_options(options, size);
 }
 
-void(dataflux_get_columns_init)(dataflux_get_columns* columns, size_t size) {
+void dataflux_get_columns_init(dataflux_get_columns* columns, size_t size) {
   dataflux_c::init_options(columns, size);
 }
 

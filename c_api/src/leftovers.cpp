@@ -122,7 +122,7 @@ dataflux_status begin_leftovers(submit_leftovers& submit, dataflux_client* clien
 
 }  // namespace dataflux_c
 
-void(dataflux_leftovers_options_init)(dataflux_leftovers_options* options, size_t size) {
+void dataflux_leftovers_options_init(dataflux_leftovers_options* options, size_t size) {
   dataflux_c::init_options(options, size);
 }
 

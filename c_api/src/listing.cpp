@@ -116,7 +116,7 @@ using dataflux_c::guarded;
 using dataflux_c::missing;
 using dataflux_c::result;
 
-void(dataflux_list_options_init)(dataflux_list_options* options, size_t size) {
+void dataflux_list_options_init(dataflux_list_options* options, size_t size) {
   dataflux_c::init_options(options, size);
 }
 

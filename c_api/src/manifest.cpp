@@ -182,10 +182,10 @@ using dataflux_c::guarded;
 using dataflux_c::missing;
 using dataflux_c::result;
 
-void(dataflux_manifest_options_init)(dataflux_manifest_options* options, size_t size) {
+void dataflux_manifest_options_init(dataflux_manifest_options* options, size_t size) {
   dataflux_c::init_options(options, size);
 }
-void(dataflux_refresh_options_init)(dataflux_refresh_options* options, size_t size) {
+void dataflux_refresh_options_init(dataflux_refresh_options* options, size_t size) {
   dataflux_c::init_options(options, size);
 }
 

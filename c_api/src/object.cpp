@@ -164,13 +164,13 @@ using dataflux_c::missing;
 using dataflux_c::request_of;
 using dataflux_c::result;
 
-void(dataflux_conditions_init)(dataflux_conditions* conditions, size_t size) {
+void dataflux_conditions_init(dataflux_conditions* conditions, size_t size) {
   dataflux_c::init_options(conditions, size);
 }
-void(dataflux_object_options_init)(dataflux_object_options* options, size_t size) {
+void dataflux_object_options_init(dataflux_object_options* options, size_t size) {
   dataflux_c::init_options(options, size);
 }
-void(dataflux_attributes_init)(dataflux_attributes* attributes, size_t size) {
+void dataflux_attributes_init(dataflux_attributes* attributes, size_t size) {
   dataflux_c::init_options(attributes, size);
 }
 

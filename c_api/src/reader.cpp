@@ -183,10 +183,10 @@ using dataflux_c::missing;
 using dataflux_c::result;
 using dataflux_c::usable;
 
-void(dataflux_reader_options_init)(dataflux_reader_options* options, size_t size) {
+void dataflux_reader_options_init(dataflux_reader_options* options, size_t size) {
   dataflux_c::init_options(options, size);
 }
-void(dataflux_range_columns_init)(dataflux_range_columns* columns, size_t size) {
+void dataflux_range_columns_init(dataflux_range_columns* columns, size_t size) {
   dataflux_c::init_options(columns, size);
 }
 

@@ -39,7 +39,7 @@ result<dataflux::sampler> sampler_of(const dataflux_sampler_options* options) {
 
 }  // namespace
 
-void(dataflux_sampler_options_init)(dataflux_sampler_options* options, size_t size) {
+void dataflux_sampler_options_init(dataflux_sampler_options* options, size_t size) {
   dataflux_c::init_options(options, size);
 }
 

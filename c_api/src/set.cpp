@@ -82,13 +82,13 @@ using dataflux_c::missing;
 using dataflux_c::result;
 using dataflux_c::usable;
 
-void(dataflux_set_options_init)(dataflux_set_options* options, size_t size) {
+void dataflux_set_options_init(dataflux_set_options* options, size_t size) {
   dataflux_c::init_options(options, size);
 }
-void(dataflux_set_commit_options_init)(dataflux_set_commit_options* options, size_t size) {
+void dataflux_set_commit_options_init(dataflux_set_commit_options* options, size_t size) {
   dataflux_c::init_options(options, size);
 }
-void(dataflux_keep_last_options_init)(dataflux_keep_last_options* options, size_t size) {
+void dataflux_keep_last_options_init(dataflux_keep_last_options* options, size_t size) {
   dataflux_c::init_options(options, size);
 }
 

@@ -161,7 +161,7 @@ using dataflux_c::usable;
 using dataflux_c::writer_state;
 using write_end = result<writer_state::how>;
 
-void(dataflux_writer_options_init)(dataflux_writer_options* options, size_t size) {
+void dataflux_writer_options_init(dataflux_writer_options* options, size_t size) {
   dataflux_c::init_options(options, size);
 }
 

@@ -43,7 +43,7 @@ int main(int argc, char** argv) {
   int status = 1;
   if (argc < 2) return 2;
 
-  dataflux_list_options_init(&options);
+  dataflux_list_options_init(&options, sizeof options);
   options.bucket = argv[1];
   options.prefix = argc > 2 ? argv[2] : NULL;
   /* One client serves a whole process. Without a queue an operation is waited for. */

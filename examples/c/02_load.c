@@ -56,10 +56,10 @@ int main(int argc, char** argv) {
   int status = 1;
   if (argc != 3) return 2;
 
-  dataflux_list_options_init(&list);
+  dataflux_list_options_init(&list, sizeof list);
   list.bucket = argv[1];
   list.prefix = argv[2];
-  dataflux_get_many_options_init(&many);
+  dataflux_get_many_options_init(&many, sizeof many);
   many.bucket = argv[1];
   if (dataflux_client_create(NULL, &client, &why) != DATAFLUX_OK ||
       dataflux_list(client, &list, NULL, 0, &op, &why) != DATAFLUX_OK ||

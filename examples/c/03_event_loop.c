@@ -50,7 +50,7 @@ int main(int argc, char** argv) {
     return fail(why);
   }
   setvbuf(stdin, NULL, _IONBF, 0); /* what poll(2) does not see must not lie in a buffer */
-  dataflux_object_options_init(&object);
+  dataflux_object_options_init(&object, sizeof object);
   object.bucket = argv[1];
   object.object = line;
   while (input_open || answered < lines) {

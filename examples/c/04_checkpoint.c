@@ -49,9 +49,9 @@ int main(int argc, char** argv) {
     offsets[i] = i * sizes[i];
     into[i] = loaded + offsets[i];
   }
-  dataflux_writer_options_init(&to);
-  dataflux_reader_options_init(&from);
-  dataflux_range_columns_init(&ranges);
+  dataflux_writer_options_init(&to, sizeof to);
+  dataflux_reader_options_init(&from, sizeof from);
+  dataflux_range_columns_init(&ranges, sizeof ranges);
   to.bucket = from.bucket = argv[1];
   to.object = from.object = argv[2];
   ranges.offsets = offsets, ranges.sizes = sizes, ranges.into = into;

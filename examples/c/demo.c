@@ -63,7 +63,7 @@ static int list(job* j) {
   dataflux_list_options options;
   const double begun = now();
   int good;
-  dataflux_list_options_init(&options);
+  dataflux_list_options_init(&options, sizeof options);
   options.bucket = j->bucket;
   options.prefix = j->prefix;
   options.keep_markers = 1;
@@ -127,7 +127,7 @@ static int read_all(job* j) {
   uint64_t bytes = 0;
   int good = 1;
   int ended = 0;
-  dataflux_get_many_options_init(&options);
+  dataflux_get_many_options_init(&options, sizeof options);
   options.bucket = j->bucket;
   if (dataflux_get_many(j->client, &options, j->listing, NULL, 0, j->queue, 0, &getter, &why) !=
       DATAFLUX_OK) {
@@ -170,7 +170,7 @@ static int write_checkpoint(job* j) {
   size_t at = 0;
   const size_t size = (size_t)piece * pieces;
   int good;
-  dataflux_writer_options_init(&options);
+  dataflux_writer_options_init(&options, sizeof options);
   options.bucket = j->bucket;
   options.object = j->checkpoint;
   options.size_hint = size;
@@ -210,7 +210,7 @@ static int read_checkpoint(job* j) {
   const uint64_t size = (uint64_t)piece * pieces;
   int i;
   int good;
-  dataflux_reader_options_init(&options);
+  dataflux_reader_options_init(&options, sizeof options);
   options.bucket = j->bucket;
   options.object = j->checkpoint;
   if (dataflux_reader_open(j->client, &options, NULL, 0, &op, &why) != DATAFLUX_OK) {
@@ -227,7 +227,7 @@ static int read_checkpoint(job* j) {
     sizes[i] = size / ranges;
     into[i] = j->restored + offsets[i];
   }
-  dataflux_range_columns_init(&columns);
+  dataflux_range_columns_init(&columns, sizeof columns);
   columns.offsets = offsets;
   columns.sizes = sizes;
   columns.into = into;
@@ -249,7 +249,7 @@ static int remove_checkpoint(const job* j) {
   dataflux_operation* op = NULL;
   dataflux_object_options options;
   int good;
-  dataflux_object_options_init(&options);
+  dataflux_object_options_init(&options, sizeof options);
   options.bucket = j->bucket;
   options.object = j->checkpoint;
   if (dataflux_remove(j->client, &options, NULL, 0, &op, &why) != DATAFLUX_OK) return failed(why);

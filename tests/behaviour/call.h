@@ -27,7 +27,7 @@ static struct {
 static int read_words(char* rest) {
   int count = 0;
   memset(&call, 0, sizeof call);
-  dataflux_conditions_init(&call.conditions);
+  dataflux_conditions_init(&call.conditions, sizeof call.conditions);
   call.bucket = text(cut(&rest, ' '));
   call.verb = cut(&rest, ' ');
   for (char* word; (word = cut(&rest, ' ')) != NULL;) {
@@ -65,7 +65,7 @@ static int ended(dataflux_status begun) {
 
 static dataflux_object_options object_of(char* word) {
   dataflux_object_options o;
-  dataflux_object_options_init(&o);
+  dataflux_object_options_init(&o, sizeof o);
   o.bucket = call.bucket;
   o.object = text(word);
   o.generation = call.generation;

@@ -55,7 +55,7 @@ int main(int argc, char** argv) {
   static char line[longest_line];
   dataflux_client_options o;
   if (argc != 3) return 2;
-  dataflux_client_options_init(&o);
+  dataflux_client_options_init(&o, sizeof o);
   o.endpoint = argv[1];
   o.emulator = 1;
   o.tokens_to_emulator = 1;

@@ -13,8 +13,8 @@ static int ranges(char** w) {
   void* memory[most_items];
   size_t count = 0;
   int good;
-  dataflux_reader_options_init(&o);
-  dataflux_range_columns_init(&columns);
+  dataflux_reader_options_init(&o, sizeof o);
+  dataflux_range_columns_init(&columns, sizeof columns);
   o.bucket = call.bucket, o.object = text(w[0]);
   o.generation = call.generation, o.timeout_ns = call.timeout_ns;
   columns.offsets = offsets, columns.sizes = sizes, columns.into = memory;
@@ -43,8 +43,8 @@ static int many(char** w) {
   char* names = memory_of(longest_line);
   size_t count = 0, taken = 0;
   int good;
-  dataflux_get_many_options_init(&o);
-  dataflux_get_columns_init(&columns);
+  dataflux_get_many_options_init(&o, sizeof o);
+  dataflux_get_columns_init(&columns, sizeof columns);
   o.bucket = call.bucket, o.feed = 1, o.timeout_ns = call.timeout_ns;
   o.on_error = call.stop ? DATAFLUX_ON_ERROR_STOP : DATAFLUX_ON_ERROR_ITEM;
   columns.names = names, columns.name_offsets = name_offsets;
@@ -83,7 +83,7 @@ static int list(char** w) {
   dataflux_listing* listing = NULL;
   dataflux_chunk chunk;
   int good;
-  dataflux_list_options_init(&o);
+  dataflux_list_options_init(&o, sizeof o);
   o.bucket = call.bucket, o.prefix = text(w[0]), o.timeout_ns = call.timeout_ns;
   good = ended(dataflux_list(client, &o, queue, 0, &op, &err)) &&
          dataflux_operation_take_listing(op, &listing, &err) == DATAFLUX_OK;

@@ -26,7 +26,7 @@ static int write_pieces(dataflux_writer* writer, char* sizes) {
 static dataflux_writer* writer_of(char* name) {
   dataflux_writer_options o;
   dataflux_operation* op = NULL;
-  dataflux_writer_options_init(&o);
+  dataflux_writer_options_init(&o, sizeof o);
   o.bucket = call.bucket, o.object = text(name), o.timeout_ns = call.timeout_ns;
   o.conditions = &call.conditions;
   return opened(dataflux_writer_open(client, &o, queue, 0, &op, &err), &op);
@@ -50,7 +50,7 @@ static int write_object(char** w) {
 static dataflux_set* set_of(char* prefix) {
   dataflux_set_options o;
   dataflux_set* set = NULL;
-  dataflux_set_options_init(&o);
+  dataflux_set_options_init(&o, sizeof o);
   o.bucket = call.bucket, o.prefix = text(prefix);
   dataflux_set_create(client, &o, &set, &err);
   return set;
@@ -82,7 +82,7 @@ static int commit_set(char** w) {
     good = records[count] != NULL;
     count += (size_t)good;
   }
-  dataflux_set_commit_options_init(&o);
+  dataflux_set_commit_options_init(&o, sizeof o);
   o.records = (const char* const*)records, o.record_count = count;
   good = good && ended(dataflux_set_commit(set, &o, queue, 0, NULL, &err));
   if (good) say_size(last.size);

@@ -13,7 +13,7 @@ namespace {
 
 dataflux_bucket_options bucket(const char* name) {
   dataflux_bucket_options o;
-  dataflux_bucket_options_init(&o);
+  dataflux_bucket_options_init(&o, sizeof o);
   o.bucket = name;
   return o;
 }
@@ -86,7 +86,7 @@ TEST_CASE("dataflux_list_buckets: of a project", "[c_api]") {
   for (const char* name : {"data-2", "data-1"}) w.server.create_bucket(name);
   told why;
   dataflux_list_buckets_options o;
-  dataflux_list_buckets_options_init(&o);
+  dataflux_list_buckets_options_init(&o, sizeof o);
   o.project = "p";
   o.prefix = "data-";
   operation_ptr op;

@@ -15,7 +15,7 @@ const std::vector<char>& long_text() {
 
 dataflux_object_options object_of(const char* name) {
   dataflux_object_options o;
-  dataflux_object_options_init(&o);
+  dataflux_object_options_init(&o, sizeof o);
   o.bucket = "bkt";
   o.object = name;
   return o;
@@ -26,7 +26,7 @@ dataflux_object_options object_of(const char* name) {
 void call_player::list_stream() {
   if (!room(listers_, dataflux_lister_free)) return;
   dataflux_list_options o;
-  dataflux_list_options_init(&o);
+  dataflux_list_options_init(&o, sizeof o);
   o.bucket = dice_.chance(16) ? "no-such-bucket" : "bkt";
   o.prefix = "o/";
   o.by_name = dice_.chance(2) ? 1 : 0;
@@ -63,7 +63,7 @@ void call_player::save_manifest() {
   }
   const std::string file = path("manifest");
   dataflux_manifest_options o;
-  dataflux_manifest_options_init(&o);
+  dataflux_manifest_options_init(&o, sizeof o);
   if (dice_.chance(2)) {
     o.path = file.c_str();
   } else {
@@ -81,7 +81,7 @@ void call_player::save_manifest() {
   }
   if (dice_.chance(8)) {
     dataflux_list_options what;
-    dataflux_list_options_init(&what);
+    dataflux_list_options_init(&what, sizeof what);
     what.bucket = "bkt";
     what.prefix = "o/";
     what.timeout_ns = timeout();
@@ -130,7 +130,7 @@ void call_player::ask_manifest() {
     default:
       begin([&](auto* queue, auto** out, auto** err) {
         dataflux_refresh_options o;
-        dataflux_refresh_options_init(&o);
+        dataflux_refresh_options_init(&o, sizeof o);
         o.timeout_ns = timeout();
         return dataflux_manifest_refresh(any(clients_), manifest, odd_.of(o, dice_), queue, 15, out,
                                          err);
@@ -170,7 +170,7 @@ void call_player::change_object() {
   static constexpr const char* sources[]{"o/000003", "mine", "not-there", "", nullptr};
   const std::array names{"o/000001", dice_.chance(8) ? nullptr : "o/000002"};
   dataflux_attributes attributes;
-  dataflux_attributes_init(&attributes);
+  dataflux_attributes_init(&attributes, sizeof attributes);
   attributes.content_type = dice_.chance(2) ? "text/plain" : nullptr;
   attributes.storage_class = dice_.chance(4) ? "NEARLINE" : nullptr;
   const dataflux_object_options source = object_of(sources[dice_.below(std::size(sources))]);
@@ -200,11 +200,11 @@ void call_player::change_object() {
 void call_player::ask_bucket() {
   const std::array permissions{"storage.objects.get", dice_.chance(8) ? nullptr : "a.b"};
   dataflux_bucket_options o;
-  dataflux_bucket_options_init(&o);
+  dataflux_bucket_options_init(&o, sizeof o);
   o.bucket = dice_.chance(8) ? nullptr : "bkt";
   o.timeout_ns = timeout();
   dataflux_list_buckets_options list;
-  dataflux_list_buckets_options_init(&list);
+  dataflux_list_buckets_options_init(&list, sizeof list);
   list.project = dice_.chance(4) ? nullptr : "p";
   begin([&](auto* queue, auto** out, auto** err) {
     dataflux_client* const client = any(clients_);
@@ -227,10 +227,10 @@ void call_player::open_writer() {
   }
   const bool member = dice_.chance(2);
   dataflux_conditions conditions;
-  dataflux_conditions_init(&conditions);
+  dataflux_conditions_init(&conditions, sizeof conditions);
   conditions.has = static_cast<std::uint32_t>(dice_.below(3));
   dataflux_writer_options o;
-  dataflux_writer_options_init(&o);
+  dataflux_writer_options_init(&o, sizeof o);
   if (!member) {
     o.bucket = "bkt";
     o.object = dice_.chance(8) ? nullptr : "made/written";
@@ -284,7 +284,7 @@ void call_player::open_reader() {
   }
   const bool member = dice_.chance(4);
   dataflux_reader_options o;
-  dataflux_reader_options_init(&o);
+  dataflux_reader_options_init(&o, sizeof o);
   if (!member) {
     o.bucket = "bkt";
     o.object = dice_.chance(4) ? "mine" : "o/000005";
@@ -315,7 +315,7 @@ void call_player::read() {
     }
     const std::array<void*, 2> into{memory(), dice_.chance(8) ? nullptr : memory()};
     dataflux_range_columns c;
-    dataflux_range_columns_init(&c);
+    dataflux_range_columns_init(&c, sizeof c);
     c.offsets = offsets.data();
     c.sizes = sizes.data();
     c.into = into.data();
@@ -348,7 +348,7 @@ std::string call_player::ask_save() {
 
 void call_player::save_set() {
   dataflux_set_options o;
-  dataflux_set_options_init(&o);
+  dataflux_set_options_init(&o, sizeof o);
   o.bucket = "bkt";
   o.prefix = dice_.chance(2) ? "sets/a" : "sets/b/";
   o.timeout_ns = timeout();
@@ -389,7 +389,7 @@ void call_player::save_set() {
         for (const std::string& each : set_records_) records.push_back(each.c_str());
         if (dice_.chance(16)) records.push_back("{}");
         dataflux_set_commit_options c;
-        dataflux_set_commit_options_init(&c);
+        dataflux_set_commit_options_init(&c, sizeof c);
         c.records = records.data();
         c.record_count = records.size();
         c.data = put_bytes;
@@ -404,7 +404,7 @@ void call_player::save_set() {
 void call_player::load_set() {
   const char* json = nullptr;
   dataflux_set_options o;
-  dataflux_set_options_init(&o);
+  dataflux_set_options_init(&o, sizeof o);
   o.bucket = "bkt";
   o.prefix = "sets";
   switch (dice_.below(4)) {
@@ -429,11 +429,11 @@ void call_player::load_set() {
 
 void call_player::ask_sets() {
   dataflux_set_options o;
-  dataflux_set_options_init(&o);
+  dataflux_set_options_init(&o, sizeof o);
   o.bucket = "bkt";
   o.prefix = dice_.chance(8) ? nullptr : "sets";
   dataflux_keep_last_options keep;
-  dataflux_keep_last_options_init(&keep);
+  dataflux_keep_last_options_init(&keep, sizeof keep);
   keep.bucket = "bkt";
   keep.prefix = dice_.chance(8) ? "" : "sets";
   keep.remove_unfinished_older_than_ns = dice_.chance(2) ? 1 : 0;
@@ -453,7 +453,7 @@ void call_player::ask_sets() {
 void call_player::copy_file() {
   const std::string file = path(dice_.chance(8) ? "no-folder/file" : "file");
   dataflux_download_file_options down;
-  dataflux_download_file_options_init(&down);
+  dataflux_download_file_options_init(&down, sizeof down);
   down.bucket = "bkt";
   down.object = dice_.chance(4) ? "mine" : "o/000004";
   down.path = dice_.chance(16) ? nullptr : file.c_str();
@@ -464,7 +464,7 @@ void call_player::copy_file() {
   down.no_flush = 1;
   down.progress = dice_.chance(4) ? 1 : 0;
   dataflux_upload_file_options up;
-  dataflux_upload_file_options_init(&up);
+  dataflux_upload_file_options_init(&up, sizeof up);
   up.bucket = "bkt";
   up.object = "made/file";
   up.path = file.c_str();
@@ -483,7 +483,7 @@ void call_player::copy_folder() {
   const bool downwards = dice_.chance(2);
   const std::string folder = path("folder");
   dataflux_folder_options o;
-  dataflux_folder_options_init(&o);
+  dataflux_folder_options_init(&o, sizeof o);
   o.path = dice_.chance(16) ? nullptr : folder.c_str();
   o.bucket = "bkt";
   // Nothing below "o/" is ever changed.
@@ -505,14 +505,14 @@ void call_player::copy_folder() {
 
 void call_player::sweep() {
   dataflux_remove_prefix_options remove;
-  dataflux_remove_prefix_options_init(&remove);
+  dataflux_remove_prefix_options_init(&remove, sizeof remove);
   remove.bucket = "bkt";
   remove.prefix = dice_.chance(8) ? nullptr : "made/";
   remove.older_than_ns = dice_.chance(4) ? 1'000'000'000 : 0;
   remove.dry_run = dice_.chance(4) ? 1 : 0;
   remove.timeout_ns = timeout();
   dataflux_leftovers_options o;
-  dataflux_leftovers_options_init(&o);
+  dataflux_leftovers_options_init(&o, sizeof o);
   o.bucket = dice_.chance(8) ? nullptr : "bkt";
   o.kinds = static_cast<std::uint32_t>(dice_.below(5));
   o.older_than_ns = dice_.chance(2) ? -1 : 0;
@@ -560,7 +560,7 @@ void call_player::free_feature() {
 
 void call_player::ask_sampler() {
   dataflux_sampler_options o;
-  dataflux_sampler_options_init(&o);
+  dataflux_sampler_options_init(&o, sizeof o);
   o.count = dice_.chance(4) ? dice_.number() : dice_.below(100);
   o.seed = dice_.number();
   o.epoch = dice_.below(3);

@@ -7,7 +7,7 @@
 void call_player::make_client() {
   if (clients_.size() == 2) return;
   dataflux_client_options o;
-  dataflux_client_options_init(&o);
+  dataflux_client_options_init(&o, sizeof o);
   o.endpoint = endpoint_.c_str();
   o.emulator = 1;
   o.io_threads = 1;
@@ -27,7 +27,7 @@ void call_player::make_queue() {
 
 dataflux_object_options call_player::object(bool changes) {
   dataflux_object_options o;
-  dataflux_object_options_init(&o);
+  dataflux_object_options_init(&o, sizeof o);
   o.bucket = dice_.chance(16) ? "no-such-bucket" : "bkt";
   static constexpr const char* names[]{"mine", "not-there", "", nullptr, "o/000003", "o/000007"};
   o.object = names[dice_.below(changes ? 4 : std::size(names))];
@@ -59,7 +59,7 @@ void call_player::call() {
                             err);
       default: {
         dataflux_list_options list;
-        dataflux_list_options_init(&list);
+        dataflux_list_options_init(&list, sizeof list);
         list.bucket = "bkt";
         list.prefix = "o/";
         list.regex = dice_.chance(8) ? "(" : nullptr;
@@ -93,7 +93,7 @@ void call_player::ask_operation() {
 void call_player::read_many() {
   if (!room(getters_, dataflux_getter_free)) return;
   dataflux_get_many_options o;
-  dataflux_get_many_options_init(&o);
+  dataflux_get_many_options_init(&o, sizeof o);
   o.bucket = "bkt";
   o.order = static_cast<std::uint32_t>(dice_.below(3));
   o.on_error = static_cast<std::uint32_t>(dice_.below(3));
@@ -120,7 +120,7 @@ void call_player::feed() {
     case 1: {
       const std::uint64_t ends[]{0, 8, 16};
       dataflux_get_columns c;
-      dataflux_get_columns_init(&c);
+      dataflux_get_columns_init(&c, sizeof c);
       c.names = "o/000001o/000002";
       c.name_offsets = dice_.chance(8) ? nullptr : ends;
       said(dataflux_getter_push(getter, odd_.of(c, dice_), 2, &taken, err()));

@@ -86,7 +86,7 @@ TEST_CASE("dataflux_client: bad input is answered before any request", "[c_api]"
         DATAFLUX_INVALID_ARGUMENT);
   CHECK(dataflux_client_fail_token(w.client.get(), DATAFLUX_UNAVAILABLE, nullptr, why) ==
         DATAFLUX_INVALID_ARGUMENT);
-  for (const dataflux_status none : {DATAFLUX_OK, -1, 17, DATAFLUX_INTERRUPTED}) {
+  for (const int none : {+DATAFLUX_OK, -1, 17, +DATAFLUX_INTERRUPTED}) {
     CHECK(dataflux_client_fail_token(w.client.get(), none, "m", why) == DATAFLUX_INVALID_ARGUMENT);
   }
   // Of an emulator there is no token to be had.
@@ -138,7 +138,7 @@ TEST_CASE("dataflux_client: closed under its operations and streams", "[c_api]")
   const operation_ptr owner(op);
   REQUIRE(dataflux_stat(w.client.get(), &o, queue.get(), 2, nullptr, why) == DATAFLUX_OK);
   dataflux_get_many_options many;
-  dataflux_get_many_options_init(&many);
+  dataflux_get_many_options_init(&many, sizeof many);
   many.bucket = "bkt";
   dataflux_getter* getter = nullptr;
   REQUIRE(dataflux_get_many(w.client.get(), &many, listing.get(), nullptr, 0, queue.get(), 3,
@@ -179,7 +179,7 @@ TEST_CASE("dataflux_client: handles may be freed in any order", "[c_api]") {
     queue_ptr queue = make_queue();
     listing_ptr listing = w.list();
     dataflux_get_many_options many;
-    dataflux_get_many_options_init(&many);
+    dataflux_get_many_options_init(&many, sizeof many);
     many.bucket = "bkt";
     dataflux_getter* made = nullptr;
     REQUIRE(dataflux_get_many(client.get(), &many, listing.get(), nullptr, 0, queue.get(), 3, &made,
@@ -239,7 +239,7 @@ TEST_CASE("dataflux_client: a token that the caller sets", "[c_api]") {
   const std::string token = token_of(server);
 
   dataflux_client_options o;
-  dataflux_client_options_init(&o);
+  dataflux_client_options_init(&o, sizeof o);
   const std::string path = ca.path();
   o.endpoint = server.endpoint().c_str();
   o.ca_file = path.c_str();

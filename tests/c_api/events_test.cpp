@@ -91,7 +91,7 @@ TEST_CASE("dataflux_events: what has happened comes in batches, as lines of JSON
   CHECK(lines_of(next(queue)).size() == 1);
   // A listing tells its progress.
   dataflux_list_options o;
-  dataflux_list_options_init(&o);
+  dataflux_list_options_init(&o, sizeof o);
   o.bucket = "bkt";
   told why;
   dataflux_operation* op = nullptr;
@@ -210,7 +210,7 @@ TEST_CASE("dataflux_events: composing that is given up is told", "[c_api]") {
   w.server.faults().add(
       {.verb = "objects.compose", .count = 0, .action = emulator::fault::refuse{403}});
   dataflux_get_many_options o;
-  dataflux_get_many_options_init(&o);
+  dataflux_get_many_options_init(&o, sizeof o);
   o.bucket = "bkt";
   o.compose = 1;
   told why;
@@ -246,7 +246,7 @@ TEST_CASE("dataflux_events: a token that is needed is asked for, and never dropp
   server.put("bkt", "o", "12345");
   const authority_file ca(server);
   dataflux_client_options o;
-  dataflux_client_options_init(&o);
+  dataflux_client_options_init(&o, sizeof o);
   o.endpoint = server.endpoint().c_str();
   o.ca_file = ca.path().c_str();
   o.credentials = DATAFLUX_CREDENTIALS_TOKEN;

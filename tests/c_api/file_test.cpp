@@ -31,8 +31,8 @@ std::size_t files_in(const temporary_folder& folder) {
 /// A folder, a path in it, and options that name it and the object "o".
 struct files {
   files() {
-    dataflux_download_file_options_init(&down);
-    dataflux_upload_file_options_init(&up);
+    dataflux_download_file_options_init(&down, sizeof down);
+    dataflux_upload_file_options_init(&up, sizeof up);
     down.bucket = up.bucket = "bkt";
     down.object = up.object = "o";
     down.path = up.path = path.c_str();
@@ -155,10 +155,10 @@ TEST_CASE("dataflux_upload_file: a file becomes an object, by conditions and att
   told why;
   const queue_ptr queue = make_queue();
   dataflux_attributes a;
-  dataflux_attributes_init(&a);
+  dataflux_attributes_init(&a, sizeof a);
   a.content_type = "application/x-checkpoint";
   dataflux_conditions c;
-  dataflux_conditions_init(&c);
+  dataflux_conditions_init(&c, sizeof c);
   c.has = DATAFLUX_IF_GENERATION_MATCH;
   f.up.attributes = &a;
   f.up.conditions = &c;

@@ -30,7 +30,7 @@ std::string read(const fs::path& path) {
 /// A folder here, and options that name it and "p/" in the bucket.
 struct copies {
   copies() {
-    dataflux_folder_options_init(&o);
+    dataflux_folder_options_init(&o, sizeof o);
     o.path = path.c_str();
     o.bucket = "bkt";
     o.prefix = "p";
@@ -54,7 +54,7 @@ struct copies {
 
 struct removal {
   removal() {
-    dataflux_remove_prefix_options_init(&o);
+    dataflux_remove_prefix_options_init(&o, sizeof o);
     o.bucket = "bkt";
     o.prefix = "p/";
   }

@@ -23,7 +23,7 @@ TEST_CASE("c_api: in the child of a fork each handle answers, and is freed", "[c
   told why;
   const queue_ptr queue = make_queue();
   dataflux_get_many_options many;
-  dataflux_get_many_options_init(&many);
+  dataflux_get_many_options_init(&many, sizeof many);
   many.bucket = "bkt";
   many.feed = 1;
   const auto object = world::object("o/000001");
@@ -118,7 +118,7 @@ TEST_CASE("c_api: the child of a fork has a client of its own", "[c_api]") {
           const client_ptr client = w.make_client();
           const queue_ptr queue = make_queue();
           dataflux_get_many_options many;
-          dataflux_get_many_options_init(&many);
+          dataflux_get_many_options_init(&many, sizeof many);
           many.bucket = "bkt";
           dataflux_getter* getter = nullptr;
           if (dataflux_get_many(client.get(), &many, listing.get(), nullptr, 0, queue.get(), 7,

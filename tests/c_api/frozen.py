@@ -218,7 +218,7 @@ class Frozen(Headers):
         text = self.shortened()
         checks = "".join(
             f"  {{\n    struct {{ {name} o; unsigned char behind[64]; }} x;\n"
-            f"    memset(&x, 0x5a, sizeof x);\n    {name}_init(&x.o);\n"
+            f"    memset(&x, 0x5a, sizeof x);\n    {name}_init(&x.o, sizeof x.o);\n"
             f"    if (x.o.struct_size != sizeof x.o || !good(&x, sizeof x.o)) puts(\"{name}\");\n"
             f"  }}\n" for name in self.today["structs"] if f"{name}_init" in self.today["functions"])
         done = self.program("inits", text, """#include <dataflux.h>

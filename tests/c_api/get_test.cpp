@@ -214,7 +214,7 @@ TEST_CASE("dataflux_get: bad input is answered before any request", "[c_api]") {
   o.fields = DATAFLUX_FIELD_BASIC;
   refused(w.client.get(), &o, queue.get());
   dataflux_conditions c;
-  dataflux_conditions_init(&c);
+  dataflux_conditions_init(&c, sizeof c);
   o = good;
   o.conditions = &c;
   refused(w.client.get(), &o, queue.get(), DATAFLUX_UNIMPLEMENTED);
@@ -415,7 +415,7 @@ TEST_CASE("dataflux_get: a stream that nobody takes from does not hold it up", "
   const client_ptr client = world::make_client(with);
   const queue_ptr stream = make_queue();
   dataflux_get_many_options many;
-  dataflux_get_many_options_init(&many);
+  dataflux_get_many_options_init(&many, sizeof many);
   many.bucket = "bkt";
   told why;
   dataflux_getter* made = nullptr;

@@ -14,7 +14,7 @@ namespace {
 
 dataflux_get_many_options in_bucket() {
   dataflux_get_many_options o;
-  dataflux_get_many_options_init(&o);
+  dataflux_get_many_options_init(&o, sizeof o);
   o.bucket = "bkt";
   return o;
 }
@@ -65,7 +65,7 @@ struct columns {
   }
   dataflux_get_columns view() const {
     dataflux_get_columns c;
-    dataflux_get_columns_init(&c);
+    dataflux_get_columns_init(&c, sizeof c);
     c.names = names.data();
     c.name_offsets = offsets.data();
     return c;

@@ -122,7 +122,7 @@ struct world {
 
   dataflux_client_options options() const {
     dataflux_client_options o;
-    dataflux_client_options_init(&o);
+    dataflux_client_options_init(&o, sizeof o);
     o.endpoint = server.endpoint().c_str();
     o.emulator = 1;
     return o;
@@ -138,7 +138,7 @@ struct world {
   }
   static dataflux_object_options object(const char* name) {
     dataflux_object_options o;
-    dataflux_object_options_init(&o);
+    dataflux_object_options_init(&o, sizeof o);
     o.bucket = "bkt";
     o.object = name;
     return o;
@@ -160,7 +160,7 @@ struct world {
   }
   listing_ptr list(const char* prefix = "o/") const {
     dataflux_list_options o;
-    dataflux_list_options_init(&o);
+    dataflux_list_options_init(&o, sizeof o);
     o.bucket = "bkt";
     o.prefix = prefix;
     told why;

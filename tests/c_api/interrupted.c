@@ -39,7 +39,7 @@ static char bytes[2 * least_part];
 
 static dataflux_status stat_object(uint64_t tag, dataflux_operation** out) {
   dataflux_object_options o;
-  dataflux_object_options_init(&o);
+  dataflux_object_options_init(&o, sizeof o);
   o.bucket = "bkt";
   o.object = "o/000000";
   return dataflux_stat(client, &o, queue, tag, out, &err);
@@ -99,8 +99,8 @@ static int fill_writer(void) {
   dataflux_writer_options o;
   dataflux_conditions create;
   size_t written = 0;
-  dataflux_writer_options_init(&o);
-  dataflux_conditions_init(&create);
+  dataflux_writer_options_init(&o, sizeof o);
+  dataflux_conditions_init(&create, sizeof create);
   create.has = DATAFLUX_IF_GENERATION_MATCH;
   o.bucket = "bkt";
   o.object = "written";
@@ -165,7 +165,7 @@ static int set_signal(const char* how) {
 
 static int begin(const char* endpoint) {
   dataflux_client_options o;
-  dataflux_client_options_init(&o);
+  dataflux_client_options_init(&o, sizeof o);
   o.endpoint = endpoint;
   o.emulator = 1;
   o.upload_memory = sizeof bytes;

@@ -14,7 +14,7 @@ constexpr const char* foreign = "dataflux-uploads/somebody's";
 
 dataflux_leftovers_options in_bucket() {
   dataflux_leftovers_options o;
-  dataflux_leftovers_options_init(&o);
+  dataflux_leftovers_options_init(&o, sizeof o);
   o.bucket = "bkt";
   return o;
 }

@@ -15,7 +15,7 @@ namespace {
 
 dataflux_list_options in_bucket() {
   dataflux_list_options o;
-  dataflux_list_options_init(&o);
+  dataflux_list_options_init(&o, sizeof o);
   o.bucket = "bkt";
   return o;
 }

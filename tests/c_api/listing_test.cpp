@@ -54,7 +54,7 @@ TEST_CASE("dataflux_list: its record is there when its listing was taken before"
   world w;
   w.fill(20);
   dataflux_list_options o;
-  dataflux_list_options_init(&o);
+  dataflux_list_options_init(&o, sizeof o);
   o.bucket = "bkt";
   told why;
   const queue_ptr queue = make_queue();
@@ -78,7 +78,7 @@ TEST_CASE("dataflux_list: filters", "[c_api]") {
     w.server.put("bkt", name, std::string_view(name) == "o/dir/" ? "" : "12345");
   }
   dataflux_list_options o;
-  dataflux_list_options_init(&o);
+  dataflux_list_options_init(&o, sizeof o);
   o.bucket = "bkt";
   const auto names = [&] {
     told why;
@@ -139,7 +139,7 @@ TEST_CASE("dataflux_listing_json: what was listed, folded, dropped, and what is 
     w.server.put("bkt", name, std::string_view(name).ends_with('/') ? "" : "12345");
   }
   dataflux_list_options o;
-  dataflux_list_options_init(&o);
+  dataflux_list_options_init(&o, sizeof o);
   o.bucket = "bkt";
   o.prefix = "o/";
   const auto json = [&](std::uint64_t rows) {
@@ -192,7 +192,7 @@ TEST_CASE("dataflux_list: bad input is answered", "[c_api]") {
   told why;
   dataflux_operation* op = nullptr;
   dataflux_list_options o;
-  dataflux_list_options_init(&o);
+  dataflux_list_options_init(&o, sizeof o);
   CHECK(dataflux_list(w.client.get(), &o, nullptr, 0, &op, why) == DATAFLUX_INVALID_ARGUMENT);
   CHECK(dataflux_list(w.client.get(), nullptr, nullptr, 0, &op, why) == DATAFLUX_INVALID_ARGUMENT);
   dataflux_chunk c;

@@ -38,13 +38,13 @@ struct folder {
 
 dataflux_manifest_options file(const std::string& path) {
   dataflux_manifest_options o;
-  dataflux_manifest_options_init(&o);
+  dataflux_manifest_options_init(&o, sizeof o);
   o.path = path.c_str();
   return o;
 }
 dataflux_manifest_options object(const char* name) {
   dataflux_manifest_options o;
-  dataflux_manifest_options_init(&o);
+  dataflux_manifest_options_init(&o, sizeof o);
   o.bucket = "bkt";
   o.object = name;
   return o;
@@ -166,7 +166,7 @@ TEST_CASE("dataflux_manifest: saved, opened, and its rows read by number", "[c_a
   REQUIRE(dataflux_listing_size(share.get()) == 10);
   // The rows outlive the manifest, and are read by number.
   dataflux_get_many_options many;
-  dataflux_get_many_options_init(&many);
+  dataflux_get_many_options_init(&many, sizeof many);
   many.bucket = "bkt";
   const queue_ptr queue = make_queue();
   const std::vector<std::uint64_t> wanted{9, 0};
@@ -206,7 +206,7 @@ TEST_CASE("dataflux_manifest_join: ranges that were listed apart become one", "[
   told why;
   const auto part = [&](const char* name, const char* start, const char* end) {
     dataflux_list_options o;
-    dataflux_list_options_init(&o);
+    dataflux_list_options_init(&o, sizeof o);
     o.bucket = "bkt";
     o.prefix = "o/";
     o.start_offset = start;
@@ -255,7 +255,7 @@ TEST_CASE("dataflux_list_shared: a board, and what it refuses", "[c_api]") {
   const folder temp;
   told why;
   dataflux_list_options o;
-  dataflux_list_options_init(&o);
+  dataflux_list_options_init(&o, sizeof o);
   o.bucket = "bkt";
   o.prefix = "o/";
   const std::string path = temp / "whole";
@@ -325,7 +325,7 @@ TEST_CASE("dataflux_manifest: only a whole listing makes one", "[c_api]") {
   for (const char* name : {"a/1", "a/2", "b"}) w.server.put("bkt", name, "x");
   const folder temp;
   dataflux_list_options o;
-  dataflux_list_options_init(&o);
+  dataflux_list_options_init(&o, sizeof o);
   o.bucket = "bkt";
   const auto listed = [&] {
     told why;

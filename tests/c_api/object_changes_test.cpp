@@ -68,12 +68,12 @@ dataflux_status remove(const world& w, const dataflux_object_options& o, told& w
 }
 dataflux_attributes no_attributes() {
   dataflux_attributes a;
-  dataflux_attributes_init(&a);
+  dataflux_attributes_init(&a, sizeof a);
   return a;
 }
 dataflux_conditions generation_match(std::int64_t generation) {
   dataflux_conditions c;
-  dataflux_conditions_init(&c);
+  dataflux_conditions_init(&c, sizeof c);
   c.has = DATAFLUX_IF_GENERATION_MATCH;
   c.generation_match = generation;
   return c;
@@ -173,7 +173,7 @@ TEST_CASE("dataflux_patch: what is NULL stays, what is empty goes", "[c_api]") {
   a.metadata_count = 2;
   auto o = world::object("o");
   dataflux_conditions c;
-  dataflux_conditions_init(&c);
+  dataflux_conditions_init(&c, sizeof c);
   c.has = DATAFLUX_IF_METAGENERATION_MATCH;
   c.metageneration_match = 1;
   o.conditions = &c;

@@ -43,7 +43,7 @@ TEST_CASE("dataflux_put: what is put is there, with its attributes", "[c_api]") 
   world w;
   told why;
   dataflux_attributes a;
-  dataflux_attributes_init(&a);
+  dataflux_attributes_init(&a, sizeof a);
   const char* const names[]{"one", "two"};
   const char* const values[]{"1", "zw\xc3\xb6lf"};
   a.content_type = "text/plain";
@@ -72,7 +72,7 @@ TEST_CASE("dataflux_put: conditions", "[c_api]") {
   world w;
   told why;
   dataflux_conditions c;
-  dataflux_conditions_init(&c);
+  dataflux_conditions_init(&c, sizeof c);
   c.has = DATAFLUX_IF_GENERATION_MATCH;  // 0: it must not exist
   auto o = world::object("o");
   o.conditions = &c;
@@ -181,7 +181,7 @@ TEST_CASE("dataflux_stat and its like: bad input is answered before any request"
   world w;
   told why;
   dataflux_object_options none;
-  dataflux_object_options_init(&none);
+  dataflux_object_options_init(&none, sizeof none);
   CHECK(stat(w, none, why) == DATAFLUX_INVALID_ARGUMENT);
   CHECK(why.message() == "bucket is NULL");
   none.bucket = "bkt";
@@ -199,13 +199,13 @@ TEST_CASE("dataflux_stat and its like: bad input is answered before any request"
   CHECK(dataflux_get_one(w.client.get(), &o, 0, nullptr, 5, nullptr, 0, &op, why) ==
         DATAFLUX_INVALID_ARGUMENT);
   dataflux_conditions c;
-  dataflux_conditions_init(&c);
+  dataflux_conditions_init(&c, sizeof c);
   o.conditions = &c;
   char memory[5];
   CHECK(dataflux_get_one(w.client.get(), &o, 0, memory, 5, nullptr, 0, &op, why) ==
         DATAFLUX_UNIMPLEMENTED);
   dataflux_attributes a;
-  dataflux_attributes_init(&a);
+  dataflux_attributes_init(&a, sizeof a);
   a.metadata_count = 1;
   CHECK(put(w, world::object("o"), "x", why, &a) == DATAFLUX_INVALID_ARGUMENT);
   const char* const names[]{nullptr};

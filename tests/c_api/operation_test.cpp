@@ -48,7 +48,7 @@ TEST_CASE("dataflux_operation: what gives something to be taken of it needs a ha
   const set_reader_ptr saved = take_set(open_set(set));
   const listing_ptr listing = w.list();
   dataflux_manifest_options at;
-  dataflux_manifest_options_init(&at);
+  dataflux_manifest_options_init(&at, sizeof at);
   at.bucket = "bkt";
   at.object = "manifest";
   ended([&](auto queue, auto tag, auto op, auto err) {
@@ -68,7 +68,7 @@ TEST_CASE("dataflux_operation: what gives something to be taken of it needs a ha
     CHECK(why.message() == "out is NULL");
   };
   dataflux_list_options list;
-  dataflux_list_options_init(&list);
+  dataflux_list_options_init(&list, sizeof list);
   list.bucket = "bkt";
   refused(dataflux_list(client, &list, queue.get(), 1, nullptr, why));
   refused(dataflux_manifest_open(client, &at, queue.get(), 1, nullptr, why));
@@ -77,7 +77,7 @@ TEST_CASE("dataflux_operation: what gives something to be taken of it needs a ha
   const auto writer = writer_of("o/000000");
   refused(dataflux_writer_open(client, &writer, queue.get(), 1, nullptr, why));
   dataflux_reader_options reader;
-  dataflux_reader_options_init(&reader);
+  dataflux_reader_options_init(&reader, sizeof reader);
   reader.bucket = "bkt";
   reader.object = "o/000000";
   refused(dataflux_reader_open(client, &reader, queue.get(), 1, nullptr, why));

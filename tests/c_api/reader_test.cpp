@@ -15,7 +15,7 @@ namespace {
 
 dataflux_reader_options reader_of(const char* object) {
   dataflux_reader_options o;
-  dataflux_reader_options_init(&o);
+  dataflux_reader_options_init(&o, sizeof o);
   o.bucket = "bkt";
   o.object = object;
   return o;
@@ -44,7 +44,7 @@ struct ranges {
     into.clear();
     for (std::string& each : memory) into.push_back(each.data());
     dataflux_range_columns c;
-    dataflux_range_columns_init(&c);
+    dataflux_range_columns_init(&c, sizeof c);
     c.offsets = offsets.data();
     c.sizes = sizes.data();
     c.into = into.data();

@@ -11,7 +11,7 @@ using namespace c_api_test;
 
 inline dataflux_sampler_options options_for(std::uint64_t count) {
   dataflux_sampler_options options;
-  dataflux_sampler_options_init(&options);
+  dataflux_sampler_options_init(&options, sizeof options);
   options.count = count;
   return options;
 }

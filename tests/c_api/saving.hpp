@@ -41,7 +41,7 @@ operation_ptr ended(Begin begin, dataflux_status expected = DATAFLUX_OK,
 
 inline dataflux_writer_options writer_of(const char* object) {
   dataflux_writer_options o;
-  dataflux_writer_options_init(&o);
+  dataflux_writer_options_init(&o, sizeof o);
   o.bucket = "bkt";
   o.object = object;
   return o;

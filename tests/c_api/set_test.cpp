@@ -95,7 +95,7 @@ TEST_CASE("dataflux_list_sets, dataflux_latest_set, dataflux_keep_last_sets, dat
   CHECK(read_member(latest, "rank-0") == "run/step-3");
 
   dataflux_keep_last_options keep;
-  dataflux_keep_last_options_init(&keep);
+  dataflux_keep_last_options_init(&keep, sizeof keep);
   keep.bucket = "bkt";
   keep.prefix = "run";
   keep.count = 2;
@@ -165,7 +165,7 @@ TEST_CASE("dataflux_set: bad input is answered", "[c_api]") {
   CHECK(dataflux_set_commit(nullptr, nullptr, nullptr, 0, &op, why) == invalid);
   CHECK(dataflux_set_open(nullptr, nullptr, nullptr, 0, &op, why) == invalid);
   dataflux_set_commit_options c;
-  dataflux_set_commit_options_init(&c);
+  dataflux_set_commit_options_init(&c, sizeof c);
   c.record_count = 1;
   CHECK(dataflux_set_commit(set.get(), &c, nullptr, 0, &op, why) == invalid);
   CHECK(why.message() == "records is NULL");
@@ -212,7 +212,7 @@ TEST_CASE("dataflux_set: bad input is answered", "[c_api]") {
   CHECK(dataflux_set_reader_open(nullptr, "m", nullptr, nullptr, 0, &op, why) == invalid);
   CHECK(dataflux_set_reader_open(saved.get(), nullptr, nullptr, nullptr, 0, &op, why) == invalid);
   dataflux_reader_options how;
-  dataflux_reader_options_init(&how);
+  dataflux_reader_options_init(&how, sizeof how);
   how.generation = 5;
   CHECK(dataflux_set_reader_open(saved.get(), "m", &how, nullptr, 0, &op, why) == invalid);
   dataflux_set_reader* none = nullptr;

@@ -16,7 +16,7 @@ using set_reader_ptr = std::unique_ptr<dataflux_set_reader, freer<dataflux_set_r
 
 inline dataflux_set_options below(const char* prefix) {
   dataflux_set_options o;
-  dataflux_set_options_init(&o);
+  dataflux_set_options_init(&o, sizeof o);
   o.bucket = "bkt";
   o.prefix = prefix;
   return o;
@@ -63,7 +63,7 @@ inline operation_ptr commit_set(const set_ptr& set, const std::vector<std::strin
   texts.reserve(records.size());
   for (const std::string& each : records) texts.push_back(each.c_str());
   dataflux_set_commit_options o;
-  dataflux_set_commit_options_init(&o);
+  dataflux_set_commit_options_init(&o, sizeof o);
   o.records = texts.data();
   o.record_count = texts.size();
   o.last = last;

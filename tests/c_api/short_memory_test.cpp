@@ -104,12 +104,12 @@ TEST_CASE("dataflux_queue_next: what is short of memory is told when there is so
     into[i] = &memory[10 * i];
   }
   dataflux_range_columns ranges;
-  dataflux_range_columns_init(&ranges);
+  dataflux_range_columns_init(&ranges, sizeof ranges);
   ranges.offsets = offsets.data();
   ranges.sizes = sizes.data();
   ranges.into = into.data();
   dataflux_reader_options of;
-  dataflux_reader_options_init(&of);
+  dataflux_reader_options_init(&of, sizeof of);
   of.bucket = "bkt";
   of.object = "o/000001";
   const reader_ptr reader = take_reader(ended([&](auto q, auto tag, auto op, auto err) {
@@ -159,7 +159,7 @@ TEST_CASE("dataflux_lister: of rows that no memory is there for it says so", "[c
   w.server.put("bkt", "o/folded/x", "1");
   told why;
   dataflux_list_options o;
-  dataflux_list_options_init(&o);
+  dataflux_list_options_init(&o, sizeof o);
   o.bucket = "bkt";
   o.prefix = "o/";
   o.delimiter = "/";
@@ -223,7 +223,7 @@ TEST_CASE("dataflux_lister_cancel: short of memory it brings the end when there 
   const client_ptr client = world::make_client(with);
   told why;
   dataflux_list_options o;
-  dataflux_list_options_init(&o);
+  dataflux_list_options_init(&o, sizeof o);
   o.bucket = "bkt";
   const auto object = world::object("o/000001");
   const bool by_taking = GENERATE(false, true);

@@ -35,7 +35,7 @@ void play(const world& w, const queue_ptr& shared, const listing_ptr& listing, u
       }
       case 1: {
         dataflux_get_many_options many;
-        dataflux_get_many_options_init(&many);
+        dataflux_get_many_options_init(&many, sizeof many);
         many.bucket = "bkt";
         const std::uint64_t rows[]{dice() % 50, dice() % 50, dice() % 50};
         dataflux_getter* getter = nullptr;

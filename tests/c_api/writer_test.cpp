@@ -30,7 +30,7 @@ client_ptr narrow_client(const world& w) {
 dataflux_writer_options narrow_options() {
   static const dataflux_conditions create = [] {
     dataflux_conditions c;
-    dataflux_conditions_init(&c);
+    dataflux_conditions_init(&c, sizeof c);
     c.has = DATAFLUX_IF_GENERATION_MATCH;
     return c;
   }();
@@ -82,7 +82,7 @@ TEST_CASE("dataflux_writer: what is written is there, by one request or in parts
   const std::size_t size = GENERATE(std::size_t{0}, std::size_t{1000}, 3 * least_part + 12'345);
   const std::string body = size == 0 ? std::string() : world::body_of(0, size);
   dataflux_attributes a;
-  dataflux_attributes_init(&a);
+  dataflux_attributes_init(&a, sizeof a);
   a.content_type = "application/x-state";
   auto o = writer_of("run/state");
   o.attributes = &a;
@@ -139,13 +139,13 @@ TEST_CASE("dataflux_writer: bad input is answered", "[c_api]") {
   newer.known.struct_size = sizeof newer;
   CHECK(open(&newer.known) == DATAFLUX_INVALID_ARGUMENT);
   dataflux_conditions c;
-  dataflux_conditions_init(&c);
+  dataflux_conditions_init(&c, sizeof c);
   c.has = DATAFLUX_IF_METAGENERATION_MATCH;
   o = writer_of("o");
   o.conditions = &c;
   CHECK(open(&o) == DATAFLUX_UNIMPLEMENTED);
   dataflux_attributes a;
-  dataflux_attributes_init(&a);
+  dataflux_attributes_init(&a, sizeof a);
   a.metadata_count = 1;
   o = writer_of("o");
   o.attributes = &a;
@@ -205,7 +205,7 @@ TEST_CASE("dataflux_operation_take_writer: once, and of its own kind", "[c_api]"
 TEST_CASE("dataflux_writer: what is there decides", "[c_api]") {
   world w;
   dataflux_conditions c;
-  dataflux_conditions_init(&c);
+  dataflux_conditions_init(&c, sizeof c);
   c.has = DATAFLUX_IF_GENERATION_MATCH;  // 0: create only
   auto o = writer_of("o");
   o.conditions = &c;

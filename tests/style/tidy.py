@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """clang-tidy over the compile commands of a build tree, several at a time.
 
-    tests/style/tidy.py BUILD_DIR [-j N] [--changed] [--minutes M]
+    tests/style/tidy.py BUILD_DIR --program CLANG_TIDY [-j N] [--changed] [--minutes M]
+    tests/style/tidy.py BUILD_DIR --headers
 
 The library comes first (src/*.cpp include every .ipp), then what differs from the last commit but
 one, then the rest until M minutes have passed since the beginning; sources left out are counted, not
-failed. --changed: only sources that differ, or all of the library when one of its headers does.
+failed. --changed: only sources that differ, and those of the library that include what does.
+--headers: names the objects of tests/headers whose header differs, or includes what does, and ends.
 """
 
 import argparse
@@ -19,6 +21,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+INCLUDE = re.compile(r"^#include <(dataflux/[^>]+)>", re.MULTILINE)
 NOISE = re.compile(r"^\d+ warnings? (generated|treated)|^Suppressed \d+ warn|^Use -header-filter")
 
 
@@ -33,6 +36,28 @@ def changed_files():
     return set(names.split("\n"))
 
 
+def closure(file, known):
+    """All files of include/ that `file` includes, directly or not, and itself; relative names."""
+    if file not in known:
+        known[file] = found = {file}
+        for name in INCLUDE.findall((ROOT / file).read_text()):
+            if (ROOT / "include" / name).is_file():
+                found |= closure(f"include/{name}", known)
+    return known[file]
+
+
+def changed_headers():
+    """The objects of tests/headers that a change may have broken."""
+    changed, known, found = changed_files(), {}, []
+    for path in sorted((ROOT / "include").rglob("*.hpp")):
+        name = path.relative_to(ROOT / "include")
+        if closure(f"include/{name}", known) & changed:
+            modes = ["compiled"] if "detail" in name.parts else ["compiled", "dataflux"]
+            source = re.sub(r"[^A-Za-z0-9_]", "_", str(name)) + ".cpp"
+            found += [f"tests/headers/CMakeFiles/headers_{mode}.dir/{source}.o" for mode in modes]
+    return found
+
+
 def sources(build_dir, only_changed):
     commands = json.loads((build_dir / "compile_commands.json").read_text())
     files = {Path(c["directory"], c["file"]).resolve() for c in commands}
@@ -40,16 +65,17 @@ def sources(build_dir, only_changed):
              if f.is_relative_to(ROOT) and not f.is_relative_to(build_dir.resolve())}
     changed = changed_files()
     library = sorted(f for f in files if f.startswith("src/"))
-    if only_changed and not any(f.startswith(("include/", "src/", ".clang-tidy")) for f in changed):
-        library = []
+    if only_changed and ".clang-tidy" not in changed:
+        known = {}
+        library = [file for file in library if closure(file, known) & changed]
     first = sorted((files & changed) - set(library))
     rest = [] if only_changed else sorted(files - changed - set(library))
     return library + first, rest
 
 
-def check(build_dir, file):
+def check(program, build_dir, file):
     started = time.monotonic()
-    done = subprocess.run(["clang-tidy", "-p", build_dir, "--quiet", file], cwd=ROOT, text=True,
+    done = subprocess.run([program, "-p", build_dir, "--quiet", file], cwd=ROOT, text=True,
                           capture_output=True)
     said = "\n".join(line for line in (done.stdout + done.stderr).splitlines()
                      if line.strip() and not NOISE.match(line))
@@ -59,12 +85,17 @@ def check(build_dir, file):
 def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("build_dir", type=Path)
+    arguments.add_argument("--program", default="clang-tidy")
+    arguments.add_argument("--headers", action="store_true")
     arguments.add_argument("-j", type=int, default=2)
     arguments.add_argument("--changed", action="store_true")
     arguments.add_argument("--minutes", type=float, default=6)
     options = arguments.parse_args()
-    if shutil.which("clang-tidy") is None:
-        sys.exit("clang-tidy is not installed")
+    if options.headers:
+        print("\n".join(changed_headers()))
+        return
+    if shutil.which(options.program) is None:
+        sys.exit(f"{options.program} is not installed")
     deadline = time.monotonic() + options.minutes * 60
     left_out, findings, checked = [], 0, 0
 
@@ -73,7 +104,7 @@ def main():
     def task(file):
         if file in rest and time.monotonic() >= deadline:
             return file, None, "", 0
-        return check(options.build_dir, file)
+        return check(options.program, options.build_dir, file)
 
     with concurrent.futures.ThreadPoolExecutor(options.j) as pool:
         for file, status, said, took in pool.map(task, wanted + rest):

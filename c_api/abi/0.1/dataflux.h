@@ -31,12 +31,11 @@
  * or where the error is put, which is then the caller's to free. It is not touched on success.
  *
  * Options are structs whose first member is their size: set it to sizeof, and everything else to
- * zero, which is the default of each member. dataflux_KIND_init() does both; from C it is called
- * with the pointer alone, and a macro adds the size that the caller's header knows. Members are
- * only ever added at the end, so that a program and a library of different versions understand each
- * other: what an older program does not name is zero, and what a newer one sets that the library
- * does not know is DATAFLUX_INVALID_ARGUMENT. NULL means all defaults where nothing is required.
- * What options point to is read during the call only.
+ * zero, which is the default of each member. dataflux_KIND_init(&options, sizeof options) does
+ * both. Members are only ever added at the end, so that a program and a library of different
+ * versions understand each other: what an older program does not name is zero, and what a newer one
+ * sets that the library does not know is DATAFLUX_INVALID_ARGUMENT. NULL means all defaults where
+ * nothing is required. What options point to is read during the call only.
  *
  * Texts are UTF-8 and end with a NUL; where a size is given beside a pointer they need not. Texts
  * that the library gives live as long as the handle that gave them, unless it says otherwise. Times
@@ -89,26 +88,30 @@ DATAFLUX_API const char* dataflux_version(void);
 
 typedef int32_t dataflux_status;
 
-#define DATAFLUX_OK 0
-#define DATAFLUX_CANCELLED 1           /* the caller asked to stop */
-#define DATAFLUX_UNKNOWN 2             /* the service said what no other code covers */
-#define DATAFLUX_INVALID_ARGUMENT 3    /* bad input, found before any request where possible */
-#define DATAFLUX_DEADLINE_EXCEEDED 4   /* the time limit passed */
-#define DATAFLUX_NOT_FOUND 5           /* no such bucket, object or generation */
-#define DATAFLUX_ALREADY_EXISTS 6      /* a create-only write met an object */
-#define DATAFLUX_PERMISSION_DENIED 7   /* 403 */
-#define DATAFLUX_RESOURCE_EXHAUSTED 8  /* 429, or memory, threads or descriptors of this machine */
-#define DATAFLUX_FAILED_PRECONDITION 9 /* a condition does not hold; a handle after a fork */
-#define DATAFLUX_ABORTED 10            /* a conflict with a change by somebody else */
-#define DATAFLUX_OUT_OF_RANGE 11       /* bytes that the object has not */
-#define DATAFLUX_UNIMPLEMENTED 12      /* known, and not supported */
-#define DATAFLUX_INTERNAL 13           /* an invariant broke, here or there */
-#define DATAFLUX_UNAVAILABLE 14        /* the network, or the service, cannot serve now */
-#define DATAFLUX_DATA_LOSS 15          /* bytes do not match their checksum */
-#define DATAFLUX_UNAUTHENTICATED 16    /* no credentials, or refused ones */
-/* Not a failure of anything: a signal has come while the thread waited. See to it, and wait again.
- */
-#define DATAFLUX_INTERRUPTED 64
+/* Values of a dataflux_status. The first one is none of them: it makes the type of all of them a
+ * signed one for generators of bindings, as dataflux_status is. */
+enum {
+  DATAFLUX_STATUS_IS_SIGNED = -1,
+  DATAFLUX_OK = 0,
+  DATAFLUX_CANCELLED = 1,           /* the caller asked to stop */
+  DATAFLUX_UNKNOWN = 2,             /* the service said what no other code covers */
+  DATAFLUX_INVALID_ARGUMENT = 3,    /* bad input, found before any request where possible */
+  DATAFLUX_DEADLINE_EXCEEDED = 4,   /* the time limit passed */
+  DATAFLUX_NOT_FOUND = 5,           /* no such bucket, object or generation */
+  DATAFLUX_ALREADY_EXISTS = 6,      /* a create-only write met an object */
+  DATAFLUX_PERMISSION_DENIED = 7,   /* 403 */
+  DATAFLUX_RESOURCE_EXHAUSTED = 8,  /* 429, or memory, threads or descriptors of this machine */
+  DATAFLUX_FAILED_PRECONDITION = 9, /* a condition does not hold; a handle after a fork */
+  DATAFLUX_ABORTED = 10,            /* a conflict with a change by somebody else */
+  DATAFLUX_OUT_OF_RANGE = 11,       /* bytes that the object has not */
+  DATAFLUX_UNIMPLEMENTED = 12,      /* known, and not supported */
+  DATAFLUX_INTERNAL = 13,           /* an invariant broke, here or there */
+  DATAFLUX_UNAVAILABLE = 14,        /* the network, or the service, cannot serve now */
+  DATAFLUX_DATA_LOSS = 15,          /* bytes do not match their checksum */
+  DATAFLUX_UNAUTHENTICATED = 16,    /* no credentials, or refused ones */
+  /* No failure: a signal has come while the thread waited. See to it, and wait again. */
+  DATAFLUX_INTERRUPTED = 64
+};
 
 /* "not_found"; "unknown" for what is no status. Lives for ever. Any thread. */
 DATAFLUX_API const char* dataflux_status_name(dataflux_status status);
@@ -252,7 +255,6 @@ typedef struct dataflux_client_options {
 } dataflux_client_options;
 
 DATAFLUX_API void dataflux_client_options_init(dataflux_client_options* options, size_t size);
-#define dataflux_client_options_init(o) dataflux_client_options_init(o, sizeof *(o))
 
 /* Starts the client's threads; sends nothing. Failures: what finding credentials says;
  * DATAFLUX_INVALID_ARGUMENT for an option; DATAFLUX_RESOURCE_EXHAUSTED. */
@@ -337,7 +339,6 @@ typedef struct dataflux_conditions {
 #define DATAFLUX_IF_METAGENERATION_NOT_MATCH 8u
 
 DATAFLUX_API void dataflux_conditions_init(dataflux_conditions* conditions, size_t size);
-#define dataflux_conditions_init(o) dataflux_conditions_init(o, sizeof *(o))
 
 /* Which object, and limits of a call. */
 typedef struct dataflux_object_options {
@@ -370,7 +371,6 @@ typedef struct dataflux_object_options {
 #define DATAFLUX_FIELD_METADATA 32768u
 
 DATAFLUX_API void dataflux_object_options_init(dataflux_object_options* options, size_t size);
-#define dataflux_object_options_init(o) dataflux_object_options_init(o, sizeof *(o))
 
 /* What is written beside an object's bytes. Texts: NULL = the service's default. */
 typedef struct dataflux_attributes {
@@ -389,7 +389,6 @@ typedef struct dataflux_attributes {
 } dataflux_attributes;
 
 DATAFLUX_API void dataflux_attributes_init(dataflux_attributes* attributes, size_t size);
-#define dataflux_attributes_init(o) dataflux_attributes_init(o, sizeof *(o))
 
 /* Reads `size` bytes from `offset` on into `memory`, by ranges in parallel where that is long. The
  * memory is lent until the operation has ended; after a failure its content is undefined. The
@@ -478,7 +477,6 @@ typedef struct dataflux_list_options {
 } dataflux_list_options;
 
 DATAFLUX_API void dataflux_list_options_init(dataflux_list_options* options, size_t size);
-#define dataflux_list_options_init(o) dataflux_list_options_init(o, sizeof *(o))
 
 /* Lists by many calls at a time; proved complete, or it fails. The record's size is the rows. */
 DATAFLUX_API dataflux_status dataflux_list(dataflux_client* client,
@@ -546,7 +544,6 @@ typedef struct dataflux_sampler_options {
 } dataflux_sampler_options;
 
 DATAFLUX_API void dataflux_sampler_options_init(dataflux_sampler_options* options, size_t size);
-#define dataflux_sampler_options_init(o) dataflux_sampler_options_init(o, sizeof *(o))
 
 /* In which order a rank reads the rows of an epoch: a pure function of the options, the same on
  * every machine and in every version, so that nothing is kept and any position is found at once.
@@ -585,7 +582,6 @@ typedef struct dataflux_get_many_options {
 } dataflux_get_many_options;
 
 DATAFLUX_API void dataflux_get_many_options_init(dataflux_get_many_options* options, size_t size);
-#define dataflux_get_many_options_init(o) dataflux_get_many_options_init(o, sizeof *(o))
 
 /* Reads whole objects of a listing: `rows` of them by number, in this order, or all rows in order
  * when `rows` is NULL. With options->feed nothing is read before it is pushed; `listing` may be
@@ -614,7 +610,6 @@ typedef struct dataflux_get_columns {
 } dataflux_get_columns;
 
 DATAFLUX_API void dataflux_get_columns_init(dataflux_get_columns* columns, size_t size);
-#define dataflux_get_columns_init(o) dataflux_get_columns_init(o, sizeof *(o))
 
 /* Pushes requests into a feed, from the first on, and gives how many it has taken: fewer when it is
  * full; offer the others again when records have come. Any thread; never waits. */
@@ -687,7 +682,6 @@ typedef struct dataflux_bucket_options {
 } dataflux_bucket_options;
 
 DATAFLUX_API void dataflux_bucket_options_init(dataflux_bucket_options* options, size_t size);
-#define dataflux_bucket_options_init(o) dataflux_bucket_options_init(o, sizeof *(o))
 
 /* Gives what is known of a bucket as JSON, with the names and the forms that the service uses. */
 DATAFLUX_API dataflux_status dataflux_bucket(dataflux_client* client,
@@ -712,7 +706,6 @@ typedef struct dataflux_list_buckets_options {
 
 DATAFLUX_API void dataflux_list_buckets_options_init(dataflux_list_buckets_options* options,
                                                      size_t size);
-#define dataflux_list_buckets_options_init(o) dataflux_list_buckets_options_init(o, sizeof *(o))
 
 /* All buckets of a project, in order of names: {"items": [...]}, each as dataflux_bucket() gives
  * it. The record's size is their number. */
@@ -771,7 +764,6 @@ typedef struct dataflux_manifest_options {
 } dataflux_manifest_options;
 
 DATAFLUX_API void dataflux_manifest_options_init(dataflux_manifest_options* options, size_t size);
-#define dataflux_manifest_options_init(o) dataflux_manifest_options_init(o, sizeof *(o))
 
 /* Saves a listing: that of dataflux_list(), of dataflux_changes_listing(), or all rows of a
  * manifest. It is there whole or not at all, and replaces what was there. An object gives what
@@ -869,7 +861,6 @@ typedef struct dataflux_refresh_options {
 } dataflux_refresh_options;
 
 DATAFLUX_API void dataflux_refresh_options_init(dataflux_refresh_options* options, size_t size);
-#define dataflux_refresh_options_init(o) dataflux_refresh_options_init(o, sizeof *(o))
 
 /* Lists again what the manifest lists, and compares. Nothing is written. The record's size is the
  * rows that are there now. */
@@ -937,7 +928,6 @@ typedef struct dataflux_leftovers_options {
 #define DATAFLUX_LEFTOVERS_COMPOSITES 2u /* where no prefix is given */
 
 DATAFLUX_API void dataflux_leftovers_options_init(dataflux_leftovers_options* options, size_t size);
-#define dataflux_leftovers_options_init(o) dataflux_leftovers_options_init(o, sizeof *(o))
 
 /* Finds them. Removes nothing. */
 DATAFLUX_API dataflux_status dataflux_find_leftovers(dataflux_client* client,
@@ -984,7 +974,6 @@ typedef struct dataflux_writer_options {
 } dataflux_writer_options;
 
 DATAFLUX_API void dataflux_writer_options_init(dataflux_writer_options* options, size_t size);
-#define dataflux_writer_options_init(o) dataflux_writer_options_init(o, sizeof *(o))
 
 /* DATAFLUX_RESOURCE_EXHAUSTED where there are more writers than upload_memory has parts for. */
 DATAFLUX_API dataflux_status dataflux_writer_open(dataflux_client* client,
@@ -1066,7 +1055,6 @@ typedef struct dataflux_reader_options {
 } dataflux_reader_options;
 
 DATAFLUX_API void dataflux_reader_options_init(dataflux_reader_options* options, size_t size);
-#define dataflux_reader_options_init(o) dataflux_reader_options_init(o, sizeof *(o))
 
 /* The record has size and generation. */
 DATAFLUX_API dataflux_status dataflux_reader_open(dataflux_client* client,
@@ -1098,7 +1086,6 @@ typedef struct dataflux_range_columns {
 } dataflux_range_columns;
 
 DATAFLUX_API void dataflux_range_columns_init(dataflux_range_columns* columns, size_t size);
-#define dataflux_range_columns_init(o) dataflux_range_columns_init(o, sizeof *(o))
 
 /* Reads many ranges at once, in any order, overlapping or not. Short ones that lie close together
  * go by one request.
@@ -1140,7 +1127,6 @@ typedef struct dataflux_set_options {
 } dataflux_set_options;
 
 DATAFLUX_API void dataflux_set_options_init(dataflux_set_options* options, size_t size);
-#define dataflux_set_options_init(o) dataflux_set_options_init(o, sizeof *(o))
 
 DATAFLUX_API dataflux_status dataflux_set_create(dataflux_client* client,
                                                  const dataflux_set_options* options,
@@ -1182,7 +1168,6 @@ typedef struct dataflux_set_commit_options {
 
 DATAFLUX_API void dataflux_set_commit_options_init(dataflux_set_commit_options* options,
                                                    size_t size);
-#define dataflux_set_commit_options_init(o) dataflux_set_commit_options_init(o, sizeof *(o))
 
 /* Commits. Members that are missing or have changed are DATAFLUX_DATA_LOSS; a set that is committed
  * already, DATAFLUX_ALREADY_EXISTS; what is wrong with a record is found before any request. After
@@ -1252,7 +1237,6 @@ typedef struct dataflux_keep_last_options {
 } dataflux_keep_last_options;
 
 DATAFLUX_API void dataflux_keep_last_options_init(dataflux_keep_last_options* options, size_t size);
-#define dataflux_keep_last_options_init(o) dataflux_keep_last_options_init(o, sizeof *(o))
 
 /* Removes the oldest complete sets, by the time of their commits. Killed at any moment, it leaves a
  * set whole or no set. The record has the bytes that are gone. JSON: as dataflux_remove_sets(). */
@@ -1379,7 +1363,6 @@ typedef struct dataflux_download_file_options {
 
 DATAFLUX_API void dataflux_download_file_options_init(dataflux_download_file_options* options,
                                                       size_t size);
-#define dataflux_download_file_options_init(o) dataflux_download_file_options_init(o, sizeof *(o))
 
 /* Reads an object, or a range of it, into a file by ranges in parallel. The file gets its name when
  * all of it is there and was compared with the object's checksum; until then what had the name has
@@ -1409,7 +1392,6 @@ typedef struct dataflux_upload_file_options {
 
 DATAFLUX_API void dataflux_upload_file_options_init(dataflux_upload_file_options* options,
                                                     size_t size);
-#define dataflux_upload_file_options_init(o) dataflux_upload_file_options_init(o, sizeof *(o))
 
 /* Writes a file as an object, which appears whole and compared by its checksum, or not at all. It
  * replaces what was there when the call began, or the generation that `conditions` names, and fails
@@ -1454,7 +1436,6 @@ typedef struct dataflux_folder_options {
 } dataflux_folder_options;
 
 DATAFLUX_API void dataflux_folder_options_init(dataflux_folder_options* options, size_t size);
-#define dataflux_folder_options_init(o) dataflux_folder_options_init(o, sizeof *(o))
 
 /* Copies the files below a folder into objects. Each object appears whole and compared, or not at
  * all. Regular files are copied, and links to some; links to folders, broken links, devices and
@@ -1496,7 +1477,6 @@ typedef struct dataflux_remove_prefix_options {
 
 DATAFLUX_API void dataflux_remove_prefix_options_init(dataflux_remove_prefix_options* options,
                                                       size_t size);
-#define dataflux_remove_prefix_options_init(o) dataflux_remove_prefix_options_init(o, sizeof *(o))
 
 /* Removes all objects whose names begin with a prefix, while they are listed. Each goes by the
  * generation that was seen: what is written meanwhile stays, and its name fails. The JSON has
