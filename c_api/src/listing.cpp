@@ -23,16 +23,18 @@ result<dataflux::fast_list_request> request_of(const dataflux_list_options* give
   r.delimiter = text_of(o.delimiter);
   r.match_glob = text_of(o.match_glob);
   r.versions = o.versions != 0;
-  r.filter.skip_markers = o.keep_markers == 0;
-  r.filter.skip_composed = o.keep_composed == 0;
-  r.filter.suffix = text_of(o.suffix);
-  r.filter.regex = text_of(o.regex);
-  r.filter.min_size = o.min_size;
-  if (o.max_size != 0) r.filter.max_size = o.max_size;
+  // All of them by name: a filter that is new does not compile until C has it.
+  auto& [skip_markers, skip_composed, suffix, regex, min_size, max_size, classes] = r.filter;
+  skip_markers = o.keep_markers == 0;
+  skip_composed = o.keep_composed == 0;
+  suffix = text_of(o.suffix);
+  regex = text_of(o.regex);
+  min_size = o.min_size;
+  if (o.max_size != 0) max_size = o.max_size;
   if (o.storage_class_count > 0 && o.storage_classes == nullptr) return missing("storage_classes");
   for (std::size_t i = 0; i < o.storage_class_count; ++i) {
     if (o.storage_classes[i] == nullptr) return missing("one of storage_classes");
-    r.filter.storage_classes.emplace_back(o.storage_classes[i]);
+    classes.emplace_back(o.storage_classes[i]);
   }
   r.parallelism = o.parallelism;
   r.max_calls = o.max_calls;
@@ -54,11 +56,11 @@ void put_summary(json_writer& w, const dataflux::list_summary& s) {
   w.key("pages").natural(s.pages).key("calls").natural(s.calls);
   w.key("probes").natural(s.probes).key("repeats").natural(s.repeats);
   w.key("ranges").natural(s.ranges);
-  const dataflux::list_dropped& d = s.dropped;
+  const auto& [markers, composed, suffix, size, storage_class, regex] = s.dropped;
   w.key("dropped").begin_object();
-  w.key("markers").natural(d.markers).key("composed").natural(d.composed);
-  w.key("suffix").natural(d.suffix).key("size").natural(d.size);
-  w.key("storage_class").natural(d.storage_class).key("regex").natural(d.regex);
+  w.key("markers").natural(markers).key("composed").natural(composed);
+  w.key("suffix").natural(suffix).key("size").natural(size);
+  w.key("storage_class").natural(storage_class).key("regex").natural(regex);
   w.end_object();
   w.key("missing").begin_array();
   for (const dataflux::name_range& each : s.missing) {

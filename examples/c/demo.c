@@ -279,6 +279,7 @@ static int run(job* j) {
   if (!remove_checkpoint(j) || !good) return 0;
   printf("\n  every byte read was compared%s\n",
          j->folder != NULL ? " with the files and by CRC32C" : " by CRC32C");
+  printf("\nAll of it worked. Next: docs/c.md, and the programs of examples/c.\n");
   return 1;
 }
 

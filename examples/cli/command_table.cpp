@@ -1,5 +1,7 @@
 #include "command_table.hpp"
 
+#include <algorithm>
+
 namespace cli {
 
 namespace {
@@ -173,6 +175,19 @@ std::span<const command> commands() noexcept { return table; }
 
 void declare_commands(CLI::App& app, command_line& to) {
   for (const command& each : table) each.declare(*app.add_subcommand(each.name, each.help), to);
+}
+
+std::string unknown_command(const CLI::App& app) {
+  const CLI::App* at = &app;
+  while (!at->get_subcommands().empty()) at = at->get_subcommands().front();
+  const auto known = at->get_subcommands([](const CLI::App*) { return true; });
+  const auto left = app.remaining(true);
+  const auto word = std::find_if(left.begin(), left.end(),
+                                 [](const std::string& each) { return !each.starts_with('-'); });
+  if (known.empty() || word == left.end()) return {};
+  std::string out = "'" + *word + "': no such subcommand; there are";
+  for (const auto* each : known) out += (each == known.front() ? " " : ", ") + each->get_name();
+  return out;
 }
 
 const command* chosen_command(const CLI::App& app) {

@@ -44,6 +44,9 @@ std::span<const command> commands() noexcept;
 
 /// Makes each a subcommand of `app`. `to` is borrowed until it has been parsed.
 void declare_commands(CLI::App& app, command_line& to);
+/// After a failure to parse: the word that is no subcommand, and what there is instead; empty when
+/// it failed for another reason.
+std::string unknown_command(const CLI::App& app);
 /// The one that was given; null before parsing.
 const command* chosen_command(const CLI::App& app);
 

@@ -58,16 +58,38 @@ std::int64_t location::generation() const noexcept {
   return read.ec == std::errc() && read.ptr == end && number > 0 ? number : 0;
 }
 
+namespace {
+
+/// Whoever may not list does not learn it.
+bool is_folder(dataflux::object_store& store, const location& where, const std::stop_token& stop) {
+  const auto page = store.list_page({.bucket = where.bucket,
+                                     .prefix = folder_prefix(where.name),
+                                     .max_results = 1,
+                                     .limits = {.stop = stop}});
+  return page && !page->objects.empty();
+}
+
+}  // namespace
+
 result<dataflux::object_metadata> find_object(dataflux::object_store& store, const location& where,
                                               const std::stop_token& stop) {
+  if (where.name.empty()) {
+    return error(errc::invalid_argument, where.to_string() + " is a bucket; `ls` lists it");
+  }
   dataflux::stat_request look{
       .bucket = where.bucket, .object = where.name, .limits = {.stop = stop}};
   auto found = store.stat(look);
-  const std::int64_t generation = where.generation();
-  if (found || found.error().code() != errc::not_found || generation == 0) return found;
-  look.object.resize(look.object.rfind('#'));
-  look.generation = generation;
-  return store.stat(look);
+  if (found || found.error().code() != errc::not_found) return found;
+  if (const std::int64_t generation = where.generation(); generation != 0) {
+    look.object.resize(look.object.rfind('#'));
+    look.generation = generation;
+    return store.stat(look);
+  }
+  if (is_folder(store, where, stop)) {
+    return error(errc::not_found,
+                 where.to_string() + " is a folder; `ls` shows what is in it, `cp -r` copies it");
+  }
+  return found;
 }
 
 std::string folder_prefix(std::string_view name) {

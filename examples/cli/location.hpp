@@ -37,7 +37,8 @@ dataflux::result<location> parse_location(std::string_view text);
 dataflux::result<location> parse_object_location(std::string_view text);
 
 /// The object of that very name; where none is, and the name ends in "#" and a generation (of at
-/// least ten digits), that generation, as `ls -a` shows it. Errors: those of the store.
+/// least ten digits), that generation, as `ls -a` shows it. Errors: those of the store; what is a
+/// bucket or a folder is told as one.
 dataflux::result<dataflux::object_metadata> find_object(dataflux::object_store& store,
                                                         const location& where,
                                                         const std::stop_token& stop);

@@ -71,6 +71,10 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
+    if (const std::string unknown = cli::unknown_command(app); !unknown.empty()) {
+      std::fprintf(stderr, "dataflux: %s\n", unknown.c_str());
+      return static_cast<int>(cli::exit_status::usage);
+    }
     return app.exit(e) == 0 ? 0 : static_cast<int>(cli::exit_status::usage);
   }
   raise_descriptor_limit();

@@ -37,8 +37,8 @@ std::string_view advice(const error& e) noexcept {
     case errc::permission_denied:
       return "ask the bucket's owner for the permission, or use other credentials";
     case errc::not_found:
-      if (e.object().empty()) return "check the bucket's name";
-      return "`dataflux ls` shows what is there";
+      // Of a bucket the library says it; a file of this machine has none.
+      return e.object().empty() ? "" : "`dataflux ls` shows what is there";
     case errc::already_exists:
     case errc::failed_precondition:
       return e.http_status() == 412 ? "it was changed meanwhile; run the command again" : "";

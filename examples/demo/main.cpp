@@ -84,12 +84,14 @@ int run(dataflux::gcs::client& client, const main_job_options& job, const std::s
   const dataflux::counters& totals = client.totals();
   ::rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
-  std::printf("\n  requests: class A %llu, class B %llu, free %llu; retries %llu, paced %llu\n",
-              static_cast<unsigned long long>(totals.requests_a),
-              static_cast<unsigned long long>(totals.requests_b),
-              static_cast<unsigned long long>(totals.requests_free),
-              static_cast<unsigned long long>(totals.retries),
-              static_cast<unsigned long long>(totals.paced));
+  std::printf(
+      "\n  requests, by what the service charges: %llu writes and listings (class A), %llu reads "
+      "(class B), %llu free; %llu retried, %llu slowed down\n",
+      static_cast<unsigned long long>(totals.requests_a),
+      static_cast<unsigned long long>(totals.requests_b),
+      static_cast<unsigned long long>(totals.requests_free),
+      static_cast<unsigned long long>(totals.retries),
+      static_cast<unsigned long long>(totals.paced));
   const dataflux::transfer_counters reads = context.counters();
   std::printf("  reads: %d at a time at last, %.1f MiB held at most, %llu asked twice\n",
               reads.concurrency, static_cast<double>(reads.peak_held) / 1048576,
@@ -98,6 +100,11 @@ int run(dataflux::gcs::client& client, const main_job_options& job, const std::s
               job.original ? ", the emulator with the checkpoint included" : "");
   std::printf("  every byte read was compared%s\n",
               job.original ? " with the files and by CRC32C" : " by CRC32C");
+  std::printf(
+      "\nAll of it worked. Next: ./dev demo --python, or --train (PyTorch); %s\n"
+      "To use it in a program: README.md, \"Use\".\n",
+      job.original ? "./dev demo gs://BUCKET/PREFIX, on a bucket of yours."
+                   : "docs/tuning.md, to make it faster.");
   return 0;
 }
 

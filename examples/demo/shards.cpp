@@ -73,8 +73,9 @@ result<std::vector<member_record>> save(const checkpoint_set& set, const shard_j
   }
   const auto torn = set.open();
   if (torn) return error(errc::internal, "a set that nobody has committed was opened");
-  std::printf("  %s of %zu killed half-way: %s\n", name_of(victim).c_str(), job.shards,
-              torn.error().message().c_str());
+  std::printf(
+      "  %s of %zu was killed half-way, as it should be, and the save is seen as incomplete: %s\n",
+      name_of(victim).c_str(), job.shards, torn.error().message().c_str());
   auto again = start(job, victim, false);
   if (!again) return again.error();
   auto record = record_of(*again);

@@ -80,6 +80,15 @@ class Header(unittest.TestCase):
             init = self.written["functions"][f"{struct}_init"]
             self.assertEqual([f"{struct} *", "size_t"], [p["type"] for p in init["parameters"]])
 
+    def test_fields_of_a_stat_are_those_of_the_library(self):
+        text = (options.source / "include/dataflux/store/object_metadata.hpp").read_text()
+        body = re.search(r"enum class metadata_fields [^{]*\{(.*?)\};", text, re.DOTALL).group(1)
+        bits = [1 << int(n) for n in re.findall(r"= 1U << (\d+)U", body)]
+        self.assertGreater(len(bits), 10)
+        fields = [value for name, value in self.written["constants"].items()
+                  if name.startswith("DATAFLUX_FIELD_")]
+        self.assertEqual(sorted(bits), sorted(fields))
+
     def test_handles_have_a_free(self):
         for handle in self.written["handles"]:
             self.assertIn(f"{handle}_free", self.written["functions"])

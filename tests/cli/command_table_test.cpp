@@ -49,6 +49,29 @@ TEST_CASE("command_table: each row is declared, chosen by its name, and has all 
   CHECK(names.size() == lines.size());
 }
 
+TEST_CASE("command_table: a word that is no subcommand is named, with those that there are",
+          "[cli]") {
+  const auto said = [](const std::string& line) {
+    CLI::App app;
+    command_line asked;
+    app.require_subcommand(1);
+    app.fallthrough();
+    cli::declare_commands(app, asked);
+    CHECK_THROWS_AS(app.parse(line), CLI::ParseError);
+    return cli::unknown_command(app);
+  };
+  for (const std::string line : {"mv gs://bucket/a gs://bucket/b", "mv --help", "mv"}) {
+    CHECK(said(line).starts_with("'mv': no such subcommand; there are ls, stat, "));
+  }
+  CHECK(said("uploads remove gs://bucket") ==
+        "'remove': no such subcommand; there are list, abort");
+  CHECK(said("--help").empty());
+  CHECK(said("").empty());
+  CHECK(said("uploads").empty());
+  CHECK(said("ls").empty());
+  CHECK(said("cp a b c").empty());
+}
+
 TEST_CASE("command_table: no two rows run the same", "[cli]") {
   std::set<cli::exit_status (*)(const cli::session&, const command_line&)> functions;
   for (const command& row : commands()) functions.insert(row.run);

@@ -39,6 +39,23 @@ class Reading(Case):
         self.assertIn(self.url("r/"), self.names(f"gs://{BUCKET}"))
         self.assertEqual([self.url("r/a")], self.names(self.url("r/a")))
 
+    def test_folders_and_buckets_are_told_apart_from_objects(self):
+        for line in (["cat"], ["stat"], ["cp", "TARGET"]):
+            more = [str(self.folder / "t")] if line[1:] else []
+            said = ("gs://", "r/d is a folder; `ls` shows what is in it, `cp -r` copies it")
+            self.fails(3, line[0], self.url("r/d"), *more, saying=said)
+            self.fails(3, line[0], self.url("r/none"), *more, saying="`dataflux ls` shows")
+        self.fails(2, "stat", f"gs://{BUCKET}", saying="is a bucket; `ls` lists it")
+        self.fails(2, "cat", f"gs://{BUCKET}/", saying="is a bucket; `ls` lists it")
+
+    def test_what_is_no_subcommand_is_named(self):
+        self.fails(2, "du", "-h", f"gs://{BUCKET}", saying="'du': no such subcommand; there are ls")
+        self.fails(2, "manifest", "list", "m", saying="'list': no such subcommand; there are create")
+
+    def test_a_file_that_is_missing_is_no_bucket(self):
+        lines = self.fails(3, "manifest", "show", str(self.folder / "none"), saying="none")
+        self.assertNotIn("bucket", "".join(lines or ()))
+
     def test_ls_of_many_pages(self):
         many = {f"pages/{i:04}": b"" for i in range(1005)}
         self.put(many)
@@ -676,7 +693,7 @@ class Failing(Case):
             self.assertIn(b"--endpoint", last)
 
     def test_wrong_credentials(self):
-        self.fails(4, "ls", self.url(), saying="missing.json",
+        self.fails(3, "ls", self.url(), saying="missing.json",
                    env=environment(GOOGLE_APPLICATION_CREDENTIALS="missing.json"))
         self.write("broken.json", b"{")
         done = self.run_it("ls", self.url(),
