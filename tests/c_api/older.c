@@ -16,9 +16,9 @@ enum { objects = 20, guard = 64 };
     type it;                     \
     unsigned char behind[guard]; \
   }
-#define INIT(type, x)            \
-  memset(&(x), 0x5a, sizeof(x)); \
-  type##_init(&(x).it);          \
+#define INIT(type, x)                 \
+  memset(&(x), 0x5a, sizeof(x));      \
+  type##_init(&(x).it, sizeof(x).it); \
   CHECK((x).it.struct_size == sizeof(type))
 #define CHECK(holds)                                      \
   do {                                                    \

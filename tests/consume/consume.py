@@ -119,7 +119,8 @@ class Consumer:
         self.call("go", "build", "-o", "in_go", HERE / "go/main.go")
         header = next(prefix.rglob("dataflux.h"))
         self.environment["BINDINGS"] = str(self.folder)
-        self.call("bindgen", "--allowlist-item", "(?i)dataflux.*", header, "-o", "dataflux.rs")
+        self.call("bindgen", "--allowlist-function", "dataflux_.*", "--allowlist-type", "dataflux_.*",
+                  "--allowlist-var", "DATAFLUX_.*", header, "-o", "dataflux.rs")
         self.call("rustc", "--edition", "2021", HERE / "rust/main.rs", "-o", "in_rust",
                   "-L", libraries, "-l", "dylib=dataflux")
         emulator = Emulator(self.emulator, "bucket")
