@@ -282,7 +282,7 @@ TEST_CASE("dataflux_client: an emulator gets tokens where that is asked for", "[
   emulator::server server(how);
   server.put("bkt", "o", "12345");
   dataflux_client_options o;
-  dataflux_client_options_init(&o);
+  dataflux_client_options_init(&o, sizeof o);
   o.endpoint = server.endpoint().c_str();
   o.emulator = 1;
   o.credentials = DATAFLUX_CREDENTIALS_TOKEN;

@@ -111,7 +111,7 @@ TEST_CASE("dataflux_error: of a write that a 500 has answered nobody knows the o
   auto o = world::object("o");
   // With this condition it is sent once.
   dataflux_conditions other;
-  dataflux_conditions_init(&other);
+  dataflux_conditions_init(&other, sizeof other);
   other.has = DATAFLUX_IF_GENERATION_NOT_MATCH;
   other.generation_not_match = 1;
   o.conditions = &other;
