@@ -216,6 +216,16 @@ def test_what_is_there_is_left_out(client, bucket, folder):
     assert bucket.get("p/a") == b"54321"
 
 
+def test_a_folder_over_what_is_there_with_requests_that_are_refused(client, emulator, bucket, tmp_path):
+    """What a second attempt meets is another's as surely as what the first one meets."""
+    for number in range(40):
+        (tmp_path / f"{number}").write_bytes(b"new %d" % number)
+        bucket.put(f"p/{number}", b"old")
+    emulator.faults({"verb": "objects.insert", "action": "refuse", "status": 503, "count": 30})
+    assert client.upload_folder(tmp_path, bucket("p")).copied == 40
+    assert all(bucket.get(f"p/{number}") == b"new %d" % number for number in range(40))
+
+
 def test_a_dry_run_changes_nothing(client, bucket, folder, tmp_path):
     assert client.upload_folder(folder, bucket("p"), dry_run=True).copied == 3
     assert bucket.names() == []

@@ -1,3 +1,5 @@
+#include <dataflux/checkpoint/checkpoint_writer.hpp>
+
 #include "folder_fixture.hpp"
 
 #include <sys/stat.h>
@@ -398,6 +400,74 @@ TEST_CASE("upload_folder: memory stays under the cap of uploads", "[folder]") {
   REQUIRE(done);
   CHECK(done->copied == 36);
   w.clean();
+}
+
+TEST_CASE("upload_folder: beside others of its kind it waits for memory", "[folder]") {
+  folder_fixture w;
+  for (int i = 0; i < 12; ++i) w.write("a/l" + std::to_string(i), noise(3 * part + 10, i));
+  for (int i = 0; i < 12; ++i) w.write("b/l" + std::to_string(i), noise(2 * part + 10, i));
+  for (int i = 0; i < 30; ++i) w.write("b/s" + std::to_string(i), noise(part - 10, i));
+  std::vector<dataflux::operation<dataflux::copy_folder_report>> all;
+  for (const char* name : {"a", "b", "a", "b"}) {
+    auto r = w.request();
+    r.path += std::string("/") + name;
+    r.prefix = std::to_string(all.size());
+    all.push_back(dataflux::submit_upload_folder(w.context, std::move(r)));
+  }
+  std::uint64_t copied = 0;
+  for (auto& one : all) {
+    const auto done = w.end(one);
+    REQUIRE(done);
+    copied += done->copied;
+  }
+  CHECK(copied == 12 + 42 + 12 + 42);
+  CHECK(w.context.state()->uploads.memory.held() == 0);
+  CHECK(w.context.state()->uploads.memory.free_to_own() == 4 * part);
+}
+
+TEST_CASE("upload_folder: beside writers that have all the memory and stand still", "[folder]") {
+  folder_fixture w;
+  std::vector<dataflux::checkpoint_writer> writers;
+  for (int i = 0;; ++i) {
+    auto op = dataflux::checkpoint_writer::submit_open(
+        w.context, {.bucket = "bkt", .object = "w" + std::to_string(i)});
+    auto opened = w.end(op);
+    if (!opened) {
+      CHECK(opened.error().code() == errc::resource_exhausted);
+      break;
+    }
+    writers.push_back(std::move(*opened));
+  }
+  REQUIRE(writers.size() >= 2);
+  for (int i = 0; i < 5; ++i) w.write("l" + std::to_string(i), noise(2 * part + 10, i));
+  for (int i = 0; i < 30; ++i) w.write("s" + std::to_string(i), noise(part - 10, i));
+  const auto done = w.up(w.request());
+  REQUIRE(done);
+  CHECK(done->copied == 35);
+  CHECK(w.why.empty());
+  for (auto& writer : writers) {
+    auto op = writer.submit_abort();
+    CHECK(w.end(op));
+  }
+  CHECK(w.context.state()->uploads.memory.free_to_own() == 4 * part);
+}
+
+TEST_CASE("upload_folder: a call that waits for memory hears its stop", "[folder]") {
+  folder_fixture w;
+  for (int i = 0; i < 12; ++i) w.write("l" + std::to_string(i), noise(3 * part + 10, i));
+  std::stop_source stop;
+  auto first = dataflux::submit_upload_folder(w.context, w.request());
+  auto r = w.request();
+  r.prefix = "q";
+  r.limits.stop = stop.get_token();
+  auto second = dataflux::submit_upload_folder(w.context, std::move(r));
+  while (w.store.counters().bytes_sent == 0) REQUIRE(w.clock.step());
+  stop.request_stop();
+  CHECK(w.end(second).error().code() == errc::cancelled);
+  const auto done = w.end(first);
+  REQUIRE(done);
+  CHECK(done->copied == 12);
+  CHECK(w.context.state()->uploads.memory.free_to_own() == 4 * part);
 }
 
 TEST_CASE("upload_folder: delete_extra removes nothing where a name could not be copied",

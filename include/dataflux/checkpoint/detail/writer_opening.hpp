@@ -97,8 +97,9 @@ class writer_opening {
           if (!outcome) return done(std::move(outcome).error());
           done(Writer(make(context, std::move(upload))));
         });
-    context.strand().post(
-        [upload, opened = std::move(opened)]() mutable { upload->open(std::move(opened)); });
+    context.strand().post([upload, opened = std::move(opened)]() mutable {
+      upload->open(upload_memory::source::producer, std::move(opened));
+    });
   }
 };
 

@@ -70,6 +70,7 @@ DATAFLUX_INLINE void upload_file_job::begin_upload() {
     if (const auto call = self.lock()) call->note(part);
   });
   upload_->open(
+      upload_memory::source::by_itself,
       [self = shared_from_this()](const result<void>& outcome) { self->opened(outcome); });
 }
 

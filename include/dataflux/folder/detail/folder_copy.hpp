@@ -90,8 +90,6 @@ class folder_copy : public coordinator<folder_copy> {
   virtual bool turn() = 0;
   /// The same of what is extra in the target, after the copy.
   virtual bool remove_extra() = 0;
-  /// Nothing is under way any more.
-  virtual void finished() {}
 
  private:
   error stop_error() const;

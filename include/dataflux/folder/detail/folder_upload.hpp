@@ -18,7 +18,8 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 /// Private: one upload_folder(). Files come from a walk and, where it has to be known what is
 /// there, meet the listing of the target in the same order.
 ///
-/// A small file waits for its bytes of the memory for uploads, is read with others in one step
+/// The uploads wait for memory beside others, and have none while they have nothing under way. A
+/// small file waits for its bytes of the memory for uploads, is read with others in one step
 /// (reading group), and is sent as one insert: into nothing at first, and if something is there
 /// after all (412, or others had something) in place of what a stat finds. A large file is compared
 /// where the target has one of its size, and else is an upload_file().
@@ -46,7 +47,6 @@ class folder_upload final : public folder_copy {
   DATAFLUX_INLINE void open() override;
   DATAFLUX_INLINE bool turn() override;
   DATAFLUX_INLINE bool remove_extra() override;
-  DATAFLUX_INLINE void finished() override;
 
   bool next();
   bool find(std::string_view object);
@@ -57,6 +57,9 @@ class folder_upload final : public folder_copy {
   void already_there(const one_file& one);
   // Small ones.
   void admit(const file_ptr& one);
+  void acquire(const file_ptr& one);
+  void granted(const file_ptr& one, const result<void>& outcome);
+  void one_small_less();
   void read_group();
   void read(one_file& one) const;
   void was_read(const file_ptr& one);
@@ -71,6 +74,7 @@ class folder_upload final : public folder_copy {
   void send_large(const file_ptr& one);
   void end_large(one_file& one, const result<uploaded_file>& sent);
   transfer_context context_for(std::uint64_t size) const;
+  std::uint64_t part_size() const;
 
   upload_memory& memory() const noexcept;
 
@@ -82,12 +86,13 @@ class folder_upload final : public folder_copy {
   std::optional<walked_names> files_{};
   std::optional<listed_names> there_{};
   bool found_there_{false};  ///< what find() has found is at there_'s front
-  upload_memory::member account_{};
+  upload_memory::member account_{};  ///< of small ones
   std::vector<file_ptr> group_{};
   std::uint64_t group_bytes_{0};
   std::size_t small_{0};
   std::size_t large_{0};
   std::size_t comparing_{0};  ///< in a dry run
+  bool joined_{false};        ///< the memory, as long as there are small ones
   bool waiting_{false};       ///< for memory
   bool over_{false};          ///< no more files are taken
   bool target_has_objects_{false};

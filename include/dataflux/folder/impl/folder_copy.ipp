@@ -189,7 +189,6 @@ DATAFLUX_INLINE void folder_copy::source_ended() {
 }
 
 DATAFLUX_INLINE void folder_copy::end() {
-  finished();
   unwatch();
   auto done = std::exchange(done_, {});
   if (failure_) return done(std::move(*failure_));

@@ -43,12 +43,6 @@ DATAFLUX_INLINE upload_memory& folder_upload::memory() const noexcept {
 }
 
 DATAFLUX_INLINE void folder_upload::open() {
-  if (!memory().join(account_, small_limit_)) {
-    return fail(error(errc::resource_exhausted,
-                      "the uploads that are open leave nothing of their memory of " +
-                          std::to_string(memory().cap()) +
-                          " bytes: end some of them, or raise upload_memory"));
-  }
   const auto opened = std::make_shared<result<folder_ptr>>(folder_ptr());
   on_file_thread([this, opened] { *opened = folder_handle::open(request().path); },
                  [this, opened] {
@@ -200,6 +194,13 @@ DATAFLUX_INLINE transfer_context folder_upload::context_for(std::uint64_t size) 
   return transfer_context(store(), {.upload_memory = 2 * least});
 }
 
+/// As much as is right for one of several, less where other uploads leave less.
+DATAFLUX_INLINE std::uint64_t folder_upload::part_size() const {
+  const std::uint64_t quarter = memory().free_to_own() / 4 / part_quantum * part_quantum;
+  const std::uint64_t least = std::max(least_usual_part, store().traits().min_part_size);
+  return std::clamp(quarter, std::min(least, part_size_), part_size_);
+}
+
 DATAFLUX_INLINE void folder_upload::send_large(const file_ptr& one) {
   if (stopped()) {
     --large_;
@@ -213,9 +214,8 @@ DATAFLUX_INLINE void folder_upload::send_large(const file_ptr& one) {
   wanted.upload.attributes.content_type = std::string(content_type_of(one->object));
   wanted.upload.observer = request().observer;
   wanted.upload.limits = limits();
-  if (one->file.size / part_size_ < store().traits().max_parts) {
-    wanted.upload.part_size = part_size_;
-  }
+  const std::uint64_t part = part_size();
+  if (one->file.size / part < store().traits().max_parts) wanted.upload.part_size = part;
   wanted.resume = one->journal;
   wanted.progress = [self = shared_from_this()](std::uint64_t bytes) { self->moved(bytes); };
   start_upload_file(context_for(one->file.size), std::move(wanted),
@@ -237,7 +237,5 @@ DATAFLUX_INLINE bool folder_upload::remove_extra() {
   if (!removal_) removal_.emplace(*this, extra_removal::target::objects, root_);
   return removal_->turn();
 }
-
-DATAFLUX_INLINE void folder_upload::finished() { memory().leave(account_); }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

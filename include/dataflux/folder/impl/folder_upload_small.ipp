@@ -22,20 +22,36 @@ inline constexpr std::uint64_t most_bytes_in_group = std::uint64_t{4} << 20U;
 DATAFLUX_INLINE void folder_upload::admit(const file_ptr& one) {
   ++small_;
   waiting_ = true;
-  memory().acquire(account_, one->file.size,
-                   [this, self = shared_from_this(), one](const result<void>& granted) {
-                     waiting_ = false;
-                     if (!granted) {
-                       --small_;
-                       return tell_failure(one->object, one->shown, granted.error());
-                     }
-                     group_.push_back(one);
-                     group_bytes_ += one->file.size;
-                     if (group_.size() == most_in_group || group_bytes_ >= most_bytes_in_group) {
-                       return read_group();
-                     }
-                     advance_soon();
-                   });
+  if (joined_) return acquire(one);
+  memory().join(account_, small_limit_, upload_memory::source::by_itself,
+                [this, self = shared_from_this(), one](const result<void>& in) {
+                  if (!in) return granted(one, in);
+                  joined_ = true;
+                  acquire(one);
+                });
+}
+
+DATAFLUX_INLINE void folder_upload::acquire(const file_ptr& one) {
+  memory().acquire(
+      account_, one->file.size,
+      [this, self = shared_from_this(), one](const result<void>& outcome) { granted(one, outcome); });
+}
+
+DATAFLUX_INLINE void folder_upload::granted(const file_ptr& one, const result<void>& outcome) {
+  waiting_ = false;
+  if (!outcome) {
+    one_small_less();
+    return tell_failure(one->object, one->shown, outcome.error());
+  }
+  group_.push_back(one);
+  group_bytes_ += one->file.size;
+  if (group_.size() == most_in_group || group_bytes_ >= most_bytes_in_group) return read_group();
+  advance_soon();
+}
+
+/// Others may be waiting for what is no longer needed.
+DATAFLUX_INLINE void folder_upload::one_small_less() {
+  if (--small_ == 0 && std::exchange(joined_, false)) memory().leave(account_);
 }
 
 DATAFLUX_INLINE void folder_upload::read_group() {
@@ -134,9 +150,9 @@ DATAFLUX_INLINE void folder_upload::insert(const file_ptr& one,
 
 DATAFLUX_INLINE void folder_upload::inserted(const file_ptr& one,
                                              const result<object_metadata>& made) {
-  // Most targets have nothing yet; when one has, it is likely that others have, too. What a later
-  // attempt meets may have been written meanwhile.
-  if (!made && made.error().http_status() == 412 && made.error().attempts() <= 1 && !one->looked) {
+  // Most targets have nothing yet; when one has, it is likely that others have, too. The store knows
+  // its own object by its mark, so that this is none of ours, whatever attempt has met it.
+  if (!made && made.error().http_status() == 412 && !one->looked) {
     target_has_objects_ = true;
     return replace(one);
   }
@@ -147,9 +163,9 @@ DATAFLUX_INLINE void folder_upload::inserted(const file_ptr& one,
 }
 
 DATAFLUX_INLINE void folder_upload::end_small(const file_ptr& one) {
-  --small_;
   one->memory = {};
   memory().release(account_, one->file.size);
+  one_small_less();
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

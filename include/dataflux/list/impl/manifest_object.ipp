@@ -43,7 +43,7 @@ class manifest_upload final : public call_coordinator<manifest_upload, object_me
         encoder_(description, rows) {}
 
   void begin() {
-    upload_->open(then<void>([](manifest_upload& self, result<void> outcome) {
+    upload_->open(upload_memory::source::by_itself, then<void>([](manifest_upload& self, result<void> outcome) {
       if (!outcome) return self.fail(std::move(outcome).error());
       self.reserve();
     }));

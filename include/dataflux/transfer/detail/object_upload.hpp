@@ -83,8 +83,9 @@ class object_upload final : public detail::coordinator<object_upload> {
 
   /// Checks the request, takes a part's worth of memory, and stats the object that there is.
   /// When it fails nothing has to be ended. Errors: invalid_argument; resource_exhausted when there
-  /// are more uploads than the memory has parts for.
-  void open(completion<void> done);
+  /// are more uploads by producers than the memory has parts for. It waits for others that go on by
+  /// themselves, as this one does or not: `bytes`.
+  void open(detail::upload_memory::source bytes, completion<void> done);
   /// How large pieces should be; does not change any more, and may be read on any thread.
   const part_plan& plan() const noexcept { return plan_; }
   /// `granted` when so many bytes may be held: after others have been sent. Errors: what the upload
@@ -134,6 +135,7 @@ class object_upload final : public detail::coordinator<object_upload> {
 
  private:
   result<void> prepare();
+  void joined(result<void> outcome);
   void advance(detail::upload_event event);
   // An overload for each action of the machine.
   void act(detail::upload_call& call);
@@ -162,6 +164,7 @@ class object_upload final : public detail::coordinator<object_upload> {
   detail::upload_machine machine_;
   std::deque<detail::upload_action> actions_{};
   bool acting_{false};
+  bool joining_{false};
   bool ended_{false};
   std::map<std::uint32_t, upload_piece> pieces_{};  ///< by number, until they are released
   std::atomic<bool> broken_{false};

@@ -18,14 +18,28 @@ DATAFLUX_INLINE object_upload::object_upload(const transfer_context& context,
       request_(std::move(request)),
       machine_(request_, context.store().traits().max_object_size) {}
 
-DATAFLUX_INLINE void object_upload::open(completion<void> done) {
+DATAFLUX_INLINE void object_upload::open(detail::upload_memory::source bytes,
+                                         completion<void> done) {
   open_done_ = std::move(done);
-  auto good = prepare();
-  if (good) {
-    if (!watch_stop()) stop_heard();
-    watch_deadline();
-  }
-  advance(detail::upload_opened{std::move(good)});
+  if (auto good = prepare(); !good) return advance(detail::upload_opened{std::move(good)});
+  auto& memory = state_->uploads.memory;
+  joining_ = true;
+  if (!watch_stop()) stop_heard();
+  watch_deadline();
+  const bool may =
+      memory.join(memory_, plan_.first_size(), bytes,
+                  [self = shared_from_this()](result<void> o) { self->joined(std::move(o)); });
+  if (may) return;
+  joined(error(errc::resource_exhausted,
+               "a part of " + std::to_string(plan_.first_size()) +
+                   " bytes is more than the writers that are open leave of their memory of " +
+                   std::to_string(memory.cap()) +
+                   " bytes: end some of them first, or raise upload_memory"));
+}
+
+DATAFLUX_INLINE void object_upload::joined(result<void> outcome) {
+  joining_ = false;
+  advance(detail::upload_opened{std::move(outcome)});
 }
 
 DATAFLUX_INLINE result<void> object_upload::prepare() {
@@ -54,13 +68,6 @@ DATAFLUX_INLINE result<void> object_upload::prepare() {
   }
   if (!plan) return plan.error();
   plan_ = *plan;
-  if (!share.memory.join(memory_, plan_.first_size())) {
-    return error(errc::resource_exhausted,
-                 "a part of " + std::to_string(plan_.first_size()) +
-                     " bytes is more than the uploads that are open leave of their memory of " +
-                     std::to_string(share.memory.cap()) +
-                     " bytes: end some of them first, or raise upload_memory");
-  }
   return {};
 }
 
@@ -129,6 +136,7 @@ DATAFLUX_INLINE void object_upload::finish(std::optional<upload_piece> last,
 }
 
 DATAFLUX_INLINE void object_upload::fail(error why) {
+  if (joining_) return state_->uploads.memory.forget(memory_, why);
   advance(detail::upload_refused{std::move(why)});
 }
 
