@@ -73,6 +73,16 @@ def test_processes_at_once(client, filled, tmp_path):
     check_whole(client, filled, targets[1])
 
 
+@pytest.mark.parametrize("name", ["crew-", "part-", "done-"])
+def test_a_request_that_comes_twice_meets_its_own(client, filled, tmp_path, emulator, name):
+    emulator.faults({"verb": "objects.insert", "object": f"7/{name}*", "action": "execute_twice",
+                     "count": 0})
+    assert client.list_shared(filled("train/"), tmp_path / "m", board=board_of(filled))["objects"]
+    assert any(row.name.startswith(f"7/{name}") for row in client.list(board_of(filled)))
+    emulator.faults()
+    check_whole(client, filled, tmp_path / "m")
+
+
 def test_a_process_that_is_killed_is_replaced(client, filled, tmp_path, emulator):
     # All that it lists of the names stands still: it has a claim, and no more.
     emulator.faults({"action": "stall", "where": "before_reply", "count": 0,

@@ -64,6 +64,8 @@ class share_call final : public call_coordinator<share_call, shared_list_summary
   void listed(const job_ptr& j, result<listing> outcome);
   void ask(const job_ptr& j);
   void pack(const job_ptr& j);
+  void compare_part(const job_ptr& j, const error& refused);
+  void packed(const job_ptr& j);
   void publish(const job_ptr& j);
   void published(const job_ptr& j, const result<object_metadata>& made);
   void count(const job_ptr& j);

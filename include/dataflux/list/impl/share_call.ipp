@@ -136,11 +136,14 @@ DATAFLUX_INLINE void share_call::compare(result<manifest_description> there) {
                 }));
 }
 
+/// Nobody else makes an object of that name: one that is there is of a request that came twice.
 DATAFLUX_INLINE void share_call::join_crew() {
   store().start(creation(on_board(share_crew, token_), {}),
                 then<object_metadata>([](share_call& self, result<object_metadata> made) {
                   if (self.failed()) return;
-                  if (!made) return self.fail(std::move(made).error());
+                  if (!made && made.error().code() != errc::already_exists) {
+                    return self.fail(std::move(made).error());
+                  }
                   self.look();
                 }));
 }

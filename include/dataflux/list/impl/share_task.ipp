@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/codec/crc32c.hpp>
 #include <dataflux/list/detail/share_call.hpp>
 #include <dataflux/list/detail/share_join.hpp>
 
@@ -149,10 +150,29 @@ DATAFLUX_INLINE void share_call::pack(const job_ptr& j) {
   const insert_request r = creation(j->made.record.part, as_bytes(j->made.bytes));
   store().start(r, then<object_metadata>([j](share_call& self, result<object_metadata> made) {
                   if (self.failed()) return;
-                  if (!made) return self.fail(std::move(made).error());
-                  j->made.bytes = {};
-                  self.publish(j);
+                  if (made) return self.packed(j);
+                  if (made.error().code() != errc::already_exists) return self.fail(made.error());
+                  self.compare_part(j, made.error());
                 }));
+}
+
+/// Nobody else makes a part of that name. Is it this one, of a request that came twice?
+DATAFLUX_INLINE void share_call::compare_part(const job_ptr& j, const error& refused) {
+  store().start(stat_request{.bucket = request_.board_bucket,
+                             .object = j->made.record.part,
+                             .fields = metadata_fields::basic,
+                             .limits = limits()},
+                then<object_metadata>([j, refused](share_call& self, auto found) {
+                  if (self.failed()) return;
+                  if (!found) return self.fail(std::move(found).error());
+                  const bool same = found->crc32c == codec::crc32c(as_bytes(j->made.bytes));
+                  same ? self.packed(j) : self.fail(refused);
+                }));
+}
+
+DATAFLUX_INLINE void share_call::packed(const job_ptr& j) {
+  j->made.bytes = {};
+  publish(j);
 }
 
 DATAFLUX_INLINE void share_call::publish(const job_ptr& j) {
