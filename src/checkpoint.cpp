@@ -1,3 +1,4 @@
+#include <dataflux/checkpoint/impl/cell_checksums.ipp>
 #include <dataflux/checkpoint/impl/checked_ranges.ipp>
 #include <dataflux/checkpoint/impl/checkpoint_reader.ipp>
 #include <dataflux/checkpoint/impl/checkpoint_set.ipp>
@@ -5,6 +6,7 @@
 #include <dataflux/checkpoint/impl/checkpoint_sets.ipp>
 #include <dataflux/checkpoint/impl/checkpoint_writer.ipp>
 #include <dataflux/checkpoint/impl/claimed_ranges.ipp>
+#include <dataflux/checkpoint/impl/compared_read.ipp>
 #include <dataflux/checkpoint/impl/extent_cache.ipp>
 #include <dataflux/checkpoint/impl/latest_set.ipp>
 #include <dataflux/checkpoint/impl/member_record.ipp>

@@ -170,7 +170,8 @@ typedef struct dataflux_record {
   uint32_t error;     /* not 0: dataflux_queue_error() has more about `status` */
 } dataflux_record;
 
-/* The bytes are a whole object, or all of it came together, and its checksum was equal. */
+/* The bytes are a whole object, or all of it came together, or whole parts of it whose checksums
+ * are known, and the checksum was equal. Without it they were not compared yet. */
 #define DATAFLUX_RECORD_VERIFIED 1u
 /* The last record of its operation or stream; that of a stream has no bytes. */
 #define DATAFLUX_RECORD_END 2u
@@ -1037,7 +1038,14 @@ DATAFLUX_API void dataflux_writer_free(dataflux_writer* writer);
  * than a block brings its block into a cache, where the next one finds it.
  *
  * As soon as all of the object has been read, in any order, its checksum is compared: from then on
- * reads have DATAFLUX_RECORD_VERIFIED, or fail with DATAFLUX_DATA_LOSS.
+ * reads have DATAFLUX_RECORD_VERIFIED, or fail with DATAFLUX_DATA_LOSS. Of a set's member each read
+ * is compared by its parts, and has it. Any other read has it not: its bytes are not compared yet.
+ *
+ * Bytes that come again are compared with those that came first, or are that copy, whatever ranges
+ * they came in. DATAFLUX_DATA_LOSS names the range; for this read alone where the object was
+ * compared before, else for all that follow, since nobody knows which copy was wrong. What lies at
+ * the ends of such a range is read again up to the next multiple of 64 KiB. The reader remembers
+ * checksums for that: 66 KiB for each GiB, 4 MiB at most, and 80 bytes for each end of a range.
  *
  * Memory is lent until the operation has ended, or was freed. After a failure its content is
  * undefined. DATAFLUX_ABORTED, retryable: the object was replaced, and the service does not keep
@@ -1069,6 +1077,9 @@ DATAFLUX_API dataflux_status dataflux_operation_take_reader(dataflux_operation* 
 
 DATAFLUX_API uint64_t dataflux_reader_size(const dataflux_reader* reader);
 DATAFLUX_API int64_t dataflux_reader_generation(const dataflux_reader* reader);
+/* 1 once what it reads was compared: when all of the object has come and its checksum was equal; of
+ * a set's member, and of an empty object, from the start. Else 0. Any thread. */
+DATAFLUX_API int32_t dataflux_reader_verified(const dataflux_reader* reader);
 
 /* Fills `memory` with the bytes from `offset` on; DATAFLUX_OUT_OF_RANGE where the object ends
  * before. The record has size and generation. */

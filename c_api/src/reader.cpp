@@ -31,7 +31,7 @@ using reader_ptr = std::shared_ptr<checkpoint_reader>;
 void describe_read(const checkpoint_reader& reader, std::uint64_t size, dataflux_record& r) {
   r.size = size;
   r.generation = reader.generation();
-  if (reader.verified()) r.flags |= DATAFLUX_RECORD_VERIFIED;
+  if (reader.compared()) r.flags |= DATAFLUX_RECORD_VERIFIED;
 }
 
 class read_operation final : public typed_operation<void> {
@@ -229,6 +229,9 @@ uint64_t dataflux_reader_size(const dataflux_reader* reader) {
 }
 int64_t dataflux_reader_generation(const dataflux_reader* reader) {
   return reader == nullptr ? 0 : reader->state->generation();
+}
+int32_t dataflux_reader_verified(const dataflux_reader* reader) {
+  return reader != nullptr && reader->state->compared() ? 1 : 0;
 }
 
 dataflux_status dataflux_reader_read(dataflux_reader* reader, uint64_t offset, void* memory,

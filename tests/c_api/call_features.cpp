@@ -305,6 +305,7 @@ void call_player::read() {
   if (none(readers_)) return open_reader();
   dataflux_reader* const reader = any(readers_);
   require(dataflux_reader_generation(reader) >= 0);
+  require(dataflux_reader_verified(reader) <= 1);
   const std::uint64_t size = dataflux_reader_size(reader);
   const std::array<std::uint64_t, 2> offsets{dice_.chance(8) ? size : dice_.below(100),
                                              dice_.chance(8) ? dice_.number() : dice_.below(256)};

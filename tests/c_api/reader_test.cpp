@@ -78,6 +78,7 @@ TEST_CASE("dataflux_reader: reads from anywhere, and says when all was right", "
   const reader_ptr reader = take_reader(opened);
   CHECK(dataflux_reader_size(reader.get()) == body.size());
   CHECK(dataflux_reader_generation(reader.get()) == generation);
+  CHECK(dataflux_reader_verified(reader.get()) == 0);
   w.server.put("bkt", "other", "more");
   std::string memory(body.size(), '\0');
   const auto read = [&](std::uint64_t offset, std::size_t size, dataflux_status expected) {
@@ -312,6 +313,7 @@ TEST_CASE("dataflux_reader: bad input is answered", "[c_api]") {
   CHECK(dataflux_operation_take_reader(nullptr, &none, why) == DATAFLUX_INVALID_ARGUMENT);
   CHECK(dataflux_reader_size(nullptr) == 0);
   CHECK(dataflux_reader_generation(nullptr) == 0);
+  CHECK(dataflux_reader_verified(nullptr) == 0);
   dataflux_reader_free(nullptr);
 }
 

@@ -76,11 +76,20 @@ class reader_state;
 /// reads the directory at the end and headers between, finds most of them there. Two that want the
 /// same block wait for one request.
 ///
-/// Integrity: every byte that arrives is counted once with its checksum. As soon as all of the
-/// object has been read, in any order and by any of these calls, read-ahead included, its CRC32C is
-/// compared: `verified()`, or data_loss from the read that completed it and from all after it; and
-/// again by each read_all(). With checkpoint_read_request::parts each range is compared, too;
-/// data_loss then names the part, and reading it again asks the service again.
+/// Integrity: a byte that a read has given was compared, or lies in an object of which not all has
+/// come; compared() says which. As soon as all of the object has been read, in any order and by any
+/// of these calls, read-ahead included, its CRC32C is compared: `verified()`, or data_loss from the
+/// read that completed it and from all after it. With checkpoint_read_request::parts each range is
+/// compared, the first time, too; data_loss then names the part, and reading it again asks the
+/// service again.
+///
+/// What comes again, by whatever ranges, is compared with the checksum of what came first, or is
+/// that copy. Where it differs the read fails with data_loss, which names the range: that read
+/// alone once the object is verified(), and else all that follow, since nobody knows which copy is
+/// wrong. To be compared, what is read again comes by whole cells of 64 KiB at both of its ends.
+/// Checksums that are remembered take 66 KiB for each GiB of what was read, 4 MiB at most, and 80
+/// bytes for each end of a range within a cell. With 65,536 of those short ranges are read by whole
+/// blocks.
 ///
 /// Forms: each verb has three: blocking, `submit_` (an operation) and `start_` (a completion, which
 /// runs on the context's strand, never inside the call; the store's error of opening: anywhere).
@@ -133,6 +142,8 @@ class checkpoint_reader {
   /// All of the object has been read, and its CRC32C was compared and equal. Of an empty object
   /// from the start.
   bool verified() const noexcept;
+  /// What a read gives that ends now was compared: it is verified(), or its parts are known.
+  bool compared() const noexcept;
 
   /// Fills `memory` with the bytes from `offset` on; out_of_range, naming the sizes, when the
   /// object ends before.
@@ -156,7 +167,7 @@ class checkpoint_reader {
                          completion<void> done);
 
   /// The whole object: `memory` is exactly as large, out_of_range otherwise. A success means
-  /// `verified()`, if the service told a checksum.
+  /// `verified()`, and these bytes, if the service told a checksum.
   result<void> read_all(bytes_span memory, const call_limits& limits = {});
   operation<void> submit_read_all(bytes_span memory, call_limits limits = {});
   void start_read_all(bytes_span memory, const call_limits& limits, completion<void> done);

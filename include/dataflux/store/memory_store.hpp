@@ -117,8 +117,9 @@ struct injected_fault {
   bool reply_lost{false};
   /// A read fails only after so many bytes of its body.
   std::uint64_t after_bytes{0};
-  /// The first byte of a read's body arrives with one bit flipped.
+  /// One byte of a read's body arrives with one bit flipped: the one with this number, from 0.
   bool corrupt{false};
+  std::uint64_t corrupt_byte{0};
 };
 
 /// Called when a request arrives; `nth` counts those for that verb and object from 1, since the

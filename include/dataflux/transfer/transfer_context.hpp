@@ -22,7 +22,8 @@ struct transfer_options {
   concurrency_options concurrency{};
   hedge_options hedge{};
   /// Most bytes that all uploads hold together, those that they have borrowed included: from when a
-  /// part is begun to be filled until the service has it.
+  /// part is begun to be filled until the service has it. Beside writers that have all of it one
+  /// upload that goes on by itself, of a file, has a part more.
   std::uint64_t upload_memory{256ULL << 20U};
 };
 

@@ -3,6 +3,7 @@
 import io
 import os
 import pickle
+import random
 import zipfile
 
 import pytest
@@ -162,6 +163,60 @@ def test_bytes_that_are_not_those_that_were_written(client, emulator, bucket, of
             load(bucket("a.pt"), client=client, mmap=mmap)
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_wrong_bytes_now_and_then_never_give_wrong_tensors(client, emulator, bucket, seed):
+    """The end of the file is read twice: for its directory, and into the tensors."""
+    dice = random.Random(seed)
+    wanted = tensors(12, dice.choice([1, 3]))
+    save(wanted, bucket("a.pt"), client=client)
+    emulator.faults(*({"verb": "objects.media", "action": "flip_byte", "from": number, "count": 1,
+                       "offset": dice.randrange(4 * MIB)}
+                      for number in range(1, 40) if dice.random() < 0.1))
+    try:
+        found = load(bucket("a.pt"), client=client,
+                     read_ahead=dice.choice([None, None, 0, 4 * MIB]))
+    except dataflux.DataLossError as loss:
+        assert "a.pt" in str(loss)
+    else:
+        assert same(found, wanted)
+
+
+def test_no_reply_can_make_tensors_wrong(client, emulator, bucket):
+    wanted = tensors(3, 5)
+    save(wanted, bucket("a.pt"), client=client)
+    replies = media(emulator)
+    assert same(load(bucket("a.pt"), client=client), wanted)
+    replies = media(emulator) - replies
+    for number in range(1, replies + 1):
+        for offset in (200_000, 500_000, 1_000_000):
+            emulator.faults({"verb": "objects.media", "action": "flip_byte", "from": number,
+                             "offset": offset, "count": 1})
+            try:
+                assert same(load(bucket("a.pt"), client=client), wanted)
+            except dataflux.DataLossError:
+                pass
+
+
+@pytest.mark.parametrize("offset", [150, 700])
+def test_a_wrong_byte_in_the_pickle_of_a_long_file(client, emulator, bucket, offset):
+    """torch's own error recommends to trust it. What comes first of the file is the pickle."""
+    save(tensors(20), bucket("a.pt"), client=client)
+    emulator.faults({"verb": "objects.media", "action": "flip_byte", "offset": offset, "from": 2,
+                     "count": 0})
+    with pytest.raises(dataflux.DataLossError, match="a.pt"):
+        load(bucket("a.pt"), client=client)
+    emulator.faults()
+    refused = {"a": zipfile.ZipFile, **tensors(20)}
+    save(refused, bucket("b.pt"), client=client)
+    with pytest.raises(pickle.UnpicklingError, match="b.pt: Weights only"):
+        load(bucket("b.pt"), client=client)
+    save(refused, bucket("b.pt"), client=client, crc32=True)
+    before = media(emulator)
+    with pytest.raises(pickle.UnpicklingError, match="b.pt: Weights only"):
+        load(bucket("b.pt"), client=client, read_ahead=0)
+    assert media(emulator) - before <= 4  # the zip file's own checksum says that it is right
+
+
 def test_requests_that_fail(client, emulator, bucket):
     wanted = tensors()
     save(wanted, bucket("a.pt"), client=client)
@@ -180,20 +235,51 @@ def test_requests_that_fail(client, emulator, bucket):
     assert client._under_way == {}
 
 
-def test_another_one_is_written_while_it_is_loaded(client, bucket):
-    wanted = tensors()
-    save(wanted, bucket("a.pt"), client=client)
-    written = []
+@pytest.mark.parametrize("mmap", [False, True])
+@pytest.mark.parametrize("times", [1, 3])
+def test_another_one_is_written_while_it_is_loaded(client, emulator, bucket, mmap, times, monkeypatch):
+    """It is loaded anew, from the one that is there now, as long as no generation was asked for."""
+    first = save(tensors(), bucket("a.pt"), client=client)
+    left = list(range(times))
+    open_reader, download = dataflux.Client.reader, dataflux.Client.download
 
-    def place(storage, location):
-        if not written:
-            written.append(save({"a": 1}, bucket("a.pt"), client=client))
+    def replaced(begin):
+        def begun(self, *where, **how):
+            made = begin(self, *where, **how)
+            if left:
+                left.pop()
+                save({"a": torch.tensor(float(len(left)))}, bucket("a.pt"), client=client)
+            return made
+        return begun
 
-    try:
-        assert same(load(bucket("a.pt"), client=client, map_location=place), wanted)
-    except dataflux.Error as gone:
-        assert "a.pt" in str(gone)
-    assert load(bucket("a.pt"), client=client) == {"a": 1}
+    monkeypatch.setattr(dataflux.Client, "reader", replaced(open_reader))
+    if mmap:  # in the midst of it
+        def gone(self, *where, **how):
+            if left:
+                left.pop()
+                save({"a": torch.tensor(float(len(left)))}, bucket("a.pt"), client=client)
+                raise dataflux.Error("the object was replaced", status="aborted", retryable=True)
+            return download(self, *where, **how)
+        monkeypatch.setattr(dataflux.Client, "download", gone)
+    assert load(bucket("a.pt"), client=client, mmap=mmap) == {"a": torch.tensor(0.0)}
+    assert not left
+    with pytest.raises(dataflux.NotFoundError, match="a.pt"):
+        load(first, client=client, mmap=mmap)
+
+
+def test_one_that_is_replaced_again_and_again_is_told(client, bucket, monkeypatch):
+    save(tensors(), bucket("a.pt"), client=client)
+    open_reader = dataflux.Client.reader
+
+    def replaced(self, *where, **how):
+        made = open_reader(self, *where, **how)
+        save(tensors(2), bucket("a.pt"), client=client)
+        return made
+
+    monkeypatch.setattr(dataflux.Client, "reader", replaced)
+    with pytest.raises(dataflux.Error, match="a.pt.*replaced") as why:
+        load(bucket("a.pt"), client=client)
+    assert why.value.status == "aborted" and why.value.retryable
 
 
 # ---- into the tensors' memory ----------------------------------------------------------------------

@@ -69,7 +69,8 @@ struct fixture {
     request.observer = &observer;
     upload = std::make_shared<object_upload>(context, std::move(request));
     std::optional<result<void>> opened;
-    upload->open(dataflux::detail::upload_memory::source::producer, [&](result<void> r) { opened = std::move(r); });
+    upload->open(dataflux::detail::upload_memory::source::producer,
+                 [&](result<void> r) { opened = std::move(r); });
     go();
     REQUIRE(opened);
     return *opened;

@@ -17,7 +17,8 @@ namespace {
 /// A producer's. Whether it has joined at once.
 bool join(upload_memory& memory, upload_memory::member& m, std::uint64_t own) {
   bool in = false;
-  const bool may = memory.join(m, own, source::producer, [&in](const auto& r) { in = r.has_value(); });
+  const bool may =
+      memory.join(m, own, source::producer, [&in](const auto& r) { in = r.has_value(); });
   CHECK(in == may);
   return in;
 }
@@ -170,8 +171,9 @@ TEST_CASE("upload_memory: a producer waits for what goes on by itself, and for n
   CHECK(memory.free_to_own() == 40);
 }
 
-TEST_CASE("upload_memory: beside any producers one that goes on by itself has its own, then the next",
-          "[transfer]") {
+TEST_CASE(
+    "upload_memory: beside any producers one that goes on by itself has its own, then the next",
+    "[transfer]") {
   upload_memory memory(40);
   upload_memory::member a;
   REQUIRE(join(memory, a, 35));

@@ -119,6 +119,7 @@ FUNCTIONS = {
     'operation_take_reader': 'iPPP',
     'reader_size': 'QP',
     'reader_generation': 'qP',
+    'reader_verified': 'iP',
     'reader_read': 'iPQPQPQPP',
     'range_columns_init': 'vPQ',
     'reader_read_ranges': 'iPPQPQPP',

@@ -27,6 +27,10 @@ class AsyncReader:
     What is read is of one generation, that which was there when it was opened. A forked child opens
     that generation again when it first reads.
 
+    As soon as all of the object has come it is compared with its checksum: `verified`, or DataLossError
+    from then on. Of a set's member each read is compared. Bytes that come again are compared with
+    those that came first: DataLossError where they differ, for this read alone once it is verified.
+
     Made by AsyncClient.reader(), and `async with await client.reader(url) as reader` closes it.
     """
 
@@ -68,6 +72,12 @@ class AsyncReader:
     def generation(self) -> int:
         """Of the object: what is read is of this one alone."""
         return self._options[0]
+
+    @property
+    def verified(self) -> bool:
+        """What it has read was compared with a checksum, and so is what it reads: all of the object
+        has come, or it is a member of a set. False in a forked child that has not read."""
+        return self._process == _wait._process and bool(library.reader_verified(self._reader))
 
     @property
     def block(self) -> int:

@@ -84,6 +84,10 @@ class Reader:
     What is read is of one generation, that which was there when it was opened. In a forked child,
     and made again of a pickle, it opens that generation again when it is first used.
 
+    As soon as all of the object has come it is compared with its checksum: `verified`, or DataLossError
+    from then on. Of a set's member each read is compared. Bytes that come again are compared with
+    those that came first: DataLossError where they differ, for this read alone once it is verified.
+
     Made by Client.reader(). It is a context manager; letting go of it closes it, too.
     """
 
@@ -133,6 +137,12 @@ class Reader:
         if not self._options[0]:
             self._handle()
         return self._options[0]
+
+    @property
+    def verified(self) -> bool:
+        """What it has read was compared with a checksum, and so is what it reads: all of the object
+        has come, or it is a member of a set."""
+        return bool(library.reader_verified(self._handle()))
 
     @property
     def block(self) -> int:

@@ -26,17 +26,25 @@ class ranges_call final : public reader_coordinator<ranges_call> {
   bool check();
   bool plan();
   void advance();
-  void read_alone(std::size_t i);
+  struct cut {  ///< of a range
+    std::size_t range{0};
+    std::size_t offset{0};
+    std::size_t length{0};
+  };
+  void read_alone(const cut& c);
   void read_together(std::size_t k);
   void arrived(std::size_t k, const result<read_summary>& outcome);
+  void read_cell(std::size_t k, std::size_t first, std::size_t count);
+  void there(std::size_t range);
   void ended();
   void tell(std::size_t i, const result<void>& outcome);
 
   const std::vector<range_read> ranges_;
   range_told told_;
-  std::vector<std::size_t> alone_{};  ///< ranges that have requests of their own
+  std::vector<cut> alone_{};        ///< long ranges, and what is read by blocks: calls of their own
+  std::size_t first_by_blocks_{0};  ///< of them: from here on they wait for others' loads, too
   std::size_t next_alone_{0};
-  std::vector<std::size_t> short_{};  ///< the others: pieces of plan_
+  std::vector<cut> cuts_{};  ///< of the others, where cells end: pieces of plan_
   coalesced_plan plan_{};
   std::size_t next_request_{0};
   std::vector<landing> landings_{};  ///< as plan_.parts

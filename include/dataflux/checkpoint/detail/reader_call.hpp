@@ -33,7 +33,7 @@ class reader_call final : public reader_coordinator<reader_call> {
   void advance();
   void read(byte_extent range);
   bytes_span memory_of(byte_extent range) const noexcept;
-  void arrived(byte_extent range, const result<ranged_read_summary>& outcome);
+  void arrived(const result<void>& outcome);
   void settle();
 
   const std::uint64_t offset_;
@@ -41,8 +41,6 @@ class reader_call final : public reader_coordinator<reader_call> {
   std::vector<byte_extent> direct_{};
   std::size_t next_{0};   ///< of direct_: to be started; those before are read, or in flight
   std::size_t loads_{0};  ///< that are waited for
-  /// Of a read of the whole object, which is compared even if others have read it before.
-  std::optional<checked_ranges> whole_{};
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

@@ -2,7 +2,7 @@
 
 #include <dataflux/bytes.hpp>
 #include <dataflux/checkpoint/checkpoint_reader.hpp>
-#include <dataflux/checkpoint/detail/checked_ranges.hpp>
+#include <dataflux/checkpoint/detail/cell_checksums.hpp>
 #include <dataflux/checkpoint/detail/extent_cache.hpp>
 #include <dataflux/checkpoint/detail/read_ahead.hpp>
 #include <dataflux/detail/process_stamp.hpp>
@@ -38,8 +38,8 @@ class reader_call;
 /// marked otherwise.
 ///
 /// Bytes come in two ways: straight into the caller's memory, for what is at least a block long,
-/// and by way of the cache, for what is less or is loaded ahead. Whatever comes is noted with its
-/// checksum (`received`). A load belongs to nobody: calls wait for it and may leave.
+/// and by way of the cache, for what is less or is loaded ahead. Whatever comes is compared with
+/// what came before (`received`). A load belongs to nobody: calls wait for it and may leave.
 class reader_state final : public std::enable_shared_from_this<reader_state> {
  public:
   using ranged = object_store::completion<ranged_read_summary>;
@@ -72,22 +72,31 @@ class reader_state final : public std::enable_shared_from_this<reader_state> {
   // On the strand.
   /// Makes the call wait for, copy, or read itself, all that it is to read.
   void plan(reader_call& call);
-  /// Reads a range into memory of the caller's, or of a load's.
+  /// Reads a range by requests of a slice into memory, or by one into a sink. Nothing is compared.
   void read(byte_extent range, bytes_span into, const call_limits& limits, ranged done);
-  /// The same by one request; the sink is the caller's.
   void read(byte_extent range, byte_sink& sink, const call_limits& limits,
             object_store::completion<read_summary> done);
+  /// Reads a cell that has come in part, and compares it.
+  void read_cell(std::uint64_t offset, const call_limits& limits,
+                 object_store::completion<shared_bytes> done);
+  bool by_parts() const noexcept { return !request_.parts.empty(); }
+  const cell_checksums& cells() const noexcept { return cells_; }
   /// Whether a range has too few bytes for a request of its own into the caller's memory.
   bool is_short(std::uint64_t length) const noexcept {
     return !by_parts() && length < request_.block;
   }
+  /// Whether a short range is best read by blocks, which are whole cells: some of it came before,
+  /// or is on its way.
+  bool came_before(byte_extent range) const noexcept;
   coalesce_options coalescing() const noexcept;
-  /// How much of `left`, which is read straight into the caller's memory, one request asks for.
-  std::uint64_t slice_of(std::uint64_t left) const noexcept;
-  /// Notes what has been read; an error if that shows that the object is damaged.
-  std::optional<error> received(byte_extent range, bytes_view bytes, std::uint32_t crc);
-  /// `crc` is of all the object's bytes.
-  std::optional<error> check_whole(std::uint32_t crc);
+  /// How much of `rest`, which is read straight into the caller's memory, one request asks for.
+  byte_extent slice_of(byte_extent rest) const noexcept;
+  /// Compares what has come, of one cell, with what came before, and remembers it. False where that
+  /// cannot be: its cell has to be read, and its bytes are those of that. An error if it is
+  /// damaged.
+  result<bool> received(byte_extent range, bytes_view bytes, std::uint32_t crc);
+  /// The bytes of a range in a cell that was read.
+  void copy_of_cell(const shared_bytes& cell, byte_extent range, bytes_span to) const noexcept;
   std::optional<error> lost() const;
   int concurrency() const noexcept;
 
@@ -102,14 +111,12 @@ class reader_state final : public std::enable_shared_from_this<reader_state> {
   load* load_at(std::uint64_t offset);
   std::uint64_t there_until(std::uint64_t offset);
   std::uint64_t weight_of(const load& l, std::uint64_t begin) const;
-  byte_extent part_at(std::uint64_t offset) const noexcept;
-  bool by_parts() const noexcept { return !part_ends_.empty(); }
   byte_extent direct_at(std::uint64_t begin, std::uint64_t end) const;
   byte_extent around(std::uint64_t begin, std::uint64_t end) const;
   std::uint64_t next_extent(std::uint64_t offset) const;
   load& add_load(byte_extent range);
   bool start_load(std::uint64_t begin, load& l, bool demanded);
-  void loaded(std::uint64_t begin, const result<ranged_read_summary>& outcome);
+  void loaded(std::uint64_t begin, const result<void>& outcome);
   void advance();
   void read_on_ahead();
   std::uint64_t rewarded_ahead() const;
@@ -117,7 +124,8 @@ class reader_state final : public std::enable_shared_from_this<reader_state> {
   /// `done`, with a failure explained.
   template <class Summary>
   object_store::completion<Summary> explaining(object_store::completion<Summary> done);
-  std::optional<error> check_part(byte_extent range, std::uint32_t crc) const;
+  error differing(byte_extent range);
+  std::optional<error> check_whole();
   void lose(const error& why);
 
   const transfer_context context_;
@@ -127,7 +135,6 @@ class reader_state final : public std::enable_shared_from_this<reader_state> {
   const std::optional<std::uint32_t> crc32c_;
   const std::uint64_t cache_limit_;
   const process_stamp born_{};
-  std::vector<std::uint64_t> part_ends_{};
   read_member member_{};  ///< all its reads are of one
 
   extent_cache cache_{};
@@ -140,7 +147,8 @@ class reader_state final : public std::enable_shared_from_this<reader_state> {
   std::uint64_t cursor_{0};
   std::optional<error> lost_{};
 
-  checked_ranges known_{};
+  cell_checksums cells_;
+  bool whole_{false};                    ///< all of the object came, and was compared
   loads loads_{};                        ///< by their begin
   std::uint64_t loading_{0};             ///< what loads weigh
   std::deque<std::uint64_t> waiting_{};  ///< loads that lack memory

@@ -157,6 +157,9 @@ DATAFLUX_INLINE std::int64_t checkpoint_reader::generation() const noexcept {
   return state_->generation();
 }
 DATAFLUX_INLINE bool checkpoint_reader::verified() const noexcept { return state_->verified(); }
+DATAFLUX_INLINE bool checkpoint_reader::compared() const noexcept {
+  return state_->verified() || state_->by_parts();
+}
 
 DATAFLUX_INLINE result<void> checkpoint_reader::read_at(std::uint64_t offset, bytes_span memory,
                                                         const call_limits& limits) {

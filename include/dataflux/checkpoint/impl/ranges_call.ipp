@@ -2,6 +2,7 @@
 
 #include <dataflux/checkpoint/detail/ranges_call.hpp>
 #include <dataflux/checkpoint/detail/reader_call.hpp>
+#include <dataflux/codec/crc32c.hpp>
 
 #include <algorithm>
 #include <string>
@@ -9,9 +10,10 @@
 
 /// begin() checks all ranges and plans them: what is in the cache is copied at once. Short ranges
 /// are read together where they lie close (coalesce, scatter_sink), past the cache: what is asked
-/// for is known, and a block around each would be read in vain. A long range, and any where parts
-/// are to be compared, is a reader_call. advance() keeps as many of both under way as the engine
-/// reads at a time.
+/// for is known, and a block around each would be read in vain. They are cut where cells end, so
+/// that each part has its checksum from the sink. A long range, any that has bytes which came
+/// before, and any where parts are to be compared, is a reader_call. advance() keeps as many of
+/// both under way as the engine reads at a time.
 ///
 /// A range is told of when its last request has ended, since a request that is begun anew writes
 /// again. The first failure ends the call: nothing is begun, and when nothing is under way all
@@ -47,29 +49,45 @@ DATAFLUX_INLINE bool ranges_call::check() {
 /// False if it has failed.
 DATAFLUX_INLINE bool ranges_call::plan() {
   std::vector<object_piece> pieces;
+  std::vector<cut> by_blocks;
   for (std::size_t i = 0; i < ranges_.size(); ++i) {
     const range_read& r = ranges_[i];
     const auto ready = state_->copy_ready(r.offset, r.into);
     if (!ready) return fail(ready.error()), false;
     if (*ready || r.into.empty()) {
       tell(i, {});
-    } else if (state_->is_short(r.into.size())) {
-      short_.push_back(i);
-      pieces.push_back({r.offset, r.into.size()});
+    } else if (!state_->is_short(r.into.size())) {
+      alone_.push_back({i, 0, r.into.size()});
     } else {
-      alone_.push_back(i);
+      for (std::size_t done = 0; done < r.into.size();) {
+        const std::uint64_t at = r.offset + done;
+        const byte_extent cell = state_->cells().cell_of(at);
+        const auto length = static_cast<std::size_t>(
+            std::min<std::uint64_t>(cell.offset + cell.length - at, r.into.size() - done));
+        if (state_->came_before({at, length})) {
+          by_blocks.push_back({i, done, length});
+        } else {
+          cuts_.push_back({i, done, length});
+          pieces.push_back({at, length});
+        }
+        done += length;
+      }
     }
   }
+  first_by_blocks_ = alone_.size();
+  alone_.insert(alone_.end(), by_blocks.begin(), by_blocks.end());
   auto planned = coalesce(pieces, state_->coalescing());
   if (!planned) return fail(std::move(planned).error()), false;
   plan_ = std::move(*planned);
-  for (const std::size_t i : short_) parts_left_[i] = 0;
+  for (const cut& c : cuts_) parts_left_[c.range] = 0;
+  for (const cut& c : by_blocks) parts_left_[c.range] = 0;
+  for (const cut& c : by_blocks) ++parts_left_[c.range];
   for (const scattered_part& part : plan_.parts) {
-    const std::size_t i = short_[part.piece];
-    ++parts_left_[i];
-    landings_.push_back(
-        {part, ranges_[i].into.subspan(static_cast<std::size_t>(part.offset_in_piece),
-                                       static_cast<std::size_t>(part.length))});
+    const cut& c = cuts_[part.piece];
+    ++parts_left_[c.range];
+    landings_.push_back({part, ranges_[c.range].into.subspan(
+                                   c.offset + static_cast<std::size_t>(part.offset_in_piece),
+                                   static_cast<std::size_t>(part.length))});
   }
   return true;
 }
@@ -78,10 +96,12 @@ DATAFLUX_INLINE void ranges_call::advance() {
   const auto most = static_cast<std::size_t>(std::max(1, state_->concurrency()));
   advancing_ = true;  // what is in memory ends inside its start
   while (!failed() && in_flight() < most) {
-    if (next_alone_ < alone_.size()) {
+    if (next_alone_ < first_by_blocks_) {
       read_alone(alone_[next_alone_++]);
     } else if (next_request_ < plan_.requests.size()) {
       read_together(next_request_++);
+    } else if (next_alone_ < alone_.size()) {
+      read_alone(alone_[next_alone_++]);
     } else {
       break;
     }
@@ -92,15 +112,17 @@ DATAFLUX_INLINE void ranges_call::advance() {
   complete({});
 }
 
-DATAFLUX_INLINE void ranges_call::read_alone(std::size_t i) {
+DATAFLUX_INLINE void ranges_call::read_alone(const cut& c) {
   one_more();
+  const range_read& of = ranges_[c.range];
   const auto call = std::make_shared<reader_call>(
-      state_, ranges_[i].offset, ranges_[i].into, call_limits{.stop = requests_token()},
-      [self = shared_from_this(), i](const result<void>& outcome) {
+      state_, of.offset + c.offset, of.into.subspan(c.offset, c.length),
+      call_limits{.stop = requests_token()},
+      [self = shared_from_this(), range = c.range](const result<void>& outcome) {
         if (!outcome) {
           self->fail(outcome.error());
         } else if (!self->failed()) {
-          self->tell(i, {});
+          self->there(range);
         }
         self->ended();
       });
@@ -120,24 +142,61 @@ DATAFLUX_INLINE void ranges_call::read_together(std::size_t k) {
                });
 }
 
+/// Ranges that overlap have the same copy of what they share: that counts once.
 DATAFLUX_INLINE void ranges_call::arrived(std::size_t k, const result<read_summary>& outcome) {
   if (!outcome) return fail(outcome.error());
+  if (failed()) return;
   const coalesced_request& q = plan_.requests[k];
-  for (const landing& l : std::span(landings_).subspan(q.first_part, q.part_count)) {
-    if (failed()) return;
-    if (l.got.length() != l.part.length) {
-      return fail(
-          state_->described(errc::data_loss, "the service sent fewer bytes than there are"));
+  if (outcome->bytes != q.length) {
+    return fail(state_->described(errc::data_loss, "the service sent fewer bytes than there are"));
+  }
+  const std::size_t last = q.first_part + q.part_count;
+  std::uint64_t counted = 0;  // of the request: from its begin
+  for (std::size_t i = q.first_part; i < last;) {
+    const std::size_t first = i;
+    const byte_extent cell = state_->cells().cell_of(q.offset + landings_[i].begin());
+    const std::uint64_t cell_end = cell.offset + cell.length - q.offset;
+    bool clear = true;
+    for (; i < last && landings_[i].begin() < cell_end; ++i) {
+      const landing& l = landings_[i];
+      const std::uint64_t from = std::max(counted, l.begin());
+      if (from >= l.end()) continue;
+      const bytes_span fresh = l.to.subspan(static_cast<std::size_t>(from - l.begin()));
+      const std::uint32_t crc = from == l.begin() ? l.got.crc() : codec::crc32c(fresh);
+      const auto compared = state_->received({q.offset + from, fresh.size()}, fresh, crc);
+      if (!compared) return fail(compared.error());
+      clear = clear && *compared;
+      counted = l.end();
     }
-    if (auto damaged = state_->received({q.offset + l.begin(), l.part.length}, l.to, l.got.crc())) {
-      return fail(std::move(*damaged));
+    if (!clear) {
+      read_cell(k, first, i - first);
+      continue;
     }
-    const std::size_t i = short_[l.part.piece];
-    if (parts_left_[i] == 1) {
-      tell(i, {});
-    } else {
-      --parts_left_[i];
-    }
+    for (std::size_t n = first; n < i; ++n) there(cuts_[landings_[n].part.piece].range);
+  }
+}
+
+/// What came of the cell cannot be compared.
+DATAFLUX_INLINE void ranges_call::read_cell(std::size_t k, std::size_t first, std::size_t count) {
+  const std::uint64_t from = plan_.requests[k].offset;
+  one_more();
+  state_->read_cell(
+      from + landings_[first].begin(), {.stop = requests_token()},
+      [self = shared_from_this(), from, first, count](const result<shared_bytes>& cell) {
+        if (!cell) self->fail(cell.error());
+        for (const landing& l : std::span(self->landings_).subspan(first, cell ? count : 0)) {
+          self->state_->copy_of_cell(*cell, {from + l.begin(), l.part.length}, l.to);
+          if (!self->failed()) self->there(self->cuts_[l.part.piece].range);
+        }
+        self->ended();
+      });
+}
+
+DATAFLUX_INLINE void ranges_call::there(std::size_t range) {
+  if (parts_left_[range] == 1) {
+    tell(range, {});
+  } else {
+    --parts_left_[range];
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/checkpoint/detail/compared_read.hpp>
 #include <dataflux/checkpoint/detail/reader_call.hpp>
 
 #include <algorithm>
@@ -11,10 +12,10 @@
 /// loads (loads_), and the rest are direct reads (direct_). advance() keeps as many direct reads
 /// under way as the engine reads at a time. loaded() and arrived() count down.
 ///
-/// settle() completes when nothing is left: a read of the whole object is compared with its
-/// checksum first. The first failure, a stop or the deadline ends the call: no direct read is
-/// begun, loads are not waited for any more, and the call completes when its direct reads have
-/// ended, since they write into the caller's memory. All of it is on the strand.
+/// settle() completes when nothing is left. The first failure, a stop or the deadline ends the
+/// call: no direct read is begun, loads are not waited for any more, and the call completes when
+/// its direct reads have ended, since they write into the caller's memory. All of it is on the
+/// strand.
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
 DATAFLUX_INLINE reader_call::reader_call(std::shared_ptr<reader_state> state, std::uint64_t offset,
@@ -29,7 +30,6 @@ DATAFLUX_INLINE void reader_call::begin() {
                                std::to_string(offset_) + " on, the object has " +
                                std::to_string(state_->size())));
   } else if (watch()) {
-    if (!into_.empty() && into_.size() == state_->size()) whole_.emplace();
     state_->plan(*this);
     advance();
   }
@@ -46,7 +46,6 @@ DATAFLUX_INLINE void reader_call::copy(const extent_cache::extent& piece) {
   const bytes_span to = memory_of(range);
   std::memcpy(to.data(), piece.memory.data() + static_cast<std::size_t>(from - piece.begin),
               to.size());
-  if (whole_) whole_->add(range, codec::crc32c(to));
 }
 
 DATAFLUX_INLINE void reader_call::loaded(const extent_cache::extent& piece) {
@@ -65,7 +64,7 @@ DATAFLUX_INLINE void reader_call::advance() {
   const auto most = static_cast<std::size_t>(std::max(1, state_->concurrency()));
   while (next_ < direct_.size() && in_flight() < most) {
     byte_extent& rest = direct_[next_];
-    const byte_extent range{rest.offset, state_->slice_of(rest.length)};
+    const byte_extent range = state_->slice_of(rest);
     rest = {range.offset + range.length, rest.length - range.length};
     if (rest.length == 0) ++next_;
     read(range);
@@ -76,23 +75,15 @@ DATAFLUX_INLINE void reader_call::advance() {
 DATAFLUX_INLINE void reader_call::read(byte_extent range) {
   one_more();
   // Without a time limit: the deadline ends the call, and that its reads.
-  state_->read(range, memory_of(range), {.stop = requests_token()},
-               [self = shared_from_this(), range](const result<ranged_read_summary>& outcome) {
-                 self->arrived(range, outcome);
-               });
+  std::make_shared<compared_read>(
+      state_, range, memory_of(range), call_limits{.stop = requests_token()},
+      [self = shared_from_this()](const result<void>& outcome) { self->arrived(outcome); })
+      ->begin();
 }
 
-DATAFLUX_INLINE void reader_call::arrived(byte_extent range,
-                                          const result<ranged_read_summary>& outcome) {
+DATAFLUX_INLINE void reader_call::arrived(const result<void>& outcome) {
   one_less();
-  if (!outcome) {
-    fail(outcome.error());
-  } else if (!failure_) {
-    if (auto damaged = state_->received(range, memory_of(range), outcome->crc32c)) {
-      fail(std::move(*damaged));
-    }
-    if (whole_) whole_->add(range, outcome->crc32c);
-  }
+  if (!outcome) fail(outcome.error());
   advance();
 }
 
@@ -100,8 +91,7 @@ DATAFLUX_INLINE void reader_call::arrived(byte_extent range,
 DATAFLUX_INLINE void reader_call::settle() {
   if (in_flight() > 0 || failed() || completed()) return;
   if (loads_ > 0 || next_ < direct_.size()) return;
-  auto damaged = whole_ ? state_->check_whole(whole_->crc()) : state_->lost();
-  if (damaged) return fail(*std::move(damaged));
+  if (auto damaged = state_->lost()) return fail(*std::move(damaged));
   complete({});
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/checkpoint/detail/compared_read.hpp>
 #include <dataflux/checkpoint/detail/reader_call.hpp>
 #include <dataflux/checkpoint/detail/reader_state.hpp>
 #include <dataflux/detail/seconds.hpp>
@@ -40,7 +41,7 @@ DATAFLUX_INLINE void reader_state::plan(reader_call& call) {
         at += direct.length;
         continue;
       }
-      l = &add_load(by_parts() ? part_at(at) : around(at, std::min(end, next_extent(at))));
+      l = &add_load(by_parts() ? cells_.cell_of(at) : around(at, std::min(end, next_extent(at))));
     }
     l->waiting.push_back(call.shared_from_this());
     call.expect_load();
@@ -53,7 +54,7 @@ DATAFLUX_INLINE void reader_state::plan(reader_call& call) {
 /// to be read twice.
 DATAFLUX_INLINE byte_extent reader_state::direct_at(std::uint64_t begin, std::uint64_t end) const {
   if (by_parts()) {
-    const byte_extent part = part_at(begin);
+    const byte_extent part = cells_.cell_of(begin);
     const bool whole = part.offset == begin && part.length <= end - begin;
     return whole ? part : byte_extent{};
   }
@@ -62,19 +63,16 @@ DATAFLUX_INLINE byte_extent reader_state::direct_at(std::uint64_t begin, std::ui
 }
 
 /// Long requests first, since between two of them a connection stands still, and shorter ones
-/// towards the end, so that all of them end at about the same time.
-DATAFLUX_INLINE std::uint64_t reader_state::slice_of(std::uint64_t left) const noexcept {
-  if (by_parts()) return left;
+/// towards the end, so that all of them end at about the same time. Each ends where a cell does.
+DATAFLUX_INLINE byte_extent reader_state::slice_of(byte_extent rest) const noexcept {
+  if (by_parts()) return rest;
   const std::uint64_t usual = std::max<std::uint64_t>(1, context_.options().slice);
   const auto lanes = static_cast<std::uint64_t>(std::max(1, concurrency()));
-  const std::uint64_t share = left / (2 * lanes);
-  return std::min(left, std::clamp(share, usual / 2, 8 * usual));
-}
-
-DATAFLUX_INLINE byte_extent reader_state::part_at(std::uint64_t offset) const noexcept {
-  const auto part = std::upper_bound(part_ends_.begin(), part_ends_.end(), offset);
-  const std::uint64_t begin = part == part_ends_.begin() ? 0 : *std::prev(part);
-  return {begin, *part - begin};
+  const std::uint64_t share = rest.length / (2 * lanes);
+  const std::uint64_t length = std::clamp(share, usual / 2, 8 * usual);
+  if (length >= rest.length) return rest;
+  const std::uint64_t border = cells_.cell_of(rest.offset + length).offset;
+  return {rest.offset, border > rest.offset ? border - rest.offset : length};
 }
 
 /// The blocks that [begin, end) touches, without what is there already; and at their begin without
@@ -85,7 +83,7 @@ DATAFLUX_INLINE byte_extent reader_state::around(std::uint64_t begin, std::uint6
   std::uint64_t from = std::max(begin / block * block, cache_.end_before(begin));
   const auto next = loads_.upper_bound(begin);
   if (next != loads_.begin()) from = std::max(from, std::prev(next)->second.end);
-  if (!known_.gaps({begin, 1}).empty()) from = std::max(from, known_.known_before(begin));
+  if (!cells_.knows_some_of({begin, 1})) from = cells_.known_before(begin, from);
   const std::uint64_t blocks_end = (end - 1) / block * block + block;
   const std::uint64_t to = std::min({size_, blocks_end, next_extent(begin)});
   return {from, to - from};
@@ -102,6 +100,12 @@ DATAFLUX_INLINE reader_state::load* reader_state::load_at(std::uint64_t offset) 
   if (next == loads_.begin()) return nullptr;
   load& before = std::prev(next)->second;
   return offset < before.end ? &before : nullptr;
+}
+
+DATAFLUX_INLINE bool reader_state::came_before(byte_extent range) const noexcept {
+  const auto next = loads_.lower_bound(range.offset + range.length);
+  const bool loading = next != loads_.begin() && std::prev(next)->second.end > range.offset;
+  return loading || cells_.crowded() || cells_.knows_some_of(range);
 }
 
 /// The end of what holds the byte at `offset`, in memory or on its way; `offset` without any.
@@ -140,7 +144,7 @@ DATAFLUX_INLINE bool reader_state::start_load(std::uint64_t begin, load& l, bool
   if (!cache_.shrink(fits ? cache_limit_ - loading_ - weight : 0, demanded)) return false;
   loading_ += weight;
   const byte_extent range{begin, l.end - begin};
-  const auto ended = [self = shared_from_this(), begin](const result<ranged_read_summary>& o) {
+  const auto ended = [self = shared_from_this(), begin](const result<void>& o) {
     self->loaded(begin, o);
   };
   try {
@@ -154,12 +158,13 @@ DATAFLUX_INLINE bool reader_state::start_load(std::uint64_t begin, load& l, bool
   }
   call_limits limits;
   limits.stop = stop_.get_token();
-  read(range, l.memory.span(), limits, ended);
+  std::make_shared<compared_read>(shared_from_this(), range, l.memory.span(), std::move(limits),
+                                  ended)
+      ->begin();
   return true;
 }
 
-DATAFLUX_INLINE void reader_state::loaded(std::uint64_t begin,
-                                          const result<ranged_read_summary>& outcome) {
+DATAFLUX_INLINE void reader_state::loaded(std::uint64_t begin, const result<void>& outcome) {
   const auto found = loads_.find(begin);
   load done = std::move(found->second);
   const std::uint64_t weight = weight_of(done, begin);
@@ -167,11 +172,7 @@ DATAFLUX_INLINE void reader_state::loaded(std::uint64_t begin,
   loading_ -= weight;
   const extent_cache::extent piece{begin, done.memory};
   std::optional<error> failure;
-  if (outcome) {
-    failure = received({begin, done.end - begin}, done.memory.span(), outcome->crc32c);
-  } else {
-    failure = outcome.error();
-  }
+  if (!outcome) failure = outcome.error();
   if (!failure && !stop_.stop_requested()) cache_.put(piece, weight, !done.waiting.empty());
   for (const auto& call : done.waiting) {
     if (failure) {
@@ -210,7 +211,7 @@ DATAFLUX_INLINE void reader_state::read_on_ahead() {
     std::uint64_t until = there_until(next.offset);
     if (until == next.offset && next.length > 0) {
       const byte_extent range =
-          by_parts() ? part_at(until)
+          by_parts() ? cells_.cell_of(until)
                      : around(until, std::min({end, next_extent(until), until + most}));
       load& l = loads_[range.offset];
       l.end = range.offset + range.length;

@@ -1,15 +1,24 @@
 #pragma once
 
+#include <dataflux/checkpoint/detail/compared_read.hpp>
 #include <dataflux/checkpoint/detail/reader_state.hpp>
 #include <dataflux/detail/or_default.hpp>
 #include <dataflux/transfer/detail/ranged_read.hpp>
 #include <dataflux/transfer/detail/transfer_state.hpp>
 
 #include <algorithm>
+#include <cstring>
+#include <new>
 #include <string>
 #include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
+
+/// A sixteenth of a block, 64 KiB by default: blocks are whole cells then, and what is read again
+/// at the ends of a range is little.
+inline std::uint64_t usual_cell(std::uint64_t block) noexcept {
+  return block % 16 == 0 ? block / 16 : block;
+}
 
 DATAFLUX_INLINE reader_state::reader_state(const transfer_context& context,
                                            checkpoint_read_request request,
@@ -22,10 +31,9 @@ DATAFLUX_INLINE reader_state::reader_state(const transfer_context& context,
       crc32c_(request_.crc32c ? request_.crc32c : object.crc32c),
       cache_limit_(std::min(request_.cache, context.options().memory_cap / 4)),
       ahead_({.first = std::min(std::max<std::uint64_t>(1, request_.block), cache_limit_ / 2),
-              .most = std::min(request_.read_ahead, cache_limit_ / 4 * 3)}) {
-  std::uint64_t end = 0;
-  part_ends_.reserve(request_.parts.size());
-  for (const part_checksum& part : request_.parts) part_ends_.push_back(end += part.size);
+              .most = std::min(request_.read_ahead, cache_limit_ / 4 * 3)}),
+      cells_(request_.parts.empty() ? cell_checksums(size_, usual_cell(request_.block))
+                                    : cell_checksums(request_.parts)) {
   verified_ = size_ == 0;
 }
 
@@ -136,37 +144,68 @@ DATAFLUX_INLINE coalesce_options reader_state::coalescing() const noexcept {
   return context_.state()->coalescing(context_.state()->engine.estimate());
 }
 
-DATAFLUX_INLINE std::optional<error> reader_state::received(byte_extent range, bytes_view bytes,
-                                                            std::uint32_t crc) {
-  if (auto damaged = check_part(range, crc)) return damaged;
-  if (known_.bytes() == size_) return lost();
-  const auto gaps = known_.gaps(range);
-  for (const byte_extent& gap : gaps) {
-    const bool all = gap.length == range.length;
-    known_.add(
-        gap, all ? crc
-                 : codec::crc32c(bytes.subspan(static_cast<std::size_t>(gap.offset - range.offset),
-                                               static_cast<std::size_t>(gap.length))));
+DATAFLUX_INLINE void reader_state::read_cell(std::uint64_t offset, const call_limits& limits,
+                                             object_store::completion<shared_bytes> done) {
+  const byte_extent cell = cells_.cell_of(offset);
+  shared_bytes memory;
+  try {
+    memory = context_.state()->slabs.allocate(static_cast<std::size_t>(cell.length));
+  } catch (const std::bad_alloc&) {
+    return done(described(errc::resource_exhausted,
+                          "no memory for " + std::to_string(cell.length) + " bytes"));
   }
-  return known_.whole(size_) ? check_whole(known_.crc()) : std::nullopt;
+  const bytes_span into = memory.span();
+  std::make_shared<compared_read>(
+      shared_from_this(), cell, into, limits,
+      [memory = std::move(memory), done = std::move(done)](const result<void>& outcome) mutable {
+        if (!outcome) return done(outcome.error());
+        done(std::move(memory));
+      })
+      ->begin();
 }
 
-DATAFLUX_INLINE std::optional<error> reader_state::check_part(byte_extent range,
-                                                              std::uint32_t crc) const {
-  if (!by_parts()) return std::nullopt;
-  const auto part = static_cast<std::size_t>(
-      std::upper_bound(part_ends_.begin(), part_ends_.end(), range.offset) - part_ends_.begin());
-  if (crc == request_.parts[part].crc32c) return std::nullopt;
-  return described(errc::data_loss, "the bytes received for part " + std::to_string(part + 1) +
-                                        " of " + std::to_string(part_ends_.size()) + ", " +
-                                        std::to_string(range.length) + " bytes from " +
-                                        std::to_string(range.offset) +
-                                        " on, do not match its CRC32C");
+DATAFLUX_INLINE void reader_state::copy_of_cell(const shared_bytes& cell, byte_extent range,
+                                                bytes_span to) const noexcept {
+  const std::uint64_t skip = range.offset - cells_.cell_of(range.offset).offset;
+  std::memcpy(to.data(), cell.data() + skip, to.size());
 }
 
-DATAFLUX_INLINE std::optional<error> reader_state::check_whole(std::uint32_t crc) {
-  if (!crc32c_) return std::nullopt;
-  if (crc == *crc32c_) {
+DATAFLUX_INLINE result<bool> reader_state::received(byte_extent range, bytes_view bytes,
+                                                    std::uint32_t crc) {
+  const auto compared = cells_.take(range, bytes, crc);
+  if (compared == cell_checksums::verdict::differs) return differing(range);
+  if (auto known = check_whole()) return *std::move(known);
+  return compared == cell_checksums::verdict::good;
+}
+
+/// What came first may be with a caller already. Unless that was proven, nothing of the object can
+/// be trusted any more.
+DATAFLUX_INLINE error reader_state::differing(byte_extent range) {
+  const std::string what =
+      std::to_string(range.length) + " bytes from " + std::to_string(range.offset) + " on";
+  if (by_parts()) {
+    std::size_t part = 1;
+    for (std::uint64_t at = 0; at < range.offset; ++part) at += request_.parts[part - 1].size;
+    return described(errc::data_loss, "the bytes received for part " + std::to_string(part) +
+                                          " of " + std::to_string(request_.parts.size()) + ", " +
+                                          what + ", do not match its CRC32C");
+  }
+  if (verified()) {
+    return described(errc::data_loss, "of the bytes received, " + what +
+                                          ", some are not those of the object, which was read "
+                                          "before and compared with its CRC32C");
+  }
+  lose(described(errc::data_loss, "the bytes received a second time, " + what +
+                                      ", are not those that came first: one of both is damaged"));
+  return *lost();
+}
+
+/// Once, when all of the object has come. After that, whether it was found to be damaged.
+DATAFLUX_INLINE std::optional<error> reader_state::check_whole() {
+  if (whole_ || !cells_.whole()) return lost();
+  whole_ = true;
+  if (!crc32c_) return lost();
+  if (cells_.crc() == *crc32c_ && !lost()) {
     verified_.store(true, std::memory_order_release);
     return std::nullopt;
   }

@@ -85,7 +85,7 @@ class folder_upload final : public folder_copy {
   std::optional<extra_removal> removal_{};
   std::optional<walked_names> files_{};
   std::optional<listed_names> there_{};
-  bool found_there_{false};  ///< what find() has found is at there_'s front
+  bool found_there_{false};          ///< what find() has found is at there_'s front
   upload_memory::member account_{};  ///< of small ones
   std::vector<file_ptr> group_{};
   std::uint64_t group_bytes_{0};

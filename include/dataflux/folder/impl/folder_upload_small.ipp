@@ -32,9 +32,10 @@ DATAFLUX_INLINE void folder_upload::admit(const file_ptr& one) {
 }
 
 DATAFLUX_INLINE void folder_upload::acquire(const file_ptr& one) {
-  memory().acquire(
-      account_, one->file.size,
-      [this, self = shared_from_this(), one](const result<void>& outcome) { granted(one, outcome); });
+  memory().acquire(account_, one->file.size,
+                   [this, self = shared_from_this(), one](const result<void>& outcome) {
+                     granted(one, outcome);
+                   });
 }
 
 DATAFLUX_INLINE void folder_upload::granted(const file_ptr& one, const result<void>& outcome) {
@@ -150,8 +151,8 @@ DATAFLUX_INLINE void folder_upload::insert(const file_ptr& one,
 
 DATAFLUX_INLINE void folder_upload::inserted(const file_ptr& one,
                                              const result<object_metadata>& made) {
-  // Most targets have nothing yet; when one has, it is likely that others have, too. The store knows
-  // its own object by its mark, so that this is none of ours, whatever attempt has met it.
+  // Most targets have nothing yet; when one has, it is likely that others have, too. The store
+  // knows its own object by its mark, so that this is none of ours, whatever attempt has met it.
   if (!made && made.error().http_status() == 412 && !one->looked) {
     target_has_objects_ = true;
     return replace(one);

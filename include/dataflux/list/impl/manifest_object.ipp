@@ -43,10 +43,11 @@ class manifest_upload final : public call_coordinator<manifest_upload, object_me
         encoder_(description, rows) {}
 
   void begin() {
-    upload_->open(upload_memory::source::by_itself, then<void>([](manifest_upload& self, result<void> outcome) {
-      if (!outcome) return self.fail(std::move(outcome).error());
-      self.reserve();
-    }));
+    upload_->open(upload_memory::source::by_itself,
+                  then<void>([](manifest_upload& self, result<void> outcome) {
+                    if (!outcome) return self.fail(std::move(outcome).error());
+                    self.reserve();
+                  }));
   }
 
   /// For one alone: its parts are all the memory there is.

@@ -304,7 +304,10 @@ DATAFLUX_INLINE result<void> memory_read_call::feed(std::uint64_t count) {
     }
     memory = memory.first(std::min<std::uint64_t>(memory.size(), count));
     object_->body.copy(offset_ + summary.bytes, memory);
-    if (fault_.corrupt && summary.bytes == 0) memory[0] ^= std::byte{1};
+    const std::uint64_t bad = fault_.corrupt_byte - summary.bytes;  // wraps where it has come
+    if (fault_.corrupt && bad < memory.size()) {
+      memory[static_cast<std::size_t>(bad)] ^= std::byte{1};
+    }
     summary.crc32c = codec::crc32c_extend(summary.crc32c, memory);
     summary.bytes += memory.size();
     store_->totals.bytes_received += memory.size();

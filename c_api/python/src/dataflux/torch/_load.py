@@ -11,7 +11,7 @@ import torch
 
 from .._client import Client, given_client
 from .._client import client as default_client
-from .._errors import DataLossError
+from .._errors import DataLossError, Error
 from .._file_reader import FileReader
 from .._place import count_of, flag_of, object_place, url_of
 from ._save import named_object
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .._object import Place
 
 READ_AHEAD = 64 << 20
+_TIMES = 10  # an object that is replaced while it is loaded is loaded anew
 
 
 def load(url: Place, *, map_location: Any = None, weights_only: bool | None = True,
@@ -37,7 +38,10 @@ def load(url: Place, *, map_location: Any = None, weights_only: bool | None = Tr
     beside the longest of them.
 
     When all of the object was read it is compared with its checksum; not where torch wants a part
-    only, as with map_location="meta".
+    only, as with map_location="meta". What is read twice is compared with what came first.
+
+    An object that is replaced meanwhile is loaded anew, up to ten times: functions for map_location
+    and pickle_module are called again then. Not where a generation was asked for.
 
     Arguments:
         url: "gs://bucket/name", (bucket, name), or a listing's row.
@@ -53,9 +57,12 @@ def load(url: Place, *, map_location: Any = None, weights_only: bool | None = Tr
             map_location="cpu". With a function or a dict for map_location it is 64 MiB.
         timeout: seconds for the opening, with mmap for the download; None = no limit.
 
-    Raises: NotFoundError; DataLossError where bytes are not those that were written; what torch.load
-        raises, such as pickle.UnpicklingError, or RuntimeError for a file that is cut, with the
-        object's name in its text. TypeError and ValueError for a bad argument before any request.
+    Raises: NotFoundError; DataLossError where bytes are not those that were written; Error with status
+        "aborted", retryable, for an object that is replaced again and again; what torch.load raises,
+        such as pickle.UnpicklingError, or RuntimeError for a file that is cut, with the object's name
+        in its text. Before the file is blamed it is read to its end, unless the zip file's own checksum
+        shows that its pickle is what was written. TypeError and ValueError for a bad argument before
+        any request.
     Threads: any.
     """
     named_object(url)
@@ -66,22 +73,36 @@ def load(url: Place, *, map_location: Any = None, weights_only: bool | None = Tr
     told = url_of(bucket.decode(), name.decode())
     generation = count_of(generation, "generation") or of_place
     if flag_of(mmap, "mmap"):
-        with telling_of_shards(client, bucket.decode(), name.decode()):
-            return _mapped(client, url, told, generation, timeout, how)
-    stays = _stays(map_location) if read_ahead is None else False
-    read_ahead = READ_AHEAD if read_ahead is None else count_of(read_ahead, "read_ahead")
-    with telling_of_shards(client, bucket.decode(), name.decode()):
-        reader = client.reader(url, generation=generation, timeout=timeout)
+        def once():
+            with telling_of_shards(client, bucket.decode(), name.decode()):
+                return _mapped(client, url, told, generation, timeout, how)
+    else:
+        stays = _stays(map_location) if read_ahead is None else False
+        most = READ_AHEAD if read_ahead is None else count_of(read_ahead, "read_ahead")
+
+        def once():
+            with telling_of_shards(client, bucket.decode(), name.decode()):
+                reader = client.reader(url, generation=generation, timeout=timeout)
+            return _read(reader, told, stays, most, map_location, how)
+    for left in reversed(range(1 if generation else _TIMES)):
+        try:
+            return once()
+        except Error as why:
+            if why.status != "aborted" or not left:
+                raise
+
+
+def _read(reader, told, stays, most, map_location, how):
     with FileReader(reader, 0) as file:
-        served = Served(file, reader, read_ahead)
-        file.raw.ahead = served  # type: ignore[attr-defined]
+        served = Served(file, reader, most)
+        file.raw.ahead = served
         try:
             served.plan(stays, str(map_location) != "meta")  # that asks for no tensor
             value = torch_load(served.take)(file, mmap=False, **how)
             served.finish()
             return value
         except Exception as why:
-            failure = served.failure or _loss(served)
+            failure = served.failure or _loss(served, why)
             if failure is not None:
                 raise failure from (None if failure is why else why)
             raise _named(why, told) from why.__cause__
@@ -105,10 +126,11 @@ def _mapped(client, url, told, generation, timeout, how):
             raise _named(why, told, path) from why.__cause__
 
 
-def _loss(served):
+def _loss(served, why):
     """Why torch could not read it, where what has come is not what was written."""
     try:
-        served.finish()
+        # What the pickle says is what the file says. Of all else torch's reader of zip files complains.
+        served.finish("PytorchStreamReader" in str(why) or not served.is_as_written())
     except DataLossError as loss:
         return loss
     except Exception:

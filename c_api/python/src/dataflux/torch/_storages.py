@@ -13,6 +13,7 @@ from ._records import HEADER_SIZE, Record, batches, data_at
 
 if TYPE_CHECKING:
     from .._reader import Reader, Reading
+    from ._served import _Held
 
 Take = Callable[[str, int], Union[torch.UntypedStorage, None]]  # of a record's name and size
 
@@ -23,10 +24,12 @@ _ALIGNMENT = 64    # of tensors in memory, and in files of torch.save's
 
 class _Batch:
     """Storages that are read together. Each has memory of its own, for all of its record: its bytes
-    lie there as they do in the file, behind the record's header."""
+    lie there as they do in the file, behind the record's header. What of them lies in the file's tail
+    is copied of that."""
 
-    def __init__(self, records: Sequence[Record]) -> None:
+    def __init__(self, records: Sequence[Record], tail: _Held | None) -> None:
         self.records = records
+        self._tail = tail
         self.size = sum(record.end - record.begin for record in records)
         self._memory: dict[str, tuple[Record, torch.UntypedStorage]] = {}
         self._reading: Reading | None = None
@@ -36,14 +39,22 @@ class _Batch:
             made = torch.UntypedStorage(record.end - record.begin + _ALIGNMENT)
             self._memory[record.name] = record, made
         self._reading = reader.begin_ranges(
-            [(record.begin, record.end - record.begin) for record in self.records],
+            [(record.begin, self._tail_of(record) - record.begin) for record in self.records],
             [made.data_ptr() + record.begin % _ALIGNMENT for record, made in self._memory.values()],
             list(self._memory.values()))
+
+    def _tail_of(self, record):
+        return record.end if self._tail is None else min(record.end, self._tail.begin)
 
     def wait(self) -> None:
         """Until all are there."""
         if self._reading is not None:
             self._reading.wait()
+            for record, made in self._memory.values():
+                at = self._tail_of(record)
+                if self._tail is not None and at < record.end:
+                    self._tail.copy(at, record.end,
+                                    made.data_ptr() + record.begin % _ALIGNMENT + at - record.begin)
             self.free()
 
     def take(self, name: str) -> torch.UntypedStorage | None:
@@ -71,13 +82,15 @@ class Storages:
     at_first    bytes that are begun to be read at once
     most        bytes that may be under way, or there, before torch asks for them; None = all. It may be
                 changed
+    tail        the end of the file, which was read before; no record begins in it
 
     Memory: each storage's own, and some 200 bytes. One thread at a time uses it.
     """
 
     def __init__(self, reader: Reader, records: Sequence[Record], at_first: int,
-                 most: int | None) -> None:
+                 most: int | None, tail: _Held | None = None) -> None:
         self._reader = reader
+        self._tail = tail
         self.most = most
         self._batches = batches(records, _BATCH if most is None else max(_SHORT, min(_BATCH, most // 4)))
         self._batch_of = {record.name: (number, record)
@@ -95,7 +108,7 @@ class Storages:
             self._begin(self._next)
 
     def _begin(self, number):
-        batch = self._begun[number] = _Batch(self._batches[number])
+        batch = self._begun[number] = _Batch(self._batches[number], self._tail)
         self._ahead += batch.size
         self._next = max(self._next, number + 1)
         batch.begin(self._reader)
