@@ -48,7 +48,11 @@ class getter_state final : public queue_member {
       return left::asleep;
     }
     dataflux_record& last = into[filled] = end_record();
-    if (!what) queue.fail(last, what.error());
+    if (!what) {
+      error why = what.error();
+      say_closed(why);
+      queue.fail(last, why);
+    }
     ++count;
     return left::nothing;
   }

@@ -83,7 +83,9 @@ class lister_state final : public queue_member {
     if (failure_) {
       queue.fail(last, *failure_);
     } else if (cancelled_) {
-      queue.fail(last, error(errc::cancelled, "the listing was cancelled"));
+      error why(errc::cancelled, "the listing was cancelled");
+      say_closed(why);
+      queue.fail(last, why);
     }
     ++count;
     return left::nothing;

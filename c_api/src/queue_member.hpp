@@ -22,6 +22,12 @@ class queue_member : public record_source, public cancellable {
  protected:
   /// No record of it comes any more.
   void leave();
+  /// A stop that the client's end has asked for is told as that.
+  void say_closed(error& why) const {
+    if (why.code() == errc::cancelled && client_ != nullptr && client_->closed()) {
+      why.with_message("the client was closed");
+    }
+  }
   /// The last record.
   dataflux_record end_record() const noexcept;
 

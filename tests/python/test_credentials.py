@@ -146,6 +146,19 @@ def test_a_slow_callable_keeps_no_call_beyond_the_token_limit(guarded, slow):
         assert client.exists(URL) is False
 
 
+def test_the_token_limit_is_of_the_whole_call(guarded, slow):
+    with guarded.client(credentials=slow, token_limit=0.2) as client:
+        with pytest.raises(dataflux.UnauthenticatedError, match="within 200 ms") as raised:
+            client.exists(URL)
+        assert raised.value.attempts == 0
+        # Nor does a stream wait for each of its items.
+        with client.get_many([f"{URL}{i}" for i in range(400)], on_error="return") as batches:
+            errors = [item.error for batch in batches for item in batch]
+        assert {error.status for error in errors} == {"unauthenticated"} and len(errors) == 400
+        assert {error.attempts for error in errors} == {0}
+    assert slow.asked == 1 and not guarded.given
+
+
 def test_a_slow_callable_after_one_that_failed_keeps_no_call_beyond_its_timeout(guarded, slow):
     def give():
         if not slow.asked:

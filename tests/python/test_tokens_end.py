@@ -242,3 +242,47 @@ def test_tasks_fare_alike(emulator, source, place, road, broken):
     with pytest.raises(dataflux.UnauthenticatedError) as raised:
         asyncio.run(use())
     assert type(raised.value.__cause__) is LookupError
+
+
+# ---- timeouts that pass ------------------------------------------------------------------------
+
+
+LATE = {
+    "read_into": ("objects.media", lambda c, p, **how: c.read_into(p.url("d/000"), bytearray(5), **how)),
+    "stat": ("objects.get", lambda c, p, **how: c.stat(p.url("d/000"), **how)),
+    "list": ("objects.list", lambda c, p, **how: c.list(p.url("d/"), **how)),
+}
+
+
+@pytest.mark.parametrize("road", LATE)
+def test_a_timeout_that_passes_tells_what_was_met(emulator, place, client_of, road):
+    verb, call = LATE[road]
+    # Repeated within a second, and then there is no answer.
+    emulator.faults({"verb": verb, "action": "refuse", "status": 503},
+                    {"verb": verb, "action": "stall", "count": 0})
+    with pytest.raises(dataflux.DeadlineError) as raised:
+        call(client_of, place, timeout=4)
+    error = raised.value
+    assert error.http_status == 503 and error.attempts >= 1
+    assert "met: Backend Error" in str(error)
+
+
+def test_calls_that_a_closed_client_ends_say_so(emulator, place, client_of):
+    import threading
+
+    emulator.faults({"verb": "objects.get", "action": "stall", "count": 0})
+    raised = []
+
+    def wait():
+        try:
+            client_of.stat(place.url("d/000"))
+        except dataflux.CancelledError as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    while client_of.metrics()["connections"]["open"] == 0:
+        pass
+    client_of.close()
+    thread.join()
+    assert "the client was closed" in str(raised[0])

@@ -132,6 +132,7 @@ class list_coordinator final : public list_source, public coordinator<list_coord
   std::size_t waiting_bytes_{0};  ///< of pages kept here
   std::vector<std::string_view> sample_{};
   list_summary summary_{};
+  std::optional<error> late_{};  ///< of a call that the deadline has ended: it knows what it met
   bool finished_{false};
   bool plan_due_{false};
 };
