@@ -1,11 +1,14 @@
 """What names an object, and what does not."""
 
 import os
+from datetime import timedelta
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path, PurePosixPath
 
 import pytest
 
-from dataflux._place import lost_url
+from dataflux._place import lost_url, nanoseconds
 
 
 @pytest.mark.parametrize("name", ["x", "a//b", "/x", "x/", "ä/日本/🎉", "a?b#c%2F", " ", "gs://x"])
@@ -127,3 +130,17 @@ def test_what_was_a_url_is_no_path_of_a_filesystem():
         with pytest.raises(ValueError, match="gc?s://bucket/"):
             files._strip_protocol(path)
     assert files._strip_protocol("bucket/a/gs:/b") == "bucket/a/gs:/b"  # a name may have that
+
+
+@pytest.mark.parametrize("seconds", [3, 3.0, Decimal(3), Fraction(3)])
+def test_a_timeout_is_any_number(seconds):
+    assert nanoseconds(seconds) == 3_000_000_000
+
+
+@pytest.mark.parametrize("kind", ["float32", "float64", "int64", "uint8"])
+def test_a_timeout_is_a_number_of_numpy_too(kind):
+    numpy = pytest.importorskip("numpy")
+    assert nanoseconds(getattr(numpy, kind)(3)) == 3_000_000_000
+    for none in (numpy.bool_(True), numpy.array([3.0]), timedelta(seconds=3)):
+        with pytest.raises(TypeError, match="^timeout: seconds as a number are needed"):
+            nanoseconds(none)

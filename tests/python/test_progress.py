@@ -325,3 +325,15 @@ def test_items_that_an_exception_of_the_callable_has_lost_are_told_by_each_later
     for _ in range(2):
         with pytest.raises(dataflux.PreconditionError, match="items were lost by a RuntimeError"):
             next(reads)
+
+
+def test_what_would_have_to_be_awaited_is_no_progress(emulator, client, bucket):
+    async def tell(**counts):
+        pass
+
+    before = emulator.answered()
+    with pytest.raises(TypeError, match="^progress: a plain function is needed"):
+        client.list(bucket(), progress=tell)
+    assert emulator.answered() == before
+    with pytest.raises(TypeError, match="^progress: .* returns what has to be awaited"):
+        client.list(bucket(), progress=lambda **counts: tell())
