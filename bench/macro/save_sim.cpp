@@ -71,13 +71,14 @@ class saving {
     upload_ = std::make_shared<dataflux::object_upload>(
         context_,
         dataflux::upload_request{.bucket = "bench", .object = "o", .part_size = rates_.part});
-    upload_->open([this](const dataflux::result<void>& opened) {
-      if (!opened) fail("open", opened.error().message());
-      part_ = upload_->plan().first_size();
-      body_.assign(part_, std::byte{7});
-      began_ = clock_.now();
-      next();
-    });
+    upload_->open(dataflux::detail::upload_memory::source::producer,
+                  [this](const dataflux::result<void>& opened) {
+                    if (!opened) fail("open", opened.error().message());
+                    part_ = upload_->plan().first_size();
+                    body_.assign(part_, std::byte{7});
+                    began_ = clock_.now();
+                    next();
+                  });
     clock_.run();
     if (!made_) fail("it did not end");
     const auto in_s = [](dataflux::duration d) { return std::chrono::duration<double>(d).count(); };
