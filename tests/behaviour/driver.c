@@ -59,6 +59,7 @@ int main(int argc, char** argv) {
   o.endpoint = argv[1];
   o.emulator = 1;
   o.tokens_to_emulator = 1;
+  o.token_limit_ns = 100000000; /* nobody gives another one */
   o.credentials = DATAFLUX_CREDENTIALS_TOKEN;
   if (dataflux_client_create(&o, &client, &err) != DATAFLUX_OK ||
       dataflux_client_set_token(client, argv[2], 0, &err) != DATAFLUX_OK ||
@@ -68,6 +69,8 @@ int main(int argc, char** argv) {
   }
   while (fgets(line, sizeof line, stdin) != NULL) {
     line[strcspn(line, "\n")] = 0;
+    /* One that was refused in the line before is to be set anew. */
+    if (dataflux_client_set_token(client, argv[2], 0, &err) != DATAFLUX_OK) return 1;
     play(line);
     fflush(stdout);
   }

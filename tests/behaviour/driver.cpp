@@ -137,6 +137,7 @@ result<std::string> player::compose(const call& c) {
                                       .object = c.name(0),
                                       .sources = std::move(sources),
                                       .conditions = c.conditions,
+                                      .last_writer_wins = true,
                                       .limits = c.limits})
       .transform(of_object);
 }
@@ -227,6 +228,7 @@ std::optional<result<std::string>> player::play(const std::string& verb, const c
                   .object = c.name(0),
                   .data = data,
                   .conditions = c.conditions,
+                  .last_writer_wins = true,
                   .limits = c.limits})
         .transform(of_object);
   }
@@ -244,6 +246,7 @@ std::optional<result<std::string>> player::play(const std::string& verb, const c
                                        .object = c.name(0),
                                        .generation = c.generation,
                                        .conditions = c.conditions,
+                                       .last_writer_wins = true,
                                        .limits = c.limits});
     if (!gone) return gone.error();
     return std::string();
@@ -255,6 +258,7 @@ std::optional<result<std::string>> player::play(const std::string& verb, const c
                                         .bucket = c.bucket,
                                         .object = c.name(1),
                                         .conditions = c.conditions,
+                                        .last_writer_wins = true,
                                         .limits = c.limits})
         .transform(of_object);
   }
@@ -264,6 +268,7 @@ std::optional<result<std::string>> player::play(const std::string& verb, const c
                                      .source = c.name(0),
                                      .object = c.name(1),
                                      .conditions = c.conditions,
+                                     .last_writer_wins = true,
                                      .limits = c.limits})
         .transform(of_object);
   }

@@ -21,7 +21,11 @@ inline constexpr int most_damaged = 2;
 /// What its endpoint may mend is tried again like a request. An endpoint's status says nothing of
 /// the object: the error of a token is never examined as the service's own is.
 DATAFLUX_INLINE void call::without_token(const error& e) {
-  if (!e.retryable()) return finish(e);
+  if (!e.retryable()) {
+    error told = e;
+    if (e.http_status() == 0) tell_met(told);  // such as the refusal for which a token is missing
+    return finish(std::move(told));
+  }
   auto outcome = nothing_carried_out;
   outcome.nobody = e.http_status() == 0 && !core_->answered();
   outcome.retry_after = e.retry_after();
