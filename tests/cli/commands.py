@@ -693,7 +693,7 @@ class Failing(Case):
             self.assertIn(b"--endpoint", last)
 
     def test_wrong_credentials(self):
-        self.fails(3, "ls", self.url(), saying="missing.json",
+        self.fails(4, "ls", self.url(), saying="missing.json",
                    env=environment(GOOGLE_APPLICATION_CREDENTIALS="missing.json"))
         self.write("broken.json", b"{")
         done = self.run_it("ls", self.url(),

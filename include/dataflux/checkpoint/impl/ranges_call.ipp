@@ -96,12 +96,11 @@ DATAFLUX_INLINE void ranges_call::advance() {
   const auto most = static_cast<std::size_t>(std::max(1, state_->concurrency()));
   advancing_ = true;  // what is in memory ends inside its start
   while (!failed() && in_flight() < most) {
-    if (next_alone_ < first_by_blocks_) {
+    const bool together = next_request_ < plan_.requests.size();
+    if (next_alone_ < first_by_blocks_ || (!together && next_alone_ < alone_.size())) {
       read_alone(alone_[next_alone_++]);
-    } else if (next_request_ < plan_.requests.size()) {
+    } else if (together) {
       read_together(next_request_++);
-    } else if (next_alone_ < alone_.size()) {
-      read_alone(alone_[next_alone_++]);
     } else {
       break;
     }

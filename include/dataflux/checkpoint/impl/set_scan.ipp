@@ -210,6 +210,7 @@ DATAFLUX_INLINE result<void> set_scan::check(scanned_set& set, const std::string
 /// next one's. Of three looks at the same last object the second is neither.
 DATAFLUX_INLINE bool set_scan::seen_enough() {
   std::vector<std::int64_t> now;
+  now.reserve(report_.sets.size());
   for (const scanned_set& set : report_.sets) now.push_back(set.last.generation);
   same_looks_ = std::exchange(seen_, now) == now ? same_looks_ + 1 : 1;
   return same_looks_ == 3;

@@ -23,7 +23,9 @@ inline void begin_session(const call_context& context, http::method method,
                           const std::string& target, http::request& out) {
   begin(context, method, out);
   out.target = target;
-  if (*origin == *context.endpoint.origin()) {
+  http::origin there = *origin;
+  there.direct = context.endpoint.origin()->direct;  // how it is reached is the client's affair
+  if (there == *context.endpoint.origin()) {
     bill_xml(context, out);  // a session's URL takes no further parameters
   } else {
     out.origin = origin;
