@@ -79,6 +79,7 @@ DATAFLUX_INLINE void memory_transport::wait_for(flight& f, duration wait, durati
 DATAFLUX_INLINE void memory_transport::deliver_head(flight& f) {
   if (f.reply.failure_before_head()) return finish(f, f.reply.failure);
   std::vector<reply_head::field> fields;
+  fields.reserve(f.reply.headers.size());
   for (const auto& [name, value] : f.reply.headers) fields.push_back({name, value});
   std::optional<std::uint64_t> length;
   if (f.reply.length_known) length = f.reply.body.size();
