@@ -41,6 +41,12 @@ class Tokens:
     def __repr__(self):
         return f"Tokens({self.endpoint!r})"
 
+    def __eq__(self, other):
+        return isinstance(other, Tokens) and self.endpoint == other.endpoint
+
+    def __hash__(self):
+        return hash(self.endpoint)
+
 
 class Refreshed:
     """The same in the shape of google.auth's credentials."""

@@ -58,7 +58,7 @@ def test_a_refusal_is_a_permission_error(emulator, bucket, client):
 
 def test_missing_credentials_are_their_own_permission_error(emulator, bucket, client):
     emulator.faults({"verb": "objects.get", "bucket": bucket.name, "action": "refuse",
-                     "status": 401})
+                     "status": 401, "count": 0})
     with pytest.raises(dataflux.PermissionDeniedError) as raised:
         client.stat(bucket("x"))
     assert type(raised.value) is dataflux.UnauthenticatedError
