@@ -23,9 +23,7 @@ inline void begin_session(const call_context& context, http::method method,
                           const std::string& target, http::request& out) {
   begin(context, method, out);
   out.target = target;
-  http::origin there = *origin;
-  there.direct = context.endpoint.origin()->direct;  // how it is reached is the client's affair
-  if (there == *context.endpoint.origin()) {
+  if (origin->is_where(*context.endpoint.origin())) {  // which knows how it is reached
     bill_xml(context, out);  // a session's URL takes no further parameters
   } else {
     out.origin = origin;
@@ -126,7 +124,7 @@ DATAFLUX_INLINE result<resumable_session> resumable_start_verb::parse(const requ
   if (body.asked && body.asked->tls && !facts.origin->tls) {
     return error{errc::internal, "the reply's Location of the upload session is without TLS"};
   }
-  if (body.asked && *facts.origin == *body.asked) facts.origin = body.asked;
+  if (body.asked && facts.origin->is_where(*body.asked)) facts.origin = body.asked;
   facts.mark = body.mark;
   session->facts_ = std::make_shared<const resumable_session::facts>(std::move(facts));
   return session;

@@ -24,6 +24,10 @@ struct origin {
   std::string to_string() const;
   /// This machine itself, by its address or as "localhost": no network hears what is sent there.
   bool is_loopback() const noexcept;
+  /// The same scheme, host and port, however each is reached.
+  bool is_where(const origin& other) const noexcept {
+    return tls == other.tls && port == other.port && host == other.host;
+  }
   friend bool operator==(const origin&, const origin&) = default;
 };
 
