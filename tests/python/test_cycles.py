@@ -8,6 +8,7 @@ import gc
 import pytest
 
 import dataflux
+from cycles import left_by
 from dataflux import Error
 
 MISSING = "gs://nobody-has-it/x"
@@ -15,25 +16,7 @@ MISSING = "gs://nobody-has-it/x"
 KEPT = [kind * count for kind in (ctypes.c_char_p, ctypes.c_int64, ctypes.c_void_p) for count in range(4)]
 
 
-def left_by(call):
-    """How many objects in cycles a call leaves, once it has failed. The second one counts: the first
-    imports, and makes classes."""
-    found = []
-    for _ in range(2):
-        gc.collect()
-        gc.disable()
-        try:
-            try:
-                call()
-            except (Error, OSError, TypeError, ValueError):
-                pass
-            else:
-                raise AssertionError("it has not failed")
-            found.append(gc.collect())
-        finally:
-            gc.enable()
-    return found[1]
-
+FAILURES = (Error, OSError, TypeError, ValueError)
 
 # Of a client, of a folder that is empty, of a file that is there, and of the URL of no object.
 CALLS = {
@@ -114,12 +97,12 @@ def file(tmp_path):
 
 @pytest.mark.parametrize("verb", CALLS)
 def test_a_failed_call_leaves_no_cycle(client, tmp_path, file, verb):
-    assert left_by(lambda: CALLS[verb](client, tmp_path, file)) == 0
+    assert left_by(lambda: CALLS[verb](client, tmp_path, file), FAILURES) == 0
 
 
 @pytest.mark.parametrize("use", STREAMS, ids=lambda use: use.__name__)
 def test_a_failed_stream_leaves_no_cycle(client, tmp_path, file, use):
-    assert left_by(lambda: use(client, tmp_path, file)) == 0
+    assert left_by(lambda: use(client, tmp_path, file), FAILURES) == 0
 
 
 def test_each_verb_was_tried():
@@ -142,7 +125,7 @@ def test_a_failed_call_of_a_task_leaves_no_cycle(emulator, tmp_path, file, verb)
                 try:
                     try:
                         await CALLS[verb](client, tmp_path, file)
-                    except (Error, OSError, TypeError, ValueError):
+                    except FAILURES:
                         pass
                     else:
                         raise AssertionError("it has not failed")
@@ -207,7 +190,7 @@ def test_a_failed_stream_of_a_task_leaves_no_cycle(emulator, use):
 def test_a_failed_call_of_the_filesystem_leaves_no_cycle(emulator, use):
     filesystem = pytest.importorskip("dataflux.fsspec").DatafluxFileSystem(
         **emulator.options, skip_instance_cache=True)
-    assert left_by(lambda: use(filesystem)) == 0
+    assert left_by(lambda: use(filesystem), FAILURES) == 0
 
 
 # -- Memory that was lent --------------------------------------------------------------------------

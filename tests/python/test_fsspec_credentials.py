@@ -4,23 +4,10 @@ import pytest
 
 import dataflux
 from dataflux.fsspec import DatafluxFileSystem
-from test_credentials import NAME, Guarded
+from test_credentials import NAME, _guarded, guarded  # noqa: F401  (fixtures)
 
 SLOW = {"action": "delay", "ms": 400, "count": 0}  # longer than any step of a wait may be
 BOTH = [f"{NAME}/{name}" for name in ("x", "y")]
-
-
-@pytest.fixture(scope="module")
-def _guarded(tmp_path_factory):
-    with Guarded(tmp_path_factory.mktemp("guarded")) as service:
-        yield service
-
-
-@pytest.fixture
-def guarded(_guarded):
-    _guarded.given.clear()
-    yield _guarded
-    _guarded.faults()
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ import pytest
 from torch.utils.data import DataLoader
 
 import dataflux
+from cycles import left_by
 from service import wait_until
 from dataflux.torch import DecodeError, IterableDataset, MapDataset, SizeError
 
@@ -80,24 +81,6 @@ def test_a_pass_that_was_interrupted_is_never_taken_for_a_whole_one(url, options
         next(samples)
     with pytest.raises(dataflux.PreconditionError, match="KeyboardInterrupt"):
         next(samples)
-
-
-def left_by(call, kind):
-    """How many objects in cycles a call leaves that fails, the second time."""
-    for _ in range(2):
-        gc.collect()
-        gc.disable()
-        try:
-            try:
-                call()
-            except kind:
-                pass
-            else:
-                raise AssertionError("it has not failed")
-            found = gc.collect()
-        finally:
-            gc.enable()
-    return found
 
 
 def test_a_pass_that_has_failed_leaves_no_cycle(url, options, client, bucket):
