@@ -53,17 +53,6 @@ TEST_CASE("checked_ranges: gaps of what is known", "[checkpoint]") {
   CHECK(shown(r.gaps({40, 5})) == "40+5 ");
 }
 
-TEST_CASE("checked_ranges: what is known before an offset", "[checkpoint]") {
-  checked_ranges r;
-  CHECK(r.known_before(7) == 0);
-  r.add({10, 10}, 1);
-  CHECK(r.known_before(7) == 0);
-  CHECK(r.known_before(10) == 0);
-  CHECK(r.known_before(15) == 15);
-  CHECK(r.known_before(20) == 20);
-  CHECK(r.known_before(33) == 20);
-}
-
 TEST_CASE("checked_ranges: pieces in any order give the checksum of the whole", "[checkpoint]") {
   const text_of text(3'000);
   std::mt19937 dice(7);  // NOLINT(*-msc51-cpp): the same in every run

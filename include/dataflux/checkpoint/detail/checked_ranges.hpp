@@ -22,9 +22,6 @@ class checked_ranges {
   /// Received: none of `range`, which is not empty, is known yet.
   void add(byte_extent range, std::uint32_t crc);
 
-  /// Where the unknown bytes that end at `offset` begin; `offset` itself if the byte before it is
-  /// known.
-  std::uint64_t known_before(std::uint64_t offset) const noexcept;
   std::uint64_t bytes() const noexcept { return bytes_; }
   /// The first `size` bytes are known, so that crc() is theirs, if there are no others.
   bool whole(std::uint64_t size) const noexcept;

@@ -41,11 +41,6 @@ DATAFLUX_INLINE void checked_ranges::add(byte_extent range, std::uint32_t crc) {
   known_.emplace_hint(after, range.offset, joined);
 }
 
-DATAFLUX_INLINE std::uint64_t checked_ranges::known_before(std::uint64_t offset) const noexcept {
-  const auto next = known_.lower_bound(offset);
-  return next == known_.begin() ? 0 : std::min(offset, end_of(std::prev(next)));
-}
-
 DATAFLUX_INLINE bool checked_ranges::whole(std::uint64_t size) const noexcept {
   return bytes_ == size && (size == 0 || (known_.size() == 1 && known_.begin()->first == 0));
 }

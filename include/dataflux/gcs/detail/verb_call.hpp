@@ -167,8 +167,8 @@ class verb_call final : public looking_call {
     std::optional<object_age> age;
     if (seen.object) age = age_of(stamp_of(*seen.object));
     // A copy that was made before is not this call's.
-    const bool earlier = requires { Verb::proof_is_equality; }
-    &&age == object_age::older;
+    constexpr bool by_equality = requires { Verb::proof_is_equality; };
+    const bool earlier = by_equality && age == object_age::older;
     if (ours && !earlier) return look_verdict::done;
     return verdict_of(rule.last_writer, age);
   }
@@ -185,8 +185,8 @@ class verb_call final : public looking_call {
 
   /// When the content came, or for a change of metadata that.
   static std::optional<timestamp> stamp_of(const object_metadata& found) {
-    return requires { Verb::keeps_content; }
-    ? found.updated : found.created;
+    constexpr bool of_metadata = requires { Verb::keeps_content; };
+    return of_metadata ? found.updated : found.created;
   }
 
   /// Under a condition of the caller's, too: the source tells, where nothing else does.
