@@ -12,6 +12,7 @@ failed. --changed: only sources that differ, and those of the library that inclu
 
 import argparse
 import concurrent.futures
+import functools
 import json
 import re
 import shutil
@@ -36,22 +37,28 @@ def changed_files():
     return set(names.split("\n"))
 
 
-def closure(file, known):
+@functools.cache
+def included(file):
+    names = INCLUDE.findall((ROOT / file).read_text())
+    return [f"include/{name}" for name in names if (ROOT / "include" / name).is_file()]
+
+
+def closure(file):
     """All files of include/ that `file` includes, directly or not, and itself; relative names."""
-    if file not in known:
-        known[file] = found = {file}
-        for name in INCLUDE.findall((ROOT / file).read_text()):
-            if (ROOT / "include" / name).is_file():
-                found |= closure(f"include/{name}", known)
-    return known[file]
+    found, left = {file}, [file]
+    while left:
+        new = set(included(left.pop())) - found
+        found |= new
+        left += new
+    return found
 
 
 def changed_headers():
     """The objects of tests/headers that a change may have broken."""
-    changed, known, found = changed_files(), {}, []
+    changed, found = changed_files(), []
     for path in sorted((ROOT / "include").rglob("*.hpp")):
         name = path.relative_to(ROOT / "include")
-        if closure(f"include/{name}", known) & changed:
+        if closure(f"include/{name}") & changed:
             modes = ["compiled"] if "detail" in name.parts else ["compiled", "dataflux"]
             source = re.sub(r"[^A-Za-z0-9_]", "_", str(name)) + ".cpp"
             found += [f"tests/headers/CMakeFiles/headers_{mode}.dir/{source}.o" for mode in modes]
@@ -66,8 +73,7 @@ def sources(build_dir, only_changed):
     changed = changed_files()
     library = sorted(f for f in files if f.startswith("src/"))
     if only_changed and ".clang-tidy" not in changed:
-        known = {}
-        library = [file for file in library if closure(file, known) & changed]
+        library = [file for file in library if closure(file) & changed]
     first = sorted((files & changed) - set(library))
     rest = [] if only_changed else sorted(files - changed - set(library))
     return library + first, rest
