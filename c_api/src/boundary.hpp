@@ -137,8 +137,8 @@ result<Options> options_of(const Options* given) {
   std::memcpy(&known, given, std::min(size, sizeof known));
   return known;
 }
-/// `size` is what the struct has in the caller's version: nothing behind that is his. The header
-/// has macros that are called as the functions are, so that these are defined in parentheses.
+
+/// `size` is what the struct has in the caller's version: nothing behind that is his.
 template <class Options>
 void init_options(Options* options, std::size_t size) noexcept {
   if (options == nullptr || size < sizeof options->struct_size) return;

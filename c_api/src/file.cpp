@@ -57,12 +57,13 @@ using upload_operation = report_operation<dataflux::uploaded_file, describe, jso
 /// What both kinds of options have: which object, and which file.
 template <class Options>
 result<Options> file_options_of(const Options* given) {
-  auto known = options_of(given);
-  if (!known) return known;
-  if (known->bucket == nullptr) return missing("bucket");
-  if (known->object == nullptr) return missing("object");
-  if (known->path == nullptr) return missing("path");
-  return known;
+  const auto known = options_of(given);
+  if (!known) return known.error();
+  const Options& o = *known;
+  if (o.bucket == nullptr) return missing("bucket");
+  if (o.object == nullptr) return missing("object");
+  if (o.path == nullptr) return missing("path");
+  return o;
 }
 
 dataflux::byte_range range_of(std::uint64_t offset, std::uint64_t length) {

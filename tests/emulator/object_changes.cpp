@@ -188,11 +188,11 @@ std::shared_ptr<const object_contexts> contexts_of(const json_value& resource) {
       custom == nullptr ? nullptr : std::get_if<json_value::object>(&custom->value);
   if (members == nullptr) return nullptr;
   object_contexts all;
-  for (const auto& [key, held] : *members) {
-    const auto time = [&held = held](std::string_view name) {
+  for (const auto& [key, value] : *members) {
+    const auto time = [&held = value](std::string_view name) {
       return parse_time(held.text(name).value_or("")).value_or(stored_object::time_point{});
     };
-    all.emplace(key, object_context{.value = held.text("value").value_or(""),
+    all.emplace(key, object_context{.value = value.text("value").value_or(""),
                                     .created = time("createTime"),
                                     .updated = time("updateTime")});
   }
