@@ -8,5 +8,6 @@
 #include <dataflux/auth/impl/rsa_signer.ipp>
 #include <dataflux/auth/impl/service_account.ipp>
 #include <dataflux/auth/impl/token_cache.ipp>
+#include <dataflux/auth/impl/token_cache_faces.ipp>
 #include <dataflux/auth/impl/token_endpoint.ipp>
 #include <dataflux/auth/impl/token_flow.ipp>

@@ -3,6 +3,7 @@
 #include <dataflux/http/impl/connection.ipp>
 #include <dataflux/http/impl/connection_limits.ipp>
 #include <dataflux/http/impl/connection_pool.ipp>
+#include <dataflux/http/impl/connection_pool_connects.ipp>
 #include <dataflux/http/impl/connection_receive.ipp>
 #include <dataflux/http/impl/connector.ipp>
 #include <dataflux/http/impl/cpu_count.ipp>

@@ -2,9 +2,9 @@
 
 #include <dataflux/codec/detail/json_writer.hpp>
 #include <dataflux/store/object_metadata.hpp>
+#include <dataflux/transfer/detail/age.hpp>
 #include <dataflux/transfer/leftovers.hpp>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -55,9 +55,10 @@ void put_row(dataflux::codec::json_writer& w, const leftover& row, dataflux::tim
     w.key("noncurrent").boolean(row.noncurrent);
   }
   if (row.began) {
-    const auto age = std::chrono::duration_cast<std::chrono::seconds>(now - *row.began);
+    const auto age =
+        std::chrono::duration_cast<std::chrono::seconds>(dataflux::detail::age_of(*row.began, now));
     w.key("began").string(dataflux::to_string(*row.began));
-    w.key("age_seconds").integer(std::max<std::int64_t>(age.count(), 0));
+    w.key("age_seconds").integer(age.count());
   }
   if (row.failure) w.key("error").string(row.failure->to_string());
   w.end_object();

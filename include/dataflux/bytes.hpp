@@ -91,7 +91,8 @@ error range_error(const byte_range& range);
 /// Where the bytes of a body go. The producer asks for memory, fills it, and says how much of it
 /// is used, so that bytes are received in their final place with no copy between.
 ///
-/// Errors: an error of a member ends the operation that feeds the sink, and is its outcome.
+/// Errors: an error of a member ends the operation that feeds the sink, and is its outcome. A
+/// member that throws std::bad_alloc ends it with resource_exhausted.
 ///
 /// Lifetime: the sink outlives the operation that feeds it.
 ///

@@ -1,12 +1,33 @@
 #include <support/short_memory.hpp>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdlib>
+#include <limits>
 #include <new>
 
 namespace {
 
 constexpr std::int64_t plenty = -1;
+std::atomic<std::int64_t> left_everywhere = plenty;
+std::atomic<bool> lasts_everywhere = false;
+std::atomic<bool> failed_everywhere = false;
+thread_local bool spared = false;
+
+/// Whether this allocation, on whatever thread, is one that fails.
+bool fails_here() noexcept {
+  if (spared || left_everywhere.load(std::memory_order_relaxed) == plenty) return false;
+  const std::int64_t before = left_everywhere.fetch_sub(1);
+  if (before > 0) return false;
+  if (before < 0 && !lasts_everywhere.load()) {
+    left_everywhere.store(std::numeric_limits<std::int64_t>::min() / 2);
+    return false;
+  }
+  if (before < 0) left_everywhere.store(std::numeric_limits<std::int64_t>::min() / 2);
+  failed_everywhere.store(true);
+  return true;
+}
+
 thread_local std::int64_t left = plenty;
 thread_local bool failed = false;
 
@@ -18,6 +39,23 @@ dataflux::test::short_memory::short_memory(std::int64_t allocations) noexcept {
 }
 
 dataflux::test::short_memory::~short_memory() { left = plenty; }
+
+dataflux::test::short_memory_everywhere::short_memory_everywhere(std::int64_t allocations,
+                                                                 how lasts) noexcept {
+  lasts_everywhere.store(lasts == how::from_then_on);
+  failed_everywhere.store(false);
+  left_everywhere.store(allocations);
+}
+
+dataflux::test::short_memory_everywhere::~short_memory_everywhere() {
+  left_everywhere.store(plenty);
+}
+
+bool dataflux::test::short_memory_everywhere::felt() noexcept { return failed_everywhere.load(); }
+
+void dataflux::test::short_memory_everywhere::spare_this_thread(bool has_memory) noexcept {
+  spared = has_memory;
+}
 
 bool dataflux::test::short_memory::felt() noexcept { return failed; }
 
@@ -34,6 +72,7 @@ bool dataflux::test::short_memory::works() {
 // All forms of them but the aligned: where a sanitizer has its own, memory of one is not given to
 // the other.
 void* operator new(std::size_t size) {
+  if (fails_here()) throw std::bad_alloc();
   if (left == 0) {
     failed = true;
     throw std::bad_alloc();

@@ -18,4 +18,19 @@ class short_memory {
   static bool works();
 };
 
+/// As long as it lives, `new` fails on all threads that are not `spared()`: once, after so many
+/// that do well, or from then on.
+class short_memory_everywhere {
+ public:
+  enum class how : std::uint8_t { once, from_then_on };
+  short_memory_everywhere(std::int64_t allocations, how) noexcept;
+  short_memory_everywhere(const short_memory_everywhere&) = delete;
+  short_memory_everywhere& operator=(const short_memory_everywhere&) = delete;
+  ~short_memory_everywhere();
+  /// Whether one has failed.
+  static bool felt() noexcept;
+  /// This thread has memory from now on, or is as the others again.
+  static void spare_this_thread(bool has_memory) noexcept;
+};
+
 }  // namespace dataflux::test

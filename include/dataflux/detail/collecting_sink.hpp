@@ -9,7 +9,8 @@
 namespace dataflux::inline DATAFLUX_ABI {
 
 /// Keeps a body of unknown length in one recycled buffer, with buffer_slack spare bytes behind it,
-/// so that decoders work on it in place. Grows by doubling. Not thread-safe.
+/// so that decoders work on it in place. Grows by doubling, with what has come and not with what is
+/// announced. Throws std::bad_alloc where that finds no memory. Not thread-safe.
 class collecting_sink final : public byte_sink {
  public:
   enum class excess : std::uint8_t {

@@ -15,8 +15,10 @@ namespace dataflux::inline DATAFLUX_ABI {
 
 /// A call under way: wait for it, poll it, cancel it, take its result.
 ///
-/// Errors: those of the call, from take(). In the child of a fork an inherited operation counts as
-/// finished with failed_precondition; its state, whose producer is in the parent, is leaked.
+/// Errors: those of the call, from take(); resource_exhausted where memory is short at any step of
+/// it, without names or attempts if even these find none. In the child of a fork an inherited
+/// operation counts as finished with failed_precondition; its state, whose producer is in the
+/// parent, is leaked.
 ///
 /// Lifetime: destroying an operation that has not finished cancels it and waits for its end, which
 /// comes soon. Until then the call may be writing into the caller's memory.

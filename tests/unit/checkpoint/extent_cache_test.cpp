@@ -77,4 +77,13 @@ TEST_CASE("extent_cache: what was read longest ago goes first, unread pieces onl
   CHECK(w.cache.weight() == 0);
 }
 
+TEST_CASE("extent_cache: a piece that is put twice weighs once", "[checkpoint]") {
+  fixture w;
+  w.put(10, 10, false);
+  w.put(10, 10, false);
+  // Room for it is room for it: nothing has to go.
+  CHECK(w.cache.shrink(10, true));
+  CHECK(w.has(10, 10));
+}
+
 }  // namespace extent_cache_test

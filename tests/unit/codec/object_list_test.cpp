@@ -97,6 +97,9 @@ TEST_CASE("object_list: how a page is written changes nothing that it says", "[c
            R"({"name":"b","size":"1","generation":"9223372036854775808"})",
            R"({"name":"","size":"1","generation":"2"})",
            R"({"name":"b","size":"1"})",
+           R"({"name":"b","generation":"2","crc32c":"AAAAAA=="})",
+           R"({"name":"b","generation":"2","crc32c":"SZYC0g=="})",
+           R"({"name":"b","generation":"2"})",
            R"({})",
        }) {
     for (const char* more :
@@ -123,6 +126,23 @@ TEST_CASE("object_list: how a page is written changes nothing that it says", "[c
         CHECK(one.items[k].crc32c == other.items[k].crc32c);
       }
     }
+  }
+}
+
+TEST_CASE("object_list: a size that is left out is 0 where the checksum is that of no bytes",
+          "[codec]") {
+  collector seen;
+  REQUIRE(read(R"({"items":[{"name":"a","size":"7","generation":"1","crc32c":"SZYC0g=="},)"
+               R"({"name":"b","generation":"2","crc32c":"AAAAAA=="}]})",
+               seen));
+  REQUIRE(seen.items.size() == 2);
+  CHECK(seen.items[1].size == 0);
+  for (const char* other : {R"({"items":[{"name":"b","generation":"2","crc32c":"SZYC0g=="}]})",
+                            R"({"items":[{"name":"b","generation":"2"}]})"}) {
+    collector none;
+    const auto refused = read(other, none);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().message().find("size") != std::string::npos);
   }
 }
 

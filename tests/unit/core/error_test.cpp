@@ -31,6 +31,15 @@ TEST_CASE("error: one line holds everything an operator needs", "[core]") {
         "(HTTP 503, reason backendError, attempts 4, request id ABC)");
 }
 
+TEST_CASE("error: nothing that a log reader takes for the end of a line goes into its line",
+          "[core]") {
+  error e{errc::not_found, "\xc2\x85 \xe2\x80\xa8 \xe2\x80\xa9 \xc2\xa0 \xe2\x80\xaa"};
+  e.with_bucket("b").with_object("a\xe2\x80\xa8z");
+  CHECK(e.to_string() ==
+        "not_found of gs://b/a\\xe2\\x80\\xa8z: \\xc2\\x85 \\xe2\\x80\\xa8 \\xe2\\x80\\xa9 "
+        "\xc2\xa0 \xe2\x80\xaa");
+}
+
 TEST_CASE("error: HTTP statuses map to google.rpc codes", "[core]") {
   CHECK(dataflux::errc_from_http_status(404) == errc::not_found);
   CHECK(dataflux::errc_from_http_status(412) == errc::failed_precondition);

@@ -2,6 +2,10 @@
 
 #include <support/catch.hpp>
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
@@ -174,6 +178,42 @@ TEST_CASE("download_file: what others have put in the part's place is not writte
     CHECK(dataflux::as_text(all["precious"]) == "untouched");
     CHECK(all["o"] == body_of(many, 1));
   }
+}
+
+TEST_CASE("download_file: a part that another user has planted is not gone on with", "[download]") {
+  if (::geteuid() != 0) return;  // who else can make files of others
+  file_fixture w(few_ahead);
+  auto r = w.put("o", many, 1);
+  const std::string part = break_off(w, r);
+  // With all that a part has, and open in another's hands.
+  REQUIRE(::chown(part.c_str(), 65534, 65534) == 0);
+  const int kept = ::open(part.c_str(), O_RDWR | O_CLOEXEC);
+  REQUIRE(kept >= 0);
+  r.resume = true;
+  const auto got = w.get(r);
+  REQUIRE(got);
+  CHECK(got->resumed == 0);
+  CHECK(w.files()["o"] == body_of(many, 1));
+  struct stat facts {};
+  REQUIRE(::fstat(kept, &facts) == 0);
+  CHECK(facts.st_nlink == 0);
+  REQUIRE(::stat((w.folder / "o").c_str(), &facts) == 0);
+  CHECK(facts.st_uid == ::geteuid());
+  ::close(kept);
+}
+
+TEST_CASE("download_file: a name that would be swept is refused", "[download]") {
+  file_fixture w(few_ahead);
+  auto r = w.put("o", 10, 1);
+  r.path = (w.folder / ".dataflux-0123abcd-17").string();
+  for (const bool resume : {false, true}) {
+    r.resume = resume;
+    const auto got = w.get(r);
+    REQUIRE_FALSE(got);
+    CHECK(got.error().code() == errc::invalid_argument);
+    CHECK(got.error().message().find("swept") != std::string::npos);
+  }
+  CHECK(w.files().empty());
 }
 
 }  // namespace download_file_resume_test

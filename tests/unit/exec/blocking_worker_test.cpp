@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <new>
 #include <thread>
 #include <vector>
 
@@ -36,6 +37,13 @@ TEST_CASE("blocking_worker: a task may ask for another one", "[exec]") {
   flag done;
   REQUIRE(dataflux::run_blocking(
       [&] { static_cast<void>(dataflux::run_blocking([&] { done.raise(); })); }));
+  done.wait();
+}
+
+TEST_CASE("blocking_worker: a task that is short of memory ends itself alone", "[exec]") {
+  flag done;
+  REQUIRE(dataflux::run_blocking([] { throw std::bad_alloc(); }));
+  REQUIRE(dataflux::run_blocking([&] { done.raise(); }));
   done.wait();
 }
 

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <tuple>
 
 namespace locked_file_test {
 
@@ -59,6 +60,46 @@ TEST_CASE("locked_file: what others have put in its place is not written to", "[
     ::close(file);
     CHECK(fs::file_size(precious) == 9);
     CHECK(fs::file_size(in.path / "f") == 1);
+  }
+}
+
+TEST_CASE("locked_file: what another user has put in its place is not taken over", "[exec]") {
+  if (::geteuid() != 0) return;  // who else can make files of others
+  const some_folder in;
+  const fs::path planted = in.path / "f";
+  const int kept = ::open(planted.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  REQUIRE(kept >= 0);
+  REQUIRE(::fchown(kept, 65534, 65534) == 0);
+  const int file = open_locked(in.open, "f", 0600);
+  REQUIRE(file >= 0);
+  struct stat facts {};
+  REQUIRE(::fstat(file, &facts) == 0);
+  CHECK(facts.st_uid == ::geteuid());
+  REQUIRE(::write(file, "ours", 4) == 4);
+  // Whoever made the other one has nothing of this.
+  REQUIRE(::fstat(kept, &facts) == 0);
+  CHECK(facts.st_size == 0);
+  CHECK(facts.st_nlink == 0);
+  ::close(kept);
+  ::close(file);
+}
+
+TEST_CASE("locked_file: a file that more may write to than was asked for is made anew", "[exec]") {
+  const some_folder in;
+  const fs::path planted = in.path / "f";
+  std::ofstream(planted) << "old";
+  for (const auto& [bits, mode, stays] : {std::tuple{0660U, 0600U, false},
+                                          {0602U, 0600U, false},
+                                          {0664U, 0666U, true},
+                                          {0640U, 0600U, true}}) {
+    std::ofstream(planted) << "old";
+    REQUIRE(::chmod(planted.c_str(), bits) == 0);
+    const int file = open_locked(in.open, "f", mode);
+    REQUIRE(file >= 0);
+    struct stat facts {};
+    REQUIRE(::fstat(file, &facts) == 0);
+    CHECK((facts.st_size == 3) == stays);
+    ::close(file);
   }
 }
 

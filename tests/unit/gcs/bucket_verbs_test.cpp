@@ -180,6 +180,30 @@ TEST_CASE("list_all_buckets_verb: goes on with the page's token until there is n
   CHECK((**last)[1].name == "b2");
 }
 
+TEST_CASE("list_all_buckets_verb: a server without an end is told of", "[gcs]") {
+  const dataflux::list_all_buckets_request r{.project = "p"};
+  auto at = list_all_buckets_verb::prepare(r, known_id);
+  REQUIRE(at);
+  const auto take = [&](const std::string& body) {
+    return list_all_buckets_verb::parse(r, *at, scripted_reply{200, body}.whole());
+  };
+  SECTION("the same buckets again, under other tokens") {
+    REQUIRE(take(R"({"items":[{"name":"b1"}],"nextPageToken":"a"})"));
+    const auto again = take(R"({"items":[{"name":"b1"}],"nextPageToken":"b"})");
+    REQUIRE_FALSE(again);
+    CHECK(again.error().code() == errc::internal);
+    CHECK(again.error().message().find("'b1' comes twice") != std::string::npos);
+  }
+  SECTION("empty pages under tokens by turns") {
+    std::string said;
+    for (int i = 0; i < 20'000 && said.empty(); ++i) {
+      const auto page = take(i % 2 == 0 ? R"({"nextPageToken":"a"})" : R"({"nextPageToken":"b"})");
+      if (!page) said = page.error().message();
+    }
+    CHECK(said.find("has no end: 10001 empty pages") != std::string::npos);
+  }
+}
+
 TEST_CASE("list_buckets_request: what is wrong is said before anything is sent", "[gcs]") {
   using page_request = dataflux::list_buckets_request;
   using all_request = dataflux::list_all_buckets_request;

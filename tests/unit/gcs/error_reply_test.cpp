@@ -338,6 +338,28 @@ TEST_CASE("error_reply: bodies are cleaned, cut, and never show a token", "[gcs]
   CHECK(says(zipped, "compressed (gzip)"));
 }
 
+TEST_CASE("error_reply: what the request kept secret is hidden in each form, and before it is cut",
+          "[gcs]") {
+  using dataflux::gcs::without_secret;
+  const std::string id = "AB%2BCD%2FEF%3Agh";
+  for (const char* text : {"AB%2BCD%2FEF%3Agh", "AB%2bCD%2fEF%3agh", "AB+CD/EF:gh", "AB+CD%2FEF:gh",
+                           "%41B%2BCD%2FEF%3Agh"}) {
+    CHECK(without_secret("no " + std::string(text) + " more", id) == "no [removed] more");
+  }
+  CHECK(without_secret("AB+CD/EF", id) == "AB+CD/EF");
+  CHECK(without_secret("100% of AB%2", id) == "100% of AB%2");
+  CHECK(printable_text("PUT /o?upload_id=AB%2BSECRET more") == "PUT /o?upload_id=[removed] more");
+
+  const std::string_view secrets[]{id};
+  const std::string long_text = std::string(2040, 'x') + "AB+CD/EF:gh";
+  const std::string body = R"({"error":{"code":400,"message":")" + long_text +
+                           R"(","errors":[{"reason":"AB+CD/EF:gh"}]}})";
+  const scripted_reply got{400, body};
+  const error e = parse_error(get_object, got.facts, dataflux::as_bytes(got.body), secrets);
+  CHECK(e.message().find("AB") == std::string::npos);
+  CHECK(e.reason() == "[removed]");
+}
+
 TEST_CASE("error_reply_fuzz: seeds and mutations keep the invariants", "[gcs]") {
   for_each_mutation(
       {R"({"error":{"code":404,"message":"No such object","errors":[{"reason":"notFound"}]}})",

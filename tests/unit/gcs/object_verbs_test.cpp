@@ -201,6 +201,31 @@ TEST_CASE("stat_verb: a small resource, numbers as numbers, null as absent", "[g
   CHECK(object->metadata.empty());
 }
 
+TEST_CASE("stat_verb: a size that is left out is 0 where the checksum is that of no bytes",
+          "[gcs]") {
+  const dataflux::stat_request r{.bucket = "bkt", .object = "o"};
+  const auto empty =
+      parse<stat_verb>(r, {}, R"({"name":"o","generation":"5","crc32c":"AAAAAA=="})");
+  REQUIRE(empty);
+  CHECK(empty->size == 0);
+  CHECK(empty->crc32c == 0U);
+  for (const char* other : {R"({"name":"o","generation":"5","crc32c":"SZYC0g=="})",
+                            R"({"name":"o","generation":"5"})"}) {
+    CHECK(parse<stat_verb>(r, {}, other).error().message().find("'size'") != std::string::npos);
+  }
+}
+
+TEST_CASE("stat_verb: no object has more bytes than the service takes", "[gcs]") {
+  const dataflux::stat_request r{.bucket = "bkt", .object = "o"};
+  CHECK(parse<stat_verb>(r, {}, R"({"name":"o","generation":"5","size":"5497558138880"})"));
+  for (const char* size : {"5497558138881", "1125899906842624", "9223372036854775807"}) {
+    const auto object = parse<stat_verb>(
+        r, {}, R"({"name":"o","generation":"5","size":")" + std::string(size) + "\"}");
+    REQUIRE_FALSE(object);
+    CHECK(object.error().message().find("'size'") != std::string::npos);
+  }
+}
+
 TEST_CASE("stat_verb: resources that are not what was asked for", "[gcs]") {
   const dataflux::stat_request r{.bucket = "bkt", .object = "o", .generation = 5};
   struct bad {

@@ -330,6 +330,18 @@ TEST_CASE("curl_transport: time limits", "[http]") {
     CHECK(ask(*t, e)->outcome() == "timeout_first_byte");
     CHECK(e->report.request_sent);
   }
+  SECTION("a head that drips, and heads of 1xx without an end") {
+    for (const std::string part : {"x", "HTTP/1.1 102 Processing\r\n\r\n"}) {
+      raw_server server({[&](peer& p) {
+        p.request();
+        if (part.size() == 1) p.send("HTTP/1.1 200 OK\r\nA: ");
+        while (p.send(part)) std::this_thread::sleep_for(1ms);
+      }});
+      const auto e = test_exchange::make(server.port());
+      e->limits.first_byte = 50ms;
+      CHECK(ask(*t, e)->outcome() == "timeout_first_byte");
+    }
+  }
   SECTION("stall in the head and in the body") {
     for (const std::string part :
          {"HTTP/1.1 200 O", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nabc"}) {

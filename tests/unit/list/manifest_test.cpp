@@ -264,6 +264,25 @@ TEST_CASE("manifest: offsets that leave their column are seen behind a good chec
   }
 }
 
+TEST_CASE(
+    "manifest: rows out of order and names that are not UTF-8 are seen behind a good checksum",
+    "[list]") {
+  const std::string good = encoded(saved::rows(0, 100));
+  const std::size_t end = good.size() - 64;
+  const auto table = at<std::uint64_t>(good, end + 16);
+  const auto block_bytes = at<std::uint64_t>(good, table + 8);
+  const std::size_t first_name = good.find(saved::name_of(0), 64);
+  REQUIRE(first_name < table);
+  for (const auto& [byte, word] : {std::pair{'~', "not in order"}, {'\xff', "not UTF-8"}}) {
+    std::string bad = good;
+    bad[first_name] = byte;
+    seal(bad, 64, block_bytes, table + 28);
+    seal(bad, table, 64, end + 40);
+    seal(bad, end, 52, end + 52);
+    check_refused(bad, errc::data_loss, word);
+  }
+}
+
 TEST_CASE("manifest: no single wrong byte is believed", "[list]") {
   const object_columns rows = saved::rows(0, 40, dataflux::all_extra_columns);
   const std::string good = encoded(rows);
@@ -343,6 +362,9 @@ TEST_CASE("manifest: what is out of order, or not UTF-8, is not written", "[list
   CHECK(refusal(rows, {}).empty());
   rows.append(rows.last_name(), 1, rows.generation(70'000), {});
   CHECK(refusal(rows, {}).find("row 70001") != std::string::npos);
+  object_columns foreign;
+  foreign.append("\xff", 1, 1, {});
+  CHECK(refusal(foreign, {}).find("row 0 is not UTF-8") != std::string::npos);
   CHECK(refusal({}, {.prefix = "\xff"}).find("UTF-8") != std::string::npos);
   CHECK(refusal({}, {.options = {{"a", "\xff"}}}).find("UTF-8") != std::string::npos);
 }

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,10 +24,19 @@ list_page page(const std::vector<std::pair<std::string, std::int64_t>>& rows, st
   for (const auto& [name, generation] : rows) made.objects.append(name, 1, generation, {});
   return made;
 }
-upload_page uploads(const std::vector<std::string>& names, std::string marker) {
+/// Their ids are counted from `id` on.
+upload_page uploads(const std::vector<std::string>& names, std::string marker, int id = 0) {
   upload_page made{.next_object_marker = marker, .next_upload_marker = std::move(marker)};
-  for (const std::string& name : names) made.uploads.push_back({.object = name, .upload_id = "u"});
+  for (const std::string& name : names) {
+    made.uploads.push_back({.object = name, .upload_id = std::to_string(id++)});
+  }
   return made;
+}
+std::string end_of(const std::function<dataflux::result<void>(int)>& take) {
+  for (int i = 0; i < 20'000; ++i) {
+    if (const auto taken = take(i); !taken) return taken.error().message();
+  }
+  return "none";
 }
 
 }  // namespace
@@ -77,8 +87,13 @@ TEST_CASE("upload_walk: goes on while there is another marker", "[transfer]") {
   CHECK(walk.next({}).upload_marker == "pb");
   CHECK_FALSE(walk.ended());
   SECTION("to the end") {
-    REQUIRE(walk.take(uploads({"pb"}, "")));
+    REQUIRE(walk.take(uploads({"pb"}, "", 3)));
     CHECK(walk.ended());
+  }
+  SECTION("an upload that was there") {
+    const auto taken = walk.take(uploads({"pb"}, "pc", 2));
+    REQUIRE_FALSE(taken);
+    CHECK(taken.error().message().find("does not go forward") != std::string::npos);
   }
   SECTION("the same page again") {
     CHECK(walk.take(uploads({"pb"}, "pb")).error().code() == errc::internal);
@@ -91,6 +106,25 @@ TEST_CASE("upload_walk: goes on while there is another marker", "[transfer]") {
     REQUIRE(none.take(uploads({}, "")));
     CHECK(none.ended());
   }
+}
+
+TEST_CASE("page_walk: a server whose empty pages have no end is told of", "[transfer]") {
+  // Tokens that come again by turns are other ones each time.
+  const std::string without_end = "has no end: 10001 empty pages in a row";
+  page_walk objects({.bucket = "b"});
+  CHECK(end_of([&](int i) {
+          return objects.take(page({}, i % 2 == 0 ? "a" : "b"));
+        }).find(without_end) != std::string::npos);
+  upload_walk open({.bucket = "b"});
+  CHECK(end_of([&](int i) {
+          return open.take(uploads({}, i % 2 == 0 ? "a" : "b"));
+        }).find(without_end) != std::string::npos);
+  // What brings something now and then goes on.
+  page_walk long_one({.bucket = "b"});
+  CHECK(end_of([&](int i) {
+          const std::string number = std::to_string(i + 100'000);
+          return long_one.take(i % 9'000 == 0 ? page({{number, 1}}, number) : page({}, number));
+        }) == "none");
 }
 
 }  // namespace page_walk_test

@@ -107,4 +107,5 @@ class token_cache {
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/auth/impl/token_cache.ipp>
+#include <dataflux/auth/impl/token_cache_faces.ipp>
 #endif

@@ -2,7 +2,9 @@
 
 #include <dataflux/auth/detail/authorization_value.hpp>
 #include <dataflux/auth/detail/token_cache.hpp>
+#include <dataflux/auth/detail/token_waiter.hpp>
 #include <dataflux/detail/collecting_sink.hpp>
+#include <dataflux/detail/short_of_memory.hpp>
 #include <dataflux/exec/detail/blocking_worker.hpp>
 
 #include <algorithm>
@@ -63,28 +65,29 @@ class token_cache::refresher final : public http::exchange {
   }
 
   authorization_wait await(scheduler& where, authorization_handler handler) {
+    auto who = std::make_unique<waiter>(waiter{0, &where, std::move(handler)});
     std::scoped_lock lock(mutex_);
     const time_point now = executor->now();
-    if (current_ != nullptr && now < current_->gone) {
-      deliver(where, std::move(handler), current_);
-    } else if (last_error_ && !running_ && now < error_until_) {
-      deliver(where, std::move(handler), *last_error_);
-    } else {
-      waiters_.push_back({++last_wait_, &where, std::move(handler)});
-      start();
-      return authorization_wait{last_wait_};
+    const bool fresh = current_ != nullptr && now < current_->gone;
+    if (fresh || (last_error_ && !running_ && now < error_until_)) {
+      detail::deliver(std::move(who), fresh ? result<detail::authorization_ptr>(current_)
+                                            : result<detail::authorization_ptr>(*last_error_));
+      return authorization_wait::none;
     }
-    return authorization_wait::none;
+    who->number = ++last_wait_;
+    start();
+    waiters_.push_back(std::move(who));
+    return authorization_wait{last_wait_};
   }
 
   bool cancel(authorization_wait wait) noexcept {
-    authorization_handler forgotten;  // destroyed without the lock: it may own anything
+    waiter_ptr forgotten;  // destroyed without the lock: it may own anything
     std::scoped_lock lock(mutex_);
-    const auto found = std::find_if(waiters_.begin(), waiters_.end(), [wait](const waiter& w) {
-      return w.number == static_cast<std::uint64_t>(wait);
+    const auto found = std::find_if(waiters_.begin(), waiters_.end(), [wait](const waiter_ptr& w) {
+      return w->number == static_cast<std::uint64_t>(wait);
     });
     if (found == waiters_.end()) return false;
-    forgotten = std::move(found->handler);
+    forgotten = std::move(*found);
     waiters_.erase(found);
     return true;
   }
@@ -123,11 +126,11 @@ class token_cache::refresher final : public http::exchange {
     closed_ = true;
     executor->cancel(timer_);
     const bool under_way = in_flight_;
-    for (waiter& w : waiters_) {
-      deliver(*w.where, std::move(w.handler),
-              error{errc::cancelled, "the client was destroyed while it waited for a token"});
-    }
-    waiters_.clear();
+    result<detail::authorization_ptr> why = dataflux::detail::short_of_memory();
+    dataflux::detail::within_memory([&] {
+      why = error{errc::cancelled, "the client was destroyed while it waited for a token"};
+    });
+    answer_all(why);
     lock.unlock();
     if (under_way) transport_.cancel(ref<http::exchange>::share(this));
   }
@@ -143,6 +146,21 @@ class token_cache::refresher final : public http::exchange {
   }
 
   void on_done(http::exchange_report& report) noexcept override {
+    within_memory([&] { ended(report); });
+  }
+
+ private:
+  using waiter = detail::token_waiter;
+  using waiter_ptr = std::unique_ptr<waiter>;
+
+  /// A step on the executor. Who waits is told where it is short of memory.
+  template <class Step>
+  void within_memory(Step&& step) noexcept {
+    dataflux::detail::within_memory(static_cast<Step&&>(step),
+                                    [this] { finish(dataflux::detail::short_of_memory()); });
+  }
+
+  void ended(http::exchange_report& report) {
     {
       std::scoped_lock lock(mutex_);
       in_flight_ = false;
@@ -160,31 +178,13 @@ class token_cache::refresher final : public http::exchange {
     advance(result<http_reply>{e.with_retryable(late || http::may_be_retried(report.failure))});
   }
 
- private:
-  struct waiter {
-    std::uint64_t number{0};
-    scheduler* where{nullptr};
-    authorization_handler handler{};
-  };
-
   // Call with the mutex held. Executors are alive then unless closed_.
 
   void start() {
     if (running_ || closed_) return;
+    executor->post([self = ref<refresher>::share(this)] { self->begin(); });
     running_ = true;
     due_.store(never, std::memory_order_relaxed);
-    executor->post([self = ref<refresher>::share(this)] { self->advance(std::monostate{}); });
-  }
-
-  static void deliver(scheduler& where, authorization_handler handler,
-                      result<detail::authorization_ptr> outcome) {
-    where.post([handler = std::move(handler), outcome = std::move(outcome)]() mutable {
-      if (outcome) {
-        handler(std::string_view{(*outcome)->text});
-      } else {
-        handler(std::move(outcome).error());
-      }
-    });
   }
 
   void end_wait() {  // of a flow, for what was set or failed just now perhaps
@@ -200,8 +200,10 @@ class token_cache::refresher final : public http::exchange {
     answer_all(why);
   }
 
-  void answer_all(const result<detail::authorization_ptr>& outcome) {
-    for (waiter& w : waiters_) deliver(*w.where, std::move(w.handler), outcome);
+  void answer_all(const result<detail::authorization_ptr>& outcome) noexcept {
+    for (waiter_ptr& w : waiters_) {
+      dataflux::detail::within_memory([&] { detail::deliver(std::move(w), outcome); });
+    }
     waiters_.clear();
   }
 
@@ -238,6 +240,10 @@ class token_cache::refresher final : public http::exchange {
   double chance() { return std::uniform_real_distribution<double>(0, 1)(chance_); }
 
   // On the executor, without the mutex.
+
+  void begin() noexcept {
+    within_memory([this] { advance(std::monostate{}); });
+  }
 
   void advance(flow_event event) {
     std::unique_lock lock(mutex_);
@@ -282,9 +288,8 @@ class token_cache::refresher final : public http::exchange {
   void sleep(duration wait) {
     std::scoped_lock lock(mutex_);
     if (closed_) return;
-    timer_ =
-        executor->at(deadline_after(executor->now(), wait),
-                     [self = ref<refresher>::share(this)] { self->advance(std::monostate{}); });
+    timer_ = executor->at(deadline_after(executor->now(), wait),
+                          [self = ref<refresher>::share(this)] { self->begin(); });
   }
 
   void stop_waiting() {
@@ -302,16 +307,18 @@ class token_cache::refresher final : public http::exchange {
   void block_on(blocking_step step) {
     auto self = ref<refresher>::share(this);
     auto begun =
-        run_blocking([self, work = std::move(step.work)]() mutable { self->come_back(work()); });
+        run_blocking([self, work = std::move(step.work)]() mutable { self->do_blocking(work); });
     if (!begun) advance(result<std::string>{std::move(begun).error()});
   }
 
   /// On the helper thread: the executor is certain to be there only while the cache is.
-  void come_back(result<std::string> outcome) {
+  void do_blocking(unique_function<result<std::string>()>& work) {
+    result<std::string> outcome = dataflux::detail::short_of_memory();
+    dataflux::detail::within_memory([&] { outcome = work(); });
     std::scoped_lock lock(mutex_);
     if (closed_) return;
     executor->post([self = ref<refresher>::share(this), outcome = std::move(outcome)]() mutable {
-      self->advance(std::move(outcome));
+      self->within_memory([&] { self->advance(std::move(outcome)); });
     });
   }
 
@@ -341,7 +348,7 @@ class token_cache::refresher final : public http::exchange {
   unique_function<system_time()> wall_clock_;
   std::mt19937_64 chance_;
   detail::authorization_ptr current_{};
-  std::vector<waiter> waiters_{};
+  std::vector<waiter_ptr> waiters_{};
   std::uint64_t last_wait_{0};
   std::optional<error> last_error_{};
   time_point error_until_{};
@@ -357,44 +364,5 @@ class token_cache::refresher final : public http::exchange {
   http_reply reply_{};
   collecting_sink sink_{buffer_pool(0)};
 };
-
-DATAFLUX_INLINE token_cache::token_cache(credentials_ptr creds, http::transport& transport,
-                                         token_cache_options options)
-    : refresher_(
-          ref<refresher>::adopt(new refresher(std::move(creds), transport, std::move(options)))) {}
-
-DATAFLUX_INLINE token_cache::~token_cache() { refresher_->close(); }
-
-DATAFLUX_INLINE std::optional<std::string_view> token_cache::try_get(time_point now) {
-  const detail::authorization_value* const value = refresher_->look();
-  if (value == nullptr || now >= value->gone) return std::nullopt;
-  refresher_->refresh_if_due(now);
-  return value->text;
-}
-
-DATAFLUX_INLINE authorization_wait token_cache::await(scheduler& executor,
-                                                      authorization_handler handler) {
-  return refresher_->await(executor, std::move(handler));
-}
-
-DATAFLUX_INLINE bool token_cache::cancel(authorization_wait wait) noexcept {
-  return refresher_->cancel(wait);
-}
-
-DATAFLUX_INLINE void token_cache::invalidate(std::string_view authorization) {
-  refresher_->invalidate(authorization);
-}
-
-DATAFLUX_INLINE bool token_cache::renewable(std::string_view authorization) const {
-  return refresher_->renewable(authorization);
-}
-
-DATAFLUX_INLINE result<void> token_cache::set_token(const access_token& token) {
-  return refresher_->set_token(token);
-}
-
-DATAFLUX_INLINE result<void> token_cache::fail_token(const error& why) {
-  return refresher_->fail_token(why);
-}
 
 }  // namespace dataflux::inline DATAFLUX_ABI::auth

@@ -23,6 +23,8 @@ class set_commit final : public call_coordinator<set_commit, committed_set> {
   void start() { coordinator::start(bucket_); }
   void begin();
 
+  void fail(error why);
+
  private:
   bool over() const noexcept { return !save_.id.empty(); }
   std::string members_folder() const;
@@ -41,7 +43,6 @@ class set_commit final : public call_coordinator<set_commit, committed_set> {
   void remove_manifest(error why);
   void succeed(object_metadata last);
   void remove_replaced(committed_set made);
-  void fail(error why);
 
   const std::string bucket_;
   const std::string folder_;

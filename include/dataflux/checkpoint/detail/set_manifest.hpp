@@ -28,6 +28,9 @@
 /// then each member's record as a line.
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
+/// What is read of one, in bytes: some million members. A longer object is no manifest of a set.
+inline constexpr std::size_t longest_set_manifest = std::size_t{1} << 30U;
+
 inline constexpr std::string_view manifest_name_prefix = ".dataflux-set-";
 inline constexpr std::string_view save_folder_prefix = ".dataflux-save-";
 

@@ -49,6 +49,7 @@ class upload_file_job final : public call_coordinator<upload_file_job, uploaded_
   void open();
   void make_room();
   void read_some(const std::shared_ptr<reading>& one);
+  void read_on(const std::shared_ptr<reading>& one);
   void check();
   void write_journal();
   void close();
@@ -80,6 +81,9 @@ class upload_file_job final : public call_coordinator<upload_file_job, uploaded_
   bool broken() const noexcept { return upload_ != nullptr && upload_->failed(); }
   template <class Step>
   void on_file_thread(Step step);
+  /// `otherwise` follows on the strand where the step is short of memory.
+  template <class Step, class Otherwise>
+  void on_file_thread(Step step, Otherwise otherwise);
   void on_strand(void (upload_file_job::*step)());
 
   const transfer_context context_;

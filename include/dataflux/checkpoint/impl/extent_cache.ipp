@@ -72,8 +72,9 @@ DATAFLUX_INLINE std::uint64_t extent_cache::begin_after(std::uint64_t offset) co
 
 DATAFLUX_INLINE void extent_cache::put(const extent& piece, std::uint64_t weight, bool read) {
   std::scoped_lock lock(mutex_);
-  pieces_[piece.begin] = {piece.memory, weight, ++uses_, read};
-  weight_ += weight;
+  entry& place = pieces_[piece.begin];
+  weight_ = weight_ - place.weight + weight;
+  place = {piece.memory, weight, ++uses_, read};
 }
 
 DATAFLUX_INLINE extent_cache::pieces::iterator extent_cache::oldest(bool read) {

@@ -186,7 +186,7 @@ DATAFLUX_INLINE void replaced_removal::begin() {
 
 DATAFLUX_INLINE void replaced_removal::read_manifest(std::int64_t generation) {
   auto memory = std::make_shared<collecting_sink>(buffer_pool{0});
-  memory->reset(std::numeric_limits<std::size_t>::max(), collecting_sink::excess::refuse);
+  memory->reset(longest_set_manifest, collecting_sink::excess::refuse);
   byte_sink& sink = *memory;
   const read_request request{.bucket = bucket(),
                              .object = folder() + mark_->manifest,

@@ -3,6 +3,7 @@
 #include <dataflux/checkpoint/detail/set_scan.hpp>
 #include <dataflux/codec/crc32c.hpp>
 #include <dataflux/detail/collecting_sink.hpp>
+#include <dataflux/transfer/detail/age.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -116,7 +117,7 @@ DATAFLUX_INLINE void set_scan::collect_unfinished() {
 DATAFLUX_INLINE std::optional<duration> age_of(const unfinished_objects& set,
                                                const std::optional<timestamp>& served) noexcept {
   if (!set.written || !served) return std::nullopt;
-  return std::max(std::chrono::duration_cast<duration>(*served - *set.written), duration{0});
+  return age_of(*set.written, *served);
 }
 
 DATAFLUX_INLINE void set_scan::claim_manifest(scanned_set& set) {
@@ -155,8 +156,14 @@ DATAFLUX_INLINE void set_scan::advance() {
 
 DATAFLUX_INLINE void set_scan::read_manifest(std::size_t index) {
   const set_object& manifest = report_.sets[index].manifest;
+  if (manifest.size > longest_set_manifest) {
+    report_.sets[index].damage.emplace(
+        errc::data_loss, "what the set calls its manifest, " + manifest.name + ", has " +
+                             std::to_string(manifest.size) + " bytes, as no manifest has");
+    return;
+  }
   auto memory = std::make_shared<collecting_sink>(buffer_pool{0});
-  memory->reset(std::numeric_limits<std::size_t>::max(), collecting_sink::excess::refuse);
+  memory->reset(longest_set_manifest, collecting_sink::excess::refuse);
   byte_sink& sink = *memory;
   store().start(read_request{.bucket = bucket_,
                              .object = manifest.name,

@@ -96,7 +96,7 @@ DATAFLUX_INLINE void upload_file_job::opened(const result<void>& outcome) {
     call->journal_next();
   });
   ++busy_;
-  on_file_thread([this] { make_room(); });
+  on_file_thread([this] { make_room(); }, [](upload_file_job& self) { self.journal_made(); });
 }
 
 DATAFLUX_INLINE void upload_file_job::make_room() {
@@ -135,7 +135,15 @@ DATAFLUX_INLINE void upload_file_job::read(std::size_t part, bool compare) {
   one->part = part;
   one->size = size_of(part);
   one->compare = compare;
-  on_file_thread([this, one] { read_some(one); });
+  read_on(one);
+}
+
+DATAFLUX_INLINE void upload_file_job::read_on(const std::shared_ptr<reading>& one) {
+  on_file_thread([this, one] { read_some(one); },
+                 [](upload_file_job& self) {
+                   --self.busy_;
+                   self.advance();
+                 });
 }
 
 DATAFLUX_INLINE void upload_file_job::read_some(const std::shared_ptr<reading>& one) {
@@ -161,9 +169,9 @@ DATAFLUX_INLINE void upload_file_job::read_some(const std::shared_ptr<reading>& 
     } else {
       one->failure = crc.error();
     }
-    if (crc && one->done < one->size) return on_file_thread([this, one] { read_some(one); });
+    if (crc && one->done < one->size) return read_on(one);
   }
-  strand().post([self = shared_from_this(), one] { self->arrived(*one); });
+  post_step([one](upload_file_job& self) { self.arrived(*one); });
 }
 
 DATAFLUX_INLINE void upload_file_job::arrived(reading& one) {
@@ -197,15 +205,15 @@ DATAFLUX_INLINE void upload_file_job::deliver() {
   const bool last = count_ == 0 || states_[sent_] >= part_state::ready;
   if (!last || checking_) return;
   checking_ = true;
-  on_file_thread([this] { check(); });
+  on_file_thread([this] { check(); }, [](upload_file_job& self) { self.finish(); });
 }
 
 /// When all else has ended, and nothing begins beside it.
 DATAFLUX_INLINE void upload_file_job::check() {
   auto same = file_.unchanged();
-  strand().post([self = shared_from_this(), same = std::move(same)] {
-    if (!same) self->fail(same.error());
-    self->finish();
+  post_step([same = std::move(same)](upload_file_job& self) {
+    if (!same) self.fail(same.error());
+    self.finish();
   });
 }
 
@@ -274,7 +282,20 @@ DATAFLUX_INLINE std::uint64_t upload_file_job::size_of(std::size_t part) const n
 
 template <class Step>
 void upload_file_job::on_file_thread(Step step) {
-  auto begun = run_file_step([self = shared_from_this(), step]() mutable { step(); });
+  on_file_thread(std::move(step), [](upload_file_job& self) { self.end(); });
+}
+
+template <class Step, class Otherwise>
+void upload_file_job::on_file_thread(Step step, Otherwise otherwise) {
+  auto begun = run_file_step([self = shared_from_this(), step, otherwise]() mutable {
+    within_memory(step, [&] {
+      self->post_step([otherwise](upload_file_job& here) mutable {
+        if (here.upload_ != nullptr) here.fail(short_of_memory());
+        if (!here.failure_) here.failure_ = short_of_memory();
+        otherwise(here);
+      });
+    });
+  });
   if (begun) return;
   // No thread is to be had: the little that a step does of a call that has failed is done here.
   if (upload_ != nullptr) fail(begun.error());
@@ -283,7 +304,7 @@ void upload_file_job::on_file_thread(Step step) {
 }
 
 DATAFLUX_INLINE void upload_file_job::on_strand(void (upload_file_job::*step)()) {
-  strand().post([self = shared_from_this(), step] { (*self.*step)(); });
+  post_step([step](upload_file_job& self) { (self.*step)(); });
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

@@ -136,7 +136,8 @@ DATAFLUX_INLINE void upload_file_job::journal_next() {
   if (journal_ && (keep_journal_ || !closing_) && (to_head_ || !to_note_.empty())) {
     journal_busy_ = true;
     noting_ = std::exchange(to_note_, {});
-    return on_file_thread([this] { write_journal(); });
+    return on_file_thread([this] { write_journal(); },
+                          [](upload_file_job& self) { self.journal_written(); });
   }
   if (closing_) on_file_thread([this] { close(); });
 }

@@ -76,11 +76,12 @@ struct object_list_end {
 /// is copied first. `bytes` is only read and may go once the call returns.
 ///
 /// Keys may come in any order, unknown ones are skipped, `items` and `prefixes` may be missing, and
-/// integers may be strings or numbers. But no object may vanish in silence, so that these are
-/// errors: a page that is not one whole JSON object in UTF-8; an item without name, size or
-/// generation; one of those, or a crc32c, that is malformed, out of range or repeated; a key of the
-/// page that is repeated or of the wrong kind; an item's key that is spelled with an escape. Errors
-/// are `internal` (the service broke its contract), not retryable, and name the member and the byte
+/// integers may be strings or numbers. A size that is left out is 0. But no object may vanish in
+/// silence, so that these are errors: a page that is not one whole JSON object in UTF-8; an item
+/// without name or generation, or without size where its crc32c is not that of no bytes; one of
+/// those, or a crc32c, that is malformed, out of range or repeated; a key of the page that is
+/// repeated or of the wrong kind; an item's key that is spelled with an escape. Errors are
+/// `internal` (the service broke its contract), not retryable, and name the member and the byte
 /// offset where known; what the visitor saw before is to be thrown away. What is skipped is checked
 /// for UTF-8 and balance only.
 ///

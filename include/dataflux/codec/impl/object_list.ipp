@@ -261,6 +261,11 @@ class list_reader {
       auto&& field = std::move(each).value_unsafe();
       if (!read_field(field, seen)) return false;
     }
+    // Left out a size is 0, if the checksum is that of no bytes.
+    if (constexpr unsigned sized = 0b010; (seen & sized) == 0 && item_.crc32c == 0U) {
+      seen |= sized;
+      item_.size = 0;
+    }
     constexpr unsigned required = 0b111;
     if ((seen & required) != required || item_.name.empty()) {
       const auto missing = static_cast<unsigned>(std::countr_one(seen & required));

@@ -37,6 +37,7 @@ class download_file_job final : public call_coordinator<download_file_job, downl
   void write();
   void close();
 
+  void stop_short();
   void on_file_thread(void (download_file_job::*step)());
   void on_strand(void (download_file_job::*step)());
   bool stopped();

@@ -40,6 +40,7 @@ class get_stream final : public read_member, public coordinator<get_stream> {
   void refused(const error& why);
   void stop_heard() noexcept;
   void time_passed();
+  void fall_short(error why);
 
  private:
   void wake_next_turn();

@@ -208,14 +208,22 @@ DATAFLUX_INLINE void download_file_job::end() {
 }
 
 DATAFLUX_INLINE void download_file_job::on_file_thread(void (download_file_job::*step)()) {
-  auto begun = run_file_step([self = shared_from_this(), step] { (*self.*step)(); });
+  auto begun = run_file_step([self = shared_from_this(), step] {
+    within_memory([&] { (*self.*step)(); }, [&] { self->stop_short(); });
+  });
   if (begun) return;
   if (!failure_) failure_ = begun.error();
   close();  // no thread is to be had: the little that is left is done here
 }
 
+/// A step on a thread for files was short of memory.
+DATAFLUX_INLINE void download_file_job::stop_short() {
+  if (!failure_) failure_ = short_of_memory();
+  file_ ? close() : on_strand(&download_file_job::end);
+}
+
 DATAFLUX_INLINE void download_file_job::on_strand(void (download_file_job::*step)()) {
-  strand().post([self = shared_from_this(), step] { (*self.*step)(); });
+  post_step([step](download_file_job& self) { (self.*step)(); });
 }
 
 DATAFLUX_INLINE bool download_file_job::stopped() {

@@ -65,7 +65,7 @@ DATAFLUX_INLINE void get_stream::begin() {
 }
 
 DATAFLUX_INLINE void get_stream::stop_heard() noexcept {
-  if (const auto alive = weak_from_this().lock()) alive->cancel();
+  if (const auto alive = weak_from_this().lock()) within_memory([&] { alive->cancel(); });
 }
 
 DATAFLUX_INLINE void get_stream::time_passed() {
@@ -73,15 +73,28 @@ DATAFLUX_INLINE void get_stream::time_passed() {
   wake();
 }
 
+DATAFLUX_INLINE void get_stream::fall_short(error why) {
+  stop(std::move(why), false);
+  settle();
+}
+
+/// Short of memory, the next one who wakes it does what this one could not.
 DATAFLUX_INLINE void get_stream::wake() {
   if (posted_.exchange(true, std::memory_order_acq_rel)) return;
-  strand().post([self = shared_from_this()] { self->woken(); });
+  try {
+    post_step([](get_stream& self) { self.woken(); });
+  } catch (const std::bad_alloc&) {
+    posted_.store(false, std::memory_order_release);
+    throw;
+  }
 }
 
 /// Once the I/O thread has looked at its sockets again: what is posted may run before that.
 DATAFLUX_INLINE void get_stream::wake_next_turn() {
   if (posted_.exchange(true, std::memory_order_acq_rel)) return;
-  strand().at(strand().now(), [self = shared_from_this()] { self->woken(); });
+  strand().at(strand().now(), [self = shared_from_this()] {
+    self->make_step([](get_stream& here) { here.woken(); });
+  });
 }
 
 DATAFLUX_INLINE void get_stream::woken() {

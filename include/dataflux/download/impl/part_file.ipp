@@ -5,6 +5,7 @@
 #include <dataflux/detail/unique_name.hpp>
 #include <dataflux/download/detail/part_file.hpp>
 #include <dataflux/exec/detail/file_place.hpp>
+#include <dataflux/exec/detail/hidden_file.hpp>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -43,6 +44,12 @@ DATAFLUX_INLINE result<void> part_file::find_place() {
   struct stat there {};
   const bool taken = ::fstatat(file_.folder(), name_.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0;
   if (!taken && errno == ENAMETOOLONG) return fail("create");
+  if (is_hidden_file_name(name_)) {
+    return error(errc::invalid_argument,
+                 "'" + path_ +
+                     "' is a name of the files that are hidden until they are whole, and "
+                     "would be swept with those; choose another one");
+  }
   if (name_.empty() || name_ == "." || name_ == ".." || (taken && S_ISDIR(there.st_mode))) {
     errno = EISDIR;
     return fail("replace");
@@ -65,10 +72,10 @@ DATAFLUX_INLINE result<void> part_file::open_with_journal() {
   }
   make_head();
   std::array<std::byte, head_size> found{};
-  records_.resize(content_.slices() * record_size);
-  if (file_.size() == full_size() && read_back(found, content_.length) && found == head_ &&
-      read_back(records_, content_.length + head_size)) {
-    return {};
+  // Memory for what is there; else not before there is room for it.
+  if (file_.size() == full_size() && read_back(found, content_.length) && found == head_) {
+    records_.resize(content_.slices() * record_size);
+    if (read_back(records_, content_.length + head_size)) return {};
   }
   return begin_anew();
 }
@@ -103,9 +110,9 @@ DATAFLUX_INLINE std::uint32_t part_file::check_of(std::size_t i,
 }
 
 DATAFLUX_INLINE result<void> part_file::begin_anew() {
-  std::fill(records_.begin(), records_.end(), std::byte{0});
   if (!file_.resize(0)) return fail("empty the part of");
   if (auto room = make_room(full_size()); !room) return room;
+  records_.assign(content_.slices() * record_size, std::byte{0});
   if (!file_.resize(full_size())) return fail("enlarge");
   return put(head_, content_.length);
 }

@@ -7,7 +7,8 @@ namespace dataflux::inline DATAFLUX_ABI {
 
 /// Runs `work` on the one thread of the process that may block: for credentials that read a file
 /// or run an executable, so rare and short that one thread serves all. Tasks run one at a time, in
-/// order, and must not throw.
+/// order. A task may throw std::bad_alloc only, by which it is over: it sees to it that the call,
+/// which it was for, ends.
 ///
 /// The thread starts with the first task, blocks all signals, and is never joined: a task that
 /// hangs at exit does not keep the process. After a fork the child's first task starts a thread of

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/detail/short_of_memory.hpp>
 #include <dataflux/detail/unique_function.hpp>
 #include <dataflux/exec/detail/scheduler.hpp>
 #include <dataflux/result.hpp>
@@ -23,7 +24,8 @@ void go_on(scheduler& strand, unique_function<void(result<T>)> done, result<T> o
 
 /// How what lives on one executor of a store goes on after a request: a completion, for any thread,
 /// that calls `step(*self, outcome)` on `strand`, at once where it is there already, and keeps
-/// `self` until then. `strand` outlives the request.
+/// `self` until then. `strand` outlives the request. Where there is no memory for a task of the
+/// strand, `self->step_lost()` comes there instead.
 template <class T, class Self, class Step>
 class continuation {
  public:
@@ -33,7 +35,13 @@ class continuation {
   void operator()(result<T> outcome) {
     if (strand_->is_current()) return step_(*self_, std::move(outcome));
     scheduler& strand = *strand_;
-    detail::go_on<T>(strand, std::move(*this), std::move(outcome));
+    const std::shared_ptr<Self> self = self_;
+    detail::within_memory([&] { detail::go_on<T>(strand, std::move(*this), std::move(outcome)); },
+                          [&] {
+                            if constexpr (requires(Self & s) { s.step_lost(); }) {
+                              strand.post([self] { self->step_lost(); });
+                            }
+                          });
   }
 
  private:

@@ -12,10 +12,13 @@ namespace dataflux::inline DATAFLUX_ABI {
 /// file does so before it closes it.
 ///
 /// The name is one that only we use, but others may have put something there: a link, a second name
-/// of somebody's file, a pipe. That is removed and never written to. A file system without locks
-/// leaves it to the caller that there is one call at a time.
+/// of somebody's file, a pipe, a file of another user, or one that more may write to than `mode`
+/// lets. That is removed, and never read or written to. A file system without locks leaves it to
+/// the caller that there is one call at a time. One that names another owner than who has made a
+/// file keeps nothing from call to call.
 ///
-/// Gives a descriptor, or -1 with errno: EWOULDBLOCK when another call has it. Blocks for the disk.
+/// Gives a descriptor, or -1 with errno: EWOULDBLOCK when another call has it, of any user; EPERM
+/// or EACCES when what others have put there cannot be removed. Blocks for the disk.
 int open_locked(int folder, const std::string& name, unsigned mode) noexcept;
 
 }  // namespace dataflux::inline DATAFLUX_ABI

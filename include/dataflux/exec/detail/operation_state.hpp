@@ -2,6 +2,7 @@
 
 #include <dataflux/deadline.hpp>
 #include <dataflux/detail/process_stamp.hpp>
+#include <dataflux/detail/short_of_memory.hpp>
 #include <dataflux/detail/unique_function.hpp>
 #include <dataflux/exec/completion_queue.hpp>
 #include <dataflux/exec/detail/stop_watch.hpp>
@@ -58,9 +59,10 @@ struct operation_state : operation_base {
     limits.stop = made->stop.get_token();
     return made;
   }
-  /// What its producer calls. One type for all who start such an operation.
+  /// What its producer calls. One type for all who start such an operation. A producer that goes
+  /// away without a word was short of memory.
   static unique_function<void(result<T>)> completion(std::shared_ptr<operation_state> state) {
-    return [state = std::move(state)](result<T> value) { state->complete(std::move(value)); };
+    return promise(std::move(state));
   }
 
   void complete(result<T> value) {
@@ -72,6 +74,22 @@ struct operation_state : operation_base {
 
   union {
     result<T> outcome;  ///< there once `done`
+  };
+
+ private:
+  class promise {
+   public:
+    explicit promise(std::shared_ptr<operation_state> state) noexcept : state_(std::move(state)) {}
+    promise(promise&&) noexcept = default;
+    promise& operator=(promise&&) = delete;
+    ~promise() {
+      // In the child of a fork it is the parent's.
+      if (state_ != nullptr && !state_->born.inherited()) state_->complete(short_of_memory());
+    }
+    void operator()(result<T> value) { std::exchange(state_, {})->complete(std::move(value)); }
+
+   private:
+    std::shared_ptr<operation_state> state_;
   };
 };
 

@@ -1,16 +1,16 @@
 #pragma once
 
+#include <dataflux/detail/process_stamp.hpp>
+#include <dataflux/detail/short_of_memory.hpp>
 #include <dataflux/exec/detail/blocking_worker.hpp>
 #include <dataflux/exec/detail/signals.hpp>
-
-#include <unistd.h>
 
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
+#include <exception>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -25,7 +25,7 @@ struct blocking_worker {
 
   /// A forked child has no such thread, and the mutex may have been locked when it was forked:
   /// whose state this is must be known without touching the rest of it.
-  const pid_t process{::getpid()};
+  const process_stamp born{};
   std::mutex mutex{};
   std::condition_variable arrived{};
   std::deque<task> waiting{};
@@ -42,7 +42,7 @@ struct blocking_worker {
       task next = std::move(waiting.front());
       waiting.pop_front();
       lock.unlock();
-      next();
+      dataflux::detail::within_memory(next);
     }
   }
 
@@ -52,7 +52,7 @@ struct blocking_worker {
     try {
       std::thread([this] { work_forever(); }).detach();
       ++started;
-    } catch (const std::system_error&) {
+    } catch (const std::exception&) {  // for want of threads, or of memory
     }
   }
 
@@ -71,7 +71,7 @@ struct blocking_worker {
   static blocking_worker& of_this_process(std::atomic<blocking_worker*>& instance,
                                           std::size_t threads) {
     blocking_worker* found = instance.load(std::memory_order_acquire);
-    while (found == nullptr || found->process != ::getpid()) {
+    while (found == nullptr || found->born.inherited()) {
       auto* const fresh = new blocking_worker(threads);
       if (instance.compare_exchange_strong(found, fresh, std::memory_order_acq_rel)) return *fresh;
       delete fresh;

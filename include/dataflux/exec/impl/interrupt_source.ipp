@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/detail/process_stamp.hpp>
 #include <dataflux/exec/detail/signals.hpp>
 #include <dataflux/exec/interrupt_source.hpp>
 
@@ -57,7 +58,7 @@ class interrupt_watch {
     return only;
   }
   /// In the child of a fork, where its thread is not.
-  bool inherited() const noexcept { return process_ != ::getpid(); }
+  bool inherited() const noexcept { return born_.inherited(); }
   /// All signals but those that somebody else has handled since.
   void give_back() noexcept {
     for (std::size_t i = 0; i < numbers.size(); ++i) restore(i);
@@ -107,7 +108,7 @@ class interrupt_watch {
     if (!ended_) stop_.request_stop();
   }
 
-  const ::pid_t process_{::getpid()};
+  const process_stamp born_{};
   std::array<struct sigaction, numbers.size()> before_{};
   ::sem_t arrived_{};
   std::atomic<int> first_{0};

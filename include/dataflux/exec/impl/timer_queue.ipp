@@ -2,6 +2,7 @@
 
 #include <dataflux/exec/detail/timer_queue.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI {
@@ -10,8 +11,14 @@ DATAFLUX_INLINE timer_id timer_queue::add(time_point when, task work) {
   std::uint32_t index = 0;
   if (free_.empty()) {
     index = static_cast<std::uint32_t>(slots_.size());
+    // So that nothing below, and neither cancel nor take, has to allocate.
+    if (slots_.size() == slots_.capacity()) {
+      const std::size_t more = std::max<std::size_t>(16, 2 * slots_.size());
+      free_.reserve(more);
+      heap_.reserve(more);
+      slots_.reserve(more);
+    }
     slots_.emplace_back();
-    free_.reserve(slots_.capacity());  // so that cancel and take need not allocate
   } else {
     index = free_.back();
     free_.pop_back();

@@ -33,6 +33,7 @@ class folder_copy : public coordinator<folder_copy> {
   void stop_heard() noexcept;
   void stop_asked();
   void time_passed();
+  void fall_short(error why);
 
   const transfer_context& context() const noexcept { return context_; }
   const copy_folder_request& request() const noexcept { return request_; }
@@ -65,13 +66,18 @@ class folder_copy : public coordinator<folder_copy> {
   void on_file_thread(Work work, Then then) {
     one_more();
     run_step([self = shared_from_this(), work = std::move(work), then = std::move(then)]() mutable {
-      work();
-      folder_copy& call = *self;
-      call.strand().post([self = std::move(self), then = std::move(then)]() mutable {
-        self->one_less();
-        then();
-        self->advance();
-      });
+      const bool enough = within_memory(work);
+      const std::shared_ptr<folder_copy> call = self;
+      within_memory(
+          [&] {
+            call->post_step([then = std::move(then), enough](folder_copy& here) mutable {
+              here.one_less();
+              if (!enough) here.fail(short_of_memory());
+              then();
+              here.advance();
+            });
+          },
+          [&] { call->strand().post([call] { call->step_lost(); }); });
     });
   }
   /// then() with advance_soon() behind it.

@@ -130,6 +130,11 @@ DATAFLUX_INLINE void folder_copy::fail(error why) {
   stop_requests();
 }
 
+DATAFLUX_INLINE void folder_copy::fall_short(error why) {
+  fail(std::move(why));
+  advance();
+}
+
 DATAFLUX_INLINE void folder_copy::give_up(error why) {
   if (!failure_) failure_ = std::move(why);
 }
@@ -150,7 +155,14 @@ DATAFLUX_INLINE void folder_copy::advance() {
   const auto self = shared_from_this();
   bool ended = false;
   while (std::exchange(again_, false)) {
-    const bool all_begun = source_ended_ ? !removing_ || remove_extra() : turn();
+    bool all_begun = false;
+    const bool enough =
+        within_memory([&] { all_begun = source_ended_ ? !removing_ || remove_extra() : turn(); });
+    if (!enough) {
+      fail(short_of_memory());
+      again_ = true;
+      continue;
+    }
     ended = all_begun && in_flight() == 0;
     // A stop ends what is under way before it is told here.
     if (ended && stopped()) give_up(stop_error());
@@ -162,9 +174,9 @@ DATAFLUX_INLINE void folder_copy::advance() {
 
 DATAFLUX_INLINE void folder_copy::advance_soon() {
   if (std::exchange(due_, true)) return;
-  strand().post([self = shared_from_this()] {
-    self->due_ = false;
-    self->advance();
+  post_step([](folder_copy& self) {
+    self.due_ = false;
+    self.advance();
   });
 }
 

@@ -3,9 +3,11 @@
 #include <dataflux/gcs/detail/verb.hpp>
 #include <dataflux/result.hpp>
 #include <dataflux/store/bucket_requests.hpp>
+#include <dataflux/store/detail/page_bound.hpp>
 
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 /// The verbs of the JSON API about a bucket itself (protocol.md 1.8). Their common shape is in
@@ -55,6 +57,8 @@ struct list_buckets_verb {
 struct listed_buckets {
   list_buckets_request next{};
   std::vector<bucket_metadata> found{};
+  std::unordered_set<std::string> known{};  ///< their names
+  dataflux::detail::page_bound bound{};
 };
 
 /// buckets.list, page after page.

@@ -2,11 +2,13 @@
 
 #include <dataflux/detail/collecting_sink.hpp>
 #include <dataflux/detail/seconds.hpp>
+#include <dataflux/detail/short_of_memory.hpp>
 #include <dataflux/gcs/detail/client_core.hpp>
 #include <dataflux/gcs/detail/reply_facts.hpp>
 #include <dataflux/gcs/detail/verb.hpp>
 #include <dataflux/http/detail/transport.hpp>
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -34,8 +36,8 @@ class call : public http::exchange {
 
   /// Registers the call and posts its beginning. `bad` = why it must fail before any request.
   void launch(const call_limits& allowed, std::optional<error> bad);
-  /// Asks for an early end; any thread.
-  void stop();
+  /// Asks for an early end; any thread. Short of memory it comes by the call's own limits.
+  void stop() noexcept;
   void stop_heard() noexcept { stop(); }
 
  protected:
@@ -86,6 +88,11 @@ class call : public http::exchange {
   void go_on(const error& e);
 
   void finish(std::optional<error> failure) noexcept;
+  /// Makes a step on the executor; where memory is short the call ends with that.
+  template <class Step>
+  void within_memory(Step&& step) noexcept {
+    dataflux::detail::within_memory(static_cast<Step&&>(step), [this] { finish_short(); });
+  }
   /// Remembers why the body's sink ends the exchange, which carries a text only.
   error refuse(const error& why) {
     refusal_ = why;
@@ -112,6 +119,10 @@ class call : public http::exchange {
   void reuse(ref<client_core> core) noexcept;
 
   enum class phase : std::uint8_t { idle, token, turn, wait, exchange, finished };
+  void finish_short() noexcept;
+  void name(error& failure);
+  void end_turn(http::pace_outcome outcome) noexcept;
+  void ended(http::exchange_report& report);
   void begin();
   void attempt() { attempt_at(executor->now()); }
   void attempt_at(time_point now);
@@ -135,6 +146,7 @@ class call : public http::exchange {
   error stopped_error() const;
   void tell_met(error& late) const;
 
+  std::array<std::string_view, 2> secrets() const noexcept;
   void keep_secret(error& e) const;
 
   const std::size_t verb_;
@@ -143,7 +155,8 @@ class call : public http::exchange {
   phase phase_{phase::idle};
   std::atomic<bool> stopped_{false};
   bool accepted_{false};
-  int status_{0};  ///< of the attempt's reply, 0 until there is one
+  bool admitted_to_line_{false};  ///< and the line waits to be told how the attempt ended
+  int status_{0};                 ///< of the attempt's reply, 0 until there is one
   int refusals_{0};
   int damaged_{0};
   bool authorized_{false};         ///< the attempt carried `authorization_`

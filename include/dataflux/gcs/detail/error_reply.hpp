@@ -6,6 +6,8 @@
 #include <dataflux/gcs/detail/reply_facts.hpp>
 #include <dataflux/gcs/detail/verb.hpp>
 
+#include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -30,9 +32,15 @@ namespace dataflux::inline DATAFLUX_ABI::gcs {
 /// something else than the service (a web page without its request id, an S3 server) is internal,
 /// below 500.
 ///
+/// `secrets` are those that the request had (a token, the id of a session): what the server repeats
+/// of them, in whatever form, is blanked out before anything is cut.
+///
 /// `body` may be a prefix of what was sent: 64 KiB is plenty. Pure, thread-safe, survives any
 /// bytes. Cost: some allocations.
-error parse_error(const call_identity& call, const reply_facts& facts, bytes_view body);
+error parse_error(const call_identity& call, const reply_facts& facts, bytes_view body,
+                  std::span<const std::string_view> secrets = {});
+/// Shorter than that a text is no secret, but a word of any text.
+inline constexpr std::size_t shortest_secret = 8;
 
 /// What is wrong with the body of a reply of 2xx that is no document of its verb: an error
 /// document, a web page, or anything from another make of server. Success for everything else.

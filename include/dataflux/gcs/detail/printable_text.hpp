@@ -13,6 +13,11 @@ namespace dataflux::inline DATAFLUX_ABI::gcs {
 /// blanked out. Pure, thread-safe, survives any bytes.
 std::string printable_text(std::string_view text, std::size_t limit = 2048);
 
+/// A text with "[removed]" wherever it has the secret: as it is written, with its escapes of a URL
+/// decoded, with any of its bytes escaped. Goes before printable_text(), which may cut a secret in
+/// two. Pure, thread-safe. `secret` is not empty.
+std::string without_secret(std::string_view text, std::string_view secret);
+
 }  // namespace dataflux::inline DATAFLUX_ABI::gcs
 
 #if !defined(DATAFLUX_COMPILED)

@@ -224,13 +224,15 @@ class verb_call final : public looking_call {
   void conclude(std::optional<error> failure) noexcept override {
     auto done = std::exchange(done_, {});
     request_.limits = {};  // whose stop is the caller's
-    if (failure) {
-      done(std::move(*failure));
-    } else if constexpr (std::is_void_v<value>) {
-      done(result<void>{});
-    } else {
-      done.pass(std::move(*outcome_));
-    }
+    dataflux::detail::within_memory([&] {
+      if (failure) {
+        done(std::move(*failure));
+      } else if constexpr (std::is_void_v<value>) {
+        done(result<void>{});
+      } else {
+        done.pass(std::move(*outcome_));
+      }
+    });
     outcome_.reset();
   }
 

@@ -166,6 +166,13 @@ DATAFLUX_INLINE result<std::optional<std::vector<bucket_metadata>>> list_all_buc
     const request&, state& at, const whole_reply& reply) {
   auto page = list_buckets_verb::parse(at.next, {}, reply);
   if (!page) return std::move(page).error();
+  auto bounded = at.bound.took(!page->buckets.empty(), at.next.page_token, page->next_page_token);
+  if (!bounded) return std::move(bounded).error();
+  for (const bucket_metadata& bucket : page->buckets) {
+    if (at.known.insert(bucket.name).second) continue;
+    return error{errc::internal, "the server's listing does not go forward: the bucket '" +
+                                     printable_text(bucket.name, 250) + "' comes twice"};
+  }
   at.found.insert(at.found.end(), std::make_move_iterator(page->buckets.begin()),
                   std::make_move_iterator(page->buckets.end()));
   at.next.page_token = std::move(page->next_page_token);

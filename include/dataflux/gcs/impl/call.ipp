@@ -62,7 +62,7 @@ DATAFLUX_INLINE void call::reuse(ref<client_core> core) noexcept {
   executor = nullptr;
   phase_ = phase::idle;
   stopped_.store(false, std::memory_order_relaxed);
-  accepted_ = false;
+  accepted_ = admitted_to_line_ = false;
   status_ = 0;
   retry_ = {};
   first_sent_ = never;
@@ -85,12 +85,38 @@ DATAFLUX_INLINE void call::launch(const call_limits& allowed, std::optional<erro
   }
   if (executor == nullptr) executor = &core_->transport().next_executor();
   if (!core_->enter(*this)) stop();
-  executor->post([self = ref<call>::share(this)] { self->begin(); });
+  const bool posted = dataflux::detail::within_memory([this] {
+    executor->post(
+        [self = ref<call>::share(this)] { self->within_memory([&self] { self->begin(); }); });
+  });
+  if (posted) return;
+  core_->leave(*this);
+  conclude(dataflux::detail::short_of_memory());
 }
 
-DATAFLUX_INLINE void call::stop() {
+DATAFLUX_INLINE void call::stop() noexcept {
   stopped_.store(true, std::memory_order_relaxed);
-  executor->post([self = ref<call>::share(this)] { self->cancel_here(); });
+  dataflux::detail::within_memory([this] {
+    executor->post(
+        [self = ref<call>::share(this)] { self->within_memory([&self] { self->cancel_here(); }); });
+  });
+}
+
+/// In the midst of a step. What the transport has ends by itself.
+DATAFLUX_INLINE void call::finish_short() noexcept {
+  if (phase_ == phase::exchange || phase_ == phase::finished) return;
+  if (phase_ == phase::token) {
+    core_->tokens->cancel(std::exchange(token_wait_, auth::authorization_wait::none));
+  } else if (phase_ == phase::turn && !line_->leave(*this)) {
+    return;
+  }
+  end_turn(http::pace_outcome::not_rejected);
+  finish(dataflux::detail::short_of_memory(retry_.may_have_been_executed));
+}
+
+DATAFLUX_INLINE void call::end_turn(http::pace_outcome outcome) noexcept {
+  if (!std::exchange(admitted_to_line_, false)) return;
+  line_->report(admitted_, executor->now(), outcome);
 }
 
 DATAFLUX_INLINE void call::begin() {
@@ -119,8 +145,10 @@ DATAFLUX_INLINE void call::attempt_at(time_point now) {
         self->token_wait_ = auth::authorization_wait::none;
         if (self->phase_ != phase::token) return;
         self->phase_ = phase::idle;
-        if (!authorization) return self->without_token(authorization.error());
-        self->with_token(*authorization, self->executor->now());
+        self->within_memory([&] {
+          if (!authorization) return self->without_token(authorization.error());
+          self->with_token(*authorization, self->executor->now());
+        });
       });
   watch_deadline();
 }
@@ -130,7 +158,8 @@ DATAFLUX_INLINE void call::watch_deadline() {
   if (deadline_ == never || timer_ != timer_id::none) return;
   timer_ = executor->at(deadline_, [self = ref<call>::share(this)] {
     self->timer_ = timer_id::none;
-    if (self->phase_ == phase::token || self->phase_ == phase::turn) self->deadline_here();
+    if (self->phase_ != phase::token && self->phase_ != phase::turn) return;
+    self->within_memory([&self] { self->deadline_here(); });
   });
 }
 
@@ -147,6 +176,7 @@ DATAFLUX_INLINE void call::on_turn(time_point admitted) {
     phase_ = phase::idle;
     return stopped() ? finish(stopped_error()) : deadline_here();
   }
+  phase_ = phase::idle;
   send(admitted);
 }
 
@@ -161,13 +191,16 @@ DATAFLUX_INLINE void call::wait_until(time_point when, void (call::*then)()) {
   timer_ = executor->at(when, [self = ref<call>::share(this), then] {
     self->timer_ = timer_id::none;
     self->phase_ = phase::idle;
-    if (self->stopped()) return self->finish(self->stopped_error());
-    (self.get()->*then)();
+    self->within_memory([&] {
+      if (self->stopped()) return self->finish(self->stopped_error());
+      (self.get()->*then)();
+    });
   });
 }
 
 DATAFLUX_INLINE void call::send(time_point admitted) {
   admitted_ = admitted;
+  admitted_to_line_ = true;
   build();
   // A session may be at another host, which needs no token and must not get one.
   authorized_ = !authorization_.empty() && request.origin == core_->where.origin();
@@ -214,13 +247,21 @@ DATAFLUX_INLINE void call::on_moved(std::size_t sent, std::size_t received) noex
 
 DATAFLUX_INLINE void call::on_done(http::exchange_report& report) noexcept {
   phase_ = phase::idle;
+  within_memory([&] { ended(report); });
+}
+
+DATAFLUX_INLINE void call::ended(http::exchange_report& report) {
   const time_point now = executor->now();
   core_->latencies.add(verb_, begun_, report, now);
   report_attempt(report, now);
   if (status_ != 0) core_->has_answered();
   if (report.resent) retry_.may_have_been_executed = true;
+  if (report.failure == http::transport_failure::memory) {
+    if (report.request_sent) retry_.may_have_been_executed = true;
+    return finish_short();
+  }
   if (report.failure != http::transport_failure::none || !accepted_) return settle(report);
-  line_->report(admitted_, now, http::pace_outcome::not_rejected);
+  end_turn(http::pace_outcome::not_rejected);
   auto taken = take_reply();
   if (!taken) return settle(std::move(taken).error());
   ++retry_.attempts;
@@ -312,6 +353,20 @@ DATAFLUX_INLINE call_limits call::remaining_limits() const {
   return left;
 }
 
+DATAFLUX_INLINE void call::name(error& failure) {
+  if (deadline_ != never && deadline_ <= executor->now()) {
+    // Whoever has asked for the stop may have the same deadline.
+    if (failure.code() == errc::cancelled) failure = error(errc::deadline_exceeded, passed_text);
+    if (failure.code() == errc::deadline_exceeded) tell_met(failure);
+  }
+  const call_identity about = identity();
+  failure.with_outcome_unknown(retry_.may_have_been_executed);
+  failure.with_attempts(retry_.attempts).with_verb(about.verb);
+  if (about.generation != 0) failure.with_generation(about.generation);
+  // A reply may have named another object: see parse_error().
+  if (failure.bucket().empty()) failure.with_bucket(about.bucket).with_object(about.object);
+}
+
 DATAFLUX_INLINE void call::finish(std::optional<error> failure) noexcept {
   const ref<call> alive = ref<call>::share(this);
   const ref<client_core> core = core_;
@@ -321,18 +376,8 @@ DATAFLUX_INLINE void call::finish(std::optional<error> failure) noexcept {
   if (timer_ != timer_id::none) executor->cancel(std::exchange(timer_, timer_id::none));
   body_.release_if_larger(error_body_limit);
   if (failure) {
-    const call_identity about = identity();
-    if (deadline_ != never && deadline_ <= executor->now()) {
-      // Whoever has asked for the stop may have the same deadline.
-      if (failure->code() == errc::cancelled) failure.emplace(errc::deadline_exceeded, passed_text);
-      if (failure->code() == errc::deadline_exceeded) tell_met(*failure);
-    }
-    failure->with_verb(about.verb);
-    // A reply may have named another object: see parse_error().
-    if (failure->bucket().empty()) failure->with_bucket(about.bucket).with_object(about.object);
-    failure->with_attempts(retry_.attempts);
-    failure->with_outcome_unknown(retry_.may_have_been_executed);
-    if (about.generation != 0) failure->with_generation(about.generation);
+    // What there is no memory for is not told.
+    dataflux::detail::within_memory([&] { name(*failure); });
     core->totals.failed.fetch_add(1, std::memory_order_relaxed);
   }
   conclude(std::move(failure));

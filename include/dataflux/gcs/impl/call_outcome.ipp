@@ -32,25 +32,22 @@ DATAFLUX_INLINE void call::without_token(const error& e) {
   decide(outcome, e);
 }
 
-inline std::string blank_out(std::string text, std::string_view hidden) {
-  constexpr std::string_view instead{"[removed]"};
-  for (std::size_t at = text.find(hidden); at != std::string::npos;
-       at = text.find(hidden, at + instead.size())) {
-    text.replace(at, hidden.size(), instead);
-  }
-  return text;
-}
-
 /// Some services repeat the token, or a session's URL or id, in their error's text; their id of a
 /// session's request is the session's, too.
-DATAFLUX_INLINE void call::keep_secret(error& e) const {
-  if (identity().session) e.with_request_id({});
+DATAFLUX_INLINE std::array<std::string_view, 2> call::secrets() const noexcept {
   std::string_view token = authorization_;
   token.remove_prefix(std::min(token.find(' ') + 1, token.size()));
-  for (const std::string_view hidden : {secret(), token}) {
-    if (hidden.size() < 8) continue;  // no secret, but a word of any text
-    e.with_message(blank_out(e.message(), hidden)).with_reason(blank_out(e.reason(), hidden));
-    e.with_request_id(blank_out(e.request_id(), hidden));
+  return {secret(), token};
+}
+
+/// What we say ourselves quotes what a server sent, too.
+DATAFLUX_INLINE void call::keep_secret(error& e) const {
+  if (identity().session) e.with_request_id({});
+  for (const std::string_view hidden : secrets()) {
+    if (hidden.size() < shortest_secret) continue;
+    e.with_message(without_secret(e.message(), hidden));
+    e.with_reason(without_secret(e.reason(), hidden));
+    e.with_request_id(without_secret(e.request_id(), hidden));
   }
 }
 
@@ -80,21 +77,20 @@ DATAFLUX_INLINE bool call::got_on(const http::exchange_report& report) const {
 DATAFLUX_INLINE void call::settle(const http::exchange_report& report) {
   const bool broke_off = report.failure != http::transport_failure::none;
   if (report.failure == http::transport_failure::refused && refusal_) {
-    line_->report(admitted_, executor->now(), http::pace_outcome::not_rejected);
+    end_turn(http::pace_outcome::not_rejected);
     return settle(std::move(*refusal_));
   }
   error e = broke_off ? error(http::errc_from_failure(report.failure),
                               words_of_break(report, *request.origin))
                             .with_retryable(http::may_be_retried(report.failure))
                             .with_http_status(status_)
-                      : parse_error(identity(), facts_, body_.bytes());
+                      : parse_error(identity(), facts_, body_.bytes(), secrets());
   keep_secret(e);
   const bool rejected =
       !broke_off && http::classify(status_, e.reason()) == http::reply_class::throttled;
   // Any other 503 is trouble of one machine and says nothing about how much may be asked.
   if (rejected) ++refusals_;
-  line_->report(admitted_, executor->now(),
-                rejected ? http::pace_outcome::rejected : http::pace_outcome::not_rejected);
+  end_turn(rejected ? http::pace_outcome::rejected : http::pace_outcome::not_rejected);
   if (broke_off && accepted_ && info().reply_limit == 0 && got_on(report)) {
     // A read goes on behind the bytes that it got: however long it is, its breaks are separate.
     retry_.progressed();

@@ -340,8 +340,15 @@ DATAFLUX_INLINE bool is_web_page(const reply_facts& facts, bytes_view body) noex
 }
 
 DATAFLUX_INLINE error parse_error(const call_identity& call, const reply_facts& facts,
-                                  bytes_view body) {
-  const detail::service_words words = detail::read_words(facts, body);
+                                  bytes_view body, std::span<const std::string_view> secrets) {
+  detail::service_words words = detail::read_words(facts, body);
+  std::string request_id = facts.request_id;
+  for (const std::string_view hidden : secrets) {
+    if (hidden.size() < shortest_secret) continue;
+    for (std::string* text : {&words.message, &words.reason, &request_id}) {
+      *text = without_secret(*text, hidden);
+    }
+  }
   const errc code = detail::decide_code(call, facts, words);
   std::string message = printable_text(words.message);
   if (message.empty()) message = "HTTP " + std::to_string(facts.status) + " without a word";
@@ -353,7 +360,7 @@ DATAFLUX_INLINE error parse_error(const call_identity& call, const reply_facts& 
   e.with_http_status(facts.status).with_verb(about.verb).with_bucket(about.bucket);
   e.with_object(about.object).with_generation(about.generation);
   e.with_reason(printable_text(words.reason, 200));
-  e.with_request_id(printable_text(facts.request_id, 200));
+  e.with_request_id(printable_text(request_id, 200));
   e.with_retryable(detail::may_succeed_later(facts, words.reason, code))
       .with_retry_after(facts.retry_after);
   return e;

@@ -83,6 +83,7 @@ void object_reader::take(const object_member& member, const Value& value) {
                         static_cast<std::uint64_t>(*number) <=
                             static_cast<std::uint64_t>(std::numeric_limits<target>::max());
       if (fits) out = static_cast<target>(*number);
+      if constexpr (std::is_same_v<target, std::uint64_t>) return fits && out <= most_bytes;
       return fits;
     } else if constexpr (std::is_same_v<target, std::optional<timestamp>>) {
       out = codec::parse_rfc3339(value.text().value_or(std::string_view{}));
@@ -143,10 +144,13 @@ DATAFLUX_INLINE void object_reader::read(codec::json_value resource) {
 }
 
 DATAFLUX_INLINE std::string_view object_reader::fault() const noexcept {
-  constexpr std::size_t required = 3;  // name, generation, size
+  constexpr std::size_t required = 2;  // name, generation
   for (std::size_t k = 0; k < required; ++k) {
     if ((present_ & (1U << k)) == 0) return object_members[k].key;
   }
+  // Left out it is 0, if the checksum is that of no bytes.
+  const bool sized = (present_ & (1U << required)) != 0;
+  if (!sized && out_.crc32c != 0U) return object_members[required].key;
   return fault_;
 }
 

@@ -32,9 +32,9 @@ DATAFLUX_INLINE void pace_line::enter(call& c, time_point now) {
     turn = lane_.admit(now);
     if (turn <= now) return c.send(now);
   }
-  c.phase_ = call::phase::turn;
   std::scoped_lock lock(mutex_);
   waiting_.push_back(ref<call>::share(&c));
+  c.phase_ = call::phase::turn;
   size_.store(waiting_.size(), std::memory_order_release);
   if (!armed_) arm(*c.executor, turn);
 }
@@ -52,10 +52,13 @@ DATAFLUX_INLINE bool pace_line::leave(call& c) noexcept {
 }
 
 DATAFLUX_INLINE void pace_line::arm(scheduler& here, time_point when) {
-  armed_ = true;
   // The line lives in the core, which the call that waits keeps alive; so does the timer.
   here.at(when, [this, core = waiting_.front()->core_, &here] { serve(here); });
+  armed_ = true;
 }
+
+/// Where a turn finds no memory to be told by.
+inline constexpr duration retry_of_post = std::chrono::milliseconds(10);
 
 DATAFLUX_INLINE void pace_line::serve(scheduler& here) {
   std::scoped_lock lock(mutex_);
@@ -64,11 +67,16 @@ DATAFLUX_INLINE void pace_line::serve(scheduler& here) {
     const time_point now = here.now();
     const time_point turn = lane_.admit(now);
     if (turn > now) return arm(here, turn);
-    ref<call> next = std::move(waiting_.front());
+    const bool posted = dataflux::detail::within_memory([&] {
+      waiting_.front()->executor->post(
+          [next = waiting_.front(), now] { next->within_memory([&] { next->on_turn(now); }); });
+    });
+    if (!posted) {  // the timer that has brought us here has left room for another one
+      lane_.report(now, now, http::pace_outcome::not_rejected);
+      return arm(here, now + retry_of_post);
+    }
     waiting_.pop_front();
     size_.store(waiting_.size(), std::memory_order_release);
-    scheduler& strand = *next->executor;
-    strand.post([next = std::move(next), now] { next->on_turn(now); });
   }
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <dataflux/codec/detail/percent.hpp>
 #include <dataflux/codec/detail/utf8.hpp>
+#include <dataflux/detail/escaped_text.hpp>
 #include <dataflux/detail/whole_characters.hpp>
 #include <dataflux/gcs/detail/printable_text.hpp>
 #include <dataflux/gcs/detail/text.hpp>
@@ -15,7 +17,7 @@ namespace detail {
 inline bool is_word_character(char c) noexcept {
   const char lower = static_cast<char>(c | 0x20);
   return (lower >= 'a' && lower <= 'z') || (c >= '0' && c <= '9') ||
-         std::string_view{"-._~+/="}.find(c) != std::string_view::npos;
+         std::string_view{"-._~+/=%"}.find(c) != std::string_view::npos;
 }
 
 /// How many bytes of a word may be shown: up to where a token begins by its form (OAuth access
@@ -61,11 +63,40 @@ inline std::size_t character_length(std::string_view text) noexcept {
 inline bool is_control_character(std::string_view character) noexcept {
   const auto first = static_cast<unsigned char>(character.front());
   if (character.size() == 1) return first < 0x20 || first == 0x7f;
-  // U+0080-U+009F
-  return first == 0xc2 && static_cast<unsigned char>(character[1]) < 0xa0;
+  return dataflux::detail::length_of_break(character) != 0;
 }
 
 }  // namespace detail
+
+namespace detail {
+
+/// How many bytes at the front of `text` are `plain`, each of its bytes as it is or escaped; 0 if
+/// it begins otherwise.
+inline std::size_t length_of_secret(std::string_view text, std::string_view plain) {
+  std::size_t at = 0;
+  for (const char wanted : plain) {
+    if (at == text.size()) return 0;
+    const auto escaped = text[at] == '%' ? codec::decode_percent(text.substr(at, 3)) : std::nullopt;
+    const bool by_escape = escaped && escaped->size() == 1 && escaped->front() == wanted;
+    if (!by_escape && text[at] != wanted) return 0;
+    at += by_escape ? 3 : 1;
+  }
+  return at;
+}
+
+}  // namespace detail
+
+DATAFLUX_INLINE std::string without_secret(std::string_view text, std::string_view secret) {
+  const std::string plain = codec::decode_percent(secret).value_or(std::string{secret});
+  std::string out;
+  while (!text.empty()) {
+    std::size_t length = detail::length_of_secret(text, secret);
+    if (length == 0) length = detail::length_of_secret(text, plain);
+    length == 0 ? out.append(text.substr(0, 1)) : out.append("[removed]");
+    text.remove_prefix(std::max<std::size_t>(length, 1));
+  }
+  return out;
+}
 
 DATAFLUX_INLINE std::string printable_text(std::string_view text, std::size_t limit) {
   // Tokens first: one that is cut in two would not be known by its form.

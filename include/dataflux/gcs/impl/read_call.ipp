@@ -153,15 +153,12 @@ DATAFLUX_INLINE result<void> read_call::start_over() {
 
 DATAFLUX_INLINE void read_call::conclude(std::optional<error> failure) noexcept {
   auto done = std::exchange(done_, {});
-  if (failure) {
-    done(std::move(*failure));
-    return;
-  }
   summary_.bytes = received_;
   summary_.crc32c = crc_;
   summary_.attempts = attempts();
   summary_.refusals = refusals();
-  done(summary_);
+  dataflux::detail::within_memory(
+      [&] { done(failure ? result<read_summary>(std::move(*failure)) : summary_); });
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::gcs::detail

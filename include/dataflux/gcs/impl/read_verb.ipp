@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/gcs/detail/goog_hash.hpp>
+#include <dataflux/gcs/detail/object_reader.hpp>
 #include <dataflux/gcs/detail/read_verb.hpp>
 #include <dataflux/gcs/detail/target.hpp>
 #include <dataflux/gcs/detail/text.hpp>
@@ -293,9 +294,14 @@ DATAFLUX_INLINE result<read_head> read_verb::parse_head(const state& asked,
   auto hash = parse_goog_hash(head);
   if (!hash) return hash.error();
   out.crc32c = hash->crc32c;
-  return head.status() == 206 || detail::is_exact_part(asked, fields)
-             ? detail::read_part(asked, head, fields, out)
-             : detail::read_whole(asked, head, fields, out);
+  auto read = head.status() == 206 || detail::is_exact_part(asked, fields)
+                  ? detail::read_part(asked, head, fields, out)
+                  : detail::read_whole(asked, head, fields, out);
+  if (read && read->object_size > detail::most_bytes) {
+    return detail::broken_head("the reply announces " + std::to_string(read->object_size) +
+                               " bytes, more than any object has");
+  }
+  return read;
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::gcs

@@ -54,7 +54,7 @@ DATAFLUX_INLINE void looking_call::look_at_object() {
        .object = std::string(about.object),
        .limits = remaining_limits()},
       [self = ref<looking_call>::share(this), asked](result<looked_object> found) {
-        self->saw_object(std::move(found), asked);
+        self->within_memory([&] { self->saw_object(std::move(found), asked); });
       },
       executor);
 }
@@ -86,13 +86,15 @@ DATAFLUX_INLINE void looking_call::look_at_source(stat_request about) {
   verb_call<look_verb>::start(
       ref<client_core>::share(&core()), about,
       [self = ref<looking_call>::share(this), asked](result<looked_object> source) {
-        if (source) {
-          self->note_time(*source, asked);
-          self->seen_.source = std::move(source->object);
-        } else {
-          self->seen_.source = std::move(source).error();
-        }
-        self->conclude_look();
+        self->within_memory([&] {
+          if (source) {
+            self->note_time(*source, asked);
+            self->seen_.source = std::move(source->object);
+          } else {
+            self->seen_.source = std::move(source).error();
+          }
+          self->conclude_look();
+        });
       },
       executor);
 }
@@ -136,10 +138,12 @@ DATAFLUX_INLINE void looking_call::remove_damaged(const error& e) {
        .generation = e.generation(),
        .limits = remaining_limits()},
       [self = ref<looking_call>::share(this), e = error(e)](const result<void>& removed) mutable {
-        e.with_message(e.message() +
-                       (removed ? "; the damaged object was removed"
-                                : "; it could not be removed: " + removed.error().message()));
-        self->finish(std::move(e));
+        self->within_memory([&] {
+          e.with_message(e.message() +
+                         (removed ? "; the damaged object was removed"
+                                  : "; it could not be removed: " + removed.error().message()));
+          self->finish(std::move(e));
+        });
       },
       executor);
 }

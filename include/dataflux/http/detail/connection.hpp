@@ -49,10 +49,12 @@ class connection {
   void on_events(std::uint32_t events);
   /// Goes on with what a turn of the loop left unfinished.
   void resume();
+  /// Memory was short in the midst of the exchange under way: ends both without any.
+  void fail_short() noexcept;
   /// Ends the exchange under way and the connection.
   void fail(transport_failure failure, std::string detail);
   /// Closes a connection that has no exchange.
-  void close();
+  void close() noexcept;
 
  private:
   friend class connection_pool;
@@ -62,6 +64,9 @@ class connection {
   void encode();
   stream::outcome send_pieces();
   void sent(std::size_t count) noexcept;
+  void begin_to_send();
+  void handle(std::uint32_t events);
+  void go_on();
   void send_some();
   void send_broken();
   void fail_soon();
@@ -92,9 +97,11 @@ class connection {
   time_point now() const noexcept;
   std::uint64_t moved() const noexcept { return report_.bytes_sent + report_.bytes_received; }
   time_point window_end() const noexcept;
+  time_point head_end() const noexcept;
   time_point next_limit() const noexcept;
   void arm();
   void on_timer();
+  void timed_out();
   std::string phase_text() const;
 
   connection_pool& owner_;

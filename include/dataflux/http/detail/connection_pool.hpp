@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace dataflux::inline DATAFLUX_ABI::http::detail {
@@ -63,18 +64,24 @@ class connection_pool {
   detail::connector& connector() noexcept { return connector_; }
   void finish_connects();
   void resume_connections();
-  bool has_unfinished() const noexcept { return !resume_.empty(); }
+  bool has_unfinished() const noexcept { return !resume_.empty() || wanting_; }
+  /// Of hosts that may have a connection since one was closed.
+  void open_wanting();
   /// No event of this turn can mean a closed connection any more.
   void forget_closed() { graveyard_.clear(); }
 
  private:
   friend class connection;
   void end_exchange(ref<exchange> e, exchange_report report) noexcept;
-  void end_unsent(ref<exchange> e, transport_failure failure, std::string detail);
+  void end_unsent(ref<exchange> e, transport_failure failure, std::string detail) noexcept;
+  /// The same where memory is short.
+  void end_short(ref<exchange> e) noexcept;
+  void end_line(host_pool& pool) noexcept;
   void retry_fresh(ref<exchange> e);
   void wait_in_line(host_pool& pool, ref<exchange> e, bool first);
   void limit_wait(host_pool& pool, exchange& e);
   void waited_long(host_pool& pool, exchange& e);
+  void end_wait(host_pool& pool, exchange& e);
   std::size_t room_of(const host_pool& pool) const noexcept;
   void give_up_connecting(host_pool& pool);
   ref<exchange> leave_line(host_pool& pool, exchange& e) noexcept;
@@ -83,13 +90,15 @@ class connection_pool {
   static host_claim claim_of(const host_pool& pool) noexcept;
   bool wants_connection(host_pool& pool);
   bool gives_way(host_pool& pool);
-  void open_connections();
+  void open_connections() noexcept;
+  void open_wanted();
   bool make_room();
   void resolve(host_pool& pool);
   void open_one(host_pool& pool);
-  void connect_failed(connection& c, transport_failure failure, const std::string& detail);
+  void connected(connection& c);
+  void connect_failed(connection& c, transport_failure failure, std::string_view detail);
   void released(connection& c);
-  void closed(connection& c);
+  void closed(connection& c) noexcept;
   void close_idle(host_pool& pool);
   host_pool& pool_of(const std::shared_ptr<const origin>& to);
   bool watch(connection& c);
@@ -107,6 +116,7 @@ class connection_pool {
   detail::connector connector_;
   std::unique_ptr<std::byte[]> input_{std::make_unique<std::byte[]>(input_size)};
   bool stopping_{false};
+  bool wanting_{false};
   std::vector<std::unique_ptr<host_pool>> pools_{};
   std::vector<std::unique_ptr<connection>> all_{};
   std::vector<std::unique_ptr<connection>> graveyard_{};

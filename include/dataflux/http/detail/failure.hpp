@@ -25,14 +25,15 @@ enum class transport_failure : std::uint8_t {
   deadline,            ///< the deadline of the whole call passed
   forked,              ///< the transport belongs to the parent process
   wrong_protocol,      ///< the peer speaks no HTTP, or not with TLS as it should, or not without
+  memory,              ///< there was not enough of it here
 };
 
 /// The enumerator's name, such as "timeout_connect".
 std::string_view to_string(transport_failure f) noexcept;
 
 /// May the same exchange succeed if it is made again? False for `none`, for what the caller decided
-/// (refused, cancelled, deadline, forked), for wrong_protocol, and for tls: a certificate does not
-/// get better within seconds, and repeating would hide a man in the middle behind a timeout.
+/// (refused, cancelled, deadline, forked), for memory, wrong_protocol, and tls: a certificate does
+/// not get better within seconds, and repeating would hide a man in the middle behind a timeout.
 /// Resolver failures count as temporary (EAI_AGAIN looks the same as NXDOMAIN through some
 /// resolvers). protocol.md 3.1.
 bool may_be_retried(transport_failure f) noexcept;
@@ -44,7 +45,8 @@ bool may_have_been_executed(transport_failure f) noexcept;
 
 /// The code of the error that a caller gets: unavailable for what may be retried,
 /// deadline_exceeded, cancelled, failed_precondition (forked), unavailable (tls), internal
-/// (protocol, wrong_protocol; refused, whose own error should be given instead). errc::ok for none.
+/// (protocol, wrong_protocol; refused, whose own error should be given instead), resource_exhausted
+/// (memory). errc::ok for none.
 errc errc_from_failure(transport_failure f) noexcept;
 
 /// The kind of a peer whose reply begins so, for a person: "the server speaks TLS".

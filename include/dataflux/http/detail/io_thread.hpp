@@ -64,6 +64,7 @@ class io_thread final : public scheduler {
     return here;
   }
   void send(message m);
+  void run(message& m) noexcept;
   void loop();
   int wait_limit();
   void wait_for_events();
@@ -92,6 +93,7 @@ class io_thread final : public scheduler {
 #include <dataflux/http/impl/connection.ipp>
 #include <dataflux/http/impl/connection_limits.ipp>
 #include <dataflux/http/impl/connection_pool.ipp>
+#include <dataflux/http/impl/connection_pool_connects.ipp>
 #include <dataflux/http/impl/connection_receive.ipp>
 #include <dataflux/http/impl/io_thread.ipp>
 #endif

@@ -25,7 +25,8 @@ struct exchange_limits {
   /// Waiting for a connection: resolving the name, TCP and TLS, attempts that fail while others
   /// serve. While as many connections as allowed are at work it begins when there is room.
   duration connect{std::chrono::seconds(10)};
-  /// From the last byte of the request sent to the first byte of the reply.
+  /// From the last byte of the request sent to the end of the reply's head, however it drips and
+  /// whatever replies of 1xx come before it.
   duration first_byte{std::chrono::seconds(60)};
   /// Without any byte moving in either direction while a body is under way.
   duration stall{std::chrono::seconds(30)};

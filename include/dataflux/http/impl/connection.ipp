@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/detail/short_of_memory.hpp>
 #include <dataflux/http/detail/connection.hpp>
 #include <dataflux/http/detail/io_thread.hpp>
 
@@ -60,6 +61,14 @@ DATAFLUX_INLINE void connection::begin(ref<exchange> e) {
   out_sent_ = part_ = part_sent_ = 0;
   decoder_.start(current_->request.method);
   sending_ = true;
+  dataflux::detail::within_memory([this] { begin_to_send(); },
+                                  [this] {
+                                    give_up_ = transport_failure::memory;
+                                    fail_soon();
+                                  });
+}
+
+DATAFLUX_INLINE void connection::begin_to_send() {
   encode();
   if (sending_) send_some();
   arm();
@@ -151,6 +160,10 @@ DATAFLUX_INLINE void connection::resume_soon() {
 }
 
 DATAFLUX_INLINE void connection::on_events(std::uint32_t events) {
+  dataflux::detail::within_memory([&] { handle(events); }, [this] { fail_short(); });
+}
+
+DATAFLUX_INLINE void connection::handle(std::uint32_t events) {
   if (state_ == state::idle) return idle_event(events);
   if (state_ != state::busy) return;
   last_activity_ = now();
@@ -166,13 +179,18 @@ DATAFLUX_INLINE void connection::on_events(std::uint32_t events) {
 
 DATAFLUX_INLINE void connection::resume() {
   resuming_ = false;
+  dataflux::detail::within_memory([this] { go_on(); }, [this] { fail_short(); });
+}
+
+DATAFLUX_INLINE void connection::go_on() {
   if (state_ != state::busy) return;
   if (sending_) {
     send_some();
     arm();
   }
   if (give_up_ != transport_failure::none) stream_.stirred();
-  if (give_up_ != transport_failure::refused) receive_some();
+  const bool sent = give_up_ != transport_failure::refused && give_up_ != transport_failure::memory;
+  if (sent) receive_some();
   if (state_ == state::busy && give_up_ != transport_failure::none) {
     fail(give_up_, std::move(report_.detail));
   }
@@ -212,7 +230,10 @@ DATAFLUX_INLINE void connection::reply_complete() {
     state_ = state::idle;
     last_activity_ = now();
     e->connection_ = nullptr;
-    owner_.released(*this);
+    dataflux::detail::within_memory([this] { owner_.released(*this); },
+                                    [this] {
+                                      if (state_ == state::idle) close();
+                                    });
   } else {
     close();
   }
@@ -221,12 +242,13 @@ DATAFLUX_INLINE void connection::reply_complete() {
 
 DATAFLUX_INLINE void connection::fail(transport_failure failure, std::string detail) {
   if (state_ != state::busy) return;
+  std::string whole = std::move(detail) + " (" + pool_.to->to_string() + ")";
   ref<exchange> e = std::move(current_);
   exchange_report report = std::move(report_);
   const bool stale = failure == transport_failure::reset && reused_ && report.first_byte == never &&
                      (e->idempotent || !report.request_sent);
   report.failure = failure;
-  report.detail = std::move(detail) + " (" + pool_.to->to_string() + ")";
+  report.detail = std::move(whole);
   close();
   if (stale && e->stale_retries_ < 3) {
     ++e->stale_retries_;
@@ -237,7 +259,18 @@ DATAFLUX_INLINE void connection::fail(transport_failure failure, std::string det
   owner_.end_exchange(std::move(e), std::move(report));
 }
 
-DATAFLUX_INLINE void connection::close() {
+DATAFLUX_INLINE void connection::fail_short() noexcept {
+  if (state_ == state::idle) return close();
+  if (state_ != state::busy) return;
+  ref<exchange> e = std::move(current_);
+  exchange_report report = std::move(report_);
+  report.failure = transport_failure::memory;
+  report.detail.clear();
+  close();
+  owner_.end_exchange(std::move(e), std::move(report));
+}
+
+DATAFLUX_INLINE void connection::close() noexcept {
   if (state_ == state::dead) return;
   owner_.closed(*this);
 }

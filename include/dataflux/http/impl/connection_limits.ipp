@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/detail/short_of_memory.hpp>
 #include <dataflux/http/detail/io_thread.hpp>
 
 #include <algorithm>
@@ -9,21 +10,25 @@ namespace dataflux::inline DATAFLUX_ABI::http::detail {
 
 /// Of a busy one.
 DATAFLUX_INLINE time_point connection::window_end() const noexcept {
-  const bool waiting = !sending_ && report_.first_byte == never;
+  const bool waiting = !sending_ && nothing_came();
   return waiting ? never : window_.end(current_->limits.window);
+}
+
+inline time_point end_of(duration allowed, time_point from) noexcept {
+  return allowed == duration::zero() ? never : deadline_after(from, allowed);
+}
+
+DATAFLUX_INLINE time_point connection::head_end() const noexcept {
+  const bool waiting = !sending_ && !head_done_;
+  return waiting ? end_of(current_->limits.first_byte, request_sent_) : never;
 }
 
 DATAFLUX_INLINE time_point connection::next_limit() const noexcept {
   if (state_ == state::idle) return deadline_after(last_activity_, keep_for_);
   if (state_ != state::busy) return never;
-  const exchange_limits& limits = current_->limits;
-  const bool waiting = !sending_ && report_.first_byte == never;
-  const duration allowed = waiting ? limits.first_byte : limits.stall;
-  const time_point phase_end =
-      allowed == duration::zero()
-          ? never
-          : deadline_after(waiting ? request_sent_ : last_activity_, allowed);
-  return std::min({phase_end, window_end(), limits.deadline});
+  const bool moving = sending_ || !nothing_came();
+  const time_point stall = moving ? end_of(current_->limits.stall, last_activity_) : never;
+  return std::min({head_end(), stall, window_end(), current_->limits.deadline});
 }
 
 /// Timers are lazy: one that fires too early checks again, so that a steady stream of exchanges
@@ -37,6 +42,10 @@ DATAFLUX_INLINE void connection::arm() {
 }
 
 DATAFLUX_INLINE void connection::on_timer() {
+  dataflux::detail::within_memory([this] { timed_out(); }, [this] { fail_short(); });
+}
+
+DATAFLUX_INLINE void connection::timed_out() {
   timer_ = timer_id::none;
   timer_at_ = never;
   if (next_limit() > now()) return arm();
@@ -55,9 +64,12 @@ DATAFLUX_INLINE void connection::on_timer() {
     window_.open(now(), moved());
     return arm();
   }
-  const bool waiting = !sending_ && report_.first_byte == never;
-  fail(waiting ? transport_failure::timeout_first_byte : transport_failure::stalled,
-       "no byte moved within the time allowed " + phase_text());
+  if (head_end() <= now()) {
+    return fail(transport_failure::timeout_first_byte,
+                nothing_came() ? "no byte moved within the time allowed " + phase_text()
+                               : "the head of the reply was not whole within the time allowed");
+  }
+  fail(transport_failure::stalled, "no byte moved within the time allowed " + phase_text());
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::http::detail

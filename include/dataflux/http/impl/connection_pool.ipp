@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/detail/short_of_memory.hpp>
 #include <dataflux/http/detail/connection_pool.hpp>
 #include <dataflux/http/detail/io_thread.hpp>
 #include <dataflux/http/detail/proxy.hpp>
@@ -21,28 +22,8 @@ DATAFLUX_INLINE connection_pool::connection_pool(io_thread& loop, std::uint32_t 
       limits_(share),
       resolver_(names),
       connector_(options_, epoll),
-      thread_(thread) {}
-
-DATAFLUX_INLINE void connection_pool::finish_connects() {
-  detail::connector::finished end;
-  while (connector_.next_finished(end)) {
-    auto& c = *static_cast<connection*>(end.user);
-    if (c.state() != connection::state::connecting) continue;
-    if (end.failure != transport_failure::none) {
-      connect_failed(c, end.failure, end.detail);
-      continue;
-    }
-    if (connector_.adopt(c.stream()) < 0 || !watch(c)) {
-      connect_failed(c, transport_failure::connect, "no usable socket");
-      continue;
-    }
-    --c.pool().connecting;
-    ++c.pool().established;
-    count(connecting_, 0, 1);
-    connects_.add(loop_.now() - c.last_activity_);
-    c.established();
-    released(c);
-  }
+      thread_(thread) {
+  static_cast<void>(dataflux::detail::short_of_memory());  // before it is needed
 }
 
 DATAFLUX_INLINE void connection_pool::resume_connections() {
@@ -76,11 +57,13 @@ DATAFLUX_INLINE void connection_pool::start(ref<exchange> e) {
   }
   e->stale_retries_ = 0;
   e->resent_ = false;
-  host_pool& pool = pool_of(e->request.origin);
-  if (pool.waiting.empty()) {
-    if (connection* const c = take_idle(pool, *e)) return c->begin(std::move(e));
+  host_pool* pool = nullptr;
+  dataflux::detail::within_memory([&] { pool = &pool_of(e->request.origin); });
+  if (pool == nullptr) return end_short(std::move(e));
+  if (pool->waiting.empty()) {
+    if (connection* const c = take_idle(*pool, *e)) return c->begin(std::move(e));
   }
-  wait_in_line(pool, std::move(e), false);
+  wait_in_line(*pool, std::move(e), false);
 }
 
 /// After a failed connect to a host that other connections live to.
@@ -94,7 +77,9 @@ DATAFLUX_INLINE void connection_pool::wait_in_line(host_pool& pool, ref<exchange
   e->place_ = exchange::place::waiting;
   e->waiting_since_ = loop_.now();
   e->connect_until_ = connect_end(e->limits, loop_.now());
-  limit_wait(pool, *e);
+  if (!dataflux::detail::within_memory([&] { limit_wait(pool, *e); })) {
+    return end_short(std::move(e));
+  }
   first ? pool.waiting.push_front(std::move(e)) : pool.waiting.push_back(std::move(e));
   count(waiting_, 1);
   open_connections();
@@ -112,6 +97,15 @@ DATAFLUX_INLINE void connection_pool::limit_wait(host_pool& pool, exchange& e) {
 /// Whoever waits while as many connections as allowed are at work waits for their ends, not for a
 /// connect: the limit of connecting begins when there is room.
 DATAFLUX_INLINE void connection_pool::waited_long(host_pool& pool, exchange& e) {
+  dataflux::detail::within_memory([&] { end_wait(pool, e); },
+                                  [&] {
+                                    if (e.place_ == exchange::place::waiting) {
+                                      end_short(leave_line(pool, e));
+                                    }
+                                  });
+}
+
+DATAFLUX_INLINE void connection_pool::end_wait(host_pool& pool, exchange& e) {
   if (e.limits.deadline <= loop_.now()) {
     return end_unsent(leave_line(pool, e), transport_failure::deadline,
                       "the deadline passed while waiting for a connection");
@@ -172,11 +166,19 @@ DATAFLUX_INLINE void connection_pool::end_exchange(ref<exchange> e,
 
 /// The exchange is in no line and on no connection.
 DATAFLUX_INLINE void connection_pool::end_unsent(ref<exchange> e, transport_failure failure,
-                                                 std::string detail) {
+                                                 std::string detail) noexcept {
   exchange_report report;
   report.failure = failure;
   report.resent = e->resent_;
-  report.detail = std::move(detail) + " (" + e->request.origin->to_string() + ")";
+  dataflux::detail::within_memory(
+      [&] { report.detail = std::move(detail) + " (" + e->request.origin->to_string() + ")"; });
+  end_exchange(std::move(e), std::move(report));
+}
+
+DATAFLUX_INLINE void connection_pool::end_short(ref<exchange> e) noexcept {
+  exchange_report report;
+  report.failure = transport_failure::memory;
+  report.resent = e->resent_;
   end_exchange(std::move(e), std::move(report));
 }
 
@@ -191,7 +193,7 @@ DATAFLUX_INLINE void connection_pool::cancel(exchange& e) {
 
 /// The kept connection was dead, so the other kept ones may be, too.
 DATAFLUX_INLINE void connection_pool::retry_fresh(ref<exchange> e) {
-  host_pool& pool = pool_of(e->request.origin);
+  host_pool& pool = pool_of(e->request.origin);  // it is there
   close_idle(pool);
   e->connection_ = nullptr;
   wait_in_line(pool, std::move(e), true);
@@ -254,96 +256,6 @@ DATAFLUX_INLINE bool connection_pool::gives_way(host_pool& pool) {
   });
 }
 
-/// Opens as many connections as are wanted and allowed.
-DATAFLUX_INLINE void connection_pool::open_connections() {
-  for (;;) {
-    host_pool* next = nullptr;
-    for (const auto& pool : pools_) {
-      if (!wants_connection(*pool)) continue;
-      if (next == nullptr || comes_first(claim_of(*pool), claim_of(*next))) next = pool.get();
-    }
-    if (next == nullptr || !make_room()) return;
-    open_one(*next);
-  }
-}
-
-DATAFLUX_INLINE void connection_pool::resolve(host_pool& pool) {
-  if (std::exchange(pool.resolving, true)) return;
-  resolver_.resolve(pool.to->host, loop_, [this, &pool](result<resolver::addresses> answer) {
-    pool.resolving = false;
-    if (stopping_) return;
-    if (answer) {
-      pool.addresses = std::move(*answer);
-      pool.addresses_until = deadline_after(loop_.now(), options_.resolve_ttl);
-    } else if (pool.addresses != nullptr) {
-      pool.addresses_until = loop_.now() + std::chrono::seconds(5);  // better old ones than none
-    } else {
-      // Those who joined the line in the completions ask the resolver again.
-      for (std::size_t n = pool.waiting.size(); n > 0 && !pool.waiting.empty(); --n) {
-        end_unsent(leave_line(pool, pool.waiting.front()), transport_failure::resolve,
-                   answer.error().message());
-      }
-    }
-    open_connections();
-  });
-}
-
-/// True if one more connection is allowed, perhaps because an idle one to another host was closed.
-DATAFLUX_INLINE bool connection_pool::make_room() {
-  if (all_.size() < limits_.connections) return true;
-  for (const auto& pool : pools_) {
-    if (pool->idle.empty()) continue;
-    pool->idle.front()->close();
-    return true;
-  }
-  return false;
-}
-
-DATAFLUX_INLINE void connection_pool::open_one(host_pool& pool) {
-  all_.push_back(std::make_unique<connection>(*this, pool));
-  connection& c = *all_.back();
-  c.last_activity_ = loop_.now();
-  ++pool.connecting;
-  count(connecting_, 1);
-  open_.store(all_.size(), std::memory_order_relaxed);
-  std::vector<std::string> addresses;
-  if (pool.addresses != nullptr) {
-    // Each connection begins at another address, so that all of the host's front ends are used.
-    addresses = *pool.addresses;
-    std::rotate(
-        addresses.begin(),
-        addresses.begin() + static_cast<std::ptrdiff_t>(pool.next_address++ % addresses.size()),
-        addresses.end());
-  }
-  if (!connector_.open(c.stream(), *pool.to, addresses, pool.waiting.front().limits.connect, &c)) {
-    connect_failed(c, transport_failure::connect, "no memory for a connection");
-  }
-}
-
-DATAFLUX_INLINE void connection_pool::connect_failed(connection& c, transport_failure failure,
-                                                     const std::string& detail) {
-  host_pool& pool = c.pool();
-  c.close();
-  // As OpenSSL calls what is no TLS.
-  const bool no_tls = detail.find("wrong version number") != std::string::npos ||
-                      detail.find("packet length too long") != std::string::npos;
-  pool.failure = no_tls ? transport_failure::wrong_protocol : failure;
-  pool.failure_detail =
-      no_tls ? "the server does not speak TLS: is it http?" : "cannot connect: " + detail;
-  pool.failed_at = loop_.now();
-  // While other connections live the line is served by them, each waiter for as long as it may.
-  // Else each failure ends one waiter, but for a timeout: waiters have limits of their own, counted
-  // from when they came.
-  if (pool.established > 0) {
-    if (loop_.now() < pool.no_connect_before) return;
-    pool.no_connect_before = loop_.now() + pause_after_failure;
-    loop_.at(pool.no_connect_before, [this] { open_connections(); });
-  } else if (failure != transport_failure::timeout_connect && !pool.waiting.empty()) {
-    end_unsent(leave_line(pool, pool.waiting.front()), pool.failure, pool.failure_detail);
-    open_connections();
-  }
-}
-
 /// A connection has nothing to do now.
 DATAFLUX_INLINE void connection_pool::released(connection& c) {
   host_pool& pool = c.pool();
@@ -358,7 +270,7 @@ DATAFLUX_INLINE void connection_pool::released(connection& c) {
 }
 
 /// Takes a connection out of everything; the object lives until the end of the loop's turn.
-DATAFLUX_INLINE void connection_pool::closed(connection& c) {
+DATAFLUX_INLINE void connection_pool::closed(connection& c) noexcept {
   host_pool& pool = c.pool();
   if (c.state_ == connection::state::connecting) {
     --pool.connecting;
@@ -381,19 +293,11 @@ DATAFLUX_INLINE void connection_pool::closed(connection& c) {
   all_.pop_back();
   open_.store(all_.size(), std::memory_order_relaxed);
   // Whoever waits for a connection, here or to another host, may have one now.
-  if (!stopping_) loop_.post([this] { open_connections(); });
+  wanting_ = !stopping_;
 }
 
 DATAFLUX_INLINE void connection_pool::close_idle(host_pool& pool) {
   while (!pool.idle.empty()) pool.idle.back()->close();
-}
-
-/// Edge-triggered, once for the connection's life: no epoll_ctl per request.
-DATAFLUX_INLINE bool connection_pool::watch(connection& c) {
-  ::epoll_event event{};
-  event.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
-  event.data.ptr = &c;
-  return ::epoll_ctl(epoll_, EPOLL_CTL_ADD, c.stream().descriptor(), &event) == 0;
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::http::detail

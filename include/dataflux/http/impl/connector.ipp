@@ -12,7 +12,7 @@
 #include <array>
 #include <cerrno>
 #include <climits>
-#include <cstddef>
+#include <memory>
 #include <utility>
 
 #include <sys/epoll.h>
@@ -24,7 +24,7 @@
 
 namespace dataflux::inline DATAFLUX_ABI::http::detail {
 
-/// Once per process, before the first handle; never undone, since other users of curl may live on.
+/// Once per process, before the first handle; never undone: others may use curl.
 inline void initialise_curl() {
   static const bool done = [] {
     // Threads may still be inside TLS while the process exits.
@@ -94,13 +94,13 @@ struct connector::state {
   /// curl finds a handle's connection by a walk over all connections of its multi, at every send
   /// and receive. So a multi gets a few streams only, and there are as many as it takes.
   struct group {
-    group(state& s, ::CURLM* handle) noexcept : owner(s), multi(handle) {}
+    explicit group(state& s) noexcept : owner(s) {}
     group(const group&) = delete;
     group& operator=(const group&) = delete;
     ~group() { ::curl_multi_cleanup(multi); }
 
     state& owner;
-    ::CURLM* const multi;
+    ::CURLM* multi{nullptr};
     std::size_t streams{0};
     time_point timer{never};
   };
@@ -285,11 +285,12 @@ DATAFLUX_INLINE connector::state::group& connector::state::group_with_room() {
   }
   // curl 7 makes two sockets to wake its multi up, which programs that are started would inherit.
   const std::vector<int> before = inheritable_descriptors();
-  ::CURLM* const multi = ::curl_multi_init();
+  auto made = std::make_unique<group>(*this);
+  ::CURLM* const multi = made->multi = ::curl_multi_init();
   if (multi == nullptr) throw std::bad_alloc();
   const std::vector<int> ours = quiet_sockets_since(before);
   if (!ours.empty() && ::curl_multi_wakeup(multi) == CURLM_OK) keep_busy_sockets(ours);
-  groups.push_back(std::make_unique<group>(*this, multi));
+  groups.push_back(std::move(made));
   const auto set = [multi](::CURLMoption option, auto value) {
     static_cast<void>(::curl_multi_setopt(multi, option, value));
   };
@@ -313,14 +314,14 @@ DATAFLUX_INLINE bool connector::open(stream& s, const origin& to,
                                      const std::vector<std::string>& addresses, duration timeout,
                                      void* user) {
   auto a = std::make_unique<state::attempt>();
-  a->user = user;
-  ::CURL* const easy = ::curl_easy_init();
+  a->user = user, a->proxied = proxy_configured(to), a->in = &state_->group_with_room();
+  std::unique_ptr<::CURL, decltype(&::curl_easy_cleanup)> made(::curl_easy_init(),
+                                                               &::curl_easy_cleanup);
+  ::CURL* const easy = made.get();
   if (easy == nullptr) throw std::bad_alloc();
-  s.easy_ = easy;
-  a->proxied = proxy_configured(to);
-  if (!to.tls && !a->proxied) s.receives_ = stream::way::socket;
-  a->in = &state_->group_with_room();
   state_->configure(easy, *a, to, addresses, timeout);
+  s.easy_ = made.release();
+  if (!to.tls && !a->proxied) s.receives_ = stream::way::socket;
   ++a->in->streams;
   ++state_->connecting;
   // curl's private pointer owns it until close().

@@ -2,6 +2,7 @@
 
 #include <dataflux/detail/or_default.hpp>
 #include <dataflux/detail/process_stamp.hpp>
+#include <dataflux/detail/short_of_memory.hpp>
 #include <dataflux/http/curl_transport.hpp>
 #include <dataflux/http/detail/cpu_count.hpp>
 #include <dataflux/http/detail/io_thread.hpp>
@@ -109,7 +110,8 @@ DATAFLUX_INLINE void curl_transport::submit(ref<exchange> e) {
 DATAFLUX_INLINE void curl_transport::cancel(ref<exchange> e) noexcept {
   if (state_->forked() || e->executor == nullptr) return;
   auto* const thread = static_cast<detail::io_thread*>(e->executor);
-  thread->cancel(std::move(e));
+  // Short of memory it ends by its own limits.
+  dataflux::detail::within_memory([&] { thread->cancel(std::move(e)); });
 }
 
 DATAFLUX_INLINE scheduler& curl_transport::next_executor() noexcept {

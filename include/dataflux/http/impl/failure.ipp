@@ -36,6 +36,8 @@ DATAFLUX_INLINE std::string_view to_string(transport_failure f) noexcept {
       return "forked";
     case transport_failure::wrong_protocol:
       return "wrong_protocol";
+    case transport_failure::memory:
+      return "memory";
   }
   return "none";
 }
@@ -58,6 +60,7 @@ DATAFLUX_INLINE bool may_be_retried(transport_failure f) noexcept {
     case transport_failure::deadline:
     case transport_failure::forked:
     case transport_failure::wrong_protocol:
+    case transport_failure::memory:
       return false;
   }
   return false;
@@ -91,6 +94,8 @@ DATAFLUX_INLINE errc errc_from_failure(transport_failure f) noexcept {
     case transport_failure::refused:
     case transport_failure::wrong_protocol:
       return errc::internal;
+    case transport_failure::memory:
+      return errc::resource_exhausted;
     default:
       return errc::unavailable;
   }

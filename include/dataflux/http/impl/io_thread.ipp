@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/detail/short_of_memory.hpp>
 #include <dataflux/exec/detail/fork.hpp>
 #include <dataflux/exec/detail/signals.hpp>
 #include <dataflux/http/detail/io_thread.hpp>
@@ -22,6 +23,9 @@
 ///
 /// Other threads only put messages into the inbox and timers into the queue, each under its lock.
 /// The first message after the loop went to sleep writes to `wake`; the others find awake_ set.
+///
+/// Whatever a turn runs may be short of memory. An exchange then ends with that; a task that
+/// throws std::bad_alloc is over, and who posted it sees to what it was for (scheduler.hpp).
 ///
 /// stop() sends a message and joins the thread. The loop then refuses what is new, and ends every
 /// exchange with `cancelled`. end_late() does the same for what came after the thread had ended.
@@ -51,7 +55,12 @@ DATAFLUX_INLINE event_descriptors::~event_descriptors() {
   }
 }
 
+/// What comes in a turn of a busy loop. Beyond it a message may find no memory.
+inline constexpr std::size_t usual_messages = 256;
+
 DATAFLUX_INLINE void io_thread::start() {
+  inbox_.reserve(usual_messages);
+  taken_.reserve(usual_messages);
   const dataflux::detail::all_signals_blocked guard;
   thread_ = std::thread([this] {
     current() = this;
@@ -61,7 +70,10 @@ DATAFLUX_INLINE void io_thread::start() {
 
 DATAFLUX_INLINE void io_thread::stop() noexcept {
   if (!thread_.joinable()) return;
-  send({.subject = {}, .is_cancel = false, .work = [this] { stopping_ = true; }});
+  // There is memory again as soon as the loop has emptied the inbox.
+  while (!dataflux::detail::within_memory([this] { post([this] { stopping_ = true; }); })) {
+    std::this_thread::yield();
+  }
   thread_.join();
 }
 
@@ -79,11 +91,8 @@ DATAFLUX_INLINE bool io_thread::end_late() {
     if (late.empty()) break;
     any = true;
     for (message& m : late) {
-      if (m.work) {
-        m.work();
-      } else if (!m.is_cancel) {
-        pool_.start(std::move(m.subject));
-      }
+      if (m.is_cancel) continue;
+      run(m);
     }
   }
   current() = before;
@@ -111,7 +120,8 @@ DATAFLUX_INLINE timer_id io_thread::at(time_point when, task work) {
   const bool earlier = when < timers_.next();
   const timer_id id = timers_.add(when, std::move(work));
   lock.unlock();
-  if (earlier && !is_current()) post([] {});  // so that the loop shortens its sleep
+  // So that the loop shortens its sleep. A full inbox means that it does not sleep.
+  if (earlier && !is_current()) dataflux::detail::within_memory([this] { post([] {}); });
   return id;
 }
 
@@ -139,6 +149,7 @@ DATAFLUX_INLINE void io_thread::loop() {
     pool_.finish_connects();
     run_timers();
     drain_inbox();
+    pool_.open_wanting();
     pool_.resume_connections();
     pool_.forget_closed();
   }
@@ -185,6 +196,18 @@ DATAFLUX_INLINE void io_thread::wait_for_events() {
   if (pool_.connector().next_timer() <= now_) pool_.connector().handle_timers(now_);
 }
 
+DATAFLUX_INLINE void io_thread::run(message& m) noexcept {
+  dataflux::detail::within_memory([&] {
+    if (m.work) {
+      m.work();
+    } else if (m.is_cancel) {
+      pool_.cancel(*m.subject);
+    } else {
+      pool_.start(std::move(m.subject));
+    }
+  });
+}
+
 /// What a reply has brought posts a task, and that task's requests post their beginnings. Both run
 /// in the turn of the reply: so the request goes out before the loop looks at its sockets again,
 /// and on a connection that is known to be silent. What is posted then waits for the next turn, or
@@ -199,15 +222,7 @@ DATAFLUX_INLINE void io_thread::drain_inbox() {
       taken_.swap(inbox_);
     }
     if (taken_.empty()) return;
-    for (message& m : taken_) {
-      if (m.work) {
-        m.work();
-      } else if (m.is_cancel) {
-        pool_.cancel(*m.subject);
-      } else {
-        pool_.start(std::move(m.subject));
-      }
-    }
+    for (message& m : taken_) run(m);
     taken_.clear();
   }
 }
@@ -220,7 +235,7 @@ DATAFLUX_INLINE void io_thread::run_timers() {
       due = timers_.take_due(now_);
     }
     if (!due) return;
-    due();
+    dataflux::detail::within_memory(due);
   }
 }
 

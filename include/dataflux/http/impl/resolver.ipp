@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/detail/short_of_memory.hpp>
 #include <dataflux/exec/detail/signals.hpp>
 #include <dataflux/http/detail/descriptors.hpp>
 #include <dataflux/http/detail/resolver.hpp>
@@ -20,10 +21,13 @@
 namespace dataflux::inline DATAFLUX_ABI::http::detail {
 
 struct resolver::state {
+  /// With room for the answer, so that it needs no memory when it comes.
   struct caller {
     scheduler* where{nullptr};
     answer done{};
+    result<addresses> outcome{addresses{}};
   };
+  using caller_ptr = std::unique_ptr<caller>;
   struct known {
     addresses list{};
     time_point until{};
@@ -35,23 +39,37 @@ struct resolver::state {
   const source ask;
   std::mutex mutex{};
   std::condition_variable asked{};
-  std::map<std::string, std::vector<caller>> callers{};  ///< of each question without an answer
-  std::deque<std::string> questions{};                   ///< those that no thread has taken up
+  std::map<std::string, std::vector<caller_ptr>> callers{};  ///< of each question without an answer
+  std::deque<std::string> questions{};                       ///< those that no thread has taken up
   std::map<std::string, known> cache{};
   std::size_t threads{0};
   std::size_t idle{0};
   bool closed{false};
 
   /// Under the lock, which keeps the scheduler alive: a closed resolver answers nobody.
-  static void reply(caller& to, result<addresses> outcome) {
-    to.where->post([done = std::move(to.done), outcome = std::move(outcome)]() mutable {
-      done(std::move(outcome));
-    });
+  static void reply(caller_ptr to, const result<addresses>& outcome) {
+    to->outcome = outcome;
+    scheduler& where = *to->where;
+    where.post([to = std::move(to)] { to->done(std::move(to->outcome)); });
   }
   /// As reply(), to all who want to know.
-  void reply_all(const std::string& host, const result<addresses>& outcome) {
+  void reply_all(const std::string& host, const result<addresses>& outcome) noexcept {
     auto waiting = callers.extract(host);
-    for (caller& c : waiting.mapped()) reply(c, outcome);
+    for (caller_ptr& c : waiting.mapped()) {
+      dataflux::detail::within_memory([&] { reply(std::move(c), outcome); });
+    }
+  }
+  /// A question more, or one who wants to know the same. All or nothing.
+  bool is_new_question(const std::string& host, caller_ptr from) {
+    const auto [question, is_new] = callers.try_emplace(host);
+    try {
+      question->second.push_back(std::move(from));
+      if (is_new) questions.push_back(host);
+    } catch (const std::bad_alloc&) {
+      if (is_new) callers.erase(question);
+      throw;
+    }
+    return is_new;
   }
 };
 
@@ -107,31 +125,32 @@ DATAFLUX_INLINE resolver::~resolver() {
 }
 
 DATAFLUX_INLINE void resolver::resolve(const std::string& host, scheduler& where, answer done) {
-  state::caller from{&where, std::move(done)};
+  auto from = std::make_unique<state::caller>();
+  from->where = &where;
+  from->done = std::move(done);
   if (is_address_literal(host)) {
-    state::reply(from, addresses(std::make_shared<std::vector<std::string>>(1, host)));
+    state::reply(std::move(from), addresses(std::make_shared<std::vector<std::string>>(1, host)));
     return;
   }
   std::scoped_lock lock(state_->mutex);
   const auto found = state_->cache.find(host);
   if (found != state_->cache.end() && clock::now() < found->second.until) {
-    state::reply(from, found->second.list);
+    state::reply(std::move(from), found->second.list);
     return;
   }
-  const auto [question, is_new] = state_->callers.try_emplace(host);
-  question->second.push_back(std::move(from));
-  if (!is_new) return;
-  state_->questions.push_back(host);
+  if (!state_->is_new_question(host, std::move(from))) return;
   if (state_->questions.size() > state_->idle && state_->threads < most_threads) {
     const dataflux::detail::all_signals_blocked guard;
     try {
       std::thread(&resolver::serve, state_).detach();
       ++state_->threads;
-    } catch (const std::system_error&) {
+    } catch (const std::exception&) {  // for want of threads, or of memory
       if (state_->threads == 0) {
         state_->questions.pop_back();
-        state_->reply_all(host,
-                          error(errc::unavailable, "no thread can be started to resolve names"));
+        result<addresses> why = dataflux::detail::short_of_memory();
+        dataflux::detail::within_memory(
+            [&] { why = error(errc::unavailable, "no thread can be started to resolve names"); });
+        state_->reply_all(host, why);
       }
     }
   }
@@ -148,10 +167,13 @@ DATAFLUX_INLINE void resolver::serve(std::shared_ptr<state> shared) {
     const std::string host = std::move(shared->questions.front());
     shared->questions.pop_front();
     lock.unlock();
-    const auto outcome = shared->ask(host);
+    result<addresses> outcome = dataflux::detail::short_of_memory();
+    dataflux::detail::within_memory([&] { outcome = shared->ask(host); });
     lock.lock();
     if (shared->closed) return;
-    if (outcome) shared->cache[host] = {*outcome, clock::now() + shared->ttl};
+    dataflux::detail::within_memory([&] {
+      if (outcome) shared->cache[host] = {*outcome, clock::now() + shared->ttl};
+    });
     shared->reply_all(host, outcome);
   }
 }

@@ -5,6 +5,7 @@
 #include <dataflux/list/detail/range_splitter.hpp>
 #include <dataflux/list/fast_list.hpp>
 #include <dataflux/store/detail/coordinator.hpp>
+#include <dataflux/store/detail/page_bound.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -49,7 +50,7 @@ struct list_range {
   bool in_flight{false};  ///< that one
   bool open{true};
   bool failed{false};
-  std::uint32_t empty_pages{0};       ///< one after the other
+  std::optional<page_bound> bound{};  ///< from its first page on
   std::deque<listed_page> waiting{};  ///< for their turn, in order of names
   listing kept{};                     ///< of fast_list()
 };
@@ -75,6 +76,7 @@ class list_coordinator final : public list_source, public coordinator<list_coord
   // By the coordinator.
   void begin();
   void refused(const error& why);
+  void fail(error why);
   void stop_heard() noexcept { stop(); }
   void stop_asked();
 
@@ -92,6 +94,7 @@ class list_coordinator final : public list_source, public coordinator<list_coord
   call_ptr make_probe(const list_action& action) const;
   void send(const call_ptr& call);
   void start_call(const call_ptr& call);
+  void take(const call_ptr& call);
 
   void examine(list_call& call) const;
   void arrived(list_call& call);

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <deque>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -89,7 +90,7 @@ class list_queue : public std::enable_shared_from_this<list_queue> {
   mutable std::mutex mutex_{};
   std::deque<kept_page> pages_{};
   std::size_t bytes_{0};
-  std::deque<waiter> waiters_{};
+  std::list<waiter> waiters_{};
   bells bells_{};
   bool ended_{false};
   std::optional<error> failure_{};

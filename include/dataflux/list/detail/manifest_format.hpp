@@ -24,6 +24,8 @@ inline constexpr std::string_view manifest_magic{
     "dflist\n"};
 inline constexpr std::string_view manifest_end_magic{"\ntsilfd\x89"};
 inline constexpr std::uint32_t manifest_version = 1;
+/// What is read of one, in bytes: some thousand million rows. A longer object is no manifest.
+inline constexpr std::size_t longest_manifest = std::size_t{256} << 30U;
 inline constexpr std::size_t manifest_alignment = 64;
 inline constexpr std::size_t manifest_piece = 64;  ///< bytes of the head, the end and an entry
 

@@ -130,15 +130,19 @@ DATAFLUX_INLINE list_coordinator::~list_coordinator() {
 }
 
 DATAFLUX_INLINE void list_coordinator::stop() noexcept {
-  auto self = weak_from_this().lock();
+  const auto self = weak_from_this().lock();
   stop_requests();  // at once, for the pages that are examined on other threads
   if (self == nullptr) return;
-  scheduler& strand = self->strand();
-  strand.post([self = std::move(self)] { self->advance(); });
+  within_memory([&] { self->wake(); });
 }
 
 DATAFLUX_INLINE void list_coordinator::wake() {
-  strand().post([self = shared_from_this()] { self->advance(); });
+  post_step([](list_coordinator& self) { self.advance(); });
+}
+
+DATAFLUX_INLINE void list_coordinator::fail(error why) {
+  within_memory([&] { why.with_bucket(request_.bucket); });
+  finish(std::move(why));
 }
 
 DATAFLUX_INLINE void list_coordinator::refused(const error& why) {
@@ -312,14 +316,19 @@ DATAFLUX_INLINE void list_coordinator::send(const call_ptr& call) {
 }
 
 DATAFLUX_INLINE void list_coordinator::start_call(const call_ptr& call) {
-  store().start(call->request, [self = shared_from_this(), call](result<list_page> page) mutable {
+  store().start(call->request, [self = shared_from_this(), call](result<list_page> page) {
     call->page = std::move(page);
-    self->examine(*call);
-    scheduler& strand = self->strand();
-    strand.post([self = std::move(self), call] {
-      self->arrived(*call);
-      self->plan_soon();
-    });
+    within_memory([&] { self->take(call); },
+                  [&] { self->strand().post([self] { self->step_lost(); }); });
+  });
+}
+
+/// On any thread.
+DATAFLUX_INLINE void list_coordinator::take(const call_ptr& call) {
+  examine(*call);
+  post_step([call](list_coordinator& self) {
+    self.arrived(*call);
+    self.plan_soon();
   });
 }
 

@@ -10,7 +10,6 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// Empty pages with a token, one after the other: no end is no listing. With match_glob a page is
 /// what the service has searched, so that there are as many as the bucket has names.
-inline constexpr std::uint32_t most_empty_pages = 10'000;
 inline constexpr std::uint32_t most_empty_glob_pages = 100'000'000;
 
 /// On the thread where the reply came: all that costs time for each name.
@@ -46,9 +45,9 @@ DATAFLUX_INLINE void list_coordinator::arrived(list_call& call) {
 /// is better made for several idle slots than for one.
 DATAFLUX_INLINE void list_coordinator::plan_soon() {
   if (finished_ || std::exchange(plan_due_, true)) return;
-  strand().post([self = shared_from_this()] {
-    self->plan_due_ = false;
-    self->advance();
+  post_step([](list_coordinator& self) {
+    self.plan_due_ = false;
+    self.advance();
   });
 }
 
@@ -93,11 +92,12 @@ DATAFLUX_INLINE void list_coordinator::take_page(list_call& call) {
 DATAFLUX_INLINE void list_coordinator::take_own(list_call& call, bool last) {
   list_range& range = ranges_.at(call.id);
   const bool empty = call.page->objects.empty() && call.page->prefixes.empty();
-  range.empty_pages = empty ? range.empty_pages + 1 : 0;
-  if (range.empty_pages >
-      (call.request.match_glob.empty() ? most_empty_pages : most_empty_glob_pages)) {
-    return fail_range(call.id, error{errc::internal, "empty pages without an end"});
+  if (!range.bound) {
+    range.bound.emplace(call.request.match_glob.empty() ? page_bound::usual
+                                                        : most_empty_glob_pages);
   }
+  auto bounded = range.bound->took(!empty, call.request.page_token, call.page->next_page_token);
+  if (!bounded) return fail_range(call.id, std::move(bounded).error());
   keep_chain(range, call);
   take_part(call.id, call, true, last);
 }
@@ -335,7 +335,9 @@ DATAFLUX_INLINE void list_coordinator::finish(std::optional<error> failed) {
   summary_.ranges = ranges_.size();
   auto done = std::exchange(done_, {});
   listing all;
-  if (done && !failed) all = assemble();
+  if (done && !failed) {
+    within_memory([&] { all = assemble(); }, [&] { failed = short_of_memory(); });
+  }
   ranges_.clear();
   if (queue_) return queue_->end(std::move(failed), std::move(summary_));
   if (failed) return done(std::move(*failed));

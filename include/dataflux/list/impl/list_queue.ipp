@@ -52,8 +52,7 @@ DATAFLUX_INLINE void list_queue::put(listed_page next, const list_summary& so_fa
 }
 
 DATAFLUX_INLINE void list_queue::end(std::optional<error> failure, list_summary total) {
-  std::deque<kept_page> dropped;
-  std::deque<waiter> waiting;
+  std::list<waiter> waiting;  // which takes no memory, as a deque does
   std::shared_ptr<list_source> parked;
   {
     std::scoped_lock lock(mutex_);
@@ -63,7 +62,7 @@ DATAFLUX_INLINE void list_queue::end(std::optional<error> failure, list_summary 
     failure_ = std::move(failure);
     summary_ = std::move(total);
     if (failure_ && failure_->code() == errc::cancelled) {
-      dropped.swap(pages_);
+      pages_.clear();
       bytes_ = 0;
     }
     waiting.swap(waiters_);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/codec/crc32c.hpp>
+#include <dataflux/codec/detail/utf8.hpp>
 #include <dataflux/detail/file_error.hpp>
 #include <dataflux/list/detail/manifest_format.hpp>
 #include <dataflux/list/manifest.hpp>
@@ -77,6 +78,28 @@ inline bool are_offsets(std::span<const std::int32_t> offsets, std::size_t end) 
   return ascending && static_cast<std::size_t>(offsets.back()) == end;
 }
 
+/// Rows in order of names, and of generations within a name, as an encoder takes them.
+inline bool are_in_order(const object_chunk& chunk) noexcept {
+  object_row last = chunk.row(0);
+  for (std::size_t i = 1; i < chunk.rows; ++i) {
+    const object_row row = chunk.row(i);
+    const int order = last.name.compare(row.name);
+    if (order > 0 || (order == 0 && last.generation >= row.generation)) return false;
+    last = row;
+  }
+  return true;
+}
+
+inline bool are_names(const object_chunk& chunk) noexcept {
+  if (!codec::is_valid_utf8({chunk.names.data(), chunk.names.size()})) return false;
+  // Nor is a character cut in two.
+  return std::all_of(chunk.offsets.begin(), chunk.offsets.end() - 1, [&](std::int32_t begin) {
+    const auto at = static_cast<std::size_t>(begin);
+    return at >= chunk.names.size() ||
+           (static_cast<unsigned char>(chunk.names[at]) & 0xc0U) != 0x80;
+  });
+}
+
 inline std::string name_block(std::size_t block, std::size_t first_row, std::size_t rows) {
   return "block " + std::to_string(block) + " (rows " + std::to_string(first_row) + " to " +
          std::to_string(first_row + rows - 1) + ")";
@@ -135,6 +158,12 @@ DATAFLUX_INLINE result<void> manifest::state::check(std::size_t index) const {
     }
   }
   if (!sound) return detail::damaged_manifest("the offsets of " + name() + " are impossible");
+  if (!detail::are_names(chunk)) {
+    return detail::damaged_manifest(name() + " has names that are not UTF-8");
+  }
+  if (!detail::are_in_order(chunk)) {
+    return detail::damaged_manifest(name() + " is not in order of names and generations");
+  }
   good[index].store(true, std::memory_order_relaxed);
   return {};
 }

@@ -79,6 +79,10 @@ DATAFLUX_INLINE result<void> manifest_encoder::take_rows(object_columns& block) 
   block.reserve(count);
   for (std::size_t i = 0; i < count; ++i, ++next_, ++taken_) {
     const object_row row = *next_;
+    if (!codec::is_valid_utf8(row.name)) {
+      return error{errc::invalid_argument, "the name of row " + std::to_string(taken_) +
+                                               " is not UTF-8, as all names of objects are"};
+    }
     const int names = last_.name.compare(row.name);
     if (taken_ != 0 && (names > 0 || (names == 0 && last_.generation >= row.generation))) {
       return error{errc::invalid_argument,

@@ -133,7 +133,7 @@ DATAFLUX_INLINE void start_load_manifest(object_store& store, const read_request
                                          object_store::completion<manifest> done) {
   // The sink becomes the manifest's memory; a pool of its own keeps none of it afterwards.
   auto memory = std::make_shared<collecting_sink>(buffer_pool{0});
-  memory->reset(std::numeric_limits<std::size_t>::max(), collecting_sink::excess::refuse);
+  memory->reset(detail::longest_manifest, collecting_sink::excess::refuse);
   byte_sink& sink = *memory;
   store.start(request, sink,
               [memory = std::move(memory), done = std::move(done),

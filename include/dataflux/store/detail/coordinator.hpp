@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/detail/short_of_memory.hpp>
 #include <dataflux/error.hpp>
 #include <dataflux/exec/detail/call_clock.hpp>
 #include <dataflux/exec/detail/continuation.hpp>
@@ -20,17 +21,12 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 /// lock. `Self` is the class that derives from it. It is made by make_shared, and kept alive by the
 /// requests that it waits for.
 ///
-///     class two_steps final : public call_coordinator<two_steps, object_metadata> {
-///      public:
-///       using call_coordinator::call_coordinator;
-///       void begin() {
-///         store().start(first(limits()), then<void>([](two_steps& self, result<void> outcome) {
-///           if (!outcome) return self.fail(std::move(outcome).error());
-///           self.second();
-///         }));
-///       }
-///     };
-///     std::make_shared<two_steps>(store, store.executor(), limits, done)->start("bucket");
+///     void begin() {  // of a class two_steps : call_coordinator<two_steps, object_metadata>
+///       store().start(first(limits()), then<void>([](two_steps& self, result<void> outcome) {
+///         if (!outcome) return self.fail(std::move(outcome).error());
+///         self.second();
+///       }));
+///     }
 ///
 /// What it does. start() checks the fork and posts begin(). limits() is what a request gets: what
 /// is left of the time, and a stop. then() makes a completion that goes on on the strand, and
@@ -44,17 +40,18 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 /// - `refused(error)`: instead of begin() in the child of a fork; inside start().
 /// - `stop_heard()`: the caller asked for a stop; on any thread, at once. Posts stop_asked().
 /// - `stop_asked()`, `time_passed()`: the same, and the deadline, on the strand. fail().
+/// - `fall_short(error)`: a step was short of memory; on the strand. fail().
 /// - `idle()`: a step was made and nothing is under way; on the strand. May come more than once.
 ///
-/// Errors: cancelled, deadline_exceeded for the two above; failed_precondition of start().
+/// Errors: cancelled, deadline_exceeded for the two above; failed_precondition of start();
+/// resource_exhausted where a step is short of memory.
 ///
 /// Lifetime: store and strand outlive it. Whoever destroys it on another thread than the strand's
 /// (a store that ends drops its tasks) sees no callback under way any more.
 ///
-/// Threads: the strand, but for start(), stop_heard(), and what a member says of itself.
+/// Threads: the strand, but for start(), stop_heard(), and what a member says.
 ///
-/// Cost: no virtual call and no lock. watch_stop() allocates one stop state for the requests;
-/// without it they get the caller's own token, and nothing is allocated.
+/// Cost: no virtual call and no lock. watch_stop() allocates a stop state; without it nothing is.
 template <class Self>
 class coordinator : public std::enable_shared_from_this<Self> {
  public:
@@ -68,7 +65,7 @@ class coordinator : public std::enable_shared_from_this<Self> {
     if (auto good = store_.check_not_forked(bucket, object); !good) {
       return self().refused(std::move(good).error());
     }
-    strand().post([self = this->shared_from_this()] { self->begin(); });
+    post_step([](Self& self) { self.begin(); });
   }
 
   /// On any thread.
@@ -79,14 +76,33 @@ class coordinator : public std::enable_shared_from_this<Self> {
   void stop_heard() noexcept {
     auto self = this->weak_from_this().lock();
     if (self == nullptr) return;
-    scheduler& strand = self->strand();
-    strand.post([self = std::move(self)] { self->stop_asked(); });
+    within_memory([&] { self->post_step([](Self& here) { here.stop_asked(); }); });
   }
   void stop_asked() { self().fail(error(errc::cancelled, "the caller asked to stop")); }
   void time_passed() {
     self().fail(error(errc::deadline_exceeded, "the call's time limit passed"));
   }
   void idle() {}
+  /// Makes a step on the strand. On any thread; throws std::bad_alloc.
+  template <class Step>
+  void post_step(Step step) {
+    strand().post([self = this->shared_from_this(), step = std::move(step)]() mutable {
+      self->make_step(step);
+    });
+  }
+  /// Makes a step; where it is short of memory this fails with resource_exhausted.
+  template <class Step>
+  void make_step(Step&& step) noexcept {
+    within_memory([&] { step(self()); }, [this] { self().fall_short(short_of_memory()), rest(); });
+  }
+  void fall_short(error why) { self().fail(std::move(why)); }
+  void step_lost() noexcept {
+    --in_flight_;
+    make_step([this](Self& here) {
+      here.fall_short(short_of_memory());
+      rest();
+    });
+  }
 
   /// The first failure is kept; with watch_stop() the requests under way are stopped.
   void fail(error why) {
@@ -122,7 +138,7 @@ class coordinator : public std::enable_shared_from_this<Self> {
     if (!clock_.limited()) return;
     timer_ = strand().at(clock_.deadline(), [self = this->shared_from_this()] {
       self->timer_ = timer_id::none;
-      self->time_passed();
+      self->make_step([](Self& here) { here.time_passed(); });
     });
   }
   /// Neither is heard any more; what was posted before may still come.
@@ -139,7 +155,7 @@ class coordinator : public std::enable_shared_from_this<Self> {
   bool requests_stopped() const noexcept { return stop_.stop_requested(); }
 
   /// The completion of a request: calls `step(*self, outcome)` on the strand, at once where it is
-  /// there already, and keeps it alive until then. One more is under way from here to the step.
+  /// there already, and keeps it alive until then. One more is under way until the step.
   template <class T, class Step>
   auto then(Step step) {
     return then<T>(&self(), std::move(step));
@@ -147,13 +163,15 @@ class coordinator : public std::enable_shared_from_this<Self> {
   /// The same for a class that derives from Self: `then<T>(this, step)`.
   template <class T, class Derived, class Step>
   auto then(Derived* /*this*/, Step step) {
-    one_more();
     return continue_on<T>(strand(), this->shared_from_this(),
-                          [step = std::move(step)](Self& self, result<T> outcome) mutable {
+                          [step = std::move(step), counted = under_way(*this)](
+                              Self& self, result<T> outcome) mutable {
                             coordinator& base = self;
-                            --base.in_flight_;
-                            step(static_cast<Derived&>(self), std::move(outcome));
-                            base.rest();
+                            counted.end();
+                            base.make_step([&](Self& here) {
+                              step(static_cast<Derived&>(here), std::move(outcome));
+                            });
+                            base.make_step([&base](Self&) { base.rest(); });
                           });
   }
   /// For what is under way without then(): a step on another thread, a wait for memory.
@@ -169,6 +187,21 @@ class coordinator : public std::enable_shared_from_this<Self> {
   void rest() {
     if (in_flight_ == 0) self().idle();
   }
+  /// One more as long as it lives. On the strand it goes where a request found no memory to start;
+  /// elsewhere with its store, or as a step_lost().
+  class under_way {
+   public:
+    explicit under_way(coordinator& of) noexcept : of_(&of) { ++of.in_flight_; }
+    under_way(under_way&& other) noexcept : of_(std::exchange(other.of_, nullptr)) {}
+    under_way& operator=(under_way&&) = delete;
+    ~under_way() {
+      if (of_ != nullptr && of_->strand().is_current()) end();
+    }
+    void end() noexcept { --std::exchange(of_, nullptr)->in_flight_; }
+
+   private:
+    coordinator* of_;
+  };
 
   object_store& store_;
   const call_clock clock_;

@@ -138,6 +138,8 @@ class object_upload final : public detail::coordinator<object_upload> {
   void joined(result<void> outcome);
   void advance(detail::upload_event event);
   // An overload for each action of the machine.
+  template <class Action>
+  void act_short(Action& action);
   void act(detail::upload_call& call);
   void act(const detail::upload_wait& pause);
   void act(const detail::upload_recall& question);

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <dataflux/result.hpp>
+#include <dataflux/store/detail/page_bound.hpp>
 #include <dataflux/store/multipart_requests.hpp>
 #include <dataflux/store/requests.hpp>
 
 #include <cstdint>
 #include <string>
+#include <unordered_set>
 #include <utility>
 
 /// How whatever lists a prefix one page after the other goes from page to page: what to ask for
@@ -28,7 +30,7 @@ class page_walk {
     return request_;
   }
   /// The reply to it: names begin with the prefix and ascend; with versions, generations within a
-  /// name do. An empty page is good as long as it names another one.
+  /// name do. An empty page is good if it names another one, but not for ever (page_bound).
   result<void> take(const list_page& page);
   /// The last page was taken.
   bool ended() const noexcept { return ended_; }
@@ -37,6 +39,7 @@ class page_walk {
   list_page_request request_;
   std::string last_{};
   std::int64_t last_generation_{0};
+  page_bound bound_{};
   bool ended_{false};
 };
 
@@ -49,12 +52,15 @@ class upload_walk {
     request_.limits = std::move(limits);
     return request_;
   }
-  /// Names begin with the prefix, and the page names another one than itself as the next.
+  /// Names begin with the prefix, no upload comes twice, and the page names another one than itself
+  /// as the next.
   result<void> take(const upload_page& page);
   bool ended() const noexcept { return ended_; }
 
  private:
   list_uploads_request request_;
+  std::unordered_set<std::string> known_{};  ///< "object\0upload id"
+  page_bound bound_{};
   bool ended_{false};
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/transfer/detail/page_walk.hpp>
 #include <dataflux/transfer/detail/upload_action.hpp>
 
 #include <optional>
@@ -53,6 +54,7 @@ class upload_begin {
   int tries_{0};
   upload_step asked_{upload_step::begin};
   std::optional<timestamp> earliest_{};
+  std::optional<upload_walk> walk_{};
   std::vector<std::string> lost_{};  ///< ids of what is to be aborted
   std::optional<error> failure_{};
   bool left_{false};

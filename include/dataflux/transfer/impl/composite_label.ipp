@@ -2,6 +2,7 @@
 
 #include <dataflux/codec/detail/rfc3339.hpp>
 #include <dataflux/detail/hexadecimal.hpp>
+#include <dataflux/transfer/detail/age.hpp>
 #include <dataflux/transfer/detail/composite_label.hpp>
 #include <dataflux/version.hpp>
 
@@ -14,12 +15,6 @@ inline constexpr std::string_view creator_key{"dataflux-creator"};
 inline constexpr std::string_view created_key{"dataflux-created"};
 inline constexpr std::string_view expires_key{"dataflux-expires"};
 inline constexpr std::string_view creator_start{"dataflux/"};
-
-/// `time` + `wait`, or the end of time.
-inline timestamp later(timestamp time, duration wait) noexcept {
-  const bool positive = time > timestamp{};
-  return positive && wait >= timestamp::max() - time ? timestamp::max() : time + wait;
-}
 
 DATAFLUX_INLINE std::string composite_name(std::uint64_t high, std::uint64_t low) {
   std::string name(composed_objects_prefix);

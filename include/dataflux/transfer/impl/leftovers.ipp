@@ -3,6 +3,7 @@
 #include <dataflux/codec/detail/json.hpp>
 #include <dataflux/store/detail/reserved_prefixes.hpp>
 #include <dataflux/store/detail/validate.hpp>
+#include <dataflux/transfer/detail/age.hpp>
 #include <dataflux/transfer/detail/composite_label.hpp>
 #include <dataflux/transfer/detail/leftovers_removal.hpp>
 #include <dataflux/transfer/detail/temporary_object.hpp>
@@ -44,7 +45,7 @@ inline std::optional<composite_label> label_of(std::string_view metadata) {
 /// What has no time of its own: by its age alone, and only where one was given.
 inline leftover_verdict verdict_by_age(const std::optional<timestamp>& began, timestamp now,
                                        std::optional<duration> older_than) {
-  const bool stale = began && older_than && *began <= now - *older_than;
+  const bool stale = began && older_than && later(*began, *older_than) <= now;
   return stale ? leftover_verdict::stale : leftover_verdict::young;
 }
 

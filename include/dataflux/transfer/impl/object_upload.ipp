@@ -164,9 +164,25 @@ DATAFLUX_INLINE void object_upload::advance(detail::upload_event event) {
   while (!actions_.empty()) {
     detail::upload_action next = std::move(actions_.front());
     actions_.pop_front();
-    next.visit([this](auto& action) { act(action); });
+    detail::within_memory([&] { next.visit([this](auto& action) { act(action); }); },
+                          [&] { next.visit([this](auto& action) { act_short(action); }); });
   }
   acting_ = false;
+}
+
+/// The action could not be carried out for want of memory. A request that was not begun has failed;
+/// of all else the upload fails.
+template <class Action>
+void object_upload::act_short(Action& action) {
+  if constexpr (std::is_same_v<Action, detail::upload_call>) {
+    action.request.visit([&](auto& request) {
+      using value = typename std::remove_reference_t<decltype(request)>::value;
+      result<value> outcome = detail::short_of_memory();
+      advance(detail::upload_answered{action.step, action.piece, std::move(outcome), {}});
+    });
+  } else {
+    fail(detail::short_of_memory());
+  }
 }
 
 DATAFLUX_INLINE void object_upload::act(detail::upload_call& call) {

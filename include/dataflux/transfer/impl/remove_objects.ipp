@@ -2,6 +2,7 @@
 
 #include <dataflux/detail/or_default.hpp>
 #include <dataflux/store/detail/validate.hpp>
+#include <dataflux/transfer/detail/age.hpp>
 #include <dataflux/transfer/detail/objects_removal.hpp>
 #include <dataflux/transfer/remove_objects.hpp>
 
@@ -82,7 +83,7 @@ DATAFLUX_INLINE void objects_removal::take(result<list_page> page) {
   for (auto row = rows.begin(); row != rows.end(); ++row) {
     if (request_.older_than) {
       const auto created = row.extras().created;
-      if (!created || now - *created < *request_.older_than) {
+      if (!created || later(*created, *request_.older_than) > now) {
         ++report_.young;
         continue;
       }

@@ -74,17 +74,21 @@ DATAFLUX_INLINE upload_begin::step upload_begin::begun(result<multipart_upload> 
 
 DATAFLUX_INLINE upload_begin::step upload_begin::find_uploads(std::optional<timestamp> earliest) {
   earliest_ = earliest;
-  return call(upload_step::find_uploads,
-              list_uploads_request{
-                  .bucket = request_.bucket, .prefix = request_.object, .limits = request_.limits});
+  walk_.emplace(list_uploads_request{.bucket = request_.bucket, .prefix = request_.object});
+  return call(upload_step::find_uploads, walk_->next(request_.limits));
 }
 
 DATAFLUX_INLINE upload_begin::step upload_begin::found(const result<upload_page>& page) {
-  if (!page) return own_name_ ? begin_beside() : leave();
+  if (!page || !walk_->take(*page)) return own_name_ ? begin_beside() : leave();
   for (const listed_upload& upload : page->uploads) {
     if (upload.object != request_.object) continue;
     if (earliest_ && upload.initiated && *upload.initiated < *earliest_) continue;
     lost_.push_back(upload.upload_id);
+  }
+  // The names that begin with this one come behind it; its own may take more than a page.
+  const bool beyond = !page->uploads.empty() && page->uploads.back().object != request_.object;
+  if (!walk_->ended() && !beyond) {
+    return call(upload_step::find_uploads, walk_->next(request_.limits));
   }
   if (own_name_ || lost_.empty()) return abort_next();
   if (lost_.size() > 1) return leave();

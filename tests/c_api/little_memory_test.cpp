@@ -1,0 +1,311 @@
+#include <c_api/sets.hpp>
+#include <support/raw_server.hpp>
+#include <support/sanitized.hpp>
+#include <support/short_memory.hpp>
+#include <support/temporary_folder.hpp>
+
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace c_api_little_memory_test {
+
+// A process that is short of memory gets an error of the call, and goes on: no thread of the
+// library ends it. Each runs in a forked child, so that the servers, which are the parent's, have
+// enough.
+
+using namespace c_api_test;
+using dataflux::test::short_memory_everywhere;
+
+namespace {
+
+/// Longer than any limit of a call here.
+constexpr std::int64_t too_long = 20'000'000'000;
+constexpr dataflux_status hangs = 99;
+
+/// What a child tells, whatever becomes of it.
+struct telling {
+  std::int64_t number{0};
+  char what[200]{};
+};
+
+class child {
+ public:
+  child()
+      : telling_(static_cast<telling*>(::mmap(nullptr, sizeof(telling), PROT_READ | PROT_WRITE,
+                                              MAP_SHARED | MAP_ANONYMOUS, -1, 0))) {}
+  child(const child&) = delete;
+  child& operator=(const child&) = delete;
+  ~child() { ::munmap(telling_, sizeof(telling)); }
+
+  void tell(std::string_view what, std::int64_t number) noexcept {
+    what.copy(telling_->what, std::min(what.size(), sizeof telling_->what - 1));
+    telling_->what[std::min(what.size(), sizeof telling_->what - 1)] = '\0';
+    telling_->number = number;
+  }
+  std::string told() const { return telling_->what + (" " + std::to_string(telling_->number)); }
+  /// 0: what `body` gives is true. 1000 and the signal that has ended it.
+  int run(const std::function<bool()>& body) {
+    const ::pid_t pid = ::fork();
+    if (pid == 0) {
+      ::alarm(600);
+      ::_exit(body() ? 0 : 1);
+    }
+    int status = 0;
+    ::waitpid(pid, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+  }
+
+ private:
+  telling* telling_;
+};
+
+client_ptr client_of(const std::string& endpoint) {
+  dataflux_client_options o;
+  dataflux_client_options_init(&o);
+  o.endpoint = endpoint.c_str();
+  o.emulator = 1;
+  o.io_threads = 2;
+  o.max_attempts = 1;
+  dataflux_client* made = nullptr;
+  dataflux_client_create(&o, &made, nullptr);
+  return client_ptr(made);
+}
+
+/// Of a call from its beginning to its end.
+template <class Begin>
+dataflux_status status_of(Begin begin, operation_ptr* kept = nullptr) {
+  dataflux_operation* op = nullptr;
+  const dataflux_status begun = begin(&op);
+  if (begun != DATAFLUX_OK) return begun;
+  operation_ptr owner(op);
+  // Whoever waits may be short of memory, too, which says nothing of the call.
+  short_memory_everywhere::spare_this_thread(true);
+  const dataflux_status waited = dataflux_operation_wait(op, too_long, nullptr);
+  short_memory_everywhere::spare_this_thread(false);
+  if (waited != DATAFLUX_OK) {
+    static_cast<void>(owner.release());
+    return hangs;
+  }
+  const dataflux_status status = dataflux_operation_result(op, nullptr);
+  if (kept != nullptr) *kept = std::move(owner);
+  return status;
+}
+
+dataflux_status stat(const client_ptr& client, const char* name = "o/000001") {
+  const auto o = world::object(name);
+  return status_of(
+      [&](auto out) { return dataflux_stat(client.get(), &o, nullptr, 0, out, nullptr); });
+}
+
+dataflux_status open_manifest(const client_ptr& client, const char* name) {
+  dataflux_manifest_options o;
+  dataflux_manifest_options_init(&o);
+  o.bucket = "bkt";
+  o.object = name;
+  return status_of(
+      [&](auto out) { return dataflux_manifest_open(client.get(), &o, nullptr, 0, out, nullptr); });
+}
+
+dataflux_status list_sets(const client_ptr& client) {
+  const auto o = below("runs/");
+  return status_of(
+      [&](auto out) { return dataflux_list_sets(client.get(), &o, nullptr, 0, out, nullptr); });
+}
+dataflux_status latest_set(const client_ptr& client) {
+  const auto o = below("runs/");
+  return status_of(
+      [&](auto out) { return dataflux_latest_set(client.get(), &o, nullptr, 0, out, nullptr); });
+}
+dataflux_status keep_last(const client_ptr& client) {
+  dataflux_keep_last_options o;
+  dataflux_keep_last_options_init(&o);
+  o.bucket = "bkt";
+  o.prefix = "runs/";
+  return status_of([&](auto out) {
+    return dataflux_keep_last_sets(client.get(), &o, nullptr, 0, out, nullptr);
+  });
+}
+/// Handles that are made at once, without a wait.
+template <class Use>
+dataflux_status with_set(const client_ptr& client, Use use) {
+  const auto o = below("runs/a");
+  dataflux_set* made = nullptr;
+  const dataflux_status status = dataflux_set_create(client.get(), &o, &made, nullptr);
+  const set_ptr owner(made);
+  return status == DATAFLUX_OK ? use(made) : status;
+}
+dataflux_status open_a_set(const client_ptr& client) {
+  return with_set(client, [](dataflux_set* set) {
+    return status_of(
+        [&](auto out) { return dataflux_set_open(set, nullptr, nullptr, 0, out, nullptr); });
+  });
+}
+dataflux_status download(const client_ptr& client, const std::string& path, const char* object,
+                         bool resume) {
+  dataflux_download_file_options o;
+  dataflux_download_file_options_init(&o);
+  o.bucket = "bkt";
+  o.object = object;
+  o.path = path.c_str();
+  o.resume = resume ? 1 : 0;
+  return status_of(
+      [&](auto out) { return dataflux_download_file(client.get(), &o, nullptr, 0, out, nullptr); });
+}
+dataflux_status put(const client_ptr& client) {
+  const auto o = world::object("put");
+  return status_of([&](auto out) {
+    return dataflux_put(client.get(), &o, "12345", 5, nullptr, nullptr, 0, out, nullptr);
+  });
+}
+
+/// The rest of the address space, in bytes.
+void leave(std::size_t bytes) {
+  std::size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  const ::rlim_t most = pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)) + bytes;
+  const ::rlimit limit{most, most};
+  ::setrlimit(RLIMIT_AS, &limit);
+}
+
+struct call {
+  const char* name;
+  std::function<dataflux_status(const client_ptr&)> run;
+};
+
+constexpr std::size_t large = std::size_t{96} << 20U;
+
+}  // namespace
+
+TEST_CASE("c_api: what is larger than the memory that a process may have is an error of its call",
+          "[c_api]") {
+  if (sanitized) return;
+  world w(2);
+  w.fill(3);
+  w.server.put("bkt", "big", std::string(large, 'x'));
+  w.server.put("bkt", "runs/a/.dataflux-set-0123456789abcdef", std::string(large, 'x'));
+  emulator::object_metadata mark;
+  mark.custom = {{"dataflux-set", ".dataflux-set-0123456789abcdef"},
+                 {"dataflux-set-crc32c", "00000000"}};
+  w.server.put("bkt", "runs/a/.dataflux-complete", "", mark);
+  const std::vector<call> calls{
+      {"manifest_open", [](const client_ptr& c) { return open_manifest(c, "big"); }},
+      {"list_sets", list_sets},
+      {"latest_set", latest_set},
+      {"keep_last", keep_last},
+      {"set_open", open_a_set},
+  };
+  child in;
+  for (const call& each : calls) {
+    const int end = in.run([&] {
+      const client_ptr client = client_of(w.server.endpoint());
+      if (stat(client) != DATAFLUX_OK) return false;
+      leave(std::size_t{64} << 20U);
+      const dataflux_status status = each.run(client);
+      in.tell(each.name, status);
+      return status == DATAFLUX_RESOURCE_EXHAUSTED && stat(client) == DATAFLUX_OK;
+    });
+    INFO(in.told());
+    CHECK(end == 0);
+  }
+}
+
+TEST_CASE("c_api: a size that a server announces is no memory", "[c_api]") {
+  if (sanitized) return;
+  const auto size = GENERATE(std::uint64_t{1} << 40U, std::uint64_t{1} << 50U,
+                             std::uint64_t{1} << 62U, (std::uint64_t{1} << 63U) - 1);
+  raw_server liar({[size](raw_server::peer& p) {
+    for (std::string head = p.request(); !head.empty(); head = p.request()) {
+      if (head.find("alt=media") != std::string::npos) {
+        p.send(
+            "HTTP/1.1 200 OK\r\nx-goog-generation: 1\r\nx-goog-hash: crc32c=AAAAAA==\r\n"
+            "Content-Length: " +
+            std::to_string(size) + "\r\n\r\n" + std::string(70'000, 'x'));
+        return p.stall();
+      }
+      const std::string body = R"({"name":"o/000001","bucket":"bkt","generation":"1","size":")" +
+                               std::to_string(head.find("size") != std::string::npos ? size : 5) +
+                               R"(","crc32c":"AAAAAA=="})";
+      p.send("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: " +
+             std::to_string(body.size()) + "\r\n\r\n" + body);
+    }
+  }});
+  const temporary_folder folder;
+  const std::string path = (folder.path / "f").string();
+  const std::string endpoint = "http://127.0.0.1:" + std::to_string(liar.port());
+  child in;
+  INFO(size);
+  const int end = in.run([&] {
+    const client_ptr client = client_of(endpoint);
+    leave(std::size_t{256} << 20U);
+    const dataflux_status opened = open_manifest(client, "big");
+    in.tell("manifest_open", opened);
+    if (opened != DATAFLUX_OUT_OF_RANGE && opened != DATAFLUX_INTERNAL) return false;
+    for (const bool resume : {false, true}) {
+      const dataflux_status got = download(client, path, "o/000001", resume);
+      in.tell("download", got);
+      if (got == DATAFLUX_OK || got == hangs) return false;
+    }
+    return true;
+  });
+  INFO(in.told());
+  CHECK(end == 0);
+  CHECK(std::filesystem::is_empty(folder.path));
+}
+
+TEST_CASE(
+    "c_api: whichever allocation of a simple call fails, on whatever thread, it ends and the "
+    "client lives",
+    "[c_api]") {
+  if (!dataflux::test::short_memory::works() || sanitized) return;
+  world w(2);
+  w.fill(5);
+  const std::vector<call> calls{
+      {"stat", [](const client_ptr& c) { return stat(c); }},
+      {"missing", [](const client_ptr& c) { return stat(c, "missing"); }},
+      {"put", put},
+  };
+  using how = short_memory_everywhere::how;
+  child in;
+  for (const call& each : calls) {
+    for (const how lasts : {how::once, how::from_then_on}) {
+      {
+        const int end = in.run([&] {
+          const client_ptr client = client_of(w.server.endpoint());
+          for (std::int64_t k = 0; k < 3000; ++k) {
+            in.tell(each.name, k);
+            bool felt = false;
+            dataflux_status status = DATAFLUX_OK;
+            {
+              const short_memory_everywhere now(k, lasts);
+              status = each.run(client);
+              felt = short_memory_everywhere::felt();
+            }
+            const dataflux_status after = status == hangs ? hangs : stat(client);
+            if (after != DATAFLUX_OK) {
+              in.tell(std::string(each.name) + " gave " + std::to_string(status) + ", and stat " +
+                          std::to_string(after) + " after",
+                      k);
+              return false;
+            }
+            if (!felt) return true;
+          }
+          return false;
+        });
+        INFO(in.told() << (lasts == how::once ? " once" : " and all after"));
+        CHECK(end == 0);
+      }
+    }
+  }
+}
+
+}  // namespace c_api_little_memory_test
