@@ -71,7 +71,7 @@ class child {
 
 client_ptr client_of(const std::string& endpoint) {
   dataflux_client_options o;
-  dataflux_client_options_init(&o);
+  dataflux_client_options_init(&o, sizeof o);
   o.endpoint = endpoint.c_str();
   o.emulator = 1;
   o.io_threads = 2;
@@ -109,7 +109,7 @@ dataflux_status stat(const client_ptr& client, const char* name = "o/000001") {
 
 dataflux_status open_manifest(const client_ptr& client, const char* name) {
   dataflux_manifest_options o;
-  dataflux_manifest_options_init(&o);
+  dataflux_manifest_options_init(&o, sizeof o);
   o.bucket = "bkt";
   o.object = name;
   return status_of(
@@ -128,7 +128,7 @@ dataflux_status latest_set(const client_ptr& client) {
 }
 dataflux_status keep_last(const client_ptr& client) {
   dataflux_keep_last_options o;
-  dataflux_keep_last_options_init(&o);
+  dataflux_keep_last_options_init(&o, sizeof o);
   o.bucket = "bkt";
   o.prefix = "runs/";
   return status_of([&](auto out) {
@@ -153,7 +153,7 @@ dataflux_status open_a_set(const client_ptr& client) {
 dataflux_status download(const client_ptr& client, const std::string& path, const char* object,
                          bool resume) {
   dataflux_download_file_options o;
-  dataflux_download_file_options_init(&o);
+  dataflux_download_file_options_init(&o, sizeof o);
   o.bucket = "bkt";
   o.object = object;
   o.path = path.c_str();
