@@ -274,6 +274,28 @@ TEST_CASE("dataflux_get: it ends early when it is cancelled, or late, or its cli
   CHECK(status() == DATAFLUX_CANCELLED);
 }
 
+TEST_CASE("dataflux_get: a timeout that passes tells what was met", "[c_api]") {
+  world w;
+  w.server.put("bkt", "o", "bytes");
+  w.server.faults().add({.verb = "objects.media", .action = emulator::fault::refuse{503}});
+  w.server.faults().add(
+      {.verb = "objects.media",
+       .count = 0,
+       .action = emulator::fault::stall{.where = emulator::fault::point::before_reply}});
+  told why;
+  const queue_ptr queue = make_queue();
+  auto o = world::object("o");
+  o.timeout_ns = 3'000'000'000;
+  REQUIRE(dataflux_get(w.client.get(), &o, 0, to_end, queue.get(), 7, nullptr, why) == DATAFLUX_OK);
+  const auto records = next(queue);
+  REQUIRE(records.size() == 1);
+  CHECK(records[0].status == DATAFLUX_DEADLINE_EXCEEDED);
+  const error_ptr late(dataflux_queue_error(queue.get(), records[0].error));
+  CHECK(dataflux_error_http_status(late.get()) == 503);
+  CHECK(dataflux_error_attempts(late.get()) > 1);
+  CHECK(has(dataflux_error_message(late.get()), " met: "));
+}
+
 TEST_CASE("dataflux_get: freed or cancelled at any time it leaves nothing", "[c_api]") {
   world w(2);
   w.fill(40, 60'000);

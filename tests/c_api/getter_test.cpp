@@ -237,6 +237,30 @@ TEST_CASE("dataflux_get_many: a failed item, and a stream that stops at it", "[c
   CHECK(failed == 0);
 }
 
+TEST_CASE("dataflux_get_many: a timeout that passes tells what was met", "[c_api]") {
+  world w;
+  w.fill(1);
+  const listing_ptr listing = w.list();
+  w.server.faults().add({.verb = "objects.media", .action = emulator::fault::refuse{503}});
+  w.server.faults().add(
+      {.verb = "objects.media",
+       .count = 0,
+       .action = emulator::fault::stall{.where = emulator::fault::point::before_reply}});
+  auto o = in_bucket();
+  o.timeout_ns = 3'000'000'000;
+  reading r(w);
+  r.begin(o, listing);
+  const auto records = next(r.queue);
+  REQUIRE(records.size() == 1);
+  CHECK((records[0].flags & DATAFLUX_RECORD_END) != 0);
+  CHECK(records[0].status == DATAFLUX_DEADLINE_EXCEEDED);
+  const error_ptr why(dataflux_queue_error(r.queue.get(), records[0].error));
+  CHECK(dataflux_error_http_status(why.get()) == 503);
+  CHECK(dataflux_error_attempts(why.get()) > 1);
+  CHECK(std::string_view(dataflux_error_object(why.get())) == world::name_of(0));
+  CHECK(has(dataflux_error_message(why.get()), " met: "));
+}
+
 TEST_CASE("dataflux_getter: cancelled, or freed, at any time", "[c_api]") {
   world w(2);
   w.fill(200);

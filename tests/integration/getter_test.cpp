@@ -232,6 +232,47 @@ TEST_CASE("getter: over a socket, cancelled from another thread", "[integration]
   CHECK(end->code() == errc::cancelled);
 }
 
+TEST_CASE("getter: over a socket, a timeout that passes tells what was met", "[integration]") {
+  // In one read, in slices, in ranges that are read together, as a stream and alone.
+  harness h;
+  h.put("small", 1'000);
+  h.put("large", 150'000);
+  const std::int64_t generation = h.server.put("bkt", "pieces", std::string(150'000, 'p'));
+  std::vector<get_request> small(1);
+  std::vector<get_request> large(1);
+  std::vector<get_request> ranges(3);
+  small[0].object = "small";
+  large[0].object = "large";
+  large[0].object_size = 150'000;
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    ranges[i].object = "pieces";
+    ranges[i].generation = generation;
+    ranges[i].range = byte_range::span(i * 700, 700);
+  }
+  for (const bool stop : {false, true}) {
+    for (const auto& requests : {small, large, ranges}) {
+      h.server.faults().clear();
+      h.server.faults().add({.verb = "objects.media", .count = 3, .action = fault::refuse{503}});
+      h.server.faults().add({.verb = "objects.media",
+                             .count = 0,
+                             .action = fault::stall{.where = fault::point::before_reply}});
+      get_many_request how{.bucket = "bkt", .limits = {.timeout = 400ms}};
+      if (stop) how.on_error = dataflux::get_on_error::stop;
+      getter items(*h.context, how, requests);
+      auto end = items.next();
+      REQUIRE_FALSE(end);
+      INFO(end.error().to_string());
+      CHECK(end.error().code() == errc::deadline_exceeded);
+      CHECK(end.error().http_status() == 503);
+      CHECK(end.error().attempts() > 1);
+      CHECK(end.error().bucket() == "bkt");
+      CHECK(end.error().object() == requests[0].object);
+      CHECK(end.error().message().find("timeout has passed") != std::string::npos);
+      CHECK(end.error().message().find(" met: ") != std::string::npos);
+    }
+  }
+}
+
 TEST_CASE("getter: over a socket, several streams with a small cap", "[integration]") {
   harness h({.memory_cap = 200'000, .slice = 20'000});
   h.prepare();

@@ -74,6 +74,59 @@ def test_a_limit_that_passes_is_a_timeout(emulator, bucket, client):
     assert raised.value.errno == errno.ETIMEDOUT
 
 
+READS = {
+    "get": lambda client, place: client.get(place, timeout=2),
+    "get_many": lambda client, place: list(client.get_many([place], timeout=2)),
+    "get_many, told": lambda client, place: list(
+        client.get_many([place], timeout=2, on_error="return")),
+    "get_ranges": lambda client, place: client.get_ranges(place, [(0, 2), (2, 2)], timeout=2),
+    "read_into": lambda client, place: client.read_into(place, bytearray(6), timeout=2),
+    "stat": lambda client, place: client.stat(place, timeout=2),
+    "list": lambda client, place: client.list(place, timeout=2),
+}
+
+
+def met_until(emulator, bucket):
+    """One refusal, and no reply after it."""
+    bucket.put("x", b"123456")
+    verbs = {"bucket": bucket.name}
+    emulator.faults({**verbs, "action": "refuse", "status": 503},
+                    {**verbs, "action": "stall", "where": "before_reply", "count": 0})
+
+
+def check_met(why, bucket):
+    assert type(why) is dataflux.DeadlineError
+    assert why.http_status == 503 and why.attempts == 2 and why.bucket == bucket.name
+    assert "timeout has passed" in str(why) and "attempt 2 met: " in str(why)
+
+
+@pytest.mark.parametrize("read", READS)
+def test_a_limit_that_passes_tells_what_was_met(emulator, bucket, client, read):
+    met_until(emulator, bucket)
+    with pytest.raises(dataflux.DeadlineError) as raised:
+        READS[read](client, bucket("x"))
+    check_met(raised.value, bucket)
+    if read != "list":
+        assert raised.value.object == "x"
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_a_limit_that_passes_in_an_event_loop_tells_what_was_met(emulator, bucket, many):
+    met_until(emulator, bucket)
+
+    async def main():
+        async with dataflux.AsyncClient(**emulator.options) as client:
+            with pytest.raises(dataflux.DeadlineError) as raised:
+                if many:
+                    async for _ in client.get_many([bucket("x")], timeout=2):
+                        pass
+                else:
+                    await client.get(bucket("x"), timeout=2)
+        check_met(raised.value, bucket)
+
+    asyncio.run(main())
+
+
 def test_a_service_that_cannot_serve_is_a_connection_error(emulator, bucket):
     emulator.faults({"verb": "objects.get", "bucket": bucket.name, "action": "refuse",
                      "status": 503, "count": 0})

@@ -196,6 +196,7 @@ TEST_CASE("getter: cancelled, late, or dropped in the midst", "[download]") {
     const auto failed = w.read_all(items, 5, [&](const got_item&) { ++n; });
     REQUIRE(failed);
     CHECK(failed->code() == errc::deadline_exceeded);
+    CHECK(failed->object() == "9");  // it tells which read was late
     CHECK(n == 9);
   }
   SECTION("dropped at any moment, items outlive it") {

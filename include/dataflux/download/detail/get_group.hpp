@@ -1,8 +1,10 @@
 #pragma once
 
 #include <dataflux/bytes.hpp>
+#include <dataflux/deadline.hpp>
 #include <dataflux/detail/unique_function.hpp>
 #include <dataflux/download/detail/get_unit.hpp>
+#include <dataflux/exec/detail/call_clock.hpp>
 #include <dataflux/transfer/detail/coalesce.hpp>
 #include <dataflux/transfer/detail/read_engine.hpp>
 #include <dataflux/transfer/detail/scatter_sink.hpp>
@@ -25,7 +27,7 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 class get_group final : public std::enable_shared_from_this<get_group> {
  public:
   get_group(read_engine& engine, read_member& whose, std::string bucket,
-            std::span<get_piece> pieces, const coalesce_options& options, std::stop_token stop,
+            std::span<get_piece> pieces, const coalesce_options& options, call_limits limits,
             unique_function<void()> done);
   void start();
 
@@ -41,6 +43,7 @@ class get_group final : public std::enable_shared_from_this<get_group> {
   const std::string bucket_;
   const std::span<get_piece> pieces_;
   const coalesce_options options_;
+  const call_clock clock_;
   const std::stop_token stop_;
   unique_function<void()> done_;
   std::int64_t generation_;

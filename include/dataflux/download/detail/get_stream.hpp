@@ -7,6 +7,7 @@
 #include <dataflux/download/detail/piece_source.hpp>
 #include <dataflux/download/getter.hpp>
 #include <dataflux/store/detail/coordinator.hpp>
+#include <dataflux/store/detail/late_failure.hpp>
 #include <dataflux/transfer/detail/ranged_read.hpp>
 #include <dataflux/transfer/detail/transfer_state.hpp>
 #include <dataflux/transfer/detail/window.hpp>
@@ -50,6 +51,7 @@ class get_stream final : public read_member, public coordinator<get_stream> {
   void fill();
   void hand_over();
   void stop(error why, bool drop);
+  void end_late();
   void settle();
 
   void pull();
@@ -76,6 +78,7 @@ class get_stream final : public read_member, public coordinator<get_stream> {
   void read_composite(get_unit& unit);
   call_limits limits(const get_unit& unit) const;
 
+  bool ended(get_unit& unit, const error* why);
   bool ended(get_unit& unit);
   void got(get_unit& unit, const result<read_summary>& outcome);
   void got_part(get_unit& unit, const result<read_summary>& outcome);
@@ -118,6 +121,8 @@ class get_stream final : public read_member, public coordinator<get_stream> {
   bool dry_{false};  ///< the source had nothing yet
   bool finished_{false};
   bool stopped_{false};
+  bool timed_out_{false};  ///< the reads are waited for, to tell what they met
+  late_failure late_{};
   bool settled_{false};
 };
 

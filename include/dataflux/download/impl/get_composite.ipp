@@ -74,7 +74,8 @@ DATAFLUX_INLINE void get_composite::read() {
   for (get_piece& slice : slices_) slice.object_size = offset;
   std::make_shared<get_group>(composer_.core().engine, owner_.whose, composer_.bucket(), slices_,
                               coalesce_options{.slice = composer_.core().options.slice},
-                              caller_stop(), [self = shared_from_this()] { self->got_slices(); })
+                              call_limits{.stop = caller_stop()},
+                              [self = shared_from_this()] { self->got_slices(); })
       ->start();
 }
 

@@ -12,8 +12,9 @@
 /// one; after most_rounds the pieces fail. Otherwise sum_up() checks each piece by itself, verify()
 /// compares the whole object where the requests are all of it, and `done` is called once.
 ///
-/// A stop ends the requests, and no round follows. All of it is on the strand of the engine, but
-/// for scatter_sink: there bytes land on the I/O threads, each sink on one at a time.
+/// A stop ends the requests, and no round follows; the time limit ends those of each round. All of
+/// it is on the strand of the engine, but for scatter_sink: there bytes land on the I/O threads,
+/// each sink on one at a time.
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// Of an object that is replaced again and again while it is read.
@@ -21,13 +22,14 @@ inline constexpr int most_rounds = 4;
 
 DATAFLUX_INLINE get_group::get_group(read_engine& engine, read_member& whose, std::string bucket,
                                      std::span<get_piece> pieces, const coalesce_options& options,
-                                     std::stop_token stop, unique_function<void()> done)
+                                     call_limits limits, unique_function<void()> done)
     : engine_(engine),
       member_(whose),
       bucket_(std::move(bucket)),
       pieces_(pieces),
       options_(options),
-      stop_(std::move(stop)),
+      clock_(engine.strand(), limits),
+      stop_(std::move(limits.stop)),
       done_(std::move(done)),
       generation_(pieces.front().generation) {}
 
@@ -62,7 +64,7 @@ DATAFLUX_INLINE void get_group::read(std::size_t k) {
        .object = pieces_.front().name.str(),
        .range = byte_range::span(q.offset, q.length),
        .generation = generation_,
-       .limits = {.stop = stop_}},
+       .limits = clock_.limits(stop_)},
       sinks_.back(),
       [self = shared_from_this(), k](result<read_summary> outcome) {
         self->outcomes_[k] = std::move(outcome);

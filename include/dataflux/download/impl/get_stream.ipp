@@ -18,8 +18,9 @@
 /// revoke one. hand_over() puts what is ready into the queue. The reader's threads touch the queue
 /// alone.
 ///
-/// The queue ends with the last unit, or by stop(): a failure, cancel() or the deadline. Then
-/// nothing more is started. settle() runs once, when no read is under way, and leaves the window.
+/// The queue ends with the last unit, by stop(): a failure or cancel(), or after time_passed(): the
+/// deadline. Then nothing more is started. settle() runs once, when no read is under way, and
+/// leaves the window.
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// Units are used again, so that a steady stream allocates none.
@@ -68,9 +69,29 @@ DATAFLUX_INLINE void get_stream::stop_heard() noexcept {
   if (const auto alive = weak_from_this().lock()) within_memory([&] { alive->cancel(); });
 }
 
+/// The reads under way have the same deadline, and are not stopped: each ends by itself and tells
+/// what it has met. Those that wait for memory are stopped, and those by way of a composite, whose
+/// composing nothing ends.
 DATAFLUX_INLINE void get_stream::time_passed() {
-  stop(error(errc::deadline_exceeded, "the stream's time limit passed"), false);
+  if (stopped_) return;
+  stopped_ = timed_out_ = true;
+  core_->engine.leave(*this);
+  for (std::size_t i = 0; i < units_.size(); ++i) {
+    get_unit* const unit = units_[i].get();
+    if (unit == nullptr || !unit->stop) continue;
+    if (unit->several || (unit->slices && unit->slices->waits())) unit->stop->request_stop();
+  }
+  end_late();
   wake();
+}
+
+/// Ends a stream whose deadline has passed, when no read is under way any more.
+DATAFLUX_INLINE void get_stream::end_late() {
+  for (std::size_t i = 0; i < units_.size(); ++i) {
+    const get_unit* const unit = units_[i].get();
+    if (unit != nullptr && unit->is == get_unit::state::reading && !unit->several) return;
+  }
+  queue_.end(late_.tell().with_bucket(request_.bucket), false);
 }
 
 DATAFLUX_INLINE void get_stream::fall_short(error why) {
@@ -217,9 +238,11 @@ DATAFLUX_INLINE void get_stream::hand_over() {
   if (finished_ && unput_ == 0) queue_.end(std::nullopt, false);
 }
 
+/// After a deadline it does not wait for what the reads tell.
 DATAFLUX_INLINE void get_stream::stop(error why, bool drop) {
-  if (stopped_) return;
+  if (stopped_ && !timed_out_) return;
   stopped_ = true;
+  timed_out_ = false;
   queue_.end(why, drop);
   core_->engine.leave(*this);
   stop_requests();

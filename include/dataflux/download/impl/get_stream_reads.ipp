@@ -16,6 +16,11 @@ inline constexpr std::uint64_t least_slice = 1U << 20U;
 /// Slices under way are such a part of the cap.
 inline constexpr std::uint64_t under_way_of_cap = 4;
 
+template <class Summary>
+const error* failure_of(const result<Summary>& outcome) noexcept {
+  return outcome ? nullptr : &outcome.error();
+}
+
 /// With what is left of the time: a read that has no time for another attempt ends by what the last
 /// one has met, which says more than that the time has passed.
 DATAFLUX_INLINE call_limits get_stream::limits(const get_unit& unit) const {
@@ -87,7 +92,7 @@ DATAFLUX_INLINE void get_stream::read(get_unit& unit) {
   core_->engine.start(
       ask(unit, p.asked()), *unit.sink,
       [self = shared_from_this(), &unit](const result<read_summary>& outcome) {
-        if (!self->ended(unit)) self->got(unit, outcome);
+        if (!self->ended(unit, failure_of(outcome))) self->got(unit, outcome);
       },
       this);
 }
@@ -99,7 +104,7 @@ DATAFLUX_INLINE void get_stream::read_part(get_unit& unit, std::uint64_t most) {
   core_->engine.start(
       ask(unit, byte_range::span(unit.pieces.front().offset, most)), *unit.sink,
       [self = shared_from_this(), &unit](const result<read_summary>& outcome) {
-        if (!self->ended(unit)) self->got_part(unit, outcome);
+        if (!self->ended(unit, failure_of(outcome))) self->got_part(unit, outcome);
       },
       this);
 }
@@ -144,7 +149,7 @@ DATAFLUX_INLINE void get_stream::read_ranges(get_unit& unit) {
       p.to,
       [weak = weak_from_this(), &unit](const result<ranged_read_summary>& outcome) {
         const auto self = weak.lock();
-        if (self && !self->ended(unit)) self->got_ranges(unit, outcome);
+        if (self && !self->ended(unit, failure_of(outcome))) self->got_ranges(unit, outcome);
       },
       this);
 }
@@ -157,7 +162,7 @@ DATAFLUX_INLINE void get_stream::read_group(get_unit& unit) {
   }
   one_more();
   std::make_shared<get_group>(core_->engine, *this, request_.bucket, unit.pieces,
-                              core_->coalescing(core_->counters.network), limits(unit).stop,
+                              core_->coalescing(core_->counters.network), limits(unit),
                               [self = shared_from_this(), &unit] {
                                 if (!self->ended(unit)) self->done(unit);
                               })
@@ -165,16 +170,30 @@ DATAFLUX_INLINE void get_stream::read_group(get_unit& unit) {
 }
 
 /// A read is over. True if nobody wants its bytes any more.
-DATAFLUX_INLINE bool get_stream::ended(get_unit& unit) {
+DATAFLUX_INLINE bool get_stream::ended(get_unit& unit, const error* why) {
   one_less();
   wake();
+  if (why != nullptr) {
+    late_.note(*why);
+    // Perhaps before the stream's own timer.
+    if (why->code() == errc::deadline_exceeded && clock().passed()) time_passed();
+  }
   if (stopped_) {
     unit.free_memory();
     unit.is = get_unit::state::idle;
+    if (timed_out_) end_late();
     return true;
   }
   if (unit.dropped) forget(unit);
   return unit.is != get_unit::state::reading;
+}
+
+/// The same of one for several pieces, each of which may have failed.
+DATAFLUX_INLINE bool get_stream::ended(get_unit& unit) {
+  const auto late = std::find_if(unit.pieces.begin(), unit.pieces.end(), [](const get_piece& p) {
+    return p.failure && p.failure->code() == errc::deadline_exceeded;
+  });
+  return ended(unit, late == unit.pieces.end() ? nullptr : &*late->failure);
 }
 
 DATAFLUX_INLINE void get_stream::got(get_unit& unit, const result<read_summary>& outcome) {

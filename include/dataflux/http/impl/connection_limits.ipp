@@ -51,7 +51,7 @@ DATAFLUX_INLINE void connection::timed_out() {
   if (next_limit() > now()) return arm();
   if (state_ == state::idle) return close();
   if (current_->limits.deadline <= now()) {
-    return fail(transport_failure::deadline, "the deadline passed " + phase_text());
+    return fail(transport_failure::deadline, "the call's timeout has passed " + phase_text());
   }
   if (window_end() <= now()) {
     const std::uint64_t came = window_.since(moved());
@@ -66,10 +66,11 @@ DATAFLUX_INLINE void connection::timed_out() {
   }
   if (head_end() <= now()) {
     return fail(transport_failure::timeout_first_byte,
-                nothing_came() ? "no byte moved within the time allowed " + phase_text()
-                               : "the head of the reply was not whole within the time allowed");
+                nothing_came()
+                    ? "no byte moved within the first-byte timeout " + phase_text()
+                    : "the head of the reply was not whole within the first-byte timeout");
   }
-  fail(transport_failure::stalled, "no byte moved within the time allowed " + phase_text());
+  fail(transport_failure::stalled, "no byte moved within the stall timeout " + phase_text());
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::http::detail

@@ -108,21 +108,21 @@ DATAFLUX_INLINE void connection_pool::waited_long(host_pool& pool, exchange& e) 
 DATAFLUX_INLINE void connection_pool::end_wait(host_pool& pool, exchange& e) {
   if (e.limits.deadline <= loop_.now()) {
     return end_unsent(leave_line(pool, e), transport_failure::deadline,
-                      "the deadline passed while waiting for a connection");
+                      "the call's timeout has passed while it waited for a connection");
   }
   if (!pool.waiting.among_first(e, room_of(pool))) {
     e.connect_until_ = connect_end(e.limits, loop_.now());
     return limit_wait(pool, e);
   }
   transport_failure failure = transport_failure::timeout_connect;
-  std::string detail = "no connection within the time allowed";
+  std::string detail = "no connection within the connect timeout";
   if (pool.failure != transport_failure::none &&
       pool.failed_at + pause_after_failure >= e.waiting_since_) {
     failure = pool.failure;
     detail = pool.failure_detail;
   } else if (pool.resolving && pool.addresses == nullptr) {
     failure = transport_failure::resolve;
-    detail = "the name was not resolved within the time allowed; check the name servers";
+    detail = "the name was not resolved within the connect timeout; check the name servers";
   }
   ref<exchange> late = leave_line(pool, e);
   if (pool.connecting > pool.waiting.size()) give_up_connecting(pool);

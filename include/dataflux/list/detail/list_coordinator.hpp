@@ -5,6 +5,7 @@
 #include <dataflux/list/detail/range_splitter.hpp>
 #include <dataflux/list/fast_list.hpp>
 #include <dataflux/store/detail/coordinator.hpp>
+#include <dataflux/store/detail/late_failure.hpp>
 #include <dataflux/store/detail/page_bound.hpp>
 
 #include <cstddef>
@@ -135,7 +136,7 @@ class list_coordinator final : public list_source, public coordinator<list_coord
   std::size_t waiting_bytes_{0};  ///< of pages kept here
   std::vector<std::string_view> sample_{};
   list_summary summary_{};
-  std::optional<error> late_{};  ///< of a call that the deadline has ended: it knows what it met
+  late_failure late_{};
   bool finished_{false};
   bool plan_due_{false};
 };

@@ -173,7 +173,7 @@ DATAFLUX_INLINE void list_coordinator::advance() {
   if (requests_stopped()) return stop_asked();
   if (open_ == 0) return complete();
   if (clock().passed()) {
-    error late = late_ ? *late_ : error(errc::deadline_exceeded, "the call's timeout has passed");
+    error late = late_.tell();
     const error named = failure(errc::deadline_exceeded, late.message());
     return fail_open(late.with_message(named.message()).with_bucket(request_.bucket));
   }

@@ -220,8 +220,7 @@ DATAFLUX_INLINE void list_coordinator::on_failure(const list_call& call) {
   const error& cause = call.page.error();
   if (cause.code() == errc::cancelled) return finish(error(cause));
   if (cause.code() == errc::deadline_exceeded && clock().passed()) {  // see advance()
-    if (!late_ || cause.attempts() > late_->attempts()) late_ = cause;
-    return;
+    return late_.note(cause);
   }
   list_range& range = ranges_.at(call.id);
   if (!range.open || call.nth != range.sent) return;  // another's page brings what this one should

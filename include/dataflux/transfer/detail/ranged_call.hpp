@@ -3,6 +3,7 @@
 #include <dataflux/bytes.hpp>
 #include <dataflux/codec/crc32c.hpp>
 #include <dataflux/store/detail/coordinator.hpp>
+#include <dataflux/store/detail/late_failure.hpp>
 #include <dataflux/transfer/detail/ranged_read.hpp>
 #include <dataflux/transfer/detail/read_engine.hpp>
 
@@ -47,6 +48,7 @@ class ranged_call final : public call_coordinator<ranged_call, ranged_read_summa
   std::vector<codec::crc32c_accumulator> checksums_;  ///< by slice
   std::vector<std::size_t> again_{};                  ///< slices of another generation
   std::size_t next_{0};
+  late_failure late_{};
   std::optional<std::uint32_t> object_crc32c_;
   ranged_read_summary summary_{};
 };

@@ -56,6 +56,8 @@ class ranged_read {
   /// From now on so many bytes of `into` may be written, never less than before. On the strand. No
   /// effect after the completion.
   void allow(std::uint64_t bytes);
+  /// Whether it has no request under way, and waits for allow(). On the strand.
+  bool waits() const noexcept;
 
  private:
   std::shared_ptr<detail::ranged_call> call_;

@@ -45,7 +45,8 @@ DATAFLUX_INLINE void engine_read::enqueue() {
   if (launched_ || !clock_.limited()) return;
   timer_ = core_->strand.at(clock_.deadline(), [self = shared_from_this()] {
     self->timer_ = timer_id::none;
-    self->give_up(error(errc::deadline_exceeded, "the read's time limit passed before its turn"));
+    self->give_up(error(errc::deadline_exceeded,
+                        "the call's timeout has passed before the read had its turn"));
   });
 }
 

@@ -11,10 +11,10 @@
 /// The first answer says which generation the call reads; a slice that brought another one goes to
 /// again_ and is asked for by the generation.
 ///
-/// The first failure stops all other slices. The caller's stop does too, on any thread, and the
-/// slices bring the error. When nothing is under way and nothing is left, end() compares the
-/// checksum of the whole object, where the slices are all of it, and completes once. All but the
-/// stop is on the strand.
+/// The first failure stops all other slices, but for the deadline, which is theirs, too. The
+/// caller's stop does too, on any thread, and the slices bring the error. When nothing is under way
+/// and nothing is left, end() compares the checksum of the whole object, where the slices are all
+/// of it, and completes once. All but the stop is on the strand.
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
 DATAFLUX_INLINE ranged_call::ranged_call(read_engine& engine, ranged_read_request request,
@@ -117,7 +117,13 @@ DATAFLUX_INLINE void ranged_call::arrived(std::size_t slice, std::int64_t asked,
                   .with_retryable(true);
     }
   }
-  if (wrong) fail(*std::move(wrong));
+  if (wrong && wrong->code() == errc::deadline_exceeded) {
+    // The others have the same deadline: what they tell is waited for.
+    late_.note(*wrong);
+    if (!failure_ || failure_->code() == errc::deadline_exceeded) failure_ = late_.tell();
+  } else if (wrong) {
+    fail(*std::move(wrong));
+  }
   advance();
 }
 

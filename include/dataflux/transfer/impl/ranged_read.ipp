@@ -26,4 +26,6 @@ DATAFLUX_INLINE void ranged_read::allow(std::uint64_t bytes) {
   call->allow(bytes);
 }
 
+DATAFLUX_INLINE bool ranged_read::waits() const noexcept { return call_->in_flight() == 0; }
+
 }  // namespace dataflux::inline DATAFLUX_ABI
