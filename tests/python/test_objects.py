@@ -416,3 +416,45 @@ def test_a_length_beyond_the_object_and_the_memory_for_reads_gives_what_is_there
         with pytest.raises(dataflux.Error) as told:
             client.get(bucket("short"), offset=9, length=2**40)
     assert told.value.status == "out_of_range"
+
+
+# -- Replies that leave out what has its default ---------------------------------------------------
+
+
+def test_an_object_without_bytes_may_lack_its_size(client, bucket, emulator, tmp_path):
+    """As servers write it that make JSON of protocol buffers: what has its default is left out."""
+    row = client.put(bucket("empty"), b"")
+    one = {"name": "empty", "bucket": bucket.name, "generation": str(row.generation),
+           "crc32c": "AAAAAA=="}
+    emulator.faults(
+        {"verb": "objects.get", "bucket": bucket.name, "action": "send", "status": 200, "count": 0,
+         "contentType": "application/json", "body": json.dumps(one)},
+        {"verb": "objects.list", "bucket": bucket.name, "action": "send", "status": 200, "count": 0,
+         "contentType": "application/json", "body": json.dumps({"items": [one]})})
+    found = client.stat(bucket("empty"))
+    assert (found.size, found.crc32c, found.metageneration) == (0, 0, None)
+    assert client.get(bucket("empty")) == b"" == client.get(found)
+    listed = client.list(bucket(""))
+    assert [(each.name, each.size) for each in listed] == [("empty", 0)]
+    with client.get_many(listed) as stream:
+        assert [bytes(item.data) for item in stream.items()] == [b""]
+    client.download(bucket("empty"), tmp_path / "file")
+    assert (tmp_path / "file").read_bytes() == b""
+    with client.open(bucket("empty"), "rb") as file:
+        assert file.read() == b""
+
+
+@pytest.mark.parametrize("lacks", ["generation", "size", "name"])
+def test_a_reply_without_which_there_is_no_way_on_is_told(bucket, emulator, lacks):
+    one = {"name": "x", "bucket": bucket.name, "generation": "1", "size": "1", "crc32c": "SZYC0g=="}
+    del one[lacks]
+    emulator.faults(
+        {"verb": "objects.get", "bucket": bucket.name, "action": "send", "status": 200, "count": 0,
+         "contentType": "application/json", "body": json.dumps(one)},
+        {"verb": "objects.list", "bucket": bucket.name, "action": "send", "status": 200, "count": 0,
+         "contentType": "application/json", "body": json.dumps({"items": [one]})})
+    with emulator.client(max_attempts=2) as brief:  # a page that cannot be read is asked for again
+        for call in (brief.stat, brief.list):
+            with pytest.raises(dataflux.Error, match=lacks) as why:
+                call(bucket("x"))
+            assert why.value.status == "internal" and why.value.bucket == bucket.name

@@ -140,9 +140,11 @@ TEST_CASE("list_buckets_verb: replies good, cut and garbled", "[gcs]") {
   REQUIRE(none);
   CHECK(none->buckets.empty());
   CHECK(none->next_page_token.empty());
+  CHECK(parse(R"({"items":null,"nextPageToken":null})")->buckets.empty());
   for (const char* bad :
        {R"({"items":[{}]})", R"({"items":["b"]})", R"({"items":[{"name":"b","location":1}]})",
-        R"({"items":[{"name":"other"}]})", R"({"nextPageToken":"t"})"}) {
+        R"({"items":[{"name":"other"}]})", R"({"nextPageToken":"t"})", R"({"nextPageToken":7})",
+        R"({"items":{"name":"b1"}})"}) {
     CAPTURE(bad);
     REQUIRE_FALSE(parse(bad));
     CHECK(parse(bad).error().code() == errc::internal);

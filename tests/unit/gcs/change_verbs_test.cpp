@@ -192,6 +192,28 @@ TEST_CASE("rewrite_verb: goes on while it advances", "[gcs]") {
   CHECK(parse("{\"done\":fal").error().retryable());
 }
 
+TEST_CASE("rewrite_verb: what a reply leaves out has its default", "[gcs]") {
+  const dataflux::rewrite_request r{.bucket = "bkt", .object = "o"};
+  dataflux::gcs::rewrite_progress at;
+  const auto parse = [&](std::string_view body) {
+    return rewrite_verb::parse(r, at, scripted_reply{200, body}.whole());
+  };
+  const auto more = parse(R"({"rewriteToken":"t1"})");  // not done, of no bytes yet
+  REQUIRE(more);
+  CHECK_FALSE(more->has_value());
+  CHECK(at.token == "t1");
+  CHECK(at.copied == 0);
+  CHECK(parse(R"({"rewriteToken":"t2"})").error().message().find("does not advance") !=
+        std::string::npos);
+  CHECK(parse(R"({"done":null,"totalBytesRewritten":"4","rewriteToken":"t2"})"));
+  CHECK(at.copied == 4);
+  // Without a token there is no way on, and what is done has an object.
+  for (const char* bad : {R"({"totalBytesRewritten":"9"})", R"({"done":true})", R"({"done":1})"}) {
+    CAPTURE(bad);
+    CHECK(parse(bad).error().code() == errc::internal);
+  }
+}
+
 TEST_CASE("rewrite_verb: its own copy has the source's bytes and is younger", "[gcs]") {
   dataflux::rewrite_request r{.source_bucket = "src", .source = "s", .bucket = "b"};
   CHECK(rewrite_verb::is_ours(r, {}, found(9), found(8)));

@@ -14,6 +14,11 @@
 /// Private: reads the members of small resources; those of objects are an object_reader's.
 namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
 
+/// The service may leave out what has its default; null is as good as absent.
+inline bool left_out(const codec::json_value& member) noexcept {
+  return !member || member.kind() == codec::json_kind::null;
+}
+
 /// Takes members of a JSON resource; remembers the first one that is not what it must be.
 class resource_reader {
  public:
@@ -43,6 +48,10 @@ class resource_reader {
       check(into.has_value(), key);
     }
   }
+  /// What is in it is read elsewhere.
+  void array(std::string_view key) {
+    if (const auto value = member(key)) check(value.kind() == codec::json_kind::array, key);
+  }
   void require(std::string_view key) { check(static_cast<bool>(member(key)), key); }
   /// The key of the first member at fault; empty when there is none.
   std::string_view fault() const noexcept { return fault_; }
@@ -51,8 +60,7 @@ class resource_reader {
   /// Absent for null, too.
   codec::json_value member(std::string_view key) const noexcept {
     for (const codec::json_member& m : members_) {
-      if (m.key != key) continue;
-      return m.value.kind() == codec::json_kind::null ? codec::json_value{} : m.value;
+      if (m.key == key) return left_out(m.value) ? codec::json_value{} : m.value;
     }
     return {};
   }

@@ -129,6 +129,10 @@ DATAFLUX_INLINE result<bucket_page> list_buckets_verb::parse(const request& r, c
   const auto document = parse_json_reply(reply);
   if (!document) return document.error();
   bucket_page out;
+  detail::resource_reader page{document->root()};
+  page.array("items");
+  page.text("nextPageToken", out.next_page_token);
+  if (!page.fault().empty()) return detail::bad_member("page of buckets", page.fault());
   for (const codec::json_value& item : document->root().find("items").elements()) {
     bucket_metadata& bucket = out.buckets.emplace_back();
     if (const auto fault = detail::read_bucket(item, bucket); !fault.empty()) {
@@ -140,7 +144,6 @@ DATAFLUX_INLINE result<bucket_page> list_buckets_verb::parse(const request& r, c
                                        "', which lacks the prefix asked for"};
     }
   }
-  out.next_page_token = document->root().find("nextPageToken").to_string();
   if (!r.page_token.empty() && out.next_page_token == r.page_token) {
     return error{errc::internal, "the listing does not advance: the page names itself as the next"};
   }

@@ -4,6 +4,7 @@
 #include <dataflux/codec/detail/json.hpp>
 #include <dataflux/gcs/detail/change_verbs.hpp>
 #include <dataflux/gcs/detail/object_resource.hpp>
+#include <dataflux/gcs/detail/resource_reader.hpp>
 #include <dataflux/gcs/detail/resource_writer.hpp>
 #include <dataflux/gcs/detail/target.hpp>
 
@@ -157,15 +158,20 @@ DATAFLUX_INLINE result<std::optional<object_metadata>> rewrite_verb::parse(
   const auto document = parse_json_reply(reply);
   if (!document) return document.error();
   const codec::json_value root = document->root();
-  const auto done = root.find("done").boolean();
-  if (!done) return error{errc::internal, "the reply to a rewrite has no member 'done'"};
-  if (*done) {
+  // Left out, `done` is false and no byte was copied.
+  const codec::json_value ended = root.find("done");
+  const auto done = ended.boolean();
+  if (!done && !detail::left_out(ended)) {
+    return error{errc::internal, "the reply to a rewrite has no valid member 'done'"};
+  }
+  if (done.value_or(false)) {
     auto made = parse_object_resource(root.find("resource"), r.bucket, r.object);
     if (!made) return made.error();
     return std::optional{*std::move(made)};
   }
   const auto token = root.find("rewriteToken").text();
-  const auto copied = root.find("totalBytesRewritten").uint64();
+  const codec::json_value bytes = root.find("totalBytesRewritten");
+  const auto copied = detail::left_out(bytes) ? std::optional<std::uint64_t>(0) : bytes.uint64();
   if (!token || token->empty() || !copied) {
     return error{errc::internal, "the reply to a rewrite has no token to go on with"};
   }
