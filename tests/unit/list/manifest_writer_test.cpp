@@ -104,6 +104,7 @@ TEST_CASE("manifest_writer: what fails is said, and leaves nothing behind", "[li
   fs::create_directory(in.path / "folder");
   fs::create_directory(in.path / "folder/inside");
   CHECK(code(in.path / "folder") == errc::invalid_argument);
+  CHECK(code(in.path / ".dataflux-0123abcd-17") == errc::invalid_argument);  // it would be swept
   {
     const size_limit full{100'000};
     CHECK(code(in.path / "m") == errc::resource_exhausted);

@@ -44,12 +44,7 @@ DATAFLUX_INLINE result<void> part_file::find_place() {
   struct stat there {};
   const bool taken = ::fstatat(file_.folder(), name_.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0;
   if (!taken && errno == ENAMETOOLONG) return fail("create");
-  if (is_hidden_file_name(name_)) {
-    return error(errc::invalid_argument,
-                 "'" + path_ +
-                     "' is a name of the files that are hidden until they are whole, and "
-                     "would be swept with those; choose another one");
-  }
+  if (auto good = check_published_name(name_, path_); !good) return good;
   if (name_.empty() || name_ == "." || name_ == ".." || (taken && S_ISDIR(there.st_mode))) {
     errno = EISDIR;
     return fail("replace");

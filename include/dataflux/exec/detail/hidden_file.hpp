@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/detail/config.hpp>
+#include <dataflux/result.hpp>
 
 #include <cstdint>
 #include <string>
@@ -12,6 +13,8 @@ namespace dataflux::inline DATAFLUX_ABI {
 /// choice: ".dataflux-", hexadecimal digits, '-', decimal digits. What copies a folder leaves such
 /// files out.
 bool is_hidden_file_name(std::string_view name) noexcept;
+/// invalid_argument for a path whose last part is such a name: what lay there would be swept.
+result<void> check_published_name(std::string_view name, const std::string& path);
 
 /// A file that nobody sees under its name before publish(), and that is gone again if that is never
 /// reached.

@@ -136,6 +136,14 @@ DATAFLUX_INLINE bool is_hidden_file_name(std::string_view name) noexcept {
          name.find_first_not_of("0123456789", dash + 1) == std::string_view::npos;
 }
 
+DATAFLUX_INLINE result<void> check_published_name(std::string_view name, const std::string& path) {
+  if (!is_hidden_file_name(name)) return {};
+  return error(errc::invalid_argument,
+               "'" + path +
+                   "' is a name of the files that are hidden until they are whole, and would be "
+                   "swept with those; choose another one");
+}
+
 DATAFLUX_INLINE hidden_file::hidden_file(hidden_file&& other) noexcept
     : folder_(other.folder_),
       file_(std::exchange(other.file_, -1)),

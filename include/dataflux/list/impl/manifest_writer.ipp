@@ -46,6 +46,7 @@ class replacing_file {
 DATAFLUX_INLINE result<void> replacing_file::create() {
   const file_place place = file_place::of(path_);
   name_ = place.name;
+  if (auto good = check_published_name(name_, path_); !good) return good;
   folder_ = open_folder(place.folder);
   if (folder_ < 0 || !file_.create(folder_, 0666)) return fail("create a file beside");
   return {};
