@@ -239,6 +239,22 @@ std::string must_fail(const cell_outcome& got, int status, errc code, int attemp
   return got.state == stage_state::old_object ? "" : "changed";
 }
 
+/// The client has sent it once, and is told of the second time: that there is nothing any more, or
+/// no longer what its precondition asks for.
+std::string verify_twice(const fault_cell& cell, const cell_outcome& got) {
+  const auto& failure = got.verb.failure;
+  const std::string_view verb = cell.verb->verb;
+  const bool ends = verb == "objects.delete" || verb == "objects.move" ||
+                    verb == "multipart.complete" || verb == "multipart.abort";
+  const bool pinned = verb == "objects.insert" || verb == "objects.compose" ||
+                      verb == "objects.rewrite" || verb == "objects.patch";
+  if (!failure) return ends && cell.hits == 1 && verb != "multipart.abort" ? "success" : "";
+  if (failure->http_status() != 404 && failure->http_status() != 412) return "another status";
+  if (!ends && !pinned) return "failure";
+  if (got.state != cell.verb->after) return "not done";
+  return failure->outcome_unknown() ? "unknown to whom?" : "";
+}
+
 std::string must_succeed(const cell_outcome& got) { return got.verb.failure ? "failure" : ""; }
 
 /// Status codes that repeating does not mend, and those that stay.
@@ -291,9 +307,10 @@ std::string verify(const fault_cell& cell, const fault_row& f, const cell_outcom
     case means::unreached:
     case means::lost:
       return verify_break(cell, f, got);
+    case means::doubled:
+      return verify_twice(cell, got);
     case means::damaged:
     case means::foreign:
-    case means::doubled:
       return {};  // what holds after any fault is all that can be asked
     default:
       return verify_status(cell, f, got);

@@ -168,8 +168,10 @@ constexpr std::string_view ending = R"(
   or by a service without a `Date`, is left as it is, and the call's own error stands. So it is for
   whoever may write and not read.
 - An object that the call has made and another has removed before the look is made once more.
-- A request that something on the way sends twice by itself gets the second's answer: a write with a
-  precondition 412, a delete 404, although the first one did it.
+- A request that something on the way sends twice by itself gets the second's answer, although the
+  first one did it: a write with a precondition 412, a delete, a move and the completion of a
+  multipart upload 404. The client has sent it once and does not know of the other, so
+  `outcome_unknown` is not set.
 - A move is known again by `crc32c` or by `source_conditions.if_generation_match`; with neither, its
   error stands. With `last_writer_wins`, under a precondition of the target, too, it is known by
   this: the source is gone, and what is under the new name is not older than the call.
