@@ -74,7 +74,12 @@ def test_a_limit_that_passes_is_a_timeout(emulator, bucket, client):
     assert raised.value.errno == errno.ETIMEDOUT
 
 
-READS = {
+def written(client, place):
+    with client.open(place, "wb", timeout=2) as file:
+        file.write(b"1")
+
+
+CALLS = {
     "get": lambda client, place: client.get(place, timeout=2),
     "get_many": lambda client, place: list(client.get_many([place], timeout=2)),
     "get_many, told": lambda client, place: list(
@@ -83,6 +88,11 @@ READS = {
     "read_into": lambda client, place: client.read_into(place, bytearray(6), timeout=2),
     "stat": lambda client, place: client.stat(place, timeout=2),
     "list": lambda client, place: client.list(place, timeout=2),
+    "put": lambda client, place: client.put(place, b"1", timeout=2),
+    "upload": lambda client, place: client.upload(__file__, place, timeout=2),
+    "open to write": written,
+    "download": lambda client, place: client.download(place, "never", timeout=2),
+    "open to read": lambda client, place: client.open(place, "rb", timeout=2).read(),
 }
 
 
@@ -100,13 +110,13 @@ def check_met(why, bucket):
     assert "timeout has passed" in str(why) and "attempt 2 met: " in str(why)
 
 
-@pytest.mark.parametrize("read", READS)
-def test_a_limit_that_passes_tells_what_was_met(emulator, bucket, client, read):
+@pytest.mark.parametrize("call", CALLS)
+def test_a_limit_that_passes_tells_what_was_met(emulator, bucket, client, call):
     met_until(emulator, bucket)
     with pytest.raises(dataflux.DeadlineError) as raised:
-        READS[read](client, bucket("x"))
+        CALLS[call](client, bucket("x"))
     check_met(raised.value, bucket)
-    if read != "list":
+    if call != "list":
         assert raised.value.object == "x"
 
 

@@ -639,6 +639,7 @@ TEST_CASE("object_upload: the caller's stop and its time limit end it", "[transf
   const auto over = late.finish();
   REQUIRE_FALSE(over);
   CHECK(over.error().code() == errc::deadline_exceeded);
+  CHECK_FALSE(over.error().verb().empty());  // it tells which request was late
   late.clean();
 }
 

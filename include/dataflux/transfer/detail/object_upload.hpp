@@ -11,6 +11,7 @@
 #include <dataflux/transfer/upload_request.hpp>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -106,8 +107,11 @@ class object_upload final : public detail::coordinator<object_upload> {
   void finish(std::optional<upload_piece> last, completion<committed_object> done);
   /// Ends it for a reason of the caller's, unless it has failed before.
   void fail(error why);
-  /// Its deadline has come.
-  void time_passed() { fail(error(errc::deadline_exceeded, "the upload's time limit passed")); }
+  /// Its deadline has come. Requests that have it, too, end by themselves, and tell what they met.
+  void time_passed() {
+    timed_out_ = true;
+    end_late();
+  }
   /// Ends it without an object, and waits for the end of the cleaning up: up to `timeout` for each
   /// of its requests. An error when something is left.
   void abort(duration timeout, completion<void> done);
@@ -155,6 +159,8 @@ class object_upload final : public detail::coordinator<object_upload> {
   void act(detail::upload_deliver_commit& answer);
   void act(detail::upload_deliver_abort& answer);
 
+  /// Ends it after its deadline, when no request is under way that has it.
+  void end_late();
   /// Keeps it under the number that the machine will give it.
   part_checksum hold(upload_piece piece);
 
@@ -168,6 +174,8 @@ class object_upload final : public detail::coordinator<object_upload> {
   bool acting_{false};
   bool joining_{false};
   bool ended_{false};
+  bool timed_out_{false};
+  std::ptrdiff_t bounded_{0};  ///< requests under way that have the deadline
   std::map<std::uint32_t, upload_piece> pieces_{};  ///< by number, until they are released
   std::atomic<bool> broken_{false};
   completion<void> open_done_{};

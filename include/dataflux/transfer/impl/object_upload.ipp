@@ -140,6 +140,12 @@ DATAFLUX_INLINE void object_upload::fail(error why) {
   advance(detail::upload_refused{std::move(why)});
 }
 
+DATAFLUX_INLINE void object_upload::end_late() {
+  if (timed_out_ && bounded_ <= 0) {
+    fail(error(errc::deadline_exceeded, "the call's timeout has passed"));
+  }
+}
+
 DATAFLUX_INLINE void object_upload::abort(duration timeout, completion<void> done) {
   abort_done_ = std::move(done);
   advance(detail::upload_aborted{timeout});
@@ -193,12 +199,18 @@ DATAFLUX_INLINE void object_upload::act(detail::upload_call& call) {
       const auto found = pieces_.find(call.piece);
       if (found != pieces_.end()) request.data = found->second.bytes;
     }
-    const auto answered = [step = call.step, piece = call.piece, at = strand().now()](
-                              object_upload& self, auto outcome) {
+    const auto answered = [step = call.step, piece = call.piece, bounded = call.bounded,
+                           at = strand().now()](object_upload& self, auto outcome) {
       const duration took = self.strand().now() - at;
+      self.bounded_ -= bounded ? 1 : 0;
+      // Before its memory is given back, so that who waits for that is told.
+      const bool late = self.timed_out_ && bounded && !outcome;
+      if (late && outcome.error().code() == errc::deadline_exceeded) self.fail(outcome.error());
       self.advance(detail::upload_answered{step, piece, std::move(outcome), took});
+      self.end_late();
     };
     store().start(request, then<typename request_type::value>(answered));
+    bounded_ += call.bounded ? 1 : 0;  // an answer may have come before
   };
   call.request.visit(start);
 }
