@@ -18,18 +18,37 @@ struct listed_rows {
   std::optional<timestamp> served{};
 };
 
-/// Private: gathers the pages of a listing.
-class list_all_call final : public call_coordinator<list_all_call, listed_rows> {
+void add_page(listed_rows& to, list_page page, bool first);
+void add_page(std::vector<listed_upload>& to, upload_page page, bool first);
+
+/// Private: gathers the pages of a walk.
+template <class Walk, class Page, class Found>
+class list_all_call final : public call_coordinator<list_all_call<Walk, Page, Found>, Found> {
  public:
-  list_all_call(object_store& store, scheduler& strand, list_page_request what, completion done)
-      : call_coordinator(store, strand, what.limits, std::move(done)), walk_(std::move(what)) {}
-  void begin();
+  using base = call_coordinator<list_all_call, Found>;
+
+  template <class Request>
+  list_all_call(object_store& store, scheduler& strand, Request what,
+                typename base::completion done)
+      : base(store, strand, what.limits, std::move(done)), walk_(std::move(what)) {}
+  void begin() {
+    this->store().start(walk_.next(this->limits()),
+                        this->template then<Page>([](list_all_call& self, result<Page> page) {
+                          self.take(std::move(page));
+                        }));
+  }
 
  private:
-  void take(result<list_page> page);
+  void take(result<Page> page) {
+    if (!page) return this->fail(std::move(page).error());
+    if (auto good = walk_.take(*page); !good) return this->fail(std::move(good).error());
+    add_page(found_, *std::move(page), std::exchange(first_, false));
+    if (walk_.ended()) return this->complete(std::move(found_));
+    begin();
+  }
 
-  page_walk walk_;
-  listed_rows found_{};
+  Walk walk_;
+  Found found_{};
   bool first_{true};
 };
 
@@ -38,22 +57,7 @@ class list_all_call final : public call_coordinator<list_all_call, listed_rows> 
 void start_list_all(object_store& store, scheduler& strand, list_page_request what,
                     object_store::completion<listed_rows> done);
 
-/// Private: the same of open uploads.
-class list_uploads_call final
-    : public call_coordinator<list_uploads_call, std::vector<listed_upload>> {
- public:
-  list_uploads_call(object_store& store, scheduler& strand, list_uploads_request what,
-                    completion done)
-      : call_coordinator(store, strand, what.limits, std::move(done)), walk_(std::move(what)) {}
-  void begin();
-
- private:
-  void take(result<upload_page> page);
-
-  upload_walk walk_;
-  std::vector<listed_upload> found_{};
-};
-
+/// The same of open uploads.
 void start_list_all(object_store& store, scheduler& strand, list_uploads_request what,
                     object_store::completion<std::vector<listed_upload>> done);
 

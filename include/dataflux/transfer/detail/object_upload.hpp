@@ -175,7 +175,7 @@ class object_upload final : public detail::coordinator<object_upload> {
   bool joining_{false};
   bool ended_{false};
   bool timed_out_{false};
-  std::ptrdiff_t bounded_{0};  ///< requests under way that have the deadline
+  std::ptrdiff_t bounded_{0};                       ///< requests under way that have the deadline
   std::map<std::uint32_t, upload_piece> pieces_{};  ///< by number, until they are released
   std::atomic<bool> broken_{false};
   completion<void> open_done_{};
