@@ -6,6 +6,7 @@
 #include <dataflux/http/impl/connection_pool_connects.ipp>
 #include <dataflux/http/impl/connection_receive.ipp>
 #include <dataflux/http/impl/connector.ipp>
+#include <dataflux/http/impl/connector_events.ipp>
 #include <dataflux/http/impl/cpu_count.ipp>
 #include <dataflux/http/impl/curl_transport.ipp>
 #include <dataflux/http/impl/descriptors.ipp>

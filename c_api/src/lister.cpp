@@ -25,8 +25,7 @@ constexpr std::size_t batch_rows = 65'536;
 /// taken, so that pages wait in the listing, which stops by its cap.
 class lister_state final : public queue_member {
  public:
-  lister_state(std::uint64_t tag, bool versions) noexcept
-      : queue_member(tag), versions_(versions) {}
+  lister_state(std::uint64_t tag, bool versions) : queue_member(tag), versions_(versions) {}
 
   void begin(dataflux::fast_list_request request) {
     request.observer = client_->events.get();

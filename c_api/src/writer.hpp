@@ -20,7 +20,7 @@ namespace dataflux_c {
 /// What lies behind a writer. The client ends its upload when it is closed.
 class writer_state final : public cancellable {
  public:
-  explicit writer_state(std::shared_ptr<client_state> c) noexcept : client(std::move(c)) {}
+  explicit writer_state(std::shared_ptr<client_state> c) : client(std::move(c)) {}
 
   /// Of the whole upload.
   std::stop_token token() const noexcept { return stop_.get_token(); }

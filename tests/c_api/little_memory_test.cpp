@@ -1,12 +1,10 @@
+#include <c_api/child.hpp>
 #include <c_api/sets.hpp>
 #include <support/raw_server.hpp>
 #include <support/sanitized.hpp>
-#include <support/short_memory.hpp>
 #include <support/temporary_folder.hpp>
 
-#include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -24,50 +22,12 @@ namespace c_api_little_memory_test {
 // enough.
 
 using namespace c_api_test;
-using dataflux::test::short_memory_everywhere;
 
 namespace {
 
 /// Longer than any limit of a call here.
 constexpr std::int64_t too_long = 20'000'000'000;
 constexpr dataflux_status hangs = 99;
-
-/// What a child tells, whatever becomes of it.
-struct telling {
-  std::int64_t number{0};
-  char what[200]{};
-};
-
-class child {
- public:
-  child()
-      : telling_(static_cast<telling*>(::mmap(nullptr, sizeof(telling), PROT_READ | PROT_WRITE,
-                                              MAP_SHARED | MAP_ANONYMOUS, -1, 0))) {}
-  child(const child&) = delete;
-  child& operator=(const child&) = delete;
-  ~child() { ::munmap(telling_, sizeof(telling)); }
-
-  void tell(std::string_view what, std::int64_t number) noexcept {
-    what.copy(telling_->what, std::min(what.size(), sizeof telling_->what - 1));
-    telling_->what[std::min(what.size(), sizeof telling_->what - 1)] = '\0';
-    telling_->number = number;
-  }
-  std::string told() const { return telling_->what + (" " + std::to_string(telling_->number)); }
-  /// 0: what `body` gives is true. 1000 and the signal that has ended it.
-  int run(const std::function<bool()>& body) {
-    const ::pid_t pid = ::fork();
-    if (pid == 0) {
-      ::alarm(600);
-      ::_exit(body() ? 0 : 1);
-    }
-    int status = 0;
-    ::waitpid(pid, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
-  }
-
- private:
-  telling* telling_;
-};
 
 client_ptr client_of(const std::string& endpoint) {
   dataflux_client_options o;
@@ -88,10 +48,7 @@ dataflux_status status_of(Begin begin, operation_ptr* kept = nullptr) {
   const dataflux_status begun = begin(&op);
   if (begun != DATAFLUX_OK) return begun;
   operation_ptr owner(op);
-  // Whoever waits may be short of memory, too, which says nothing of the call.
-  short_memory_everywhere::spare_this_thread(true);
   const dataflux_status waited = dataflux_operation_wait(op, too_long, nullptr);
-  short_memory_everywhere::spare_this_thread(false);
   if (waited != DATAFLUX_OK) {
     static_cast<void>(owner.release());
     return hangs;
@@ -161,13 +118,6 @@ dataflux_status download(const client_ptr& client, const std::string& path, cons
   return status_of(
       [&](auto out) { return dataflux_download_file(client.get(), &o, nullptr, 0, out, nullptr); });
 }
-dataflux_status put(const client_ptr& client) {
-  const auto o = world::object("put");
-  return status_of([&](auto out) {
-    return dataflux_put(client.get(), &o, "12345", 5, nullptr, nullptr, 0, out, nullptr);
-  });
-}
-
 /// The rest of the address space, in bytes.
 void leave(std::size_t bytes) {
   std::size_t pages = 0;
@@ -260,52 +210,6 @@ TEST_CASE("c_api: a size that a server announces is no memory", "[c_api]") {
   INFO(in.told());
   CHECK(end == 0);
   CHECK(std::filesystem::is_empty(folder.path));
-}
-
-TEST_CASE(
-    "c_api: whichever allocation of a simple call fails, on whatever thread, it ends and the "
-    "client lives",
-    "[c_api]") {
-  if (!dataflux::test::short_memory::works() || sanitized) return;
-  world w(2);
-  w.fill(5);
-  const std::vector<call> calls{
-      {"stat", [](const client_ptr& c) { return stat(c); }},
-      {"missing", [](const client_ptr& c) { return stat(c, "missing"); }},
-      {"put", put},
-  };
-  using how = short_memory_everywhere::how;
-  child in;
-  for (const call& each : calls) {
-    for (const how lasts : {how::once, how::from_then_on}) {
-      {
-        const int end = in.run([&] {
-          const client_ptr client = client_of(w.server.endpoint());
-          for (std::int64_t k = 0; k < 3000; ++k) {
-            in.tell(each.name, k);
-            bool felt = false;
-            dataflux_status status = DATAFLUX_OK;
-            {
-              const short_memory_everywhere now(k, lasts);
-              status = each.run(client);
-              felt = short_memory_everywhere::felt();
-            }
-            const dataflux_status after = status == hangs ? hangs : stat(client);
-            if (after != DATAFLUX_OK) {
-              in.tell(std::string(each.name) + " gave " + std::to_string(status) + ", and stat " +
-                          std::to_string(after) + " after",
-                      k);
-              return false;
-            }
-            if (!felt) return true;
-          }
-          return false;
-        });
-        INFO(in.told() << (lasts == how::once ? " once" : " and all after"));
-        CHECK(end == 0);
-      }
-    }
-  }
 }
 
 }  // namespace c_api_little_memory_test

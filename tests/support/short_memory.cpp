@@ -3,32 +3,29 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdlib>
-#include <limits>
 #include <new>
 
 namespace {
 
-constexpr std::int64_t plenty = -1;
-std::atomic<std::int64_t> left_everywhere = plenty;
+std::atomic<bool> counts = false;
+std::atomic<std::int64_t> seen = 0;
+std::atomic<std::int64_t> enough_for = 0;
 std::atomic<bool> lasts_everywhere = false;
 std::atomic<bool> failed_everywhere = false;
 thread_local bool spared = false;
 
 /// Whether this allocation, on whatever thread, is one that fails.
 bool fails_here() noexcept {
-  if (spared || left_everywhere.load(std::memory_order_relaxed) == plenty) return false;
-  const std::int64_t before = left_everywhere.fetch_sub(1);
-  if (before > 0) return false;
-  if (before < 0 && !lasts_everywhere.load()) {
-    left_everywhere.store(std::numeric_limits<std::int64_t>::min() / 2);
-    return false;
-  }
-  if (before < 0) left_everywhere.store(std::numeric_limits<std::int64_t>::min() / 2);
+  if (spared || !counts.load(std::memory_order_relaxed)) return false;
+  const std::int64_t before = seen.fetch_add(1);
+  const std::int64_t enough = enough_for.load();
+  if (before < enough || (before > enough && !lasts_everywhere.load())) return false;
   failed_everywhere.store(true);
   return true;
 }
 
-thread_local std::int64_t left = plenty;
+constexpr std::int64_t off = -1;
+thread_local std::int64_t left = off;
 thread_local bool failed = false;
 
 }  // namespace
@@ -38,18 +35,20 @@ dataflux::test::short_memory::short_memory(std::int64_t allocations) noexcept {
   failed = false;
 }
 
-dataflux::test::short_memory::~short_memory() { left = plenty; }
+dataflux::test::short_memory::~short_memory() { left = off; }
 
 dataflux::test::short_memory_everywhere::short_memory_everywhere(std::int64_t allocations,
                                                                  how lasts) noexcept {
   lasts_everywhere.store(lasts == how::from_then_on);
   failed_everywhere.store(false);
-  left_everywhere.store(allocations);
+  enough_for.store(allocations);
+  seen.store(0);
+  counts.store(true);
 }
 
-dataflux::test::short_memory_everywhere::~short_memory_everywhere() {
-  left_everywhere.store(plenty);
-}
+dataflux::test::short_memory_everywhere::~short_memory_everywhere() { counts.store(false); }
+
+std::int64_t dataflux::test::short_memory_everywhere::counted() noexcept { return seen.load(); }
 
 bool dataflux::test::short_memory_everywhere::felt() noexcept { return failed_everywhere.load(); }
 

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <dataflux/detail/hexadecimal.hpp>
+#include <dataflux/detail/system_entropy.hpp>
 
 #include <cstdint>
-#include <random>
 #include <string>
 #include <string_view>
 
@@ -11,10 +11,7 @@
 namespace dataflux::inline DATAFLUX_ABI {
 
 /// Of the system, so that two processes do not draw the same.
-inline std::uint64_t random_bits() {
-  std::random_device device;
-  return std::uint64_t{device()} << 32U | device();
-}
+inline std::uint64_t random_bits() noexcept { return detail::system_entropy::bits(); }
 
 /// `prefix` and 16 hexadecimal digits that tell `key`, however long that is (FNV-1a): the same in
 /// each process.

@@ -15,6 +15,7 @@ namespace dataflux::inline DATAFLUX_ABI {
 namespace detail {
 struct operation_base;
 class operation_handle;
+class bells;
 }  // namespace detail
 
 /// An operation has ended, with `code`; or a stream has something to take (getter::notify(),
@@ -79,10 +80,12 @@ class completion_queue {
   int descriptor() const noexcept { return descriptor_; }
 
  private:
-  // The end of an operation is told by an I/O thread, which can do nothing about want of memory: so
-  // there is room for it before. A promise is kept by push_promised(), or taken back.
+  // The end of an operation, and a stream's news, are told by an I/O thread, which can do nothing
+  // about want of memory: so there is room for it before. A promise is kept by push_promised(), or
+  // taken back.
   friend struct detail::operation_base;
   friend class detail::operation_handle;
+  friend class detail::bells;
   void promise();
   void take_back() noexcept;
   void push_promised(completion_event event) noexcept;

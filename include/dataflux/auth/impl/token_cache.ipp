@@ -5,6 +5,7 @@
 #include <dataflux/auth/detail/token_waiter.hpp>
 #include <dataflux/detail/collecting_sink.hpp>
 #include <dataflux/detail/short_of_memory.hpp>
+#include <dataflux/detail/system_entropy.hpp>
 #include <dataflux/exec/detail/blocking_worker.hpp>
 
 #include <algorithm>
@@ -39,7 +40,7 @@ class token_cache::refresher final : public http::exchange {
         transport_(transport),
         observer_(options.observer),
         wall_clock_(std::move(options.wall_clock)),
-        chance_(options.seed != 0 ? options.seed : std::random_device{}()) {
+        chance_(options.seed != 0 ? options.seed : dataflux::detail::system_entropy::bits()) {
     executor = &transport.next_executor();
     if (credentials_ != nullptr && credentials_->anonymous()) {
       current_ = std::make_shared<const detail::authorization_value>();

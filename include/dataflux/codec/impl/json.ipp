@@ -21,6 +21,8 @@
 #include <bit>
 #include <charconv>
 #include <cstddef>
+#include <exception>
+#include <new>
 #include <type_traits>
 #include <utility>
 
@@ -38,8 +40,10 @@ class parser_lease {
   }
   parser_lease(const parser_lease&) = delete;
   parser_lease& operator=(const parser_lease&) = delete;
+  /// One that was short of memory is half made, and does not know it.
   ~parser_lease() {
-    if (parser_->capacity() <= keep_limit) slot() = std::move(parser_);
+    const bool whole = std::uncaught_exceptions() == thrown_;
+    if (whole && parser_->capacity() <= keep_limit) slot() = std::move(parser_);
   }
   Parser& operator*() noexcept { return *parser_; }
   Parser* operator->() noexcept { return parser_.get(); }
@@ -52,6 +56,7 @@ class parser_lease {
     thread_local std::unique_ptr<Parser> kept;
     return kept;
   }
+  const int thrown_{std::uncaught_exceptions()};
   std::unique_ptr<Parser> parser_;
 };
 
@@ -94,6 +99,7 @@ DATAFLUX_INLINE result<json_document> json_document::parse(bytes_view bytes) {
   // simdjson copies the text behind its own padding, and the document keeps nothing of the parser.
   const simdjson::error_code code =
       parser->parse_into_document(parsed->document, text.data(), text.size()).get(root);
+  if (code == simdjson::MEMALLOC) throw std::bad_alloc();
   if (code != simdjson::SUCCESS) {
     return error{errc::invalid_argument,
                  std::string{"malformed JSON: "}.append(simdjson::error_message(code))};

@@ -9,6 +9,7 @@
 #include <dataflux/codec/impl/json.ipp>
 
 #include <cstring>
+#include <new>
 
 namespace dataflux::inline DATAFLUX_ABI::codec::detail {
 
@@ -173,6 +174,7 @@ class list_reader {
     simdjson::ondemand::document document;
     const simdjson::error_code code =
         parser.iterate(page_.data(), page_.size(), capacity).get(document);
+    if (code == simdjson::MEMALLOC) throw std::bad_alloc();
     if (code != simdjson::SUCCESS) {
       fail(simdjson::error_message(code), "", nullptr);
       return std::move(*failure_);

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
+#include <new>
 #include <system_error>
 #include <utility>
 
@@ -94,6 +95,7 @@ DATAFLUX_INLINE result<xml_document> xml_document::parse(bytes_view bytes) {
   // White space is kept, since it may be all of an object's name.
   const pugi::xml_parse_result outcome = parsed->document.load_buffer(
       text.data(), text.size(), pugi::parse_default | pugi::parse_ws_pcdata, pugi::encoding_utf8);
+  if (outcome.status == pugi::status_out_of_memory) throw std::bad_alloc();
   if (!outcome) {
     return detail::xml_parse_error(
         outcome.description(),

@@ -68,6 +68,8 @@ class get_stream final : public read_member, public coordinator<get_stream> {
   bool place(get_piece& p, std::uint64_t length);
   /// Of the unit's one piece.
   const read_request& ask(const get_unit& unit, byte_range range);
+  template <class Begin>
+  void counted(Begin begin);
   void read(get_unit& unit);
   void read_part(get_unit& unit, std::uint64_t most);
   void read_ranges(get_unit& unit);

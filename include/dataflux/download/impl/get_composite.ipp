@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/detail/short_of_memory.hpp>
 #include <dataflux/download/detail/get_composite.hpp>
 #include <dataflux/download/detail/get_group.hpp>
 #include <dataflux/transfer/detail/ranged_read.hpp>
@@ -106,7 +107,13 @@ DATAFLUX_INLINE void get_composite::read_each() {
 DATAFLUX_INLINE void get_composite::read_missing() {
   if (missing_.empty() || caller_stop().stop_requested()) return owner_.done();
   reading_ = missing_.size();
-  for (get_piece* p : missing_) read_one(*p);
+  for (get_piece* p : missing_) {
+    within_memory([&] { read_one(*p); },
+                  [&] {
+                    p->failure = short_of_memory();
+                    one_ended();
+                  });
+  }
 }
 
 DATAFLUX_INLINE void get_composite::read_one(get_piece& p) {
@@ -142,7 +149,8 @@ DATAFLUX_INLINE void get_composite::read_ranges(get_piece& p) {
 
 template <class Summary>
 void get_composite::was_read(get_piece& p, const result<Summary>& outcome) {
-  outcome ? p.check(*outcome) : void(p.failure = outcome.error());
+  within_memory([&] { outcome ? p.check(*outcome) : void(p.failure = outcome.error()); },
+                [&] { p.failure = short_of_memory(); });
   one_ended();
 }
 

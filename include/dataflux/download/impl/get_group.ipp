@@ -1,9 +1,11 @@
 #pragma once
 
 #include <dataflux/codec/crc32c.hpp>
+#include <dataflux/detail/short_of_memory.hpp>
 #include <dataflux/download/detail/get_group.hpp>
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 /// Pieces of one object are read together in rounds. start() makes a plan of requests that cover
@@ -53,7 +55,14 @@ DATAFLUX_INLINE void get_group::start() {
   sinks_.clear();
   outcomes_.assign(plan_.requests.size(), std::nullopt);
   in_flight_ = plan_.requests.size();
-  for (std::size_t k = 0; k < plan_.requests.size(); ++k) read(k);
+  for (std::size_t k = 0; k < plan_.requests.size(); ++k) {
+    within_memory([&] { read(k); },
+                  [&] {
+                    outcomes_[k] = result<read_summary>(short_of_memory());
+                    --in_flight_;
+                  });
+  }
+  if (in_flight_ == 0) throw std::bad_alloc();  // nothing was begun
 }
 
 DATAFLUX_INLINE void get_group::read(std::size_t k) {
@@ -74,10 +83,19 @@ DATAFLUX_INLINE void get_group::read(std::size_t k) {
 }
 
 DATAFLUX_INLINE void get_group::finish() {
-  if (!stop_.stop_requested() && mixed()) return start();
-  sum_up();
-  verify();
-  std::exchange(done_, {})();
+  bool again = false;
+  within_memory(
+      [&] {
+        again = !stop_.stop_requested() && mixed();
+        if (again) return start();
+        sum_up();
+        verify();
+      },
+      [&] {
+        again = false;
+        for (get_piece& p : pieces_) p.failure = short_of_memory();
+      });
+  if (!again) std::exchange(done_, {})();
 }
 
 /// Whether the requests met several generations: then all of it is read again, of the newest.

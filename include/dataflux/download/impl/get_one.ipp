@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -103,17 +104,18 @@ DATAFLUX_INLINE void get_one_call::stat_ended(const object_metadata& object) {
 DATAFLUX_INLINE void get_one_call::read(std::uint64_t offset, std::int64_t generation) {
   offset_ = offset;
   const auto& state = context_.state();
-  start_ranged_read(state->engine,
-                    {.bucket = request_.bucket,
-                     .object = request_.object,
-                     .offset = offset,
-                     .generation = generation,
-                     .crc32c = request_.crc32c,
-                     .slice = context_.options().slice,
-                     .limits = limits()},
-                    memory_, [self = shared_from_this()](result<ranged_read_summary> outcome) {
-                      self->arrived(std::move(outcome));
-                    });
+  start_ranged_read(
+      state->engine,
+      {.bucket = request_.bucket,
+       .object = request_.object,
+       .offset = offset,
+       .generation = generation,
+       .crc32c = request_.crc32c,
+       .slice = context_.options().slice,
+       .limits = limits()},
+      memory_, [self = shared_from_this()](result<ranged_read_summary> outcome) {
+        self->make_step([&](get_one_call& here) { here.arrived(std::move(outcome)); });
+      });
 }
 
 DATAFLUX_INLINE void get_one_call::arrived(result<ranged_read_summary> outcome) {
@@ -170,7 +172,7 @@ struct lone_read {
   std::shared_ptr<get_stream> stream;
   std::string object;
   object_store::completion<got_item> done;
-  std::optional<result<got_item>> outcome{};
+  result<got_item> outcome{short_of_memory()};
 };
 
 DATAFLUX_INLINE void lone_read::arrived(result<std::vector<got_item>> items) {
@@ -178,14 +180,14 @@ DATAFLUX_INLINE void lone_read::arrived(result<std::vector<got_item>> items) {
     // Of a stream there is more than one object; this one has its name.
     const bool stopped = items.error().code() == errc::cancelled;
     error why = stopped ? error(errc::cancelled, "the caller asked to stop") : items.error();
-    outcome.emplace(std::move(why.with_bucket(stream->bucket()).with_object(object)));
+    outcome = std::move(why.with_bucket(stream->bucket()).with_object(object));
     return;
   }
   got_item& item = items->front();
   if (item.failure) {
-    outcome.emplace(*std::move(item.failure));
+    outcome = *std::move(item.failure);
   } else {
-    outcome.emplace(std::move(item));
+    outcome = std::move(item);
   }
 }
 
@@ -203,10 +205,16 @@ DATAFLUX_INLINE void start_get_one(const transfer_context& context, get_one_requ
                   .crc32c = request.crc32c});
   const auto read = std::make_shared<detail::lone_read>(
       detail::lone_read{.stream = stream, .object = std::move(object), .done = std::move(done)});
-  stream->queue().wait(
-      1, [read](result<std::vector<got_item>> items) { read->arrived(std::move(items)); }, nullptr);
-  stream->queue().when_quiet([read] { read->done(*std::move(read->outcome)); });
-  stream->start();
+  try {
+    stream->queue().wait(
+        1, [read](result<std::vector<got_item>> items) { read->arrived(std::move(items)); },
+        nullptr);
+    stream->queue().when_quiet([read] { read->done(std::move(read->outcome)); });
+    stream->start();
+  } catch (const std::bad_alloc&) {
+    stream->refused(detail::short_of_memory());  // they keep each other until then
+    throw;
+  }
 }
 
 namespace detail {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/detail/short_of_memory.hpp>
 #include <dataflux/download/detail/get_queue.hpp>
 
 #include <algorithm>
@@ -108,7 +109,9 @@ DATAFLUX_INLINE get_queue::served get_queue::serve(std::size_t least) {
 }
 
 DATAFLUX_INLINE void get_queue::end(const std::optional<error>& failure, bool drop) {
-  if (!drop) serve(1);  // those who wait get what was held back before they hear of the end
+  if (!drop)
+    within_memory(
+        [this] { serve(1); });  // those who wait get what was held back before they hear of the end
   std::vector<waiter> waiting;
   {
     std::scoped_lock lock(mutex_);
@@ -126,7 +129,7 @@ DATAFLUX_INLINE void get_queue::end(const std::optional<error>& failure, bool dr
     if (each.sleeper != nullptr) {
       each.sleeper->called_changed.notify_one();
     } else {
-      hand(std::move(each), outcome());
+      within_memory([&] { hand(std::move(each), outcome()); });
     }
   }
 }

@@ -113,9 +113,14 @@ DATAFLUX_INLINE void get_stream::wake() {
 /// Once the I/O thread has looked at its sockets again: what is posted may run before that.
 DATAFLUX_INLINE void get_stream::wake_next_turn() {
   if (posted_.exchange(true, std::memory_order_acq_rel)) return;
-  strand().at(strand().now(), [self = shared_from_this()] {
-    self->make_step([](get_stream& here) { here.woken(); });
-  });
+  try {
+    strand().at(strand().now(), [self = shared_from_this()] {
+      self->make_step([](get_stream& here) { here.woken(); });
+    });
+  } catch (const std::bad_alloc&) {
+    posted_.store(false, std::memory_order_release);
+    throw;
+  }
 }
 
 DATAFLUX_INLINE void get_stream::woken() {

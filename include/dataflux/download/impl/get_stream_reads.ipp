@@ -69,6 +69,18 @@ DATAFLUX_INLINE const read_request& get_stream::ask(const get_unit& unit, byte_r
   return asked_;
 }
 
+/// A read that `begin` begins, or that found no memory to begin.
+template <class Begin>
+void get_stream::counted(Begin begin) {
+  one_more();
+  try {
+    begin();
+  } catch (const std::bad_alloc&) {
+    one_less();
+    throw;
+  }
+}
+
 DATAFLUX_INLINE void get_stream::read(get_unit& unit) {
   get_piece& p = unit.pieces.front();
   if (p.length == 0) {
@@ -88,25 +100,31 @@ DATAFLUX_INLINE void get_stream::read(get_unit& unit) {
   } else {
     unit.sink.emplace(p.request.into);
   }
-  one_more();
-  core_->engine.start(
-      ask(unit, p.asked()), *unit.sink,
-      [self = shared_from_this(), &unit](const result<read_summary>& outcome) {
-        if (!self->ended(unit, failure_of(outcome))) self->got(unit, outcome);
-      },
-      this);
+  counted([&] {
+    core_->engine.start(
+        ask(unit, p.asked()), *unit.sink,
+        [self = shared_from_this(), &unit](const result<read_summary>& outcome) {
+          self->make_step([&](get_stream& here) {
+            if (!here.ended(unit, failure_of(outcome))) here.got(unit, outcome);
+          });
+        },
+        this);
+  });
 }
 
 /// Of an object whose size is not known: as much as there is memory for. The answer tells the size.
 DATAFLUX_INLINE void get_stream::read_part(get_unit& unit, std::uint64_t most) {
-  one_more();
   unit.sink.emplace(core_->slabs, static_cast<std::size_t>(most));
-  core_->engine.start(
-      ask(unit, byte_range::span(unit.pieces.front().offset, most)), *unit.sink,
-      [self = shared_from_this(), &unit](const result<read_summary>& outcome) {
-        if (!self->ended(unit, failure_of(outcome))) self->got_part(unit, outcome);
-      },
-      this);
+  counted([&] {
+    core_->engine.start(
+        ask(unit, byte_range::span(unit.pieces.front().offset, most)), *unit.sink,
+        [self = shared_from_this(), &unit](const result<read_summary>& outcome) {
+          self->make_step([&](get_stream& here) {
+            if (!here.ended(unit, failure_of(outcome))) here.got_part(unit, outcome);
+          });
+        },
+        this);
+  });
 }
 
 /// Smaller than the option says where there are many connections for the cap: what is under way at
@@ -133,25 +151,29 @@ DATAFLUX_INLINE void get_stream::read_more(get_unit& unit) {
 
 DATAFLUX_INLINE void get_stream::read_ranges(get_unit& unit) {
   const get_piece& p = unit.pieces.front();
-  one_more();
   unit.stop.emplace();
-  unit.slices = start_ranged_read(
-      core_->engine,
-      {.bucket = request_.bucket,
-       .object = p.name.str(),
-       .offset = p.offset,
-       .generation = p.generation,
-       .crc32c = p.request.crc32c,
-       .slice = slice_of(),
-       .allowed = set_aside(unit),
-       .owner = weak_from_this(),
-       .limits = limits(unit)},
-      p.to,
-      [weak = weak_from_this(), &unit](const result<ranged_read_summary>& outcome) {
-        const auto self = weak.lock();
-        if (self && !self->ended(unit, failure_of(outcome))) self->got_ranges(unit, outcome);
-      },
-      this);
+  counted([&] {
+    unit.slices = start_ranged_read(
+        core_->engine,
+        {.bucket = request_.bucket,
+         .object = p.name.str(),
+         .offset = p.offset,
+         .generation = p.generation,
+         .crc32c = p.request.crc32c,
+         .slice = slice_of(),
+         .allowed = set_aside(unit),
+         .owner = weak_from_this(),
+         .limits = limits(unit)},
+        p.to,
+        [weak = weak_from_this(), &unit](const result<ranged_read_summary>& outcome) {
+          const auto self = weak.lock();
+          if (self == nullptr) return;
+          self->make_step([&](get_stream& here) {
+            if (!here.ended(unit, failure_of(outcome))) here.got_ranges(unit, outcome);
+          });
+        },
+        this);
+  });
 }
 
 DATAFLUX_INLINE void get_stream::read_group(get_unit& unit) {
@@ -160,13 +182,16 @@ DATAFLUX_INLINE void get_stream::read_group(get_unit& unit) {
     for (get_piece& other : unit.pieces) other.failure = p.failure;
     return done(unit);
   }
-  one_more();
-  std::make_shared<get_group>(core_->engine, *this, request_.bucket, unit.pieces,
-                              core_->coalescing(core_->counters.network), limits(unit),
-                              [self = shared_from_this(), &unit] {
-                                if (!self->ended(unit)) self->done(unit);
-                              })
-      ->start();
+  counted([&] {
+    std::make_shared<get_group>(core_->engine, *this, request_.bucket, unit.pieces,
+                                core_->coalescing(core_->counters.network), limits(unit).stop,
+                                [self = shared_from_this(), &unit] {
+                                  self->make_step([&](get_stream& here) {
+                                    if (!here.ended(unit)) here.done(unit);
+                                  });
+                                })
+        ->start();
+  });
 }
 
 /// A read is over. True if nobody wants its bytes any more.

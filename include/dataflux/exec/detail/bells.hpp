@@ -3,6 +3,7 @@
 #include <dataflux/exec/completion_queue.hpp>
 
 #include <cstdint>
+#include <new>
 #include <vector>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
@@ -14,15 +15,25 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 /// Each add() is one event, also where queue and tag were added before and have not rung yet.
 class bells {
  public:
-  void add(completion_queue& queue, std::uint64_t tag) { all_.push_back({&queue, tag}); }
-  void ring() {
-    // One that cannot be told for want of memory, and those behind it, are told next time.
-    for (; !all_.empty(); all_.erase(all_.begin())) {
-      all_.front().queue->push({all_.front().tag, errc::ok});
+  /// Throws std::bad_alloc. Ringing needs no memory then.
+  void add(completion_queue& queue, std::uint64_t tag) {
+    queue.promise();
+    try {
+      all_.push_back({&queue, tag});
+    } catch (const std::bad_alloc&) {
+      queue.take_back();
+      throw;
     }
   }
+  void ring() noexcept {
+    for (const bell& each : all_) each.queue->push_promised({each.tag, errc::ok});
+    all_.clear();
+  }
   /// The reader is gone.
-  void clear() noexcept { all_.clear(); }
+  void clear() noexcept {
+    for (const bell& each : all_) each.queue->take_back();
+    all_.clear();
+  }
   bool empty() const noexcept { return all_.empty(); }
 
  private:

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/detail/or_default.hpp>
+#include <dataflux/detail/system_entropy.hpp>
 #include <dataflux/gcs/detail/call.hpp>
 #include <dataflux/gcs/detail/client_core.hpp>
 #include <dataflux/version.hpp>
@@ -46,7 +47,9 @@ DATAFLUX_INLINE client_core::client_core(client_options o, gcs::endpoint e,
       owned_transport_(std::move(t)),
       transport_(owned_transport_.get()) {}
 
+/// The transport is there still where no client could be made of it.
 DATAFLUX_INLINE client_core::~client_core() {
+  end_transport();
   for (spare_calls& spares : spares_) {
     while (spares.first != nullptr) delete std::exchange(spares.first, spares.first->next_);
   }
@@ -55,8 +58,7 @@ DATAFLUX_INLINE client_core::~client_core() {
 DATAFLUX_INLINE bool client_core::forked() const noexcept { return born.inherited(); }
 
 inline std::mt19937_64 make_random_engine() {
-  std::random_device device;
-  std::seed_seq seed{device(), device(), device(), device()};
+  dataflux::detail::system_entropy seed;
   return std::mt19937_64(seed);
 }
 

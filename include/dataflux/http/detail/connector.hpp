@@ -58,7 +58,7 @@ class connector {
   /// To be called when next_timer() has passed.
   void handle_timers(time_point now);
   time_point next_timer() const noexcept;
-  bool next_finished(finished& out);
+  bool next_finished(finished& out) noexcept;
 
  private:
   struct state;
@@ -69,4 +69,5 @@ class connector {
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/http/impl/connector.ipp>
+#include <dataflux/http/impl/connector_events.ipp>
 #endif

@@ -22,13 +22,12 @@ DATAFLUX_INLINE void connection_pool::finish_connects() {
   while (connector_.next_finished(end)) {
     auto& c = *static_cast<connection*>(end.user);
     if (c.state() != connection::state::connecting) continue;
-    if (end.failure != transport_failure::none) {
-      connect_failed(c, end.failure, end.detail);
-      continue;
-    }
     dataflux::detail::within_memory(
-        [&] { connected(c); },
-        [&] { connect_failed(c, transport_failure::memory, "out of memory"); });
+        [&] {
+          end.failure == transport_failure::none ? connected(c)
+                                                 : connect_failed(c, end.failure, end.detail);
+        },
+        [&] { connect_failed(c, transport_failure::memory, {}); });
   }
 }
 
@@ -143,7 +142,7 @@ DATAFLUX_INLINE void connection_pool::open_one(host_pool& pool) {
     open =
         connector_.open(c.stream(), *pool.to, addresses, pool.waiting.front().limits.connect, &c);
   });
-  if (!open) connect_failed(c, transport_failure::memory, "out of memory");
+  if (!open) connect_failed(c, transport_failure::memory, {});
 }
 
 DATAFLUX_INLINE void connection_pool::connect_failed(connection& c, transport_failure failure,

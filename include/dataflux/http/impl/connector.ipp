@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/detail/short_of_memory.hpp>
 #include <dataflux/exec/detail/fork.hpp>
 #include <dataflux/http/detail/connector.hpp>
 #include <dataflux/http/detail/descriptors.hpp>
@@ -13,6 +14,7 @@
 #include <cerrno>
 #include <climits>
 #include <memory>
+#include <new>
 #include <utility>
 
 #include <sys/epoll.h>
@@ -76,6 +78,8 @@ inline transport_failure failure_of(CURLcode code) noexcept {
     case CURLE_COULDNT_RESOLVE_HOST:
     case CURLE_COULDNT_RESOLVE_PROXY:
       return transport_failure::resolve;
+    case CURLE_OUT_OF_MEMORY:
+      return transport_failure::memory;
     case CURLE_OPERATION_TIMEDOUT:
       return transport_failure::timeout_connect;
     case CURLE_PEER_FAILED_VERIFICATION:
@@ -115,6 +119,7 @@ struct connector::state {
     ::curl_slist* addresses{nullptr};
     std::array<char, CURL_ERROR_SIZE> text{};
     bool no_descriptor{false};
+    bool no_memory{false};
     std::string trouble{};  ///< what we found ourselves, before curl's text
 
     void explain(CURLcode code, finished& out) const;
@@ -146,6 +151,7 @@ struct connector::state {
   ::CURLSH* sessions;
   std::vector<std::unique_ptr<group>> groups{};
   std::size_t connecting{0};
+  attempt* starved{nullptr};  ///< one whose socket could not be watched for want of memory
 
   group& group_with_room();
   static int on_timer(::CURLM*, long milliseconds, void* self) noexcept {
@@ -158,6 +164,7 @@ struct connector::state {
     auto& a = *static_cast<attempt*>(self);
     const int s = detail::open_socket(to->family, to->socktype, a.in->owner.options.peer_timeout);
     if (s < 0) a.no_descriptor |= is_descriptor_shortage(errno);
+    if (s < 0) a.no_memory |= errno == ENOMEM;
     return s < 0 ? CURL_SOCKET_BAD : s;
   }
   static CURLcode prepare_tls(::CURL*, void* context, void* self) noexcept {
@@ -188,18 +195,19 @@ struct connector::state {
   void end_connecting(attempt& a) noexcept {
     if (std::exchange(a.connecting, false)) --connecting;
   }
-  /// curl 7 closes an unconnected socket without close_socket() and says REMOVE only then.
-  static int on_socket(::CURL*, curl_socket_t s, int what, void* self, void*) noexcept {
+  /// curl 7 closes an unconnected socket without close_socket() and says REMOVE only then. A
+  /// failure would end all of the multi.
+  static int on_socket(::CURL* easy, curl_socket_t s, int what, void* self, void*) noexcept {
     auto& from = *static_cast<group*>(self);
     std::uint32_t events = 0;
     if ((what & CURL_POLL_IN) != 0) events |= EPOLLIN;
     if ((what & CURL_POLL_OUT) != 0) events |= EPOLLOUT;
-    try {
-      what == CURL_POLL_REMOVE ? from.owner.connects.forget(s)
-                               : from.owner.connects.watch(s, events, &from);
-    } catch (...) {
-      return -1;
-    }
+    dataflux::detail::within_memory(
+        [&] {
+          what == CURL_POLL_REMOVE ? from.owner.connects.forget(s)
+                                   : from.owner.connects.watch(s, events, &from);
+        },
+        [&] { from.owner.starved = &attempt_of(easy); });
     return 0;
   }
 
@@ -238,6 +246,7 @@ DATAFLUX_INLINE void connector::state::configure(::CURL* easy, attempt& a, const
   if (!addresses.empty() && to.host.find(':') == std::string::npos) {  // a literal needs no entry
     const std::string entry = addresses_text(to, addresses);
     a.addresses = ::curl_slist_append(nullptr, entry.c_str());
+    if (a.addresses == nullptr) throw std::bad_alloc();
     set(CURLOPT_RESOLVE, a.addresses);
   }
   if (!to.tls) return;
@@ -265,7 +274,7 @@ DATAFLUX_INLINE void connector::state::configure(::CURL* easy, attempt& a, const
 /// What must not pass for a server's fault: curl does not tell a file that cannot be opened for
 /// lack of descriptors from one that is not there.
 DATAFLUX_INLINE void connector::state::attempt::explain(CURLcode code, finished& out) const {
-  out.failure = failure_of(code);
+  out.failure = no_memory ? transport_failure::memory : failure_of(code);
   out.detail.clear();
   if (out.failure == transport_failure::none) return;
   const bool opens_files = code == CURLE_SSL_CACERT_BADFILE || code == CURLE_SSL_CERTPROBLEM ||
@@ -332,69 +341,12 @@ DATAFLUX_INLINE void connector::close(stream& s) noexcept {
   if (s.easy_ == nullptr) return;
   const std::unique_ptr<state::attempt> a(&state::attempt_of(s.easy_));
   state_->end_connecting(*a);
+  if (state_->starved == a.get()) state_->starved = nullptr;
   static_cast<void>(::curl_multi_remove_handle(a->in->multi, s.easy_));
   ::curl_easy_cleanup(s.easy_);
   ::curl_slist_free_all(a->addresses);
   --a->in->streams;
   s = {};
-}
-
-DATAFLUX_INLINE void connector::handle_socket(int descriptor, std::uint32_t events) {
-  int mask = 0;
-  if ((events & EPOLLIN) != 0) mask |= CURL_CSELECT_IN;
-  if ((events & EPOLLOUT) != 0) mask |= CURL_CSELECT_OUT;
-  if ((events & (EPOLLERR | EPOLLHUP)) != 0) mask |= CURL_CSELECT_ERR;
-  auto* const owner = static_cast<state::group*>(state_->connects.owner_of(descriptor));
-  if (owner == nullptr) return state_->connects.unwatch(descriptor);
-  int running = 0;
-  static_cast<void>(::curl_multi_socket_action(owner->multi, descriptor, mask, &running));
-}
-
-DATAFLUX_INLINE void connector::handle_timers(time_point now) {
-  for (const auto& g : state_->groups) {
-    if (g->timer > now) continue;
-    g->timer = never;
-    int running = 0;
-    static_cast<void>(::curl_multi_socket_action(g->multi, CURL_SOCKET_TIMEOUT, 0, &running));
-  }
-}
-
-DATAFLUX_INLINE time_point connector::next_timer() const noexcept {
-  time_point next = never;
-  for (const auto& g : state_->groups) next = std::min(next, g->timer);
-  return next;
-}
-
-DATAFLUX_INLINE bool connector::next_finished(finished& out) {
-  if (state_->connecting == 0) return false;
-  for (const auto& g : state_->groups) {
-    int left = 0;
-    while (const ::CURLMsg* message = ::curl_multi_info_read(g->multi, &left)) {
-      if (message->msg != CURLMSG_DONE) continue;
-      auto& a = state::attempt_of(message->easy_handle);
-      state_->end_connecting(a);
-      out.user = a.user;
-      a.explain(message->data.result, out);
-      return true;
-    }
-  }
-  return false;
-}
-
-DATAFLUX_INLINE int connector::adopt(stream& s) noexcept {
-  curl_socket_t descriptor = CURL_SOCKET_BAD;
-  static_cast<void>(::curl_easy_getinfo(s.easy_, CURLINFO_ACTIVESOCKET, &descriptor));
-  if (descriptor < 0) return -1;
-  state_->connects.unwatch(descriptor);
-  s.socket_ = socket_end(descriptor);
-  if (::ssl_st* const tls = state::attempt_of(s.easy_).tls; tls != nullptr) {
-    s.tls_ = tls_stream::attach(tls, descriptor, state_->records);
-  }
-  // When a transfer begins, curl closes what looks old or dead among connections that no transfer
-  // has. This one has ours again from its first receive, of which nothing is to come yet.
-  std::byte unasked{};
-  if (s.receive_by_curl({&unasked, 1}).status == stream::status::ok) return -1;
-  return descriptor;
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::http::detail

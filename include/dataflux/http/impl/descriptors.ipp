@@ -8,10 +8,10 @@
 #include <charconv>
 #include <chrono>
 #include <cstdint>
-#include <filesystem>
-#include <string>
-#include <system_error>
+#include <memory>
+#include <string_view>
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <linux/sockios.h>
 #include <netinet/in.h>
@@ -59,12 +59,12 @@ DATAFLUX_INLINE int open_socket(int family, int type, duration peer_timeout) noe
   return s;
 }
 
+/// By readdir: libstdc++'s iterator ends the process where a name finds no memory.
 DATAFLUX_INLINE std::vector<int> inheritable_descriptors() {
   std::vector<int> out;
-  std::error_code failed;
-  for (std::filesystem::directory_iterator i("/proc/self/fd", failed), end; !failed && i != end;
-       i.increment(failed)) {
-    const std::string name = i->path().filename().string();
+  const std::unique_ptr<::DIR, int (*)(::DIR*)> folder(::opendir("/proc/self/fd"), &::closedir);
+  while (const ::dirent* const entry = folder == nullptr ? nullptr : ::readdir(folder.get())) {
+    const std::string_view name(entry->d_name);
     int descriptor = -1;
     std::from_chars(name.data(), name.data() + name.size(), descriptor);
     const int flags = ::fcntl(descriptor, F_GETFD);

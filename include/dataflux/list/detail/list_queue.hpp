@@ -8,7 +8,6 @@
 #include <dataflux/store/object_store.hpp>
 
 #include <cstddef>
-#include <deque>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -88,7 +87,7 @@ class list_queue : public std::enable_shared_from_this<list_queue> {
   std::mutex gate_{};
   bool closed_{false};
   mutable std::mutex mutex_{};
-  std::deque<kept_page> pages_{};
+  std::list<kept_page> pages_{};  ///< an empty one takes no memory
   std::size_t bytes_{0};
   std::list<waiter> waiters_{};
   bells bells_{};

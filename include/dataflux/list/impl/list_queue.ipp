@@ -143,7 +143,7 @@ DATAFLUX_INLINE void list_queue::close() noexcept {
     closed_ = true;
   }
   cancel();
-  std::deque<kept_page> dropped;
+  std::list<kept_page> dropped;
   std::shared_ptr<list_source> parked;
   std::scoped_lock lock(mutex_);
   dropped.swap(pages_);

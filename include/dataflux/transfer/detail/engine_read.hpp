@@ -28,7 +28,7 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 /// Private: what the reads of an engine share. On the strand's thread only.
 struct read_engine_state : std::enable_shared_from_this<read_engine_state> {
   read_engine_state(object_store& from, scheduler& at, const concurrency_options& c,
-                    const hedge_options& h) noexcept
+                    const hedge_options& h)
       : store(from), strand(at), concurrency(c), hedges(h) {}
 
   object_store& store;
@@ -39,7 +39,8 @@ struct read_engine_state : std::enable_shared_from_this<read_engine_state> {
   hedge_policy hedges;
   read_turns turns{};
   read_member nobodys{};
-  std::size_t waiting{0};  ///< reads in the lines of members
+  std::size_t under_way{0};  ///< requests
+  std::size_t waiting{0};    ///< reads in the lines of members
   /// Under way, by when they were sent. Each is kept alive by the store.
   engine_read* oldest{nullptr};
   engine_read* newest{nullptr};
@@ -57,21 +58,23 @@ struct read_engine_state : std::enable_shared_from_this<read_engine_state> {
   void advance(const read_member* asking = nullptr);
   std::stop_source fresh_stop();
   /// Its requests have ended.
-  void put_back(std::stop_source& stop);
+  void put_back(std::stop_source& stop) noexcept;
   read_request copy_of(const read_request& request);
-  void put_back(read_request& request);
+  void put_back(read_request& request) noexcept;
   /// What became of a request, on any thread: ended() follows on the strand, at once where it is
   /// there already. Else one task is posted for all that arrive until it runs.
+  /// Before a request is sent: its end needs no memory then.
+  void make_room_for_arrival();
   void arrived(engine_read& read, std::size_t which, result<read_summary> outcome);
   void link(engine_read& read) noexcept;
   void unlink(engine_read& read) noexcept;
   /// Checks the reads under way at `due`, if not before.
-  void watch(time_point due);
+  void watch(time_point due) noexcept;
   void look();
   /// Nothing has been learned from reads that have ended.
   bool climbing() const noexcept { return !ramp.over() && !concurrency.learned(); }
   /// A read was sent, whose first check is due then.
-  void begun(time_point check, time_point now);
+  void begun(time_point check, time_point now) noexcept;
   /// Lets the ramp see what has arrived; when to do so again.
   time_point climb(time_point now);
 
@@ -97,6 +100,7 @@ struct read_engine_state : std::enable_shared_from_this<read_engine_state> {
 
   std::mutex arrivals_mutex_{};
   std::vector<arrival> arrivals_{};
+  std::size_t room_{0};           ///< of each of the two
   std::vector<arrival> taken_{};  ///< by the task, which runs
 };
 
@@ -157,8 +161,10 @@ class engine_read final : public std::enable_shared_from_this<engine_read> {
   time_point check_body(time_point now);
   void begin_anew();
   void send(std::size_t which, time_point now);
-  void ended(std::size_t which, result<read_summary> outcome);
-  void finish(result<read_summary> outcome);
+  void ended(std::size_t which, result<read_summary> outcome) noexcept;
+  void take(std::size_t which, result<read_summary> outcome);
+  void finish(result<read_summary> outcome) noexcept;
+  void limit_wait();
   void account(const result<read_summary>& outcome, time_point now);
 
   const std::shared_ptr<read_engine_state> core_;

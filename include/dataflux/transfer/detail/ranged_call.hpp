@@ -34,8 +34,12 @@ class ranged_call final : public call_coordinator<ranged_call, ranged_read_summa
  private:
   std::uint64_t begin_of(std::size_t slice) const noexcept;
   bool may_read_next() const noexcept;
+  void read_one();
   void read(std::size_t slice);
+  void start(const read_request& what, std::size_t slice, std::unique_ptr<span_sink> sink);
   void arrived(std::size_t slice, std::int64_t asked, const result<read_summary>& outcome);
+  std::optional<error> judge(std::size_t slice, std::int64_t asked,
+                             const result<read_summary>& outcome);
   std::optional<error> take(std::size_t slice, const read_summary& summary);
   std::optional<error> verify();
   error described(errc code, const std::string& what) const;

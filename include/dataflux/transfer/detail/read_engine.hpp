@@ -31,7 +31,8 @@ struct read_engine_options {
 /// runs.
 ///
 /// Errors: the store's; cancelled or deadline_exceeded for a read that never had its turn. When
-/// all requests of a read fail before a byte, the error is the first one's.
+/// all requests of a read fail before a byte, the error is the first one's. start() throws
+/// std::bad_alloc: then the read was not begun, and its completion does not come.
 ///
 /// Lifetime: store and strand outlive the engine, and the engine all completions.
 ///

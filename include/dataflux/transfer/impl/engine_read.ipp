@@ -1,11 +1,13 @@
 #pragma once
 
 #include <dataflux/bytes.hpp>
+#include <dataflux/detail/short_of_memory.hpp>
 #include <dataflux/transfer/detail/engine_read.hpp>
 
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <new>
 #include <utility>
 
 ///     in line -> under way -> finished        (in line is left out where it is the member's turn)
@@ -40,9 +42,18 @@ DATAFLUX_INLINE void engine_read::enqueue() {
   if (core_->has_turn(member_)) return launch();
   place_ = member_.line_.insert(member_.line_.end(), shared_from_this());
   ++core_->waiting;
-  core_->turns.join(member_);
+  try {
+    core_->turns.join(member_);
+    if (clock_.limited()) limit_wait();
+  } catch (const std::bad_alloc&) {
+    finished_ = true;
+    leave_line();
+    throw;
+  }
   core_->advance();
-  if (launched_ || !clock_.limited()) return;
+}
+
+DATAFLUX_INLINE void engine_read::limit_wait() {
   timer_ = core_->strand.at(clock_.deadline(), [self = shared_from_this()] {
     self->timer_ = timer_id::none;
     self->give_up(error(errc::deadline_exceeded,
@@ -54,9 +65,11 @@ DATAFLUX_INLINE void engine_read::stop_heard() noexcept {
   auto self = weak_from_this().lock();
   if (self == nullptr) return;
   scheduler& strand = self->core_->strand;
-  strand.post([self = std::move(self)] {
-    self->stop_all_but(nobody);
-    self->give_up(error(errc::cancelled, "the caller asked to stop"));
+  within_memory([&] {
+    strand.post([self = std::move(self)] {
+      self->stop_all_but(nobody);
+      self->give_up(error(errc::cancelled, "the caller asked to stop"));
+    });
   });
 }
 
@@ -65,7 +78,7 @@ DATAFLUX_INLINE void engine_read::give_up(const error& why) {
   if (launched_ || finished_) return;
   leave_line();
   error named = why;
-  named.with_bucket(request_.bucket).with_object(request_.object);
+  within_memory([&] { named.with_bucket(request_.bucket).with_object(request_.object); });
   finish(named);
 }
 
@@ -78,7 +91,7 @@ DATAFLUX_INLINE void engine_read::leave_line() {
 DATAFLUX_INLINE void engine_read::take_turn() {
   leave_line();
   core_->strand.cancel(std::exchange(timer_, timer_id::none));
-  launch();
+  within_memory([this] { launch(); }, [this] { finish(short_of_memory()); });
 }
 
 DATAFLUX_INLINE void engine_read::launch() {
@@ -89,19 +102,36 @@ DATAFLUX_INLINE void engine_read::launch() {
   hedge_ = core_->hedges.begin(now);
   core_->link(*this);
   next_check_ = hedge_.next_check;
-  send(0, now);
+  try {
+    send(0, now);
+  } catch (const std::bad_alloc&) {
+    launched_ = false;
+    finished_ = true;
+    core_->unlink(*this);
+    core_->turns.ended(member_);
+    core_->concurrency.dropped(now);
+    throw;
+  }
   core_->begun(next_check_, now);
 }
 
 DATAFLUX_INLINE void engine_read::send(std::size_t which, time_point now) {
   request& r = requests_[which];
+  core_->make_room_for_arrival();
   r.stop = core_->fresh_stop();
-  r.under_way = true;
   request_.limits = {.timeout = clock_.left(now), .stop = r.stop.get_token()};
-  core_->store.start(request_, r.way,
-                     [self = shared_from_this(), which](result<read_summary> outcome) {
-                       self->core_->arrived(*self, which, std::move(outcome));
-                     });
+  r.under_way = true;
+  ++core_->under_way;
+  try {
+    core_->store.start(request_, r.way,
+                       [self = shared_from_this(), which](result<read_summary> outcome) {
+                         self->core_->arrived(*self, which, std::move(outcome));
+                       });
+  } catch (const std::bad_alloc&) {
+    r.under_way = false;
+    --core_->under_way;
+    throw;
+  }
 }
 
 DATAFLUX_INLINE time_point engine_read::check(time_point now) {
@@ -110,7 +140,7 @@ DATAFLUX_INLINE time_point engine_read::check(time_point now) {
   const hedge_decision decision = core_->hedges.consider(hedge_, now);
   if (decision.ask) {
     asked_again_.store(true, std::memory_order_release);
-    send(hedge_.requests - 1U, now);
+    within_memory([&] { send(hedge_.requests - 1U, now); });  // else it is not asked again
   }
   return decision.next_check;
 }
@@ -154,7 +184,10 @@ DATAFLUX_INLINE bool engine_read::claim(std::size_t which) noexcept {
   if (!owner_.compare_exchange_strong(owner, which)) return owner == which;
   first_byte_ = core_->strand.now();
   if (asked_again_.load(std::memory_order_acquire)) {
-    core_->strand.post([self = shared_from_this(), which] { self->stop_all_but(which); });
+    // Else they learn by the gate that they have lost.
+    within_memory([&] {
+      core_->strand.post([self = shared_from_this(), which] { self->stop_all_but(which); });
+    });
   }
   return true;
 }
@@ -165,10 +198,18 @@ DATAFLUX_INLINE void engine_read::stop_all_but(std::size_t which) noexcept {
   }
 }
 
-DATAFLUX_INLINE void engine_read::ended(std::size_t which, result<read_summary> outcome) {
-  request& r = requests_[which];
-  r.under_way = false;
+DATAFLUX_INLINE void engine_read::ended(std::size_t which, result<read_summary> outcome) noexcept {
+  requests_[which].under_way = false;
+  --core_->under_way;
   if (finished_) return;
+  within_memory([&] { take(which, std::move(outcome)); },
+                [this] {
+                  if (!finished_) finish(short_of_memory());
+                });
+}
+
+DATAFLUX_INLINE void engine_read::take(std::size_t which, result<read_summary> outcome) {
+  request& r = requests_[which];
   // Without a byte only an empty body ends well.
   const bool owns = outcome ? claim(which) : owner_.load(std::memory_order_acquire) == which;
   const bool left = owns && leaving_ && !outcome && outcome.error().code() == errc::cancelled;
@@ -185,7 +226,7 @@ DATAFLUX_INLINE void engine_read::ended(std::size_t which, result<read_summary> 
           })->failure);
 }
 
-DATAFLUX_INLINE void engine_read::finish(result<read_summary> outcome) {
+DATAFLUX_INLINE void engine_read::finish(result<read_summary> outcome) noexcept {
   const auto core = core_;
   finished_ = true;
   core->strand.cancel(std::exchange(timer_, timer_id::none));
@@ -198,11 +239,11 @@ DATAFLUX_INLINE void engine_read::finish(result<read_summary> outcome) {
   if (launched_) {
     core->unlink(*this);
     core->turns.ended(member_);
-    account(outcome, core->strand.now());
+    within_memory([&] { account(outcome, core->strand.now()); });
   }
   core->put_back(request_);
   auto done = std::exchange(done_, {});
-  done(std::move(outcome));
+  within_memory([&] { done(std::move(outcome)); });  // which ends its call itself
   core->advance();
 }
 

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <dataflux/detail/short_of_memory.hpp>
 #include <dataflux/transfer/detail/ranged_call.hpp>
 
 #include <algorithm>
+#include <memory>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -38,6 +41,8 @@ DATAFLUX_INLINE std::uint64_t ranged_call::begin_of(std::size_t slice) const noe
 
 DATAFLUX_INLINE void ranged_call::begin() {
   if (!watch_stop()) stop_requests();
+  // Where that finds no memory nothing was begun. What follows has somebody to end it.
+  if (may_read_next()) read(next_), ++next_;
   advance();
 }
 
@@ -50,7 +55,7 @@ DATAFLUX_INLINE void ranged_call::stop_heard() noexcept {
   stop_requests();
   const auto self = weak_from_this().lock();
   if (self == nullptr) return;
-  strand().post([self, owner = request_.owner.lock()] { self->advance(); });
+  within_memory([&] { strand().post([self, owner = request_.owner.lock()] { self->advance(); }); });
 }
 
 DATAFLUX_INLINE bool ranged_call::may_read_next() const noexcept {
@@ -61,22 +66,25 @@ DATAFLUX_INLINE void ranged_call::advance() {
   if (completed()) return;
   const auto most = static_cast<std::size_t>(engine_.limit());
   while (!failed() && in_flight() < most) {
-    if (!again_.empty()) {
-      const std::size_t slice = again_.back();
-      again_.pop_back();
-      read(slice);
-    } else if (may_read_next()) {
-      read(next_++);
-    } else {
-      break;
-    }
+    if (again_.empty() && !may_read_next()) break;
+    within_memory([this] { read_one(); }, [this] { fail(short_of_memory()); });
   }
   if (in_flight() > 0) return;
   if (!failed() && next_ < checksums_.size()) {  // it waits for memory
     if (!requests_stopped()) return;
-    failure_ = described(errc::cancelled, "the caller asked to stop");
+    fail(error(errc::cancelled, "the caller asked to stop"));
   }
   end();
+}
+
+DATAFLUX_INLINE void ranged_call::read_one() {
+  if (again_.empty()) {
+    read(next_++);
+    return;
+  }
+  const std::size_t slice = again_.back();
+  again_.pop_back();
+  read(slice);
 }
 
 DATAFLUX_INLINE void ranged_call::read(std::size_t slice) {
@@ -88,13 +96,23 @@ DATAFLUX_INLINE void ranged_call::read(std::size_t slice) {
   r.range = byte_range::span(request_.offset + begin, length);
   r.generation = summary_.generation;
   r.limits = limits();
-  one_more();
-  ++summary_.reads;
   auto sink = std::make_unique<span_sink>(
       into_.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(length)));
+  one_more();
+  try {
+    start(r, slice, std::move(sink));
+  } catch (const std::bad_alloc&) {
+    one_less();
+    throw;
+  }
+  ++summary_.reads;
+}
+
+DATAFLUX_INLINE void ranged_call::start(const read_request& what, std::size_t slice,
+                                        std::unique_ptr<span_sink> sink) {
   span_sink& destination = *sink;
   engine_.start(
-      r, destination,
+      what, destination,
       [self = shared_from_this(), owner = request_.owner.lock(), slice, asked = summary_.generation,
        sink = std::move(sink)](const result<read_summary>& outcome) {
         self->arrived(slice, asked, outcome);
@@ -105,26 +123,28 @@ DATAFLUX_INLINE void ranged_call::read(std::size_t slice) {
 DATAFLUX_INLINE void ranged_call::arrived(std::size_t slice, std::int64_t asked,
                                           const result<read_summary>& outcome) {
   one_less();
-  std::optional<error> wrong;
-  if (outcome) {
-    wrong = take(slice, *outcome);
-  } else {
-    wrong = outcome.error();
-    const bool replaced =
-        wrong->code() == errc::not_found && asked != 0 && request_.generation == 0;
-    if (replaced) {
-      wrong = described(errc::aborted, "the object was replaced while it was read")
-                  .with_retryable(true);
-    }
-  }
-  if (wrong && wrong->code() == errc::deadline_exceeded) {
-    // The others have the same deadline: what they tell is waited for.
-    late_.note(*wrong);
-    if (!failure_ || failure_->code() == errc::deadline_exceeded) failure_ = late_.tell();
-  } else if (wrong) {
-    fail(*std::move(wrong));
-  }
+  within_memory(
+      [&] {
+        auto wrong = judge(slice, asked, outcome);
+        if (wrong && wrong->code() == errc::deadline_exceeded) {
+          // The others have the same deadline: what they tell is waited for.
+          late_.note(*wrong);
+          if (!failure_ || failure_->code() == errc::deadline_exceeded) failure_ = late_.tell();
+        } else if (wrong) {
+          fail(*std::move(wrong));
+        }
+      },
+      [this] { fail(short_of_memory()); });
   advance();
+}
+
+DATAFLUX_INLINE std::optional<error> ranged_call::judge(std::size_t slice, std::int64_t asked,
+                                                        const result<read_summary>& outcome) {
+  if (outcome) return take(slice, *outcome);
+  const bool replaced =
+      outcome.error().code() == errc::not_found && asked != 0 && request_.generation == 0;
+  if (!replaced) return outcome.error();
+  return described(errc::aborted, "the object was replaced while it was read").with_retryable(true);
 }
 
 DATAFLUX_INLINE std::optional<error> ranged_call::take(std::size_t slice,
@@ -168,7 +188,11 @@ DATAFLUX_INLINE error ranged_call::described(errc code, const std::string& what)
 }
 
 DATAFLUX_INLINE void ranged_call::end() {
-  if (!failure_) failure_ = verify();
+  within_memory(
+      [this] {
+        if (!failure_) failure_ = verify();
+      },
+      [this] { failure_ = short_of_memory(); });
   if (failure_) return complete(*failure_);
   complete(summary_);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/detail/short_of_memory.hpp>
 #include <dataflux/transfer/detail/engine_read.hpp>
 
 #include <algorithm>
@@ -36,9 +37,9 @@ DATAFLUX_INLINE std::stop_source read_engine_state::fresh_stop() {
   return stop;
 }
 
-DATAFLUX_INLINE void read_engine_state::put_back(std::stop_source& stop) {
+DATAFLUX_INLINE void read_engine_state::put_back(std::stop_source& stop) noexcept {
   if (stop.stop_possible() && !stop.stop_requested() && stops.size() < most_unused) {
-    stops.push_back(std::move(stop));
+    within_memory([&] { stops.push_back(std::move(stop)); });
   }
 }
 
@@ -52,9 +53,19 @@ DATAFLUX_INLINE read_request read_engine_state::copy_of(const read_request& requ
   return copy;
 }
 
-DATAFLUX_INLINE void read_engine_state::put_back(read_request& request) {
+DATAFLUX_INLINE void read_engine_state::put_back(read_request& request) noexcept {
   request.limits = {};
-  if (requests.size() < most_unused) requests.push_back(std::move(request));
+  if (requests.size() >= most_unused) return;
+  within_memory([&] { requests.push_back(std::move(request)); });
+}
+
+DATAFLUX_INLINE void read_engine_state::make_room_for_arrival() {
+  if (under_way < room_) return;
+  const std::size_t more = 2 * under_way + 16;
+  std::scoped_lock lock(arrivals_mutex_);
+  arrivals_.reserve(more);
+  taken_.reserve(more);
+  room_ = more;
 }
 
 DATAFLUX_INLINE void read_engine_state::arrived(engine_read& read, std::size_t which,
@@ -74,7 +85,10 @@ DATAFLUX_INLINE void read_engine_state::arrivals_taker::operator()() {
     std::scoped_lock lock(state->arrivals_mutex_);
     state->taken_.swap(state->arrivals_);
   }
-  for (arrival& each : state->taken_) each.read->ended(each.which, std::move(each.outcome));
+  for (std::size_t i = 0; i < state->taken_.size(); ++i) {
+    const arrival each = std::move(state->taken_[i]);  // what it leads to may move the others
+    each.read->ended(each.which, each.outcome);
+  }
   state->taken_.clear();
 }
 
@@ -96,17 +110,21 @@ DATAFLUX_INLINE void read_engine_state::unlink(engine_read& read) noexcept {
   (read.newer_ != nullptr ? read.newer_->older_ : newest) = read.older_;
 }
 
-DATAFLUX_INLINE void read_engine_state::watch(time_point due) {
+/// Without memory for a timer nobody is asked again until the next read begins.
+DATAFLUX_INLINE void read_engine_state::watch(time_point due) noexcept {
   if (due >= timer_due) return;
   strand.cancel(std::exchange(timer, timer_id::none));
   timer_due = due;
-  timer = strand.at(due, [weak = weak_from_this()] {
-    const auto self = weak.lock();
-    if (self == nullptr) return;
-    self->timer = timer_id::none;
-    self->timer_due = never;
-    self->look();
-  });
+  const auto set = [this, due] {
+    timer = strand.at(due, [weak = weak_from_this()] {
+      const auto self = weak.lock();
+      if (self == nullptr) return;
+      self->timer = timer_id::none;
+      self->timer_due = never;
+      self->look();
+    });
+  };
+  within_memory(set, [this] { timer_due = never; });
 }
 
 /// Mostly finds that those it was set for have ended: so it is rarely set, and costs a read
@@ -122,7 +140,7 @@ DATAFLUX_INLINE void read_engine_state::look() {
   advance();
 }
 
-DATAFLUX_INLINE void read_engine_state::begun(time_point check, time_point now) {
+DATAFLUX_INLINE void read_engine_state::begun(time_point check, time_point now) noexcept {
   const bool climbs = climbing() && !concurrency.may_start();
   watch(climbs ? std::min(check, now + between_climbs) : check);
 }

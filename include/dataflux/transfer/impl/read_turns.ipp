@@ -2,13 +2,20 @@
 
 #include <dataflux/transfer/detail/read_turns.hpp>
 
+#include <new>
+
 namespace dataflux::inline DATAFLUX_ABI {
 
 DATAFLUX_INLINE void read_turns::join(member& m) {
   if (m.place != 0) return;
   m.place = ++last_;
   if (m.entry.empty()) {
-    line_.emplace(key_of(m), &m);
+    try {
+      line_.emplace(key_of(m), &m);
+    } catch (const std::bad_alloc&) {
+      m.place = 0;
+      throw;
+    }
   } else {
     m.entry.key() = key_of(m);
     line_.insert(std::move(m.entry));
