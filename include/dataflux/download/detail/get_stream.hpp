@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <vector>
@@ -45,6 +46,17 @@ class get_stream final : public read_member, public coordinator<get_stream> {
 
  private:
   void wake_next_turn();
+  /// Short of memory, the next one who wakes it does what this one could not.
+  template <class Post>
+  void post_once(Post post) {
+    if (posted_.exchange(true, std::memory_order_acq_rel)) return;
+    try {
+      post();
+    } catch (const std::bad_alloc&) {
+      posted_.store(false, std::memory_order_release);
+      throw;
+    }
+  }
   void woken();
   void advance();
   void learn();

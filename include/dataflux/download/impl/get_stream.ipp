@@ -99,28 +99,17 @@ DATAFLUX_INLINE void get_stream::fall_short(error why) {
   settle();
 }
 
-/// Short of memory, the next one who wakes it does what this one could not.
 DATAFLUX_INLINE void get_stream::wake() {
-  if (posted_.exchange(true, std::memory_order_acq_rel)) return;
-  try {
-    post_step([](get_stream& self) { self.woken(); });
-  } catch (const std::bad_alloc&) {
-    posted_.store(false, std::memory_order_release);
-    throw;
-  }
+  post_once([this] { post_step([](get_stream& self) { self.woken(); }); });
 }
 
 /// Once the I/O thread has looked at its sockets again: what is posted may run before that.
 DATAFLUX_INLINE void get_stream::wake_next_turn() {
-  if (posted_.exchange(true, std::memory_order_acq_rel)) return;
-  try {
+  post_once([this] {
     strand().at(strand().now(), [self = shared_from_this()] {
       self->make_step([](get_stream& here) { here.woken(); });
     });
-  } catch (const std::bad_alloc&) {
-    posted_.store(false, std::memory_order_release);
-    throw;
-  }
+  });
 }
 
 DATAFLUX_INLINE void get_stream::woken() {

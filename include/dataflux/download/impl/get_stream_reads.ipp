@@ -184,7 +184,7 @@ DATAFLUX_INLINE void get_stream::read_group(get_unit& unit) {
   }
   counted([&] {
     std::make_shared<get_group>(core_->engine, *this, request_.bucket, unit.pieces,
-                                core_->coalescing(core_->counters.network), limits(unit).stop,
+                                core_->coalescing(core_->counters.network), limits(unit),
                                 [self = shared_from_this(), &unit] {
                                   self->make_step([&](get_stream& here) {
                                     if (!here.ended(unit)) here.done(unit);
