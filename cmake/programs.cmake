@@ -1,11 +1,17 @@
 # What programs of this tree share: how they are compiled, and which library they link.
 option(DATAFLUX_UNITY "Compile several sources of a program of the developer half at once" ON)
 set(DATAFLUX_TEST_OPTIONS "" CACHE STRING
-    "Compiler options of tests and emulator alone; -O0 where a sanitizer makes optimising slow")
+    "Compiler options of what links the library: tests, emulator, examples; -O0 where nobody waits for them")
 
-# Most of what a test's source costs is parsing headers that its neighbours include, too.
+# Most of what a test's source costs is parsing headers that its neighbours include, too. SIZE is how
+# many are one unit: a compiler takes up to 2.5 GiB for one.
 function(dataflux_few_units target)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${DATAFLUX_UNITY} UNITY_BUILD_BATCH_SIZE 6)
+  set(size 10)
+  if(ARGC GREATER 1)
+    set(size ${ARGV1})
+  endif()
+  set_target_properties(${target} PROPERTIES
+    UNITY_BUILD ${DATAFLUX_UNITY} UNITY_BUILD_BATCH_SIZE ${size})
 endfunction()
 
 add_library(dataflux_warnings INTERFACE)
@@ -25,6 +31,7 @@ target_link_libraries(dataflux_compiled PRIVATE $<BUILD_INTERFACE:dataflux_warni
 
 # What tests, benchmarks and examples link: the compiled target unless a preset asks for the other.
 add_library(dataflux_under_test INTERFACE)
+target_compile_options(dataflux_under_test INTERFACE ${DATAFLUX_TEST_OPTIONS})
 if(DATAFLUX_TESTS_HEADER_ONLY)
   target_link_libraries(dataflux_under_test INTERFACE dataflux::dataflux dataflux_warnings)
 else()

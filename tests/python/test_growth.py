@@ -48,8 +48,9 @@ def grown(function, times=TIMES):
     try:
         function()
         found = dict(LEAST)
+        after = state()
         for _ in range(ROUNDS):
-            before = state()
+            before = after
             for _ in range(times):
                 function()
             after = state()
