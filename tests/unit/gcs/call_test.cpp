@@ -356,6 +356,26 @@ TEST_CASE("client: a timeout that has passed tells what was met until then", "[g
   CHECK(silent.error().message().find("busy") == std::string::npos);
 }
 
+TEST_CASE("client: a timeout that leaves no time for another attempt is told", "[gcs]") {
+  fixture w;
+  w.service = [&](const memory_request&) {
+    return memory_reply{.status = 503, .headers = {{"retry-after", "30"}}, .body = "busy for now"};
+  };
+  const std::string advice = "the call's timeout leaves no time for another attempt";
+  const auto hurried =
+      w.run(dataflux::stat_request{.bucket = "bkt", .object = "o", .limits = {.timeout = 5s}});
+  REQUIRE_FALSE(hurried);
+  CHECK(hurried.error().code() == errc::unavailable);
+  CHECK(hurried.error().attempts() == 1);
+  CHECK(hurried.error().message() == "busy for now; " + advice);
+  // Where the policy has ended it, the timeout has not.
+  const auto patient = w.run(
+      dataflux::stat_request{.bucket = "bkt", .object = "o", .limits = {.timeout = 1'000'000s}});
+  REQUIRE_FALSE(patient);
+  CHECK(patient.error().attempts() > 1);
+  CHECK(patient.error().message() == "busy for now");
+}
+
 TEST_CASE("client: what a token endpoint says is not taken for the object's state (mend 13)",
           "[gcs]") {
   fixture w({.credentials = person()});

@@ -141,6 +141,7 @@ class call : public http::exchange {
   void settle(error e);
   bool sent_damaged(error& e);
   void decide(const http::attempt_outcome& outcome, const error& e);
+  error untried(error e, http::stop_reason reason) const;
   void fail_or_investigate(error e);
   void report_attempt(const http::exchange_report& report, time_point now);
   error stopped_error() const;

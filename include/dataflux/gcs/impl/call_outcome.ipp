@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/detail/or_default.hpp>
 #include <dataflux/gcs/detail/call.hpp>
 #include <dataflux/gcs/detail/error_reply.hpp>
 
@@ -130,11 +131,22 @@ DATAFLUX_INLINE bool call::sent_damaged(error& e) {
   return true;
 }
 
+/// Says so where a short timeout, and not the policy, keeps a failure from being repeated.
+DATAFLUX_INLINE error call::untried(error e, http::stop_reason reason) const {
+  const duration most = dataflux::detail::or_default(core_->options.retry.max_elapsed,
+                                                     http::retry_policy{}.max_elapsed);
+  if (reason != http::stop_reason::elapsed || deadline_ >= deadline_after(retry_.started, most)) {
+    return e;
+  }
+  e.with_message(e.message() + "; the call's timeout leaves no time for another attempt");
+  return e;
+}
+
 DATAFLUX_INLINE void call::decide(const http::attempt_outcome& outcome, const error& e) {
   const auto now = executor->now();
   const auto next = http::decide(core_->options.retry, retry_, outcome, now, client_core::random(),
                                  &core_->retry_budget);
-  if (next.action == http::retry_action::stop) return fail_or_investigate(e);
+  if (next.action == http::retry_action::stop) return fail_or_investigate(untried(e, next.reason));
   next_step_ = next;
   const bool silent = outcome.failure != http::transport_failure::none && outcome.request_sent &&
                       http::may_have_been_executed(outcome.failure);
