@@ -214,6 +214,7 @@ struct connector::state {
   /// Everything that a connection to `to` needs; `a` outlives the handle's connect phase.
   void configure(::CURL* easy, attempt& a, const origin& to,
                  const std::vector<std::string>& addresses, duration timeout) const;
+  void configure_tls(::CURL* easy, attempt& a) const;
 };
 
 DATAFLUX_INLINE void connector::state::configure(::CURL* easy, attempt& a, const origin& to,
@@ -249,7 +250,13 @@ DATAFLUX_INLINE void connector::state::configure(::CURL* easy, attempt& a, const
     if (a.addresses == nullptr) throw std::bad_alloc();
     set(CURLOPT_RESOLVE, a.addresses);
   }
-  if (!to.tls) return;
+  if (to.tls) configure_tls(easy, a);
+}
+
+DATAFLUX_INLINE void connector::state::configure_tls(::CURL* easy, attempt& a) const {
+  const auto set = [easy](::CURLoption option, auto value) {
+    static_cast<void>(::curl_easy_setopt(easy, option, value));
+  };
   set(CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
   set(CURLOPT_SSL_VERIFYPEER, 1L);
   set(CURLOPT_SSL_VERIFYHOST, 2L);
