@@ -102,6 +102,11 @@ def test_a_read_of_many_that_fails_ends_them_or_is_told(run, opened, bucket, nam
             with pytest.raises(dataflux.NotFoundError):
                 async for _ in client.get_many(wanted):
                     pass
+            items = client.get_many(wanted).items()
+            for _ in range(2):
+                with pytest.raises(dataflux.NotFoundError):
+                    async for _ in items:
+                        pass
             found = [item async for item in client.get_many(wanted, on_error="return").items()]
             assert [item.error is None for item in found] == [True, False, True]
             stream = client.get_many(wanted, on_error="omit")

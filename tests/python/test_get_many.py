@@ -332,6 +332,40 @@ def test_what_has_failed_fails_every_time_until_it_is_closed(client, bucket, num
     assert list(stream) == []
 
 
+def test_what_has_failed_fails_every_loop_over_the_items(client, bucket, numbered):
+    requests = [*numbered[:5], bucket("none"), *numbered[5:]]
+    stream = client.get_many(requests)
+    items, got = stream.items(), []
+    for _ in range(3):
+        with pytest.raises(dataflux.NotFoundError, match="none"):
+            got.extend(items)
+    with pytest.raises(dataflux.NotFoundError, match="none"):
+        next(stream.items())
+    assert index_and_bytes(got) == ALL[:5]
+    stream.close()
+    assert list(items) == []
+
+
+def test_threads_share_the_items_and_their_failure(client, bucket, numbered):
+    with client.get_many([*numbered, bucket("none")], batch=7) as stream:
+        items, got, failures = stream.items(), [], []
+
+        def take():
+            try:
+                for item in items:
+                    got.append(item)
+            except Exception as why:
+                failures.append(type(why))
+
+        threads = [threading.Thread(target=take) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert failures == [dataflux.NotFoundError] * 4
+        assert sorted(index_and_bytes(got)) == ALL
+
+
 def test_return_gives_an_item_for_each_failure(client, bucket, numbered):
     asked = [bucket("none/1"), *numbered[:5], bucket("none/2")]
     items = list(client.get_many(asked, on_error="return").items())

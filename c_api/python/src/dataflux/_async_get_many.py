@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 from ._errors import PreconditionError
 from ._loops import aside, current
 
@@ -13,6 +15,22 @@ if TYPE_CHECKING:
     from ._items import Item
 
 _AGAIN = 0.1  # seconds until an iterable that had nothing to ask for is gone on with
+
+
+class _Items:
+    """The items of batches. A generator would end after the first failure, as if that were all."""
+
+    def __init__(self, batches):
+        self._batches = batches
+        self._ready = deque()
+
+    def __aiter__(self):
+        return self
+
+    async def __anext__(self):
+        while not self._ready:
+            self._ready.extend(await self._batches.__anext__())
+        return self._ready.popleft()
 
 
 class AsyncGetMany:
@@ -59,11 +77,9 @@ class AsyncGetMany:
         finally:
             self._busy = False
 
-    async def items(self) -> AsyncIterator[Item]:
-        """All items, one by one."""
-        async for batch in self:
-            for item in batch:
-                yield item
+    def items(self) -> AsyncIterator[Item]:
+        """All items, one by one. Tasks and failures are as for batches."""
+        return _Items(self)
 
     def close(self) -> None:
         """Ends what is under way; no more batches come, nor what it has failed with. Again it does

@@ -5,6 +5,8 @@ from __future__ import annotations
 import _thread
 import ctypes
 from array import array
+from collections import deque
+from itertools import chain, islice
 from struct import Struct
 
 from . import _abi, _progress, _slabs, _wait
@@ -52,6 +54,28 @@ class _Records:
 
     def taken(self):
         return self.bytes[:self.number.value * RECORD_SIZE]
+
+
+class _Items:
+    """The items of batches. A generator would end after the first failure, as if that were all."""
+
+    def __init__(self, batches):
+        self._batches = batches
+        self._ready = deque()
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        while True:
+            try:
+                return self._ready.popleft()
+            except IndexError:
+                pass
+            if self._batches.ended:
+                raise self._batches.why()
+            # In C: no interrupt comes between a batch and where it is kept.
+            self._ready.extend(chain.from_iterable(islice(self._batches, 1)))
 
 
 class GetMany:
@@ -138,9 +162,8 @@ class GetMany:
         raise self.why()
 
     def items(self) -> Iterator[Item]:
-        """All items, one by one."""
-        for batch in self:
-            yield from batch
+        """All items, one by one. Threads and failures are as for batches."""
+        return _Items(self)
 
     # For AsyncGetMany, which waits in another way.
 
