@@ -204,6 +204,28 @@ TEST_CASE("checkpoint_reader: after the whole was compared a wrong copy fails al
   CHECK_FALSE(w.read_at(reader, 1'234, 7'000));
 }
 
+TEST_CASE("checkpoint_reader: once compared, a damaged read of the whole fails alone, too",
+          "[checkpoint]") {
+  reader_fixture w(3'000);
+  dataflux::checkpoint_read_request request;
+  request.cache = 1;
+  const bool by_parts = GENERATE(false, true);
+  if (by_parts) request.parts = w.parts_of(3'000);
+  auto reader = w.open(request);
+  REQUIRE_FALSE(w.read_at(reader, 0, 3'000));
+  REQUIRE(reader.verified());
+  w.store.set_faults([](dataflux::store_verb, std::string_view, std::uint64_t) {
+    return dataflux::injected_fault{.corrupt = true, .corrupt_byte = 5};
+  });
+  const auto wrong = w.read_at(reader, 0, 3'000);
+  REQUIRE(wrong);
+  CHECK(wrong->code() == errc::data_loss);
+  w.store.set_faults({});
+  CHECK(reader.verified());
+  CHECK_FALSE(w.read_at(reader, 0, 3'000));
+  CHECK_FALSE(w.read_at(reader, 10, 20));
+}
+
 TEST_CASE("checkpoint_reader: what is read again costs its cells at both ends, and no more",
           "[checkpoint]") {
   reader_fixture w;

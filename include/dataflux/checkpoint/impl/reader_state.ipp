@@ -136,7 +136,8 @@ DATAFLUX_INLINE error reader_state::explained(error why) {
   }
   why = advised(std::move(why), request_);
   why.with_generation(generation_);
-  if (why.code() == errc::data_loss) lose(why);
+  // What was compared before, and parts, are compared each time: only this read is damaged.
+  if (why.code() == errc::data_loss && !verified() && !by_parts()) lose(why);
   return why;
 }
 
