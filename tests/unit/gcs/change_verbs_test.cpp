@@ -132,8 +132,10 @@ TEST_CASE("move_verb: its own object is what is left of a source that is gone", 
   r.source_conditions.if_generation_match = 8;
   CHECK(ours(10, gone()));
   CHECK_FALSE(ours(7, gone()));  // older than what was moved
-  CHECK(move_verb::witness(r).generation == 8);
+  CHECK(ours(10, found(9)));        // another is there since
+  CHECK_FALSE(ours(10, found(8)));  // still there
   CHECK(move_verb::witness(r).object == "s");
+  CHECK(move_verb::witness(r).generation == 0);  // a noncurrent one says nothing
 }
 
 TEST_CASE("rewrite_verb: the request, and its continuation", "[gcs]") {

@@ -79,10 +79,19 @@ struct move_verb {
   static stat_request witness(const request& r) {
     return {.bucket = r.bucket,
             .object = r.source,
-            .generation = r.source_conditions.if_generation_match.value_or(0),
             .fields = metadata_fields::basic | metadata_fields::created};
   }
   static constexpr bool moves = true;
+  /// A source that is of this generation was not moved, whenever it was made.
+  static bool pins(const request& r) noexcept {
+    return r.source_conditions.if_generation_match.has_value();
+  }
+  /// Also where another generation took its place: a bucket with versions keeps what was moved.
+  static bool source_is_gone(const request& r, const result<object_metadata>& source) {
+    const auto& pinned = r.source_conditions.if_generation_match;
+    if (!source) return source.error().code() == errc::not_found;
+    return pinned && *pinned != source->generation;
+  }
   /// The source must be gone, and what is found be it by its CRC32C, or, without one, be younger
   /// than the generation that the source had to be of.
   static bool is_ours(const request& r, const state&, const object_metadata& found,
@@ -95,6 +104,7 @@ struct move_verb {
   static bool pin(request& r, const object_metadata* object, const object_metadata* source) {
     if (source != nullptr && !r.source_conditions.any()) {
       r.source_conditions.if_generation_match = source->generation;
+      if (!r.crc32c) r.crc32c = source->crc32c;
     }
     return detail::pin_generation(r, object);
   }

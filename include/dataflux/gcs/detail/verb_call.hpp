@@ -152,8 +152,7 @@ class verb_call final : public looking_call {
 
   std::optional<stat_request> witness_of(bool found) const override {
     if constexpr (requires { Verb::witness(request_); }) {
-      const bool needed = found || (requires { Verb::moves; } && last_wins());
-      if (needed) return Verb::witness(request_);
+      if (found || (requires { Verb::moves; } && last_wins())) return Verb::witness(request_);
     }
     return std::nullopt;
   }
@@ -192,10 +191,11 @@ class verb_call final : public looking_call {
   /// Under a condition of the caller's, too: the source tells, where nothing else does.
   look_verdict judge_move(const sighting& seen) const {
     const auto& source = *seen.source;
-    if (!source && source.error().code() != errc::not_found) return look_verdict::stands;
+    const bool gone = Verb::source_is_gone(request_, source);
+    if (!source && !gone) return look_verdict::stands;
     std::optional<object_age> from;
     std::optional<object_age> to;
-    if (source) from = age_of(source->created);
+    if (!gone) from = Verb::pins(request_) ? object_age::older : age_of(source->created);
     if (seen.object) to = age_of(seen.object->created);
     const look_verdict verdict = verdict_of_move(rule.last_writer, to, from);
     if (verdict == look_verdict::done && !Verb::may_be_ours(request_, *seen.object)) {

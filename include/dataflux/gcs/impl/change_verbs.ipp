@@ -111,7 +111,7 @@ DATAFLUX_INLINE result<object_metadata> move_verb::parse(const request& r, const
 DATAFLUX_INLINE bool move_verb::is_ours(const request& r, const state&,
                                         const object_metadata& found,
                                         const result<object_metadata>& source) {
-  if (source || source.error().code() != errc::not_found) return false;
+  if (!source_is_gone(r, source)) return false;
   if (r.conditions.if_generation_match == found.generation) return false;
   if (r.crc32c) return found.crc32c == r.crc32c;
   const auto& pinned = r.source_conditions.if_generation_match;

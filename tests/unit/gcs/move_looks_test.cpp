@@ -1,0 +1,192 @@
+#include <dataflux/auth/credentials.hpp>
+#include <dataflux/exec/virtual_scheduler.hpp>
+#include <dataflux/gcs/client.hpp>
+#include <dataflux/http/detail/memory_transport.hpp>
+
+#include <support/catch.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace move_looks_test {
+
+namespace {
+
+using namespace std::chrono_literals;
+using dataflux::errc;
+using dataflux::result;
+using dataflux::timestamp;
+namespace gcs = dataflux::gcs;
+namespace http = dataflux::http;
+using http::memory_reply;
+using http::memory_request;
+
+struct stored {
+  std::int64_t generation{0};
+  timestamp created{};
+  std::string crc32c{};
+};
+
+/// A service of two names, `a` and `b`: what is moved is the last of its generations there.
+struct world {
+  world() {
+    gcs::client_options o{.endpoint = "https://service.test"};
+    o.credentials = dataflux::auth::make_anonymous_credentials();
+    o.shared_transport = net;
+    client = gcs::client::create(std::move(o)).value();
+  }
+  world(const world&) = delete;
+  world& operator=(const world&) = delete;
+  ~world() {
+    time.run();
+    client.reset();
+  }
+
+  timestamp now() const {
+    return timestamp(1'000'000'300ms + std::chrono::duration_cast<std::chrono::milliseconds>(
+                                           time.now() - dataflux::time_point{}));
+  }
+  void put(const std::string& name, const std::string& crc32c, std::chrono::milliseconds ago) {
+    live[name] = {++generation, now() - ago, crc32c};
+  }
+
+  static std::string after(const std::string& text, const std::string& begin) {
+    const std::size_t at = text.find(begin);
+    if (at == std::string::npos) return {};
+    const std::size_t from = at + begin.size();
+    return text.substr(from, text.find_first_of("&?/", from) - from);
+  }
+  std::string generation_of(const std::string& name) const {
+    const auto found = live.find(name);
+    return found == live.end() ? "0" : std::to_string(found->second.generation);
+  }
+  bool holds(const std::string& target, const std::string& condition,
+             const std::string& name) const {
+    const std::string wanted = after(target, condition);
+    return wanted.empty() || wanted == generation_of(name);
+  }
+
+  memory_reply answer(const memory_request& r) {
+    memory_reply reply{.delay = 10ms};
+    const auto second = std::chrono::floor<std::chrono::seconds>(now()).time_since_epoch() % 60s;
+    const auto minute = std::chrono::floor<std::chrono::minutes>(now()).time_since_epoch() % 60min;
+    char text[40];
+    std::snprintf(text, sizeof text, "Mon, 12 Jan 1970 13:%02d:%02d GMT",
+                  static_cast<int>(minute.count()), static_cast<int>(second.count()));
+    reply.headers.emplace_back("Date", text);
+    const std::string name = after(r.target, "/o/");
+    if (r.method == http::method::get) return look(reply, name, after(r.target, "&generation="));
+    return move(reply, r.target, name, after(r.target, "moveTo/o/"));
+  }
+  memory_reply look(memory_reply& reply, const std::string& name, const std::string& wanted) const {
+    if (const auto found = live.find(name);
+        found != live.end() &&
+        (wanted.empty() || wanted == std::to_string(found->second.generation))) {
+      return described(reply, name, found->second);
+    }
+    const auto old = wanted.empty() ? gone.end() : gone.find(std::stoll(wanted));
+    if (keeps_versions && old != gone.end()) return described(reply, name, old->second);
+    reply.status = 404;
+    return reply;
+  }
+  memory_reply move(memory_reply& reply, const std::string& target, const std::string& from,
+                    const std::string& to) {
+    const char what = fates.empty() ? 'd' : fates.front();
+    if (!fates.empty()) fates.erase(0, 1);
+    const memory_reply lost{.delay = 10ms, .failure = http::transport_failure::reset};
+    if (what == 'x') return lost;
+    if (before_move) std::exchange(before_move, {})();
+    if (!live.contains(from)) {
+      reply.status = 404;
+      return reply;
+    }
+    if (!holds(target, "ifGenerationMatch=", to) ||
+        !holds(target, "ifSourceGenerationMatch=", from)) {
+      reply.status = 412;
+      return reply;
+    }
+    const stored moved = live.at(from);
+    gone[moved.generation] = moved;
+    live.erase(from);
+    live[to] = {++generation, now(), moved.crc32c};
+    if (what == 'o') return lost;
+    return described(reply, to, live.at(to));
+  }
+  static memory_reply described(memory_reply& reply, const std::string& name, const stored& o) {
+    reply.body = R"({"bucket":"bkt","name":")" + name + R"(","generation":")" +
+                 std::to_string(o.generation) + R"(","metageneration":"1","size":"3","crc32c":")" +
+                 o.crc32c + R"(","timeCreated":")" + dataflux::to_string(o.created) + R"("})";
+    return reply;
+  }
+
+  result<dataflux::object_metadata> move() {
+    std::optional<result<dataflux::object_metadata>> got;
+    client->start(
+        dataflux::move_request{
+            .bucket = "bkt", .source = "b", .object = "a", .last_writer_wins = true},
+        [&](result<dataflux::object_metadata> outcome) { got.emplace(std::move(outcome)); });
+    time.run();
+    return std::move(got.value());
+  }
+
+  std::map<std::string, stored> live{};
+  std::map<std::int64_t, stored> gone{};
+  std::int64_t generation{6};
+  bool keeps_versions{false};
+  std::string fates{};  ///< of the next moves: 'x' is lost before it is carried out, 'o' after
+  std::function<void()> before_move{};  ///< once, when one arrives
+  dataflux::virtual_scheduler time{};
+  std::shared_ptr<http::memory_transport> net = std::make_shared<http::memory_transport>(
+      time, [this](const memory_request& r) { return answer(r); });
+  std::shared_ptr<gcs::client> client{};
+};
+
+constexpr const char* old_bytes = "AAAAAA==";
+constexpr const char* own_bytes = "AAAAAQ==";
+constexpr const char* others_bytes = "AAAAAg==";
+
+}  // namespace
+
+TEST_CASE("last writer: a move that another's write prevents is told, and moves nothing", "[gcs]") {
+  world w;
+  w.put("a", old_bytes, 1h);
+  w.put("b", own_bytes, 1h);
+  w.fates = "x";
+  bool source_too = false;
+  SECTION("the source stays") {}
+  SECTION("the source is removed by another, too") { source_too = true; }
+  w.before_move = [&] {
+    w.put("a", others_bytes, 0ms);
+    if (source_too) w.live.erase("b");
+  };
+  const auto moved = w.move();
+  REQUIRE_FALSE(moved);
+  CHECK(moved.error().code() == errc::aborted);
+  CHECK(w.live.at("a").crc32c == others_bytes);
+  CHECK(w.live.contains("b") == !source_too);
+}
+
+TEST_CASE("last writer: a lost request and a lost reply of a move are made up for", "[gcs]") {
+  world w;
+  w.keeps_versions = GENERATE(false, true);
+  CAPTURE(w.keeps_versions);
+  const bool there = GENERATE(false, true);
+  if (there) w.put("a", old_bytes, 1h);
+  w.put("b", own_bytes, 1h);
+  w.fates = GENERATE("x", "o", "xo");
+  CAPTURE(there, w.fates);
+  const auto moved = w.move();
+  REQUIRE(moved);
+  CHECK(moved->crc32c.has_value());
+  CHECK(w.live.at("a").crc32c == own_bytes);
+  CHECK_FALSE(w.live.contains("b"));
+}
+
+}  // namespace move_looks_test
