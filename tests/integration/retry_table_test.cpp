@@ -79,7 +79,7 @@ TEST_CASE("retry table: attempts, outcome and what is stored are as it says", "[
         }) == "");
 }
 
-// To write it anew: DATAFLUX_WRITE_DOCS=1 build/dev/tests/integration "retry table: *document*"
+// DATAFLUX_WRITE_DOCS=1 writes it anew.
 TEST_CASE("retry table: the document says the same", "[integration]") {
   const std::string path = DATAFLUX_DOCS "/retries.md";
   if (std::getenv("DATAFLUX_WRITE_DOCS") != nullptr) {
@@ -89,7 +89,7 @@ TEST_CASE("retry table: the document says the same", "[integration]") {
   const std::string kept{std::istreambuf_iterator<char>(file), {}};
   INFO(
       "write it anew with DATAFLUX_WRITE_DOCS=1 build/dev/tests/integration "
-      "\"retry table: *document*\"");
+      "\"retry table: the document says the same\"");
   const bool same = kept == retry_document();
   CHECK(same);
 }

@@ -131,7 +131,7 @@ TEST_CASE("move_verb: its own object is what is left of a source that is gone", 
   r.crc32c.reset();
   r.source_conditions.if_generation_match = 8;
   CHECK(ours(10, gone()));
-  CHECK_FALSE(ours(7, gone()));  // older than what was moved
+  CHECK_FALSE(ours(7, gone()));     // older than what was moved
   CHECK(ours(10, found(9)));        // another is there since
   CHECK_FALSE(ours(10, found(8)));  // still there
   CHECK(move_verb::witness(r).object == "s");
