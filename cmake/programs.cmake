@@ -3,15 +3,10 @@ option(DATAFLUX_UNITY "Compile several sources of a program of the developer hal
 set(DATAFLUX_TEST_OPTIONS "" CACHE STRING
     "Compiler options of what links the library: tests, emulator, examples; -O0 where nobody waits for them")
 
-# Most of what a test's source costs is parsing headers that its neighbours include, too. SIZE is how
-# many are one unit: a compiler takes up to 2.5 GiB for one.
+# Most of what a test's source costs is parsing headers that its neighbours include, too. A compiler
+# takes up to 2.5 GiB for one unit.
 function(dataflux_few_units target)
-  set(size 10)
-  if(ARGC GREATER 1)
-    set(size ${ARGV1})
-  endif()
-  set_target_properties(${target} PROPERTIES
-    UNITY_BUILD ${DATAFLUX_UNITY} UNITY_BUILD_BATCH_SIZE ${size})
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${DATAFLUX_UNITY} UNITY_BUILD_BATCH_SIZE 10)
 endfunction()
 
 add_library(dataflux_warnings INTERFACE)

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <c_api/harness.hpp>
+
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -52,5 +54,19 @@ class child {
  private:
   telling* telling_;
 };
+
+/// One that tries each request once, of an emulator; `events` are kept.
+inline client_ptr lean_client(const std::string& endpoint, std::uint32_t events = 0) {
+  dataflux_client_options o;
+  dataflux_client_options_init(&o, sizeof o);
+  o.endpoint = endpoint.c_str();
+  o.emulator = 1;
+  o.io_threads = 2;
+  o.max_attempts = 1;
+  o.event_capacity = events;
+  dataflux_client* made = nullptr;
+  dataflux_client_create(&o, &made, nullptr);
+  return client_ptr(made);
+}
 
 }  // namespace c_api_test

@@ -130,18 +130,6 @@ Options made(void (*init)(Options*, std::size_t)) {
   return o;
 }
 
-client_ptr client_of(const std::string& endpoint) {
-  auto o = made(dataflux_client_options_init);
-  o.endpoint = endpoint.c_str();
-  o.emulator = 1;
-  o.io_threads = 2;
-  o.max_attempts = 1;
-  o.event_capacity = 100;
-  dataflux_client* client = nullptr;
-  dataflux_client_create(&o, &client, nullptr);
-  return client_ptr(client);
-}
-
 // ---- Objects
 
 dataflux_status stat(place& p, const char* name = "o/000001") {
@@ -753,7 +741,7 @@ dataflux_status events(place& p) {
 /// Of a client that nothing was asked of yet.
 dataflux_status fresh(place& p, const std::string& endpoint) {
   place mine;
-  mine.client = client_of(endpoint);
+  mine.client = lean_client(endpoint, 100);
   if (mine.client == nullptr) return DATAFLUX_RESOURCE_EXHAUSTED;
   dataflux_queue* queue = nullptr;
   CHECKED(dataflux_queue_create(&queue, nullptr));
@@ -908,7 +896,7 @@ void fail_each_allocation(bool unfinished) {
   for (const doing& each : all_of(w.server.endpoint(), unfinished)) {
     for (const how lasts : {how::once, how::from_then_on}) {
       const int end = in.run([&] {
-        place p{client_of(w.server.endpoint()), make_queue(), folder.path};
+        place p{lean_client(w.server.endpoint(), 100), make_queue(), folder.path};
         // A first time for all that is made once, and to see how many there are.
         if (!try_with(in, each, p, short_memory_everywhere::plenty, lasts)) return false;
         const std::int64_t all = short_memory_everywhere::counted();

@@ -29,18 +29,6 @@ namespace {
 constexpr std::int64_t too_long = 20'000'000'000;
 constexpr dataflux_status hangs = 99;
 
-client_ptr client_of(const std::string& endpoint) {
-  dataflux_client_options o;
-  dataflux_client_options_init(&o, sizeof o);
-  o.endpoint = endpoint.c_str();
-  o.emulator = 1;
-  o.io_threads = 2;
-  o.max_attempts = 1;
-  dataflux_client* made = nullptr;
-  dataflux_client_create(&o, &made, nullptr);
-  return client_ptr(made);
-}
-
 /// Of a call from its beginning to its end.
 template <class Begin>
 dataflux_status status_of(Begin begin, operation_ptr* kept = nullptr) {
@@ -157,7 +145,7 @@ TEST_CASE("c_api: what is larger than the memory that a process may have is an e
   child in;
   for (const call& each : calls) {
     const int end = in.run([&] {
-      const client_ptr client = client_of(w.server.endpoint());
+      const client_ptr client = lean_client(w.server.endpoint());
       if (stat(client) != DATAFLUX_OK) return false;
       leave(std::size_t{64} << 20U);
       const dataflux_status status = each.run(client);
@@ -195,7 +183,7 @@ TEST_CASE("c_api: a size that a server announces is no memory", "[c_api]") {
   child in;
   INFO(size);
   const int end = in.run([&] {
-    const client_ptr client = client_of(endpoint);
+    const client_ptr client = lean_client(endpoint);
     leave(std::size_t{256} << 20U);
     const dataflux_status opened = open_manifest(client, "big");
     in.tell("manifest_open", opened);

@@ -1,16 +1,12 @@
-#include <dataflux/auth/credentials.hpp>
-#include <dataflux/exec/virtual_scheduler.hpp>
-#include <dataflux/gcs/client.hpp>
 #include <dataflux/gcs/detail/last_writer.hpp>
-#include <dataflux/http/detail/memory_transport.hpp>
 
 #include <support/catch.hpp>
 
+#include "dated_service.hpp"
+
 #include <chrono>
 #include <cstdint>
-#include <cstdio>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -51,36 +47,13 @@ struct stored {
 enum class fate { done, lost_before, lost_after };
 
 struct world {
-  world() {
-    gcs::client_options o{.endpoint = "https://service.test"};
-    o.credentials = dataflux::auth::make_anonymous_credentials();
-    o.shared_transport = net;
-    client = gcs::client::create(std::move(o)).value();
-  }
-  world(const world&) = delete;
-  world& operator=(const world&) = delete;
-  ~world() {
-    time.run();
-    client.reset();
-  }
-
-  timestamp now() const {
-    return timestamp(1'000'000'300ms + std::chrono::duration_cast<std::chrono::milliseconds>(
-                                           time.now() - dataflux::time_point{}));
-  }
   void put(std::chrono::milliseconds ago, const std::string& mark = "another's") {
-    object = stored{++generation, now() - ago, mark};
+    object = stored{++generation, service.now() - ago, mark};
   }
 
   memory_reply answer(const memory_request& r) {
     memory_reply reply{.delay = 10ms};
-    if (tells_time) {
-      const auto second = std::chrono::floor<std::chrono::seconds>(now()).time_since_epoch() % 60s;
-      char text[40];
-      std::snprintf(text, sizeof text, "Mon, 12 Jan 1970 13:%02d:%02d GMT", minute(),
-                    static_cast<int>(second.count()));
-      reply.headers.emplace_back("Date", text);
-    }
+    if (tells_time) service.date(reply);
     const auto wanted = between(r.target, "ifGenerationMatch=", '&');
     const auto there = object ? std::to_string(object->generation) : "0";
     if (r.method == http::method::get) {
@@ -101,7 +74,7 @@ struct world {
       object.reset();
       reply.status = 204;
     } else {
-      object = stored{++generation, now(), between(r.body, "\"dataflux-upload\":\"", '"'),
+      object = stored{++generation, service.now(), between(r.body, "\"dataflux-upload\":\"", '"'),
                       std::to_string(data.size()), between(r.body, "\"crc32c\":\"", '"')};
       described(reply);
     }
@@ -114,10 +87,6 @@ struct world {
     const char first = fates.front();
     fates.erase(0, 1);
     return first == 'x' ? fate::lost_before : fate::lost_after;
-  }
-  int minute() const {
-    return static_cast<int>(
-        (std::chrono::floor<std::chrono::minutes>(now()).time_since_epoch() % 60min).count());
   }
   static memory_reply refuse(memory_reply reply, int status) {
     reply.status = status;
@@ -132,22 +101,15 @@ struct world {
     return reply;
   }
 
-  template <class Request>
-  result<typename Request::value> run(const Request& request) {
-    using value = typename Request::value;
-    std::optional<result<value>> got;
-    client->start(request, [&](result<value> outcome) { got.emplace(std::move(outcome)); });
-    time.run();
-    return std::move(got.value());
-  }
   auto insert() {
-    return run(dataflux::insert_request{.bucket = "bkt",
-                                        .object = "o",
-                                        .data = dataflux::as_bytes(data),
-                                        .last_writer_wins = true});
+    return service.run(dataflux::insert_request{.bucket = "bkt",
+                                                .object = "o",
+                                                .data = dataflux::as_bytes(data),
+                                                .last_writer_wins = true});
   }
   auto remove() {
-    return run(dataflux::remove_request{.bucket = "bkt", .object = "o", .last_writer_wins = true});
+    return service.run(
+        dataflux::remove_request{.bucket = "bkt", .object = "o", .last_writer_wins = true});
   }
 
   std::optional<stored> object{};
@@ -158,10 +120,7 @@ struct world {
   std::function<void()> meanwhile{};
   int writes{0};
   int looks{0};
-  dataflux::virtual_scheduler time{};
-  std::shared_ptr<http::memory_transport> net = std::make_shared<http::memory_transport>(
-      time, [this](const memory_request& r) { return answer(r); });
-  std::shared_ptr<gcs::client> client{};
+  dated_service service{[this](const memory_request& r) { return answer(r); }};
 };
 
 }  // namespace
@@ -284,20 +243,21 @@ TEST_CASE("last writer: a condition of the caller's is kept as it is", "[gcs]") 
   world w;
   w.put(1h);
   w.fates = "x";
-  const auto once = w.run(dataflux::insert_request{.bucket = "bkt",
-                                                   .object = "o",
-                                                   .data = dataflux::as_bytes(data),
-                                                   .conditions = {.if_generation_not_match = 1},
-                                                   .last_writer_wins = true});
+  const auto once =
+      w.service.run(dataflux::insert_request{.bucket = "bkt",
+                                             .object = "o",
+                                             .data = dataflux::as_bytes(data),
+                                             .conditions = {.if_generation_not_match = 1},
+                                             .last_writer_wins = true});
   REQUIRE_FALSE(once);
   CHECK(once.error().code() == errc::unavailable);
   CHECK(w.writes == 1);
   w.fates = "xx";
-  const auto made = w.run(dataflux::insert_request{.bucket = "bkt",
-                                                   .object = "o",
-                                                   .data = dataflux::as_bytes(data),
-                                                   .conditions = {.if_generation_match = 7},
-                                                   .last_writer_wins = true});
+  const auto made = w.service.run(dataflux::insert_request{.bucket = "bkt",
+                                                           .object = "o",
+                                                           .data = dataflux::as_bytes(data),
+                                                           .conditions = {.if_generation_match = 7},
+                                                           .last_writer_wins = true});
   REQUIRE(made);
   CHECK(w.conditions == "- 7 7 7 ");
 }
@@ -306,11 +266,11 @@ TEST_CASE("last writer: a time limit ends the looks", "[gcs]") {
   world w;
   w.put(1ms);  // no look tells
   w.fates = "x";
-  const auto late = w.run(dataflux::insert_request{.bucket = "bkt",
-                                                   .object = "o",
-                                                   .data = dataflux::as_bytes(data),
-                                                   .last_writer_wins = true,
-                                                   .limits = {.timeout = 200ms}});
+  const auto late = w.service.run(dataflux::insert_request{.bucket = "bkt",
+                                                           .object = "o",
+                                                           .data = dataflux::as_bytes(data),
+                                                           .last_writer_wins = true,
+                                                           .limits = {.timeout = 200ms}});
   REQUIRE_FALSE(late);
   CHECK(late.error().code() == errc::deadline_exceeded);
   CHECK(w.writes == 1);

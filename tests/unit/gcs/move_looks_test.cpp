@@ -1,17 +1,11 @@
-#include <dataflux/auth/credentials.hpp>
-#include <dataflux/exec/virtual_scheduler.hpp>
-#include <dataflux/gcs/client.hpp>
-#include <dataflux/http/detail/memory_transport.hpp>
-
 #include <support/catch.hpp>
+
+#include "dated_service.hpp"
 
 #include <chrono>
 #include <cstdint>
-#include <cstdio>
 #include <functional>
 #include <map>
-#include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -23,7 +17,6 @@ using namespace std::chrono_literals;
 using dataflux::errc;
 using dataflux::result;
 using dataflux::timestamp;
-namespace gcs = dataflux::gcs;
 namespace http = dataflux::http;
 using http::memory_reply;
 using http::memory_request;
@@ -36,25 +29,8 @@ struct stored {
 
 /// A service of two names, `a` and `b`: what is moved is the last of its generations there.
 struct world {
-  world() {
-    gcs::client_options o{.endpoint = "https://service.test"};
-    o.credentials = dataflux::auth::make_anonymous_credentials();
-    o.shared_transport = net;
-    client = gcs::client::create(std::move(o)).value();
-  }
-  world(const world&) = delete;
-  world& operator=(const world&) = delete;
-  ~world() {
-    time.run();
-    client.reset();
-  }
-
-  timestamp now() const {
-    return timestamp(1'000'000'300ms + std::chrono::duration_cast<std::chrono::milliseconds>(
-                                           time.now() - dataflux::time_point{}));
-  }
   void put(const std::string& name, const std::string& crc32c, std::chrono::milliseconds ago) {
-    live[name] = {++generation, now() - ago, crc32c};
+    live[name] = {++generation, service.now() - ago, crc32c};
   }
 
   static std::string after(const std::string& text, const std::string& begin) {
@@ -75,12 +51,7 @@ struct world {
 
   memory_reply answer(const memory_request& r) {
     memory_reply reply{.delay = 10ms};
-    const auto second = std::chrono::floor<std::chrono::seconds>(now()).time_since_epoch() % 60s;
-    const auto minute = std::chrono::floor<std::chrono::minutes>(now()).time_since_epoch() % 60min;
-    char text[40];
-    std::snprintf(text, sizeof text, "Mon, 12 Jan 1970 13:%02d:%02d GMT",
-                  static_cast<int>(minute.count()), static_cast<int>(second.count()));
-    reply.headers.emplace_back("Date", text);
+    service.date(reply);
     const std::string name = after(r.target, "/o/");
     if (r.method == http::method::get) return look(reply, name, after(r.target, "&generation="));
     return move(reply, r.target, name, after(r.target, "moveTo/o/"));
@@ -115,7 +86,7 @@ struct world {
     const stored moved = live.at(from);
     gone[moved.generation] = moved;
     live.erase(from);
-    live[to] = {++generation, now(), moved.crc32c};
+    live[to] = {++generation, service.now(), moved.crc32c};
     if (what == 'o') return lost;
     return described(reply, to, live.at(to));
   }
@@ -127,13 +98,8 @@ struct world {
   }
 
   result<dataflux::object_metadata> move() {
-    std::optional<result<dataflux::object_metadata>> got;
-    client->start(
-        dataflux::move_request{
-            .bucket = "bkt", .source = "b", .object = "a", .last_writer_wins = true},
-        [&](result<dataflux::object_metadata> outcome) { got.emplace(std::move(outcome)); });
-    time.run();
-    return std::move(got.value());
+    return service.run(dataflux::move_request{
+        .bucket = "bkt", .source = "b", .object = "a", .last_writer_wins = true});
   }
 
   std::map<std::string, stored> live{};
@@ -142,10 +108,7 @@ struct world {
   bool keeps_versions{false};
   std::string fates{};  ///< of the next moves: 'x' is lost before it is carried out, 'o' after
   std::function<void()> before_move{};  ///< once, when one arrives
-  dataflux::virtual_scheduler time{};
-  std::shared_ptr<http::memory_transport> net = std::make_shared<http::memory_transport>(
-      time, [this](const memory_request& r) { return answer(r); });
-  std::shared_ptr<gcs::client> client{};
+  dated_service service{[this](const memory_request& r) { return answer(r); }};
 };
 
 constexpr const char* old_bytes = "AAAAAA==";

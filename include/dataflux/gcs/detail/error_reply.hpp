@@ -6,7 +6,6 @@
 #include <dataflux/gcs/detail/reply_facts.hpp>
 #include <dataflux/gcs/detail/verb.hpp>
 
-#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -39,8 +38,6 @@ namespace dataflux::inline DATAFLUX_ABI::gcs {
 /// bytes. Cost: some allocations.
 error parse_error(const call_identity& call, const reply_facts& facts, bytes_view body,
                   std::span<const std::string_view> secrets = {});
-/// Shorter than that a text is no secret, but a word of any text.
-inline constexpr std::size_t shortest_secret = 8;
 
 /// What is wrong with the body of a reply of 2xx that is no document of its verb: an error
 /// document, a web page, or anything from another make of server. Success for everything else.

@@ -5,7 +5,6 @@
 #include <dataflux/codec/detail/plain_json.hpp>
 #include <dataflux/codec/detail/rfc3339.hpp>
 #include <dataflux/store/object_metadata.hpp>
-#include <dataflux/store/resumable.hpp>
 
 #include <array>
 #include <cstdint>
@@ -55,10 +54,6 @@ inline constexpr std::array<object_member, 20> object_members{
      {"customTime", metadata_fields::custom_time, &object_metadata::custom_time},
      {"componentCount", metadata_fields::component_count, &object_metadata::component_count},
      {"metadata", metadata_fields::metadata, &object_metadata::metadata}}};
-
-/// What an object has at most (protocol.md 3.3): a reply that says more is nobody's, and no memory
-/// is asked for by it.
-inline constexpr std::uint64_t most_bytes = greatest_object_size;
 
 /// Reads one resource; remembers the first member that is not what it must be. Members that were
 /// not asked for are passed over. null is as good as absent.

@@ -3,6 +3,7 @@
 #include <dataflux/detail/config.hpp>
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -17,6 +18,8 @@ std::string printable_text(std::string_view text, std::size_t limit = 2048);
 /// decoded, with any of its bytes escaped. Goes before printable_text(), which may cut a secret in
 /// two. Pure, thread-safe. `secret` is not empty.
 std::string without_secret(std::string_view text, std::string_view secret);
+/// The same for each of them that is long enough to be one, and not a word of any text.
+std::string without_secrets(std::string text, std::span<const std::string_view> secrets);
 
 }  // namespace dataflux::inline DATAFLUX_ABI::gcs
 

@@ -44,12 +44,10 @@ DATAFLUX_INLINE std::array<std::string_view, 2> call::secrets() const noexcept {
 /// What we say ourselves quotes what a server sent, too.
 DATAFLUX_INLINE void call::keep_secret(error& e) const {
   if (identity().session) e.with_request_id({});
-  for (const std::string_view hidden : secrets()) {
-    if (hidden.size() < shortest_secret) continue;
-    e.with_message(without_secret(e.message(), hidden));
-    e.with_reason(without_secret(e.reason(), hidden));
-    e.with_request_id(without_secret(e.request_id(), hidden));
-  }
+  const auto hidden = secrets();
+  e.with_message(without_secrets(e.message(), hidden));
+  e.with_reason(without_secrets(e.reason(), hidden));
+  e.with_request_id(without_secrets(e.request_id(), hidden));
 }
 
 /// A connection that ends without a word where nobody said that it is secure is often a port that

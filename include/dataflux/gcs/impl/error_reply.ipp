@@ -342,13 +342,9 @@ DATAFLUX_INLINE bool is_web_page(const reply_facts& facts, bytes_view body) noex
 DATAFLUX_INLINE error parse_error(const call_identity& call, const reply_facts& facts,
                                   bytes_view body, std::span<const std::string_view> secrets) {
   detail::service_words words = detail::read_words(facts, body);
-  std::string request_id = facts.request_id;
-  for (const std::string_view hidden : secrets) {
-    if (hidden.size() < shortest_secret) continue;
-    for (std::string* text : {&words.message, &words.reason, &request_id}) {
-      *text = without_secret(*text, hidden);
-    }
-  }
+  words.message = without_secrets(std::move(words.message), secrets);
+  words.reason = without_secrets(std::move(words.reason), secrets);
+  const std::string request_id = without_secrets(facts.request_id, secrets);
   const errc code = detail::decide_code(call, facts, words);
   std::string message = printable_text(words.message);
   if (message.empty()) message = "HTTP " + std::to_string(facts.status) + " without a word";

@@ -5,8 +5,8 @@
 #include <dataflux/codec/detail/rfc3339.hpp>
 #include <dataflux/gcs/detail/error_reply.hpp>
 #include <dataflux/gcs/detail/list_verb.hpp>
-#include <dataflux/gcs/detail/object_reader.hpp>
 #include <dataflux/gcs/detail/target.hpp>
+#include <dataflux/store/resumable.hpp>
 
 #include <cstring>
 #include <optional>
@@ -54,7 +54,7 @@ class page_reader : public codec::object_list_visitor {
 
  protected:
   void check_place(const codec::object_list_item& item) {
-    check(item.size <= most_bytes, "object", item.name, "has more bytes than any object");
+    check(item.size <= greatest_object_size, "object", item.name, "has more bytes than any object");
     // Names ascend, so that the first and the last stand for all between.
     if (page_.objects.empty()) {
       check(item.name >= asked_.start_offset, "object", item.name, "is before start_offset");

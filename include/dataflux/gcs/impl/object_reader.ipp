@@ -3,6 +3,7 @@
 #include <dataflux/codec/detail/utf8.hpp>
 #include <dataflux/gcs/detail/object_reader.hpp>
 #include <dataflux/store/detail/attributes.hpp>
+#include <dataflux/store/resumable.hpp>
 
 #include <limits>
 #include <type_traits>
@@ -83,7 +84,10 @@ void object_reader::take(const object_member& member, const Value& value) {
                         static_cast<std::uint64_t>(*number) <=
                             static_cast<std::uint64_t>(std::numeric_limits<target>::max());
       if (fits) out = static_cast<target>(*number);
-      if constexpr (std::is_same_v<target, std::uint64_t>) return fits && out <= most_bytes;
+      // A reply that says more is nobody's, and no memory is asked for by it.
+      if constexpr (std::is_same_v<target, std::uint64_t>) {
+        return fits && out <= greatest_object_size;
+      }
       return fits;
     } else if constexpr (std::is_same_v<target, std::optional<timestamp>>) {
       out = codec::parse_rfc3339(value.text().value_or(std::string_view{}));

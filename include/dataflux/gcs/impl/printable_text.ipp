@@ -66,10 +66,6 @@ inline bool is_control_character(std::string_view character) noexcept {
   return dataflux::detail::length_of_break(character) != 0;
 }
 
-}  // namespace detail
-
-namespace detail {
-
 /// How many bytes at the front of `text` are `plain`, each of its bytes as it is or escaped; 0 if
 /// it begins otherwise.
 inline std::size_t length_of_secret(std::string_view text, std::string_view plain) {
@@ -96,6 +92,15 @@ DATAFLUX_INLINE std::string without_secret(std::string_view text, std::string_vi
     text.remove_prefix(std::max<std::size_t>(length, 1));
   }
   return out;
+}
+
+DATAFLUX_INLINE std::string without_secrets(std::string text,
+                                            std::span<const std::string_view> secrets) {
+  constexpr std::size_t shortest = 8;
+  for (const std::string_view secret : secrets) {
+    if (secret.size() >= shortest) text = without_secret(text, secret);
+  }
+  return text;
 }
 
 DATAFLUX_INLINE std::string printable_text(std::string_view text, std::size_t limit) {

@@ -1,11 +1,11 @@
 #pragma once
 
 #include <dataflux/gcs/detail/goog_hash.hpp>
-#include <dataflux/gcs/detail/object_reader.hpp>
 #include <dataflux/gcs/detail/read_verb.hpp>
 #include <dataflux/gcs/detail/target.hpp>
 #include <dataflux/gcs/detail/text.hpp>
 #include <dataflux/http/detail/characters.hpp>
+#include <dataflux/store/resumable.hpp>
 
 #include <algorithm>
 #include <string>
@@ -297,7 +297,7 @@ DATAFLUX_INLINE result<read_head> read_verb::parse_head(const state& asked,
   auto read = head.status() == 206 || detail::is_exact_part(asked, fields)
                   ? detail::read_part(asked, head, fields, out)
                   : detail::read_whole(asked, head, fields, out);
-  if (read && read->object_size > detail::most_bytes) {
+  if (read && read->object_size > greatest_object_size) {
     return detail::broken_head("the reply announces " + std::to_string(read->object_size) +
                                " bytes, more than any object has");
   }

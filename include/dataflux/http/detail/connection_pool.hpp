@@ -76,7 +76,9 @@ class connection_pool {
   void end_unsent(ref<exchange> e, transport_failure failure, std::string detail) noexcept;
   /// The same where memory is short.
   void end_short(ref<exchange> e) noexcept;
-  void end_line(host_pool& pool) noexcept;
+  template <class End>
+  void end_line(host_pool& pool, End end);
+  void end_line_short(host_pool& pool) noexcept;
   void retry_fresh(ref<exchange> e);
   void wait_in_line(host_pool& pool, ref<exchange> e, bool first);
   void limit_wait(host_pool& pool, exchange& e);

@@ -49,16 +49,21 @@ DATAFLUX_INLINE void connection_pool::open_connections() noexcept {
                                   [this] {
                                     for (const auto& pool : pools_) {
                                       if (pool->established + pool->connecting > 0) continue;
-                                      end_line(*pool);
+                                      end_line_short(*pool);
                                     }
                                   });
 }
 
 /// Those who join it in the completions stay.
-DATAFLUX_INLINE void connection_pool::end_line(host_pool& pool) noexcept {
+template <class End>
+void connection_pool::end_line(host_pool& pool, End end) {
   for (std::size_t n = pool.waiting.size(); n > 0 && !pool.waiting.empty(); --n) {
-    end_short(leave_line(pool, pool.waiting.front()));
+    end(leave_line(pool, pool.waiting.front()));
   }
+}
+
+DATAFLUX_INLINE void connection_pool::end_line_short(host_pool& pool) noexcept {
+  end_line(pool, [this](ref<exchange> e) { end_short(std::move(e)); });
 }
 
 /// Opens as many connections as are wanted and allowed.
@@ -85,11 +90,10 @@ DATAFLUX_INLINE void connection_pool::resolve(host_pool& pool) {
     } else if (pool.addresses != nullptr) {
       pool.addresses_until = loop_.now() + std::chrono::seconds(5);  // better old ones than none
     } else {
-      // Those who joined the line in the completions ask the resolver again.
-      for (std::size_t n = pool.waiting.size(); n > 0 && !pool.waiting.empty(); --n) {
-        end_unsent(leave_line(pool, pool.waiting.front()), transport_failure::resolve,
-                   answer.error().message());
-      }
+      // Those who join it meanwhile ask the resolver again.
+      end_line(pool, [&](ref<exchange> e) {
+        end_unsent(std::move(e), transport_failure::resolve, answer.error().message());
+      });
     }
     open_connections();
   };
@@ -150,7 +154,7 @@ DATAFLUX_INLINE void connection_pool::connect_failed(connection& c, transport_fa
   host_pool& pool = c.pool();
   c.close();
   if (failure == transport_failure::memory) {
-    if (pool.established + pool.connecting == 0) end_line(pool);
+    if (pool.established + pool.connecting == 0) end_line_short(pool);
     return;
   }
   // As OpenSSL calls what is no TLS.

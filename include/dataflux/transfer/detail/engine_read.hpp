@@ -61,10 +61,10 @@ struct read_engine_state : std::enable_shared_from_this<read_engine_state> {
   void put_back(std::stop_source& stop) noexcept;
   read_request copy_of(const read_request& request);
   void put_back(read_request& request) noexcept;
-  /// What became of a request, on any thread: ended() follows on the strand, at once where it is
-  /// there already. Else one task is posted for all that arrive until it runs.
   /// Before a request is sent: its end needs no memory then.
   void make_room_for_arrival();
+  /// What became of a request, on any thread: ended() follows on the strand, at once where it is
+  /// there already. Else one task is posted for all that arrive until it runs.
   void arrived(engine_read& read, std::size_t which, result<read_summary> outcome);
   void link(engine_read& read) noexcept;
   void unlink(engine_read& read) noexcept;

@@ -86,8 +86,8 @@ DATAFLUX_INLINE void read_engine_state::arrivals_taker::operator()() {
     state->taken_.swap(state->arrivals_);
   }
   for (std::size_t i = 0; i < state->taken_.size(); ++i) {
-    const arrival each = std::move(state->taken_[i]);  // what it leads to may move the others
-    each.read->ended(each.which, each.outcome);
+    arrival each = std::move(state->taken_[i]);  // what it leads to may move the others
+    each.read->ended(each.which, std::move(each.outcome));
   }
   state->taken_.clear();
 }
