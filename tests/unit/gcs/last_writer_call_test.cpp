@@ -20,7 +20,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using dataflux::errc;
-using dataflux::result;
 using dataflux::timestamp;
 namespace gcs = dataflux::gcs;
 namespace http = dataflux::http;

@@ -3,7 +3,6 @@
 #include <dataflux/exec/completion_queue.hpp>
 
 #include <cstdint>
-#include <new>
 #include <vector>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
@@ -17,13 +16,10 @@ class bells {
  public:
   /// Throws std::bad_alloc. Ringing needs no memory then.
   void add(completion_queue& queue, std::uint64_t tag) {
+    // Before the promise, so that none has to be taken back.
+    if (all_.size() == all_.capacity()) all_.reserve(2 * all_.size() + 1);
     queue.promise();
-    try {
-      all_.push_back({&queue, tag});
-    } catch (const std::bad_alloc&) {
-      queue.take_back();
-      throw;
-    }
+    all_.push_back({&queue, tag});
   }
   void ring() noexcept {
     for (const bell& each : all_) each.queue->push_promised({each.tag, errc::ok});
