@@ -129,10 +129,10 @@ There are two rules for a write without a precondition:
 - **none, last_writer_wins**: an option of the request, which all above the verbs sets: the C ABI,
   Python, fsspec, the command. After a refusal it is sent again. After a lost reply the object is
   looked at first: what the call has made is success, and so is nothing, or something newer, to a
-  delete. What is older than the call's first request was there before: the call goes on under
-  the precondition that it still is, by its generation. What is newer is another writer's and
-  stays: the call ends in `aborted`. A precondition of the caller's is kept, and the row with it
-  holds.
+  delete. A patch that finds nothing ends in `not_found`. What is older than the call's first
+  request was there before: the call goes on under the precondition that it still is, by its
+  generation. What is newer is another writer's and stays: the call ends in `aborted`. A
+  precondition of the caller's is kept, and the row with it holds.
 
 A refused token (401) is refreshed once and the request sent again, whatever the verb, where there
 is somebody to ask for another one; after progress, once more. A token that is not to be had for the

@@ -38,13 +38,15 @@ class looking_call : public call {
   /// What the looks say. `source` is of verbs with a witness.
   struct sighting {
     std::optional<object_metadata> object{};
+    std::optional<error> missing{};  ///< why there is none
     std::optional<result<object_metadata>> source{};
   };
   /// Of what is under identity()'s name, if anything is: it is the one that the call was to make.
   virtual look_verdict judge(const sighting& seen) const = 0;
   /// What else tells. `found`: the object is there.
   virtual std::optional<stat_request> witness_of(bool /*found*/) const { return std::nullopt; }
-  /// Makes all that was found a condition of the request; false: there is nothing to make one of.
+  /// Makes all that was found a condition of the request. False: nothing is there to make one of,
+  /// and the call ends with that.
   virtual bool pin(const sighting& seen) = 0;
   /// What was found is the call's value.
   virtual void take_found(sighting seen) = 0;

@@ -53,6 +53,7 @@
 ///       static stat_request witness(const request&);
 ///       static value resolved(object_metadata found);  // for a value that is another type
 ///       // For rows with `last_writer`: makes what was found a condition; null = there is none.
+///       // False: then that is how the call ends.
 ///       static bool pin(request&, const object_metadata* object, const object_metadata* source);
 ///       static bool adds_up(const request&) noexcept;  // see looking_call
 ///       static constexpr bool keeps_content = true;     // what is there is as old as its metadata

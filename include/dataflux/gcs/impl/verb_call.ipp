@@ -52,6 +52,7 @@ DATAFLUX_INLINE void looking_call::look_at_object() {
       ref<client_core>::share(&core()),
       {.bucket = std::string(about.bucket),
        .object = std::string(about.object),
+       .generation = about.generation,
        .limits = remaining_limits()},
       [self = ref<looking_call>::share(this), asked](result<looked_object> found) {
         self->within_memory([&] { self->saw_object(std::move(found), asked); });
@@ -70,6 +71,8 @@ DATAFLUX_INLINE void looking_call::saw_object(result<looked_object> found, time_
   if (found) {
     note_time(*found, asked);
     seen_.object = std::move(found->object);
+  } else {
+    seen_.missing = std::move(found).error();
   }
   auto about = witness_of(seen_.object.has_value());
   about ? look_at_source(*std::move(about)) : conclude_look();
@@ -113,7 +116,10 @@ DATAFLUX_INLINE void looking_call::conclude_look() {
   }
   if (verdict == look_verdict::theirs || refused_pin()) return finish(replaced());
   if (verdict != look_verdict::again || !may_repeat_) return finish(*std::exchange(why_, {}));
-  pinned_ = pin(std::exchange(seen_, {}));
+  // Without a condition it might change what another makes from now on.
+  if (!pin(seen_)) return finish(std::move(seen_.missing));
+  pinned_ = true;
+  seen_ = {};
   go_on(*std::exchange(why_, {}));
 }
 
