@@ -177,6 +177,18 @@ def test_every_change_survives_many_failures(emulator, bucket_of, impatient):
             assert cells[name].found() == calls[name][2], name
 
 
+def test_what_the_same_client_has_just_made_is_no_other_writers(emulator, bucket_of, impatient):
+    for name, (verb, call, after) in CLIENT.items():
+        cell = Cell(emulator, bucket_of, verb, FAULTS["reset"])
+        for key, data in BEFORE.items():
+            if key == "d/y":
+                time.sleep(0.01)  # no two in the last millisecond, which is the service's unit
+            impatient.put(cell.at(key), data)
+        emulator.faults(cell.rule)
+        call(impatient, cell.at)
+        assert cell.found() == after, name
+
+
 def test_an_object_is_appended_to_at_once(emulator, bucket_of, impatient):
     cell = Cell(emulator, bucket_of, "objects.compose", {"action": "refuse", "from": 2, "count": 3})
     emulator.faults(cell.rule)

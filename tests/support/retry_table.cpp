@@ -162,10 +162,14 @@ constexpr std::string_view ending = R"(
 - With `last_writer_wins` a refused write is sent again as it is. Where the service had carried it
   out all the same, and another writer came in between, that one's object is replaced. (A compose of
   an object onto itself would append twice, and looks first.)
-- Older and newer are told by the object's creation (of a patch: its last change) and by the `Date`
-  of the look, less the time since the first request. A `Date` has no parts of a second: where it
-  does not tell, the object is looked at again, ten times within 1.2 seconds. What is not told then,
-  or by a service without a `Date`, is left as it is, and the call's own error stands. So it is for
+- Older and newer are told by the object's creation (of a patch: its last change). A client
+  remembers the youngest object that a reply has told it of. Before a call it knows so what is past:
+  that object and all that are older by a millisecond. So what the same client has made or looked at
+  is older, however young it is. Listings and reads are not remembered.
+- Else the `Date` of the look tells, less the time since the first request. A `Date` has no parts of
+  a second: where it does not tell, the object is looked at again, ten times within 1.2 seconds.
+  What another client has made less than some 130 milliseconds before the call remains untold. It is
+  left as it is, and the call's own error stands. So it is with a service without a `Date`, and for
   whoever may write and not read.
 - An object that the call has made and another has removed before the look is made once more.
 - A request that something on the way sends twice by itself gets the second's answer, although the

@@ -106,6 +106,7 @@ struct world {
                                                 .data = dataflux::as_bytes(data),
                                                 .last_writer_wins = true});
   }
+  auto stat() { return service.run(dataflux::stat_request{.bucket = "bkt", .object = "o"}); }
   auto remove() {
     return service.run(
         dataflux::remove_request{.bucket = "bkt", .object = "o", .last_writer_wins = true});
@@ -273,6 +274,75 @@ TEST_CASE("last writer: a time limit ends the looks", "[gcs]") {
   REQUIRE_FALSE(late);
   CHECK(late.error().code() == errc::deadline_exceeded);
   CHECK(w.writes == 1);
+}
+
+TEST_CASE("last writer: what this client has made just before is older, by its reply", "[gcs]") {
+  world w;
+  REQUIRE(w.insert());
+  w.fates = "x";
+  REQUIRE(w.insert());
+  CHECK(w.conditions == "- - 7 ");
+  CHECK(w.looks == 1);
+  w.conditions.clear();
+  w.fates = "x";
+  REQUIRE(w.remove());
+  CHECK(w.conditions == "- 8 ");
+  CHECK(w.looks == 2);
+  CHECK_FALSE(w.object);
+}
+
+TEST_CASE("last writer: what this client has seen is older, and what was made before that",
+          "[gcs]") {
+  world w;
+  w.put(1ms);
+  REQUIRE(w.stat());
+  w.fates = "x";
+  REQUIRE(w.insert());
+  CHECK(w.conditions == "- 7 ");
+  CHECK(w.looks == 2);
+  // The last that it has seen of the service's time says so of every object.
+  world other;
+  REQUIRE(other.insert());
+  other.put(30ms);
+  other.fates = "x";
+  REQUIRE(other.insert());
+  CHECK(other.conditions == "- - 8 ");
+  CHECK(other.looks == 1);
+}
+
+TEST_CASE("last writer: what another has made in the same millisecond is not what was seen",
+          "[gcs]") {
+  world w;
+  const auto first = w.insert();
+  REQUIRE(first);
+  w.fates = "x";
+  w.meanwhile = [&] {
+    w.put(0ms);
+    w.object->created = *first->created;
+  };
+  const auto made = w.insert();
+  REQUIRE_FALSE(made);
+  CHECK(made.error().outcome_unknown());
+  CHECK(w.object->mark == "another's");
+  CHECK(w.writes == 2);
+}
+
+TEST_CASE("last writer: what is not of the reply's own time is not believed", "[gcs]") {
+  for (const bool tells_time : {true, false}) {
+    CAPTURE(tells_time);
+    world w;
+    w.tells_time = tells_time;
+    w.put(-1h);  // made in an hour, says the service
+    REQUIRE(w.stat());
+    w.put(1h);
+    w.tells_time = true;
+    w.fates = "x";
+    w.meanwhile = [&] { w.put(-2s); };
+    const auto made = w.insert();
+    REQUIRE_FALSE(made);
+    CHECK(made.error().code() == errc::aborted);
+    CHECK(w.object->mark == "another's");
+  }
 }
 
 }  // namespace last_writer_call_test

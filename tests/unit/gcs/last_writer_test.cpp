@@ -3,6 +3,7 @@
 #include <support/catch.hpp>
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 
 namespace last_writer_test {
@@ -12,6 +13,8 @@ namespace {
 using namespace std::chrono_literals;
 using dataflux::timestamp;
 using dataflux::gcs::first_moment;
+using dataflux::gcs::is_past;
+using dataflux::gcs::known_past;
 using dataflux::gcs::last_writer_removes;
 using dataflux::gcs::last_writer_replaces;
 using dataflux::gcs::look_verdict;
@@ -84,6 +87,47 @@ TEST_CASE("last_writer: the second of a reply says when a call began", "[gcs]") 
   first.narrow(at(10s), 200ms, 300ms);
   CHECK(first.age_of(at(10'269ms)) == object_age::older);
   CHECK(first.age_of(at(10'320ms)) == object_age::newer);
+}
+
+TEST_CASE("last_writer: what a reply tells of is past, and what was made before it", "[gcs]") {
+  const auto object = [](std::chrono::milliseconds created, std::int64_t generation) {
+    dataflux::object_metadata o;
+    o.generation = generation;
+    o.metageneration = 1;
+    o.created = o.updated = at(created);
+    return o;
+  };
+  const auto served = [](std::chrono::seconds time) {
+    return [time] { return std::optional{at(time)}; };
+  };
+  known_past past;
+  const auto before = [&past](const dataflux::object_metadata& o) {
+    return is_past(past.now(), *o.created, o);
+  };
+  const auto seen = object(10'300ms, 7);
+  CHECK_FALSE(before(seen));
+  past.note(seen, served(10s));
+  CHECK(before(seen));
+  CHECK(before(object(10'299ms, 9)));
+  CHECK_FALSE(before(object(10'300ms, 8)));  // another of the same millisecond
+  CHECK_FALSE(before(object(10'301ms, 7)));
+  auto changed = seen;  // by another since
+  changed.metageneration = 2;
+  CHECK_FALSE(before(changed));
+  changed.updated = at(10'400ms);
+  CHECK_FALSE(is_past(past.now(), *changed.updated, changed));
+  // An older one changes nothing.
+  past.note(object(9'000ms, 3), served(11s));
+  CHECK(before(seen));
+  // Nor does one from behind the reply's Date, or of a reply without one.
+  const std::uint64_t then = past.now();
+  past.note(object(13'000ms, 4), served(12s));
+  past.note(object(12'000ms, 4), [] { return std::optional<timestamp>{}; });
+  past.note(dataflux::object_metadata{}, served(12s));
+  CHECK(past.now() == then);
+  past.note(object(12'999ms, 4), served(12s));
+  CHECK(past.now() > then);
+  CHECK(before(changed));
 }
 
 TEST_CASE("last_writer: the looks together see a whole second pass", "[gcs]") {

@@ -72,7 +72,10 @@ struct world {
     const char what = fates.empty() ? 'd' : fates.front();
     if (!fates.empty()) fates.erase(0, 1);
     const memory_reply lost{.delay = 10ms, .failure = http::transport_failure::reset};
-    if (what == 'x') return lost;
+    if (what == 'x') {
+      if (after_loss) std::exchange(after_loss, {})();
+      return lost;
+    }
     if (before_move) std::exchange(before_move, {})();
     if (!live.contains(from)) {
       reply.status = 404;
@@ -108,6 +111,7 @@ struct world {
   bool keeps_versions{false};
   std::string fates{};  ///< of the next moves: 'x' is lost before it is carried out, 'o' after
   std::function<void()> before_move{};  ///< once, when one arrives
+  std::function<void()> after_loss{};   ///< once, when one is lost
   dated_service service{[this](const memory_request& r) { return answer(r); }};
 };
 
@@ -150,6 +154,22 @@ TEST_CASE("last writer: a lost request and a lost reply of a move are made up fo
   CHECK(moved->crc32c.has_value());
   CHECK(w.live.at("a").crc32c == own_bytes);
   CHECK_FALSE(w.live.contains("b"));
+}
+
+TEST_CASE("last writer: a move whose source another removes is none onto what was seen there",
+          "[gcs]") {
+  world w;
+  w.put("a", old_bytes, 5ms);
+  w.put("b", own_bytes, 1h);
+  // A Date alone would not tell that the target was there before.
+  REQUIRE(w.service.run(dataflux::stat_request{.bucket = "bkt", .object = "a"}));
+  w.fates = "x";
+  w.after_loss = [&] { w.live.erase("b"); };
+  const auto moved = w.move();
+  REQUIRE_FALSE(moved);
+  CHECK(moved.error().code() == errc::unavailable);
+  CHECK(moved.error().outcome_unknown());
+  CHECK(w.live.at("a").crc32c == old_bytes);
 }
 
 }  // namespace move_looks_test

@@ -6,6 +6,7 @@
 #include <dataflux/detail/ref.hpp>
 #include <dataflux/gcs/client.hpp>
 #include <dataflux/gcs/detail/endpoint.hpp>
+#include <dataflux/gcs/detail/last_writer.hpp>
 #include <dataflux/gcs/detail/pace_line.hpp>
 #include <dataflux/gcs/detail/verb.hpp>
 #include <dataflux/gcs/detail/verb_latencies.hpp>
@@ -51,6 +52,7 @@ class client_core final : public ref_counted {
   buffer_pool buffers{};
   counters totals{};
   verb_latencies latencies;
+  known_past past{};
   const dataflux::detail::process_stamp born{};
 
   /// The endpoint has answered a call.

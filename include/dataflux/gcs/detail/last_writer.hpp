@@ -4,6 +4,7 @@
 #include <dataflux/store/object_metadata.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -80,6 +81,55 @@ class first_moment {
  private:
   timestamp earliest_{timestamp::min()};
   timestamp latest_{timestamp::max()};
+};
+
+/// When an object was last changed, to the millisecond, and behind that in one word which object it
+/// is, so that two of one millisecond are told apart. 0: nothing says so.
+inline std::uint64_t last_change_of(const object_metadata& seen) noexcept {
+  const timestamp stamp =
+      std::max(seen.created.value_or(timestamp{}), seen.updated.value_or(timestamp{}));
+  const auto time = std::chrono::floor<std::chrono::milliseconds>(stamp).time_since_epoch().count();
+  if (time <= 0) return 0;
+  const auto mixed = (static_cast<std::uint64_t>(seen.generation) * 31U +
+                      static_cast<std::uint64_t>(seen.metageneration)) *
+                     0x9e3779b97f4a7c15U;
+  return (static_cast<std::uint64_t>(time) << 20U) | (mixed >> 44U);
+}
+
+/// Of a stamp of an object that was found, and a known_past from before the call: it is of that
+/// time, or from before it.
+inline bool is_past(std::uint64_t past, timestamp stamp, const object_metadata& found) noexcept {
+  const auto since = std::chrono::milliseconds(static_cast<std::int64_t>(past >> 20U));
+  return stamp.time_since_epoch() < since || (past != 0 && last_change_of(found) == past);
+}
+
+/// What is past by the service's clock: the last change of all the objects that a client was told
+/// of. What a reply tells has happened before all that is sent after it; so no two clocks are
+/// compared. Thread-safe, without a lock.
+class known_past {
+ public:
+  /// A reply told of that object. `served` gives its Date: a change that is not before that is not
+  /// believed.
+  template <class Served>
+  void note(const object_metadata& told, const Served& served) noexcept {
+    const std::uint64_t change = last_change_of(told);
+    std::uint64_t known = latest_.load(std::memory_order_relaxed);
+    if (change <= known) return;
+    const std::optional<timestamp> date = served();
+    const auto end = date.value_or(timestamp{}) + std::chrono::seconds(1);
+    if (std::chrono::milliseconds(static_cast<std::int64_t>(change >> 20U)) >=
+        end.time_since_epoch()) {
+      return;
+    }
+    while (change > known &&
+           !latest_.compare_exchange_weak(known, change, std::memory_order_relaxed)) {
+    }
+  }
+  /// For is_past().
+  std::uint64_t now() const noexcept { return latest_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::uint64_t> latest_{0};  ///< as last_change_of()
 };
 
 /// An object between the bounds is looked at again after so long, which is no part of a second, so

@@ -3,10 +3,28 @@
 #include <dataflux/gcs/detail/call.hpp>
 #include <dataflux/gcs/detail/object_verbs.hpp>
 #include <dataflux/gcs/detail/repeat_rules.hpp>
+#include <dataflux/gcs/detail/reply_facts.hpp>
+#include <dataflux/store/resumable.hpp>
 
+#include <cstdint>
 #include <optional>
+#include <type_traits>
 
 namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
+
+/// What a reply tells of an object.
+template <class Value>
+const object_metadata* object_in(const Value& value) noexcept {
+  if constexpr (std::is_same_v<Value, object_metadata>) {
+    return &value;
+  } else if constexpr (std::is_same_v<Value, looked_object>) {
+    return &value.object;
+  } else if constexpr (std::is_same_v<Value, resumable_progress>) {
+    return value.object ? &*value.object : nullptr;
+  } else {
+    return nullptr;
+  }
+}
 
 /// What does not depend on the verb, so that it is compiled once: how a call whose reply is read as
 /// a whole finds out what became of it.
@@ -25,6 +43,11 @@ class looking_call : public call {
     pinned_ = may_repeat_ = refused_ = false;
     looks_ = 0;
     moment_ = {};
+    past_ = core().past.now();
+  }
+  /// A reply is about that object, if there is one.
+  void note_past(const object_metadata* told) noexcept {
+    if (told != nullptr) core().past.note(*told, [this] { return time_of(facts()); });
   }
   /// What an error means to a call of that row. True if finish() will be called later.
   DATAFLUX_INLINE bool look(const repeat_rule& rule, bool no_value, bool has_value, const error& e,
@@ -51,9 +74,10 @@ class looking_call : public call {
   /// What was found is the call's value.
   virtual void take_found(sighting seen) = 0;
 
-  object_age age_of(std::optional<timestamp> stamp) const noexcept {
+  object_age age_of(const object_metadata& found, std::optional<timestamp> stamp) const noexcept {
     // What a condition that was looked up does not hold for came after the look.
-    return refused_pin() ? object_age::newer : moment_.age_of(stamp);
+    if (refused_pin()) return object_age::newer;
+    return stamp && is_past(past_, *stamp, found) ? object_age::older : moment_.age_of(stamp);
   }
   bool last_wins() const noexcept { return last_wins_; }
 
@@ -76,6 +100,7 @@ class looking_call : public call {
   std::optional<error> why_{};
   sighting seen_{};
   first_moment moment_{};
+  std::uint64_t past_{0};  ///< when the call began: see known_past
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI::gcs::detail

@@ -122,6 +122,7 @@ class verb_call final : public looking_call {
       if (!(**outcome_).crc32c)
         return error(errc::data_loss, "the reply carries no checksum of the object");
     }
+    if constexpr (!std::is_void_v<value>) note_past(object_in(**outcome_));
     return progress::done;
   }
 
@@ -164,11 +165,10 @@ class verb_call final : public looking_call {
     }
     if (!last_wins()) return ours ? look_verdict::done : look_verdict::stands;
     std::optional<object_age> age;
-    if (seen.object) age = age_of(stamp_of(*seen.object));
+    if (seen.object) age = age_of(*seen.object);
     // A copy that was made before is not this call's.
     constexpr bool by_equality = requires { Verb::proof_is_equality; };
-    const bool earlier = by_equality && age == object_age::older;
-    if (ours && !earlier) return look_verdict::done;
+    if (ours && !(by_equality && age == object_age::older)) return look_verdict::done;
     return verdict_of(rule.last_writer, age);
   }
 
@@ -182,10 +182,10 @@ class verb_call final : public looking_call {
     }
   }
 
-  /// When the content came, or for a change of metadata that.
-  static std::optional<timestamp> stamp_of(const object_metadata& found) {
+  /// Of the content, or for a change of metadata of that.
+  object_age age_of(const object_metadata& found) const noexcept {
     constexpr bool of_metadata = requires { Verb::keeps_content; };
-    return of_metadata ? found.updated : found.created;
+    return looking_call::age_of(found, of_metadata ? found.updated : found.created);
   }
 
   /// Under a condition of the caller's, too: the source tells, where nothing else does.
@@ -195,8 +195,8 @@ class verb_call final : public looking_call {
     if (!source && !gone) return look_verdict::stands;
     std::optional<object_age> from;
     std::optional<object_age> to;
-    if (!gone) from = Verb::pins(request_) ? object_age::older : age_of(source->created);
-    if (seen.object) to = age_of(seen.object->created);
+    if (!gone) from = Verb::pins(request_) ? object_age::older : age_of(*source);
+    if (seen.object) to = age_of(*seen.object);
     const look_verdict verdict = verdict_of_move(rule.last_writer, to, from);
     if (verdict == look_verdict::done && !Verb::may_be_ours(request_, *seen.object)) {
       return last_wins() ? look_verdict::theirs : look_verdict::stands;
