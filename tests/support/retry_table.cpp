@@ -178,7 +178,12 @@ constexpr std::string_view ending = R"(
   `outcome_unknown` is not set.
 - A move is known again by `crc32c` or by `source_conditions.if_generation_match`; with neither, its
   error stands. With `last_writer_wins`, under a precondition of the target, too, it is known by
-  this: the source is gone, and what is under the new name is not older than the call.
+  this: the source is gone. In each case what is under the new name is not older than the call. That
+  is told as above, but the object is not looked at again where a `Date` does not tell. So one race
+  passes for success: the request is lost, another writer removes the source meanwhile, and a third
+  has written the new name less than a second before the call. An object that this client has made
+  or looked at there is not taken for the moved one. A look before each move would tell more, and
+  cost a request each time.
 )";
 
 }  // namespace

@@ -172,4 +172,26 @@ TEST_CASE("last writer: a move whose source another removes is none onto what wa
   CHECK(w.live.at("a").crc32c == old_bytes);
 }
 
+TEST_CASE("move: what was under the new name before is not what was moved", "[gcs]") {
+  world w;
+  w.put("b", own_bytes, 2h);
+  w.put("a", own_bytes, 1h);  // younger than the source, and with its bytes
+  w.fates = "x";
+  w.after_loss = [&] { w.live.erase("b"); };
+  dataflux::move_request what{.bucket = "bkt", .source = "b", .object = "a"};
+  what.last_writer_wins = GENERATE(false, true);
+  const bool by_generation = GENERATE(false, true);
+  CAPTURE(what.last_writer_wins, by_generation);
+  if (by_generation) {
+    what.source_conditions.if_generation_match = 7;
+  } else {
+    what.crc32c = 1;
+  }
+  const auto moved = w.service.run(what);
+  REQUIRE_FALSE(moved);
+  CHECK(moved.error().code() == errc::unavailable);
+  CHECK(moved.error().outcome_unknown());
+  CHECK(w.live.at("a").generation == 8);
+}
+
 }  // namespace move_looks_test

@@ -198,6 +198,12 @@ def move(source: Place, target: Place, *, if_generation_match: int | None = None
          timeout: float | None = None) -> Object:
     """Renames the live object within its bucket, in one step.
 
+    Where the reply is lost, the move is known by this: the source is gone, and what has the new
+    name is not older than the call. The service's clock tells seconds. So a move passes for done
+    if its request is lost, another removes the source meanwhile, and another has written the new
+    name less than a second before the call. What this client has made or looked at under the new
+    name is never taken for the moved object.
+
     Arguments:
         source: the object. A row or an Object stands for source_if_generation_match, too: if
             that generation is no longer live, nothing is moved.

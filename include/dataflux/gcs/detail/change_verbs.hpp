@@ -82,6 +82,7 @@ struct move_verb {
             .fields = metadata_fields::basic | metadata_fields::created};
   }
   static constexpr bool moves = true;
+  static constexpr bool proof_is_equality = true;
   /// A source that is of this generation was not moved, whenever it was made.
   static bool pins(const request& r) noexcept {
     return r.source_conditions.if_generation_match.has_value();

@@ -57,7 +57,7 @@
 ///       static bool pin(request&, const object_metadata* object, const object_metadata* source);
 ///       static bool adds_up(const request&) noexcept;  // see looking_call
 ///       static constexpr bool keeps_content = true;     // what is there is as old as its metadata
-///       static constexpr bool proof_is_equality = true; // is_ours() holds for older objects, too
+///       static constexpr bool proof_is_equality = true; // is_ours() may hold for older ones, too
 ///       static constexpr bool moves = true;             // told by its source
 ///       static bool may_be_ours(const request&, const object_metadata& found); // with `moves`
 // clang-format on

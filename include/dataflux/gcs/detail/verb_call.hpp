@@ -159,17 +159,16 @@ class verb_call final : public looking_call {
   }
 
   look_verdict judge(const sighting& seen) const override {
-    const bool ours = seen.object && is_ours(seen);
-    if constexpr (requires { Verb::moves; }) {
-      if (!ours && request_.last_writer_wins && seen.source) return judge_move(seen);
-    }
-    if (!last_wins()) return ours ? look_verdict::done : look_verdict::stands;
     std::optional<object_age> age;
     if (seen.object) age = age_of(*seen.object);
-    // A copy that was made before is not this call's.
+    // What equals it and was made before is not this call's.
     constexpr bool by_equality = requires { Verb::proof_is_equality; };
-    if (ours && !(by_equality && age == object_age::older)) return look_verdict::done;
-    return verdict_of(rule.last_writer, age);
+    const bool earlier = by_equality && age == object_age::older;
+    if (seen.object && !earlier && is_ours(seen)) return look_verdict::done;
+    if constexpr (requires { Verb::moves; }) {
+      if (request_.last_writer_wins && seen.source) return judge_move(seen);
+    }
+    return last_wins() ? verdict_of(rule.last_writer, age) : look_verdict::stands;
   }
 
   bool is_ours(const sighting& seen) const {
