@@ -37,8 +37,7 @@ void report_end(const copy_job& job, const result<void>& ended) {
 }
 
 void to_stream(const copy_job& job, const object_metadata& object, int descriptor) {
-  report_end(job,
-             stream_out(job.with.transfers, object, {}, descriptor, job.report, job.with.stop));
+  stream_out(job.with.transfers, object, {}, descriptor, job.report, job.with.stop);
 }
 
 /// A pipe or device is written to, never replaced.

@@ -30,7 +30,7 @@ errc code_of(int number) noexcept {
   }
 }
 
-std::string_view advice(const error& e) noexcept {
+std::string_view advice(const error& e, std::uint64_t written) noexcept {
   switch (e.code()) {
     case errc::unauthenticated:
       return "for public data give --anonymous";
@@ -43,7 +43,8 @@ std::string_view advice(const error& e) noexcept {
     case errc::failed_precondition:
       return e.http_status() == 412 ? "it was changed meanwhile; run the command again" : "";
     case errc::data_loss:
-      return e.bucket().empty() ? "" : "nothing was kept; run the command again";
+      if (e.bucket().empty()) return {};
+      return written == 0 ? "nothing was kept; run the command again" : "run the command again";
     case errc::unavailable:
       if (e.http_status() != 0) return "try again later";
       return "check the network, --endpoint and STORAGE_EMULATOR_HOST";
@@ -76,15 +77,19 @@ error file_error(std::string_view path, std::string_view why) {
       .with_verb(file_verb);
 }
 
-std::string explain(const error& e) {
+std::string explain(const error& e, std::uint64_t written) {
+  std::string out;
   if (e.verb() == file_verb) {
-    std::string out;
     for (const char c : e.message()) out += static_cast<unsigned char>(c) < 0x20 ? '?' : c;
     if (e.code() == errc::resource_exhausted) out += "; make room or choose another folder";
-    return out;
+  } else {
+    out = e.to_string();
+    if (const auto what = advice(e, written); !what.empty()) out.append("; ").append(what);
   }
-  std::string out = e.to_string();
-  if (const auto what = advice(e); !what.empty()) out.append("; ").append(what);
+  if (written > 0) {
+    out.append("; ").append(std::to_string(written));
+    out += " bytes of it were written before: do not use them";
+  }
   return out;
 }
 
@@ -126,22 +131,23 @@ void outcome::moved(std::uint64_t bytes) noexcept {
   if (bar_ != nullptr) bar_->add(0, bytes);
 }
 
-void outcome::failed(const error& e) {
+void outcome::failed(const error& e, std::uint64_t written) {
   failures_.fetch_add(1, std::memory_order_relaxed);
   {
     std::scoped_lock lock(mutex_);
     if (!first_ || first_->code() == errc::cancelled) first_ = e;
   }
-  if (e.code() == errc::cancelled) return;
+  if (e.code() == errc::cancelled && written == 0) return;
   const bool no_space = e.verb() == file_verb && e.code() == errc::resource_exhausted;
   const bool no_service = e.code() == errc::unavailable && e.http_status() == 0;
   if (no_space || no_service || e.code() == errc::unauthenticated) {
-    if (hopeless_.exchange(true)) return;  // the same words a hundred times help nobody
-    note(explain(e));
+    // The same words a hundred times help nobody.
+    if (hopeless_.exchange(true) && written == 0) return;
+    note(explain(e, written));
     if (end_ != nullptr) end_->request_stop();
     return;
   }
-  note(explain(e));
+  note(explain(e, written));
 }
 
 void outcome::note(std::string_view line) { print_line("dataflux: " + std::string(line)); }

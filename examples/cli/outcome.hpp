@@ -23,7 +23,7 @@ enum class exit_status : int {
   denied = 4,       ///< no credentials, refused ones, or no permission
   partial = 5,      ///< some objects failed, each was reported; the others were done
   local = 6,        ///< reading or writing files here failed: disk full, no permission, a bad name
-  data_loss = 7,    ///< bytes differ from their checksum; nothing was kept
+  data_loss = 7,    ///< bytes differ from their checksum; what went to a pipe is told, and is wrong
   unavailable = 8,  ///< the service could not be reached, or failed again and again
 };
 inline constexpr std::string_view exit_status_help =
@@ -39,8 +39,9 @@ dataflux::error file_error(dataflux::error told);
 /// A failure on a file here in words of our own.
 dataflux::error file_error(std::string_view path, std::string_view why);
 
-/// One line: what failed, why, what to do.
-std::string explain(const dataflux::error& e);
+/// One line: what failed, why, what to do. `written`: bytes of the object that are in an output,
+/// which nobody can take back.
+std::string explain(const dataflux::error& e, std::uint64_t written = 0);
 exit_status status_of(const dataflux::error& e) noexcept;
 
 /// Counts what was done and reports what was not, one line each, on standard error.
@@ -58,8 +59,9 @@ class outcome {
   void done(std::uint64_t bytes, std::string_view name = {});
   /// Bytes of an object that is not done yet.
   void moved(std::uint64_t bytes) noexcept;
-  /// What was cancelled is counted and not reported: the person knows.
-  void failed(const dataflux::error& e);
+  /// What was cancelled is counted and not reported, since the person knows; but for bytes of it
+  /// that were `written` to an output.
+  void failed(const dataflux::error& e, std::uint64_t written = 0);
   /// Something to know that is no failure.
   void note(std::string_view line);
   /// The last failure is one that all the rest would meet, too: no disk space, no service.

@@ -27,17 +27,29 @@ using dataflux::result;
 
 namespace {
 
-result<void> write_all(int descriptor, bytes_view bytes) {
-  while (!bytes.empty()) {
-    const auto written = ::write(descriptor, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return file_error("output", errno);
-    bytes = bytes.subspan(static_cast<std::size_t>(written));
-  }
-  return {};
-}
+/// Where bytes go, and how many of an object have gone.
+struct output {
+  int descriptor;
+  outcome& report;
+  std::uint64_t written{0};
 
-result<void> copy_out(int from, int to, outcome& report) {
+  result<void> write(bytes_view bytes) {
+    while (!bytes.empty()) {
+      const auto taken = ::write(descriptor, bytes.data(), bytes.size());
+      if (taken < 0 && errno == EINTR) continue;
+      if (taken < 0) return file_error("output", errno);
+      const auto some = static_cast<std::size_t>(taken);
+      written += some;
+      report.moved(some);
+      bytes = bytes.subspan(some);
+    }
+    return {};
+  }
+
+  void end(const result<void>& how) { how ? report.done(0) : report.failed(how.error(), written); }
+};
+
+result<void> copy_out(int from, output& to) {
   std::vector<std::byte> memory(std::size_t{1} << 20U);
   for (;;) {
     const auto got = ::read(from, memory.data(), memory.size());
@@ -45,8 +57,7 @@ result<void> copy_out(int from, int to, outcome& report) {
     if (got < 0) return file_error("what was received", errno);
     if (got == 0) return {};
     const auto some = static_cast<std::size_t>(got);
-    if (auto out = write_all(to, {memory.data(), some}); !out) return out;
-    report.moved(some);
+    if (auto out = to.write({memory.data(), some}); !out) return out;
   }
 }
 
@@ -69,11 +80,9 @@ dataflux::get_source slices_of(const dataflux::object_metadata& object, dataflux
   };
 }
 
-}  // namespace
-
-result<void> stream_out(const dataflux::transfer_context& transfers,
-                        const dataflux::object_metadata& object, const byte_range& range,
-                        int descriptor, outcome& report, const std::stop_token& stop) {
+result<void> copy_slices(const dataflux::transfer_context& transfers,
+                         const dataflux::object_metadata& object, const byte_range& range,
+                         output& to, const std::stop_token& stop) {
   const dataflux::byte_extent wanted = range.in(object.size);
   if (wanted.length == 0 && object.size > 0) {
     return error(errc::out_of_range, "the range is behind the object's end, which has " +
@@ -97,14 +106,22 @@ result<void> stream_out(const dataflux::transfer_context& transfers,
           .with_bucket(object.bucket)
           .with_object(object.name);
     }
-    if (auto out = write_all(descriptor, got.bytes); !out) return out;
-    report.moved(got.bytes.size());
+    if (auto out = to.write(got.bytes); !out) return out;
   }
 }
 
-result<void> checked_out(const dataflux::transfer_context& transfers,
-                         const dataflux::object_metadata& object, int descriptor, outcome& report,
-                         const std::stop_token& stop) {
+}  // namespace
+
+void stream_out(const dataflux::transfer_context& transfers,
+                const dataflux::object_metadata& object, const byte_range& range, int descriptor,
+                outcome& report, const std::stop_token& stop) {
+  output to{descriptor, report};
+  to.end(copy_slices(transfers, object, range, to, stop));
+}
+
+void checked_out(const dataflux::transfer_context& transfers,
+                 const dataflux::object_metadata& object, int descriptor, outcome& report,
+                 const std::stop_token& stop) {
   // One slice is compared before it is written.
   if (object.size <= transfers.options().slice) {
     return stream_out(transfers, object, {}, descriptor, report, stop);
@@ -112,7 +129,7 @@ result<void> checked_out(const dataflux::transfer_context& transfers,
   const char* const chosen = std::getenv("TMPDIR");
   std::string folder =
       below(chosen != nullptr && *chosen != '\0' ? chosen : "/tmp", "dataflux-XXXXXX");
-  if (::mkdtemp(folder.data()) == nullptr) return file_error(folder, errno);
+  if (::mkdtemp(folder.data()) == nullptr) return report.failed(file_error(folder, errno));
   const std::string path = below(folder, "object");
   dataflux::download_file_request request;
   request.bucket = object.bucket;
@@ -128,11 +145,11 @@ result<void> checked_out(const dataflux::transfer_context& transfers,
   const int why = errno;
   ::unlink(path.c_str());
   ::rmdir(folder.c_str());
-  if (!got) return file_error(got.error());
-  if (spooled < 0) return file_error(path, why);
-  auto copied = copy_out(spooled, descriptor, report);
+  if (!got) return report.failed(file_error(got.error()));
+  if (spooled < 0) return report.failed(file_error(path, why));
+  output to{descriptor, report};
+  to.end(copy_out(spooled, to));
   ::close(spooled);
-  return copied;
 }
 
 }  // namespace cli

@@ -12,17 +12,17 @@ namespace cli {
 
 /// Writes an object, or a range of it, to a descriptor in order, from several ranges in flight.
 /// The checksum of a whole object is compared before its last slice is written: bytes of a damaged
-/// one are out by then, but not all, and the result is data_loss. Errors: those of reads;
-/// file_error() when writing fails.
-dataflux::result<void> stream_out(const dataflux::transfer_context& transfers,
-                                  const dataflux::object_metadata& object,
-                                  const dataflux::byte_range& range, int descriptor,
-                                  outcome& report, const std::stop_token& stop);
+/// one are out by then, but not all. A range has no checksum to be compared with. `report` is told
+/// the end: done; or the failure, which is data_loss, that of a read, or file_error() of the
+/// descriptor, with how many bytes are out.
+void stream_out(const dataflux::transfer_context& transfers,
+                const dataflux::object_metadata& object, const dataflux::byte_range& range,
+                int descriptor, outcome& report, const std::stop_token& stop);
 
 /// The same of a whole object, of which nothing is written before all of it has been compared: what
 /// is longer than a slice lies in a file of $TMPDIR meanwhile.
-dataflux::result<void> checked_out(const dataflux::transfer_context& transfers,
-                                   const dataflux::object_metadata& object, int descriptor,
-                                   outcome& report, const std::stop_token& stop);
+void checked_out(const dataflux::transfer_context& transfers,
+                 const dataflux::object_metadata& object, int descriptor, outcome& report,
+                 const std::stop_token& stop);
 
 }  // namespace cli

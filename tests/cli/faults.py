@@ -67,6 +67,42 @@ class Downloads(Case):
         self.fails(7, "cp", self.url("small"), "x")
         self.assertEqual({"x": b"older"}, self.tree())
 
+    def test_bytes_that_went_out_are_told(self):
+        """Of what fails late, by whatever way it went: nobody can take them back."""
+        content = noise(40 * MIB)
+        self.put({"large": content})
+        failures = (("flip_byte", {"offset": 100}, 7), ("refuse", {"status": 403, "from": 4}, 4))
+        for command in (("cat", self.url("large")), ("cat", f"--range=5-{39 * MIB}", self.url("large")),
+                        ("cp", self.url("large"), "-"), ("cp", self.url("large"), "/dev/stdout")):
+            for action, rule, status in failures:
+                if action == "flip_byte" and "--range" in command[1]:
+                    continue  # a range has no checksum
+                with self.subTest(command=command, action=action):
+                    self.inflict(action, verb="objects.media", count=0, **rule)
+                    done = self.run_it(*command)
+                    self.emulator.ask("DELETE", "/_emulator/faults")
+                    self.assertEqual(status, done.returncode, done.stderr)
+                    self.assertGreater(len(done.stdout), 0)
+                    self.assertIn(f"; {len(done.stdout)} bytes of it were written before: "
+                                  "do not use them\n", done.stderr.decode())
+                    self.assertNotIn(b"nothing was kept", done.stderr)
+
+    def test_bytes_that_went_out_before_an_interrupt_are_told(self):
+        self.put({"large": noise(40 * MIB)})
+        for command in (("cat", self.url("large")), ("cp", self.url("large"), "-")):
+            with self.subTest(command=command):
+                hits = self.hits()
+                self.inflict("delay", ms=60_000, verb="objects.media", count=0, **{"from": 4})
+                program = self.start(*command, env=self.environment)
+                got = program.stdout.read(MIB)
+                self.assertTrue(wait_until(lambda: self.hits() > hits))
+                program.send_signal(signal.SIGINT)
+                more, said = program.communicate(timeout=60)
+                self.emulator.ask("DELETE", "/_emulator/faults")
+                self.assertEqual(130, program.returncode, said)
+                self.assertIn(f"; {len(got + more)} bytes of it were written before: "
+                              "do not use them\n", said.decode())
+
     def test_one_bad_object_among_good_ones(self):
         self.put({f"some/{i}": noise(1000, i) for i in range(5)})
         self.inflict("flip_byte", verb="objects.media", object="some/3", count=0)

@@ -501,6 +501,21 @@ def test_what_is_none_is_told_at_once_and_not_shown(bad, kind):
     assert "ya29" not in str(raised.value)
 
 
+@pytest.mark.parametrize("file", [
+    "/missing/ya29.json", "ya29.json", "./ya29", "../ya29", "~/ya29", "C:\\ya29.JSON", "file:///ya29",
+    '{"type":"ya29"}'])
+def test_what_looks_like_a_file_is_sent_as_no_token(guarded, file):
+    """It would be in the service's logs of refused tokens."""
+    with pytest.raises(ValueError, match="^credentials: .*credentials_file") as raised:
+        dataflux.Client(credentials=file)
+    assert "ya29" not in str(raised.value)
+    with guarded.client(credentials=lambda: file) as client:
+        with pytest.raises(dataflux.UnauthenticatedError) as raised:
+            client.exists(URL)
+    assert "credentials_file" in str(raised.value.__cause__)
+    assert "ya29" not in str(raised.value.__cause__) + str(raised.value)
+
+
 async def later():
     return "ya29.x"
 

@@ -1,5 +1,6 @@
 """pipe, cp, mv, rm and attributes of dataflux.fsspec."""
 
+import asyncio
 from datetime import datetime, timezone
 
 import pytest
@@ -105,6 +106,34 @@ def test_cp_and_mv_carry_no_byte(emulator, fs, bucket):
     assert made.pop("objects.list") and made.pop("objects.get") == 1
     assert made == {"objects.move": 3}
     assert not fs.exists(f"{bucket.name}/b") and bucket.get("c/y/z") == b"y/z"
+
+
+def test_a_folder_without_recursive_is_told(fs, bucket, tmp_path):
+    """fsspec's cp, get and put do nothing with it, and its mv fails."""
+    tree(bucket)
+    (tmp_path / "here").mkdir()
+    (tmp_path / "here" / "x").write_bytes(b"x")
+    folder, pattern, to = f"{bucket.name}/a", f"{bucket.name}/a/y*", f"{bucket.name}/b"
+    for source in (folder, folder + "/", pattern):
+        with pytest.raises(IsADirectoryError, match="recursive=True"):
+            fs.mv(source, to)
+        with pytest.raises(IsADirectoryError, match="recursive=True"):
+            asyncio.run(DatafluxFileSystem(**fs.storage_options)._mv(source, to))
+        for copy, target in ((fs.cp, to), (fs.get, str(tmp_path / "there"))):
+            with pytest.warns(UserWarning, match="recursive=True"):
+                copy(source, target)
+    with pytest.warns(UserWarning, match="recursive=True"):
+        fs.put(str(tmp_path / "here"), to)
+    with pytest.raises(IsADirectoryError, match="recursive=True"):
+        fs.rm(folder)
+    with pytest.raises(IsADirectoryError, match="recursive=True"):
+        fs.mv([folder], [to])
+    with pytest.raises(IsADirectoryError, match="recursive=True"):
+        fs.mv_file(folder, to)
+    assert sorted(bucket.names()) == ["a/x", "a/y/w", "a/y/z"]
+    assert not (tmp_path / "there").exists()
+    fs.mv(f"{bucket.name}/a/*", to)  # what a shell's `cp` does with a pattern: files alone
+    assert sorted(bucket.names()) == ["a/y/w", "a/y/z", "b/x"]
 
 
 def test_cp_and_mv_of_one_file(fs, bucket):

@@ -28,7 +28,9 @@ def test_gcsfs_s_arguments_are_taken(monkeypatch):
     assert given(endpoint_url="http://x:1") == {"endpoint": "http://x:1", "emulator": True}
     assert given(requester_pays="payer") == {"user_project": "payer"}
     assert given(project="p", requester_pays=True) == {"user_project": "p"}
-    assert given(requests_timeout=7) == {"stall_timeout": 7}
+    assert given(requests_timeout=7) == {"stall_timeout": 7, "first_byte_timeout": 7}
+    assert given(requests_timeout=7, first_byte_timeout=9) == {"stall_timeout": 7,
+                                                               "first_byte_timeout": 9}
     assert given(memory_cap=1 << 28) == {"memory_cap": 1 << 28}
     assert given(project="p", access="full_control", consistency="md5", cache_timeout=-1,
                  use_listings_cache=True, listings_expiry_time=5, max_paths=3, secure_serialize=True,
@@ -121,8 +123,32 @@ def test_tokens(tmp_path):
 def test_what_has_no_meaning_is_refused_by_name(how, kind):
     with pytest.raises(kind) as refused:
         DatafluxFileSystem(**how)
-    named = str(refused.value).partition(":")[0]
-    assert named in how or named == "credentials"
+    named = str(refused.value).partition(":")[0].partition(" ")[0]
+    assert named in how
+
+
+@pytest.mark.parametrize("how, own", [
+    ({"requests_timeout": -1}, "first_byte_timeout"),
+    ({"requests_timeout": "7"}, "first_byte_timeout"),
+    ({"token": 7}, "credentials"), ({"token": "with space"}, "credentials"),
+    ({"endpoint_url": 7}, "endpoint"), ({"requester_pays": "a\0b"}, "user_project")])
+def test_what_is_refused_has_the_name_that_was_given(how, own):
+    with pytest.raises((TypeError, ValueError)) as refused:
+        DatafluxFileSystem(**how)
+    said = str(refused.value)
+    assert said.startswith(f"{next(iter(how))} (dataflux.Client's {own}): ")
+
+
+NO_TOKENS = ("/missing/secret.json", "secret.json", "./secret", "../secret", "~/secret",
+             '{"type":"secret"}', "secret\n", "a secret", "C:\\secret.JSON", "file:///secret")
+
+
+@pytest.mark.parametrize("token", NO_TOKENS)
+def test_what_looks_like_a_file_is_no_token(token):
+    """It would be sent to the service, and so to whoever reads logs of refused tokens."""
+    with pytest.raises((OSError, ValueError), match="^token.*credentials") as refused:
+        DatafluxFileSystem(token=token)
+    assert "secret" not in str(refused.value) and refused.value.__cause__ is None
 
 
 def test_a_secret_is_in_no_text():

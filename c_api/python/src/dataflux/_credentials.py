@@ -35,6 +35,7 @@ _NEVER = float("inf")
 _SCOPE = "https://www.googleapis.com/auth/devstorage.read_write"
 _STALE = 225.0  # seconds before its end from which on the library wants another one
 _GONE = 10.0  # seconds before its end from which on the library does not use it
+_OF_FILES = ("/", "./", "../", "~/", "file:", "{")  # how paths and JSON begin, and no token does
 _REMEMBERED = 1.0  # seconds for which calls end by a failure that came before them
 
 
@@ -65,6 +66,9 @@ def _checked_token(token):
     if not token or not token.isascii() or not token.isprintable() or " " in token:
         raise ValueError("credentials: an access token is letters, digits and signs, without "
                          "spaces, and without \"Bearer\" before it")
+    if token.startswith(_OF_FILES) or token.lower().endswith(".json"):
+        raise ValueError("credentials: a file's path or content is no access token: name a file that is "
+                         "there by credentials_file")
     return token
 
 

@@ -8,7 +8,7 @@ from glob import has_magic
 
 from .._errors import Error, NotFoundError, again
 from ._attributes import attributes_of, condition_of, fixed, refuse
-from ._expanding import listed
+from ._expanding import folder_told, listed, passed_over
 from ._finding import missing
 from ._options import without_harmless
 from ._paths import is_folder, is_text, prefix_of
@@ -121,7 +121,8 @@ class Changing:
 
     async def _copy(self, path1, path2, recursive=False, on_error=None, maxdepth=None,
                     batch_size=None, **kwargs):
-        """Copies objects within the service, many at a time; folders with `recursive`.
+        """Copies objects within the service, many at a time; folders with `recursive`, and else a
+        UserWarning says that nothing was done.
 
         Arguments:
             on_error: "raise", or "ignore" what is not there any more; None = "ignore" with
@@ -132,7 +133,10 @@ class Changing:
         how = attributes_of(given)
         refuse(given, "copy")
         arguments = []
-        for source, target in await self._pairs(path1, path2, recursive, maxdepth):
+        pairs = await self._pairs(path1, path2, recursive, maxdepth)
+        if not pairs and not recursive:
+            passed_over("cp", path1)
+        for source, target in pairs:
             bucket, name, generation = self._object(source)
             arguments.append((((bucket, name), self._target(target, "path2", is_folder(name))),
                               {"generation": generation, **how}))
@@ -153,27 +157,41 @@ class Changing:
         await self._mv([path1], [path2])
 
     async def _mv(self, path1, path2, recursive=False, maxdepth=None, batch_size=None, **kwargs):
-        """Renames objects, many at a time, each in one step; into another bucket they are copied and
-        removed."""
+        """Renames objects, many at a time, each in one step; folders with `recursive`. Into another
+        bucket they are copied and removed.
+
+        Raises: FileNotFoundError; IsADirectoryError where a folder is there, without `recursive`.
+        """
         within, across = [], []
-        for source, target in await self._pairs(path1, path2, recursive, maxdepth):
+        pairs = await self._pairs(path1, path2, recursive, maxdepth)
+        if not pairs and not recursive:
+            raise IsADirectoryError(EISDIR, folder_told("mv", path1))
+        for source, target in pairs:
             bucket, name = self._target(source, "path1", as_folder=True)
             to = self._target(target, "path2", is_folder(name))
             if to != (bucket, name):
                 (within if to[0] == bucket else across).append((((bucket, name), to), {}))
             elif not await self._exists(source):
                 raise missing(source)
-        raise_first(await self._road.each("move", within))
+        await self._raise_moves(within, await self._road.each("move", within))
         # What is written meanwhile stays.
         known = await self._road.each("stat", [((source,), {"fields": []})
                                                for (source, _), _ in across])
-        raise_first(known)
+        await self._raise_moves(across, known)
         copied = await self._road.each("copy", [
             ((each, target), {}) for each, ((_, target), _) in zip(known, across)])
         gone = [((source,), {"if_generation_match": each.generation})
                 for each, ((source, _), _), outcome in zip(known, across, copied)
                 if not isinstance(outcome, Error)]
         raise_first([*copied, *await self._road.each("delete", gone)])
+
+    async def _raise_moves(self, moves, outcomes):
+        """raise_first() of moves, of which the first path that names no object may be a folder's."""
+        raise_first(outcomes, True)
+        for ((source, _), _), outcome in zip(moves, outcomes):
+            if isinstance(outcome, NotFoundError):
+                await self._not_a_folder("/".join(source), "mv")
+                raise_first([outcome])
 
     async def _rm_file(self, path, **kwargs):
         """Removes an object; see rm()."""
@@ -186,10 +204,9 @@ class Changing:
                 await self._not_a_folder(self._strip_protocol(path))
                 raise
 
-    async def _not_a_folder(self, path):
+    async def _not_a_folder(self, path, verb="rm"):
         if await self._is_known_folder(path):
-            raise IsADirectoryError(EISDIR, "a folder is there: rm() with recursive=True removes it, and "
-                                    "all that is below it", path)
+            raise IsADirectoryError(EISDIR, folder_told(verb, path))
 
     async def _discarded(self, bucket, name, below=False):
         """Discards the files that are open for writing there. Gives whether there were any."""

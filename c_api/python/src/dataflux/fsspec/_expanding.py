@@ -16,6 +16,18 @@ def listed(path):
     return path if is_text(path) else list(path)
 
 
+def folder_told(verb, path):
+    """The text of a folder to which a verb has done nothing, for want of `recursive`."""
+    return f"{path}: a folder is there: {verb}() with recursive=True takes it, and all that is below it"
+
+
+def passed_over(verb, path):
+    """Tells of a folder that a verb leaves alone without `recursive`, as fsspec has it."""
+    import warnings
+
+    warnings.warn(f"nothing was done: {folder_told(verb, path)}", UserWarning, stacklevel=2)
+
+
 def no_path(argument="path"):
     return FileNotFoundError(ENOENT, f"{argument}: there is no path in it")
 

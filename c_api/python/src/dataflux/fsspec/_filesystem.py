@@ -19,7 +19,7 @@ from ._files import (HeldWriter, ObjectWriter, appender_of, block_of, on_top, re
                      writer_of)
 from ._finding import Finding
 from ._moving import Moving
-from ._options import ACCESS, CONSISTENCY, client_options, without_harmless
+from ._options import ACCESS, CONSISTENCY, client_options, names_of, without_harmless
 from ._paths import PROTOCOLS, Paths
 from ._reading import Reading
 from ._registry import _register, registered
@@ -87,7 +87,8 @@ class DatafluxFileSystem(_Verbs, AsyncFileSystem):
         consistency: whatever is given, all that is read and written whole is compared by checksum.
         cache_timeout, use_listings_cache, listings_expiry_time, max_paths: nothing, since no listing
             is kept; nor do others that tune caches and blocks, such as default_cache_type.
-        requests_timeout: seconds without a byte after which a request is begun anew.
+        requests_timeout: seconds without a byte, from the request on, after which it is begun anew:
+            stall_timeout and first_byte_timeout of dataflux.Client.
         timeout: seconds for a call that carries no bytes.
         requester_pays: True = `project` pays; or the project that does.
         endpoint_url: "https://host[:port]"; "http://..." is an emulator.
@@ -140,8 +141,10 @@ class DatafluxFileSystem(_Verbs, AsyncFileSystem):
         self.batch_size = batch_size
         self._loop = loop
         self._fs = self
-        self._road = Awaiting(made, timeout)
-        self._blocking = _BlockingVerbs(self, Blocking(made, timeout))
+        with names_of({"requests_timeout": requests_timeout, "token": token,
+                       "endpoint_url": endpoint_url, "requester_pays": requester_pays or None}):
+            self._road = Awaiting(made, timeout)
+            self._blocking = _BlockingVerbs(self, Blocking(made, timeout))
         self._writing = {}
 
     @property

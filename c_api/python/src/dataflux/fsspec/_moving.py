@@ -14,7 +14,7 @@ from .._errors import Error, NotFoundError
 from .._reports import CopiedFolder
 from ._attributes import attributes_of, condition_of, refuse
 from ._changing import raise_first
-from ._expanding import listed, no_path
+from ._expanding import listed, no_path, passed_over
 from ._options import without_harmless
 from ._paths import is_folder, is_text, prefix_of
 
@@ -126,7 +126,7 @@ class Moving:
     async def _get(self, rpath, lpath, recursive=False, callback=DEFAULT_CALLBACK, maxdepth=None,
                    resume=False, flush=False, **kwargs):
         """Copies objects into files: one, a list, those that a pattern matches; a folder with
-        `recursive`.
+        `recursive`, and else a UserWarning says that nothing was done.
 
         Arguments:
             callback: of a folder it is told bytes; of several files how many, and of each its bytes.
@@ -160,7 +160,7 @@ class Moving:
         if one and (not recursive or maxdepth is not None):
             names = [name for name in names if not await self._is_no_file(name, found[name])]
             if not names:
-                return
+                return None if recursive else passed_over("get", rpath)
         inside = one and (len(names) == 1 if pattern else into and not is_folder(source))
         targets = other_paths(names, lpath, exists=inside, flatten=not one)
         if is_text(lpath):
@@ -236,7 +236,7 @@ class Moving:
     async def _put(self, lpath, rpath, recursive=False, callback=DEFAULT_CALLBACK, maxdepth=None,
                    batch_size=None, resume=False, **kwargs):
         """Copies files into objects: one, a list, those that a pattern matches; a folder with
-        `recursive`.
+        `recursive`, and else a UserWarning says that nothing was done.
 
         Arguments:
             callback: of a folder it is told bytes; of several files how many, and of each its bytes.
@@ -268,7 +268,7 @@ class Moving:
         if one and (not recursive or maxdepth is not None):
             names = [name for name in names if not (trailing_sep(name) or os.path.isdir(name))]
             if not names:
-                return
+                return None if recursive else passed_over("put", lpath)
         inside = one and (len(names) == 1 if pattern else into and not trailing_sep(lpath))
         targets = other_paths(names, target, exists=inside, flatten=not one)
         await self._put_all(names, targets, callback, resume, kwargs)

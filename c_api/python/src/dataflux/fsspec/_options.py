@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 
 from .._client import Core
 
@@ -37,12 +38,14 @@ def client_options(given, *, project, token, anon, endpoint_url, requester_pays,
     if endpoint_url is not None:
         _once(made, "endpoint", "endpoint_url")
         made["endpoint"] = endpoint_url
-    if made.get("endpoint", "").startswith("http://"):
+    if str(made.get("endpoint")).startswith("http://"):
         # gcsfs says so by the URL alone; no token goes over such a connection.
         made.setdefault("emulator", True)
     if requests_timeout is not None:
+        # aiohttp's, which gcsfs gives it to, counts from the request on.
         _once(made, "stall_timeout", "requests_timeout")
         made["stall_timeout"] = requests_timeout
+        made.setdefault("first_byte_timeout", requests_timeout)
     if requester_pays:
         _once(made, "user_project", "requester_pays")
         payer = requester_pays if isinstance(requester_pays, str) else project
@@ -58,6 +61,24 @@ def client_options(given, *, project, token, anon, endpoint_url, requester_pays,
     secret = _of_token(token, made)
     own = made.get("credentials")
     return made, secret or isinstance(own, str) or hasattr(own, "refresh")
+
+
+_NAMES = (("stall_timeout", "requests_timeout"), ("first_byte_timeout", "requests_timeout"),
+          ("credentials", "token"),
+          ("endpoint", "endpoint_url"), ("user_project", "requester_pays"))
+
+
+@contextmanager
+def names_of(given):
+    """What a client refuses has the name of an argument of gcsfs where that was given."""
+    try:
+        yield
+    except (TypeError, ValueError) as why:
+        own, mark, said = str(why).partition(": ")
+        for name, argument in _NAMES:
+            if mark and own == name and given.get(argument) is not None:
+                raise type(why)(f"{argument} (dataflux.Client's {name}): {said}") from None
+        raise
 
 
 def _once(made, name, argument):
