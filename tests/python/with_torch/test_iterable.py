@@ -187,6 +187,21 @@ def test_listings_are_read_in_their_generations(client, bucket, url, options, ho
     assert isinstance(datasets[1][37], dataflux.NotFoundError) and datasets[1][36] == b"36"
 
 
+def test_what_is_no_manifest_has_the_name_that_was_given(client, bucket, url, options, tmp_path):
+    """It was copied here, under a name that nobody has given."""
+    client.put(bucket("no.manifest"), b"not a manifest, " * 100)
+    client.save_manifest(client.list(url), tmp_path / "m")
+    client.put(bucket("cut.manifest"), (tmp_path / "m").read_bytes()[:-7])
+    for name in ("no.manifest", "cut.manifest"):
+        for how in ({}, {"pairs": [(url, ".x"), (url, ".y")]}):
+            for given in (bucket(name), (bucket.name, name)):
+                for kind in (IterableDataset, MapDataset):
+                    with pytest.raises(dataflux.Error, match=f"gs://{bucket.name}/{name}'?: ") as raised:
+                        kind(manifest=given, client=options, **how)
+                    assert (raised.value.bucket, raised.value.object) == (bucket.name, name)
+                    assert "/manifest-" not in str(raised.value)
+
+
 def test_a_listing_is_the_same_source_as_its_prefix_or_its_manifest(client, bucket, url, options, tmp_path):
     listing = client.list(url)
     client.save_manifest(listing, tmp_path / "m")

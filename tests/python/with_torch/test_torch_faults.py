@@ -11,7 +11,9 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+import torch
 from torch.utils.data import DataLoader
+from torchdata.stateful_dataloader import StatefulDataLoader
 
 import dataflux
 from cycles import left_by
@@ -57,6 +59,62 @@ def read(dataset, workers):
 def test_decode_that_raises_names_the_object(url, options, bucket, workers):
     with pytest.raises(DecodeError, match=f"gs://{bucket.name}/o/007: LookupError: no seven"):
         read(iterable(url, options, decode=picky), workers)
+
+
+FIELDS = ("status", "verb", "bucket", "object", "reason", "request_id", "generation", "http_status",
+          "attempts", "retryable", "outcome_unknown", "retry_after")
+
+
+class Ours(torch.utils.data.Dataset):
+    """A dataset of the user's own that reads by a client."""
+
+    def __init__(self, client, names):
+        self.client, self.names = client, names
+
+    def __len__(self):
+        return len(self.names)
+
+    def __getitem__(self, number):
+        return self.client.get(self.names[number])
+
+
+@pytest.mark.parametrize("loader", [DataLoader, StatefulDataLoader])
+@pytest.mark.parametrize("status, kind, errno", [
+    (404, dataflux.NotFoundError, 2), (403, dataflux.PermissionDeniedError, 13),
+    (400, dataflux.InvalidArgumentError, None), (412, dataflux.PreconditionError, None),
+    (503, dataflux.UnavailableError, 5)])
+def test_an_error_of_a_worker_has_its_fields(emulator, url, bucket, loader, status, kind, errno):
+    """torch makes it anew of its class and one text."""
+    emulator.faults({"verb": "objects.media", "object": "o/000", "action": "refuse", "status": status, "count": 0})
+    client = emulator.client(max_attempts=2)
+    told = []
+    for workers in (0, 1):
+        with pytest.raises(kind) as raised:
+            list(loader(Ours(client, [bucket("o/000")]), num_workers=workers, collate_fn=list))
+        told.append(raised.value)
+    direct, carried = told
+    assert "DataLoader worker process 0" in str(carried) and direct.message in str(carried)
+    assert {name: getattr(carried, name) for name in FIELDS if name != "request_id"} == \
+        {name: getattr(direct, name) for name in FIELDS if name != "request_id"}
+    assert carried.message == direct.message and (carried.bucket, carried.object) == (bucket.name, "o/000")
+    assert getattr(carried, "errno", None) == errno and type(carried) is type(direct)
+    again = pickle.loads(pickle.dumps(carried))
+    assert type(again) is type(direct) and vars(again) == vars(carried)
+
+
+def test_an_error_that_a_worker_returns_is_of_its_own_class(url, options):
+    dataset = iterable(url, options, decode=picky, on_error="return")
+    failed = [sample for sample in read(dataset, 2) if not isinstance(sample, int)]
+    assert [(type(each), each.object) for each in failed] == [(DecodeError, "o/007")]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_dataset_s_error_of_a_worker_names_its_object(url, options, bucket, workers):
+    for kind, how in ((iterable, {}), (lambda *given, **how: MapDataset(given[0], client=given[1], **how), {})):
+        with pytest.raises(DecodeError) as raised:
+            read(kind(url, options, decode=picky, **how), workers)
+        assert type(raised.value) is DecodeError
+        assert (raised.value.bucket, raised.value.object) == (bucket.name, "o/007")
 
 
 @pytest.mark.parametrize("workers", [0, 1])

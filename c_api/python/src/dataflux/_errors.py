@@ -4,6 +4,7 @@ standard library has a name for are of that kind, too, so that a program written
 from __future__ import annotations
 
 import errno as _errno
+import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,8 +33,8 @@ class Error(Exception):
     report           of a call for many names: what it has done, with all failures; else None
     path             of a failure in such a report: the file here, as os.fsdecode() gives it; else ""
 
-    It is made again of its text alone by programs that carry errors between processes, and pickles
-    whole.
+    It pickles whole. An error of a DataLoader's worker has its fields, too, but for `report`; other
+    programs that carry errors between processes by their texts make it again of that alone.
     """
 
     status: str = "unknown"
@@ -56,6 +57,7 @@ class Error(Exception):
     def __init__(self, text: str = "", **fields: Any) -> None:
         text = text or fields.get("message", "")
         super().__init__(text)
+        self.args = (text,)
         self.message = text
         self._text = text
         for name, value in fields.items():
@@ -82,11 +84,54 @@ class Error(Exception):
         text = kept.pop("_text")
         fields = {name: kept.pop(name) for name in _FIELDS if name in kept}
         # What is left are notes, and what a program has put to it.
-        return _again, (type(self), text, fields), kept or None
+        return _again, (_plain(type(self)), text, fields), kept or None
 
 
 def _again(kind: Any, text: str, fields: dict[str, Any]) -> Any:
     return kind(text, **fields)
+
+
+class _Carrying(type):
+    """The class of one exception of a DataLoader's worker. torch carries classes and texts to the process
+    that waits, and no exceptions; the pickle of this class has the fields, too."""
+
+    _of: dict[str, Any]
+
+
+def _new(kind, *given, **fields):
+    info = getattr(sys.modules.get("torch.utils.data"), "get_worker_info", None)
+    if info is None or info() is None:
+        return super(Error, kind).__new__(kind, *given)
+    copyreg = sys.modules["copyreg"]  # which torch, as all that pickles, has imported
+    copyreg.pickle(_Carrying, _carried)
+    kind = _plain(kind)
+    kind = _Carrying(kind.__name__, (kind,), {"__module__": kind.__module__, "__qualname__": kind.__qualname__})
+    made = super(Error, kind).__new__(kind, *given)
+    kind._of = vars(made)
+    return made
+
+
+setattr(Error, "__new__", staticmethod(_new))  # so that type checkers look at __init__
+
+
+def _plain(kind):
+    return kind.__bases__[0] if isinstance(kind, _Carrying) else kind
+
+
+def _carried(kind):
+    return _Carried, (_plain(kind), {name: value for name, value in kind._of.items()
+                                     if name in _FIELDS and isinstance(value, (str, int, float))})
+
+
+class _Carried:
+    """What torch calls with the text that it has made, in the process that waits."""
+
+    def __init__(self, kind: Any, fields: dict[str, Any]) -> None:
+        self.__name__ = kind.__name__
+        self._kind, self._fields = kind, fields
+
+    def __call__(self, text: str) -> Any:
+        return self._kind(text, **self._fields)
 
 
 class NotFoundError(Error, FileNotFoundError):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from .._client import Client
-from .._errors import Error, InvalidArgumentError, NotFoundError
+from .._errors import Error, InvalidArgumentError, NotFoundError, of_status
 from .._listing import Listing
 from .._manifest import Manifest
 from .._pairing import PairedRows
@@ -174,8 +174,14 @@ def _manifest_file(client, manifest, folder, number):
         text = os.fspath(manifest)
         if isinstance(text, str) and "://" not in text and with_both_slashes(text) == text:
             return os.path.abspath(text)
-    object_place(manifest, "manifest")
+    bucket, name, _ = object_place(manifest, "manifest")
     client.download(manifest, path)
+    try:
+        client.open_manifest(path)
+    except Error as why:  # about the copy, whose name nobody has given
+        url = url_of(bucket.decode(), name.decode())
+        raise of_status(why.status, str(why).replace(path, url), bucket=bucket.decode(),
+                        object=name.decode()) from None
     return path
 
 
