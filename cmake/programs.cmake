@@ -22,6 +22,10 @@ endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
   target_compile_options(dataflux_warnings INTERFACE -Wno-maybe-uninitialized)
 endif()
+if(TARGET dataflux_c)
+  # Few at a time: whoever works on one of them waits for its neighbours, too.
+  set_target_properties(dataflux_c PROPERTIES UNITY_BUILD ${DATAFLUX_UNITY} UNITY_BUILD_BATCH_SIZE 4)
+endif()
 target_link_libraries(dataflux_compiled PRIVATE $<BUILD_INTERFACE:dataflux_warnings>)
 
 # What tests, benchmarks and examples link: the compiled target unless a preset asks for the other.

@@ -118,7 +118,7 @@ result<void> begin_copy(dataflux_client* client, const dataflux_folder_options* 
   });
 }
 
-result<dataflux::remove_objects_request> request_of(const dataflux_remove_prefix_options& o) {
+result<dataflux::remove_objects_request> removal_of(const dataflux_remove_prefix_options& o) {
   if (o.bucket == nullptr) return missing("bucket");
   if (o.prefix == nullptr) return missing("prefix");
   dataflux::remove_objects_request r;
@@ -175,7 +175,7 @@ dataflux_status dataflux_remove_prefix(dataflux_client* client,
     if (out != nullptr) *out = nullptr;
     const auto o = dataflux_c::options_of(options);
     if (!o) return o.error();
-    auto r = dataflux_c::request_of(*o);
+    auto r = dataflux_c::removal_of(*o);
     if (!r) return std::move(r).error();
     const auto how_far =
         dataflux_c::progress_of(client, o->progress != 0, tag, "remove", r->bucket, *r->prefix);

@@ -6,6 +6,7 @@
 #include <emulator/emulator.hpp>
 #include <support/authority_file.hpp>
 #include <support/catch.hpp>
+#include <support/sanitized.hpp>
 #include <support/verb_driver.hpp>
 
 #include <atomic>
@@ -180,10 +181,14 @@ TEST_CASE("client: no secret is ever told", "[integration]") {
     INFO("credentials " << k);
     secured s(static_cast<secured::kind>(k));
     int count = 0;
+    // Under a sanitizer a third of them, another one for each kind.
+    int number = k;
+    const auto passed_over = [&number] { return sanitized && ++number % 3 != 0; };
     for (const verb_driver& verb : verb_drivers()) {
       for (const auto& action : std::initializer_list<fault::action>{
                fault::refuse{401}, fault::refuse{403}, fault::refuse{503}, fault::cut{},
                fault::lose_reply{}, fault::expire_tokens{}}) {
+        if (passed_over()) continue;
         run_under(s, verb, action, 0, count);
       }
       s.server.faults().clear();
@@ -191,11 +196,13 @@ TEST_CASE("client: no secret is ever told", "[integration]") {
           set_stage(s.server, *s.helper, *s.subject, verb, "b-" + std::to_string(++count));
       const std::string secret = secret_in_use(s, at);
       REQUIRE(secret.size() > 8);
-      for (const auto& echo : echoes(secret)) run_under(s, verb, echo, 1, count);
+      for (const auto& echo : echoes(secret)) {
+        if (!passed_over()) run_under(s, verb, echo, 1, count);
+      }
     }
     const auto secrets = s.secrets();
     CHECK(secrets.size() > 6);
-    CHECK(s.observer.errors() > 500);
+    CHECK(s.observer.errors() > (sanitized ? 150 : 500));
     const std::string text = s.observer.text();
     for (const std::string& secret : secrets) {
       const std::size_t at = text.find(secret);

@@ -1,6 +1,7 @@
 """What the tests of the Python package share: an emulator for each process of pytest, a bucket of
 its own for each test, and a client."""
 
+import gc
 import json
 import os
 import signal
@@ -139,6 +140,16 @@ class Bucket:
         """Of all objects, as long as they fit into a page."""
         page = json.loads(self.service.ask("GET", f"/storage/v1/b/{self.name}/o"))
         return [item["name"] for item in page.get("items", [])]
+
+
+@pytest.fixture
+def only_new():
+    """gc.collect() looks at what the test makes, and not at all that was there before: for tests that
+    collect again and again, which would take minutes."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 @pytest.fixture(scope="session")

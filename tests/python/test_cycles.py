@@ -11,6 +11,8 @@ import dataflux
 from cycles import left_by
 from dataflux import Error
 
+pytestmark = pytest.mark.usefixtures("only_new")
+
 MISSING = "gs://nobody-has-it/x"
 # Types of arrays of C, which calls make of them: one that nobody keeps is a cycle without a frame.
 KEPT = [kind * count for kind in (ctypes.c_char_p, ctypes.c_int64, ctypes.c_void_p) for count in range(4)]

@@ -15,6 +15,8 @@ import dataflux
 from dataflux import _handles
 from service import wait_until
 
+pytestmark = pytest.mark.usefixtures("only_new")
+
 TIMES = 1000 if os.environ.get("DATAFLUX_TEST_FULL") else 40
 ROUNDS = 10
 SIZE = 20_000

@@ -14,6 +14,8 @@ import pytest
 from interrupts import interrupted_at
 from service import wait_until
 
+pytestmark = pytest.mark.usefixtures("only_new")
+
 
 def memory(client):
     return client.metrics()["memory"]

@@ -14,7 +14,7 @@ import pytest
 
 import dataflux
 
-TIMES = 500 if os.environ.get("DATAFLUX_TEST_FULL") else 20
+TIMES = 500 if os.environ.get("DATAFLUX_TEST_FULL") else 8
 LIMIT = 60  # seconds, of what takes a fraction of one
 
 # What programs below begin with: `client`, `url`, and in_flight(n), which waits until n requests have

@@ -1,5 +1,7 @@
 #include "fast_list_fixture.hpp"
 
+#include <support/sanitized.hpp>
+
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -88,7 +90,7 @@ TEST_CASE("fast_lister: folded prefixes are part of the pages", "[list]") {
 }
 
 TEST_CASE("fast_lister: nobody reads, nothing goes on beyond the cap", "[list]") {
-  fixture w(numbered(300'000));
+  fixture w(numbered(sanitized ? 100'000 : 300'000));
   for (const list_order order : {list_order::any, list_order::by_name}) {
     const auto before = w.store.calls;
     fast_lister lister(w.store, {.bucket = "bucket", .memory_cap = 2'000'000, .order = order});

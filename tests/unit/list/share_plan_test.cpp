@@ -176,8 +176,8 @@ TEST_CASE("share_survey: it ends whatever the names are", "[list]") {
 }
 
 TEST_CASE("share_plan: processes share a listing, in simulated time", "[list]") {
-  constexpr std::uint64_t size = sanitized ? 300'000 : 3'000'000;
-  for (const char shape : std::string("abdfhin")) {
+  constexpr std::uint64_t size = sanitized ? 300'000 : 1'000'000;
+  for (const char shape : std::string(sanitized ? "ain" : "abdfhin")) {
     CAPTURE(shape);
     const auto names = make_shape(shape, size, 5);
     share_settings s{.ranks = 4};
@@ -185,7 +185,7 @@ TEST_CASE("share_plan: processes share a listing, in simulated time", "[list]") 
     const std::uint64_t most = *std::max_element(all.names.begin(), all.names.end());
     CHECK(most * 4 <= names->size() * 2);
     // What the beginning costs weighs more where there are few.
-    CHECK(all.calls <= names->size() / 1000 * (sanitized ? 8 : 4));
+    CHECK(all.calls <= names->size() / 1000 * 4 + 1000);
     // One that takes the first task and dies is waited for, and nothing is lost.
     s.dies = 0;
     const share_outcome fewer = share_model(*names, s).run();

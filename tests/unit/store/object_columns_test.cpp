@@ -2,6 +2,7 @@
 #include <dataflux/store/object_columns.hpp>
 
 #include <support/catch.hpp>
+#include <support/sanitized.hpp>
 
 #include <random>
 #include <string>
@@ -92,7 +93,7 @@ TEST_CASE("object_columns: chunks are Arrow buffers that cover all rows", "[stor
 }
 
 TEST_CASE("object_columns: 24 bytes and the name, with a sixteenth spare at most", "[store]") {
-  constexpr std::size_t rows = 1'000'000;
+  constexpr std::size_t rows = sanitized ? 100'000 : 1'000'000;
   constexpr std::size_t constant = 32 * 1024;
   for (const bool gaps : {false, true}) {
     object_columns columns;
