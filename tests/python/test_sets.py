@@ -144,6 +144,20 @@ def test_a_save_over_a_set_replaces_all_of_it_at_once(client, bucket):
         saving.over("no such text")
 
 
+def test_the_loser_of_two_saves_at_once_is_told_so(client, bucket):
+    saving = client.checkpoint_set(bucket("latest"))
+    slow, fast = saving.over(saving.begin_over()), saving.over(saving.begin_over())
+    member = slow.open_member("rank-0")
+    member.write(bytes(40 * MIB))
+    assert wait_until(lambda: any(each.uploads for each in client.list_sets(bucket()).unfinished))
+    write(fast, {"rank-0": b"fast"})
+    with pytest.raises(dataflux.Error, match="another save of this set was committed meanwhile") as told:
+        member.write(bytes(40 * MIB))
+        member.commit()
+    assert told.value.status == "aborted" and told.value.object.endswith("/rank-0")
+    assert content_of(saving.open()) == {"rank-0": b"fast"}
+
+
 @pytest.mark.without_tokens
 def test_ranks_are_processes_and_records_are_texts(client, emulator, bucket):
     client.checkpoint_set(bucket("run/1")).begin()

@@ -47,8 +47,8 @@ class writer_opening;
 /// failed. After the first error all members give it, and nothing is left behind; where that failed
 /// it says so. They name bucket, object and part. failed_precondition when another writer has
 /// written the object since open() (already_exists where if_generation_match is 0);
-/// failed_precondition, too, for a write() after commit(), a second commit(), and in the child of a
-/// fork.
+/// aborted when another has removed what was uploaded; failed_precondition, too, for a write()
+/// after commit(), a second commit(), and in the child of a fork.
 ///
 /// Lifetime: the context's store outlives the writer, and its destruction. The destructor waits 5 s
 /// for the cleaning up, and leaves the rest to the threads of the store; it does not wait after a

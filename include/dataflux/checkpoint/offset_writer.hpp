@@ -54,8 +54,9 @@ class writer_opening;
 /// Any other error is the upload's and ends it: all members give it from then on, and nothing is
 /// left behind; where that failed it says so. permission_denied names the permissions that uploads
 /// in parts take. failed_precondition when another writer has written the object since open()
-/// (already_exists where if_generation_match is 0); failed_precondition, too, for any use after
-/// commit() or abort(), and in the child of a fork.
+/// (already_exists where if_generation_match is 0); aborted when another has removed what was
+/// uploaded; failed_precondition, too, for any use after commit() or abort(), and in the child of a
+/// fork.
 ///
 /// Limits: upload_request::limits are the whole upload's, which they end. Those of a call end that
 /// call with cancelled or deadline_exceeded, and say how it leaves the writer:

@@ -48,6 +48,8 @@ struct upload_request {
   std::optional<std::int64_t> if_generation_match{};
   /// Added to the message of an already_exists: what the caller may do then.
   std::string advice_if_it_exists{};
+  /// Added to the message where another has removed what was uploaded, while it was.
+  std::string advice_if_it_is_removed{};
   /// See part_plan_options.
   std::uint64_t part_size{0};
   std::optional<std::uint64_t> size_hint{};

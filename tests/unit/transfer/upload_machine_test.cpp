@@ -123,6 +123,45 @@ TEST_CASE("upload_machine: what is not what was sent is removed", "[transfer]") 
   CHECK(left.run.told().find("gs://b/f/o (denied)") != std::string::npos);
 }
 
+TEST_CASE("upload_machine: what another removes while it goes up is told", "[transfer]") {
+  struct way {
+    setting how;
+    script by;
+  };
+  const kind gone = kind::absent;
+  const way ways[] = {
+      {staged(), {{step::part, {kind::natural, gone}}}},
+      {staged(), {{step::complete, {gone}}}},
+      {staged(), {{step::complete, {kind::bare}}, {step::compare_temporary, {gone}}}},
+      {staged(), {{step::move, {gone}}}},
+      {staged(), {{step::move, {kind::denied}}, {step::copy, {gone}}}},
+      {direct(), {{step::part, {gone}}}},
+      {direct(), {{step::complete, {gone}}}},
+      {direct(), {{step::complete, {kind::bare}}, {step::compare_target, {gone}}}},
+      {small(), {{step::insert, {kind::bare}}, {step::compare_target, {gone}}}}};
+  for (const way& each : ways) {
+    setting s = each.how;
+    s.request.advice_if_it_is_removed = "look for who it was";
+    scripted run(s, each.by);
+    run.path();
+    INFO(run.run.trace);
+    REQUIRE(run.run.failure());
+    CHECK(run.run.failure()->code() == errc::aborted);
+    CHECK(run.run.failure()->http_status() == 404);
+    CHECK_FALSE(run.run.failure()->retryable());
+    for (const char* words : {"removed while it was being uploaded", "absent", "look for who"}) {
+      CHECK(run.run.told().find(words) != std::string::npos);
+    }
+  }
+  // Where nothing was there to be removed.
+  for (const step each : {step::begin, step::insert}) {
+    scripted run(each == step::insert ? small() : direct(), {{each, {gone}}});
+    run.path();
+    REQUIRE(run.run.failure());
+    CHECK(run.run.failure()->code() == errc::not_found);
+  }
+}
+
 TEST_CASE("upload_machine: what is not permitted goes another way", "[transfer]") {
   const std::string direct_way = three + "check_target complete committed";
   for (const step refused : {step::probe_remove, step::probe_move}) {

@@ -194,6 +194,11 @@ DATAFLUX_INLINE result<upload_request> checkpoint_set::member_request(std::strin
             "not committed"
           : "if an earlier attempt of this save has left it, begin over again; in C++ "
             "replace_member() writes it anew, too";
+  if (save_) {
+    how.advice_if_it_is_removed =
+        "another save of this set was committed meanwhile, and removes what others have begun: of "
+        "several at once one is committed";
+  }
   return how;
 }
 

@@ -149,6 +149,7 @@ class upload_machine {
   errc unmet() const noexcept;
   std::string meanwhile() const;
   error named(error why) const;
+  error removed(error why) const;
   std::string folder() const;
   std::string url_of(const std::string& object) const;
   std::string where_to_see() const;

@@ -219,7 +219,7 @@ DATAFLUX_INLINE void upload_machine::part_ended(std::uint32_t number, result<upl
   if (!outcome) {
     std::uint64_t offset = 0;
     for (std::size_t i = 0; i + 1 < number; ++i) offset += pieces_[i].size;
-    error why = std::move(outcome).error();
+    error why = removed(std::move(outcome).error());
     why.with_message("part " + std::to_string(number) + ", from byte " + std::to_string(offset) +
                      " on: " + why.message());
     return fail(std::move(why));

@@ -92,7 +92,7 @@ DATAFLUX_INLINE void upload_machine::completed(result<object_metadata> made) {
   if (made) begun_.reset();
   if (made && staged()) temporary_.generation = made->generation;
   if (failure_) return clean();
-  if (!made) return fail(std::move(made).error());
+  if (!made) return fail(removed(std::move(made).error()));
   compare(*std::move(made),
           staged() ? upload_step::compare_temporary : upload_step::compare_target);
 }
@@ -120,7 +120,7 @@ DATAFLUX_INLINE void upload_machine::compare(object_metadata made, upload_step s
 
 DATAFLUX_INLINE void upload_machine::compared(result<object_metadata> found, upload_step step) {
   if (failure_) return clean();
-  if (!found) return fail(std::move(found).error());
+  if (!found) return fail(removed(std::move(found).error()));
   if (!found->crc32c) {
     return fail(error(errc::data_loss, "the service gives no CRC32C of the object"));
   }
@@ -144,7 +144,7 @@ DATAFLUX_INLINE void upload_machine::moved(result<object_metadata> made) {
   if (made) temporary_.there = versioned_;
   if (failure_) return clean();
   if (made) return compare(*std::move(made), upload_step::compare_target);
-  if (!is_not_permitted(made.error())) return fail(std::move(made).error());
+  if (!is_not_permitted(made.error())) return fail(removed(std::move(made).error()));
   move_refused_ = std::move(made).error();
   rewrite_request request{.source_bucket = request_.bucket,
                           .source = temporary_.name,
@@ -160,7 +160,7 @@ DATAFLUX_INLINE void upload_machine::copied(result<object_metadata> made) {
   if (failure_) return clean();
   if (!made) {
     const bool neither = is_not_permitted(made.error());
-    return fail(neither ? *move_refused_ : std::move(made).error());
+    return fail(neither ? *move_refused_ : removed(std::move(made).error()));
   }
   fall_back("the temporary object could not be moved and was copied: " + move_refused_->message());
   compare(*std::move(made), upload_step::compare_target);
@@ -315,6 +315,18 @@ DATAFLUX_INLINE error upload_machine::named(error why) const {
   if (why.code() == errc::already_exists && !request_.advice_if_it_exists.empty()) {
     why.with_message(why.message() + "; " + request_.advice_if_it_exists);
   }
+  return why;
+}
+
+/// Of a request about what this upload has made: not found, it is another's doing.
+DATAFLUX_INLINE error upload_machine::removed(error why) const {
+  if (why.code() != errc::not_found) return why;
+  const std::string& advice = request_.advice_if_it_is_removed;
+  why.with_code(errc::aborted)
+      .with_message(
+          "it was removed while it was being uploaded, by another or by a rule of the "
+          "bucket (" +
+          why.message() + ")" + (advice.empty() ? "" : "; " + advice));
   return why;
 }
 
