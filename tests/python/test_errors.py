@@ -96,6 +96,24 @@ CALLS = {
 }
 
 
+def folder_up(client, place, folder):
+    folder.mkdir()
+    folder.joinpath("x").write_bytes(b"1")
+    client.upload_folder(folder, place, timeout=2)
+
+
+def folder_down(client, place, folder):
+    client.download_folder(place, folder, timeout=2)
+
+
+# By the verb that the service does not serve.
+FOLDERS = {
+    "objects.insert": folder_up,
+    "objects.media": folder_down,
+    "objects.list": folder_down,
+}
+
+
 def met_until(emulator, bucket):
     """One refusal, and no reply after it."""
     bucket.put("x", b"123456")
@@ -118,6 +136,17 @@ def test_a_limit_that_passes_tells_what_was_met(emulator, bucket, client, call):
     check_met(raised.value, bucket)
     if call != "list":
         assert raised.value.object == "x"
+
+
+@pytest.mark.parametrize("verb", FOLDERS)
+def test_the_limit_of_a_folder_tells_what_was_met(emulator, bucket, client, tmp_path, verb):
+    bucket.put("p/x", b"123456")
+    rule = {"bucket": bucket.name, "verb": verb}
+    emulator.faults({**rule, "action": "refuse", "status": 503},
+                    {**rule, "action": "stall", "where": "before_reply", "count": 0})
+    with pytest.raises(dataflux.DeadlineError) as raised:
+        FOLDERS[verb](client, bucket("p"), tmp_path / "t")
+    check_met(raised.value, bucket)
 
 
 @pytest.mark.parametrize("many", [False, True])

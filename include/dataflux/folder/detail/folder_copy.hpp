@@ -3,7 +3,9 @@
 #include <dataflux/folder/copy_folder.hpp>
 #include <dataflux/list/fast_list.hpp>
 #include <dataflux/store/detail/coordinator.hpp>
+#include <dataflux/store/detail/late_failure.hpp>
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -19,6 +21,8 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 /// room for and says whether the source has come to its end. When it has, and nothing is under way,
 /// what is extra is removed, and then the call ends. fail() ends it early: nothing more is begun,
 /// what is under way is stopped and waited for. give_up() ends it when what was begun has ended.
+/// When the time has passed nothing more is begun either; the requests under way have the same
+/// deadline, are not stopped, and tell what they have met.
 class folder_copy : public coordinator<folder_copy> {
  public:
   using completion = object_store::completion<copy_folder_report>;
@@ -37,8 +41,10 @@ class folder_copy : public coordinator<folder_copy> {
 
   const transfer_context& context() const noexcept { return context_; }
   const copy_folder_request& request() const noexcept { return request_; }
-  /// On any thread.
-  bool stopped() const noexcept { return requests_stopped(); }
+  /// Nothing more is to be begun. On any thread.
+  bool stopped() const noexcept {
+    return requests_stopped() || late_.load(std::memory_order_relaxed);
+  }
   /// What to list, in order of names, with nothing left out.
   fast_list_request listing() const;
 
@@ -55,6 +61,8 @@ class folder_copy : public coordinator<folder_copy> {
   void source_unread() noexcept { source_unread_ = true; }
   void fail(error why);
   void give_up(error why);
+  /// What a request has ended with, for the case that the time has passed.
+  void note(const error& why) { met_.note(why); }
   /// Nothing extra is removed, or nothing more; why.
   void spare_extra(std::string why) { report_.not_removed = std::move(why); }
   void advance();
@@ -113,6 +121,8 @@ class folder_copy : public coordinator<folder_copy> {
   /// The copy has ended; and the removal of extra names is to follow.
   bool source_ended_{false};
   bool removing_{false};
+  std::atomic<bool> late_{false};
+  late_failure met_{};
   copy_folder_report report_{};
 };
 

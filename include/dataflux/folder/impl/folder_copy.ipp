@@ -72,8 +72,9 @@ DATAFLUX_INLINE void folder_copy::stop_asked() {
 }
 
 DATAFLUX_INLINE void folder_copy::time_passed() {
-  fail(error(errc::deadline_exceeded, "the copy's time limit has passed")
-           .with_bucket(request_.bucket));
+  late_.store(true, std::memory_order_relaxed);
+  give_up(
+      error(errc::deadline_exceeded, "the copy's timeout has passed").with_bucket(request_.bucket));
   advance();
 }
 
@@ -111,6 +112,7 @@ DATAFLUX_INLINE void folder_copy::tell(const copy_item& item) {
   }
   if (request_.item) request_.item(item);
   if (item.failure == nullptr) return;
+  note(*item.failure);
   if (rest_would_fail(*item.failure) || request_.on_error == copy_on_error::stop)
     fail(*item.failure);
 }
@@ -136,6 +138,7 @@ DATAFLUX_INLINE void folder_copy::fall_short(error why) {
 }
 
 DATAFLUX_INLINE void folder_copy::give_up(error why) {
+  note(why);
   if (!failure_) failure_ = std::move(why);
 }
 
@@ -203,6 +206,7 @@ DATAFLUX_INLINE void folder_copy::source_ended() {
 DATAFLUX_INLINE void folder_copy::end() {
   unwatch();
   auto done = std::exchange(done_, {});
+  if (failure_ && failure_->code() == errc::deadline_exceeded) failure_ = met_.tell();
   if (failure_) return done(std::move(*failure_));
   done(std::move(report_));
 }

@@ -29,6 +29,7 @@ DATAFLUX_INLINE void listed_names::arrived(result<fast_lister::page> page) {
   ended_ = !page || !*page;
   if (!page) {
     failure_ = std::move(page).error();
+    owner_.note(*failure_);
   } else if (!ended_) {
     page_ = std::move(**page);
   }
