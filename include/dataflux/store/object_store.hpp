@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/bytes.hpp>
+#include <dataflux/codec/detail/part_number.hpp>
 #include <dataflux/detail/process_stamp.hpp>
 #include <dataflux/exec/detail/fork.hpp>
 #include <dataflux/exec/detail/scheduler.hpp>
@@ -22,7 +23,7 @@ struct store_traits {
   /// Least size of every part but the last, greatest size of a part, and most parts of an upload.
   std::uint64_t min_part_size{5ULL << 20U};
   std::uint64_t max_part_size{5ULL << 30U};
-  std::uint32_t max_parts{10'000};
+  std::uint32_t max_parts{greatest_part_number};
   std::uint64_t max_object_size{5ULL << 40U};
   std::uint32_t max_list_page{1'000};
   std::uint32_t max_compose_sources{32};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/codec/detail/part_number.hpp>
 #include <dataflux/codec/detail/utf8.hpp>
 #include <dataflux/codec/detail/xml.hpp>
 #include <dataflux/detail/hexadecimal.hpp>
@@ -328,9 +329,10 @@ DATAFLUX_INLINE result<std::string> write_complete_request(std::span<const compl
   std::string out{"<CompleteMultipartUpload>"};
   std::int32_t last = 0;
   for (const completed_part& part : parts) {
-    if (part.number <= last || part.number > 10'000) {
+    if (part.number <= last || part.number > static_cast<std::int32_t>(greatest_part_number)) {
       return error{errc::invalid_argument, "part number " + std::to_string(part.number) +
-                                               " does not ascend within 1 to 10000"};
+                                               " does not ascend within 1 to " +
+                                               std::to_string(greatest_part_number)};
     }
     last = part.number;
     const bool printable = std::none_of(part.etag.begin(), part.etag.end(), [](char c) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/codec/detail/part_number.hpp>
 #include <dataflux/codec/detail/xml.hpp>
 #include <dataflux/gcs/detail/error_reply.hpp>
 #include <dataflux/gcs/detail/multipart_verbs.hpp>
@@ -170,8 +171,6 @@ DATAFLUX_INLINE bool multipart_complete_verb::is_ours(const request& r, const st
          (r.mark.empty() || found.upload_mark == r.mark);
 }
 
-inline constexpr std::uint32_t most_part_number = 10'000;
-
 DATAFLUX_INLINE void list_parts_verb::build(const call_context& context, const request& r,
                                             const state&, http::request& out) {
   auto target = detail::begin_xml(context, http::method::get, r, out);
@@ -190,7 +189,7 @@ DATAFLUX_INLINE result<part_page> list_parts_verb::parse(const request& r, const
   part_page page;
   std::uint32_t last = r.marker;
   for (codec::listed_part& part : listed->parts) {
-    if (part.number <= last || part.number > most_part_number) {
+    if (part.number <= last || part.number > greatest_part_number) {
       return detail::broken_listing("part numbers do not ascend to 10,000 at most");
     }
     last = part.number;
@@ -199,7 +198,7 @@ DATAFLUX_INLINE result<part_page> list_parts_verb::parse(const request& r, const
   if (!listed->truncated) return page;
   page.next_marker = listed->next_marker != 0 ? listed->next_marker : last;
   // So that there is an end to it: as many pages as parts at most.
-  if (page.next_marker <= r.marker || page.next_marker >= most_part_number) {
+  if (page.next_marker <= r.marker || page.next_marker >= greatest_part_number) {
     return detail::broken_listing("the page does not advance");
   }
   return page;

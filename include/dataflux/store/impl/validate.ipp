@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/codec/detail/part_number.hpp>
 #include <dataflux/codec/detail/utf8.hpp>
 #include <dataflux/detail/hexadecimal.hpp>
 #include <dataflux/store/detail/attributes.hpp>
@@ -20,7 +21,6 @@ using metadata_list = std::span<const std::pair<std::string, std::string>>;
 inline constexpr std::size_t longest_object_name = 1024;
 inline constexpr std::size_t metadata_limit = std::size_t{8} << 10U;
 inline constexpr std::uint64_t largest_part = 5ULL << 30U;
-inline constexpr std::uint32_t most_parts = 10'000;
 inline constexpr std::size_t most_sources = 32;
 inline constexpr std::uint32_t greatest_page = 1000;
 
@@ -176,8 +176,8 @@ inline result<void> check_page_size(std::uint32_t wanted) {
 }
 
 inline result<void> check_part_number(std::uint32_t number) {
-  if (number >= 1 && number <= most_parts) return {};
-  return bad_number("part number", number, "must be 1 to 10000");
+  if (number >= 1 && number <= greatest_part_number) return {};
+  return bad_number("part number", number, "must be 1 to " + std::to_string(greatest_part_number));
 }
 
 inline result<void> check_part(const uploaded_part& part, std::uint32_t number_before) {
