@@ -307,6 +307,12 @@ TEST_CASE("object_list: an error says where", "[codec]") {
   REQUIRE_FALSE(end);
   CHECK(end.error().message() ==
         R"(objects.list reply: "size": malformed or out of range at byte 23)");
+  CHECK(end.error().retryable());
+  const auto lacking = read(R"({"items":[{"name":"n","size":"1"}]})", seen);
+  REQUIRE_FALSE(lacking);
+  CHECK(lacking.error().message().starts_with(
+      R"(objects.list reply: "generation": missing or empty in an item)"));
+  CHECK_FALSE(lacking.error().retryable());
 }
 
 TEST_CASE("object_list: whatever is not one whole object is refused", "[codec]") {

@@ -228,6 +228,24 @@ TEST_CASE("list_verb: versions of a name ascend by generation", "[gcs]") {
   CHECK_FALSE(parse({.bucket = "bkt"}, page_with("1", "2")));
 }
 
+TEST_CASE("list_verb: a page that lacks what every object has is not asked for again", "[gcs]") {
+  for (const auto& [item, lacks] : {std::pair{R"("name":"a","size":"1")", "generation"},
+                                    std::pair{R"("size":"1","generation":"2")", "name"},
+                                    std::pair{R"("name":"","size":"1","generation":"2")", "name"},
+                                    std::pair{R"("name":"a","generation":"2")", "size"}}) {
+    for (const auto extra : {dataflux::extra_columns::none, dataflux::extra_columns::md5}) {
+      CAPTURE(item, static_cast<int>(extra));
+      const auto page = parse(
+          {.bucket = "bkt", .extra = extra},
+          R"({"items":[{"name":"0","size":"1","generation":"2"},{)" + std::string(item) + "}]}");
+      REQUIRE_FALSE(page);
+      CHECK(page.error().code() == errc::internal);
+      CHECK_FALSE(page.error().retryable());
+      CHECK(page.error().message().find("\"" + std::string(lacks) + "\"") != std::string::npos);
+    }
+  }
+}
+
 TEST_CASE("list_verb: garbled pages may be asked for again, web pages not", "[gcs]") {
   for (const char* body : {"", "{", "{\"items\":[{\"name\":\"a\"", "no json", "[]"}) {
     CAPTURE(body);

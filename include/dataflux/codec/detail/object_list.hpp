@@ -81,9 +81,10 @@ struct object_list_end {
 /// without name or generation, or without size where its crc32c is not that of no bytes; one of
 /// those, or a crc32c, that is malformed, out of range or repeated; a key of the page that is
 /// repeated or of the wrong kind; an item's key that is spelled with an escape. Errors are
-/// `internal` (the service broke its contract), not retryable, and name the member and the byte
-/// offset where known; what the visitor saw before is to be thrown away. What is skipped is checked
-/// for UTF-8 and balance only.
+/// `internal` (the service broke its contract), and name the member and the byte offset where
+/// known; what the visitor saw before is to be thrown away. They are retryable, since the page may
+/// have been cut or garbled on its way; but not of an item that ends well and lacks a member, which
+/// it will lack the next time, too. What is skipped is checked for UTF-8 and balance only.
 ///
 /// Thread-safe; scratch memory (about six bytes for each of the longest page's) is kept per thread.
 /// A visitor may itself read a page. Cost: about a tenth of a microsecond an object; allocations

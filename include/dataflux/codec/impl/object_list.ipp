@@ -191,7 +191,7 @@ class list_reader {
     if (where != nullptr && where >= page_.data() && where <= page_.data() + page_.size()) {
       message.append(" at byte ").append(std::to_string(where - page_.data()));
     }
-    failure_.emplace(errc::internal, std::move(message));
+    failure_.emplace(errc::internal, std::move(message)).with_retryable(true);
     return false;
   }
   [[gnu::cold]] bool fail(simdjson::error_code code, std::string_view member,
@@ -271,7 +271,9 @@ class list_reader {
     constexpr unsigned required = 0b111;
     if ((seen & required) != required || item_.name.empty()) {
       const auto missing = static_cast<unsigned>(std::countr_one(seen & required));
-      return fail("missing or empty in an item", list_members[missing % 3].key, location(document));
+      fail("missing or empty in an item", list_members[missing % 3].key, location(document));
+      failure_->with_retryable(false);
+      return false;
     }
     if (++end_.objects > shown_.objects) visitor_.on_object(item_);
     return true;

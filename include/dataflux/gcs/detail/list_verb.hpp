@@ -34,7 +34,7 @@ struct list_verb {
   /// names and, within one, generations), or are outside of prefix, start_offset or end_offset;
   /// prefixes without a delimiter asked for; a next page token equal to this page's (the listing
   /// would never end). A malformed md5Hash or metadata is one, too; a time that cannot be read is
-  /// none. Malformed JSON is retryable().
+  /// none. Malformed JSON is retryable(), a whole item that lacks a member is not.
   static result<value> parse(const request& r, const state&, const whole_reply& reply);
 };
 

@@ -152,7 +152,7 @@ result<list_page> read_list_page(const list_page_request& r, const whole_reply& 
   page.objects.reserve(r.max_results == 0 ? greatest_page : r.max_results);
   Reader reader{r, page};
   auto end = codec::parse_object_list(reply.body, reply.capacity, members_of(r.extra), reader);
-  if (!end) return std::move(end.error().with_retryable(true));
+  if (!end) return std::move(end).error();
   page.next_page_token = std::move(end->next_page_token);
   page.served = time_of(reply.facts);
   if (page.objects.size() < greatest_page / 2) page.objects.shrink_to_fit();
