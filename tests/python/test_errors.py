@@ -149,6 +149,18 @@ def test_the_limit_of_a_folder_tells_what_was_met(emulator, bucket, client, tmp_
     check_met(raised.value, bucket)
 
 
+def test_the_limit_of_composed_reads_tells_what_was_met(emulator, bucket, client):
+    for number in range(20):
+        bucket.put(f"o/{number}", b"123456")
+    rows = client.list(bucket("o/"))
+    rule = {"bucket": bucket.name, "verb": "objects.media"}
+    emulator.faults({**rule, "action": "refuse", "status": 503},
+                    {**rule, "action": "stall", "where": "before_reply", "count": 0})
+    with pytest.raises(dataflux.DeadlineError) as raised:
+        list(client.get_many(rows, compose=True, timeout=2))
+    check_met(raised.value, bucket)
+
+
 @pytest.mark.parametrize("many", [False, True])
 def test_a_limit_that_passes_in_an_event_loop_tells_what_was_met(emulator, bucket, many):
     met_until(emulator, bucket)

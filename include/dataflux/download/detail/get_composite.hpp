@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/bytes.hpp>
+#include <dataflux/deadline.hpp>
 #include <dataflux/detail/unique_function.hpp>
 #include <dataflux/download/detail/composer.hpp>
 #include <dataflux/download/detail/get_unit.hpp>
@@ -11,7 +12,6 @@
 #include <cstdint>
 #include <deque>
 #include <span>
-#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -32,14 +32,16 @@ class get_composite final : public coordinator<get_composite> {
     read_member& whose;  ///< the reads are
     /// Gives a piece its memory; false, and the piece has failed, when there is none.
     unique_function<bool(get_piece&)> place;
+    /// It is read from now on, by the limits; perhaps inside begin().
+    unique_function<void()> reads;
     /// The pieces are the owner's again. Perhaps inside start().
     unique_function<void()> done;
     /// Nothing is left of the composite, or it was reported. After `done`, or before.
     unique_function<void()> gone;
   };
 
-  get_composite(composer& from, std::span<get_piece> pieces, std::stop_token stop, owner told)
-      : coordinator(from.core().engine.store(), from.core().strand, {.stop = std::move(stop)}),
+  get_composite(composer& from, std::span<get_piece> pieces, call_limits limits, owner told)
+      : coordinator(from.core().engine.store(), from.core().strand, std::move(limits)),
         composer_(from),
         pieces_(pieces),
         owner_(std::move(told)) {}

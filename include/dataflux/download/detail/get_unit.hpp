@@ -93,8 +93,9 @@ struct get_unit {
   std::vector<get_piece> pieces{};
   std::size_t next_piece{0};  ///< to be handed out
   state is{state::idle};
-  bool dropped{false};  ///< revoked while it is read
-  bool several{false};  ///< of several objects, to be composed
+  bool dropped{false};    ///< revoked while it is read
+  bool several{false};    ///< of several objects, to be composed
+  bool composing{false};  ///< and not read yet
   time_point started{};
   std::optional<piece_sink> sink{};
   /// For reads that take long; others are waited for when they are dropped.

@@ -15,8 +15,8 @@
 /// removed, or there is none, or nobody knows and it is reported as left. Both end at their own
 /// time, in either order.
 ///
-/// All of it is on the strand. The caller's stop ends the reads; it never ends the composing and
-/// the removal, which have time limits of their own.
+/// All of it is on the strand. The caller's stop and deadline end the reads; they never end the
+/// composing and the removal, which have time limits of their own.
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// A composite that is in the way of the stream's end is not waited for any longer; the service is
@@ -57,6 +57,7 @@ DATAFLUX_INLINE void get_composite::composed(const result<object_metadata>& outc
 }
 
 DATAFLUX_INLINE void get_composite::read() {
+  owner_.reads();
   std::uint64_t offset = 0;
   for (get_piece& p : pieces_) {
     // Reading each says so of all that have none.
@@ -74,8 +75,7 @@ DATAFLUX_INLINE void get_composite::read() {
   }
   for (get_piece& slice : slices_) slice.object_size = offset;
   std::make_shared<get_group>(composer_.core().engine, owner_.whose, composer_.bucket(), slices_,
-                              coalesce_options{.slice = composer_.core().options.slice},
-                              call_limits{.stop = caller_stop()},
+                              coalesce_options{.slice = composer_.core().options.slice}, limits(),
                               [self = shared_from_this()] { self->got_slices(); })
       ->start();
 }
@@ -83,8 +83,11 @@ DATAFLUX_INLINE void get_composite::read() {
 DATAFLUX_INLINE void get_composite::got_slices() {
   remove();
   for (std::size_t i = 0; i < pieces_.size(); ++i) {
-    if (!adopt(pieces_[i], slices_[i])) missing_.push_back(&pieces_[i]);
+    if (adopt(pieces_[i], slices_[i])) continue;
+    pieces_[i].failure = slices_[i].failure;
+    missing_.push_back(&pieces_[i]);
   }
+  if (clock().passed()) return owner_.done();  // what was met until then is told
   read_missing();
 }
 
@@ -100,6 +103,7 @@ DATAFLUX_INLINE bool get_composite::adopt(get_piece& piece, const get_piece& sli
 }
 
 DATAFLUX_INLINE void get_composite::read_each() {
+  owner_.reads();
   for (get_piece& p : pieces_) missing_.push_back(&p);
   read_missing();
 }

@@ -70,8 +70,8 @@ DATAFLUX_INLINE void get_stream::stop_heard() noexcept {
 }
 
 /// The reads under way have the same deadline, and are not stopped: each ends by itself and tells
-/// what it has met. Those that wait for memory are stopped, and those by way of a composite, whose
-/// composing nothing ends.
+/// what it has met. Those that wait for memory are stopped, and those by way of a composite that is
+/// not made yet, since nothing ends the composing.
 DATAFLUX_INLINE void get_stream::time_passed() {
   if (stopped_) return;
   stopped_ = timed_out_ = true;
@@ -79,7 +79,7 @@ DATAFLUX_INLINE void get_stream::time_passed() {
   for (std::size_t i = 0; i < units_.size(); ++i) {
     get_unit* const unit = units_[i].get();
     if (unit == nullptr || !unit->stop) continue;
-    if (unit->several || (unit->slices && unit->slices->waits())) unit->stop->request_stop();
+    if (unit->composing || (unit->slices && unit->slices->waits())) unit->stop->request_stop();
   }
   end_late();
   wake();
@@ -89,7 +89,7 @@ DATAFLUX_INLINE void get_stream::time_passed() {
 DATAFLUX_INLINE void get_stream::end_late() {
   for (std::size_t i = 0; i < units_.size(); ++i) {
     const get_unit* const unit = units_[i].get();
-    if (unit != nullptr && unit->is == get_unit::state::reading && !unit->several) return;
+    if (unit != nullptr && unit->is == get_unit::state::reading && !unit->composing) return;
   }
   queue_.end(late_.tell().with_bucket(request_.bucket), false);
 }
@@ -269,7 +269,7 @@ DATAFLUX_INLINE std::unique_ptr<get_unit> get_stream::fresh_unit() {
   unit->next_piece = 0;
   unit->is = get_unit::state::idle;
   unit->dropped = false;
-  unit->several = false;
+  unit->several = unit->composing = false;
   return unit;
 }
 

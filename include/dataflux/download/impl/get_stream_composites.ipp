@@ -43,13 +43,15 @@ DATAFLUX_INLINE void get_stream::add_sources(std::unique_ptr<get_unit> unit) {
 
 DATAFLUX_INLINE void get_stream::read_composite(get_unit& unit) {
   unit.stop.emplace();
+  unit.composing = true;
   one_more();  // the reads
   one_more();  // the composite
   const auto self = shared_from_this();
   std::make_shared<get_composite>(
-      *composer_, unit.pieces, limits(unit).stop,
+      *composer_, unit.pieces, limits(unit),
       get_composite::owner{.whose = *this,
                            .place = [this](get_piece& p) { return place(p, p.length); },
+                           .reads = [&unit] { unit.composing = false; },
                            .done =
                                [self, &unit] {
                                  if (!self->ended(unit)) self->done(unit);
