@@ -7,5 +7,6 @@
 #include <dataflux/codec/impl/plain_json.ipp>
 #include <dataflux/codec/impl/plain_list.ipp>
 #include <dataflux/codec/impl/rfc3339.ipp>
+#include <dataflux/codec/impl/secrets.ipp>
 #include <dataflux/codec/impl/utf8.ipp>
 #include <dataflux/codec/impl/xml.ipp>

@@ -1,5 +1,6 @@
 #include <dataflux/auth/credentials.hpp>
 #include <dataflux/auth/detail/authorized_user.hpp>
+#include <dataflux/codec/detail/base64.hpp>
 
 #include <fuzz/credentials_fuzz.hpp>
 #include <support/catch.hpp>
@@ -90,6 +91,13 @@ TEST_CASE("credentials: no error ever shows a secret", "[auth]") {
       auth::parse_authorized_user(test::to_json(test::authorized_user_file()), "/f").value();
   hear_replies(ears, *user, {"SECRET/client+1", "1//SECRET-refresh"});
   CHECK(ears.heard() > 200);
+  // Nor what can be turned into one again.
+  const std::string digits = "312f2f5345435245542d72656672657368";
+  const std::string base64 =
+      dataflux::codec::encode_base64(dataflux::as_bytes("1//SECRET-refresh"));
+  listener turned({digits, base64.substr(0, 20), "1//secret-refresh", "S%2545CR"});
+  hear_replies(turned, *user, {digits, base64, "1//secret-refresh", "1//S%2545CR%2545T-refresh"});
+  CHECK(turned.heard() > 100);
 
   const auto robot = auth::parse_service_account(test::to_json(test::service_account_file()), "/f",
                                                  {.exchange = true})

@@ -2,6 +2,7 @@
 
 #include <dataflux/auth/detail/token_endpoint.hpp>
 #include <dataflux/codec/detail/json.hpp>
+#include <dataflux/codec/detail/secrets.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -83,10 +84,11 @@ DATAFLUX_INLINE error refusal(const http_reply& reply, std::string_view endpoint
     description = document->root().find("error_description").text().value_or("");
   }
   if (!d::is_error_code(code)) code.clear();
+  if (description.size() > d::longest_description) description.clear();
   const bool tells = std::any_of(secrets.begin(), secrets.end(), [&](std::string_view secret) {
-    return !secret.empty() && description.find(secret) != std::string::npos;
+    return !secret.empty() && codec::without_secret(description, secret) != description;
   });
-  if (tells || description.size() > d::longest_description) description.clear();
+  if (tells) description.clear();
 
   const bool temporary = is_retryable_status(reply.status) || code == "internal_failure" ||
                          code == "server_error" || code == "temporarily_unavailable";

@@ -3,7 +3,6 @@
 #include <dataflux/detail/config.hpp>
 
 #include <cstddef>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -13,17 +12,6 @@ namespace dataflux::inline DATAFLUX_ABI::gcs {
 /// characters and broken UTF-8 replaced, and what seems a token or the id of an upload session
 /// blanked out. Pure, thread-safe, survives any bytes.
 std::string printable_text(std::string_view text, std::size_t limit = 2048);
-
-/// A text with "[removed]" wherever it has the secret: as it is written, or with its escapes of a
-/// URL decoded; in any case of letters, with any of its bytes escaped as in URLs (once or more
-/// often), JSON or XML, and lines broken in it; in hexadecimal digits, or in Base64, also among
-/// other bytes. There a character at either end may stay, which it shares with what is beside it.
-/// Goes before printable_text(), which may cut a secret in two. Pure, thread-safe. Cost: a pass
-/// over the text; where something begins alike, a comparison with a dozen forms. `secret` is not
-/// empty.
-std::string without_secret(std::string_view text, std::string_view secret);
-/// The same for each of them that is long enough to be one, and not a word of any text.
-std::string without_secrets(std::string text, std::span<const std::string_view> secrets);
 
 }  // namespace dataflux::inline DATAFLUX_ABI::gcs
 

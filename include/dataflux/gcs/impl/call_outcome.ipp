@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/codec/detail/secrets.hpp>
 #include <dataflux/detail/or_default.hpp>
 #include <dataflux/gcs/detail/call.hpp>
 #include <dataflux/gcs/detail/error_reply.hpp>
@@ -45,9 +46,9 @@ DATAFLUX_INLINE std::array<std::string_view, 2> call::secrets() const noexcept {
 DATAFLUX_INLINE void call::keep_secret(error& e) const {
   if (identity().session) e.with_request_id({});
   const auto hidden = secrets();
-  e.with_message(without_secrets(e.message(), hidden));
-  e.with_reason(without_secrets(e.reason(), hidden));
-  e.with_request_id(without_secrets(e.request_id(), hidden));
+  e.with_message(codec::without_secrets(e.message(), hidden));
+  e.with_reason(codec::without_secrets(e.reason(), hidden));
+  e.with_request_id(codec::without_secrets(e.request_id(), hidden));
 }
 
 /// A connection that ends without a word where nobody said that it is secure is often a port that

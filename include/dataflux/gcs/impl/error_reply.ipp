@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/codec/detail/json.hpp>
+#include <dataflux/codec/detail/secrets.hpp>
 #include <dataflux/codec/detail/xml.hpp>
 #include <dataflux/gcs/detail/error_reply.hpp>
 #include <dataflux/gcs/detail/text.hpp>
@@ -342,9 +343,9 @@ DATAFLUX_INLINE bool is_web_page(const reply_facts& facts, bytes_view body) noex
 DATAFLUX_INLINE error parse_error(const call_identity& call, const reply_facts& facts,
                                   bytes_view body, std::span<const std::string_view> secrets) {
   detail::service_words words = detail::read_words(facts, body);
-  words.message = without_secrets(std::move(words.message), secrets);
-  words.reason = without_secrets(std::move(words.reason), secrets);
-  const std::string request_id = without_secrets(facts.request_id, secrets);
+  words.message = codec::without_secrets(std::move(words.message), secrets);
+  words.reason = codec::without_secrets(std::move(words.reason), secrets);
+  const std::string request_id = codec::without_secrets(facts.request_id, secrets);
   const errc code = detail::decide_code(call, facts, words);
   std::string message = printable_text(words.message);
   if (message.empty()) message = "HTTP " + std::to_string(facts.status) + " without a word";
