@@ -106,6 +106,16 @@ result<void> create(const session& with, const manifest_options& options, outcom
     return dataflux::fast_list(with.store, request);
   }();
   if (!listed) return listed.error();
+  // As `ls` has it, a bucket may be empty, and what else was named is there or is not.
+  const bool narrowed = !request.prefix.empty() || !request.match_glob.empty();
+  if (narrowed && listed->objects.size() == 0) {
+    const std::string& glob = request.match_glob;
+    return error(errc::not_found, (glob.empty() ? "nothing is below it"
+                                                : "nothing there has a name like " + glob) +
+                                      ", and no manifest was made")
+        .with_bucket(request.bucket)
+        .with_object(request.prefix);
+  }
   if (auto saved = save(with, *to, *description, listed->objects); !saved) return saved;
   print_summary(listed->summary);
   if (to->bucket == from->bucket && to->name.starts_with(request.prefix)) {

@@ -38,7 +38,10 @@ std::string_view advice(const error& e, std::uint64_t written) noexcept {
       return "ask the bucket's owner for the permission, or use other credentials";
     case errc::not_found:
       // Of a bucket the library says it; a file of this machine has none.
-      return e.object().empty() ? "" : "`dataflux ls` shows what is there";
+      if (e.object().empty() || e.message().find("bucket does not exist") != std::string::npos) {
+        return {};
+      }
+      return "`dataflux ls` shows what is there";
     case errc::already_exists:
     case errc::failed_precondition:
       return e.http_status() == 412 ? "it was changed meanwhile; run the command again" : "";
@@ -140,7 +143,10 @@ void outcome::failed(const error& e, std::uint64_t written) {
   if (e.code() == errc::cancelled && written == 0) return;
   const bool no_space = e.verb() == file_verb && e.code() == errc::resource_exhausted;
   const bool no_service = e.code() == errc::unavailable && e.http_status() == 0;
-  if (no_space || no_service || e.code() == errc::unauthenticated) {
+  // What makes something finds nothing only where there is no bucket.
+  const bool no_bucket = e.code() == errc::not_found && (e.verb() == "objects.insert" ||
+                                                         e.verb() == "multipart.initiate");
+  if (no_space || no_service || no_bucket || e.code() == errc::unauthenticated) {
     // The same words a hundred times help nobody.
     if (hopeless_.exchange(true) && written == 0) return;
     note(explain(e, written));

@@ -64,7 +64,8 @@ class outcome {
   void failed(const dataflux::error& e, std::uint64_t written = 0);
   /// Something to know that is no failure.
   void note(std::string_view line);
-  /// The last failure is one that all the rest would meet, too: no disk space, no service.
+  /// The last failure is one that all the rest would meet, too: no disk space, no service,
+  /// no bucket.
   bool hopeless() const noexcept { return hopeless_; }
   std::uint64_t failures() const noexcept { return failures_; }
   /// `partial` if anything was done beside failures, else the first failure's.

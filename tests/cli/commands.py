@@ -189,6 +189,21 @@ class Reading(Case):
         self.fails(5, "cat", self.url("r/a"), self.url("missing"), saying="missing")
         self.assertEqual({"file": b""}, self.tree())
 
+    def test_a_missing_bucket_ends_a_copy_of_a_folder(self):
+        for i in range(1500):
+            self.write(f"many/{i}", b"x")
+        self.write("many/large", noise(17 * MIB))
+
+        def inserts():
+            return sum(each["count"] for each in self.counters()["requests"]
+                       if each["verb"] == "objects.insert" and each["status"] == 404)
+
+        before = inserts()
+        said = self.fails(3, "cp", "-r", "many", "gs://no-such-bucket/x", saying="bucket does not exist")
+        self.assertEqual(1, len(said), said)
+        self.assertNotIn("dataflux ls", said[0])  # which shows nothing there
+        self.assertLess(inserts() - before, 750)
+
     def test_wrong_command_lines(self):
         for arguments in ((), ("ls",), ("nonsense",), ("ls", "--nonsense", self.url())):
             self.assertEqual(2, self.run_it(*arguments).returncode, arguments)

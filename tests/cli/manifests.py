@@ -40,6 +40,15 @@ class Manifests(Case):
             self.assertEqual("0 added, 0 removed, 0 changed, 3 unchanged",
                              self.lines("refresh", place)[-1])
 
+    def test_nothing_is_no_manifest(self):
+        """As `ls` and `cp -r` have it: what was named is not there."""
+        for place in self.places():
+            self.fails(3, "manifest", "create", self.url("none"), place, saying=self.url("none/"))
+            self.fails(3, "manifest", "create", self.url("m"), place, "--glob", "m/*.jpg", saying="m/*.jpg")
+            self.fails(3, "manifest", "show", place)
+        self.ok("rm", "-r", self.url())
+        self.assertEqual(["0 objects, 0 bytes"], self.lines("create", self.url(), "here.dfl"))
+
     def test_show_lists_its_objects(self):
         self.lines("create", self.url("m"), "here.dfl", "--columns", "created,md5")
         shown = self.lines("show", "-l", "here.dfl")

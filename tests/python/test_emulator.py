@@ -45,9 +45,16 @@ def test_faults_are_scripted_and_counted(emulator, bucket, client):
 
 @pytest.mark.parametrize("name", ["x", "a b", "", "é--", "Upper", "-abc", "abc-", "a" * 64, "a\nb"])
 def test_what_is_no_name_of_a_bucket_is_told_with_the_rule(emulator, name):
-    for call, argument in ((dataflux.emulator, "buckets"), (emulator.add_bucket, "name")):
-        with pytest.raises(ValueError, match=f"^{argument}: .*3 to 63 characters"):
+    """By the emulator, which has the rule."""
+    for call, error in ((dataflux.emulator, dataflux.Error), (emulator.add_bucket, ValueError)):
+        with pytest.raises(error, match="(?s)Invalid bucket name: .*3 to 63 characters"):
             call(name)
+
+
+@pytest.mark.parametrize("name", ["../faults", "a?b=c", "a#b"])
+def test_a_name_is_no_path(emulator, name):
+    with pytest.raises(ValueError, match="Invalid bucket name"):
+        emulator.add_bucket(name)
 
 
 @pytest.mark.parametrize("how, error", [
@@ -81,6 +88,8 @@ def test_it_makes_clients_for_tasks():
 def test_wrong_types_are_told():
     with pytest.raises(TypeError, match="^buckets: "):
         dataflux.emulator(3)
+    with dataflux.emulator() as service, pytest.raises(TypeError, match="^name: "):
+        service.add_bucket(3)
 
 
 def test_it_ends_with_the_process_that_started_it_however_that_ends():

@@ -246,6 +246,23 @@ def test_an_object_that_fails_fails_the_call(bucket, client, objects, storage_cl
     assert not [name for name in bucket.names() if name.startswith(COMPOSED)]
 
 
+@pytest.mark.parametrize("most", [0, 100000000])
+def test_a_lazy_download_that_has_failed_fails_every_time(bucket, client, objects, storage_client, most):
+    """A second loop would end at once, as if all had come."""
+    found = listed(storage_client, bucket)
+    client.delete(bucket("d/007"))
+    reads = download.dataflux_download_lazy(PROJECT, bucket.name, found, storage_client, Params(most))
+    told = []
+    for _ in range(3):
+        with pytest.raises(dataflux.NotFoundError, match="d/007") as raised:
+            list(reads)
+        told.append(raised.value)
+    assert len(set(map(id, told))) == 3 and {each.object for each in told} == {"d/007"}
+    reads.close()
+    with pytest.raises(dataflux.NotFoundError):
+        next(reads)
+
+
 def test_a_generator_that_is_closed_early_leaves_nothing(bucket, objects, storage_client):
     reads = download.dataflux_download_lazy(PROJECT, bucket.name, listed(storage_client, bucket),
                                             storage_client, Params(100000000))

@@ -224,6 +224,29 @@ def test_a_worker_has_a_block_of_the_list(bucket, objects, storage_client, worke
     assert list(loader) == expected
 
 
+def test_a_pass_that_has_failed_fails_every_time(bucket, objects, client, storage_client):
+    dataset = DataFluxIterableDataset(PROJECT, bucket.name, dataflux_iterable_dataset.Config(disable_compose=True),
+                                              storage_client=storage_client)
+    client.remove_prefix(bucket(), whole_bucket=True)
+    samples = iter(dataset)
+    for _ in range(3):
+        with pytest.raises(dataflux.NotFoundError):
+            list(samples)
+
+
+def test_a_pass_whose_format_has_failed_fails_every_time(bucket, objects, storage_client):
+    def broken(content):
+        raise LookupError("no format")
+
+    samples = iter(DataFluxIterableDataset(PROJECT, bucket.name, dataflux_iterable_dataset.Config(disable_compose=True),
+                                                   broken, storage_client))
+    with pytest.raises(LookupError):
+        list(samples)
+    for _ in range(2):
+        with pytest.raises(dataflux.PreconditionError, match="LookupError"):
+            list(samples)
+
+
 def test_more_workers_than_objects(bucket, client, storage_client):
     client.put(bucket("d/0"), b"0")
     assert loaded(given(DataFluxIterableDataset, bucket, storage_client), 3) == [0]

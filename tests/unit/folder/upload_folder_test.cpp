@@ -306,6 +306,18 @@ TEST_CASE("upload_folder: one that fails does not keep the others", "[folder]") 
   w.clean();
 }
 
+TEST_CASE("upload_folder: without a bucket the rest is not tried", "[folder]") {
+  folder_fixture w;
+  for (int i = 0; i < 500; ++i) w.write(std::to_string(i), noise(20, i));
+  for (int i = 0; i < 8; ++i) w.write("large-" + std::to_string(i), noise(3 * part, i));
+  auto r = w.request();
+  r.bucket = "no-such-bucket";
+  const auto done = w.up(r);
+  REQUIRE_FALSE(done);
+  CHECK(done.error().code() == errc::not_found);
+  CHECK(w.count(store_verb::insert) + w.count(store_verb::multipart_initiate) < 300);
+}
+
 TEST_CASE("upload_folder: a file that changes meanwhile fails", "[folder]") {
   folder_fixture w;
   w.write({{"a", noise(1000)}, {"large", noise(11 * part)}});

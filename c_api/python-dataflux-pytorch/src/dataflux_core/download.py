@@ -13,6 +13,7 @@ from typing import Any, Iterator, Sequence
 
 from dataflux import Client, DataLossError, Item, NotFoundError
 from dataflux._errors import again
+from dataflux._passes import Pass
 
 from ._clients import client_of
 from ._objects import Found, requests_of
@@ -159,11 +160,16 @@ def dataflux_download_lazy(project_name: str, bucket_name: str, objects: Sequenc
                            | None = None, threading_enabled: bool = False,
                            retry_config: Any = MODIFIED_RETRY) -> Iterator[bytes]:
     """The bytes of objects, in their order, one after the other: later ones are read ahead meanwhile, as far
-    as the client's memory goes. Closing the generator ends that.
+    as the client's memory goes. close() of the iterator ends that. After a failure it fails again, each time.
 
     An object that was overwritten since it was listed is read as it is now, whole, as one that is not
     composed.
     """
+    return Pass(_lazily(bucket_name, objects, storage_client, dataflux_download_optimization_params,
+                        retry_config))
+
+
+def _lazily(bucket_name, objects, storage_client, dataflux_download_optimization_params, retry_config):
     client = client_of(storage_client, retry_config)
     most = 0
     if dataflux_download_optimization_params is not None:

@@ -8,6 +8,7 @@ from typing import Any, Callable, Iterator
 from torch.utils import data
 
 import dataflux_core as dataflux_core
+from dataflux._passes import Pass
 
 from ._listed import LONG_RETRY, Listed, ListedConfig, data_format_default
 
@@ -46,7 +47,11 @@ class DataFluxIterableDataset(Listed, data.IterableDataset):  # type: ignore[mis
                    storage_client, asked=True)
 
     def __iter__(self) -> Iterator[Any]:
-        """Samples; later ones are read ahead meanwhile. Raises: a dataflux.Error that names the object."""
+        """Samples; later ones are read ahead meanwhile. Raises: a dataflux.Error that names the object, and
+        that again each time a failed pass is asked for more."""
+        return Pass(self._samples())
+
+    def _samples(self):
         objects, worker = self.objects, data.get_worker_info()
         if worker is not None:
             each = -(-len(objects) // worker.num_workers)

@@ -44,7 +44,7 @@ class Emulator:
         self._process = None
         self._owner = os.getpid()
         for name in buckets:
-            _check_bucket(name, "buckets")
+            _check_text(name, "buckets")
         if isinstance(arguments, (str, bytes)):
             raise TypeError(f'arguments: a list of texts is needed, such as ["--require-token"], and not a '
                             f"{type(arguments).__name__}")
@@ -52,7 +52,7 @@ class Emulator:
         command = [program("dataflux-emulator", "DATAFLUX_EMULATOR"), "--until-input-ends",
                    "--rtt", str(round_trip), "--log", str(count_of(log, "log"))]
         for name in buckets:
-            command += ["--bucket", name]
+            command += [f"--bucket={name}"] if name else ["--bucket", ""]
         if seed is not None:
             command += ["--seed", seed]
         # A session of its own: Ctrl-C is for who uses it.
@@ -92,9 +92,14 @@ class Emulator:
 
     def add_bucket(self, name: str, **settings: bool | str) -> None:
         """Makes a bucket, or changes the settings of one: readOnly, noDelete, requesterPays,
-        versioning (bool), and layout ("flat", "hierarchical", "zonal")."""
-        _check_bucket(name, "name")
-        self._ask("PATCH", f"/_emulator/buckets/{name}", settings)
+        versioning (bool), and layout ("flat", "hierarchical", "zonal").
+
+        Raises: ValueError, with what the emulator says, for what is no name of a bucket.
+        """
+        _check_text(name, "name")
+        from urllib.parse import quote
+
+        self._ask("PATCH", f"/_emulator/buckets/{quote(name, safe='')}", settings)
 
     def faults(self, *rules: dict[str, Any]) -> None:
         """Sets the script of what goes wrong, in place of the one before; none = nothing does.
@@ -183,15 +188,9 @@ class Emulator:
         self.close()
 
 
-def _check_bucket(name, argument):
-    import re
-
+def _check_text(name, argument):
     if not isinstance(name, str):
         raise TypeError(f"{argument}: names are str, and not a {type(name).__name__}")
-    if not re.fullmatch(r"(?=.{3,222}\Z)[a-z0-9]([-_a-z0-9]{0,61}[a-z0-9])?(\.[a-z0-9]([-_a-z0-9]{0,61}[a-z0-9])?)*",
-                        name, re.ASCII):
-        raise ValueError(f"{argument}: {name!r} is no name of a bucket: it has 3 to 63 characters of a-z, 0-9, "
-                         '"-", "_" and ".", and begins and ends with a letter or a digit')
 
 
 def emulator(*buckets: str, **options: Any) -> Emulator:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import warnings
-from typing import Any, Callable, Iterator, Sequence
+from typing import Any, Iterator, Sequence
 
 from torch.utils.data import IterableDataset as TorchIterable
 from torch.utils.data import get_worker_info
 
 from .._client import Client, given_client
-from .._errors import after
+from .._passes import Pass
 from .._place import count_of, one_of
 from ._given import source_of
 from ._objects import Objects
@@ -253,7 +253,7 @@ class IterableDataset(Objects, TorchIterable):  # type: ignore[misc]
             ahead = None
         self._now = place, worker, workers, place.yielded
         reads = ahead or Reads(self, client, place, worker, max(1, workers), step)
-        return _Pass(self._samples(reads, order, turns, place, worker, workers))
+        return Pass(self._samples(reads, order, turns, place, worker, workers))
 
     def _samples(self, reads, order, turns, place, worker, workers):
         yielded = place.yielded
@@ -274,30 +274,3 @@ class IterableDataset(Objects, TorchIterable):  # type: ignore[misc]
         finally:
             if reads is not None:
                 reads.close()
-
-
-class _Pass:
-    """Samples of one pass. What it has failed with it fails with again: a generator that has raised would
-    end, and a part pass for the whole."""
-
-    def __init__(self, samples: Iterator[Any]) -> None:
-        self._samples = samples
-        self._over: Callable[[], BaseException] | None = None
-
-    def __iter__(self) -> Iterator[Any]:
-        return self
-
-    def __next__(self) -> Any:
-        if self._over is not None:
-            raise self._over()
-        try:
-            return next(self._samples)
-        except StopIteration:
-            raise
-        except BaseException as why:
-            self._over = after(why, f"the pass was ended by a {type(why).__name__}: begin another one")
-            raise
-
-    def close(self) -> None:
-        """Ends the reads."""
-        self._samples.close()  # type: ignore[attr-defined]
