@@ -110,9 +110,9 @@ result<void> create(const session& with, const manifest_options& options, outcom
   const bool narrowed = !request.prefix.empty() || !request.match_glob.empty();
   if (narrowed && listed->objects.size() == 0) {
     const std::string& glob = request.match_glob;
-    return error(errc::not_found, (glob.empty() ? "nothing is below it"
-                                                : "nothing there has a name like " + glob) +
-                                      ", and no manifest was made")
+    return error(errc::not_found,
+                 (glob.empty() ? "nothing is below it" : "nothing there has a name like " + glob) +
+                     ", and no manifest was made")
         .with_bucket(request.bucket)
         .with_object(request.prefix);
   }

@@ -144,8 +144,8 @@ void outcome::failed(const error& e, std::uint64_t written) {
   const bool no_space = e.verb() == file_verb && e.code() == errc::resource_exhausted;
   const bool no_service = e.code() == errc::unavailable && e.http_status() == 0;
   // What makes something finds nothing only where there is no bucket.
-  const bool no_bucket = e.code() == errc::not_found && (e.verb() == "objects.insert" ||
-                                                         e.verb() == "multipart.initiate");
+  const bool no_bucket = e.code() == errc::not_found &&
+                         (e.verb() == "objects.insert" || e.verb() == "multipart.initiate");
   if (no_space || no_service || no_bucket || e.code() == errc::unauthenticated) {
     // The same words a hundred times help nobody.
     if (hopeless_.exchange(true) && written == 0) return;

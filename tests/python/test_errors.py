@@ -65,6 +65,15 @@ def test_missing_credentials_are_their_own_permission_error(emulator, bucket, cl
     assert raised.value.status == "unauthenticated"
 
 
+def test_what_was_tried_in_vain_says_what_to_do(emulator, bucket, client):
+    """As the command does."""
+    emulator.faults({"verb": "objects.get", "bucket": bucket.name, "action": "refuse", "status": 503, "count": 0})
+    with emulator.client(max_attempts=2) as few, pytest.raises(dataflux.UnavailableError) as raised:
+        few.stat(bucket("x"))
+    said = str(raised.value)
+    assert "attempts 2" in said and said.endswith("; try again later, or allow more attempts (max_attempts)")
+
+
 def test_a_limit_that_passes_is_a_timeout(emulator, bucket, client):
     emulator.faults({"verb": "objects.get", "bucket": bucket.name, "action": "stall",
                      "where": "before_reply", "ms": 60_000, "count": 0})

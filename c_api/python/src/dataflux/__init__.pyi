@@ -268,7 +268,7 @@ def patch(url: Place, *, content_type: str | None = None,
 def get(url: Place, *, offset: int = 0, length: int | None = None, generation: int = 0,
         timeout: float | None = None) -> bytes:
     """Reads an object, or a range of it, into new bytes. They are compared with the object's
-    checksum where all of it is read.
+    checksum where all of it is read, and a part of it with nothing: there is no checksum of parts.
 
     Arguments:
         url: "gs://bucket/name", (bucket, name), or a listing's row, whose size is known: then

@@ -137,8 +137,8 @@ class Core:
         stall_timeout: seconds without a byte after which a request is begun anew; None = 30.
         token_limit: seconds that calls wait for a token; None = 60. Where `credentials` fails they
             end at once.
-        tokens_to_emulator: an emulator gets the tokens of `credentials`, too: for tests of what is
-            done with tokens. Over plain HTTP only at a loopback address: else InvalidArgumentError
+        tokens_to_emulator: an emulator gets the tokens of `credentials` or `credentials_file`, too: for
+            tests of what is done with tokens. Over plain HTTP only at a loopback address: else InvalidArgumentError
             when the client is first used.
 
     Raises: TypeError and ValueError for a bad argument at once. Credentials are looked for when the

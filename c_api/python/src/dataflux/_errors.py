@@ -254,4 +254,6 @@ def taken(error):
     status = library.status_name(library.error_status(error)).decode()
     text = library.error_text(error).decode("utf-8", "replace")
     error.free()
+    if status == "unavailable" and fields["http_status"]:  # of all else the library says what to do
+        text += "; try again later, or allow more attempts (max_attempts)"
     return of_status(status, text, **fields)

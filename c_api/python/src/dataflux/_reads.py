@@ -79,7 +79,7 @@ class ReadVerbs:
     def get(self, url: Place, *, offset: int = 0, length: int | None = None, generation: int = 0,
             timeout: float | None = None) -> bytes:
         """Reads an object, or a range of it, into new bytes. They are compared with the object's
-        checksum where all of it is read.
+        checksum where all of it is read, and a part of it with nothing: there is no checksum of parts.
 
         Arguments:
             url: "gs://bucket/name", (bucket, name), or a listing's row, whose size is known: then
@@ -147,7 +147,7 @@ class ReadVerbs:
                    into: Sequence[Buffer] | None = None, generation: int = 0,
                    timeout: float | None = None) -> list[bytes] | None:
         """Reads many ranges of an object at once. Short ones that lie close together go by one
-        request. All are of one generation.
+        request. All are of one generation. Parts of an object are compared with nothing.
 
         Arguments:
             url: "gs://bucket/name", (bucket, name), or a listing's row.

@@ -126,8 +126,8 @@ class folder_copy : public coordinator<folder_copy> {
   copy_folder_report report_{};
 };
 
-/// The rest would fail as well: there is no space on the disk, no service, no credentials, or no bucket
-/// to write to.
+/// The rest would fail as well: there is no space on the disk, no service, no credentials, or no
+/// bucket to write to.
 bool rest_would_fail(const error& why);
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

@@ -84,7 +84,8 @@ class DatafluxFileSystem(_Verbs, AsyncFileSystem):
             account of this machine; the path of a credentials file, or its content as a dict; an
             access token; what dataflux.Client takes for `credentials`.
         block_size: bytes that a short read of an open file brings.
-        consistency: whatever is given, all that is read and written whole is compared by checksum.
+        consistency: whatever is given, all that is read and written whole is compared by checksum, and a
+            part that is read with nothing: the service has no checksum of parts.
         cache_timeout, use_listings_cache, listings_expiry_time, max_paths: nothing, since no listing
             is kept; nor do others that tune caches and blocks, such as default_cache_type.
         requests_timeout: seconds without a byte, from the request on, after which it is begun anew:

@@ -60,7 +60,8 @@ class Reading:
         return ranges
 
     async def _cat_file(self, path, start=None, end=None, generation=None, **kwargs):
-        """The bytes of an object, or of a slice of it: `start` and `end` are as those of a slice.
+        """The bytes of an object, or of a slice of it: `start` and `end` are as those of a slice. A whole
+        object is compared with its checksum, and a slice with nothing.
 
         Raises: FileNotFoundError.
         """
@@ -112,7 +113,8 @@ class Reading:
 
     async def _cat_ranges(self, paths, starts, ends, max_gap=None, batch_size=None,
                           on_error="return", **kwargs):
-        """The bytes of many slices, of one object or of many, in the order of `paths`.
+        """The bytes of many slices, of one object or of many, in the order of `paths`. They are compared
+        with no checksum.
 
         Arguments:
             paths: several; starts, ends: as many, or one for all; None = the object's ends.
