@@ -2,6 +2,8 @@
 #include <dataflux/checkpoint/checkpoint_sets.hpp>
 #include <dataflux/checkpoint/detail/set_manifest.hpp>
 
+#include <support/sanitized.hpp>
+
 #include "set_fixture.hpp"
 
 #include <chrono>
@@ -590,7 +592,7 @@ TEST_CASE("save_over: given up at any moment, the old set or the new one is ther
           "[checkpoint]") {
   bool seen[2]{};
   bool stopped{};
-  for (int moment = 0; moment < 260; moment += 2) {
+  for (int moment = 0; moment < 260; moment += sanitized ? 7 : 2) {
     for (const bool by_time : {false, true}) {
       over_fixture w;
       w.save_first(20);
@@ -626,7 +628,7 @@ TEST_CASE("save_over: given up at any moment, the old set or the new one is ther
 TEST_CASE("save_over: opened at any moment it is the old set or the new one, whole",
           "[checkpoint]") {
   bool seen[2]{};
-  for (int delay = 0; delay < 400; delay += 3) {
+  for (int delay = 0; delay < 400; delay += sanitized ? 10 : 3) {
     over_fixture w;
     w.save_first(20);
     const save_over save = w.begin();

@@ -390,7 +390,8 @@ TEST_CASE("upload_folder: cancelled and late calls end soon, and leave whole obj
     CHECK(done.error().code() == (late ? errc::deadline_exceeded : errc::cancelled));
     const auto there = w.objects();
     CHECK(there.size() < 401);
-    for (const auto& [name, body] : there) CHECK(body == w.files().at(name));
+    const auto files = w.files();
+    for (const auto& [name, body] : there) CHECK(body == files.at(name));
     w.clean();
   }
   folder_fixture w;

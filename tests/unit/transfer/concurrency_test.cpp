@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace concurrency_test {
@@ -86,6 +87,7 @@ TEST_CASE("concurrency_control: finds within 10 % of the best fixed number", "[t
       {"100 ms, 10 Gbit/s, 8 MiB", far, all_of(8 << 20)},
       {"100 ms, 10 Gbit/s, mixed", far, small_to_large},
   }));
+  if (sanitized && !std::string_view(row.name).ends_with("8 MiB")) return;  // of few requests
   concurrency_control control;
   link_fixture fixture(row.link, row.sizes, &control);
   fixture.run_for(5s);
