@@ -197,7 +197,7 @@ DATAFLUX_INLINE result<upload_request> checkpoint_set::member_request(std::strin
   if (save_) {
     how.advice_if_it_is_removed =
         "another save of this set was committed meanwhile, and removes what others have begun: of "
-        "several at once one is committed";
+        "several saves at once one is committed";
   }
   return how;
 }
