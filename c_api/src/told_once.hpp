@@ -2,6 +2,9 @@
 
 #include "queue.hpp"
 
+#include <dataflux/detail/short_of_memory.hpp>
+#include <dataflux/exec/detail/bells.hpp>
+
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -35,18 +38,25 @@ class last_share {
   explicit last_share(std::shared_ptr<queue_state> queue) noexcept : queue_(std::move(queue)) {}
   last_share(const last_share&) = delete;
   last_share& operator=(const last_share&) = delete;
-  ~last_share() {
-    if (number_ == 0) return;
-    quietly([this] { queue_->events().push({number_, errc::ok}); });
-  }
+  ~last_share() { bell_.ring(); }
   /// From now on it is known to the queue by this number.
-  void name(std::uint64_t number) noexcept { number_ = number; }
+  void name(std::uint64_t number) {
+    dataflux::detail::taken_back_unless_kept known([&] { queue_->remove(number); });
+    bell_.add(queue_->events(), number);
+    number_ = number;
+    known.kept();
+  }
   /// There is nothing to tell.
-  void forget() { queue_->remove(std::exchange(number_, 0)); }
+  void forget() {
+    bell_.clear();
+    queue_->remove(std::exchange(number_, 0));
+  }
 
  private:
   const std::shared_ptr<queue_state> queue_;
   std::uint64_t number_{0};
+  /// It needs no memory to ring.
+  dataflux::detail::bells bell_{};
 };
 
 }  // namespace dataflux_c

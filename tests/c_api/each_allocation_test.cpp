@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,6 +55,8 @@ struct place {
   queue_ptr queue{};
   std::filesystem::path folder{};
   std::uint64_t tag{0};
+  /// Ends of what was not waited for yet.
+  std::map<std::uint64_t, dataflux_status> ended{};
 
   std::string path(const char* name) const {
     return with_memory([&] { return (folder / name).string(); });
@@ -61,7 +64,8 @@ struct place {
 
   /// Waits for the record by which what has this tag ends; `use` gets those before.
   template <class Use>
-  dataflux_status end_of(std::uint64_t of, Use use) const {
+  dataflux_status end_of(std::uint64_t of, Use use) {
+    if (const auto before = ended.extract(of)) return before.mapped();
     dataflux_status end = hangs;
     while (end == hangs) {
       std::array<dataflux_record, 8> records;
@@ -74,7 +78,12 @@ struct place {
         if (got != DATAFLUX_OK || count == 0) return hangs;
       }
       for (std::size_t i = 0; i < count; ++i) {
-        if (records[i].tag != of) continue;
+        if (records[i].tag != of) {
+          const spared now;
+          const bool over = (records[i].flags & DATAFLUX_RECORD_END) != 0;
+          if (over && !ended.emplace(records[i].tag, records[i].status).second) return twice;
+          continue;
+        }
         if (end != hangs) return twice;
         if ((records[i].flags & DATAFLUX_RECORD_END) != 0) {
           end = records[i].status;
@@ -103,6 +112,7 @@ struct place {
   }
   /// Nothing more is told.
   bool silent() const {
+    if (!ended.empty()) return false;
     const spared now;
     dataflux_record record;
     std::size_t count = 0;
@@ -753,8 +763,7 @@ dataflux_status fresh(place& p, const std::string& endpoint) {
   return status;
 }
 
-/// `unfinished`: those that are not safe yet, in place of the others.
-std::vector<doing> all_of(const std::string& endpoint, bool unfinished) {
+std::vector<doing> all_of(const std::string& endpoint) {
   const auto before = [](auto&&... each) {
     return [=](place& p) { (static_cast<void>(each(p)), ...); };
   };
@@ -768,7 +777,7 @@ std::vector<doing> all_of(const std::string& endpoint, bool unfinished) {
     if (stat(p, "gone/a/.dataflux-complete") != DATAFLUX_OK) save_set(p, "gone/a");
     if (stat(p, "gone/b/.dataflux-complete") != DATAFLUX_OK) save_set(p, "gone/b");
   };
-  std::vector<doing> all{
+  return {
       {"a fresh client", [endpoint](place& p) { return fresh(p, endpoint); }},
       {"stat", stat_json},
       {"a wait", waited_for},
@@ -811,10 +820,6 @@ std::vector<doing> all_of(const std::string& endpoint, bool unfinished) {
       {"remove_leftovers", [](place& p) { return leftovers(p, dataflux_remove_leftovers); }},
       {"metrics", texts},
       {"events", events},
-  };
-  if (!unfinished) return all;
-  return {
-
       {"manifest_save, object", [](place& p) { return save(p, object_manifest()); }},
       {"list_shared", list_shared, [](place& p) { ++p.tag; }},
       {"a small writer", write_small},
@@ -877,7 +882,7 @@ bool try_with(child& in, const doing& what, place& p, std::int64_t k, how lasts)
   return false;
 }
 
-void fail_each_allocation(bool unfinished) {
+void fail_each_allocation() {
   if (!short_memory::works() || sanitized) return;
   world w(2);
   w.fill(5);
@@ -893,7 +898,7 @@ void fail_each_allocation(bool unfinished) {
     save_set(p, "runs/a");
   }
   child in;
-  for (const doing& each : all_of(w.server.endpoint(), unfinished)) {
+  for (const doing& each : all_of(w.server.endpoint())) {
     for (const how lasts : {how::once, how::from_then_on}) {
       const int end = in.run([&] {
         place p{lean_client(w.server.endpoint(), 100), make_queue(), folder.path};
@@ -917,11 +922,7 @@ TEST_CASE(
     "c_api: whichever allocation fails, on whatever thread, the call ends once and the client "
     "lives",
     "[c_api]") {
-  fail_each_allocation(false);
-}
-
-TEST_CASE("c_api: calls that do not survive each failing allocation yet", "[.unfinished]") {
-  fail_each_allocation(true);
+  fail_each_allocation();
 }
 
 }  // namespace c_api_each_allocation_test

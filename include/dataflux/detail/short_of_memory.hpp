@@ -38,4 +38,22 @@ bool within_memory(Work&& work) noexcept {
   return within_memory(static_cast<Work&&>(work), [] {});
 }
 
+/// Takes back what was done, unless it is kept(): where memory is short in between, or at any other
+/// early end.
+template <class Undo>
+class taken_back_unless_kept {
+ public:
+  explicit taken_back_unless_kept(Undo undo) noexcept : undo_(undo) {}
+  taken_back_unless_kept(const taken_back_unless_kept&) = delete;
+  taken_back_unless_kept& operator=(const taken_back_unless_kept&) = delete;
+  ~taken_back_unless_kept() {
+    if (!kept_) undo_();
+  }
+  void kept() noexcept { kept_ = true; }
+
+ private:
+  Undo undo_;
+  bool kept_{false};
+};
+
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

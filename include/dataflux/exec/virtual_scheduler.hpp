@@ -30,7 +30,7 @@ class virtual_scheduler final : public scheduler {
   void post(task work) override { ready_.push_back(std::move(work)); }
   timer_id at(time_point when, task work) override { return timers_.add(when, std::move(work)); }
   bool cancel(timer_id id) noexcept override { return timers_.cancel(id); }
-  bool is_current() const noexcept override { return true; }
+  bool is_current() const noexcept override { return !ending_; }
 
   /// Runs one task, moving the clock to it if it is a timer. False when nothing waits; a timer at
   /// `never` counts as nothing.
@@ -48,6 +48,7 @@ class virtual_scheduler final : public scheduler {
   time_point now_{std::chrono::seconds(1)};
   std::deque<task> ready_{};
   timer_queue timers_{};
+  bool ending_{false};
 };
 
 /// The same with a thread of its own, which runs whatever there is as soon as it is there: for

@@ -50,9 +50,14 @@ class compared_read final : public std::enable_shared_from_this<compared_read> {
 
   compared_read(std::shared_ptr<reader_state> state, byte_extent range, bytes_span into,
                 call_limits limits, completion done);
-  void begin();
+  /// Where that finds no memory it has failed.
+  void begin() noexcept;
 
  private:
+  void read();
+  /// Makes a step, and ends it where nothing is left. One that is short of memory fails.
+  template <class Step>
+  void make_step(Step&& step) noexcept;
   bytes_span memory_of(byte_extent range) const noexcept;
   void arrived(std::uint64_t bytes, const std::vector<codec::crc32c_accumulator>& sums);
   void read_cell(byte_extent range);

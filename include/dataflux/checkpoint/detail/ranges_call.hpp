@@ -36,7 +36,8 @@ class ranges_call final : public reader_coordinator<ranges_call> {
   void arrived(std::size_t k, const result<read_summary>& outcome);
   void read_cell(std::size_t k, std::size_t first, std::size_t count);
   void there(std::size_t range);
-  void ended();
+  template <class Step>
+  void ended(Step step) noexcept;
   void tell(std::size_t i, const result<void>& outcome);
 
   const std::vector<range_read> ranges_;

@@ -59,14 +59,16 @@ class reader_state final : public std::enable_shared_from_this<reader_state> {
   result<bool> copy_ready(std::uint64_t offset, bytes_span into);
   struct step {
     byte_extent read{};
-    byte_extent ahead{};  ///< to be loaded by load_ahead() once the read was begun
+    byte_extent ahead{};  ///< to be loaded by load_ahead() once the read was begun; may be empty
   };
   /// The next read() takes `wanted` bytes, or what there is.
   step advance(std::uint64_t wanted);
   void seek(std::uint64_t offset);
   std::uint64_t tell() const;
   void load_ahead(std::vector<byte_extent> ranges);
-  void close();
+  /// Unless memory is short: nobody has asked for it yet.
+  void try_load_ahead(byte_extent range) noexcept;
+  void close() noexcept;
   error described(errc code, const std::string& what) const;
 
   // On the strand.
@@ -115,12 +117,15 @@ class reader_state final : public std::enable_shared_from_this<reader_state> {
   byte_extent around(std::uint64_t begin, std::uint64_t end) const;
   std::uint64_t next_extent(std::uint64_t offset) const;
   load& add_load(byte_extent range);
-  bool start_load(std::uint64_t begin, load& l, bool demanded);
-  void loaded(std::uint64_t begin, const result<void>& outcome);
-  void advance();
+  bool make_room(std::uint64_t begin, const load& l, bool demanded);
+  void start_load(std::uint64_t begin) noexcept;
+  void read_load(std::uint64_t begin, load& l);
+  void loaded(std::uint64_t begin, const result<void>& outcome) noexcept;
+  void advance() noexcept;
   void read_on_ahead();
   std::uint64_t rewarded_ahead() const;
   error explained(error why);
+  error no_memory_for(std::uint64_t bytes) const noexcept;
   /// `done`, with a failure explained.
   template <class Summary>
   object_store::completion<Summary> explaining(object_store::completion<Summary> done);
@@ -154,6 +159,8 @@ class reader_state final : public std::enable_shared_from_this<reader_state> {
   std::deque<std::uint64_t> waiting_{};  ///< loads that lack memory
   std::deque<byte_extent> wanted_{};     ///< to be loaded ahead
   std::stop_source stop_{};
+  bool advancing_{false};
+  bool again_{false};  ///< it was to advance meanwhile
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

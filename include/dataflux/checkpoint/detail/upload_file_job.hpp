@@ -31,6 +31,8 @@ class upload_file_job final : public call_coordinator<upload_file_job, uploaded_
   void begin();
   /// With the upload, whose cleaning up comes first.
   void fail(error why);
+  /// A step was lost: what it led to is the end.
+  void fall_short(error why);
 
  private:
   enum class part_state : std::uint8_t { looking, wanted, ready, had };
@@ -64,6 +66,8 @@ class upload_file_job final : public call_coordinator<upload_file_job, uploaded_
   void deliver();
   void finish();
   void ended(result<committed_object> outcome);
+  void describe_end(result<committed_object> outcome);
+  void close_for(error why);
   void end();
   // On the strand, file_upload_resume.ipp: what was and what will be.
   void list_parts(std::uint32_t marker);
@@ -100,6 +104,7 @@ class upload_file_job final : public call_coordinator<upload_file_job, uploaded_
   std::size_t fetched_{0};  ///< parts that have asked for memory, or need none
   std::size_t sent_{0};     ///< parts that the upload has
   std::size_t busy_{0};     ///< steps and waits for memory
+  bool opened_{false};
   bool checking_{false};
   bool finishing_{false};
   bool closing_{false};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/deadline.hpp>
+#include <dataflux/detail/short_of_memory.hpp>
 #include <dataflux/error.hpp>
 #include <dataflux/exec/detail/limit_watch.hpp>
 #include <dataflux/exec/detail/scheduler.hpp>
@@ -32,6 +33,9 @@ inline constexpr duration abort_timeout = std::chrono::seconds(60);
 inline error writer_ended() {
   return {errc::failed_precondition, "the writer has been committed or aborted"};
 }
+
+/// Of what is ended without anybody who waits for that.
+inline void nobody_waits(const result<void>& /*outcome*/) noexcept {}
 
 /// Ends the upload, of which no part has memory; gives what it fails with.
 inline error fail_for_memory(std::shared_ptr<object_upload> upload, scheduler& strand) {
@@ -72,13 +76,23 @@ inline object_store::completion<void> no_longer_than(const call_limits& limits, 
   return [end = std::move(end)](result<void> outcome) { end->come(std::move(outcome)); };
 }
 
-/// What the destructor of a writer that was not committed does. On the strand it cannot wait.
 template <class State>
-void drop_writer(State& state) {
+void abort_and_wait(State& state) {
   const auto told = std::make_shared<std::promise<void>>();
   const auto over = told->get_future();
   state.start_abort(destructor_timeout, {}, [told](const result<void>&) { told->set_value(); });
   if (!state.context.strand().is_current()) static_cast<void>(over.wait_for(destructor_timeout));
+}
+
+/// What the destructor of a writer that was not committed does. On the strand it cannot wait, nor
+/// where memory is short.
+template <class State>
+void drop_writer(State& state) noexcept {
+  const auto drop = [&state] {
+    state.context.strand().post(
+        [upload = state.upload] { upload->abort(destructor_timeout, nobody_waits); });
+  };
+  within_memory([&] { abort_and_wait(state); }, drop);
 }
 
 /// What may make a writer. `make` gives its state, on the strand, when the upload is open.
@@ -95,7 +109,12 @@ class writer_opening {
         {.stop = stop}, upload, context.strand(),
         [context, upload, make, done = std::move(done)](result<void> outcome) mutable {
           if (!outcome) return done(std::move(outcome).error());
-          done(Writer(make(context, std::move(upload))));
+          decltype(make(context, upload)) state;
+          if (!within_memory([&] { state = make(context, upload); })) {
+            upload->abort(abort_timeout, nobody_waits);
+            return done(short_of_memory());
+          }
+          done(Writer(std::move(state)));
         });
     context.strand().post([upload, opened = std::move(opened)]() mutable {
       upload->open(upload_memory::source::producer, std::move(opened));

@@ -33,6 +33,7 @@ struct writer_room {
   void fail(const error& why);
   /// What was granted and not used is the upload's again.
   std::uint64_t unused();
+  std::optional<error> failed();
   /// The writer was committed or aborted.
   void close(bool by_abort);
   /// Tells the queue once that there is news, at once if there is some.
@@ -108,6 +109,8 @@ struct writer_state {
   bool has_room();
   /// No more is written; gives what is left to send.
   std::optional<upload_piece> end(bool by_abort);
+  /// The strand could not be told of the end: it can be aborted still.
+  void end_lost() noexcept;
 
   // After end(), without a turn: whom these tell may use the writer at once.
   void finish(std::optional<upload_piece> last, const call_limits& limits,

@@ -57,8 +57,8 @@ inline void start_piece(const std::shared_ptr<reader_state>& state, std::uint64_
                         bytes_span memory, const call_limits& limits,
                         object_store::completion<void> done) {
   if (state->inherited()) return done(forked_error("reader"));
-  state->strand().post([call = std::make_shared<reader_call>(state, offset, memory, limits,
-                                                             std::move(done))] { call->begin(); });
+  std::make_shared<reader_call>(state, offset, memory, limits, std::move(done))
+      ->post_step([](reader_call& call) { call.begin(); });
 }
 
 /// As start_piece, but what is in memory is there at once.
@@ -195,10 +195,9 @@ DATAFLUX_INLINE void checkpoint_reader::start_read_ranges(std::vector<range_read
     for (std::size_t i = 0; each && i < ranges.size(); ++i) each(i, refused);
     return done(forked_error("reader"));
   }
-  state_->strand().post([call = std::make_shared<detail::ranges_call>(
-                             state_, std::move(ranges), limits, std::move(each), std::move(done))] {
-    call->begin();
-  });
+  std::make_shared<detail::ranges_call>(state_, std::move(ranges), limits, std::move(each),
+                                        std::move(done))
+      ->post_step([](detail::ranges_call& call) { call.begin(); });
 }
 
 DATAFLUX_INLINE result<void> checkpoint_reader::read_all(bytes_span memory,
@@ -232,7 +231,7 @@ DATAFLUX_INLINE result<std::size_t> checkpoint_reader::read(bytes_span memory, c
   if (!ready) return ready.error();
   operation<void> under_way;
   if (!*ready) under_way = detail::launch_piece(state_, step.read.offset, into, std::move(limits));
-  if (step.ahead.length > 0) state_->load_ahead({step.ahead});
+  state_->try_load_ahead(step.ahead);
   if (under_way.valid()) {
     if (auto got = under_way.take(); !got) return std::move(got).error();
   }
@@ -254,7 +253,7 @@ DATAFLUX_INLINE void checkpoint_reader::start_read(bytes_span memory, const call
                         if (!got) return done(std::move(got).error());
                         done(std::size_t{count});
                       });
-  if (step.ahead.length > 0) state_->load_ahead({step.ahead});
+  state_->try_load_ahead(step.ahead);
 }
 
 DATAFLUX_INLINE result<void> checkpoint_reader::seek(std::uint64_t offset) {

@@ -136,7 +136,9 @@ DATAFLUX_INLINE void checkpoint_writer::start_commit(
     }
   }
   if (!last) return done(std::move(last).error());
+  detail::taken_back_unless_kept ends([&] { state->end_lost(); });
   state->finish(*std::move(last), limits, std::move(done));
+  ends.kept();
 }
 
 DATAFLUX_INLINE operation<committed_object> checkpoint_writer::submit_commit(call_limits limits) {
@@ -160,7 +162,9 @@ DATAFLUX_INLINE void checkpoint_writer::start_abort(object_store::completion<voi
     if (!ended) static_cast<void>(state->end(true));
   }
   if (ended) return done(std::move(good));
+  detail::taken_back_unless_kept ends([&] { state->end_lost(); });
   state->start_abort(detail::abort_timeout, limits, std::move(done));
+  ends.kept();
 }
 
 DATAFLUX_INLINE operation<void> checkpoint_writer::submit_abort(call_limits limits) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/checkpoint/detail/compared_read.hpp>
+#include <dataflux/detail/short_of_memory.hpp>
 #include <dataflux/transfer/detail/ranged_read.hpp>
 #include <dataflux/transfer/detail/transfer_state.hpp>
 
@@ -51,21 +52,37 @@ DATAFLUX_INLINE compared_read::compared_read(std::shared_ptr<reader_state> state
       done_(std::move(done)),
       sink_(state_->cells(), range.offset, into) {}
 
-DATAFLUX_INLINE void compared_read::begin() {
+template <class Step>
+void compared_read::make_step(Step&& step) noexcept {
+  within_memory(static_cast<Step&&>(step), [this] { failure_ = short_of_memory(); });
+  within_memory([this] { end(); });  // who is told ends its call itself
+}
+
+DATAFLUX_INLINE void compared_read::begin() noexcept {
+  const auto self = shared_from_this();
+  if (within_memory([this] { read(); })) return;
+  make_step([this] { failure_ = short_of_memory(); });
+}
+
+DATAFLUX_INLINE void compared_read::read() {
   if (state_->by_parts()) {  // a whole part, by requests in parallel
     state_->read(range_, into_, limits_,
                  [self = shared_from_this()](const result<ranged_read_summary>& outcome) {
-                   if (!outcome) self->failure_ = outcome.error();
-                   if (outcome) self->arrived(outcome->bytes, {{outcome->crc32c, outcome->bytes}});
-                   self->end();
+                   self->make_step([&] {
+                     if (!outcome) self->failure_ = outcome.error();
+                     if (outcome) {
+                       self->arrived(outcome->bytes, {{outcome->crc32c, outcome->bytes}});
+                     }
+                   });
                  });
     return;
   }
   state_->read(range_, sink_, limits_,
                [self = shared_from_this()](const result<read_summary>& outcome) {
-                 if (!outcome) self->failure_ = outcome.error();
-                 if (outcome) self->arrived(outcome->bytes, self->sink_.sums());
-                 self->end();
+                 self->make_step([&] {
+                   if (!outcome) self->failure_ = outcome.error();
+                   if (outcome) self->arrived(outcome->bytes, self->sink_.sums());
+                 });
                });
 }
 
@@ -92,21 +109,27 @@ DATAFLUX_INLINE void compared_read::arrived(std::uint64_t bytes,
     if (!*compared) unclear.push_back(range);
     at += sum.length();
   }
-  cells_left_ = unclear.size();
+  // One more until all are begun: those that have no memory end at once.
+  ++cells_left_;
+  const taken_back_unless_kept begun([this] { --cells_left_; });
   for (const byte_extent& range : unclear) read_cell(range);
 }
 
 DATAFLUX_INLINE void compared_read::read_cell(byte_extent range) {
+  ++cells_left_;
+  taken_back_unless_kept counted([this] { --cells_left_; });
   state_->read_cell(range.offset, limits_,
                     [self = shared_from_this(), range](const result<shared_bytes>& cell) {
                       --self->cells_left_;
-                      if (cell) {
-                        self->state_->copy_of_cell(*cell, range, self->memory_of(range));
-                      } else if (!self->failure_) {
-                        self->failure_ = cell.error();
-                      }
-                      self->end();
+                      self->make_step([&] {
+                        if (cell) {
+                          self->state_->copy_of_cell(*cell, range, self->memory_of(range));
+                        } else if (!self->failure_) {
+                          self->failure_ = cell.error();
+                        }
+                      });
                     });
+  counted.kept();
 }
 
 DATAFLUX_INLINE void compared_read::end() {

@@ -87,15 +87,14 @@ DATAFLUX_INLINE extent_cache::pieces::iterator extent_cache::oldest(bool read) {
 }
 
 DATAFLUX_INLINE bool extent_cache::shrink(std::uint64_t limit, bool unread_too) {
-  std::vector<shared_bytes> dropped;  // goes back to its pool outside the lock
+  pieces dropped;  // goes back to its pool outside the lock
   std::scoped_lock lock(mutex_);
   while (weight_ > limit) {
     auto last = oldest(true);
     if (last == pieces_.end() && unread_too) last = oldest(false);
     if (last == pieces_.end()) return false;
     weight_ -= last->second.weight;
-    dropped.push_back(std::move(last->second.memory));
-    pieces_.erase(last);
+    dropped.insert(pieces_.extract(last));
   }
   return true;
 }

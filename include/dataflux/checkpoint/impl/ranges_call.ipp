@@ -95,6 +95,7 @@ DATAFLUX_INLINE bool ranges_call::plan() {
 DATAFLUX_INLINE void ranges_call::advance() {
   const auto most = static_cast<std::size_t>(std::max(1, state_->concurrency()));
   advancing_ = true;  // what is in memory ends inside its start
+  const taken_back_unless_kept over([this] { advancing_ = false; });
   while (!failed() && in_flight() < most) {
     const bool together = next_request_ < plan_.requests.size();
     if (next_alone_ < first_by_blocks_ || (!together && next_alone_ < alone_.size())) {
@@ -105,27 +106,27 @@ DATAFLUX_INLINE void ranges_call::advance() {
       break;
     }
   }
-  advancing_ = false;
   if (left_ > 0 || in_flight() > 0 || failed() || completed()) return;
   if (auto damaged = state_->lost()) return fail(std::move(*damaged));
   complete({});
 }
 
 DATAFLUX_INLINE void ranges_call::read_alone(const cut& c) {
-  one_more();
   const range_read& of = ranges_[c.range];
   const auto call = std::make_shared<reader_call>(
       state_, of.offset + c.offset, of.into.subspan(c.offset, c.length),
       call_limits{.stop = requests_token()},
       [self = shared_from_this(), range = c.range](const result<void>& outcome) {
-        if (!outcome) {
-          self->fail(outcome.error());
-        } else if (!self->failed()) {
-          self->there(range);
-        }
-        self->ended();
+        self->ended([&] {
+          if (!outcome) {
+            self->fail(outcome.error());
+          } else if (!self->failed()) {
+            self->there(range);
+          }
+        });
       });
-  call->begin();
+  one_more();
+  call->make_step([](reader_call& alone) { alone.begin(); });
 }
 
 DATAFLUX_INLINE void ranges_call::read_together(std::size_t k) {
@@ -133,12 +134,13 @@ DATAFLUX_INLINE void ranges_call::read_together(std::size_t k) {
   scatter_sink& sink =
       sinks_.emplace_back(std::span(landings_).subspan(q.first_part, q.part_count));
   one_more();
+  taken_back_unless_kept counted([this] { one_less(); });
   // Without a time limit: the deadline ends the call, and that its reads.
   state_->read({q.offset, q.length}, sink, {.stop = requests_token()},
                [self = shared_from_this(), k](const result<read_summary>& outcome) {
-                 self->arrived(k, outcome);
-                 self->ended();
+                 self->ended([&] { self->arrived(k, outcome); });
                });
+  counted.kept();
 }
 
 /// Ranges that overlap have the same copy of what they share: that counts once.
@@ -179,16 +181,19 @@ DATAFLUX_INLINE void ranges_call::arrived(std::size_t k, const result<read_summa
 DATAFLUX_INLINE void ranges_call::read_cell(std::size_t k, std::size_t first, std::size_t count) {
   const std::uint64_t from = plan_.requests[k].offset;
   one_more();
+  taken_back_unless_kept counted([this] { one_less(); });
   state_->read_cell(
       from + landings_[first].begin(), {.stop = requests_token()},
       [self = shared_from_this(), from, first, count](const result<shared_bytes>& cell) {
-        if (!cell) self->fail(cell.error());
-        for (const landing& l : std::span(self->landings_).subspan(first, cell ? count : 0)) {
-          self->state_->copy_of_cell(*cell, {from + l.begin(), l.part.length}, l.to);
-          if (!self->failed()) self->there(self->cuts_[l.part.piece].range);
-        }
-        self->ended();
+        self->ended([&] {
+          if (!cell) self->fail(cell.error());
+          for (const landing& l : std::span(self->landings_).subspan(first, cell ? count : 0)) {
+            self->state_->copy_of_cell(*cell, {from + l.begin(), l.part.length}, l.to);
+            if (!self->failed()) self->there(self->cuts_[l.part.piece].range);
+          }
+        });
       });
+  counted.kept();
 }
 
 DATAFLUX_INLINE void ranges_call::there(std::size_t range) {
@@ -199,9 +204,14 @@ DATAFLUX_INLINE void ranges_call::there(std::size_t range) {
   }
 }
 
-DATAFLUX_INLINE void ranges_call::ended() {
-  one_less();
-  if (!advancing_ && !completed()) advance();
+/// What was under way has ended; `step` takes it in.
+template <class Step>
+void ranges_call::ended(Step step) noexcept {
+  make_step([&](ranges_call& /*self*/) { step(); });
+  make_step([](ranges_call& self) {
+    self.one_less();
+    if (!self.advancing_ && !self.completed()) self.advance();
+  });
 }
 
 DATAFLUX_INLINE void ranges_call::idle() {

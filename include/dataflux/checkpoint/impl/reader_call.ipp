@@ -73,16 +73,18 @@ DATAFLUX_INLINE void reader_call::advance() {
 }
 
 DATAFLUX_INLINE void reader_call::read(byte_extent range) {
-  one_more();
   // Without a time limit: the deadline ends the call, and that its reads.
-  std::make_shared<compared_read>(
+  const auto made = std::make_shared<compared_read>(
       state_, range, memory_of(range), call_limits{.stop = requests_token()},
-      [self = shared_from_this()](const result<void>& outcome) { self->arrived(outcome); })
-      ->begin();
+      [self = shared_from_this()](const result<void>& outcome) {
+        self->one_less();
+        self->make_step([&](reader_call& here) { here.arrived(outcome); });
+      });
+  one_more();
+  made->begin();
 }
 
 DATAFLUX_INLINE void reader_call::arrived(const result<void>& outcome) {
-  one_less();
   if (!outcome) fail(outcome.error());
   advance();
 }

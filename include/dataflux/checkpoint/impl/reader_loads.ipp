@@ -4,12 +4,12 @@
 #include <dataflux/checkpoint/detail/reader_call.hpp>
 #include <dataflux/checkpoint/detail/reader_state.hpp>
 #include <dataflux/detail/seconds.hpp>
+#include <dataflux/detail/short_of_memory.hpp>
 #include <dataflux/transfer/detail/transfer_state.hpp>
 
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
-#include <new>
 #include <utility>
 
 /// A byte of the object is in the cache, part of a load, or neither. plan() goes through the range
@@ -120,51 +120,59 @@ DATAFLUX_INLINE std::uint64_t reader_state::weight_of(const load& l, std::uint64
 }
 
 DATAFLUX_INLINE reader_state::load& reader_state::add_load(byte_extent range) {
-  load& made = loads_[range.offset];
-  made.end = range.offset + range.length;
   waiting_.push_back(range.offset);
+  taken_back_unless_kept waits([this] { waiting_.pop_back(); });
+  load& made = loads_[range.offset];
+  waits.kept();
+  made.end = range.offset + range.length;
   return made;
 }
 
-DATAFLUX_INLINE void reader_state::advance() {
-  while (!waiting_.empty()) {
-    const std::uint64_t begin = waiting_.front();
-    if (!start_load(begin, loads_.at(begin), true)) break;
-    waiting_.pop_front();
+/// A load that ends as it is begun, for want of memory, may lead to others.
+DATAFLUX_INLINE void reader_state::advance() noexcept {
+  again_ = true;
+  if (std::exchange(advancing_, true)) return;
+  while (std::exchange(again_, false)) {
+    while (!waiting_.empty()) {
+      const std::uint64_t begin = waiting_.front();
+      if (!make_room(begin, loads_.find(begin)->second, true)) break;
+      waiting_.pop_front();
+      start_load(begin);
+    }
+    within_memory([this] { read_on_ahead(); });
   }
-  read_on_ahead();
+  advancing_ = false;
 }
 
 /// False while there is no room for it. Somebody waits for what is `demanded`: it takes the place
 /// of what was loaded ahead, and one that is larger than the cache is loaded when nothing else is.
-DATAFLUX_INLINE bool reader_state::start_load(std::uint64_t begin, load& l, bool demanded) {
+DATAFLUX_INLINE bool reader_state::make_room(std::uint64_t begin, const load& l, bool demanded) {
   const std::uint64_t weight = weight_of(l, begin);
   const bool fits = loading_ + weight <= cache_limit_;
   if (!fits && !(demanded && loading_ == 0)) return false;
-  if (!cache_.shrink(fits ? cache_limit_ - loading_ - weight : 0, demanded)) return false;
-  loading_ += weight;
-  const byte_extent range{begin, l.end - begin};
-  const auto ended = [self = shared_from_this(), begin](const result<void>& o) {
-    self->loaded(begin, o);
-  };
-  try {
-    l.memory = context_.state()->slabs.allocate(static_cast<std::size_t>(range.length));
-  } catch (const std::bad_alloc&) {
-    strand().post([ended, self = shared_from_this(), range] {
-      ended(self->described(errc::resource_exhausted,
-                            "no memory for " + std::to_string(range.length) + " bytes"));
-    });
-    return true;
-  }
-  call_limits limits;
-  limits.stop = stop_.get_token();
-  std::make_shared<compared_read>(shared_from_this(), range, l.memory.span(), std::move(limits),
-                                  ended)
-      ->begin();
-  return true;
+  return cache_.shrink(fits ? cache_limit_ - loading_ - weight : 0, demanded);
 }
 
-DATAFLUX_INLINE void reader_state::loaded(std::uint64_t begin, const result<void>& outcome) {
+/// It has ended where that finds no memory.
+DATAFLUX_INLINE void reader_state::start_load(std::uint64_t begin) noexcept {
+  load& l = loads_.find(begin)->second;
+  loading_ += weight_of(l, begin);
+  within_memory([&] { read_load(begin, l); }, [&] { loaded(begin, no_memory_for(l.end - begin)); });
+}
+
+DATAFLUX_INLINE void reader_state::read_load(std::uint64_t begin, load& l) {
+  const byte_extent range{begin, l.end - begin};
+  l.memory = context_.state()->slabs.allocate(static_cast<std::size_t>(range.length));
+  call_limits limits;
+  limits.stop = stop_.get_token();
+  std::make_shared<compared_read>(
+      shared_from_this(), range, l.memory.span(), std::move(limits),
+      [self = shared_from_this(), begin](const result<void>& o) { self->loaded(begin, o); })
+      ->begin();
+}
+
+DATAFLUX_INLINE void reader_state::loaded(std::uint64_t begin,
+                                          const result<void>& outcome) noexcept {
   const auto found = loads_.find(begin);
   load done = std::move(found->second);
   const std::uint64_t weight = weight_of(done, begin);
@@ -173,13 +181,14 @@ DATAFLUX_INLINE void reader_state::loaded(std::uint64_t begin, const result<void
   const extent_cache::extent piece{begin, done.memory};
   std::optional<error> failure;
   if (!outcome) failure = outcome.error();
-  if (!failure && !stop_.stop_requested()) cache_.put(piece, weight, !done.waiting.empty());
+  within_memory([&] {
+    if (!failure && !stop_.stop_requested()) cache_.put(piece, weight, !done.waiting.empty());
+  });  // else it is read again by who wants it next
   for (const auto& call : done.waiting) {
-    if (failure) {
-      call->fail(*failure);
-    } else {
-      call->loaded(piece);
-    }
+    call->make_step([&](reader_call& waits) {
+      if (failure) return waits.fail(*failure);
+      waits.loaded(piece);
+    });
   }
   advance();
 }
@@ -214,12 +223,12 @@ DATAFLUX_INLINE void reader_state::read_on_ahead() {
           by_parts() ? cells_.cell_of(until)
                      : around(until, std::min({end, next_extent(until), until + most}));
       load& l = loads_[range.offset];
-      l.end = range.offset + range.length;
-      if (!start_load(range.offset, l, false)) {
+      until = l.end = range.offset + range.length;
+      if (!make_room(range.offset, l, false)) {
         loads_.erase(range.offset);
         return;
       }
-      until = l.end;
+      start_load(range.offset);
     }
     if (until >= end) {
       wanted_.pop_front();

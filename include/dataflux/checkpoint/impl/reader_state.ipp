@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <new>
 #include <string>
 #include <utility>
 
@@ -49,7 +48,9 @@ DATAFLUX_INLINE result<bool> reader_state::copy_ready(std::uint64_t offset, byte
   if (offset > size_ || into.size() > size_ - offset) return false;
   bool first_use = false;
   if (!cache_.copy(offset, into, first_use)) return false;
-  if (first_use && starved_.exchange(false)) load_ahead({});
+  if (first_use && starved_.exchange(false)) {
+    within_memory([this] { load_ahead({}); }, [this] { starved_ = true; });
+  }
   return true;
 }
 
@@ -83,11 +84,18 @@ DATAFLUX_INLINE void reader_state::load_ahead(std::vector<byte_extent> ranges) {
   });
 }
 
-DATAFLUX_INLINE void reader_state::close() {
-  strand().post([self = shared_from_this()] {
-    self->wanted_.clear();
-    self->stop_.request_stop();
-    self->cache_.shrink(0, true);
+DATAFLUX_INLINE void reader_state::try_load_ahead(byte_extent range) noexcept {
+  if (range.length > 0) within_memory([&] { load_ahead({range}); });
+}
+
+DATAFLUX_INLINE void reader_state::close() noexcept {
+  stop_.request_stop();
+  // Else it goes with the last load.
+  within_memory([this] {
+    strand().post([self = shared_from_this()] {
+      self->wanted_.clear();
+      self->cache_.shrink(0, true);
+    });
   });
 }
 
@@ -99,7 +107,9 @@ template <class Summary>
 object_store::completion<Summary> reader_state::explaining(object_store::completion<Summary> done) {
   return [self = shared_from_this(), done = std::move(done)](result<Summary> o) mutable {
     if (o) return done(std::move(o));
-    done(self->explained(std::move(o).error()));
+    error why = std::move(o).error();
+    within_memory([&] { why = self->explained(why); });
+    done(std::move(why));
   };
 }
 
@@ -141,6 +151,14 @@ DATAFLUX_INLINE error reader_state::explained(error why) {
   return why;
 }
 
+DATAFLUX_INLINE error reader_state::no_memory_for(std::uint64_t bytes) const noexcept {
+  error why = short_of_memory();
+  within_memory([&] {
+    why = described(errc::resource_exhausted, "no memory for " + std::to_string(bytes) + " bytes");
+  });
+  return why;
+}
+
 DATAFLUX_INLINE coalesce_options reader_state::coalescing() const noexcept {
   return context_.state()->coalescing(context_.state()->engine.estimate());
 }
@@ -149,11 +167,9 @@ DATAFLUX_INLINE void reader_state::read_cell(std::uint64_t offset, const call_li
                                              object_store::completion<shared_bytes> done) {
   const byte_extent cell = cells_.cell_of(offset);
   shared_bytes memory;
-  try {
-    memory = context_.state()->slabs.allocate(static_cast<std::size_t>(cell.length));
-  } catch (const std::bad_alloc&) {
-    return done(described(errc::resource_exhausted,
-                          "no memory for " + std::to_string(cell.length) + " bytes"));
+  auto& slabs = context_.state()->slabs;
+  if (!within_memory([&] { memory = slabs.allocate(static_cast<std::size_t>(cell.length)); })) {
+    return done(no_memory_for(cell.length));
   }
   const bytes_span into = memory.span();
   std::make_shared<compared_read>(

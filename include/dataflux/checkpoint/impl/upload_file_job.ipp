@@ -69,18 +69,18 @@ DATAFLUX_INLINE void upload_file_job::begin_upload() {
   upload_->on_part([self = weak_from_this()](const uploaded_part& part) {
     if (const auto call = self.lock()) call->note(part);
   });
-  upload_->open(
-      upload_memory::source::by_itself,
-      [self = shared_from_this()](const result<void>& outcome) { self->opened(outcome); });
+  upload_->open(upload_memory::source::by_itself,
+                [self = shared_from_this()](const result<void>& outcome) {
+                  self->opened_ = outcome.has_value();
+                  self->make_step([&](upload_file_job& here) { here.opened(outcome); });
+                });
 }
 
 DATAFLUX_INLINE void upload_file_job::opened(const result<void>& outcome) {
-  if (!outcome) {
-    failure_ = outcome.error();
-    return on_file_thread([this] { close(); });
-  }
-  count_ = count_of(upload_->plan().first_size());
-  states_.assign(count_, part_state::wanted);
+  if (!outcome) return close_for(outcome.error());
+  const std::size_t parts = count_of(upload_->plan().first_size());
+  states_.assign(parts, part_state::wanted);
+  count_ = parts;
   if (earlier_) {
     keep_journal_ = true;
     upload_->resume(earlier_->begun);
@@ -106,7 +106,7 @@ DATAFLUX_INLINE void upload_file_job::make_room() {
 }
 
 DATAFLUX_INLINE void upload_file_job::advance() {
-  if (broken()) {
+  if (failure_ || broken()) {
     if (busy_ == 0) finish();
     return;
   }
@@ -122,16 +122,20 @@ DATAFLUX_INLINE void upload_file_job::advance() {
 
 DATAFLUX_INLINE void upload_file_job::fetch(std::size_t part) {
   ++busy_;
+  taken_back_unless_kept asks([this] { --busy_; });
   upload_->reserve(size_of(part), [self = shared_from_this(), part](const result<void>& granted) {
     --self->busy_;
-    if (granted) return self->read(part, false);
-    self->on_strand(&upload_file_job::advance);
+    self->make_step([&](upload_file_job& here) {
+      if (granted) return here.read(part, false);
+      here.on_strand(&upload_file_job::advance);
+    });
   });
+  asks.kept();
 }
 
 DATAFLUX_INLINE void upload_file_job::read(std::size_t part, bool compare) {
-  ++busy_;
   auto one = std::make_shared<reading>();
+  ++busy_;
   one->part = part;
   one->size = size_of(part);
   one->compare = compare;
@@ -220,7 +224,7 @@ DATAFLUX_INLINE void upload_file_job::check() {
 DATAFLUX_INLINE void upload_file_job::finish() {
   if (std::exchange(finishing_, true)) return;
   std::optional<upload_piece> last;
-  if (!broken() && sent_ < count_) {
+  if (!failure_ && !broken() && sent_ < count_) {
     if (states_[sent_] == part_state::had) {
       take_up(sent_);
     } else {
@@ -234,6 +238,13 @@ DATAFLUX_INLINE void upload_file_job::finish() {
 }
 
 DATAFLUX_INLINE void upload_file_job::ended(result<committed_object> outcome) {
+  within_memory([&] { describe_end(std::move(outcome)); });
+  keep_journal_ = failure_ && upload_->begun();
+  closing_ = true;
+  journal_next();
+}
+
+DATAFLUX_INLINE void upload_file_job::describe_end(result<committed_object> outcome) {
   if (!outcome) {
     // An error of a file is that, with what the upload has to add.
     if (failure_) failure_->with_message(outcome.error().message());
@@ -248,9 +259,6 @@ DATAFLUX_INLINE void upload_file_job::ended(result<committed_object> outcome) {
       got_.made.fallback = "as the upload began that was gone on with";
     }
   }
-  keep_journal_ = failure_ && upload_->begun();
-  closing_ = true;
-  journal_next();
 }
 
 DATAFLUX_INLINE void upload_file_job::close() {
@@ -267,7 +275,19 @@ DATAFLUX_INLINE void upload_file_job::end() {
 DATAFLUX_INLINE void upload_file_job::fail(error why) {
   if (failure_ || broken()) return;
   failure_ = why;
-  upload_->fail(std::move(why));
+  if (upload_ != nullptr) upload_->fail(std::move(why));
+}
+
+DATAFLUX_INLINE void upload_file_job::fall_short(error why) {
+  if (!opened_) return close_for(std::move(why));
+  fail(std::move(why));
+  if (!closing_) within_memory([this] { advance(); });
+}
+
+/// Without an upload, or with one that could not be opened.
+DATAFLUX_INLINE void upload_file_job::close_for(error why) {
+  if (!failure_) failure_ = std::move(why);
+  if (!std::exchange(closing_, true)) on_file_thread([this] { close(); });
 }
 
 DATAFLUX_INLINE std::size_t upload_file_job::count_of(std::uint64_t part_size) const noexcept {
@@ -287,20 +307,22 @@ void upload_file_job::on_file_thread(Step step) {
 
 template <class Step, class Otherwise>
 void upload_file_job::on_file_thread(Step step, Otherwise otherwise) {
-  auto begun = run_file_step([self = shared_from_this(), step, otherwise]() mutable {
-    within_memory(step, [&] {
-      self->post_step([otherwise](upload_file_job& here) mutable {
-        if (here.upload_ != nullptr) here.fail(short_of_memory());
-        if (!here.failure_) here.failure_ = short_of_memory();
-        otherwise(here);
-      });
+  const auto short_of = [otherwise](upload_file_job& here) mutable {
+    here.fail(short_of_memory());
+    if (!here.failure_) here.failure_ = short_of_memory();
+    otherwise(here);
+  };
+  result<void> begun = short_of_memory();
+  within_memory([&] {
+    begun = run_file_step([self = shared_from_this(), step, short_of]() mutable {
+      within_memory(step, [&] { self->post_step(short_of); });
     });
   });
   if (begun) return;
   // No thread is to be had: the little that a step does of a call that has failed is done here.
-  if (upload_ != nullptr) fail(begun.error());
+  fail(begun.error());
   if (!failure_) failure_ = begun.error();
-  step();
+  within_memory(step, [&] { post_step(short_of); });
 }
 
 DATAFLUX_INLINE void upload_file_job::on_strand(void (upload_file_job::*step)()) {

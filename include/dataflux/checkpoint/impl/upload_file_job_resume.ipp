@@ -62,8 +62,7 @@ DATAFLUX_INLINE void upload_file_job::listed(const result<part_page>& page) {
   if (!page) {
     const errc code = page.error().code();
     if (code == errc::not_found || code == errc::permission_denied) return forget_earlier();
-    failure_ = error(page.error()).with_object(request_.upload.object);
-    return on_file_thread([this] { close(); });
+    return close_for(error(page.error()).with_object(request_.upload.object));
   }
   for (const listed_part& part : page->parts) listed_.insert_or_assign(part.part_number, part);
   if (page->next_marker != 0) return list_parts(page->next_marker);
@@ -97,8 +96,7 @@ DATAFLUX_INLINE void upload_file_job::forget_earlier() {
                                       self.request_.path + "' (" + aborted.error().message() + ")");
         }
         if (code != errc::ok && code != errc::not_found && code != errc::permission_denied) {
-          self.failure_ = error(aborted.error()).with_object(self.request_.upload.object);
-          return self.on_file_thread([&self] { self.close(); });
+          return self.close_for(error(aborted.error()).with_object(self.request_.upload.object));
         }
         self.earlier_.reset();
         self.keep_journal_ = false;

@@ -34,6 +34,11 @@ DATAFLUX_INLINE void writer_room::fail(const error& why) {
   news.ring();
 }
 
+DATAFLUX_INLINE std::optional<error> writer_room::failed() {
+  const std::scoped_lock lock(mutex);
+  return failure;
+}
+
 DATAFLUX_INLINE std::uint64_t writer_room::unused() {
   const std::scoped_lock lock(mutex);
   return std::exchange(granted, 0);
@@ -108,12 +113,20 @@ DATAFLUX_INLINE result<bool> writer_state::try_reserve(std::uint64_t bytes) {
   room->asked = true;
   const std::uint64_t back = std::exchange(room->granted, 0);
   lock.unlock();
+  taken_back_unless_kept asks([&] { room->answer(back, true); });
   context.strand().post([upload = upload, room = room, bytes, back] {
     upload->unreserve(back);
-    upload->reserve(bytes, [room, bytes](const result<void>& granted) {
-      room->answer(bytes, granted.has_value());
+    const auto ask = [&] {
+      upload->reserve(bytes, [room, bytes](const result<void>& granted) {
+        room->answer(bytes, granted.has_value());
+      });
+    };
+    within_memory(ask, [&] {
+      upload->fail(short_of_memory());
+      room->answer(bytes, false);
     });
   });
+  asks.kept();
   return false;
 }
 
@@ -125,7 +138,8 @@ DATAFLUX_INLINE void writer_state::use(std::uint64_t bytes) {
 }
 
 DATAFLUX_INLINE error writer_state::out_of_memory() {
-  error why = fail_for_memory(upload, context.strand());
+  error why = short_of_memory();
+  within_memory([&] { why = fail_for_memory(upload, context.strand()); });
   room->fail(why);
   return why;
 }
@@ -267,6 +281,12 @@ DATAFLUX_INLINE std::optional<upload_piece> writer_state::end(bool by_abort) {
   return last;
 }
 
+DATAFLUX_INLINE void writer_state::end_lost() noexcept {
+  room->close(false);
+  room->fail(short_of_memory());
+  finished = false;
+}
+
 DATAFLUX_INLINE void writer_state::finish(std::optional<upload_piece> last,
                                           const call_limits& limits,
                                           object_store::completion<committed_object> done) {
@@ -274,8 +294,14 @@ DATAFLUX_INLINE void writer_state::finish(std::optional<upload_piece> last,
   context.strand().post([upload = upload, room = room, limits, at = &context.strand(),
                          last = std::move(last), done = std::move(done)]() mutable {
     upload->unreserve(room->unused());
-    done = limited_by(limits, upload, *at, std::move(done));
-    upload->finish(std::move(last), std::move(done));
+    // What a piece that was lost on its way has failed with.
+    if (auto why = room->failed()) upload->fail(*std::move(why));
+    within_memory(
+        [&] {
+          done = limited_by(limits, upload, *at, std::move(done));
+          upload->finish(std::move(last), std::move(done));
+        },
+        [&] { upload->abort(abort_timeout, nobody_waits); });
   });
 }
 
@@ -284,7 +310,9 @@ DATAFLUX_INLINE void writer_state::start_abort(duration timeout, const call_limi
   room->close(true);
   context.strand().post(
       [upload = upload, timeout, limits, at = &context.strand(), done = std::move(done)]() mutable {
-        upload->abort(timeout, no_longer_than(limits, *at, std::move(done)));
+        object_store::completion<void> ended = nobody_waits;
+        within_memory([&] { ended = no_longer_than(limits, *at, std::move(done)); });
+        upload->abort(timeout, std::move(ended));
       });
 }
 

@@ -161,6 +161,16 @@ inline bool skip(simdjson::ondemand::value& value) noexcept {
   return std::string_view{"{[-0123456789tfn"}.find(token.front()) != std::string_view::npos;
 }
 
+/// Whether simdjson found the memory for its unescaped strings, of which it does not tell.
+inline bool has_string_memory(simdjson::ondemand::document& document) noexcept {
+  struct inside : simdjson::ondemand::document {
+    static simdjson::ondemand::json_iterator& of(simdjson::ondemand::document& d) noexcept {
+      return d.*(&inside::iter);
+    }
+  };
+  return inside::of(document).string_buf_loc() != nullptr;
+}
+
 /// One page on its way to a visitor. Functions give false after they have set `failure`.
 class list_reader {
  public:
@@ -175,6 +185,7 @@ class list_reader {
     const simdjson::error_code code =
         parser.iterate(page_.data(), page_.size(), capacity).get(document);
     if (code == simdjson::MEMALLOC) throw std::bad_alloc();
+    if (code == simdjson::SUCCESS && !has_string_memory(document)) throw std::bad_alloc();
     if (code != simdjson::SUCCESS) {
       fail(simdjson::error_message(code), "", nullptr);
       return std::move(*failure_);

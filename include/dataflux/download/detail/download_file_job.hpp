@@ -23,6 +23,8 @@ class download_file_job final : public call_coordinator<download_file_job, downl
                     completion done);
   void start() { coordinator::start(request_.bucket, request_.object); }
   void begin();
+  /// A step was lost: what it led to is the end.
+  void fall_short(error why);
 
  private:
   // On the strand.
@@ -37,7 +39,7 @@ class download_file_job final : public call_coordinator<download_file_job, downl
   void write();
   void close();
 
-  void stop_short();
+  void stop_short() noexcept;
   void on_file_thread(void (download_file_job::*step)());
   void on_strand(void (download_file_job::*step)());
   bool stopped();
@@ -58,6 +60,7 @@ class download_file_job final : public call_coordinator<download_file_job, downl
   std::size_t there_{0};                    ///< slices in the file
   std::vector<got_item> batch_{};
   downloaded_file got_{};
+  bool closing_{false};
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

@@ -50,12 +50,9 @@ class get_stream final : public read_member, public coordinator<get_stream> {
   template <class Post>
   void post_once(Post post) {
     if (posted_.exchange(true, std::memory_order_acq_rel)) return;
-    try {
-      post();
-    } catch (const std::bad_alloc&) {
-      posted_.store(false, std::memory_order_release);
-      throw;
-    }
+    taken_back_unless_kept posted([this] { posted_.store(false, std::memory_order_release); });
+    post();
+    posted.kept();
   }
   void woken();
   void advance();

@@ -140,10 +140,10 @@ DATAFLUX_INLINE void download_file_job::read() {
 }
 
 DATAFLUX_INLINE void download_file_job::next() {
-  slices_->start_next_batch(slices_a_step,
-                            [self = shared_from_this()](result<std::vector<got_item>> batch) {
-                              self->arrived(std::move(batch));
-                            });
+  slices_->start_next_batch(
+      slices_a_step, [self = shared_from_this()](result<std::vector<got_item>> batch) {
+        self->make_step([&](download_file_job& here) { here.arrived(std::move(batch)); });
+      });
 }
 
 DATAFLUX_INLINE void download_file_job::arrived(result<std::vector<got_item>> batch) {
@@ -208,18 +208,31 @@ DATAFLUX_INLINE void download_file_job::end() {
 }
 
 DATAFLUX_INLINE void download_file_job::on_file_thread(void (download_file_job::*step)()) {
-  auto begun = run_file_step([self = shared_from_this(), step] {
-    within_memory([&] { (*self.*step)(); }, [&] { self->stop_short(); });
+  result<void> begun = short_of_memory();
+  within_memory([&] {
+    begun = run_file_step([self = shared_from_this(), step] {
+      within_memory([&] { (*self.*step)(); }, [&] { self->stop_short(); });
+    });
   });
   if (begun) return;
   if (!failure_) failure_ = begun.error();
-  close();  // no thread is to be had: the little that is left is done here
+  stop_short();  // no thread is to be had: the little that is left is done here
 }
 
-/// A step on a thread for files was short of memory.
-DATAFLUX_INLINE void download_file_job::stop_short() {
+/// Ends it where it is: a step on a thread for files was short of memory.
+DATAFLUX_INLINE void download_file_job::stop_short() noexcept {
   if (!failure_) failure_ = short_of_memory();
-  file_ ? close() : on_strand(&download_file_job::end);
+  const bool closes = file_ && within_memory([this] { close(); });
+  if (closes) return;
+  file_.reset();
+  slices_.reset();
+  within_memory([this] { on_strand(&download_file_job::end); });
+}
+
+DATAFLUX_INLINE void download_file_job::fall_short(error why) {
+  if (!failure_) failure_ = std::move(why);
+  if (std::exchange(closing_, true)) return end();  // once is enough
+  file_ ? on_file_thread(&download_file_job::close) : end();
 }
 
 DATAFLUX_INLINE void download_file_job::on_strand(void (download_file_job::*step)()) {

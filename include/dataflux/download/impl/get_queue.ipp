@@ -4,6 +4,7 @@
 #include <dataflux/download/detail/get_queue.hpp>
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 /// A unit lies in ready_ until its last piece was taken. Then an event says that it is the stream's
@@ -96,9 +97,10 @@ DATAFLUX_INLINE get_queue::served get_queue::serve(std::size_t least) {
     }
     what = served::some;
     items found;
-    hand_out(first.max, found);
+    const bool enough = within_memory([&] { hand_out(first.max, found); });
     lock.unlock();
-    hand(std::move(first), std::move(found));
+    hand(std::move(first), enough ? result<items>(std::move(found)) : short_of_memory());
+    if (!enough) throw std::bad_alloc();  // of the stream, too
     lock.lock();
   }
   if (!bells_.empty() && !ready_.empty()) {

@@ -73,12 +73,9 @@ DATAFLUX_INLINE const read_request& get_stream::ask(const get_unit& unit, byte_r
 template <class Begin>
 void get_stream::counted(Begin begin) {
   one_more();
-  try {
-    begin();
-  } catch (const std::bad_alloc&) {
-    one_less();
-    throw;
-  }
+  taken_back_unless_kept counted([this] { one_less(); });
+  begin();
+  counted.kept();
 }
 
 DATAFLUX_INLINE void get_stream::read(get_unit& unit) {

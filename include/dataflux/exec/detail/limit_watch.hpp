@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/deadline.hpp>
+#include <dataflux/detail/short_of_memory.hpp>
 #include <dataflux/detail/unique_function.hpp>
 #include <dataflux/error.hpp>
 #include <dataflux/exec/detail/call_clock.hpp>
@@ -40,13 +41,15 @@ class limit_watch : public std::enable_shared_from_this<limit_watch> {
   }
   void end() noexcept {
     watch_.end();
-    if (deadline_ != never) on_strand([](limit_watch& self) { self.disarm(); });
+    if (deadline_ == never) return;
+    within_memory([this] { on_strand([](limit_watch& self) { self.disarm(); }); });
   }
   /// On any thread.
   void stop_heard() noexcept {
     const auto self = weak_from_this().lock();
     if (self == nullptr) return;
-    strand_.post([self] { self->pass(error(errc::cancelled, "the caller asked to stop")); });
+    within_memory(
+        [&] { strand_.post([self] { self->pass(errc::cancelled, "the caller asked to stop"); }); });
   }
 
  private:
@@ -59,16 +62,18 @@ class limit_watch : public std::enable_shared_from_this<limit_watch> {
     if (over_) return;
     timer_ = strand_.at(deadline_, [self = shared_from_this()] {
       self->timer_ = timer_id::none;
-      self->pass(error(errc::deadline_exceeded, "the call's time limit passed"));
+      self->pass(errc::deadline_exceeded, "the call's time limit passed");
     });
   }
   void disarm() {
     over_ = true;
     if (timer_ != timer_id::none) strand_.cancel(std::exchange(timer_, timer_id::none));
   }
-  void pass(error why) {
+  void pass(errc code, const char* what) {
     if (over_) return;
     disarm();
+    error why = short_of_memory();
+    within_memory([&] { why = error(code, what); });
     std::exchange(passed_, {})(std::move(why));
   }
 

@@ -11,6 +11,7 @@
 #include <deque>
 #include <exception>
 #include <mutex>
+#include <new>
 #include <thread>
 #include <utility>
 
@@ -52,7 +53,9 @@ struct blocking_worker {
     try {
       std::thread([this] { work_forever(); }).detach();
       ++started;
-    } catch (const std::exception&) {  // for want of threads, or of memory
+    } catch (const std::bad_alloc&) {
+      if (started == 0) throw;
+    } catch (const std::exception&) {  // for want of threads
     }
   }
 

@@ -9,6 +9,7 @@
 namespace dataflux::inline DATAFLUX_ABI {
 
 DATAFLUX_INLINE virtual_scheduler::~virtual_scheduler() {
+  ending_ = true;
   // One by one, with all members alive: a task's destructor may cancel timers or post again.
   while (pending() > 0) {
     task dropped = timers_.take_due(never);

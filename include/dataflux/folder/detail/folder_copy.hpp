@@ -69,10 +69,12 @@ class folder_copy : public coordinator<folder_copy> {
   /// Once for all that comes in this turn of the executor.
   void advance_soon();
 
-  /// Runs `work` on a thread for files, then `then` on the strand, then advance().
+  /// Runs `work` on a thread for files, then `then` on the strand, then advance(). Where `work` is
+  /// short of memory the copy fails instead.
   template <class Work, class Then>
   void on_file_thread(Work work, Then then) {
     one_more();
+    taken_back_unless_kept counted([this] { one_less(); });
     run_step([self = shared_from_this(), work = std::move(work), then = std::move(then)]() mutable {
       const bool enough = within_memory(work);
       const std::shared_ptr<folder_copy> call = self;
@@ -80,13 +82,13 @@ class folder_copy : public coordinator<folder_copy> {
           [&] {
             call->post_step([then = std::move(then), enough](folder_copy& here) mutable {
               here.one_less();
-              if (!enough) here.fail(short_of_memory());
-              then();
+              enough ? then() : here.fail(short_of_memory());
               here.advance();
             });
           },
           [&] { call->strand().post([call] { call->step_lost(); }); });
     });
+    counted.kept();
   }
   /// then() with advance_soon() behind it.
   template <class T, class Then>
@@ -117,6 +119,7 @@ class folder_copy : public coordinator<folder_copy> {
   bool advancing_{false};
   bool again_{false};
   bool due_{false};
+  bool short_{false};  ///< of memory
   bool source_unread_{false};
   /// The copy has ended; and the removal of extra names is to follow.
   bool source_ended_{false};

@@ -149,7 +149,8 @@ DATAFLUX_INLINE void folder_copy::give_up(error why) {
 
 DATAFLUX_INLINE void folder_copy::run_step(task step) {
   const auto kept = std::make_shared<task>(std::move(step));
-  auto begun = run_file_step([kept] { (*kept)(); });
+  result<void> begun = short_of_memory();
+  within_memory([&] { begun = run_file_step([kept] { (*kept)(); }); });
   if (begun) return;
   // No thread is to be had: the little that a step does of a call that has failed is done here.
   fail(std::move(begun).error());
@@ -167,14 +168,18 @@ DATAFLUX_INLINE void folder_copy::advance() {
     const bool enough =
         within_memory([&] { all_begun = source_ended_ ? !removing_ || remove_extra() : turn(); });
     if (!enough) {
+      // It tries to end in order once.
+      again_ = !std::exchange(short_, true);
       fail(short_of_memory());
-      again_ = true;
-      continue;
+      all_begun = true;
     }
+    if (again_) continue;
     ended = all_begun && in_flight() == 0;
     // A stop ends what is under way before it is told here.
-    if (ended && stopped()) give_up(stop_error());
-    if (ended && !source_ended_) source_ended();
+    if (ended && stopped() && !failure_) {
+      within_memory([this] { give_up(stop_error()); }, [this] { give_up(short_of_memory()); });
+    }
+    if (ended && !source_ended_) within_memory([this] { source_ended(); });
   }
   advancing_ = false;
   if (ended) end();
@@ -182,10 +187,12 @@ DATAFLUX_INLINE void folder_copy::advance() {
 
 DATAFLUX_INLINE void folder_copy::advance_soon() {
   if (std::exchange(due_, true)) return;
+  taken_back_unless_kept due([this] { due_ = false; });
   post_step([](folder_copy& self) {
     self.due_ = false;
     self.advance();
   });
+  due.kept();
 }
 
 DATAFLUX_INLINE void folder_copy::source_ended() {

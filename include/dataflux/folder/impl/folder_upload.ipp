@@ -56,12 +56,16 @@ DATAFLUX_INLINE void folder_upload::open() {
 DATAFLUX_INLINE bool folder_upload::turn() {
   if (stopped()) {
     over_ = true;
-    if (waiting_) memory().forget(account_, error(errc::cancelled, "stopped"));
+    if (waiting_) memory().forget(account_, failure_.value_or(short_of_memory()));
   }
   if (!files_) return over_;
   while (!over_ && next()) {
   }
   read_group();
+  // What was lost for want of memory holds it no longer.
+  if (over_ && !waiting_ && in_flight() == 0 && std::exchange(joined_, false)) {
+    memory().leave(account_);
+  }
   return (over_ || files_->ended()) && !waiting_;
 }
 

@@ -22,19 +22,35 @@ inline constexpr std::uint64_t most_bytes_in_group = std::uint64_t{4} << 20U;
 DATAFLUX_INLINE void folder_upload::admit(const file_ptr& one) {
   ++small_;
   waiting_ = true;
-  if (joined_) return acquire(one);
+  taken_back_unless_kept asks([this] {
+    waiting_ = false;
+    --small_;
+  });
+  if (joined_) {
+    acquire(one);
+    return asks.kept();
+  }
   memory().join(account_, small_limit_, upload_memory::source::by_itself,
                 [this, self = shared_from_this(), one](const result<void>& in) {
-                  if (!in) return granted(one, in);
-                  joined_ = true;
-                  acquire(one);
+                  joined_ = in.has_value();
+                  make_step([&](folder_copy& /*self*/) {
+                    if (!in) return granted(one, in);
+                    taken_back_unless_kept goes_on([this] {
+                      waiting_ = false;
+                      one_small_less();
+                    });
+                    acquire(one);
+                    goes_on.kept();
+                  });
                 });
+  asks.kept();
 }
 
 DATAFLUX_INLINE void folder_upload::acquire(const file_ptr& one) {
   memory().acquire(account_, one->file.size,
                    [this, self = shared_from_this(), one](const result<void>& outcome) {
-                     granted(one, outcome);
+                     waiting_ = false;
+                     make_step([&](folder_copy& /*self*/) { granted(one, outcome); });
                    });
 }
 

@@ -50,6 +50,11 @@ class manifest_upload final : public call_coordinator<manifest_upload, object_me
                   }));
   }
 
+  void fall_short(error why) {
+    upload_->fail(std::move(why));
+    finish(std::nullopt);
+  }
+
   /// For one alone: its parts are all the memory there is.
   static transfer_context context_for(object_store& store, const manifest_target& target) {
     return transfer_context(store, {.upload_memory = most_in_flight * part_of(store, target)});
@@ -74,6 +79,7 @@ class manifest_upload final : public call_coordinator<manifest_upload, object_me
   manifest_encoder encoder_;
   std::string made_{};  ///< and not sent yet
   std::uint64_t pieces_{0};
+  bool finishing_{false};
 };
 
 /// Memory for the next piece, and then the piece.
@@ -111,6 +117,7 @@ DATAFLUX_INLINE std::optional<upload_piece> manifest_upload::make(std::uint64_t 
 }
 
 DATAFLUX_INLINE void manifest_upload::finish(std::optional<upload_piece> last) {
+  if (std::exchange(finishing_, true)) return fail(short_of_memory());  // the first was lost
   upload_->finish(std::move(last), then<committed_object>([](manifest_upload& self, auto made) {
                     if (!made) return self.fail(std::move(made).error());
                     self.complete(std::move(made->object));

@@ -224,7 +224,8 @@ DATAFLUX_INLINE void share_call::rest() {
   pause_ = std::clamp(2 * pause_, least_share_pause, most);
   resting_ = strand().at(strand().now() + pause_, [self = shared_from_this()] {
     self->resting_ = timer_id::none;
-    if (!self->completed() && !self->failed() && !self->looking_) self->look();
+    if (self->completed() || self->failed() || self->looking_) return;
+    self->make_step([](share_call& here) { here.look(); });
   });
 }
 

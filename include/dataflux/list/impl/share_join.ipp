@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/detail/short_of_memory.hpp>
 #include <dataflux/exec/detail/blocking_worker.hpp>
 #include <dataflux/list/detail/share_call.hpp>
 #include <dataflux/list/detail/share_join.hpp>
@@ -7,7 +8,6 @@
 #include <dataflux/list/impl/manifest_writer.ipp>
 
 #include <algorithm>
-#include <new>
 
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
@@ -125,17 +125,20 @@ DATAFLUX_INLINE void share_join::write() {
       }
       self->writing_ = false;
       self->written_ = last;
-      self->wrote(std::move(why));
+      self->make_step([&](share_join& here) { here.wrote(std::move(why)); });
       self->one_less();
     });
   };
-  if (!run_file_step(step)) step();
+  result<void> begun = short_of_memory();
+  within_memory([&] { begun = run_file_step(step); });
+  if (!begun) step();
 }
 
 /// On a thread for files, which nobody else has a piece of.
 DATAFLUX_INLINE std::optional<error> share_join::write_step(std::size_t from, std::size_t to,
                                                             bool last) {
-  try {
+  std::optional<error> why = short_of_memory();
+  within_memory([&] {
     std::string out;
     result<void> good;
     if (from == 0) good = file_->create();
@@ -150,11 +153,9 @@ DATAFLUX_INLINE std::optional<error> share_join::write_step(std::size_t from, st
       good = file_->write(out);
       if (good && !requests_stopped()) good = file_->put_in_place();
     }
-    if (!good) return std::move(good).error();
-  } catch (const std::bad_alloc&) {
-    return error(errc::resource_exhausted, "no memory to write the manifest");
-  }
-  return std::nullopt;
+    why = good ? std::nullopt : std::optional(std::move(good).error());
+  });
+  return why;
 }
 
 DATAFLUX_INLINE void share_join::wrote(std::optional<error> why) {

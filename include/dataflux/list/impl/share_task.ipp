@@ -5,7 +5,6 @@
 #include <dataflux/list/detail/share_join.hpp>
 
 #include <algorithm>
-#include <new>
 #include <utility>
 
 /// A task of a share_call, from its claim to its done. Whatever fails here fails the call, and the
@@ -137,13 +136,9 @@ DATAFLUX_INLINE void share_call::pack(const job_ptr& j) {
   for (const name_range& rest : j->listed.summary.missing) {
     for (name_range& piece : cut_at(rest, j->survey->cuts())) left.push_back(std::move(piece));
   }
-  try {
-    auto made = make_share(description_, j->names, j->listed.objects, std::move(left));
-    if (!made) return fail(std::move(made).error());
-    j->made = *std::move(made);
-  } catch (const std::bad_alloc&) {
-    return fail(error(errc::resource_exhausted, "no memory for the names of a task"));
-  }
+  auto made = make_share(description_, j->names, j->listed.objects, std::move(left));
+  if (!made) return fail(std::move(made).error());
+  j->made = *std::move(made);
   j->listed = {};
   if (j->made.bytes.empty()) return publish(j);
   j->made.record.part = on_board(share_part, j->task.id) + "-" + token_;

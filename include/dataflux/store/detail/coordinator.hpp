@@ -187,15 +187,15 @@ class coordinator : public std::enable_shared_from_this<Self> {
   void rest() {
     if (in_flight_ == 0) self().idle();
   }
-  /// One more as long as it lives. On the strand it goes where a request found no memory to start;
-  /// elsewhere with its store, or as a step_lost().
+  /// One more as long as it lives. One that goes without end() on the strand was lost on the way,
+  /// for want of memory; elsewhere it goes with its store, or as a step_lost().
   class under_way {
    public:
     explicit under_way(coordinator& of) noexcept : of_(&of) { ++of.in_flight_; }
     under_way(under_way&& other) noexcept : of_(std::exchange(other.of_, nullptr)) {}
     under_way& operator=(under_way&&) = delete;
     ~under_way() {
-      if (of_ != nullptr && of_->strand().is_current()) end();
+      if (of_ != nullptr && of_->strand().is_current()) of_->step_lost();
     }
     void end() noexcept { --std::exchange(of_, nullptr)->in_flight_; }
 

@@ -13,11 +13,11 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace dataflux::inline DATAFLUX_ABI {
 
@@ -117,6 +117,8 @@ class object_upload final : public detail::coordinator<object_upload> {
   void abort(duration timeout, completion<void> done);
   /// It has failed, or was aborted: no more pieces need to be made. On any thread.
   bool failed() const noexcept { return broken_.load(std::memory_order_relaxed); }
+  /// Nothing is under way any more. What has not answered was lost for want of memory.
+  void idle() noexcept;
   /// For an upload that takes up an earlier one: parts that the service has, in order from the
   /// first on.
   using begun_upload = detail::begun_upload;
@@ -138,9 +140,27 @@ class object_upload final : public detail::coordinator<object_upload> {
   void on_part(unique_function<void(const uploaded_part&)> taken) { on_part_ = std::move(taken); }
 
  private:
+  /// Asked of the store, or of time, and not answered yet.
+  struct asked {
+    detail::upload_step step;
+    std::uint32_t piece;
+    void (*lost)(object_upload&, const asked&);
+  };
+  static void lost_wait(object_upload& self, const asked& /*what*/);
+  template <class Value>
+  static void lost_call(object_upload& self, const asked& what);
+  /// It has been answered, or is about to be.
+  void answered(detail::upload_step step, std::uint32_t piece) noexcept;
+
   result<void> prepare();
+  void join(detail::upload_memory::source bytes);
   void joined(result<void> outcome);
-  void advance(detail::upload_event event);
+  template <class Event>
+  void tell(Event what) noexcept;
+  void advance(detail::upload_event event) noexcept;
+  void act_all() noexcept;
+  void give_up() noexcept;
+  void end_given_up() noexcept;
   // An overload for each action of the machine.
   template <class Action>
   void act_short(Action& action);
@@ -170,8 +190,11 @@ class object_upload final : public detail::coordinator<object_upload> {
   part_plan plan_{};
   detail::upload_memory::member memory_{};
   detail::upload_machine machine_;
-  std::deque<detail::upload_action> actions_{};
+  std::vector<detail::upload_action> actions_{};
+  std::size_t next_action_{0};
+  std::vector<asked> asked_{};
   bool acting_{false};
+  bool given_up_{false};  ///< memory was too short for the machine, even to fail
   bool joining_{false};
   bool ended_{false};
   bool timed_out_{false};

@@ -62,6 +62,8 @@ class upload_machine {
   upload_machine(upload_request request, std::uint64_t max_object_size);
 
   /// What to do, in order. `now` is only compared with other events'.
+  /// Short of memory it fails with that; where even that needs more, it throws std::bad_alloc, and
+  /// is not to be used any more.
   std::vector<upload_action> take(upload_event event, time_point now);
 
   /// As object_upload::keep_parts.
@@ -135,6 +137,8 @@ class upload_machine {
   void temporary_found(const result<object_metadata>& found);
   void temporary_removed(const result<void>& outcome);
   void fail(error why);
+  void fall_short();
+  void release_waiting();
   void clean();
   void cleaned(const std::string& what, const result<void>& outcome);
   void end();
@@ -190,6 +194,7 @@ class upload_machine {
   std::string aborted_{};           ///< the upload's id, while it is being aborted
   std::string orphans_{};           ///< what was begun and is left
   bool keeps_parts_{false};
+  bool told_end_{false};  ///< upload_ended
   duration cleaning_timeout_;
 
   // Who has not been answered.

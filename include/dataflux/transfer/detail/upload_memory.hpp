@@ -32,6 +32,7 @@ class upload_memory {
     std::uint64_t held{0};
     source bytes{source::producer};
   };
+  /// Where one is short of memory it ends what it was for itself.
   using granted = unique_function<void(result<void>)>;
 
   std::uint64_t cap() const noexcept { return cap_; }

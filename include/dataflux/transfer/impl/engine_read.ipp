@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
-#include <new>
 #include <utility>
 
 ///     in line -> under way -> finished        (in line is left out where it is the member's turn)
@@ -42,14 +41,13 @@ DATAFLUX_INLINE void engine_read::enqueue() {
   if (core_->has_turn(member_)) return launch();
   place_ = member_.line_.insert(member_.line_.end(), shared_from_this());
   ++core_->waiting;
-  try {
-    core_->turns.join(member_);
-    if (clock_.limited()) limit_wait();
-  } catch (const std::bad_alloc&) {
+  taken_back_unless_kept in_line([this] {
     finished_ = true;
     leave_line();
-    throw;
-  }
+  });
+  core_->turns.join(member_);
+  if (clock_.limited()) limit_wait();
+  in_line.kept();
   core_->advance();
 }
 
@@ -102,16 +100,15 @@ DATAFLUX_INLINE void engine_read::launch() {
   hedge_ = core_->hedges.begin(now);
   core_->link(*this);
   next_check_ = hedge_.next_check;
-  try {
-    send(0, now);
-  } catch (const std::bad_alloc&) {
+  taken_back_unless_kept counted([this, now] {
     launched_ = false;
     finished_ = true;
     core_->unlink(*this);
     core_->turns.ended(member_);
     core_->concurrency.dropped(now);
-    throw;
-  }
+  });
+  send(0, now);
+  counted.kept();
   core_->begun(next_check_, now);
 }
 
@@ -122,16 +119,15 @@ DATAFLUX_INLINE void engine_read::send(std::size_t which, time_point now) {
   request_.limits = {.timeout = clock_.left(now), .stop = r.stop.get_token()};
   r.under_way = true;
   ++core_->under_way;
-  try {
-    core_->store.start(request_, r.way,
-                       [self = shared_from_this(), which](result<read_summary> outcome) {
-                         self->core_->arrived(*self, which, std::move(outcome));
-                       });
-  } catch (const std::bad_alloc&) {
+  taken_back_unless_kept counted([this, &r] {
     r.under_way = false;
     --core_->under_way;
-    throw;
-  }
+  });
+  core_->store.start(request_, r.way,
+                     [self = shared_from_this(), which](result<read_summary> outcome) {
+                       self->core_->arrived(*self, which, std::move(outcome));
+                     });
+  counted.kept();
 }
 
 DATAFLUX_INLINE time_point engine_read::check(time_point now) {

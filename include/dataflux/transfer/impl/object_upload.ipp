@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/detail/short_of_memory.hpp>
 #include <dataflux/store/detail/validate.hpp>
 #include <dataflux/transfer/detail/object_upload.hpp>
 #include <dataflux/transfer/detail/temporary_object.hpp>
@@ -21,7 +22,15 @@ DATAFLUX_INLINE object_upload::object_upload(const transfer_context& context,
 DATAFLUX_INLINE void object_upload::open(detail::upload_memory::source bytes,
                                          completion<void> done) {
   open_done_ = std::move(done);
-  if (auto good = prepare(); !good) return advance(detail::upload_opened{std::move(good)});
+  detail::within_memory([&] { join(bytes); },
+                        [this] {
+                          state_->uploads.memory.leave(memory_);
+                          joined(detail::short_of_memory());
+                        });
+}
+
+DATAFLUX_INLINE void object_upload::join(detail::upload_memory::source bytes) {
+  if (auto good = prepare(); !good) return joined(std::move(good));
   auto& memory = state_->uploads.memory;
   joining_ = true;
   if (!watch_stop()) stop_heard();
@@ -39,7 +48,7 @@ DATAFLUX_INLINE void object_upload::open(detail::upload_memory::source bytes,
 
 DATAFLUX_INLINE void object_upload::joined(result<void> outcome) {
   joining_ = false;
-  advance(detail::upload_opened{std::move(outcome)});
+  tell(detail::upload_opened{std::move(outcome)});
 }
 
 DATAFLUX_INLINE result<void> object_upload::prepare() {
@@ -94,7 +103,7 @@ DATAFLUX_INLINE void object_upload::unreserve(std::uint64_t bytes) {
 }
 
 DATAFLUX_INLINE void object_upload::divide(std::uint64_t size) {
-  advance(detail::upload_planned{plan_.sizes(size)});
+  tell(detail::upload_planned{plan_.sizes(size)});
 }
 
 DATAFLUX_INLINE void object_upload::keep(std::uint64_t bytes, completion<void> granted) {
@@ -112,32 +121,40 @@ DATAFLUX_INLINE void object_upload::keep(std::uint64_t bytes, completion<void> g
 }
 
 DATAFLUX_INLINE void object_upload::resume(begun_upload earlier) {
-  advance(detail::upload_resumed{std::move(earlier)});
+  tell(detail::upload_resumed{std::move(earlier)});
 }
 
 DATAFLUX_INLINE void object_upload::have(const uploaded_part& part) {
-  advance(detail::upload_had{part});
+  tell(detail::upload_had{part});
 }
 
 DATAFLUX_INLINE void object_upload::send(upload_piece piece) {
   const std::uint32_t number = piece.number;
   if (piece.kept && !ended_) state_->uploads.memory.own_less(memory_, piece.reserved);
-  advance(detail::upload_given{hold(std::move(piece)), number});
+  detail::upload_given given{{}, number};
+  const bool held = detail::within_memory([&] { given.piece = hold(std::move(piece)); });
+  if (!held) return fail(detail::short_of_memory());
+  tell(given);
 }
 
 DATAFLUX_INLINE void object_upload::finish(std::optional<upload_piece> last,
                                            completion<committed_object> done) {
   finish_done_ = std::move(done);
-  state_->uploads.memory.forget(memory_,
-                                error(errc::failed_precondition, "no more bytes will come"));
+  error why = detail::short_of_memory();
+  detail::within_memory([&] { why = error(errc::failed_precondition, "no more bytes will come"); });
+  state_->uploads.memory.forget(memory_, why);
   detail::upload_finished end{};
-  if (last) end.last = hold(*std::move(last));
-  advance(end);
+  detail::within_memory(
+      [&] {
+        if (last) end.last = hold(*std::move(last));
+      },
+      [this] { fail(detail::short_of_memory()); });
+  tell(end);
 }
 
 DATAFLUX_INLINE void object_upload::fail(error why) {
   if (joining_) return state_->uploads.memory.forget(memory_, why);
-  advance(detail::upload_refused{std::move(why)});
+  tell(detail::upload_refused{std::move(why)});
 }
 
 DATAFLUX_INLINE void object_upload::end_late() {
@@ -148,7 +165,7 @@ DATAFLUX_INLINE void object_upload::end_late() {
 
 DATAFLUX_INLINE void object_upload::abort(duration timeout, completion<void> done) {
   abort_done_ = std::move(done);
-  advance(detail::upload_aborted{timeout});
+  tell(detail::upload_aborted{timeout});
 }
 
 DATAFLUX_INLINE part_checksum object_upload::hold(upload_piece piece) {
@@ -159,35 +176,111 @@ DATAFLUX_INLINE part_checksum object_upload::hold(upload_piece piece) {
   return about;
 }
 
+template <class Event>
+void object_upload::tell(Event what) noexcept {
+  detail::within_memory([&] { advance(detail::upload_event(std::move(what))); },
+                        [this] {
+                          give_up();
+                          idle();
+                        });
+}
+
 /// What an action leads to while another one is carried out waits for its turn.
-DATAFLUX_INLINE void object_upload::advance(detail::upload_event event) {
-  for (auto& action : machine_.take(std::move(event), strand().now())) {
-    actions_.push_back(std::move(action));
+DATAFLUX_INLINE void object_upload::advance(detail::upload_event event) noexcept {
+  const auto self = shared_from_this();
+  if (!given_up_) {
+    detail::within_memory(
+        [&] {
+          auto more = machine_.take(std::move(event), strand().now());
+          actions_.reserve(actions_.size() + more.size());
+          for (auto& action : more) actions_.push_back(std::move(action));
+        },
+        [this] { give_up(); });
   }
   if (acting_) return;
-  const auto self = shared_from_this();
+  act_all();
+  idle();
+}
+
+DATAFLUX_INLINE void object_upload::act_all() noexcept {
   acting_ = true;
-  while (!actions_.empty()) {
-    detail::upload_action next = std::move(actions_.front());
-    actions_.pop_front();
+  while (next_action_ < actions_.size()) {
+    detail::upload_action next = std::move(actions_[next_action_++]);
     detail::within_memory([&] { next.visit([this](auto& action) { act(action); }); },
                           [&] { next.visit([this](auto& action) { act_short(action); }); });
   }
+  actions_.clear();
+  next_action_ = 0;
   acting_ = false;
 }
 
-/// The action could not be carried out for want of memory. A request that was not begun has failed;
-/// of all else the upload fails.
+/// The action could not be carried out for want of memory. A request that was not begun has failed,
+/// at once or when nothing is under way any more (idle); of all else the upload fails.
 template <class Action>
 void object_upload::act_short(Action& action) {
   if constexpr (std::is_same_v<Action, detail::upload_call>) {
     action.request.visit([&](auto& request) {
       using value = typename std::remove_reference_t<decltype(request)>::value;
-      result<value> outcome = detail::short_of_memory();
-      advance(detail::upload_answered{action.step, action.piece, std::move(outcome), {}});
+      lost_call<value>(*this, {action.step, action.piece, {}});
     });
   } else {
     fail(detail::short_of_memory());
+    if constexpr (std::is_same_v<Action, detail::upload_wait>) lost_wait(*this, {});
+    if constexpr (std::is_same_v<Action, detail::upload_recall>) tell(detail::upload_recalled{});
+  }
+}
+
+template <class Value>
+void object_upload::lost_call(object_upload& self, const asked& what) {
+  result<Value> outcome = detail::short_of_memory();
+  self.tell(detail::upload_answered{what.step, what.piece, std::move(outcome), {}});
+}
+
+DATAFLUX_INLINE void object_upload::lost_wait(object_upload& self, const asked& /*what*/) {
+  self.tell(detail::upload_waited{});
+}
+
+DATAFLUX_INLINE void object_upload::answered(detail::upload_step step,
+                                             std::uint32_t piece) noexcept {
+  const auto found = std::find_if(asked_.begin(), asked_.end(), [&](const asked& each) {
+    return each.step == step && each.piece == piece;
+  });
+  if (found == asked_.end()) return;
+  *found = asked_.back();
+  asked_.pop_back();
+}
+
+DATAFLUX_INLINE void object_upload::idle() noexcept {
+  if (acting_) return;
+  while (in_flight() == 0 && !given_up_ && !asked_.empty()) {
+    const asked lost = asked_.back();
+    asked_.pop_back();
+    lost.lost(*this, lost);
+  }
+  if (in_flight() == 0 && given_up_) end_given_up();
+}
+
+/// Without the machine: it ends when nobody reads the pieces any more, and nothing is removed.
+DATAFLUX_INLINE void object_upload::give_up() noexcept {
+  if (std::exchange(given_up_, true)) return;
+  asked_.clear();
+  detail::within_memory([this] { act(detail::upload_failed{detail::short_of_memory()}); });
+}
+
+DATAFLUX_INLINE void object_upload::end_given_up() noexcept {
+  const auto self = shared_from_this();
+  if (!ended_) {
+    detail::within_memory([this] { act(detail::upload_ended{}); });
+  }
+  const error why = detail::short_of_memory();
+  if (auto done = std::exchange(open_done_, {})) {
+    detail::within_memory([&] { done(why); });
+  }
+  if (auto done = std::exchange(finish_done_, {})) {
+    detail::within_memory([&] { done(why); });
+  }
+  if (auto done = std::exchange(abort_done_, {})) {
+    detail::within_memory([&] { done(why); });
   }
 }
 
@@ -199,32 +292,42 @@ DATAFLUX_INLINE void object_upload::act(detail::upload_call& call) {
       const auto found = pieces_.find(call.piece);
       if (found != pieces_.end()) request.data = found->second.bytes;
     }
-    const auto answered = [step = call.step, piece = call.piece, bounded = call.bounded,
-                           at = strand().now()](object_upload& self, auto outcome) {
+    const auto take = [step = call.step, piece = call.piece, bounded = call.bounded,
+                       at = strand().now()](object_upload& self, auto outcome) {
       const duration took = self.strand().now() - at;
       self.bounded_ -= bounded ? 1 : 0;
       // Before its memory is given back, so that who waits for that is told.
       const bool late = self.timed_out_ && bounded && !outcome;
       if (late && outcome.error().code() == errc::deadline_exceeded) self.fail(outcome.error());
-      self.advance(detail::upload_answered{step, piece, std::move(outcome), took});
+      // What finds no memory for this is answered when nothing is under way any more (idle).
+      detail::upload_event event(detail::upload_answered{step, piece, std::move(outcome), took});
+      self.answered(step, piece);
+      self.advance(std::move(event));
       self.end_late();
     };
-    store().start(request, then<typename request_type::value>(answered));
+    using value = typename request_type::value;
+    asked_.push_back({call.step, call.piece, &object_upload::lost_call<value>});
+    detail::taken_back_unless_kept asks([&] { answered(call.step, call.piece); });
+    store().start(request, then<value>(take));
+    asks.kept();
     bounded_ += call.bounded ? 1 : 0;  // an answer may have come before
   };
   call.request.visit(start);
 }
 
 DATAFLUX_INLINE void object_upload::act(const detail::upload_wait& pause) {
-  strand().at(strand().now() + pause.wait,
-              [self = shared_from_this()] { self->advance(detail::upload_waited{}); });
+  strand().at(strand().now() + pause.wait, [self = shared_from_this()] {
+    self->one_less();
+    self->tell(detail::upload_waited{});
+  });
+  one_more();
 }
 
 DATAFLUX_INLINE void object_upload::act(const detail::upload_recall& question) {
   detail::upload_recalled answer{.temporary = temporary_object_name(request_.object)};
   const auto known = state_->uploads.staging.find(question.folder);
   if (known != state_->uploads.staging.end()) answer.lore = known->second;
-  advance(std::move(answer));
+  tell(std::move(answer));
 }
 
 DATAFLUX_INLINE void object_upload::act(const detail::upload_release& end) {
@@ -232,7 +335,9 @@ DATAFLUX_INLINE void object_upload::act(const detail::upload_release& end) {
   auto node = pieces_.extract(end.piece);
   if (!node) return;
   upload_piece& piece = node.mapped();
-  if (piece.release) std::exchange(piece.release, {})();
+  detail::within_memory([&] {
+    if (piece.release) std::exchange(piece.release, {})();
+  });
   unreserve(piece.reserved);
 }
 
@@ -259,7 +364,9 @@ DATAFLUX_INLINE void object_upload::act(const detail::upload_log& news) {
 }
 
 DATAFLUX_INLINE void object_upload::act(const detail::upload_failed& failed) {
-  if (auto told = std::exchange(on_failed_, {})) told(failed.why);
+  if (auto told = std::exchange(on_failed_, {})) {
+    detail::within_memory([&] { told(failed.why); });
+  }
   broken_ = true;
   stop_requests();
   state_->uploads.memory.forget(memory_, failed.why);
@@ -269,6 +376,8 @@ DATAFLUX_INLINE void object_upload::act(const detail::upload_ended& end) {
   ended_ = true;
   unwatch();
   if (end.committed) ++state_->counters.uploads;
+  // Those that were lost on their way.
+  while (!pieces_.empty()) act(detail::upload_release{pieces_.begin()->first});
   state_->uploads.memory.leave(memory_);
   state_->publish();
   on_begun_ = {};
@@ -277,7 +386,7 @@ DATAFLUX_INLINE void object_upload::act(const detail::upload_ended& end) {
 }
 
 DATAFLUX_INLINE void object_upload::act(detail::upload_deliver_open& answer) {
-  std::exchange(open_done_, {})(std::move(answer.outcome));
+  if (auto done = std::exchange(open_done_, {})) done(std::move(answer.outcome));
 }
 
 DATAFLUX_INLINE void object_upload::act(detail::upload_deliver_commit& answer) {

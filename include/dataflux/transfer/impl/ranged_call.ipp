@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <new>
 #include <string>
 #include <utility>
 
@@ -99,12 +98,9 @@ DATAFLUX_INLINE void ranged_call::read(std::size_t slice) {
   auto sink = std::make_unique<span_sink>(
       into_.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(length)));
   one_more();
-  try {
-    start(r, slice, std::move(sink));
-  } catch (const std::bad_alloc&) {
-    one_less();
-    throw;
-  }
+  taken_back_unless_kept counted([this] { one_less(); });
+  start(r, slice, std::move(sink));
+  counted.kept();
   ++summary_.reads;
 }
 

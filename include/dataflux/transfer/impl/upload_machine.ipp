@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/detail/short_of_memory.hpp>
 #include <dataflux/transfer/detail/upload_machine.hpp>
 
 #include <chrono>
@@ -25,14 +26,15 @@ DATAFLUX_INLINE upload_machine::upload_machine(upload_request request,
 DATAFLUX_INLINE std::vector<upload_action> upload_machine::take(upload_event event,
                                                                 time_point now) {
   now_ = now;
-  event.visit([this](auto& e) { on(std::move(e)); });
+  const bool enough = within_memory([&] { event.visit([this](auto& e) { on(std::move(e)); }); });
+  if (!enough) fall_short();
   return std::exchange(actions_, {});
 }
 
 DATAFLUX_INLINE void upload_machine::call(upload_step step, upload_verb request,
                                           std::uint32_t piece) {
-  ++in_flight_;
   act(upload_call{.step = step, .request = std::move(request), .piece = piece});
+  ++in_flight_;
 }
 
 DATAFLUX_INLINE void upload_machine::on(upload_opened event) {
@@ -154,9 +156,9 @@ DATAFLUX_INLINE void upload_machine::target_found(const result<object_metadata>&
 }
 
 DATAFLUX_INLINE void upload_machine::opened() {
+  act(upload_deliver_open{});
   phase_ = phase::ready;
   open_waits_ = false;
-  act(upload_deliver_open{});
 }
 
 /// Nothing has begun, so that there is nothing to clean up.
@@ -191,7 +193,7 @@ DATAFLUX_INLINE void upload_machine::advance() {
     if (in_flight_ == 0) send_chunk();
     return;
   }
-  for (const waiting_piece& next : std::exchange(waiting_, {})) send_part(next);
+  for (; !waiting_.empty(); waiting_.pop_front()) send_part(waiting_.front());
   if (!last_given_ || in_flight_ > 0) return;
   phase_ = phase::ending;
   if (staged() || !expected_) return complete();
@@ -262,8 +264,8 @@ DATAFLUX_INLINE void upload_machine::begin() {
   phase_ = phase::beginning;
   path_ = upload_path::multipart;
   if (!staged()) return initiate();
-  ++in_flight_;
   act(upload_recall{folder()});
+  ++in_flight_;
 }
 
 DATAFLUX_INLINE void upload_machine::on(upload_recalled event) {
@@ -329,9 +331,9 @@ DATAFLUX_INLINE void upload_machine::go_on_beginning(upload_begin::step next) {
     }
     return initiated(std::move(*made));
   }
+  auto* const request = next.get_if<upload_call>();
+  request != nullptr ? act(std::move(*request)) : act(next.get<upload_wait>());
   ++in_flight_;
-  if (auto* const request = next.get_if<upload_call>()) return act(std::move(*request));
-  act(next.get<upload_wait>());
 }
 
 DATAFLUX_INLINE void upload_machine::initiated(result<multipart_upload> made) {
@@ -385,16 +387,6 @@ DATAFLUX_INLINE void upload_machine::fall_back(const std::string& why) {
   if (!fallback_.empty()) fallback_ += "; ";
   fallback_ += why;
   act(upload_log{"upload of " + url_of(request_.object) + ": " + why});
-}
-
-DATAFLUX_INLINE std::string upload_machine::folder() const {
-  const std::size_t slash = request_.object.rfind('/');
-  return request_.bucket + '/' +
-         (slash == std::string::npos ? std::string{} : request_.object.substr(0, slash));
-}
-
-DATAFLUX_INLINE std::string upload_machine::url_of(const std::string& object) const {
-  return "gs://" + request_.bucket + '/' + object;
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

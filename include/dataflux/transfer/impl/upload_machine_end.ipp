@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/detail/short_of_memory.hpp>
 #include <dataflux/transfer/detail/upload_machine.hpp>
 #include <dataflux/transfer/impl/upload_machine.ipp>
 
@@ -11,8 +12,8 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 template <class Request>
 void upload_machine::call_cleaning(upload_step step, Request request) {
   request.limits = {.timeout = cleaning_timeout_};
-  ++in_flight_;
   act(upload_call{.step = step, .request = std::move(request), .bounded = false});
+  ++in_flight_;
 }
 
 /// Of requests that make the object, or remove what is no object yet.
@@ -178,11 +179,11 @@ DATAFLUX_INLINE void upload_machine::committed(object_metadata made) {
 /// By its generation: so it goes for good, and may be asked for again when a reply is lost. Where
 /// that is not known: nobody else has this name.
 DATAFLUX_INLINE void upload_machine::remove_temporary() {
-  temporary_.there = false;
   call_cleaning(upload_step::remove_temporary, remove_request{.bucket = request_.bucket,
                                                               .object = temporary_.name,
                                                               .generation = temporary_.generation,
                                                               .last_writer_wins = true});
+  temporary_.there = false;
 }
 
 DATAFLUX_INLINE void upload_machine::temporary_removed(const result<void>& outcome) {
@@ -205,27 +206,48 @@ DATAFLUX_INLINE void upload_machine::temporary_removed(const result<void>& outco
 
 DATAFLUX_INLINE void upload_machine::fail(error why) {
   if (failure_ || made_ || phase_ == phase::over) return;
-  failure_ = named(std::move(why));
+  failure_ = std::move(why);
   phase_ = phase::cleaning;
+  failure_ = named(*failure_);
   if (failure_->code() == errc::data_loss && !staged()) bad_generation_ = failure_->generation();
   act(upload_failed{*failure_});
-  for (const waiting_piece& each : std::exchange(waiting_, {})) act(upload_release{each.number});
+  release_waiting();
   clean();
+}
+
+/// In the midst of an event. What the driver hears twice, it does once.
+DATAFLUX_INLINE void upload_machine::fall_short() {
+  if (failure_ || (!made_ && phase_ != phase::over)) {
+    if (!failure_) failure_ = short_of_memory();
+    act(upload_failed{*failure_});
+  }
+  if (phase_ == phase::over) return told_end_ ? deliver() : end();
+  if (made_) {
+    if (in_flight_ > 0) return;
+    if (temporary_.there) orphans_ += "; " + url_of(temporary_.name) + " was left behind";
+    return end();
+  }
+  phase_ = phase::cleaning;
+  release_waiting();
+  clean();
+}
+
+DATAFLUX_INLINE void upload_machine::release_waiting() {
+  for (; !waiting_.empty(); waiting_.pop_front()) act(upload_release{waiting_.front().number});
 }
 
 DATAFLUX_INLINE void upload_machine::clean() {
   if (in_flight_ > 0) return;
   if (session_) {
-    return call_cleaning(upload_step::cancel_session,
-                         resumable_cancel_request{.session = *std::exchange(session_, {})});
+    call_cleaning(upload_step::cancel_session, resumable_cancel_request{.session = *session_});
+    return session_.reset();
   }
   if (begun_ && (!keeps_parts_ || failure_->code() == errc::data_loss)) {
-    const begun_upload from = *std::exchange(begun_, {});
-    aborted_ = from.upload.upload_id;
-    return call_cleaning(
-        upload_step::abort_upload,
-        multipart_abort_request{
-            .bucket = request_.bucket, .object = from.object, .upload_id = aborted_});
+    aborted_ = begun_->upload.upload_id;
+    call_cleaning(upload_step::abort_upload,
+                  multipart_abort_request{
+                      .bucket = request_.bucket, .object = begun_->object, .upload_id = aborted_});
+    return begun_.reset();
   }
   if (temporary_.there && temporary_.generation != 0) return remove_temporary();
   if (temporary_.there) {
@@ -262,27 +284,36 @@ DATAFLUX_INLINE void upload_machine::cleaned(const std::string& what, const resu
 DATAFLUX_INLINE void upload_machine::end() {
   phase_ = phase::over;
   if (failure_ && !orphans_.empty()) {
-    failure_->with_message(failure_->message() + orphans_);
-    act(upload_log{failure_->to_string()});
+    error all = *failure_;
+    all.with_message(all.message() + orphans_);
+    act(upload_log{all.to_string()});
+    failure_ = std::move(all);
   }
   if (made_) {
     made_->fallback = fallback_.empty() && !orphans_.empty() ? orphans_.substr(2)  // "; "
                                                              : fallback_ + orphans_;
   }
   act(upload_ended{made_.has_value()});
+  told_end_ = true;
   deliver();
 }
 
 DATAFLUX_INLINE void upload_machine::deliver() {
-  if (std::exchange(open_waits_, false)) act(upload_deliver_open{*failure_});
-  if (std::exchange(finish_waits_, false)) {
-    act(upload_deliver_commit{failure_ ? result<committed_object>(*failure_)
-                                       : result<committed_object>(*std::move(made_))});
+  actions_.reserve(actions_.size() + 3);
+  if (open_waits_) act(upload_deliver_open{*failure_});
+  open_waits_ = false;
+  if (finish_waits_) {
+    upload_action answer(upload_deliver_commit{failure_ ? *failure_ : short_of_memory()});
+    // From here on there is memory: what is given away is not lost.
+    if (!failure_) answer.get<upload_deliver_commit>().outcome = *std::move(made_);
+    act(std::move(answer));
   }
-  if (std::exchange(abort_waits_, false)) {
+  finish_waits_ = false;
+  if (abort_waits_) {
     const bool left = failure_ && !orphans_.empty();
     act(upload_deliver_abort{left ? result<void>(*failure_) : result<void>()});
   }
+  abort_waits_ = false;
 }
 
 /// What it is that the target is not as expected. Who has asked for no condition did not ask to
@@ -332,6 +363,16 @@ DATAFLUX_INLINE error upload_machine::removed(error why) const {
 
 DATAFLUX_INLINE std::string upload_machine::where_to_see() const {
   return "see `dataflux uploads list gs://" + request_.bucket + "`";
+}
+
+DATAFLUX_INLINE std::string upload_machine::folder() const {
+  const std::size_t slash = request_.object.rfind('/');
+  return request_.bucket + '/' +
+         (slash == std::string::npos ? std::string{} : request_.object.substr(0, slash));
+}
+
+DATAFLUX_INLINE std::string upload_machine::url_of(const std::string& object) const {
+  return "gs://" + request_.bucket + '/' + object;
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

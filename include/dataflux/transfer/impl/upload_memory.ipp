@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/detail/short_of_memory.hpp>
 #include <dataflux/transfer/detail/upload_memory.hpp>
 
 #include <algorithm>
@@ -57,7 +58,7 @@ DATAFLUX_INLINE void upload_memory::let_in() {
     }
     granted then = std::move(at->then);
     joining_.erase(at);
-    then({});  // may change the line
+    within_memory([&] { then({}); });  // may change the line
     others_wait = false;
     at = joining_.begin();
   }
@@ -76,8 +77,9 @@ DATAFLUX_INLINE std::list<upload_memory::request> upload_memory::take_waiters(
 }
 
 DATAFLUX_INLINE void upload_memory::forget(const member& m, const error& why) {
-  for (request& each : take_waiters(line_, m)) each.then(why);
-  for (request& each : take_waiters(joining_, m)) each.then(why);
+  for (auto* const line : {&line_, &joining_}) {
+    for (request& each : take_waiters(*line, m)) within_memory([&] { each.then(why); });
+  }
   let_in();
   serve();
 }
@@ -139,7 +141,7 @@ DATAFLUX_INLINE void upload_memory::serve() {
         take(*at->who, at->bytes);
         granted then = std::move(at->then);
         line_.erase(at);
-        then({});  // may change the line
+        within_memory([&] { then({}); });  // may change the line
         more = true;
         break;
       }
