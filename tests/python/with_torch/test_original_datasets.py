@@ -305,7 +305,8 @@ def test_a_pass_that_is_broken_off_leaves_nothing(bucket, objects, storage_clien
 
 
 @BOTH
-def test_a_listing_is_begun_anew_where_that_may_help(bucket, objects, storage_client, emulator, kind, module):
+def test_a_listing_is_begun_anew_where_that_may_help(bucket, objects, emulator, kind, module):
+    storage_client = emulator.client(max_attempts=1)
     emulator.faults({"verb": "objects.list", "action": "refuse", "status": 503, "count": 2})
     dataset = given(kind, bucket, storage_client, list_retry_config=None)
     assert len(dataset.objects) == COUNT
