@@ -136,9 +136,9 @@ DATAFLUX_INLINE void share_call::pack(const job_ptr& j) {
   for (const name_range& rest : j->listed.summary.missing) {
     for (name_range& piece : cut_at(rest, j->survey->cuts())) left.push_back(std::move(piece));
   }
-  auto made = make_share(description_, j->names, j->listed.objects, std::move(left));
-  if (!made) return fail(std::move(made).error());
-  j->made = *std::move(made);
+  auto share = make_share(description_, j->names, j->listed.objects, std::move(left));
+  if (!share) return fail(std::move(share).error());
+  j->made = *std::move(share);
   j->listed = {};
   if (j->made.bytes.empty()) return publish(j);
   j->made.record.part = on_board(share_part, j->task.id) + "-" + token_;
