@@ -141,6 +141,7 @@ std::string run_cell(fixture& w, const cell& c, int number) {
   const bool believed =
       c.verb == "multipart.abort" && (c.name == "403" || c.name == "404" || c.name == "200 empty");
   const std::string left = w.orphans(bucket);
+  w.server.put(bucket, "o", old_body);  // or all cells' bytes would be kept, 5 GB
   if (left.empty() || told || believed) return {};
   return "left behind: " + left + (second ? "(made)" : second.error().to_string());
 }
