@@ -367,7 +367,7 @@ def test_not_much_more_is_read_than_the_plans_ask_for(eight, options, bucket, em
     assert emulator.counters()["replyBodyBytes"] - was <= 1.05 * sum(asked)
 
 
-@pytest.mark.parametrize("count, numbers", [(3000, 20), (1000, 4096), (200, 75_000)])
+@pytest.mark.parametrize("count, numbers", [(10_000, 20), (2000, 4096), (300, 75_000)])
 def test_small_tensors_come_many_at_a_time(options, bucket, emulator, count, numbers):
     state = {f"layer.{n}": torch.full((numbers,), float(n)) for n in range(count)}
     writer = StorageWriter(bucket("r"), client=options)

@@ -80,7 +80,7 @@ DATAFLUX_INLINE void reader_state::load_ahead(std::vector<byte_extent> ranges) {
       const std::uint64_t begin = std::min(r.offset, self->size_);
       self->wanted_.push_back({begin, std::min(r.length, self->size_ - begin)});
     }
-    self->read_on_ahead();
+    self->advance();
   });
 }
 

@@ -296,12 +296,12 @@ DATAFLUX_INLINE void object_upload::act(detail::upload_call& call) {
                        at = strand().now()](object_upload& self, auto outcome) {
       const duration took = self.strand().now() - at;
       self.bounded_ -= bounded ? 1 : 0;
-      // Before its memory is given back, so that who waits for that is told.
-      const bool late = self.timed_out_ && bounded && !outcome;
-      if (late && outcome.error().code() == errc::deadline_exceeded) self.fail(outcome.error());
+      std::optional<error> late;
+      if (self.timed_out_ && bounded && !outcome) late = outcome.error();
       // What finds no memory for this is answered when nothing is under way any more (idle).
       detail::upload_event event(detail::upload_answered{step, piece, std::move(outcome), took});
       self.answered(step, piece);
+      if (late && late->code() == errc::deadline_exceeded) self.fail(*late);
       self.advance(std::move(event));
       self.end_late();
     };
