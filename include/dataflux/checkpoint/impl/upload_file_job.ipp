@@ -312,11 +312,8 @@ void upload_file_job::on_file_thread(Step step, Otherwise otherwise) {
     if (!here.failure_) here.failure_ = short_of_memory();
     otherwise(here);
   };
-  result<void> begun = short_of_memory();
-  within_memory([&] {
-    begun = run_file_step([self = shared_from_this(), step, short_of]() mutable {
-      within_memory(step, [&] { self->post_step(short_of); });
-    });
+  const auto begun = try_file_step([self = shared_from_this(), step, short_of]() mutable {
+    within_memory(step, [&] { self->post_step(short_of); });
   });
   if (begun) return;
   // No thread is to be had: the little that a step does of a call that has failed is done here.

@@ -208,11 +208,8 @@ DATAFLUX_INLINE void download_file_job::end() {
 }
 
 DATAFLUX_INLINE void download_file_job::on_file_thread(void (download_file_job::*step)()) {
-  result<void> begun = short_of_memory();
-  within_memory([&] {
-    begun = run_file_step([self = shared_from_this(), step] {
-      within_memory([&] { (*self.*step)(); }, [&] { self->stop_short(); });
-    });
+  const auto begun = try_file_step([self = shared_from_this(), step] {
+    within_memory([&] { (*self.*step)(); }, [&] { self->stop_short(); });
   });
   if (begun) return;
   if (!failure_) failure_ = begun.error();

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <dataflux/detail/short_of_memory.hpp>
 #include <dataflux/exec/detail/scheduler.hpp>
 #include <dataflux/result.hpp>
+
+#include <utility>
 
 namespace dataflux::inline DATAFLUX_ABI {
 
@@ -23,6 +26,19 @@ result<void> run_blocking(task work);
 /// that hangs does not delay the others. Tasks are begun in order and run side by side. Long work
 /// is done in short steps, each of which asks for the next: then all get their turn.
 result<void> run_file_step(task work);
+
+namespace detail {
+
+/// The same for whoever has to go on where memory is short: then the error is short_of_memory().
+/// What `work` captures must be copied without an allocation, since that is done before.
+template <class Work>
+result<void> try_file_step(Work&& work) noexcept {
+  result<void> begun = short_of_memory();
+  within_memory([&] { begun = run_file_step(std::forward<Work>(work)); });
+  return begun;
+}
+
+}  // namespace detail
 
 }  // namespace dataflux::inline DATAFLUX_ABI
 

@@ -149,8 +149,7 @@ DATAFLUX_INLINE void folder_copy::give_up(error why) {
 
 DATAFLUX_INLINE void folder_copy::run_step(task step) {
   const auto kept = std::make_shared<task>(std::move(step));
-  result<void> begun = short_of_memory();
-  within_memory([&] { begun = run_file_step([kept] { (*kept)(); }); });
+  auto begun = try_file_step([kept] { (*kept)(); });
   if (begun) return;
   // No thread is to be had: the little that a step does of a call that has failed is done here.
   fail(std::move(begun).error());

@@ -129,9 +129,7 @@ DATAFLUX_INLINE void share_join::write() {
       self->one_less();
     });
   };
-  result<void> begun = short_of_memory();
-  within_memory([&] { begun = run_file_step(step); });
-  if (!begun) step();
+  if (!try_file_step(step)) step();
 }
 
 /// On a thread for files, which nobody else has a piece of.
