@@ -4,6 +4,7 @@
 #include <dataflux/codec/detail/percent.hpp>
 #include <dataflux/codec/detail/secrets.hpp>
 #include <dataflux/detail/hexadecimal.hpp>
+#include <dataflux/detail/letters.hpp>
 
 #include <algorithm>
 #include <bitset>
@@ -13,9 +14,7 @@ namespace dataflux::inline DATAFLUX_ABI::codec {
 
 namespace detail {
 
-constexpr char lower_letter(char c) noexcept {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 0x20) : c;
-}
+using dataflux::detail::to_lower;
 
 /// A byte as a text shows it.
 struct shown_byte {
@@ -62,7 +61,7 @@ inline std::size_t length_of_secret(std::string_view text, std::string_view plai
   constexpr std::size_t longest_break = 4;
   std::size_t at = 0;
   for (const char wanted : plain) {
-    const auto same = [wanted](char c) { return lower_letter(c) == lower_letter(wanted); };
+    const auto same = [wanted](char c) { return to_lower(c) == to_lower(wanted); };
     std::size_t next = at;
     if (next < text.size() && !same(text[next]) && at != 0) {
       const std::string_view blanks = text.substr(next, longest_break);
@@ -84,12 +83,17 @@ inline std::string base64_of(std::string_view bytes, std::size_t before) {
   return all.substr(first, (before + bytes.size()) * 8 / 6 - first);
 }
 
-/// Every text that tells the secret.
-inline std::vector<std::string> forms_of(std::string_view secret) {
+/// The secret, and with its escapes of a URL decoded: that is the last one, and the shortest.
+inline std::vector<std::string> plain_forms(std::string_view secret) {
   std::vector<std::string> forms{std::string(secret)};
   if (auto plain = decode_percent(secret); plain && *plain != secret) {
     forms.push_back(*std::move(plain));
   }
+  return forms;
+}
+
+/// Behind them every other text that tells the secret.
+inline void add_encoded(std::vector<std::string>& forms) {
   for (std::size_t i = 0, texts = forms.size(); i < texts; ++i) {
     const std::string text = forms[i];
     std::string& hex = forms.emplace_back();
@@ -100,24 +104,25 @@ inline std::vector<std::string> forms_of(std::string_view secret) {
       if (url != forms.back()) forms.push_back(std::move(url));
     }
   }
-  return forms;
 }
 
 }  // namespace detail
 
 DATAFLUX_INLINE std::string without_secret(std::string_view text, std::string_view secret) {
-  if (text.empty()) return {};
-  const std::vector<std::string> forms = detail::forms_of(secret);
+  std::vector<std::string> forms = detail::plain_forms(secret);
+  // Most of what errors say is shorter than a token, and no form is shorter than the last of these.
+  if (text.size() < forms.back().size()) return std::string(text);
+  detail::add_encoded(forms);
   std::bitset<256> begins;  // of a form, or of an escape
   const auto note = [&begins](char c) { begins.set(static_cast<unsigned char>(c)); };
   for (const char c : std::string_view{"%&\\"}) note(c);
   for (const std::string& form : forms) {
-    if (!form.empty()) note(detail::lower_letter(form.front()));
+    if (!form.empty()) note(detail::to_lower(form.front()));
   }
   std::string out;
   while (!text.empty()) {
     std::size_t length = 0;
-    if (begins.test(static_cast<unsigned char>(detail::lower_letter(text.front())))) {
+    if (begins.test(static_cast<unsigned char>(detail::to_lower(text.front())))) {
       for (const std::string& form : forms) {
         length = std::max(length, detail::length_of_secret(text, form));
       }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <dataflux/detail/letters.hpp>
 #include <dataflux/folder/copy_folder.hpp>
 
 #include <algorithm>
@@ -50,12 +51,9 @@ DATAFLUX_INLINE std::string_view content_type_of(std::string_view name) noexcept
   const auto dot = name.find_last_of("./");
   if (dot == std::string_view::npos || name[dot] == '/') return unknown;
   const auto extension = name.substr(dot + 1);
-  const auto lower = [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  };
   for (const auto& [known, type] : detail::content_types) {
     if (std::equal(known.begin(), known.end(), extension.begin(), extension.end(),
-                   [&](char a, char b) { return a == lower(b); })) {
+                   [](char a, char b) { return a == detail::to_lower(b); })) {
       return type;
     }
   }

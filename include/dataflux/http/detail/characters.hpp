@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/detail/config.hpp>
+#include <dataflux/detail/letters.hpp>
 
 #include <array>
 #include <charconv>
@@ -39,9 +40,7 @@ constexpr bool is_blank(char c) noexcept { return c == ' ' || c == '\t'; }
 constexpr bool is_control(char c) noexcept {
   return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
 }
-constexpr char to_lower(char c) noexcept {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
-}
+using dataflux::detail::to_lower;
 
 /// The first control character in [first, last), or last.
 const char* find_control(const char* first, const char* last) noexcept;
