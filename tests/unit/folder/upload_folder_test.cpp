@@ -415,6 +415,67 @@ TEST_CASE("upload_folder: memory stays under the cap of uploads", "[folder]") {
   w.clean();
 }
 
+namespace {
+
+/// As many writers as there is memory for, which stand still.
+std::vector<dataflux::checkpoint_writer> open_all(folder_fixture& w) {
+  std::vector<dataflux::checkpoint_writer> writers;
+  for (int i = 0;; ++i) {
+    auto op = dataflux::checkpoint_writer::submit_open(
+        w.context, {.bucket = "bkt", .object = "w" + std::to_string(i)});
+    auto opened = w.end(op);
+    if (!opened) {
+      CHECK(opened.error().code() == errc::resource_exhausted);
+      break;
+    }
+    writers.push_back(std::move(*opened));
+  }
+  REQUIRE(writers.size() >= 2);
+  return writers;
+}
+void abort_all(folder_fixture& w, std::vector<dataflux::checkpoint_writer>& writers) {
+  for (auto& writer : writers) {
+    auto op = writer.submit_abort();
+    CHECK(w.end(op));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("upload_folder: a file that waits for memory is told its own end, not another's",
+          "[folder]") {
+  folder_fixture w;
+  auto writers = open_all(w);
+  // "c" waits for what "a" holds, whose insert takes its time, when "b" ends the call.
+  w.write({{"a", noise(part - 10)}, {"b", "1"}, {"c", noise(part - 10)}, {"d", noise(part - 10)}});
+  w.store.set_faults([](store_verb verb, std::string_view name, std::uint64_t) {
+    std::optional<dataflux::injected_fault> fault;
+    if (verb != store_verb::insert) return fault;
+    if (name == "p/b") {
+      fault.emplace().failure = error(errc::permission_denied, "no").with_http_status(403);
+    } else {
+      fault.emplace().delay = 1s;
+    }
+    return fault;
+  });
+  auto r = w.request();
+  r.on_error = copy_on_error::stop;
+  const auto done = w.up(r);
+  REQUIRE_FALSE(done);
+  CHECK(done.error().code() == errc::permission_denied);
+  std::size_t refused = 0;
+  std::size_t not_tried = 0;
+  for (const error& each : w.why) {
+    if (each.code() == errc::permission_denied) ++refused;
+    if (each.code() == errc::cancelled && each.message() == "stopped") ++not_tried;
+  }
+  CHECK(refused == 1);
+  CHECK(not_tried > 0);
+  CHECK(w.told_as(copy_outcome::failed).size() == w.why.size());
+  abort_all(w, writers);
+  CHECK(w.context.state()->uploads.memory.free_to_own() == 4 * part);
+}
+
 TEST_CASE("upload_folder: beside others of its kind it waits for memory", "[folder]") {
   folder_fixture w;
   for (int i = 0; i < 12; ++i) w.write("a/l" + std::to_string(i), noise(3 * part + 10, i));
@@ -440,28 +501,14 @@ TEST_CASE("upload_folder: beside others of its kind it waits for memory", "[fold
 
 TEST_CASE("upload_folder: beside writers that have all the memory and stand still", "[folder]") {
   folder_fixture w;
-  std::vector<dataflux::checkpoint_writer> writers;
-  for (int i = 0;; ++i) {
-    auto op = dataflux::checkpoint_writer::submit_open(
-        w.context, {.bucket = "bkt", .object = "w" + std::to_string(i)});
-    auto opened = w.end(op);
-    if (!opened) {
-      CHECK(opened.error().code() == errc::resource_exhausted);
-      break;
-    }
-    writers.push_back(std::move(*opened));
-  }
-  REQUIRE(writers.size() >= 2);
+  auto writers = open_all(w);
   for (int i = 0; i < 5; ++i) w.write("l" + std::to_string(i), noise(2 * part + 10, i));
   for (int i = 0; i < 30; ++i) w.write("s" + std::to_string(i), noise(part - 10, i));
   const auto done = w.up(w.request());
   REQUIRE(done);
   CHECK(done->copied == 35);
   CHECK(w.why.empty());
-  for (auto& writer : writers) {
-    auto op = writer.submit_abort();
-    CHECK(w.end(op));
-  }
+  abort_all(w, writers);
   CHECK(w.context.state()->uploads.memory.free_to_own() == 4 * part);
 }
 

@@ -178,7 +178,9 @@ DATAFLUX_INLINE void folder_copy::advance() {
     if (ended && stopped() && !failure_) {
       within_memory([this] { give_up(stop_error()); }, [this] { give_up(short_of_memory()); });
     }
-    if (ended && !source_ended_) within_memory([this] { source_ended(); });
+    if (ended && !source_ended_) {
+      within_memory([this] { source_ended(); }, [this] { fail(short_of_memory()); });
+    }
   }
   advancing_ = false;
   if (ended) end();
@@ -216,8 +218,10 @@ DATAFLUX_INLINE void folder_copy::source_ended() {
 
 DATAFLUX_INLINE void folder_copy::end() {
   unwatch();
+  if (failure_ && failure_->code() == errc::deadline_exceeded) {
+    within_memory([this] { failure_ = met_.tell(); });
+  }
   auto done = std::exchange(done_, {});
-  if (failure_ && failure_->code() == errc::deadline_exceeded) failure_ = met_.tell();
   if (failure_) return done(std::move(*failure_));
   done(std::move(report_));
 }

@@ -56,7 +56,11 @@ DATAFLUX_INLINE void folder_upload::open() {
 DATAFLUX_INLINE bool folder_upload::turn() {
   if (stopped()) {
     over_ = true;
-    if (waiting_) memory().forget(account_, failure_.value_or(short_of_memory()));
+    if (waiting_) {
+      error why = short_of_memory();
+      within_memory([&] { why = not_tried(); });
+      memory().forget(account_, why);
+    }
   }
   if (!files_) return over_;
   while (!over_ && next()) {
@@ -208,7 +212,7 @@ DATAFLUX_INLINE std::uint64_t folder_upload::part_size() const {
 DATAFLUX_INLINE void folder_upload::send_large(const file_ptr& one) {
   if (stopped()) {
     --large_;
-    return tell_failure(one->object, one->shown, error(errc::cancelled, "stopped"));
+    return tell_failure(one->object, one->shown, not_tried());
   }
   upload_file_request wanted;
   wanted.path = one->shown;

@@ -88,7 +88,7 @@ DATAFLUX_INLINE void folder_upload::read(one_file& one) const {
   const walked_file& file = one.file;
   const auto size = static_cast<std::size_t>(file.size);
   if (stopped()) {
-    one.failure = error(errc::cancelled, "stopped");
+    one.failure = not_tried();
     return;
   }
   // Not to wait for the other end of what has become a pipe.
