@@ -37,10 +37,8 @@ std::string_view advice(const error& e, std::uint64_t written) noexcept {
     case errc::permission_denied:
       return "ask the bucket's owner for the permission, or use other credentials";
     case errc::not_found:
-      // Of a bucket the library says it; a file of this machine has none.
-      if (e.object().empty() || e.message().find("bucket does not exist") != std::string::npos) {
-        return {};
-      }
+      // A file of this machine has no object, either.
+      if (e.object().empty() || e.bucket_missing()) return {};
       return "`dataflux ls` shows what is there";
     case errc::already_exists:
     case errc::failed_precondition:
@@ -143,10 +141,7 @@ void outcome::failed(const error& e, std::uint64_t written) {
   if (e.code() == errc::cancelled && written == 0) return;
   const bool no_space = e.verb() == file_verb && e.code() == errc::resource_exhausted;
   const bool no_service = e.code() == errc::unavailable && e.http_status() == 0;
-  // What makes something finds nothing only where there is no bucket.
-  const bool no_bucket = e.code() == errc::not_found &&
-                         (e.verb() == "objects.insert" || e.verb() == "multipart.initiate");
-  if (no_space || no_service || no_bucket || e.code() == errc::unauthenticated) {
+  if (no_space || no_service || e.bucket_missing() || e.code() == errc::unauthenticated) {
     // The same words a hundred times help nobody.
     if (hopeless_.exchange(true) && written == 0) return;
     note(explain(e, written));

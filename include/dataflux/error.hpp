@@ -82,6 +82,8 @@ class error {
   bool outcome_unknown() const noexcept;
   /// True if the same call may succeed later without any change by the caller.
   bool retryable() const noexcept;
+  /// True if what was not found is the bucket: so all else in it would not be, either.
+  bool bucket_missing() const noexcept;
   /// How long the service asked to wait, 0 when it did not.
   std::chrono::milliseconds retry_after() const noexcept;
 
@@ -98,6 +100,7 @@ class error {
   error& with_attempts(int attempts);
   error& with_outcome_unknown(bool unknown);
   error& with_retryable(bool retryable);
+  error& with_bucket_missing(bool missing);
   error& with_retry_after(std::chrono::milliseconds wait);
 
   /// One line for a log: code, verb, gs://bucket/object#generation, HTTP status, reason, message,

@@ -15,6 +15,7 @@ struct error::rep {
   int attempts{0};
   bool retryable{false};
   bool outcome_unknown{false};
+  bool bucket_missing{false};
   std::int64_t generation{0};
   std::chrono::milliseconds retry_after{0};
   std::string message{};
@@ -31,6 +32,7 @@ struct error::rep {
         attempts(o.attempts),
         retryable(o.retryable),
         outcome_unknown(o.outcome_unknown),
+        bucket_missing(o.bucket_missing),
         generation(o.generation),
         retry_after(o.retry_after),
         message(o.message),
@@ -153,6 +155,7 @@ DATAFLUX_INLINE const std::string& error::request_id() const noexcept { return r
 DATAFLUX_INLINE int error::attempts() const noexcept { return rep_->attempts; }
 DATAFLUX_INLINE bool error::outcome_unknown() const noexcept { return rep_->outcome_unknown; }
 DATAFLUX_INLINE bool error::retryable() const noexcept { return rep_->retryable; }
+DATAFLUX_INLINE bool error::bucket_missing() const noexcept { return rep_->bucket_missing; }
 DATAFLUX_INLINE std::chrono::milliseconds error::retry_after() const noexcept {
   return rep_->retry_after;
 }
@@ -203,6 +206,10 @@ DATAFLUX_INLINE error& error::with_outcome_unknown(bool unknown) {
 }
 DATAFLUX_INLINE error& error::with_retryable(bool retryable) {
   own().retryable = retryable;
+  return *this;
+}
+DATAFLUX_INLINE error& error::with_bucket_missing(bool missing) {
+  own().bucket_missing = missing;
   return *this;
 }
 DATAFLUX_INLINE error& error::with_retry_after(std::chrono::milliseconds wait) {

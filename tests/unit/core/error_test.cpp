@@ -22,6 +22,18 @@ TEST_CASE("error: a setter on a shared copy leaves the original alone", "[core]"
   CHECK(original.code() == errc::not_found);
 }
 
+TEST_CASE("error: that the bucket is missing is kept by copies that are changed", "[core]") {
+  error original{errc::not_found, "gone"};
+  CHECK_FALSE(original.bucket_missing());
+  original.with_bucket_missing(true);
+  error copy = original;
+  copy.with_message("not there");
+  CHECK(copy.bucket_missing());
+  copy.with_bucket_missing(false);
+  CHECK_FALSE(copy.bucket_missing());
+  CHECK(original.bucket_missing());
+}
+
 TEST_CASE("error: one line holds everything an operator needs", "[core]") {
   error e{errc::unavailable, "backend is busy; retry later"};
   e.with_verb("objects.get").with_bucket("b").with_object("a\nb").with_generation(7);

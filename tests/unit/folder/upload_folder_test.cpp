@@ -318,6 +318,19 @@ TEST_CASE("upload_folder: without a bucket the rest is not tried", "[folder]") {
   CHECK(w.count(store_verb::insert) + w.count(store_verb::multipart_initiate) < 300);
 }
 
+TEST_CASE("upload_folder: what is not found, of one that is written, is not the bucket",
+          "[folder]") {
+  folder_fixture w;
+  for (int i = 0; i < 20; ++i) w.write(std::to_string(i), noise(10, i));
+  auto missing = error(errc::not_found, "the key does not exist");
+  missing.with_http_status(404).with_verb("objects.insert").with_bucket("bkt").with_object("p/7");
+  w.fail(store_verb::insert, "p/7", missing);
+  const auto done = w.up(w.request());
+  REQUIRE(done);
+  CHECK(done->copied == 19);
+  CHECK(w.told_as(copy_outcome::failed) == names{"p/7"});
+}
+
 TEST_CASE("upload_folder: a file that changes meanwhile fails", "[folder]") {
   folder_fixture w;
   w.write({{"a", noise(1000)}, {"large", noise(11 * part)}});

@@ -205,6 +205,23 @@ TEST_CASE("error_reply: what is missing is told apart", "[gcs]") {
   CHECK(reply(get_generation, {404, ""}).generation() == 7);
 }
 
+TEST_CASE("error_reply: only what the service says to be no bucket is a missing bucket", "[gcs]") {
+  const char* json = R"({"error":{"message":"The specified bucket does not exist."}})";
+  const char* xml = "<Error><Code>NoSuchBucket</Code></Error>";
+  for (const char* body : {json, xml}) {
+    CHECK(reply(create, {404, body}).bucket_missing());
+    CHECK(reply(get_object, {404, body}).bucket_missing());
+    CHECK_FALSE(reply(create, {403, body}).bucket_missing());
+  }
+  CHECK(reply(list_objects, {404, "Not Found"}).bucket_missing());
+  for (const char* body : {"Not Found", "", "No such object: bkt/o", "the key does not exist",
+                           "<Error><Code>NoSuchUpload</Code></Error>"}) {
+    CHECK_FALSE(reply(create, {404, body}).bucket_missing());
+  }
+  const call_identity chunk{"resumable.chunk", "bkt", "o", 0, false, true};
+  CHECK_FALSE(reply(chunk, {404, json}).bucket_missing());
+}
+
 TEST_CASE("error_reply: advice for the common causes", "[gcs]") {
   CHECK(says(reply(get_object, {401, "Invalid Credentials"}), "credentials"));
   CHECK(

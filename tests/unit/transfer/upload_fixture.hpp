@@ -48,7 +48,8 @@ enum class kind : std::uint8_t {
   lost,
   late,
   cancelled,  // clang-format off
-  denied, malformed, absent, taken, busy, broken  // clang-format on
+  denied, malformed, absent, taken, busy, broken,
+  no_bucket  // clang-format on
 };
 inline bool has_effect(kind how) { return how <= kind::cancelled; }
 
@@ -64,6 +65,8 @@ inline error error_of(kind how) {
       return error(errc::invalid_argument, "malformed").with_http_status(400);
     case kind::absent:
       return error(errc::not_found, "absent").with_http_status(404);
+    case kind::no_bucket:
+      return error(errc::not_found, "no bucket").with_http_status(404).with_bucket_missing(true);
     case kind::taken:
       return error(errc::failed_precondition, "taken").with_http_status(412);
     case kind::broken:

@@ -4,6 +4,7 @@
 #include <support/sanitized.hpp>
 #include <unit/transfer/upload_fixture.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <random>
@@ -149,9 +150,22 @@ TEST_CASE("upload_machine: what another removes while it goes up is told", "[tra
     CHECK(run.run.failure()->code() == errc::aborted);
     CHECK(run.run.failure()->http_status() == 404);
     CHECK_FALSE(run.run.failure()->retryable());
-    for (const char* words : {"removed while it was being uploaded", "absent", "look for who"}) {
+    for (const char* words : {"not there any more", "absent", "look for who"}) {
       CHECK(run.run.told().find(words) != std::string::npos);
     }
+  }
+  // Who removed the bucket is told of the bucket.
+  for (way each : ways) {
+    for (auto& [at, outcomes] : each.by) {
+      std::replace(outcomes.begin(), outcomes.end(), gone, kind::no_bucket);
+    }
+    scripted run(each.how, each.by);
+    run.path();
+    INFO(run.run.trace);
+    REQUIRE(run.run.failure());
+    CHECK(run.run.failure()->code() == errc::not_found);
+    CHECK(run.run.failure()->bucket_missing());
+    CHECK(run.run.told().find("not there any more") == std::string::npos);
   }
   // Where nothing was there to be removed.
   for (const step each : {step::begin, step::insert}) {

@@ -23,12 +23,7 @@ inline std::string as_folder_prefix(std::string prefix) {
 }
 
 DATAFLUX_INLINE bool rest_would_fail(const error& why) {
-  if (is_hopeless(why)) return true;
-  // What makes something finds nothing only where there is no bucket.
-  if (why.code() == errc::not_found &&
-      (why.verb() == "objects.insert" || why.verb() == "multipart.initiate")) {
-    return true;
-  }
+  if (is_hopeless(why) || why.bucket_missing()) return true;
   const bool of_files = why.bucket().empty() && why.code() == errc::resource_exhausted;
   if (!of_files) return false;
   const auto& category = std::generic_category();

@@ -25,6 +25,11 @@ DATAFLUX_INLINE error refused(errc code, int status, std::string_view reason, st
   return e;
 }
 
+inline error no_such_bucket() {
+  error e = refused(errc::not_found, 404, "notFound", "the bucket does not exist");
+  return std::move(e.with_bucket_missing(true));
+}
+
 DATAFLUX_INLINE std::optional<error> unmet(const preconditions& c, const object_metadata* live,
                                            bool reading) {
   const std::int64_t generation = live != nullptr ? live->generation : 0;
@@ -162,13 +167,13 @@ DATAFLUX_INLINE result<const memory_service::bucket*> memory_service::find_bucke
     std::string_view name) const {
   const auto found = buckets_.find(name);
   if (found != buckets_.end()) return &found->second;
-  return refused(errc::not_found, 404, "notFound", "the bucket does not exist");
+  return no_such_bucket();
 }
 
 DATAFLUX_INLINE result<memory_service::bucket*> memory_service::writable(std::string_view name) {
   const auto found = buckets_.find(name);
   if (found == buckets_.end()) {
-    return refused(errc::not_found, 404, "notFound", "the bucket does not exist");
+    return no_such_bucket();
   }
   if (!found->second.source) return &found->second;
   return refused(errc::permission_denied, 403, "forbidden", "the bucket is read-only");

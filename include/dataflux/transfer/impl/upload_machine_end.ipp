@@ -349,14 +349,15 @@ DATAFLUX_INLINE error upload_machine::named(error why) const {
   return why;
 }
 
-/// Of a request about what this upload has made: not found, it is another's doing.
+/// Of a request about what this upload has made: not found, it is another's doing. Who has removed
+/// the bucket is told of that.
 DATAFLUX_INLINE error upload_machine::removed(error why) const {
-  if (why.code() != errc::not_found) return why;
+  if (why.code() != errc::not_found || why.bucket_missing()) return why;
   const std::string& advice = request_.advice_if_it_is_removed;
   why.with_code(errc::aborted)
       .with_message(
-          "it was removed while it was being uploaded, by another or by a rule of the "
-          "bucket (" +
+          "what was uploaded is not there any more: another, or a rule of the bucket, has "
+          "completed, replaced or removed it meanwhile (" +
           why.message() + ")" + (advice.empty() ? "" : "; " + advice));
   return why;
 }
