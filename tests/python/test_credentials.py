@@ -501,19 +501,35 @@ def test_what_is_none_is_told_at_once_and_not_shown(bad, kind):
     assert "ya29" not in str(raised.value)
 
 
-@pytest.mark.parametrize("file", [
-    "/missing/ya29.json", "ya29.json", "./ya29", "../ya29", "~/ya29", "C:\\ya29.JSON", "file:///ya29",
-    '{"type":"ya29"}'])
-def test_what_looks_like_a_file_is_sent_as_no_token(guarded, file):
+@pytest.mark.parametrize("file", ["{}/ya29", "{}/ya29.json", "file:{}/ya29", '{{"type":"ya29"}}', "ya29.json"])
+def test_what_is_of_a_file_is_sent_as_no_token(guarded, tmp_path, monkeypatch, file):
     """It would be in the service's logs of refused tokens."""
+    for name in ("ya29", "ya29.json"):
+        (tmp_path / name).write_text("{}")
+    monkeypatch.chdir(tmp_path)
+    file = file.format(tmp_path)
+    asked = len(guarded.statuses())
     with pytest.raises(ValueError, match="^credentials: .*credentials_file") as raised:
         dataflux.Client(credentials=file)
     assert "ya29" not in str(raised.value)
     with guarded.client(credentials=lambda: file) as client:
         with pytest.raises(dataflux.UnauthenticatedError) as raised:
             client.exists(URL)
-    assert "credentials_file" in str(raised.value.__cause__)
+    assert isinstance(raised.value.__cause__, ValueError)
+    assert "a credentials file" in str(raised.value.__cause__)
     assert "ya29" not in str(raised.value.__cause__) + str(raised.value)
+    assert len(guarded.statuses()) == asked
+
+
+@pytest.mark.parametrize("token", ["/missing/ya29.json", "/9j+ab~-._/z==", "./ya29", "../ya29", "~/ya29", "ya29.json"])
+def test_a_token_may_have_the_form_of_a_path(guarded, tmp_path, monkeypatch, token):
+    """RFC 6750 2.1 permits it. The service says whether it knows it."""
+    monkeypatch.chdir(tmp_path)
+    for given in (token, lambda: token):
+        with guarded.client(credentials=given) as client:
+            with pytest.raises(dataflux.UnauthenticatedError) as raised:
+                client.exists(URL)
+        assert raised.value.http_status == 401
 
 
 async def later():

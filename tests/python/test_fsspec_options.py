@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import pathlib
 import pickle
 
 import fsspec
@@ -139,16 +140,29 @@ def test_what_is_refused_has_the_name_that_was_given(how, own):
     assert said.startswith(f"{next(iter(how))} (dataflux.Client's {own}): ")
 
 
-NO_TOKENS = ("/missing/secret.json", "secret.json", "./secret", "../secret", "~/secret",
-             '{"type":"secret"}', "secret\n", "a secret", "C:\\secret.JSON", "file:///secret")
+def test_a_limit_of_its_own_name_is_refused_by_that():
+    with pytest.raises(ValueError, match="^first_byte_timeout: "):
+        DatafluxFileSystem(requests_timeout=10, first_byte_timeout=-1)
+
+
+NO_TOKENS = ('{"type":"secret"}', "secret\n", "a secret", "file:///secret")
 
 
 @pytest.mark.parametrize("token", NO_TOKENS)
-def test_what_looks_like_a_file_is_no_token(token):
+def test_what_can_be_no_token_is_refused(token):
     """It would be sent to the service, and so to whoever reads logs of refused tokens."""
     with pytest.raises((OSError, ValueError), match="^token.*credentials") as refused:
         DatafluxFileSystem(token=token)
     assert "secret" not in str(refused.value) and refused.value.__cause__ is None
+
+
+@pytest.mark.parametrize("token", ["/missing/secret.json", "/9j+ab~-._/z==", "./secret", "~/secret"])
+def test_a_token_may_have_the_form_of_a_path(token):
+    """RFC 6750 2.1 permits it; a path at which a file is names that."""
+    fs = DatafluxFileSystem(token=token, skip_instance_cache=True)
+    assert fs.client._options.given["credentials"] == token
+    with pytest.raises(FileNotFoundError):
+        DatafluxFileSystem(token=pathlib.Path(token), skip_instance_cache=True)
 
 
 def test_a_secret_is_in_no_text():

@@ -1,7 +1,9 @@
 #include <dataflux/auth/credentials.hpp>
 
 #include <support/catch.hpp>
+#include <support/temporary_folder.hpp>
 
+#include <fstream>
 #include <functional>
 #include <stdexcept>
 #include <string>
@@ -58,6 +60,31 @@ TEST_CASE("token provider: its token is checked, and its failures are told", "[a
   gives = []() -> result<auth::access_token> { throw std::runtime_error("secret"); };
   CHECK(token_of(provider).error().code() == errc::internal);
   CHECK(token_of(provider).error().message().find("secret") == std::string::npos);
+}
+
+TEST_CASE("token provider: what is a file's is no token, and what could be a path may be one",
+          "[auth]") {
+  std::string token;
+  const auto provider = auth::make_token_provider([&token] {
+    return auth::access_token{token, test::some_time() + 1h};
+  });
+  const temporary_folder scratch;
+  const auto path = scratch.path / "key.json";
+  for (const std::string& legal :
+       {path.string(), std::string("/abc+/d.e~f=="), std::string("./a"), std::string("../a"),
+        std::string("~/a"), std::string("a.json")}) {
+    token = legal;
+    CHECK(token_of(provider).value().value == legal);
+  }
+  std::ofstream(path) << "{}";
+  for (const std::string& file : {path.string(), scratch.path.string(), std::string("{\"type\":1}"),
+                                  "file://" + path.string()}) {
+    token = file;
+    const error why = token_of(provider).error();
+    CHECK(why.code() == errc::invalid_argument);
+    CHECK(why.message().find("credentials file") != std::string::npos);
+    CHECK(why.message().find(file) == std::string::npos);
+  }
 }
 
 TEST_CASE("token provider: without a thread for its step the flow ends with that error", "[auth]") {

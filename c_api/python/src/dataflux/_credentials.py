@@ -4,6 +4,7 @@ for."""
 from __future__ import annotations
 
 import _thread
+import os
 from time import time
 
 from . import _threads
@@ -35,7 +36,6 @@ _NEVER = float("inf")
 _SCOPE = "https://www.googleapis.com/auth/devstorage.read_write"
 _STALE = 225.0  # seconds before its end from which on the library wants another one
 _GONE = 10.0  # seconds before its end from which on the library does not use it
-_OF_FILES = ("/", "./", "../", "~/", "file:", "{")  # how paths and JSON begin, and no token does
 _REMEMBERED = 1.0  # seconds for which calls end by a failure that came before them
 
 
@@ -66,10 +66,15 @@ def _checked_token(token):
     if not token or not token.isascii() or not token.isprintable() or " " in token:
         raise ValueError("credentials: an access token is letters, digits and signs, without "
                          "spaces, and without \"Bearer\" before it")
-    if token.startswith(_OF_FILES) or token.lower().endswith(".json"):
-        raise ValueError("credentials: a file's path or content is no access token: name a file that is "
-                         "there by credentials_file")
     return token
+
+
+def _is_of_a_file(token):
+    """As the library has it for every token: what no token begins with, or the path of a file that is
+    there. A token may have the form of a path."""
+    if token.startswith(("{", "file:")):
+        return True
+    return (token.startswith(("/", "./", "../")) or token.endswith(".json")) and os.path.exists(token)
 
 
 def _expires_ns(expiry):
@@ -96,6 +101,9 @@ class _Fixed:
 
     def __init__(self, token):
         self._token = _checked_token(token)
+        if _is_of_a_file(token):
+            raise ValueError("credentials: a file's path or content is no access token: name a file that "
+                             "is there by credentials_file")
 
     def get(self, renew):
         return self._token, 0

@@ -26,7 +26,7 @@ struct access_token {
 };
 
 /// May it go behind "Authorization: Bearer " at `now`? Errors: invalid_argument when it is empty,
-/// has control characters or has expired.
+/// has control characters, has expired, or is the path of a file that is there, or its content.
 result<void> check_token(const access_token& token, system_time now);
 
 /// What a flow may know at one step.

@@ -143,7 +143,7 @@ class DatafluxFileSystem(_Verbs, AsyncFileSystem):
         self._loop = loop
         self._fs = self
         with names_of({"requests_timeout": requests_timeout, "token": token,
-                       "endpoint_url": endpoint_url, "requester_pays": requester_pays or None}):
+                       "endpoint_url": endpoint_url, "requester_pays": requester_pays or None}, options):
             self._road = Awaiting(made, timeout)
             self._blocking = _BlockingVerbs(self, Blocking(made, timeout))
         self._writing = {}

@@ -69,14 +69,15 @@ _NAMES = (("stall_timeout", "requests_timeout"), ("first_byte_timeout", "request
 
 
 @contextmanager
-def names_of(given):
-    """What a client refuses has the name of an argument of gcsfs where that was given."""
+def names_of(given, options):
+    """What a client refuses has the name of an argument of gcsfs where that was given, and not by its own
+    name."""
     try:
         yield
     except (TypeError, ValueError) as why:
         own, mark, said = str(why).partition(": ")
         for name, argument in _NAMES:
-            if mark and own == name and given.get(argument) is not None:
+            if mark and own == name and given.get(argument) is not None and options.get(own) is None:
                 raise type(why)(f"{argument} (dataflux.Client's {name}): {said}") from None
         raise
 
