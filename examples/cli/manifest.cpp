@@ -73,6 +73,18 @@ result<manifest> load(const session& with, const location& from) {
       with.store, {.bucket = from.bucket, .object = from.name, .limits = {.stop = with.stop}});
 }
 
+/// What a listing has left out, such as "1 markers of folders"; empty where that is nothing.
+std::string left_out(const dataflux::list_dropped& what) {
+  std::string out;
+  const auto add = [&out](std::uint64_t count, const char* of) {
+    if (count == 0) return;
+    out.append(out.empty() ? "" : " and ").append(std::to_string(count)).append(of);
+  };
+  add(what.markers, " markers of folders");
+  add(what.composed, " leftovers of composed downloads");
+  return out;
+}
+
 void print_count(const char* what, std::uint64_t count) {
   if (count > 0) std::printf("  %" PRIu64 " %s\n", count, what);
 }
@@ -110,8 +122,10 @@ result<void> create(const session& with, const manifest_options& options, outcom
   const bool narrowed = !request.prefix.empty() || !request.match_glob.empty();
   if (narrowed && listed->objects.size() == 0) {
     const std::string& glob = request.match_glob;
+    const std::string left = left_out(listed->summary.dropped);
     return error(errc::not_found,
                  (glob.empty() ? "nothing is below it" : "nothing there has a name like " + glob) +
+                     (left.empty() ? "" : " but " + left + ", which a manifest leaves out") +
                      ", and no manifest was made")
         .with_bucket(request.bucket)
         .with_object(request.prefix);

@@ -31,6 +31,7 @@ namespace {
 struct output {
   int descriptor;
   outcome& report;
+  bool compared;  ///< all of it, before anything is written
   std::uint64_t written{0};
 
   result<void> write(bytes_view bytes) {
@@ -46,7 +47,14 @@ struct output {
     return {};
   }
 
-  void end(const result<void>& how) { how ? report.done(0) : report.failed(how.error(), written); }
+  void end(const result<void>& how) {
+    if (how) return report.done(0);
+    if (!compared || written == 0) return report.failed(how.error(), written);
+    error why = how.error();
+    report.failed(why.with_message(why.message() + "; " + std::to_string(written) +
+                                   " bytes of it were written before: they are right, and not "
+                                   "all"));
+  }
 };
 
 result<void> copy_out(int from, output& to) {
@@ -115,7 +123,9 @@ result<void> copy_slices(const dataflux::transfer_context& transfers,
 void stream_out(const dataflux::transfer_context& transfers,
                 const dataflux::object_metadata& object, const byte_range& range, int descriptor,
                 outcome& report, const std::stop_token& stop) {
-  output to{descriptor, report};
+  const bool one_slice =
+      object.crc32c && object.size <= transfers.options().slice && range == byte_range{};
+  output to{descriptor, report, one_slice};
   to.end(copy_slices(transfers, object, range, to, stop));
 }
 
@@ -147,7 +157,7 @@ void checked_out(const dataflux::transfer_context& transfers,
   ::rmdir(folder.c_str());
   if (!got) return report.failed(file_error(got.error()));
   if (spooled < 0) return report.failed(file_error(path, why));
-  output to{descriptor, report};
+  output to{descriptor, report, true};
   to.end(copy_out(spooled, to));
   ::close(spooled);
 }

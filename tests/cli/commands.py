@@ -167,6 +167,23 @@ class Reading(Case):
         self.assertEqual((-signal.SIGPIPE, b""), (program.wait(30), program.stderr.read()))
         program.stderr.close()
 
+    def test_bytes_that_were_compared_are_not_called_unusable(self):
+        """Who has SIGPIPE ignored, as of a parent that does, is told."""
+        self.put({"large": noise(20 * MIB), "small": noise(MIB)})
+        for arguments, right in ((("large", "--checked"), True), (("small",), True),
+                                 (("small", "--range=0-999999"), False), (("large",), False)):
+            name, *more = arguments
+            program = self.start("cat", *more, self.url(name), env=self.environment,
+                                 restore_signals=False)  # SIGPIPE as of this Python, which ignores it
+            self.assertEqual(10, len(program.stdout.read(10)))
+            program.stdout.close()
+            self.assertEqual(6, program.wait(60))
+            said = without_notices(program.stderr.read()).decode()
+            program.stderr.close()
+            self.assertIn("Broken pipe", said, arguments)
+            self.assertEqual(right, "written before: they are right, and not all" in said, said)
+            self.assertEqual(not right, "do not use them" in said, said)
+
     def test_a_full_output_is_an_error(self):
         with open("/dev/full", "wb") as full:
             done = subprocess.run(self.command(("ls", self.url("r")), self.environment), env=self.environment,

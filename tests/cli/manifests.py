@@ -49,6 +49,18 @@ class Manifests(Case):
         self.ok("rm", "-r", self.url())
         self.assertEqual(["0 objects, 0 bytes"], self.lines("create", self.url(), "here.dfl"))
 
+    def test_what_was_left_out_is_told_where_nothing_else_is(self):
+        for name in ("folder/", "folder/d/", "dataflux-composed-objects/x", "dataflux-composed-objects/y"):
+            self.service.put(name, b"")
+        for where, left in (("folder", "2 markers of folders"),
+                            ("dataflux-composed-objects", "2 leftovers of composed downloads")):
+            said = self.fails(3, "manifest", "create", self.url(where), "here.dfl",
+                              saying=f"nothing is below it but {left}, which a manifest leaves out")
+            self.assertEqual(1, len(said))
+        self.fails(3, "manifest", "create", self.url("folder"), "here.dfl", "--glob", "folder/*/",
+                   saying="nothing there has a name like folder/*/ but 1 markers of folders")
+        self.assertEqual({}, self.tree())
+
     def test_show_lists_its_objects(self):
         self.lines("create", self.url("m"), "here.dfl", "--columns", "created,md5")
         shown = self.lines("show", "-l", "here.dfl")
