@@ -253,6 +253,23 @@ def test_a_copy_and_a_pickle_have_all(kind, how):
             (OF_FILES[kind][1], FIELDS["message"], "gs://b/x/ü")
 
 
+class RowError(dataflux.NotFoundError):
+    """A program's own, which is made of something else than a text."""
+
+    def __init__(self, shard, row):
+        super().__init__(f"shard {shard} has no row {row}", bucket="b", object=shard)
+        self.row = row
+
+
+@pytest.mark.parametrize("how", [copy.copy, copy.deepcopy, _errors.again,
+                                 lambda error: pickle.loads(pickle.dumps(error)),
+                                 lambda error: _errors.after(error, "")()])
+def test_a_copy_and_a_pickle_of_a_program_s_own_kind_have_all(how):
+    same = how(RowError("x", 7))
+    assert type(same) is RowError and str(same) == "shard x has no row 7" and same.args == (str(same),)
+    assert (same.bucket, same.object, same.row, same.errno, same.filename) == ("b", "x", 7, errno.ENOENT, "gs://b/x")
+
+
 def test_an_unknown_field_is_told():
     with pytest.raises(TypeError, match="no field 'objekt'"):
         dataflux.Error("text", objekt="x")

@@ -102,6 +102,31 @@ def test_an_error_of_a_worker_has_its_fields(emulator, url, bucket, loader, stat
     assert type(again) is type(direct) and vars(again) == vars(carried)
 
 
+class RowError(dataflux.NotFoundError):
+    """A program's own, which is made of something else than a text."""
+
+    def __init__(self, shard, row):
+        super().__init__(f"shard {shard} has no row {row}", bucket="b", object=shard)
+        self.row = row
+
+
+class Lacking(torch.utils.data.Dataset):
+    def __len__(self):
+        return 1
+
+    def __getitem__(self, number):
+        raise RowError("x", 7)
+
+
+@pytest.mark.parametrize("loader", [DataLoader, StatefulDataLoader])
+def test_a_program_s_own_error_of_a_worker_is_of_its_class_and_has_its_fields(loader):
+    with pytest.raises(RowError, match="DataLoader worker process 0") as raised:
+        list(loader(Lacking(), num_workers=1))
+    assert "shard x has no row 7" in str(raised.value)
+    assert (raised.value.object, raised.value.row, raised.value.errno) == ("x", 7, 2)
+    assert type(pickle.loads(pickle.dumps(raised.value))) is RowError
+
+
 def test_an_error_that_a_worker_returns_is_of_its_own_class(url, options):
     dataset = iterable(url, options, decode=picky, on_error="return")
     failed = [sample for sample in read(dataset, 2) if not isinstance(sample, int)]

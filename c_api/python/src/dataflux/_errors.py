@@ -33,8 +33,9 @@ class Error(Exception):
     report           of a call for many names: what it has done, with all failures; else None
     path             of a failure in such a report: the file here, as os.fsdecode() gives it; else ""
 
-    It pickles whole. An error of a DataLoader's worker has its fields, too, but for `report`; other
-    programs that carry errors between processes by their texts make it again of that alone.
+    It pickles whole, and so does a class of yours that derives from it, however that is made. An error
+    of a DataLoader's worker has what are texts and numbers; other programs that carry errors between
+    processes by their texts make it again of that alone.
     """
 
     status: str = "unknown"
@@ -88,7 +89,9 @@ class Error(Exception):
 
 
 def _again(kind: Any, text: str, fields: dict[str, Any]) -> Any:
-    return kind(text, **fields)
+    made = kind.__new__(kind, text)
+    Error.__init__(made, text, **fields)  # for a program's own kind may be made of something else
+    return made
 
 
 class _Carrying(type):
@@ -120,7 +123,7 @@ def _plain(kind):
 
 def _carried(kind):
     return _Carried, (_plain(kind), {name: value for name, value in kind._of.items()
-                                     if name in _FIELDS and isinstance(value, (str, int, float))})
+                                     if name != "_text" and isinstance(value, (str, int, float))})
 
 
 class _Carried:
@@ -131,7 +134,11 @@ class _Carried:
         self._kind, self._fields = kind, fields
 
     def __call__(self, text: str) -> Any:
-        return self._kind(text, **self._fields)
+        own = dict(self._fields)
+        fields = {name: own.pop(name) for name in _FIELDS if name in own}
+        made = _again(self._kind, text, fields)
+        vars(made).update(own)
+        return made
 
 
 class NotFoundError(Error, FileNotFoundError):
