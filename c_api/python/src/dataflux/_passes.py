@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
 class Pass:
     """What a generator gives. What it has failed with it fails with again: a generator that has raised
-    would end, and a part pass for the whole."""
+    would end, and a part pass for the whole. One thread at a time is in it; another one gets a ValueError,
+    which spoils nothing."""
 
     def __init__(self, made: Generator[Any, None, None]) -> None:
         self._made = made
@@ -28,6 +29,9 @@ class Pass:
         except StopIteration:
             raise
         except BaseException as why:
+            at = why.__traceback__
+            if isinstance(why, ValueError) and at is not None and at.tb_next is None:
+                raise  # not out of the generator: another thread is in it, and goes on
             self._over = after(why, f"the pass was ended by a {type(why).__name__}: begin another one")
             raise
 
