@@ -199,6 +199,7 @@ int main(int argc, char** argv) {
     return run(asked);
   } catch (const std::exception& failed) {
     std::fprintf(stderr, "dataflux-emulator: %s\n", failed.what());
-    return 1;
+    // What it serves refuses the name of a bucket.
+    return dynamic_cast<const emulator::service_error*>(&failed) != nullptr ? 2 : 1;
   }
 }

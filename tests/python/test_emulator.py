@@ -46,9 +46,11 @@ def test_faults_are_scripted_and_counted(emulator, bucket, client):
 @pytest.mark.parametrize("name", ["x", "a b", "", "é--", "Upper", "-abc", "abc-", "a" * 64, "a\nb"])
 def test_what_is_no_name_of_a_bucket_is_told_with_the_rule(emulator, name):
     """By the emulator, which has the rule."""
-    for call, error in ((dataflux.emulator, dataflux.Error), (emulator.add_bucket, ValueError)):
-        with pytest.raises(error, match="(?s)Invalid bucket name: .*3 to 63 characters"):
+    for call in (dataflux.emulator, emulator.add_bucket):
+        with pytest.raises(ValueError, match="(?s)Invalid bucket name: .*3 to 63 characters"):
             call(name)
+    with pytest.raises(dataflux.Error, match="did not start: "):
+        dataflux.emulator(name)
 
 
 @pytest.mark.parametrize("name", ["../faults", "a?b=c", "a#b"])
@@ -63,6 +65,18 @@ def test_a_name_is_no_path(emulator, name):
 def test_wrong_options_are_told_before_it_starts(how, error):
     with pytest.raises(error, match=f"^{next(iter(how))}: "):
         dataflux.emulator(**how)
+
+
+@pytest.mark.parametrize("how", [{"arguments": ["--no-such-option"]}, {"seed": "/no/such/folder"}], ids=repr)
+def test_what_the_program_refuses_is_a_bad_argument(how):
+    with pytest.raises(dataflux.InvalidArgumentError, match="did not start: .*/?no.such"):
+        dataflux.emulator("good-bucket", **how)
+
+
+def test_what_is_no_bad_argument_is_none(tmp_path):
+    with pytest.raises(dataflux.Error, match="Cannot write ") as raised:
+        dataflux.emulator(arguments=["--authorized-user-file", str(tmp_path / "no/such/file")])
+    assert type(raised.value) is dataflux.Error
 
 
 @pytest.mark.parametrize("said", ["", "no such option"])

@@ -4,6 +4,9 @@ import asyncio
 import copy
 import errno
 import pickle
+import threading
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
@@ -72,6 +75,41 @@ def test_what_was_tried_in_vain_says_what_to_do(emulator, bucket, client):
         few.stat(bucket("x"))
     said = str(raised.value)
     assert "attempts 2" in said and said.endswith("; try again later, or allow more attempts (max_attempts)")
+
+
+@contextmanager
+def busy_service():
+    """A service that cannot serve for half a minute, as it says."""
+
+    class Answer(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self):
+            self.send_response(503)
+            self.send_header("Retry-After", "30")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Answer) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def test_what_a_short_timeout_has_ended_is_no_matter_of_more_attempts():
+    with busy_service() as endpoint, dataflux.Client(endpoint=endpoint, emulator=True) as client:
+        with pytest.raises(dataflux.UnavailableError) as raised:
+            client.stat("gs://bucket/x", timeout=20)
+    assert raised.value.attempts == 1 and raised.value.retry_after == 30
+    assert "the call's timeout leaves no time for another attempt" in str(raised.value)
+    assert str(raised.value).endswith("; try again later, or allow more time (timeout)")
 
 
 def test_a_limit_that_passes_is_a_timeout(emulator, bucket, client):

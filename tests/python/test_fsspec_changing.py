@@ -1,6 +1,7 @@
 """pipe, cp, mv, rm and attributes of dataflux.fsspec."""
 
 import asyncio
+import warnings
 from datetime import datetime, timezone
 
 import pytest
@@ -134,6 +135,34 @@ def test_a_folder_without_recursive_is_told(fs, bucket, tmp_path):
     assert not (tmp_path / "there").exists()
     fs.mv(f"{bucket.name}/a/*", to)  # what a shell's `cp` does with a pattern: files alone
     assert sorted(bucket.names()) == ["a/y/w", "a/y/z", "b/x"]
+
+
+def test_the_line_that_has_called_is_told_of_a_folder_without_recursive(fs, bucket, tmp_path):
+    bucket.put("a/x", b"1")
+    folder, target = f"{bucket.name}/a", f"{bucket.name}/b"
+    (tmp_path / "here").mkdir()
+
+    async def copies():
+        await DatafluxFileSystem(**fs.storage_options)._copy(folder, target)
+
+    for call in (lambda: fs.cp(folder, target), lambda: fs.copy(folder, target), lambda: asyncio.run(copies()),
+                 lambda: fs.get(folder, str(tmp_path / "there")), lambda: fs.download(folder, str(tmp_path / "there")),
+                 lambda: fs.put(str(tmp_path / "here"), target)):
+        with pytest.warns(UserWarning, match="recursive=True") as told:
+            call()
+        assert [each.filename for each in told] == [__file__]
+
+
+def test_no_paths_to_no_paths_is_nothing_to_do(fs, emulator):
+    def nothing():
+        for verb in (fs.cp, fs.copy, fs.mv, fs.get, fs.put):
+            for none in (list, tuple, lambda: iter(())):
+                for recursive in (False, True):
+                    assert verb(none(), none(), recursive=recursive) is None
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert verbs(emulator, nothing) == {}
 
 
 def test_cp_and_mv_of_one_file(fs, bucket):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from ._errors import Error
+from ._errors import Error, InvalidArgumentError
 from ._place import count_of, nanoseconds
 from ._programs import program
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ._client import Client
 
 _ADDRESS = "STORAGE_EMULATOR_HOST="
+_REFUSED = {2, *range(100, 126)}  # how the program ends where it refuses a bucket's name, or an option
 
 
 class Emulator:
@@ -33,8 +34,9 @@ class Emulator:
         log: how many of the last requests log() gives.
         arguments: more, as `dataflux-emulator --help` names them, such as "--require-token".
 
-    Raises: TypeError and ValueError for a bad argument; FileNotFoundError where the program was not
-    built with the package; Error where it does not start, with what it says.
+    Raises: TypeError and ValueError for a bad argument, InvalidArgumentError where the program says so;
+    FileNotFoundError where the program was not built with the package; Error where it does not start,
+    with what it says.
     """
 
     def __init__(self, *buckets: str, seed: str | os.PathLike[str] | None = None, rtt: float = 0.0,
@@ -68,8 +70,9 @@ class Emulator:
             said = self._process.stderr.read().decode(errors="replace").strip()
             status = self._process.wait()
             self.close()
-            raise Error("the emulator did not start: " + (said or f"{command[0]} has ended with status {status} "
-                                                          "and said nothing: is it dataflux-emulator?"))
+            kind = InvalidArgumentError if status in _REFUSED else Error
+            raise kind("the emulator did not start: " + (said or f"{command[0]} has ended with status {status} "
+                                                         "and said nothing: is it dataflux-emulator?"))
         self.endpoint: str = lines[-1].strip().removeprefix(_ADDRESS)
 
     def client(self, **options: Any) -> Client:

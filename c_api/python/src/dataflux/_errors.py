@@ -262,5 +262,6 @@ def taken(error):
     text = library.error_text(error).decode("utf-8", "replace")
     error.free()
     if status == "unavailable" and fields["http_status"]:  # of all else the library says what to do
-        text += "; try again later, or allow more attempts (max_attempts)"
+        late = "no time for another attempt" in fields["message"]
+        text += "; try again later, or allow more " + ("time (timeout)" if late else "attempts (max_attempts)")
     return of_status(status, text, **fields)

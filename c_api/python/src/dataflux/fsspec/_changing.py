@@ -91,8 +91,7 @@ class Changing:
                               generation=generation, **how)
 
     async def _pairs(self, path1, path2, recursive, maxdepth):
-        """[(path of an object, path that it is to have)]; and the paths that nobody has asked of."""
-        path1, path2 = listed(path1), listed(path2)
+        """[(path of an object, path that it is to have)]"""
         source, target = self._strip_protocol(path1), self._strip_protocol(path2)
         one = is_text(source)
         if not one and not is_text(target):
@@ -133,8 +132,9 @@ class Changing:
         how = attributes_of(given)
         refuse(given, "copy")
         arguments = []
+        path1, path2 = listed(path1), listed(path2)
         pairs = await self._pairs(path1, path2, recursive, maxdepth)
-        if not pairs and not recursive:
+        if not pairs and not recursive and path1 != []:
             passed_over("cp", path1)
         for source, target in pairs:
             bucket, name, generation = self._object(source)
@@ -163,8 +163,9 @@ class Changing:
         Raises: FileNotFoundError; IsADirectoryError where a folder is there, without `recursive`.
         """
         within, across = [], []
+        path1, path2 = listed(path1), listed(path2)
         pairs = await self._pairs(path1, path2, recursive, maxdepth)
-        if not pairs and not recursive:
+        if not pairs and not recursive and path1 != []:
             raise IsADirectoryError(EISDIR, folder_told("mv", path1))
         for source, target in pairs:
             bucket, name = self._target(source, "path1", as_folder=True)

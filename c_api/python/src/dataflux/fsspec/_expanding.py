@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from errno import ENOENT
 from glob import has_magic
+
+import fsspec
 
 from .._errors import Error, NotFoundError
 from ._entries import entry_of_folder, entry_of_object, entry_of_row
 from ._finding import depth_of, is_denied, missing
 from ._paths import is_folder, is_text, prefix_of, without_slash
+
+# The folders of whoever is between a caller and a verb.
+_OURS = tuple(os.path.join(os.path.dirname(path), "") for path in (os.path.dirname(__file__), fsspec.__file__))
 
 
 def listed(path):
@@ -22,10 +28,15 @@ def folder_told(verb, path):
 
 
 def passed_over(verb, path):
-    """Tells of a folder that a verb leaves alone without `recursive`, as fsspec has it."""
+    """Tells of a folder that a verb leaves alone without `recursive`, as fsspec has it; at the line that
+    has called, outside of this package and of fsspec."""
+    import sys
     import warnings
 
-    warnings.warn(f"nothing was done: {folder_told(verb, path)}", UserWarning, stacklevel=2)
+    level, frame = 1, sys._getframe()
+    while frame is not None and frame.f_code.co_filename.startswith(_OURS):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(f"nothing was done: {folder_told(verb, path)}", UserWarning, stacklevel=level)
 
 
 def no_path(argument="path"):
