@@ -382,6 +382,15 @@ def test_our_retry_has_the_names_of_googles():
             times_of(wrong)
 
 
+def test_a_client_of_dataflux_keeps_its_attempts_and_what_is_no_retry_is_refused(bucket, client, emulator):
+    with pytest.raises(TypeError, match="^retry_config: "):
+        listed(client, bucket, retry_config=3)
+    emulator.faults({"verb": "objects.list", "action": "refuse", "status": 503, "count": 0})
+    with emulator.client(max_attempts=2) as own, pytest.raises(dataflux.UnavailableError) as raised:
+        listed(own, bucket, retry_config=None)
+    assert raised.value.attempts == 2
+
+
 @pytest.mark.without_tokens
 def test_as_many_attempts_are_made_as_the_retry_says(bucket, objects, emulator):
     storage_client = google_client.Client(emulator.endpoint)

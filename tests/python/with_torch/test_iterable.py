@@ -150,6 +150,22 @@ def test_a_manifest_is_read_as_it_is(client, bucket, url, options, tmp_path):
         assert sum(loaded(dataset, 4, 2), []) == expected
 
 
+def test_a_copied_manifest_is_opened_no_more_often_than_a_file(client, bucket, url, tmp_path, monkeypatch):
+    listing = client.list(url)
+    client.save_manifest(listing, tmp_path / "m")
+    client.save_manifest(listing, bucket("saved/m"))
+    opened = []
+    open_it = dataflux.Client.open_manifest
+    monkeypatch.setattr(dataflux.Client, "open_manifest",
+                        lambda self, *given, **how: opened.append(given) or open_it(self, *given, **how))
+    counts = []
+    for manifest in (tmp_path / "m", bucket("saved/m")):
+        opened.clear()
+        IterableDataset(manifest=manifest, client=client)
+        counts.append(len(opened))
+    assert counts[0] == counts[1] > 0
+
+
 def test_names_are_read_as_they_are_now(client, bucket, url, options):
     names = [bucket(f"o/{n:03}") for n in (5, 1, 3)]
     dataset = IterableDataset(names=names, shuffle="none", decode=number, client=options)

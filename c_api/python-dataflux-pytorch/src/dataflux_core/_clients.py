@@ -27,14 +27,14 @@ def client_of(storage_client: Any, retry_config: Any, *,
     Arguments:
         storage_client: a google.cloud.storage.Client, whose credentials, endpoint and user agent count;
             None = Application Default Credentials; a dataflux.Client, which is given back as it is.
-        retry_config: as of times_of().
+        retry_config: as of times_of(). A dataflux.Client keeps its own attempts.
         user_project: who pays.
 
     Raises: TypeError for what is no client, or no retry.
     """
+    attempts = times_of(retry_config).attempts  # which tells of what is no retry
     if isinstance(storage_client, Client):
         return storage_client
-    attempts = times_of(retry_config).attempts
     if storage_client is None:
         key = attempts, user_project, os.environ.get("STORAGE_EMULATOR_HOST")
         made = _of_none.get(key)

@@ -28,7 +28,8 @@ class ListingController:
         skip_compose: temporary objects of composed downloads are left out.
         prefix: of names; "" or None = all.
         allowed_storage_classes: other than the default, objects of other classes are left out.
-        retry_config: how long a failing request is tried again.
+        retry_config: how long a failing request is tried again. Where `client` is a dataflux.Client that
+            keeps its own max_attempts, and this changes nothing.
 
     `client`, an attribute, is the client that lists; None = Application Default Credentials.
 

@@ -34,7 +34,8 @@ class ListedConfig:
             while the service does not serve.
         disable_compose: sets max_composite_object_size to 0.
         list_retry_config, download_retry_config: how long a failing request is tried again: a Retry of
-            google.api_core, or None for a single attempt.
+            google.api_core, or None for a single attempt. A dataflux.Client as storage_client keeps its own
+            max_attempts: then list_retry_config changes nothing, and of the other one the deadline counts.
     """
 
     def __init__(self, sort_listing_results: bool, max_composite_object_size: int,

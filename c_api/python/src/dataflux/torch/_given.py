@@ -157,32 +157,39 @@ def _several(value, argument):
 
 
 def _manifest_files(client, manifests, folder):
-    paths = [_manifest_file(client, each, folder, number) for number, each in enumerate(manifests)]
-    for path, each in zip(paths, manifests):
-        if not len(client.open_manifest(path)):
-            raise NotFoundError(f"manifest: {each} has no object", path=path)
+    paths = []
+    for number, each in enumerate(manifests):
+        path, copied = _manifest_file(client, each, folder, number)
+        try:
+            known = client.open_manifest(path)
+        except Error as why:
+            if copied is None:
+                raise
+            # About the copy, whose name nobody has given.
+            bucket, name = copied
+            raise of_status(why.status, str(why).replace(path, url_of(bucket, name)), bucket=bucket,
+                            object=name) from None
+        if not len(known):
+            where = {"path": path} if copied is None else {"bucket": copied[0], "object": copied[1]}
+            raise NotFoundError(f"manifest: {each} has no object", **where)
+        paths.append(path)
     return paths
 
 
 def _manifest_file(client, manifest, folder, number):
-    """The path of a manifest. An object is copied here once, so that processes share its pages."""
+    """The path of a manifest; and (bucket, name) of an object, else None. That is copied here once, so that
+    processes share its pages."""
     path = os.path.join(folder.path, f"manifest-{number}")
     if _are_rows(manifest):  # both sides of pairs: whole ones
         client.save_manifest(manifest.rows() if isinstance(manifest, Manifest) else manifest, path)
-        return path
+        return path, None
     if isinstance(manifest, (str, os.PathLike)):
         text = os.fspath(manifest)
         if isinstance(text, str) and "://" not in text and with_both_slashes(text) == text:
-            return os.path.abspath(text)
+            return os.path.abspath(text), None
     bucket, name, _ = object_place(manifest, "manifest")
     client.download(manifest, path)
-    try:
-        client.open_manifest(path)
-    except Error as why:  # about the copy, whose name nobody has given
-        url = url_of(bucket.decode(), name.decode())
-        raise of_status(why.status, str(why).replace(path, url), bucket=bucket.decode(),
-                        object=name.decode()) from None
-    return path
+    return path, (bucket.decode(), name.decode())
 
 
 def _list(client, wanted, folder):
