@@ -354,7 +354,13 @@ def test_fewer_objects_than_ranks_or_workers(client, bucket, options):
 
 
 def test_a_prefix_without_objects_is_an_error(client, bucket, url, options, tmp_path):
-    wrong = [(bucket("none/"), {}, "none/: there is no object below it"),
+    client.put(bucket("marked/"), b"")
+    client.put(bucket("marked/d/"), b"")
+    client.put(bucket("dataflux-composed-objects/x"), b"1")
+    wrong = [(bucket("none/"), {}, "none/: there is no object below it$"),
+             (bucket("marked/"), {}, "there is no object below it but 2 markers of folders, which no dataset reads$"),
+             (bucket("dataflux-composed-objects/"), {"suffix": "x"},
+              "that suffix='x' leaves but 1 leftovers of composed downloads, which no dataset reads$"),
              ([url, bucket("none/")], {}, "none/: there is no object"),
              (url, {"min_size": 5, "suffix": "x"}, "that min_size=5, suffix='x' leaves")]
     for where, more, said in wrong:

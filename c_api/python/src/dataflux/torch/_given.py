@@ -202,10 +202,18 @@ def _list(client, wanted, folder):
         if not len(listing):
             told = f" that {', '.join(f'{name}={value!r}' for name, value in filters.items())} leaves"
             raise NotFoundError(f"{url_of(bucket.decode(), prefix.decode())}: there is no object below it"
-                                + told * bool(filters), bucket=bucket.decode())
+                                + told * bool(filters) + _left_out(listing.summary["dropped"]),
+                                bucket=bucket.decode())
         client.save_manifest(listing, path)
         paths.append(path)
     return paths
+
+
+def _left_out(dropped):
+    """What is below a prefix all the same, and is no object of anybody's."""
+    told = [f"{dropped[name]} {what}" for name, what in (
+        ("markers", "markers of folders"), ("composed", "leftovers of composed downloads")) if dropped.get(name)]
+    return f" but {' and '.join(told)}, which no dataset reads" if told else ""
 
 
 def _once(make, folder, rank, world_size):
