@@ -274,6 +274,12 @@ TEST_CASE("dataflux_client: a token that the caller sets", "[c_api]") {
   CHECK(records[0].size == 5);
   // No text of it is a token that can be sent.
   CHECK(dataflux_client_set_token(client.get(), "a\nb", 0, why) == DATAFLUX_INVALID_ARGUMENT);
+  // Nor is a file's path or content.
+  for (const char* file : {"{\"type\":1}", "file:///x", "/dev/null"}) {
+    CHECK(dataflux_client_set_token(client.get(), file, 0, why) == DATAFLUX_INVALID_ARGUMENT);
+    CHECK(why.message().find("credentials file") != std::string::npos);
+  }
+  CHECK(dataflux_client_set_token(client.get(), "/no+such/file==", 0, why) == DATAFLUX_OK);
 }
 
 TEST_CASE("dataflux_client: an emulator gets tokens where that is asked for", "[c_api]") {

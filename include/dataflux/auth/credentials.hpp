@@ -79,7 +79,7 @@ credentials_ptr make_anonymous_credentials();
 /// no good token get it.
 ///
 /// Errors, from the calls of the client: those of `get`; invalid_argument for a token that is
-/// empty, has control characters or has expired; internal if it throws.
+/// empty, has control characters or has expired, or is of a file; internal if it throws.
 ///
 /// Threads: one call at a time for each client that has these credentials.
 credentials_ptr make_token_provider(std::function<result<access_token>()> get);

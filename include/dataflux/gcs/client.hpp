@@ -111,8 +111,8 @@ class client final : public object_store {
   /// locks.
   client_snapshot snapshot() const;
   /// An access token that the application acquired itself; replaces the current one.
-  /// Errors: invalid_argument for one that is empty, has control characters or has expired;
-  /// failed_precondition at an emulator, which gets none without
+  /// Errors: invalid_argument for one that is empty, has control characters, has expired, or is a
+  /// file's path or content; failed_precondition at an emulator, which gets none without
   /// client_options::tokens_to_emulator, and in the child of a fork.
   result<void> set_token(const auth::access_token& token);
   /// With auth::make_set_tokens(): the application could not acquire a token. Calls that wait for
