@@ -29,8 +29,7 @@ class Pass:
         except StopIteration:
             raise
         except BaseException as why:
-            at = why.__traceback__
-            if isinstance(why, ValueError) and at is not None and at.tb_next is None:
+            if isinstance(why, ValueError) and getattr(why.__traceback__, "tb_next", None) is None:
                 raise  # not out of the generator: another thread is in it, and goes on
             self._over = after(why, f"the pass was ended by a {type(why).__name__}: begin another one")
             raise
