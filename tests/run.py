@@ -262,9 +262,10 @@ def passes_again(entry, case, times, base, full):
 
 
 def in_short(lines):
-    """The first line of why, and how the program ended, if it did."""
-    rest = [line for line in lines[1:] if line.startswith(("exit status", "stopped", "SUMMARY: "))]
-    return "; ".join(lines[:1] + rest)
+    """Why, in one line: what failed, with which values and notes, and how the program ended."""
+    told = ("exit status", "stopped", "SUMMARY: ", "  with: ", "  note: ")
+    rest = [line.strip() for line in lines[1:] if line.startswith(told)]
+    return "; ".join(lines[:1] + rest)[:600]
 
 
 def report(name, took, ok, omitted, bad, output):

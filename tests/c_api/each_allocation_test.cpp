@@ -900,8 +900,6 @@ void fail_each_allocation() {
   child in;
   for (const doing& each : all_of(w.server.endpoint())) {
     for (const how lasts : {how::once, how::from_then_on}) {
-      // It may hang yet where no memory comes any more.
-      if (lasts == how::from_then_on && each.name == std::string_view("set over")) continue;
       const int end = in.run([&] {
         place p{lean_client(w.server.endpoint(), 100), make_queue(), folder.path};
         // A first time for all that is made once, and to see how many there are.

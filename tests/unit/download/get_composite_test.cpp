@@ -1,7 +1,9 @@
 #include "get_fixture.hpp"
 
+#include <dataflux/download/detail/get_composite.hpp>
 #include <dataflux/observer.hpp>
 #include <dataflux/transfer/detail/composite_label.hpp>
+#include <dataflux/transfer/detail/transfer_state.hpp>
 #include <dataflux/transfer/leftovers.hpp>
 
 #include <functional>
@@ -24,6 +26,9 @@ using dataflux::getter;
 using dataflux::got_item;
 using dataflux::injected_fault;
 using dataflux::store_verb;
+using dataflux::detail::composer;
+using dataflux::detail::get_composite;
+using dataflux::detail::get_piece;
 
 namespace {
 
@@ -429,6 +434,55 @@ TEST_CASE("get_composite: a time limit of the stream removes what there is", "[d
     w.at_rest();
     CHECK(w.orphans() == 0);
   }
+}
+
+TEST_CASE("get_composite: where no time is left, what has not its bytes has failed",
+          "[download]") {
+  compose_fixture w({.slice = 4'000}, {.rtt = 1ms});
+  const auto requests = w.add_many(8, 3'000);
+  std::vector<get_piece> pieces;
+  std::vector<std::vector<std::byte>> memory;
+  for (const get_request& r : requests) {
+    get_piece& p = pieces.emplace_back();
+    p.name = dataflux::object_name(r.object);
+    p.request = r;
+    p.begin_anew();
+    memory.emplace_back(p.length);
+  }
+  // One read ends with a bit flipped, and the others not before the time limit.
+  w.store.set_faults([&](store_verb verb, std::string_view name,
+                         std::uint64_t nth) -> std::optional<injected_fault> {
+    if (verb != store_verb::read || !composite(name)) return std::nullopt;
+    if (nth > 1) return injected_fault{.delay = 10s};
+    return injected_fault{.corrupt = true};
+  });
+  struct reads_of_test final : dataflux::read_member {};
+  reads_of_test whose;
+  bool over = false;
+  composer from(*w.context.state(), "bucket", compose_options{.min_objects = 2}, [] {});
+  std::make_shared<get_composite>(
+      from, pieces, dataflux::call_limits{.timeout = 2s},
+      get_composite::owner{.whose = whose,
+                           .place =
+                               [&](get_piece& p) {
+                                 p.to = memory[static_cast<std::size_t>(&p - pieces.data())];
+                                 return true;
+                               },
+                           .reads = [] {},
+                           .done = [&] { over = true; },
+                           .gone = [] {}})
+      ->begin();
+  w.clock.run();
+  CHECK(over);
+  std::size_t late = 0;
+  for (const get_piece& p : pieces) {
+    INFO(p.name.str());
+    REQUIRE(p.failure.has_value() != p.verified);
+    if (p.verified) CHECK(same(p.to, w.bodies.at(p.name.str())));
+    late += p.failure && p.failure->code() == errc::deadline_exceeded ? 1U : 0U;
+  }
+  CHECK(late > 1);
+  CHECK(w.orphans() == 0);
 }
 
 TEST_CASE("get_composite: several streams with little memory take groups from each other",

@@ -55,6 +55,7 @@ class get_composite final : public coordinator<get_composite> {
 
   void read_each();
   void read_missing();
+  void leave_missing(errc code, const std::string& why);
   void read_one(get_piece& p);
   void read_ranges(get_piece& p);
   template <class Summary>

@@ -53,7 +53,7 @@ DATAFLUX_INLINE void get_composite::composed(const result<object_metadata>& outc
   generation_ = outcome->generation;
   if (!caller_stop().stop_requested()) return read();
   remove();
-  owner_.done();
+  read_each();
 }
 
 DATAFLUX_INLINE void get_composite::read() {
@@ -87,7 +87,6 @@ DATAFLUX_INLINE void get_composite::got_slices() {
     pieces_[i].failure = slices_[i].failure;
     missing_.push_back(&pieces_[i]);
   }
-  if (clock().passed()) return owner_.done();  // what was met until then is told
   read_missing();
 }
 
@@ -109,7 +108,11 @@ DATAFLUX_INLINE void get_composite::read_each() {
 }
 
 DATAFLUX_INLINE void get_composite::read_missing() {
-  if (missing_.empty() || caller_stop().stop_requested()) return owner_.done();
+  if (missing_.empty()) return owner_.done();
+  if (caller_stop().stop_requested()) return leave_missing(errc::cancelled, "stopped");
+  if (clock().passed()) {
+    return leave_missing(errc::deadline_exceeded, "no time was left to read it from its own object");
+  }
   reading_ = missing_.size();
   for (get_piece* p : missing_) {
     within_memory([&] { read_one(*p); },
@@ -118,6 +121,14 @@ DATAFLUX_INLINE void get_composite::read_missing() {
                     one_ended();
                   });
   }
+}
+
+/// What was met until then is told; bytes that are not the object's are no success either.
+DATAFLUX_INLINE void get_composite::leave_missing(errc code, const std::string& why) {
+  for (get_piece* p : missing_) {
+    if (!p->failure) p->fail(code, why);
+  }
+  owner_.done();
 }
 
 DATAFLUX_INLINE void get_composite::read_one(get_piece& p) {
