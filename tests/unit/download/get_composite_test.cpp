@@ -436,8 +436,7 @@ TEST_CASE("get_composite: a time limit of the stream removes what there is", "[d
   }
 }
 
-TEST_CASE("get_composite: where no time is left, what has not its bytes has failed",
-          "[download]") {
+TEST_CASE("get_composite: where no time is left, what has not its bytes has failed", "[download]") {
   compose_fixture w({.slice = 4'000}, {.rtt = 1ms});
   const auto requests = w.add_many(8, 3'000);
   std::vector<get_piece> pieces;

@@ -5,10 +5,12 @@
 #include <dataflux/http/detail/memory_transport.hpp>
 
 #include <support/catch.hpp>
+#include <support/short_memory.hpp>
 
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -138,6 +140,38 @@ class credentials_elsewhere final : public auth::credentials {
 };
 
 }  // namespace
+
+TEST_CASE("call: one that could not begin for want of memory lets go of its completion", "[gcs]") {
+  using dataflux::test::short_memory;
+  if (!short_memory::works()) return;
+  fixture w;
+  CHECK(w.stat());
+  const std::string name(100, 'n');  // which has to be copied
+  const std::string data(10, 'x');
+  const dataflux::stat_request stat{.bucket = "bkt", .object = name};
+  const dataflux::insert_request insert{.bucket = "bkt",
+                                        .object = name,
+                                        .data = dataflux::as_bytes(data),
+                                        .conditions = {.if_generation_match = 0}};
+  const auto starts = [&w](const auto& request, std::int64_t allocations) {
+    using value = typename std::decay_t<decltype(request)>::value;
+    const auto waits = std::make_shared<int>(0);
+    bool enough = true;
+    try {
+      const short_memory now(allocations);
+      w.client->start(request, [waits](const result<value>&) { ++*waits; });
+      enough = !short_memory::felt();
+    } catch (const std::bad_alloc&) {
+      enough = false;
+    }
+    w.time.run();
+    INFO(allocations);
+    CHECK(waits.use_count() == 1);
+    return enough;
+  };
+  for (std::int64_t k = 0; !starts(stat, k); ++k) REQUIRE(k < 100);
+  for (std::int64_t k = 0; !starts(insert, k); ++k) REQUIRE(k < 100);
+}
 
 TEST_CASE("client: buckets are those of the credentials' project, or of the quota's", "[gcs]") {
   const auto target_of = [](std::string_view members, std::string quota_project) {

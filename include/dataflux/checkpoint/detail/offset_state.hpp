@@ -93,11 +93,16 @@ struct offset_state : std::enable_shared_from_this<offset_state> {
   void unclaim(byte_extent range, const std::vector<std::size_t>& borrowed);
   upload_piece piece_of(std::size_t index);
   std::string open_ones() const;
+  void refuse(const std::vector<std::size_t>& which, error why, const refusal& asker);
 
   // Without it.
   /// The answer, on the strand.
-  void parts_opened(const std::vector<std::size_t>& which, result<void> granted,
-                    const refusal& asker);
+  void parts_opened(const std::vector<std::size_t>& which, std::vector<buffer> buffers,
+                    result<void> granted, const refusal& asker);
+  /// There was no memory for a question to the upload. On the strand.
+  void lose();
+  /// There was none for the end; it can be asked for again.
+  void end_lost() noexcept;
   result<void> write_parts(byte_extent range, bytes_view bytes, write_call& call);
   void copy(std::size_t index, byte_extent range, bytes_view bytes);
   /// Waits for memory.

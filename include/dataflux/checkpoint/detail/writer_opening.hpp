@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <future>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <utility>
 
@@ -44,36 +45,61 @@ inline error fail_for_memory(std::shared_ptr<object_upload> upload, scheduler& s
   return why;
 }
 
-/// `done`, before which the limits of the call end the upload.
+/// `done`, before which the limits of the call end the upload. Where memory is short `done` stays,
+/// here and below.
 template <class T>
 object_store::completion<T> limited_by(const call_limits& limits,
                                        std::shared_ptr<object_upload> upload, scheduler& strand,
-                                       object_store::completion<T> done) {
-  auto watch = limit_watch::begin(
+                                       object_store::completion<T>& done) {
+  struct ending {
+    std::shared_ptr<limit_watch> watch{};
+    object_store::completion<T> done{};
+  };
+  auto end = std::make_shared<ending>();
+  end->watch = limit_watch::begin(
       strand, limits, [upload = std::move(upload)](error why) { upload->fail(std::move(why)); });
-  if (watch == nullptr) return done;
-  return [watch = std::move(watch), done = std::move(done)](result<T> outcome) mutable {
-    watch->end();
-    done(std::move(outcome));
+  if (end->watch == nullptr) return std::move(done);
+  end->done = std::move(done);
+  return [end = std::move(end)](result<T> outcome) {
+    end->watch->end();
+    end->done(std::move(outcome));
   };
 }
 
-/// `done`, called before the outcome when the limits of the call pass. On the strand.
+/// `done`, called before the outcome when the limits of the call pass.
 inline object_store::completion<void> no_longer_than(const call_limits& limits, scheduler& strand,
-                                                     object_store::completion<void> done) {
+                                                     object_store::completion<void>& done) {
   struct ending {
-    object_store::completion<void> done;
     std::shared_ptr<limit_watch> watch{};
+    object_store::completion<void> done{};
     void come(result<void> outcome) {
       if (auto first = std::exchange(watch, {})) first->end();
       if (auto call = std::exchange(done, {})) call(std::move(outcome));
     }
   };
-  auto end = std::make_shared<ending>(ending{std::move(done)});
+  auto end = std::make_shared<ending>();
   end->watch = limit_watch::begin(strand, limits, [waits = std::weak_ptr(end)](error why) {
     if (const auto there = waits.lock()) there->come(std::move(why));
   });
+  end->done = std::move(done);
   return [end = std::move(end)](result<void> outcome) { end->come(std::move(outcome)); };
+}
+
+/// Commits, unless `why` says what the writer has failed with. On the strand.
+inline void end_upload(object_upload& upload, std::optional<error> why, const call_limits& limits,
+                       scheduler& strand, std::optional<upload_piece> last,
+                       object_store::completion<committed_object> done) {
+  if (why) upload.fail(*std::move(why));
+  within_memory([&] { done = limited_by(limits, upload.shared_from_this(), strand, done); },
+                [&] { upload.fail(short_of_memory()); });
+  upload.finish(std::move(last), std::move(done));
+}
+
+/// Aborts; without memory for the limits it waits for the end of the cleaning up. On the strand.
+inline void abort_upload(object_upload& upload, duration timeout, const call_limits& limits,
+                         scheduler& strand, object_store::completion<void> done) {
+  within_memory([&] { done = no_longer_than(limits, strand, done); });
+  upload.abort(timeout, std::move(done));
 }
 
 template <class State>
@@ -105,17 +131,17 @@ class writer_opening {
       return done(std::move(good).error());
     }
     auto upload = std::make_shared<object_upload>(context, std::move(request));
-    auto opened = limited_by<void>(
-        {.stop = stop}, upload, context.strand(),
-        [context, upload, make, done = std::move(done)](result<void> outcome) mutable {
-          if (!outcome) return done(std::move(outcome).error());
-          decltype(make(context, upload)) state;
-          if (!within_memory([&] { state = make(context, upload); })) {
-            upload->abort(abort_timeout, nobody_waits);
-            return done(short_of_memory());
-          }
-          done(Writer(std::move(state)));
-        });
+    object_store::completion<void> opened = [context, upload, make,
+                                             done = std::move(done)](result<void> outcome) mutable {
+      if (!outcome) return done(std::move(outcome).error());
+      decltype(make(context, upload)) state;
+      if (!within_memory([&] { state = make(context, upload); })) {
+        upload->abort(abort_timeout, nobody_waits);
+        return done(short_of_memory());
+      }
+      done(Writer(std::move(state)));
+    };
+    opened = limited_by<void>({.stop = stop}, upload, context.strand(), opened);
     context.strand().post([upload, opened = std::move(opened)]() mutable {
       upload->open(upload_memory::source::producer, std::move(opened));
     });

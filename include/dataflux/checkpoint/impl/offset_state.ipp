@@ -67,7 +67,8 @@ DATAFLUX_INLINE void offset_state::fail_upload(error why) {
 }
 
 DATAFLUX_INLINE error offset_state::out_of_memory() {
-  error why = fail_for_memory(upload, context.strand());
+  error why = short_of_memory();
+  within_memory([&] { why = fail_for_memory(upload, context.strand()); });
   fail(why);
   return why;
 }
@@ -115,47 +116,59 @@ DATAFLUX_INLINE void offset_state::begin_parts(std::vector<std::size_t> which, r
     parts[i].refused.reset();
   }
   ++opening;
-  context.strand().post([self = shared_from_this(), which = std::move(which),
-                         asker = std::move(asker), bytes]() mutable {
+  // Its own memory is taken before it waits for that of parts.
+  auto answered = [self = shared_from_this(), buffers = std::vector<buffer>(which.size()),
+                   which = std::move(which),
+                   asker = std::move(asker)](result<void> granted) mutable {
+    self->parts_opened(which, std::move(buffers), std::move(granted), asker);
+  };
+  context.strand().post([self = shared_from_this(), bytes,
+                         answered = object_store::completion<void>(std::move(answered))]() mutable {
     object_upload& from = *self->upload;
-    auto answered = [self, which = std::move(which),
-                     asker = std::move(asker)](result<void> granted) {
-      self->parts_opened(which, std::move(granted), asker);
+    const auto ask = [&] {
+      self->single() ? from.reserve(bytes, std::move(answered))
+                     : from.keep(bytes, std::move(answered));
     };
-    if (!self->single()) return from.keep(bytes, std::move(answered));
-    from.reserve(bytes, std::move(answered));
+    // All who wait hear of a failure.
+    within_memory(ask, [&] { self->lose(); });
   });
 }
 
+DATAFLUX_INLINE void offset_state::lose() {
+  fail(short_of_memory());
+  upload->fail(short_of_memory());
+}
+
 DATAFLUX_INLINE void offset_state::parts_opened(const std::vector<std::size_t>& which,
-                                                result<void> granted, const refusal& asker) {
-  std::vector<buffer> buffers(which.size());
-  try {
+                                                std::vector<buffer> buffers, result<void> granted,
+                                                const refusal& asker) {
+  const auto acquire = [&] {
     for (std::size_t n = 0; granted && n < which.size(); ++n) {
       const auto each = static_cast<std::size_t>(parts[which[n]].size);
       buffers[n] = context.state()->uploads.buffers.acquire(each);
     }
-  } catch (const std::bad_alloc&) {
-    granted = out_of_memory();
-  }
+  };
+  within_memory(acquire, [&] { granted = out_of_memory(); });
   const std::scoped_lock lock(mutex);
   for (std::size_t n = 0; n < which.size(); ++n) {
     part& each = parts[which[n]];
     each.at = granted ? phase::open : phase::untouched;
     if (granted && !finished) each.memory = std::move(buffers[n]);
   }
-  if (!granted && !failure) {
-    error why = granted.error();
-    why.with_message(why.message() + open_ones());
-    if (asker != nullptr) {
-      *asker = std::move(why);
-    } else {
-      for (const std::size_t i : which) parts[i].refused = why;
-    }
-  }
+  if (!granted && !failure) refuse(which, granted.error(), asker);
   --opening;
   changed.notify_all();
   news.ring();
+}
+
+DATAFLUX_INLINE void offset_state::refuse(const std::vector<std::size_t>& which, error why,
+                                          const refusal& asker) {
+  within_memory([&] { why.with_message(why.message() + open_ones()); });
+  if (asker != nullptr) {
+    *asker = std::move(why);
+  } else {
+    for (const std::size_t i : which) parts[i].refused = why;
+  }
 }
 
 /// A whole part that another thread has opened and not written is copied into.
@@ -237,18 +250,27 @@ DATAFLUX_INLINE result<void> offset_state::finish(
   if (gap && !failure && !upload->failed()) {
     return error(errc::failed_precondition, text_of(*gap) + " have not been written");
   }
-  finished = true;
   std::optional<upload_piece> last;
   if (single() && parts[0].at == phase::open && !gap) last = piece_of(0);
+  finished = true;
   drop_buffers();
   news.ring();
+  std::optional<error> why = failure;
   lock.unlock();
-  context.strand().post([upload = upload, limits, at = &context.strand(), last = std::move(last),
-                         done = std::move(done)]() mutable {
-    done = limited_by(limits, upload, *at, std::move(done));
-    upload->finish(std::move(last), std::move(done));
+  taken_back_unless_kept ends([this] { end_lost(); });
+  context.strand().post([upload = upload, why = std::move(why), limits, at = &context.strand(),
+                         last = std::move(last), done = std::move(done)]() mutable {
+    end_upload(*upload, std::move(why), limits, *at, std::move(last), std::move(done));
   });
+  ends.kept();
   return {};
+}
+
+DATAFLUX_INLINE void offset_state::end_lost() noexcept {
+  const std::scoped_lock lock(mutex);
+  failure = short_of_memory();
+  finished = false;
+  aborted = false;
 }
 
 DATAFLUX_INLINE void offset_state::start_abort(duration timeout, const call_limits& limits,
@@ -264,10 +286,12 @@ DATAFLUX_INLINE void offset_state::start_abort(duration timeout, const call_limi
   changed.notify_all();
   news.ring();
   lock.unlock();
+  taken_back_unless_kept ends([this] { end_lost(); });
   context.strand().post(
       [upload = upload, timeout, limits, at = &context.strand(), done = std::move(done)]() mutable {
-        upload->abort(timeout, no_longer_than(limits, *at, std::move(done)));
+        abort_upload(*upload, timeout, limits, *at, std::move(done));
       });
+  ends.kept();
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

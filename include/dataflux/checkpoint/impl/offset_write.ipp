@@ -106,17 +106,22 @@ DATAFLUX_INLINE result<void> offset_state::send_borrowed(std::size_t index, byte
     bool left{false};
   };
   const auto asked = std::make_shared<ask>();
-  context.strand().post([self = shared_from_this(), asked, count = bytes.size()] {
-    self->upload->reserve(count, [self, asked, count](result<void> granted) {
-      std::unique_lock lock(self->mutex);
-      if (asked->left) {
-        lock.unlock();
-        if (granted) self->upload->unreserve(count);
-        return;
-      }
-      asked->answer.emplace(std::move(granted));
-      self->changed.notify_all();
-    });
+  const auto told = [self = shared_from_this(), asked, count = bytes.size()](result<void> granted) {
+    std::unique_lock lock(self->mutex);
+    if (asked->left) {
+      lock.unlock();
+      if (granted) self->upload->unreserve(count);
+      return;
+    }
+    asked->answer.emplace(std::move(granted));
+    self->changed.notify_all();
+  };
+  context.strand().post([self = shared_from_this(), told, count = bytes.size()] {
+    within_memory([&] { self->upload->reserve(count, told); },
+                  [&] {
+                    self->lose();
+                    told(short_of_memory());
+                  });
   });
   call.lock().lock();
   auto answered = call.wait([&asked] { return asked->answer.has_value(); });

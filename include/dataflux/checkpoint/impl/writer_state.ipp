@@ -295,13 +295,7 @@ DATAFLUX_INLINE void writer_state::finish(std::optional<upload_piece> last,
                          last = std::move(last), done = std::move(done)]() mutable {
     upload->unreserve(room->unused());
     // What a piece that was lost on its way has failed with.
-    if (auto why = room->failed()) upload->fail(*std::move(why));
-    within_memory(
-        [&] {
-          done = limited_by(limits, upload, *at, std::move(done));
-          upload->finish(std::move(last), std::move(done));
-        },
-        [&] { upload->abort(abort_timeout, nobody_waits); });
+    end_upload(*upload, room->failed(), limits, *at, std::move(last), std::move(done));
   });
 }
 
@@ -310,9 +304,7 @@ DATAFLUX_INLINE void writer_state::start_abort(duration timeout, const call_limi
   room->close(true);
   context.strand().post(
       [upload = upload, timeout, limits, at = &context.strand(), done = std::move(done)]() mutable {
-        object_store::completion<void> ended = nobody_waits;
-        within_memory([&] { ended = no_longer_than(limits, *at, std::move(done)); });
-        upload->abort(timeout, std::move(ended));
+        abort_upload(*upload, timeout, limits, *at, std::move(done));
       });
 }
 

@@ -111,7 +111,8 @@ DATAFLUX_INLINE void get_composite::read_missing() {
   if (missing_.empty()) return owner_.done();
   if (caller_stop().stop_requested()) return leave_missing(errc::cancelled, "stopped");
   if (clock().passed()) {
-    return leave_missing(errc::deadline_exceeded, "no time was left to read it from its own object");
+    return leave_missing(errc::deadline_exceeded,
+                         "no time was left to read it from its own object");
   }
   reading_ = missing_.size();
   for (get_piece* p : missing_) {

@@ -35,8 +35,10 @@ class limit_watch : public std::enable_shared_from_this<limit_watch> {
     if (limits.timeout <= duration{0} && !limits.stop.stop_possible()) return nullptr;
     const time_point deadline = call_clock(strand, limits).deadline();
     auto made = std::make_shared<limit_watch>(strand, deadline, std::move(passed));
+    taken_back_unless_kept begins([&] { made->end(); });
     if (deadline != never) made->on_strand([](limit_watch& self) { self.arm(); });
     made->watch_.begin(limits.stop, *made);
+    begins.kept();
     return made;
   }
   void end() noexcept {

@@ -48,11 +48,13 @@ inline void add_api_client(const call_id& id, http::header_list& headers) {
   headers.add("x-goog-api-client", std::string_view{text, sizeof text});
 }
 
-/// Kept, it must not keep the core alive.
+/// Kept, it must not keep the core alive. One that could not begin goes, since whoever waits for it
+/// hears of that by the end of its completion.
 DATAFLUX_INLINE void call::last_reference_gone() noexcept {
   const ref<client_core> core = std::move(core_);
   body_.release_if_larger(kept_body_limit);
-  if (!core || !recycled() || !core->put_back(*this)) delete this;
+  const bool kept = core && phase_ == phase::finished && recycled() && core->put_back(*this);
+  if (!kept) delete this;
 }
 
 DATAFLUX_INLINE void call::reuse(ref<client_core> core) noexcept {
