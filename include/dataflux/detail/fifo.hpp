@@ -26,6 +26,10 @@ class fifo {
   const T& front() const noexcept { return (*this)[0]; }
   T& back() noexcept { return (*this)[size_ - 1]; }
 
+  /// So many are held without an allocation.
+  void reserve(std::size_t count) {
+    while (slots_.size() < count) grow();
+  }
   void push_back(T value) {
     if (size_ == slots_.size()) grow();
     ++size_;

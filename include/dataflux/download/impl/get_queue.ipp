@@ -25,6 +25,8 @@ namespace dataflux::inline DATAFLUX_ABI::detail {
 inline constexpr std::size_t telling_events = 32;
 /// What there is room for at once.
 inline constexpr std::size_t few_events = 8;
+/// At most.
+inline constexpr std::size_t events_of_item = 3;
 
 DATAFLUX_INLINE got_item get_queue::make_item(get_piece& p) const {
   got_item item;
@@ -40,8 +42,12 @@ DATAFLUX_INLINE got_item get_queue::make_item(get_piece& p) const {
   return item;
 }
 
-/// Under the lock, where there is an item: the next one, and notes it.
+/// Under the lock, where there is an item: the next one, and notes it. Where there is no memory for
+/// the notes all is as it was.
 DATAFLUX_INLINE got_item get_queue::hand_one(time_point now) {
+  if (events_.capacity() - events_.size() < events_of_item) {
+    events_.reserve(2 * events_.capacity() + events_of_item);
+  }
   get_unit& unit = *ready_.front();
   if (unit.next_piece == 0) {
     events_.push_back({get_event::kind::asked, 0, nullptr, now});
@@ -57,13 +63,20 @@ DATAFLUX_INLINE got_item get_queue::hand_one(time_point now) {
   return item;
 }
 
-/// Under the lock: takes the items that are there, and notes it. False if there are none.
+/// Under the lock: takes the items that are there, and notes it. False if there are none. Where
+/// memory is short it takes fewer, so that none is lost; throws where that is none.
 DATAFLUX_INLINE bool get_queue::hand_out(std::size_t max, items& into) {
   if (ready_.empty()) return false;
   const time_point now = strand_.now();
-  const std::size_t most = into.size() + std::min(max, ready_.size());
-  if (into.capacity() < most) into.reserve(most);
-  for (; max > 0 && !ready_.empty(); --max) into.push_back(hand_one(now));
+  const std::size_t before = into.size();
+  const bool enough = within_memory([&] {
+    into.reserve(before + std::min(max, ready_.size()));
+    for (; max > 0 && !ready_.empty(); --max) {
+      if (into.size() == into.capacity()) into.reserve(2 * into.size());
+      into.push_back(hand_one(now));
+    }
+  });
+  if (!enough && into.size() == before) throw std::bad_alloc();
   return true;
 }
 
@@ -75,6 +88,7 @@ DATAFLUX_INLINE void get_queue::hand(waiter to, result<items> with) {
 DATAFLUX_INLINE void get_queue::put(std::vector<get_unit*>& units) {
   if (units.empty()) return;
   std::scoped_lock lock(mutex_);
+  ready_.reserve(ready_.size() + units.size());  // all of them, or none
   for (get_unit* unit : units) ready_.push_back(unit);
   units.clear();
 }
