@@ -8,6 +8,7 @@
 #include <dataflux/transfer/impl/leftovers.ipp>
 #include <dataflux/transfer/impl/list_all.ipp>
 #include <dataflux/transfer/impl/object_upload.ipp>
+#include <dataflux/transfer/impl/object_upload_actions.ipp>
 #include <dataflux/transfer/impl/page_walk.ipp>
 #include <dataflux/transfer/impl/part_plan.ipp>
 #include <dataflux/transfer/impl/quantile_sketch.ipp>

@@ -6,7 +6,12 @@
 #include <dataflux/transfer/detail/transfer_state.hpp>
 
 #include <support/catch.hpp>
+#include <support/sanitized.hpp>
+#include <support/short_memory.hpp>
+#include <support/spared_store.hpp>
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -666,6 +671,158 @@ TEST_CASE("object_upload: bad input is said before any request", "[transfer]") {
         errc::invalid_argument);
   CHECK(w.open({.if_generation_match = -1}).error().code() == errc::invalid_argument);
   CHECK(w.store.counters().of(store_verb::stat) == 0);
+}
+
+namespace {
+
+using dataflux::test::short_memory_everywhere;
+using dataflux::test::spared_store;
+using dataflux::test::with_memory;
+
+/// What falls short, and how much there is before.
+struct shortage {
+  std::int64_t allocations{short_memory_everywhere::plenty};
+  short_memory_everywhere::how lasts{short_memory_everywhere::how::once};
+  std::uint64_t lost_answer{0};
+};
+
+/// One upload, its owner, and what the owner has heard. All but the upload has memory.
+struct short_upload {
+  fixture w{};
+  spared_store store{w.store};
+  transfer_context context{store, {.upload_memory = 4 * part}};
+  std::vector<upload_piece> pieces{};
+  std::shared_ptr<object_upload> upload{};
+  std::size_t given{0};
+  int opened{0};
+  int told{0};
+  bool goes{false};
+
+  short_upload(upload_request request, std::size_t size) {
+    request.bucket = "bkt";
+    request.object = "o";
+    request.part_size = part;
+    for (std::size_t at = 0; at < size; at += part) {
+      const std::size_t some = std::min(part, size - at);
+      pieces.push_back(w.piece(some, some == part ? some : 0));
+    }
+    upload = std::make_shared<object_upload>(context, std::move(request));
+  }
+  /// A call of the upload's. False if it threw for want of memory.
+  template <class Call>
+  static bool in_short(Call call) {
+    const with_memory none(false);
+    return dataflux::detail::within_memory(call);
+  }
+  /// As an I/O thread does: a task that throws is over.
+  void run() {
+    for (bool more = true; more;) {
+      dataflux::detail::within_memory([&] { more = w.clock.run_one(); });
+    }
+  }
+  bool reserve() {
+    bool granted = false;
+    const bool asked = in_short(
+        [&] { upload->reserve(part, [&](const result<void>& r) { granted = r.has_value(); }); });
+    if (!asked) upload->fail(dataflux::detail::short_of_memory());
+    run();
+    return granted;
+  }
+  void write() {
+    in_short([&] {
+      upload->open(dataflux::detail::upload_memory::source::producer, [&](const result<void>& r) {
+        ++opened;
+        goes = r.has_value();
+      });
+    });
+    run();
+    if (!goes) return;
+    for (; given < pieces.size() && pieces[given].reserved == part && reserve(); ++given) {
+      in_short([&] { upload->send(std::move(pieces[given])); });
+      run();
+    }
+    std::optional<upload_piece> last;
+    if (given + 1 == pieces.size()) last = std::move(pieces[given++]);
+    in_short([&] {
+      upload->finish(std::move(last), [&](result<committed_object> r) {
+        ++told;
+        w.made = std::move(r);
+      });
+    });
+    run();
+  }
+  /// With memory again.
+  void check() {
+    CHECK(opened == 1);
+    CHECK(told == (goes ? 1 : 0));
+    CHECK(w.released == given);
+    CHECK(context.state()->uploads.memory.held() == 0);
+    CHECK(context.state()->uploads.memory.free_to_own() == 4 * part);
+    if (!goes || !w.made) return;
+    const std::string there = w.content();
+    if (*w.made) {
+      CHECK(there == w.sent);
+      return;
+    }
+    CHECK(w.made->error().code() == errc::resource_exhausted);
+    CHECK((there == "old" || w.made->error().outcome_unknown()));
+    // Nothing more is granted, and what comes all the same is let go.
+    CHECK_FALSE(reserve());
+    upload->send(w.piece(part));
+    CHECK(w.released == given + 1);
+    CHECK(context.state()->uploads.memory.held() == 0);
+  }
+};
+
+/// True if something fell short.
+bool upload_with(shortage of, commit_mode mode, std::size_t size) {
+  const with_memory enough(true);
+  short_upload one({.mode = mode}, size);
+  one.store.loses = of.lost_answer;
+  bool felt = false;
+  {
+    const short_memory_everywhere now(of.allocations, of.lasts);
+    one.write();
+    felt = short_memory_everywhere::felt();
+  }
+  one.check();
+  return felt || (of.lost_answer > 0 && one.store.answers >= of.lost_answer);
+}
+
+}  // namespace
+
+TEST_CASE(
+    "object_upload: whichever allocation fails, it ends once, keeps nothing, and says of no object "
+    "that is there that it was not made",
+    "[transfer]") {
+  if (!dataflux::test::short_memory::works() || sanitized) return;
+  using how = short_memory_everywhere::how;
+  for (const auto mode : {commit_mode::staged, commit_mode::direct}) {
+    for (const std::size_t size : {part / 2, 2 * part + 5}) {
+      for (const how lasts : {how::once, how::from_then_on}) {
+        bool more = true;
+        for (std::int64_t k = 0; more; ++k) {
+          INFO((mode == commit_mode::staged ? "staged, " : "direct, ")
+               << size << (lasts == how::once ? " once " : " from then on ") << k);
+          more = upload_with({k, lasts}, mode, size);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("object_upload: of an answer that is lost on its way nobody knows what it was",
+          "[transfer]") {
+  if (!dataflux::test::short_memory::works()) return;
+  for (const auto mode : {commit_mode::staged, commit_mode::direct}) {
+    for (const std::size_t size : {part / 2, 2 * part + 5}) {
+      bool more = true;
+      for (std::uint64_t n = 1; more; ++n) {
+        INFO((mode == commit_mode::staged ? "staged, " : "direct, ") << size << " answer " << n);
+        more = upload_with({.lost_answer = n}, mode, size);
+      }
+    }
+  }
 }
 
 }  // namespace object_upload_test

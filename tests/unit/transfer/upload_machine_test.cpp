@@ -2,11 +2,13 @@
 
 #include <support/catch.hpp>
 #include <support/sanitized.hpp>
+#include <support/short_memory.hpp>
 #include <unit/transfer/upload_fixture.hpp>
 
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <random>
 #include <string>
 #include <utility>
@@ -38,7 +40,9 @@ struct scripted {
   machine_run run;
   script left;
 
-  scripted(setting s, script by) : run(std::move(s), wrong.checker()), left(std::move(by)) {
+  scripted(setting s, script by, std::optional<std::int64_t> allocations = {})
+      : run(std::move(s), wrong.checker()), left(std::move(by)) {
+    run.allocations = allocations;
     run.open();
   }
   void answer_next() {
@@ -116,8 +120,10 @@ TEST_CASE("upload_machine: what is not what was sent is removed", "[transfer]") 
         opening + probes + three + "complete failed remove_temporary error");
   CHECK(path(direct(), {{step::complete, {kind::wrong}}}) ==
         opening + three + "check_target complete failed remove_bad error");
-  CHECK(path(small(commit_mode::direct), {{step::insert, {kind::wrong}}}) ==
-        opening + "insert failed remove_bad error");
+  for (const auto mode : {commit_mode::staged, commit_mode::direct}) {
+    CHECK(path(small(mode), {{step::insert, {kind::wrong}}}) ==
+          opening + "insert failed remove_bad error");
+  }
   scripted left(direct(), {{step::complete, {kind::wrong}}, {step::remove_bad, {kind::denied}}});
   left.path();
   CHECK(left.run.told().find("left behind") != std::string::npos);
@@ -428,6 +434,41 @@ TEST_CASE("upload_machine: more than an object may have is refused", "[transfer]
   s.path();
   CHECK(s.run.failure()->code() == errc::out_of_range);
   CHECK(path({.pieces = largest / piece_size}).ends_with("complete move committed"));
+}
+
+TEST_CASE("upload_machine: whichever allocation fails, it keeps what it promises", "[transfer]") {
+  if (!dataflux::test::short_memory::works() || sanitized) return;
+  setting versioned = staged();
+  versioned.versioning = true;
+  const std::map<std::string, std::pair<setting, script>> ways{
+      {"an insert", {small(), {}}},
+      {"parts, staged", {staged(), {}}},
+      {"parts, direct", {direct(), {}}},
+      {"a versioned bucket", {versioned, {}}},
+      {"a session", {direct(), {{step::begin, {kind::denied}}}}},
+      {"a copy", {staged(), {{step::move, {kind::denied}}}}},
+      {"a bad insert", {small(), {{step::insert, {kind::wrong}}}}},
+      {"a bad object", {direct(), {{step::complete, {kind::wrong}}}}},
+      {"a bad temporary", {staged(), {{step::complete, {kind::wrong}}}}},
+      {"a part that fails", {staged(), {{step::part, {kind::busy}}}}},
+      {"an insert whose reply is lost", {small(), {{step::insert, {kind::lost}}}}},
+  };
+  for (const auto& [name, way] : ways) {
+    std::string wrong;
+    bool fails = true;
+    for (std::int64_t k = 0; fails && wrong.empty(); ++k) {
+      scripted s(way.first, way.second, k);
+      s.go();
+      s.run.check_end();
+      fails = s.run.short_of_memory;
+      if (!s.wrong.text.empty()) {
+        wrong = s.wrong.text + "after " + s.run.trace + " with " + std::to_string(k) + ", told " +
+                s.run.told();
+      }
+    }
+    INFO(name);
+    CHECK(wrong == "");
+  }
 }
 
 namespace {

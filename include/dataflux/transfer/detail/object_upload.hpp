@@ -161,7 +161,7 @@ class object_upload final : public detail::coordinator<object_upload> {
   void act_all() noexcept;
   void give_up() noexcept;
   void end_given_up() noexcept;
-  // An overload for each action of the machine.
+  // An overload for each action of the machine, object_upload_actions.ipp.
   template <class Action>
   void act_short(Action& action);
   void act(detail::upload_call& call);
@@ -182,7 +182,11 @@ class object_upload final : public detail::coordinator<object_upload> {
   /// Ends it after its deadline, when no request is under way that has it.
   void end_late();
   /// Keeps it under the number that the machine will give it.
-  part_checksum hold(upload_piece piece);
+  std::optional<part_checksum> hold(upload_piece& piece) noexcept;
+  void let_go(upload_piece& piece) noexcept;
+  void release_all() noexcept;
+  /// What it has failed with.
+  std::optional<error> failure() const noexcept;
 
   const transfer_context context_;
   const std::shared_ptr<detail::transfer_state> state_;
@@ -213,4 +217,5 @@ class object_upload final : public detail::coordinator<object_upload> {
 
 #if !defined(DATAFLUX_COMPILED)
 #include <dataflux/transfer/impl/object_upload.ipp>
+#include <dataflux/transfer/impl/object_upload_actions.ipp>
 #endif

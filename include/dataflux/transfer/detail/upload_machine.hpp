@@ -72,6 +72,8 @@ class upload_machine {
   const std::optional<error>& failure() const noexcept { return failure_; }
   /// The upload in parts, from its begin until it is completed or aborted.
   const std::optional<begun_upload>& begun() const noexcept { return begun_; }
+  /// The object may be there: a request that makes it is under way, or was not answered by a no.
+  bool may_be_made() const noexcept { return may_be_made_; }
   /// Given so far. Where they go in order the next one has the number behind it.
   std::uint64_t pieces() const noexcept { return given_; }
 
@@ -133,6 +135,10 @@ class upload_machine {
   void moved(result<object_metadata> made);
   void copied(result<object_metadata> made);
   void committed(object_metadata made);
+  bool makes_object(upload_step step) const noexcept;
+  void answered_make(const result<object_metadata>& made) noexcept {
+    may_be_made_ = may_be_made_ && (made || made.error().outcome_unknown());
+  }
   void remove_temporary();
   void temporary_found(const result<object_metadata>& found);
   void temporary_removed(const result<void>& outcome);
@@ -157,6 +163,8 @@ class upload_machine {
   std::string folder() const;
   std::string url_of(const std::string& object) const;
   std::string where_to_see() const;
+  /// Not under a temporary name first.
+  bool makes_it_at_once() const noexcept { return path_ != upload_path::multipart || !staged(); }
   bool staged() const noexcept { return mode_ == commit_mode::staged; }
 
   const upload_request request_;
@@ -188,6 +196,7 @@ class upload_machine {
   temporary_object temporary_{};
   std::optional<error> move_refused_{};
   std::optional<committed_object> made_{};
+  bool may_be_made_{false};
 
   std::optional<error> failure_{};
   std::int64_t bad_generation_{0};  ///< of the object itself, to be removed

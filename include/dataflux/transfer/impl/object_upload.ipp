@@ -3,7 +3,6 @@
 #include <dataflux/detail/short_of_memory.hpp>
 #include <dataflux/store/detail/validate.hpp>
 #include <dataflux/transfer/detail/object_upload.hpp>
-#include <dataflux/transfer/detail/temporary_object.hpp>
 #include <dataflux/transfer/detail/transfer_state.hpp>
 
 #include <algorithm>
@@ -93,8 +92,13 @@ DATAFLUX_INLINE void object_upload::reserve(std::uint64_t bytes, completion<void
                    " bytes, more than the other uploads leave of the memory: give size_hint, or "
                    "raise upload_memory"));
   }
-  if (machine_.failure()) return granted(*machine_.failure());
+  if (const auto why = failure()) return granted(*why);
   memory.acquire(memory_, bytes, std::move(granted));
+}
+
+DATAFLUX_INLINE std::optional<error> object_upload::failure() const noexcept {
+  if (!given_up_ || machine_.failure()) return machine_.failure();
+  return detail::short_of_memory(machine_.may_be_made());
 }
 
 DATAFLUX_INLINE void object_upload::unreserve(std::uint64_t bytes) {
@@ -107,7 +111,7 @@ DATAFLUX_INLINE void object_upload::divide(std::uint64_t size) {
 }
 
 DATAFLUX_INLINE void object_upload::keep(std::uint64_t bytes, completion<void> granted) {
-  if (machine_.failure()) return granted(*machine_.failure());
+  if (const auto why = failure()) return granted(*why);
   auto& memory = state_->uploads.memory;
   if (!memory.own_more(memory_, bytes)) {
     return granted(error(errc::resource_exhausted,
@@ -129,12 +133,8 @@ DATAFLUX_INLINE void object_upload::have(const uploaded_part& part) {
 }
 
 DATAFLUX_INLINE void object_upload::send(upload_piece piece) {
-  const std::uint32_t number = piece.number;
   if (piece.kept && !ended_) state_->uploads.memory.own_less(memory_, piece.reserved);
-  detail::upload_given given{{}, number};
-  const bool held = detail::within_memory([&] { given.piece = hold(std::move(piece)); });
-  if (!held) return fail(detail::short_of_memory());
-  tell(given);
+  if (const auto held = hold(piece)) tell(detail::upload_given{*held, piece.number});
 }
 
 DATAFLUX_INLINE void object_upload::finish(std::optional<upload_piece> last,
@@ -144,11 +144,7 @@ DATAFLUX_INLINE void object_upload::finish(std::optional<upload_piece> last,
   detail::within_memory([&] { why = error(errc::failed_precondition, "no more bytes will come"); });
   state_->uploads.memory.forget(memory_, why);
   detail::upload_finished end{};
-  detail::within_memory(
-      [&] {
-        if (last) end.last = hold(*std::move(last));
-      },
-      [this] { fail(detail::short_of_memory()); });
+  if (last) end.last = hold(*last);
   tell(end);
 }
 
@@ -168,12 +164,24 @@ DATAFLUX_INLINE void object_upload::abort(duration timeout, completion<void> don
   tell(detail::upload_aborted{timeout});
 }
 
-DATAFLUX_INLINE part_checksum object_upload::hold(upload_piece piece) {
+/// Nothing where it fails for want of memory: then nobody reads the piece.
+DATAFLUX_INLINE std::optional<part_checksum> object_upload::hold(upload_piece& piece) noexcept {
   const part_checksum about{piece.bytes.size(), piece.crc32c};
   const std::uint32_t number =
       piece.number != 0 ? piece.number : static_cast<std::uint32_t>(machine_.pieces() + 1);
-  pieces_.emplace(number, std::move(piece));
-  return about;
+  const bool held =
+      !given_up_ && detail::within_memory([&] { pieces_.try_emplace(number, std::move(piece)); });
+  if (held) return about;
+  fail(detail::short_of_memory());
+  let_go(piece);
+  return std::nullopt;
+}
+
+DATAFLUX_INLINE void object_upload::let_go(upload_piece& piece) noexcept {
+  detail::within_memory([&] {
+    if (piece.release) std::exchange(piece.release, {})();
+  });
+  unreserve(piece.reserved);
 }
 
 template <class Event>
@@ -192,6 +200,7 @@ DATAFLUX_INLINE void object_upload::advance(detail::upload_event event) noexcept
     detail::within_memory(
         [&] {
           auto more = machine_.take(std::move(event), strand().now());
+          if (!acting_) return actions_.swap(more);
           actions_.reserve(actions_.size() + more.size());
           for (auto& action : more) actions_.push_back(std::move(action));
         },
@@ -221,7 +230,8 @@ void object_upload::act_short(Action& action) {
   if constexpr (std::is_same_v<Action, detail::upload_call>) {
     action.request.visit([&](auto& request) {
       using value = typename std::remove_reference_t<decltype(request)>::value;
-      lost_call<value>(*this, {action.step, action.piece, {}});
+      result<value> outcome = detail::short_of_memory();
+      tell(detail::upload_answered{action.step, action.piece, std::move(outcome), {}});
     });
   } else {
     fail(detail::short_of_memory());
@@ -230,9 +240,10 @@ void object_upload::act_short(Action& action) {
   }
 }
 
+/// It was sent. One that makes the object is alone under way.
 template <class Value>
 void object_upload::lost_call(object_upload& self, const asked& what) {
-  result<Value> outcome = detail::short_of_memory();
+  result<Value> outcome = detail::short_of_memory(self.machine_.may_be_made());
   self.tell(detail::upload_answered{what.step, what.piece, std::move(outcome), {}});
 }
 
@@ -257,22 +268,27 @@ DATAFLUX_INLINE void object_upload::idle() noexcept {
     asked_.pop_back();
     lost.lost(*this, lost);
   }
-  if (in_flight() == 0 && given_up_) end_given_up();
+  if (in_flight() > 0) return;
+  if (given_up_) end_given_up();
+  if (ended_) release_all();
+}
+
+/// Those whose release was lost on its way.
+DATAFLUX_INLINE void object_upload::release_all() noexcept {
+  while (!pieces_.empty()) act(detail::upload_release{pieces_.begin()->first});
 }
 
 /// Without the machine: it ends when nobody reads the pieces any more, and nothing is removed.
 DATAFLUX_INLINE void object_upload::give_up() noexcept {
   if (std::exchange(given_up_, true)) return;
   asked_.clear();
-  detail::within_memory([this] { act(detail::upload_failed{detail::short_of_memory()}); });
+  detail::within_memory([this] { act(detail::upload_failed{*failure()}); });
 }
 
 DATAFLUX_INLINE void object_upload::end_given_up() noexcept {
   const auto self = shared_from_this();
-  if (!ended_) {
-    detail::within_memory([this] { act(detail::upload_ended{}); });
-  }
-  const error why = detail::short_of_memory();
+  if (!ended_) act(detail::upload_ended{});
+  const error why = detail::short_of_memory(machine_.may_be_made());
   if (auto done = std::exchange(open_done_, {})) {
     detail::within_memory([&] { done(why); });
   }
@@ -282,119 +298,6 @@ DATAFLUX_INLINE void object_upload::end_given_up() noexcept {
   if (auto done = std::exchange(abort_done_, {})) {
     detail::within_memory([&] { done(why); });
   }
-}
-
-DATAFLUX_INLINE void object_upload::act(detail::upload_call& call) {
-  const auto start = [this, &call](auto& request) {
-    using request_type = std::remove_reference_t<decltype(request)>;
-    if (call.bounded) request.limits = limits();
-    if constexpr (requires { request.data; }) {
-      const auto found = pieces_.find(call.piece);
-      if (found != pieces_.end()) request.data = found->second.bytes;
-    }
-    const auto take = [step = call.step, piece = call.piece, bounded = call.bounded,
-                       at = strand().now()](object_upload& self, auto outcome) {
-      const duration took = self.strand().now() - at;
-      self.bounded_ -= bounded ? 1 : 0;
-      std::optional<error> late;
-      if (self.timed_out_ && bounded && !outcome) late = outcome.error();
-      // What finds no memory for this is answered when nothing is under way any more (idle).
-      detail::upload_event event(detail::upload_answered{step, piece, std::move(outcome), took});
-      self.answered(step, piece);
-      if (late && late->code() == errc::deadline_exceeded) self.fail(*late);
-      self.advance(std::move(event));
-      self.end_late();
-    };
-    using value = typename request_type::value;
-    asked_.push_back({call.step, call.piece, &object_upload::lost_call<value>});
-    detail::taken_back_unless_kept asks([&] { answered(call.step, call.piece); });
-    store().start(request, then<value>(take));
-    asks.kept();
-    bounded_ += call.bounded ? 1 : 0;  // an answer may have come before
-  };
-  call.request.visit(start);
-}
-
-DATAFLUX_INLINE void object_upload::act(const detail::upload_wait& pause) {
-  strand().at(strand().now() + pause.wait, [self = shared_from_this()] {
-    self->one_less();
-    self->tell(detail::upload_waited{});
-  });
-  one_more();
-}
-
-DATAFLUX_INLINE void object_upload::act(const detail::upload_recall& question) {
-  detail::upload_recalled answer{.temporary = temporary_object_name(request_.object)};
-  const auto known = state_->uploads.staging.find(question.folder);
-  if (known != state_->uploads.staging.end()) answer.lore = known->second;
-  tell(std::move(answer));
-}
-
-DATAFLUX_INLINE void object_upload::act(const detail::upload_release& end) {
-  state_->counters.uploaded_bytes += end.taken;
-  auto node = pieces_.extract(end.piece);
-  if (!node) return;
-  upload_piece& piece = node.mapped();
-  detail::within_memory([&] {
-    if (piece.release) std::exchange(piece.release, {})();
-  });
-  unreserve(piece.reserved);
-}
-
-DATAFLUX_INLINE void object_upload::act(const detail::upload_overhead& learned) {
-  state_->uploads.answered(learned.took);
-}
-
-DATAFLUX_INLINE void object_upload::act(detail::upload_remember& learned) {
-  state_->uploads.staging[learned.folder] = std::move(learned.lore);
-}
-
-DATAFLUX_INLINE void object_upload::act(const detail::upload_tell_begun& news) {
-  if (on_begun_) on_begun_(news.begun);
-}
-
-DATAFLUX_INLINE void object_upload::act(const detail::upload_tell_part& news) {
-  state_->uploads.sent(news.part.size, news.took);
-  state_->publish();
-  if (on_part_) on_part_(news.part);
-}
-
-DATAFLUX_INLINE void object_upload::act(const detail::upload_log& news) {
-  if (request_.observer != nullptr) request_.observer->on_log(log_level::warning, news.line);
-}
-
-DATAFLUX_INLINE void object_upload::act(const detail::upload_failed& failed) {
-  if (auto told = std::exchange(on_failed_, {})) {
-    detail::within_memory([&] { told(failed.why); });
-  }
-  broken_ = true;
-  stop_requests();
-  state_->uploads.memory.forget(memory_, failed.why);
-}
-
-DATAFLUX_INLINE void object_upload::act(const detail::upload_ended& end) {
-  ended_ = true;
-  unwatch();
-  if (end.committed) ++state_->counters.uploads;
-  // Those that were lost on their way.
-  while (!pieces_.empty()) act(detail::upload_release{pieces_.begin()->first});
-  state_->uploads.memory.leave(memory_);
-  state_->publish();
-  on_begun_ = {};
-  on_part_ = {};
-  on_failed_ = {};
-}
-
-DATAFLUX_INLINE void object_upload::act(detail::upload_deliver_open& answer) {
-  if (auto done = std::exchange(open_done_, {})) done(std::move(answer.outcome));
-}
-
-DATAFLUX_INLINE void object_upload::act(detail::upload_deliver_commit& answer) {
-  std::exchange(finish_done_, {})(std::move(answer.outcome));
-}
-
-DATAFLUX_INLINE void object_upload::act(detail::upload_deliver_abort& answer) {
-  std::exchange(abort_done_, {})(std::move(answer.outcome));
 }
 
 }  // namespace dataflux::inline DATAFLUX_ABI

@@ -35,6 +35,7 @@ DATAFLUX_INLINE void upload_machine::call(upload_step step, upload_verb request,
                                           std::uint32_t piece) {
   act(upload_call{.step = step, .request = std::move(request), .piece = piece});
   ++in_flight_;
+  may_be_made_ = may_be_made_ || makes_object(step);
 }
 
 DATAFLUX_INLINE void upload_machine::on(upload_opened event) {
@@ -249,6 +250,7 @@ DATAFLUX_INLINE void upload_machine::send_chunk() {
 
 DATAFLUX_INLINE void upload_machine::chunk_ended(std::uint32_t number,
                                                  const result<resumable_progress>& outcome) {
+  if (!outcome) may_be_made_ = may_be_made_ && outcome.error().outcome_unknown();
   if (number != 0) act(upload_release{number, outcome ? pieces_[number - 1].size : 0});
   if (failure_) return clean();
   if (!outcome) return fail(outcome.error());

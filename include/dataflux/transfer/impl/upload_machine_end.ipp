@@ -16,6 +16,14 @@ void upload_machine::call_cleaning(upload_step step, Request request) {
   ++in_flight_;
 }
 
+/// Under its own name.
+DATAFLUX_INLINE bool upload_machine::makes_object(upload_step step) const noexcept {
+  using s = upload_step;
+  return step == s::insert || step == s::move || step == s::copy ||
+         (step == s::complete && makes_it_at_once()) ||
+         (step == s::chunk && phase_ == phase::ending);
+}
+
 /// Of requests that make the object, or remove what is no object yet.
 DATAFLUX_INLINE void upload_machine::answered_object(upload_answered&& event) {
   const auto made = [&event] { return std::move(event.answer.get<result<object_metadata>>()); };
@@ -60,6 +68,7 @@ DATAFLUX_INLINE void upload_machine::insert() {
 
 DATAFLUX_INLINE void upload_machine::insert_ended(std::uint32_t number,
                                                   result<object_metadata> made) {
+  answered_make(made);
   act(upload_release{number, made && !failure_ ? whole_.length() : 0});
   if (failure_) return clean();
   if (!made) return fail(std::move(made).error());
@@ -90,6 +99,7 @@ DATAFLUX_INLINE void upload_machine::complete() {
 }
 
 DATAFLUX_INLINE void upload_machine::completed(result<object_metadata> made) {
+  answered_make(made);
   if (made) begun_.reset();
   if (made && staged()) temporary_.generation = made->generation;
   if (failure_) return clean();
@@ -110,6 +120,8 @@ DATAFLUX_INLINE void upload_machine::compare(object_metadata made, upload_step s
                              .fields = committing ? metadata_fields::all : metadata_fields::basic});
   }
   if (made.size != whole_.length() || *made.crc32c != whole_.crc()) {
+    // Before the error needs memory.
+    if (makes_it_at_once()) bad_generation_ = made.generation;
     return fail(error(errc::data_loss, "the object that the service made of what was sent has " +
                                            std::to_string(made.size) +
                                            " bytes or a CRC32C other than what was sent")
@@ -141,6 +153,7 @@ DATAFLUX_INLINE void upload_machine::move(const object_metadata& temporary) {
 /// Where a move is refused, a retention policy or a hold keeps the temporary object where it is.
 /// Its bytes are there and need not be sent again, so that they are copied.
 DATAFLUX_INLINE void upload_machine::moved(result<object_metadata> made) {
+  answered_make(made);
   // A noncurrent generation of it may still be there.
   if (made) temporary_.there = versioned_;
   if (failure_) return clean();
@@ -158,6 +171,7 @@ DATAFLUX_INLINE void upload_machine::moved(result<object_metadata> made) {
 }
 
 DATAFLUX_INLINE void upload_machine::copied(result<object_metadata> made) {
+  answered_make(made);
   if (failure_) return clean();
   if (!made) {
     const bool neither = is_not_permitted(made.error());
@@ -208,8 +222,9 @@ DATAFLUX_INLINE void upload_machine::fail(error why) {
   if (failure_ || made_ || phase_ == phase::over) return;
   failure_ = std::move(why);
   phase_ = phase::cleaning;
+  if (failure_->code() == errc::data_loss && makes_it_at_once())
+    bad_generation_ = failure_->generation();
   failure_ = named(*failure_);
-  if (failure_->code() == errc::data_loss && !staged()) bad_generation_ = failure_->generation();
   act(upload_failed{*failure_});
   release_waiting();
   clean();
@@ -218,7 +233,7 @@ DATAFLUX_INLINE void upload_machine::fail(error why) {
 /// In the midst of an event. What the driver hears twice, it does once.
 DATAFLUX_INLINE void upload_machine::fall_short() {
   if (failure_ || (!made_ && phase_ != phase::over)) {
-    if (!failure_) failure_ = short_of_memory();
+    if (!failure_) failure_ = short_of_memory(may_be_made_);
     act(upload_failed{*failure_});
   }
   if (phase_ == phase::over) return told_end_ ? deliver() : end();
@@ -283,6 +298,10 @@ DATAFLUX_INLINE void upload_machine::cleaned(const std::string& what, const resu
 
 DATAFLUX_INLINE void upload_machine::end() {
   phase_ = phase::over;
+  if (failure_ && may_be_made_ && failure_->code() != errc::data_loss) {
+    within_memory([this] { failure_->with_outcome_unknown(true); },
+                  [this] { failure_ = short_of_memory(true); });
+  }
   if (failure_ && !orphans_.empty()) {
     error all = *failure_;
     all.with_message(all.message() + orphans_);
