@@ -165,9 +165,8 @@ constexpr std::string_view ending = R"(
 - Older and newer are told by the object's creation (of a patch: its last change). A client
   remembers the youngest object that a reply has told it of. Before a call it knows so what is past:
   that object and all that are older by a millisecond. So what the same client has made or looked at
-  is older, however young it is. Listings and reads are not remembered. This takes it that all
-  buckets of a client are stamped by one clock, as Google's are within milliseconds; buckets of
-  services with clocks of their own need a client each.
+  is older, however young it is. Listings and reads are not remembered. This takes it that one
+  clock stamps the objects of all buckets of a client.
 - Else the `Date` of the look tells, less the time since the first request. A `Date` has no parts of
   a second: where it does not tell, the object is looked at again, ten times within 1.2 seconds.
   What another client has made less than some 130 milliseconds before the call remains untold. It is
