@@ -220,13 +220,13 @@ DATAFLUX_INLINE error reader_state::differing(byte_extent range) {
 /// Once, when all of the object has come. After that, whether it was found to be damaged.
 DATAFLUX_INLINE std::optional<error> reader_state::check_whole() {
   if (whole_ || !cells_.whole()) return lost();
-  whole_ = true;
-  if (!crc32c_) return lost();
-  if (cells_.crc() == *crc32c_ && !lost()) {
+  const bool known = crc32c_.has_value();
+  if (known && cells_.crc() == *crc32c_ && !lost()) {
     verified_.store(true, std::memory_order_release);
-    return std::nullopt;
+  } else if (known) {
+    lose(described(errc::data_loss, "the bytes received do not match the object's CRC32C"));
   }
-  lose(described(errc::data_loss, "the bytes received do not match the object's CRC32C"));
+  whole_ = true;  // after that, for which memory may be short
   return lost();
 }
 
