@@ -68,6 +68,7 @@ class upload_file_job final : public call_coordinator<upload_file_job, uploaded_
   void ended(result<committed_object> outcome);
   void describe_end(result<committed_object> outcome);
   void close_for(error why);
+  void run_short(const error& why);
   void end();
   // On the strand, file_upload_resume.ipp: what was and what will be.
   void list_parts(std::uint32_t marker);
@@ -85,7 +86,7 @@ class upload_file_job final : public call_coordinator<upload_file_job, uploaded_
   bool broken() const noexcept { return upload_ != nullptr && upload_->failed(); }
   template <class Step>
   void on_file_thread(Step step);
-  /// `otherwise` follows on the strand where the step is short of memory.
+  /// On any thread. `otherwise` follows on the strand where the step is short of memory.
   template <class Step, class Otherwise>
   void on_file_thread(Step step, Otherwise otherwise);
   void on_strand(void (upload_file_job::*step)());
@@ -108,6 +109,7 @@ class upload_file_job final : public call_coordinator<upload_file_job, uploaded_
   bool checking_{false};
   bool finishing_{false};
   bool closing_{false};
+  bool made_{false};  ///< the object is there, whatever comes after
   bool keep_journal_{false};
   bool journal_busy_{false};
   std::optional<object_upload::begun_upload> to_head_{};

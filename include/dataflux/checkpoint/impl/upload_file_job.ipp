@@ -223,6 +223,7 @@ DATAFLUX_INLINE void upload_file_job::check() {
 
 DATAFLUX_INLINE void upload_file_job::finish() {
   if (std::exchange(finishing_, true)) return;
+  taken_back_unless_kept finishes([this] { finishing_ = false; });
   std::optional<upload_piece> last;
   if (!failure_ && !broken() && sent_ < count_) {
     if (states_[sent_] == part_state::had) {
@@ -232,6 +233,7 @@ DATAFLUX_INLINE void upload_file_job::finish() {
     }
   }
   ready_.clear();
+  finishes.kept();
   upload_->finish(std::move(last), [self = shared_from_this()](result<committed_object> made) {
     self->ended(std::move(made));
   });
@@ -251,6 +253,7 @@ DATAFLUX_INLINE void upload_file_job::describe_end(result<committed_object> outc
     if (!failure_) failure_ = std::move(outcome).error();
   } else {
     got_.made = *std::move(outcome);
+    made_ = true;
     failure_.reset();
     if (request_.progress && got_.made.object.size > reported_) {
       request_.progress(got_.made.object.size - reported_);
@@ -273,9 +276,16 @@ DATAFLUX_INLINE void upload_file_job::end() {
 }
 
 DATAFLUX_INLINE void upload_file_job::fail(error why) {
-  if (failure_ || broken()) return;
+  if (failure_ || made_ || broken()) return;
   failure_ = why;
   if (upload_ != nullptr) upload_->fail(std::move(why));
+}
+
+/// What is short of something has no failure of its own to tell where the upload has one, nor when
+/// the object is made.
+DATAFLUX_INLINE void upload_file_job::run_short(const error& why) {
+  fail(why);
+  if (!failure_ && !made_) failure_ = why;
 }
 
 DATAFLUX_INLINE void upload_file_job::fall_short(error why) {
@@ -307,19 +317,21 @@ void upload_file_job::on_file_thread(Step step) {
 
 template <class Step, class Otherwise>
 void upload_file_job::on_file_thread(Step step, Otherwise otherwise) {
-  const auto short_of = [otherwise](upload_file_job& here) mutable {
-    here.fail(short_of_memory());
-    if (!here.failure_) here.failure_ = short_of_memory();
-    otherwise(here);
+  const auto ends_by = [self = shared_from_this(), otherwise](const error& why) noexcept {
+    const auto last = [otherwise, why](upload_file_job& here) mutable {
+      here.run_short(why);
+      otherwise(here);
+    };
+    within_memory([&] { self->post_step(last); },
+                  [&] { self->strand().post([self] { self->step_lost(); }); });
   };
-  const auto begun = try_file_step([self = shared_from_this(), step, short_of]() mutable {
-    within_memory(step, [&] { self->post_step(short_of); });
-  });
+  const auto begun = try_file_step(
+      [step, ends_by]() mutable { within_memory(step, [&] { ends_by(short_of_memory()); }); });
   if (begun) return;
+  if (!strand().is_current()) return ends_by(begun.error());
   // No thread is to be had: the little that a step does of a call that has failed is done here.
-  fail(begun.error());
-  if (!failure_) failure_ = begun.error();
-  within_memory(step, [&] { post_step(short_of); });
+  run_short(begun.error());
+  within_memory(step, [&] { ends_by(short_of_memory()); });
 }
 
 DATAFLUX_INLINE void upload_file_job::on_strand(void (upload_file_job::*step)()) {

@@ -40,6 +40,7 @@ class download_file_job final : public call_coordinator<download_file_job, downl
   void close();
 
   void stop_short() noexcept;
+  void run_short(const error& why) noexcept;
   void on_file_thread(void (download_file_job::*step)());
   void on_strand(void (download_file_job::*step)());
   bool stopped();
@@ -61,6 +62,7 @@ class download_file_job final : public call_coordinator<download_file_job, downl
   std::vector<got_item> batch_{};
   downloaded_file got_{};
   bool closing_{false};
+  bool published_{false};
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI::detail

@@ -195,6 +195,7 @@ DATAFLUX_INLINE void download_file_job::close() {
     got_.generation = content_.generation;
     got_.verified = whole && object_crc32c_.has_value();
     if (const auto named = file_->publish(request_.flush); !named) failure_ = named.error();
+    published_ = !failure_;
   }
   if (failure_ && request_.resume && there_ > 0) file_->keep();
   file_.reset();
@@ -218,16 +219,22 @@ DATAFLUX_INLINE void download_file_job::on_file_thread(void (download_file_job::
 
 /// Ends it where it is: a step on a thread for files was short of memory.
 DATAFLUX_INLINE void download_file_job::stop_short() noexcept {
-  if (!failure_) failure_ = short_of_memory();
+  run_short(short_of_memory());
   const bool closes = file_ && within_memory([this] { close(); });
   if (closes) return;
   file_.reset();
   slices_.reset();
-  within_memory([this] { on_strand(&download_file_job::end); });
+  within_memory([this] { on_strand(&download_file_job::end); },
+                [this] { strand().post([self = shared_from_this()] { self->step_lost(); }); });
+}
+
+/// No failure where the file has its name.
+DATAFLUX_INLINE void download_file_job::run_short(const error& why) noexcept {
+  if (!failure_ && !published_) failure_ = why;
 }
 
 DATAFLUX_INLINE void download_file_job::fall_short(error why) {
-  if (!failure_) failure_ = std::move(why);
+  run_short(why);
   if (std::exchange(closing_, true)) return end();  // once is enough
   file_ ? on_file_thread(&download_file_job::close) : end();
 }
