@@ -30,7 +30,8 @@ result<writer_state::how> writer_state::wait_for_room(dataflux::duration limit) 
     }
   }
   // What nobody has heard of yet, because a signal came first, need not be asked for again.
-  if (!std::exchange(rings_, true)) writer_->notify(*bell_, 0);
+  if (!rings_) writer_->notify(*bell_, 0);
+  rings_ = true;  // not where memory was short: the next wait asks again
   const auto ended = bell_->wait(limit);
   if (ended == dataflux::completion_queue::wait_end::interrupted) return how::interrupted;
   std::array<dataflux::completion_event, 1> rung{};

@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <new>
 #include <thread>
 #include <utility>
 
@@ -17,6 +18,7 @@ class threaded_virtual_clock final : public dataflux::scheduler {
   dataflux::time_point now() const noexcept override { return now_; }
   void post(dataflux::task work) override {
     if (is_current()) return inner_.post(std::move(work));
+    if (short_.exchange(false)) throw std::bad_alloc();
     std::scoped_lock lock(mutex_);
     crossed_.push_back(std::move(work));
     arrived_.notify_one();
@@ -26,6 +28,11 @@ class threaded_virtual_clock final : public dataflux::scheduler {
   }
   bool cancel(dataflux::timer_id id) noexcept override { return inner_.cancel(id); }
   bool is_current() const noexcept override { return std::this_thread::get_id() == owner_; }
+
+  /// The next post of another thread finds no memory.
+  void be_short_once() noexcept { short_ = true; }
+  /// Whether one still is to.
+  bool is_short() const noexcept { return short_; }
 
   /// Runs one task; where there is none waits for one of another thread. False if none comes.
   bool step() {
@@ -50,6 +57,7 @@ class threaded_virtual_clock final : public dataflux::scheduler {
   const std::thread::id owner_{std::this_thread::get_id()};
   dataflux::virtual_scheduler inner_{};
   std::atomic<dataflux::time_point> now_{inner_.now()};
+  std::atomic<bool> short_{false};
   std::mutex mutex_{};
   std::condition_variable arrived_{};
   std::deque<dataflux::task> crossed_{};

@@ -6,7 +6,9 @@
 #include <atomic>
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <mutex>
+#include <new>
 #include <thread>
 #include <vector>
 
@@ -32,6 +34,7 @@ class thread_scheduler final : public dataflux::scheduler {
   }
   dataflux::time_point now() const noexcept override { return dataflux::clock::now(); }
   void post(dataflux::task work) override {
+    if (short_.exchange(false)) throw std::bad_alloc();
     std::scoped_lock lock(mutex_);
     waiting_.push_back(std::move(work));
     arrived_.notify_one();
@@ -41,6 +44,8 @@ class thread_scheduler final : public dataflux::scheduler {
   bool is_current() const noexcept override {
     return std::this_thread::get_id() == thread_.get_id();
   }
+  /// The next post finds no memory.
+  void be_short_once() noexcept { short_ = true; }
 
  private:
   void run() {
@@ -60,6 +65,7 @@ class thread_scheduler final : public dataflux::scheduler {
   std::condition_variable arrived_{};
   std::deque<dataflux::task> waiting_{};
   bool stopping_{false};
+  std::atomic<bool> short_{false};
   std::thread thread_;
 };
 
@@ -68,7 +74,7 @@ class silent_transport final : public dataflux::http::transport {
  public:
   void submit(dataflux::ref<dataflux::http::exchange>) override {}
   void cancel(dataflux::ref<dataflux::http::exchange>) noexcept override {}
-  dataflux::scheduler& next_executor() noexcept override { return executor_; }
+  thread_scheduler& next_executor() noexcept override { return executor_; }
   bool is_current() const noexcept override { return false; }
 
  private:
@@ -78,26 +84,35 @@ class silent_transport final : public dataflux::http::transport {
 /// Counts the flows; each takes its token on the helper thread for what may block.
 class counting_credentials final : public auth::credentials {
  public:
-  counting_credentials() : credentials({.kind = "counting"}) {}
+  /// `inside` is called by each step that may block.
+  explicit counting_credentials(std::function<void()> inside = [] {})
+      : credentials({.kind = "counting"}), inside_(std::move(inside)) {}
 
   std::unique_ptr<auth::token_flow> start() const override {
     class flow final : public auth::token_flow {
      public:
-      explicit flow(int number) : number_(number) {}
+      flow(int number, std::function<void()> inside)
+          : number_(number), inside_(std::move(inside)) {}
       auth::flow_step resume(auth::flow_event event, const auth::flow_moment& moment) override {
         if (auto* text = std::get_if<result<std::string>>(&event)) {
           return auth::access_token{**text, moment.now + 1h};
         }
-        return auth::blocking_step{
-            [number = number_]() -> result<std::string> { return "t" + std::to_string(number); }};
+        return auth::blocking_step{[number = number_, inside = inside_]() -> result<std::string> {
+          inside();
+          return "t" + std::to_string(number);
+        }};
       }
 
      private:
       int number_;
+      std::function<void()> inside_;
     };
-    return std::make_unique<flow>(++started);
+    return std::make_unique<flow>(++started, inside_);
   }
   mutable std::atomic<int> started{0};
+
+ private:
+  const std::function<void()> inside_;
 };
 
 std::string fetch(auth::token_cache& cache, dataflux::scheduler& executor) {
@@ -145,6 +160,15 @@ TEST_CASE("token_cache: many threads look, wait and invalidate at once", "[auth]
   // One flow for each token that was thrown away, however many threads asked.
   CHECK(credentials->started <= 201);
   CHECK(credentials->started >= 1);
+}
+
+TEST_CASE("token_cache: a blocking step that nobody hears of for want of memory ends the wait",
+          "[auth][thread]") {
+  silent_transport net;
+  thread_scheduler callers;
+  auth::token_cache cache(
+      std::make_shared<counting_credentials>([&net] { net.next_executor().be_short_once(); }), net);
+  CHECK(fetch(cache, callers).starts_with("out of memory"));
 }
 
 TEST_CASE("token_cache: destruction while a blocking step runs", "[auth][thread]") {

@@ -1,8 +1,13 @@
+#include <dataflux/detail/short_of_memory.hpp>
 #include <dataflux/transfer/detail/transfer_state.hpp>
+
+#include <support/short_memory.hpp>
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <utility>
@@ -220,6 +225,38 @@ TEST_CASE("checkpoint_reader: after a failure nothing is begun", "[checkpoint]")
   reader_fixture::bytes memory(50'000);
   CHECK(w.end(reader.submit_read_all(memory)).error().code() == errc::permission_denied);
   CHECK(w.reads() == 2);
+}
+
+TEST_CASE("checkpoint_reader: a plan that is short of memory ends its call, and keeps nothing",
+          "[checkpoint]") {
+  using dataflux::test::short_memory;
+  if (!short_memory::works()) return;
+  static_cast<void>(dataflux::detail::short_of_memory());  // as who starts threads does
+  bool felt = true;
+  bool ended_short = false;
+  for (std::int64_t allocations = 0; felt; ++allocations) {
+    REQUIRE(allocations < 200);
+    INFO(allocations);
+    reader_fixture w;
+    const long before = w.context.state().use_count();
+    std::optional<dataflux::checkpoint_reader> reader = w.open();
+    reader_fixture::bytes memory(4'900);  // blocks that are loaded one by one
+    for (const std::uint64_t at : {1'500U, 3'500U}) CHECK_FALSE(w.read_at(*reader, at, 10));
+    auto op = reader->submit_read_at(500, memory);
+    {
+      const short_memory now(allocations);
+      w.clock.run_one();
+      felt = short_memory::felt();
+    }
+    const auto got = w.end(std::move(op));
+    CHECK((got ? w.holds(memory, 500) : got.error().code() == errc::resource_exhausted));
+    ended_short = ended_short || !got;
+    CHECK_FALSE(w.read_at(*reader, 500, 10));
+    reader.reset();
+    w.clock.run();
+    CHECK(w.context.state().use_count() == before);
+  }
+  CHECK(ended_short);
 }
 
 TEST_CASE("checkpoint_reader: past the end", "[checkpoint]") {

@@ -181,6 +181,16 @@ TEST_CASE("refresh_manifest: a damaged manifest is found before any call", "[lis
   CHECK(saved.store.counters().of(dataflux::store_verb::list_page) == calls);
 }
 
+TEST_CASE("refresh_manifest: a check that nobody hears of for want of memory ends it", "[list]") {
+  saved_listing saved;
+  saved.clock.be_short_once();
+  const auto ended = saved.refresh(saved.open());
+  REQUIRE_FALSE(ended);
+  CHECK(ended.error().code() == errc::resource_exhausted);
+  CHECK_FALSE(saved.clock.is_short());
+  CHECK(saved.refresh(saved.open()));
+}
+
 TEST_CASE("refresh_manifest: no row is looked at inside the call", "[list]") {
   saved_listing saved;
   saved.damage();

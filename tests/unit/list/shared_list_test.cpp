@@ -220,6 +220,19 @@ TEST_CASE("list_shared: whoever may not replace a claim lists the task all the s
   w.check_whole("whole", r.listing);
 }
 
+TEST_CASE("list_shared: a step on its file that nobody hears of for want of memory ends it",
+          "[list]") {
+  world w(uneven(9'000));
+  REQUIRE(w.share(w.request()));
+  w.clock.be_short_once();
+  const auto done = w.share(w.request(w.at("whole")));
+  REQUIRE_FALSE(done);
+  CHECK(done.error().code() == errc::resource_exhausted);
+  CHECK_FALSE(w.clock.is_short());
+  REQUIRE(w.share(w.request(w.at("whole"))));
+  w.check_whole("whole", w.request().listing);
+}
+
 TEST_CASE("list_shared: all generations", "[list]") {
   world w(uneven(9'000));
   auto r = w.request(w.at("whole"));

@@ -318,9 +318,14 @@ class token_cache::refresher final : public http::exchange {
     dataflux::detail::within_memory([&] { outcome = work(); });
     std::scoped_lock lock(mutex_);
     if (closed_) return;
-    executor->post([self = ref<refresher>::share(this), outcome = std::move(outcome)]() mutable {
-      self->within_memory([&] { self->advance(std::move(outcome)); });
-    });
+    auto self = ref<refresher>::share(this);
+    dataflux::detail::within_memory(
+        [&] {
+          executor->post([self, outcome = std::move(outcome)]() mutable {
+            self->within_memory([&] { self->advance(std::move(outcome)); });
+          });
+        },
+        [&] { executor->post([self] { self->finish(dataflux::detail::short_of_memory()); }); });
   }
 
   void finish(result<access_token> outcome) {

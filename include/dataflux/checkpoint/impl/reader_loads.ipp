@@ -26,6 +26,8 @@
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
 DATAFLUX_INLINE void reader_state::plan(reader_call& call) {
+  // Also where memory is short: a load that is never begun would keep the call, and this, for ever.
+  const taken_back_unless_kept begins([this] { advance(); });
   const std::uint64_t end = call.end_offset();
   for (std::uint64_t at = call.offset(); at < end;) {
     if (const auto piece = cache_.at(at)) {
@@ -47,7 +49,6 @@ DATAFLUX_INLINE void reader_state::plan(reader_call& call) {
     call.expect_load();
     at = l->end;
   }
-  advance();
 }
 
 /// What is worth a request of its own into the caller's memory: nothing of it has to be copied, or

@@ -137,8 +137,8 @@ DATAFLUX_INLINE client::~client() {
     end(*core_);
     return;
   }
-  // Without a thread that may wait it is leaked.
-  static_cast<void>(run_file_step([core = core_.leak(), end] {
+  // Without a thread that may wait, or memory for the step, it is leaked.
+  static_cast<void>(dataflux::detail::try_file_step([core = core_.leak(), end] {
     end(*core);
     static_cast<void>(ref<detail::client_core>::adopt(core));
   }));

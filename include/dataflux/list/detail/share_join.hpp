@@ -50,7 +50,7 @@ class share_join final : public call_coordinator<share_join, std::uint64_t> {
   void read_pieces();
   void read_piece(std::size_t index);
   void write();
-  void wrote(std::optional<error> why);
+  void wrote(std::size_t to, bool last, std::optional<error> why);
   std::optional<error> write_step(std::size_t from, std::size_t to, bool last);
 
   what all_;
@@ -62,7 +62,6 @@ class share_join final : public call_coordinator<share_join, std::uint64_t> {
   std::uint64_t ahead_{0};  ///< bytes read, or under way, and not written
   std::uint64_t rows_{0};
   bool writing_{false};
-  bool written_{false};
   manifest_joiner joiner_;
   std::unique_ptr<replacing_file> file_;
 };

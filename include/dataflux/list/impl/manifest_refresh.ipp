@@ -76,11 +76,11 @@ class manifest_refresh final : public call_coordinator<manifest_refresh, refresh
   }
 
  private:
-  void next_check() {
-    // Where no thread is to be had it is done here.
-    if (!run_file_step([self = shared_from_this()] { self->check(); })) check();
+  void next_check() noexcept {
+    // Where no thread is to be had, or no memory for the step, it is done here.
+    if (!try_file_step([self = shared_from_this()] { self->check(); })) check();
   }
-  void check();
+  void check() noexcept;
   bool given_up() const noexcept { return caller_stop().stop_requested() || clock().passed(); }
   void checked(std::optional<error> why);
   void list();
@@ -96,25 +96,26 @@ class manifest_refresh final : public call_coordinator<manifest_refresh, refresh
 };
 
 /// Damage shows before anything is asked of the service. What is thrown here nobody would catch.
-DATAFLUX_INLINE void manifest_refresh::check() {
+DATAFLUX_INLINE void manifest_refresh::check() noexcept {
   std::optional<error> why;
-  try {
-    if (!given_up()) {
-      const auto some = before_.rows(checked_, rows_checked_a_step);
-      checked_ += rows_checked_a_step;
-      if (!some) {
-        why = some.error();
-      } else if (checked_ < before_.size()) {
-        return next_check();
-      }
-    }
-  } catch (const std::bad_alloc&) {
-    why.emplace(errc::resource_exhausted, "no memory to check the manifest");
-  }
-  strand().post([self = shared_from_this(), why = std::move(why)]() mutable {
-    self->checked(std::move(why));
-    self->one_less();
-  });
+  bool more = false;
+  const auto check_some = [&] {
+    if (given_up()) return;
+    const auto some = before_.rows(checked_, rows_checked_a_step);
+    checked_ += rows_checked_a_step;
+    if (!some) why = some.error();
+    more = some && checked_ < before_.size();
+  };
+  within_memory(check_some, [&] { why = short_of_memory(); });
+  if (more) return next_check();
+  within_memory(
+      [&] {
+        post_step([why = std::move(why)](manifest_refresh& here) mutable {
+          here.one_less();
+          here.checked(std::move(why));
+        });
+      },
+      [&] { strand().post([self = shared_from_this()] { self->step_lost(); }); });
 }
 
 DATAFLUX_INLINE void manifest_refresh::checked(std::optional<error> why) {

@@ -116,18 +116,14 @@ DATAFLUX_INLINE void share_join::write() {
   one_more();
   const auto step = [self = shared_from_this(), from = next_write_, to, last] {
     auto why = self->write_step(from, to, last);
-    self->strand().post([self, why = std::move(why), to, last]() mutable {
-      for (; self->next_write_ < to; ++self->next_write_) {
-        piece& p = self->pieces_[self->next_write_];
-        p.read.reset();
-        self->ahead_ -= p.at.bytes;
-        self->rows_ += p.at.rows;
-      }
-      self->writing_ = false;
-      self->written_ = last;
-      self->make_step([&](share_join& here) { here.wrote(std::move(why)); });
-      self->one_less();
-    });
+    within_memory(
+        [&] {
+          self->post_step([why = std::move(why), to, last](share_join& here) mutable {
+            here.one_less();
+            here.wrote(to, last, std::move(why));
+          });
+        },
+        [&] { self->strand().post([self] { self->step_lost(); }); });
   };
   if (!try_file_step(step)) step();
 }
@@ -156,10 +152,17 @@ DATAFLUX_INLINE std::optional<error> share_join::write_step(std::size_t from, st
   return why;
 }
 
-DATAFLUX_INLINE void share_join::wrote(std::optional<error> why) {
+DATAFLUX_INLINE void share_join::wrote(std::size_t to, bool last, std::optional<error> why) {
+  for (; next_write_ < to; ++next_write_) {
+    piece& p = pieces_[next_write_];
+    p.read.reset();
+    ahead_ -= p.at.bytes;
+    rows_ += p.at.rows;
+  }
+  writing_ = false;
   if (failed()) return;
   if (why) return fail(*std::move(why));
-  if (written_) return complete(rows_);
+  if (last) return complete(rows_);
   read_pieces();
   write();
 }
