@@ -78,7 +78,7 @@ error file_error(std::string_view path, std::string_view why) {
       .with_verb(file_verb);
 }
 
-std::string explain(const error& e, std::uint64_t written) {
+std::string explain(const error& e, std::uint64_t written, bool right) {
   std::string out;
   if (e.verb() == file_verb) {
     for (const char c : e.message()) out += static_cast<unsigned char>(c) < 0x20 ? '?' : c;
@@ -89,7 +89,8 @@ std::string explain(const error& e, std::uint64_t written) {
   }
   if (written > 0) {
     out.append("; ").append(std::to_string(written));
-    out += " bytes of it were written before: do not use them";
+    out += " bytes of it were written before: ";
+    out += right ? "they are right, but there may be more" : "do not use them";
   }
   return out;
 }
@@ -132,7 +133,7 @@ void outcome::moved(std::uint64_t bytes) noexcept {
   if (bar_ != nullptr) bar_->add(0, bytes);
 }
 
-void outcome::failed(const error& e, std::uint64_t written) {
+void outcome::failed(const error& e, std::uint64_t written, bool right) {
   failures_.fetch_add(1, std::memory_order_relaxed);
   {
     std::scoped_lock lock(mutex_);
@@ -141,14 +142,18 @@ void outcome::failed(const error& e, std::uint64_t written) {
   if (e.code() == errc::cancelled && written == 0) return;
   const bool no_space = e.verb() == file_verb && e.code() == errc::resource_exhausted;
   const bool no_service = e.code() == errc::unavailable && e.http_status() == 0;
-  if (no_space || no_service || e.bucket_missing() || e.code() == errc::unauthenticated) {
+  // Of a bucket that is read there may be others; one that is written to is that of all.
+  const bool no_target =
+      e.bucket_missing() && (e.verb() == "objects.insert" || e.verb() == "multipart.initiate" ||
+                             e.verb() == "resumable.start");
+  if (no_space || no_service || no_target || e.code() == errc::unauthenticated) {
     // The same words a hundred times help nobody.
     if (hopeless_.exchange(true) && written == 0) return;
-    note(explain(e, written));
+    note(explain(e, written, right));
     if (end_ != nullptr) end_->request_stop();
     return;
   }
-  note(explain(e, written));
+  note(explain(e, written, right));
 }
 
 void outcome::note(std::string_view line) { print_line("dataflux: " + std::string(line)); }

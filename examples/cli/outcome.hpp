@@ -40,8 +40,8 @@ dataflux::error file_error(dataflux::error told);
 dataflux::error file_error(std::string_view path, std::string_view why);
 
 /// One line: what failed, why, what to do. `written`: bytes of the object that are in an output,
-/// which nobody can take back.
-std::string explain(const dataflux::error& e, std::uint64_t written = 0);
+/// which nobody can take back; `right`: they were compared before.
+std::string explain(const dataflux::error& e, std::uint64_t written = 0, bool right = false);
 exit_status status_of(const dataflux::error& e) noexcept;
 
 /// Counts what was done and reports what was not, one line each, on standard error.
@@ -60,8 +60,8 @@ class outcome {
   /// Bytes of an object that is not done yet.
   void moved(std::uint64_t bytes) noexcept;
   /// What was cancelled is counted and not reported, since the person knows; but for bytes of it
-  /// that were `written` to an output.
-  void failed(const dataflux::error& e, std::uint64_t written = 0);
+  /// that were `written` to an output, and may be known to be `right`.
+  void failed(const dataflux::error& e, std::uint64_t written = 0, bool right = false);
   /// Something to know that is no failure.
   void note(std::string_view line);
   /// The last failure is one that all the rest would meet, too: no disk space, no service,

@@ -48,12 +48,7 @@ struct output {
   }
 
   void end(const result<void>& how) {
-    if (how) return report.done(0);
-    if (!compared || written == 0) return report.failed(how.error(), written);
-    error why = how.error();
-    report.failed(why.with_message(why.message() + "; " + std::to_string(written) +
-                                   " bytes of it were written before: they are right, and not "
-                                   "all"));
+    how ? report.done(0) : report.failed(how.error(), written, compared);
   }
 };
 

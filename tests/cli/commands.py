@@ -181,7 +181,7 @@ class Reading(Case):
             said = without_notices(program.stderr.read()).decode()
             program.stderr.close()
             self.assertIn("Broken pipe", said, arguments)
-            self.assertEqual(right, "written before: they are right, and not all" in said, said)
+            self.assertEqual(right, "written before: they are right, but there may be more" in said, said)
             self.assertEqual(not right, "do not use them" in said, said)
 
     def test_a_full_output_is_an_error(self):
@@ -205,6 +205,14 @@ class Reading(Case):
         self.fails(3, "cp", self.write("file"), "gs://no-such-bucket/x")
         self.fails(5, "cat", self.url("r/a"), self.url("missing"), saying="missing")
         self.assertEqual({"file": b""}, self.tree())
+
+    def test_a_missing_bucket_leaves_the_others_to_be_done(self):
+        nowhere = "gs://no-such-bucket/x"
+        self.put({"m/a": b"1", "m/b": b"2"})
+        self.fails(5, "cat", self.url("m/a"), nowhere, self.url("m/b"), saying="no-such-bucket")
+        self.fails(5, "rm", self.url("m/a"), nowhere, self.url("m/b"), saying="no-such-bucket")
+        self.fails(3, "stat", self.url("m/a"), saying="m/a")
+        self.fails(3, "stat", self.url("m/b"), saying="m/b")
 
     def test_a_missing_bucket_ends_a_copy_of_a_folder(self):
         for i in range(1500):

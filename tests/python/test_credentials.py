@@ -501,12 +501,12 @@ def test_what_is_none_is_told_at_once_and_not_shown(bad, kind):
     assert "ya29" not in str(raised.value)
 
 
-@pytest.mark.parametrize("file", ["{}/ya29", "{}/ya29.json", "file:{}/ya29", '{{"type":"ya29"}}', "ya29.json"])
-def test_what_is_of_a_file_is_sent_as_no_token(guarded, tmp_path, monkeypatch, file):
+@pytest.mark.parametrize("file", [
+    "{}/ya29", "/missing/ya29.json", "ya29.json", "./ya29", "../ya29", "~/ya29", "C:\\ya29.JSON", "file:///ya29", "gs://x/ya29",
+    '{{"type":"ya29"}}'])
+def test_what_is_of_a_file_is_sent_as_no_token(guarded, tmp_path, file):
     """It would be in the service's logs of refused tokens."""
-    for name in ("ya29", "ya29.json"):
-        (tmp_path / name).write_text("{}")
-    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ya29").write_text("{}")
     file = file.format(tmp_path)
     asked = len(guarded.statuses())
     with pytest.raises(ValueError, match="^credentials: .*credentials_file") as raised:
@@ -521,10 +521,19 @@ def test_what_is_of_a_file_is_sent_as_no_token(guarded, tmp_path, monkeypatch, f
     assert len(guarded.statuses()) == asked
 
 
-@pytest.mark.parametrize("token", ["/missing/ya29.json", "/9j+ab~-._/z==", "./ya29", "../ya29", "~/ya29", "ya29.json"])
-def test_a_token_may_have_the_form_of_a_path(guarded, tmp_path, monkeypatch, token):
+def test_a_credentials_file_is_a_path_and_no_content(tmp_path, guarded):
+    key = '{"type":"service_account","private_key":"ya29"}'
+    (tmp_path / "key").write_text(key)
+    for given in (tmp_path / "key", str(tmp_path / "key"), key):
+        with pytest.raises(dataflux.Error) as raised, guarded.client(credentials_file=given) as client:
+            client.exists(URL)
+        assert "ya29" not in str(raised.value)
+        assert ("is its content" in str(raised.value)) == (given is key)
+
+
+@pytest.mark.parametrize("token", ["/9j+ab~-._/z==", "/ya29", "ya29.a/b~/c.json="])
+def test_a_token_may_begin_with_a_slash(guarded, token):
     """RFC 6750 2.1 permits it. The service says whether it knows it."""
-    monkeypatch.chdir(tmp_path)
     for given in (token, lambda: token):
         with guarded.client(credentials=given) as client:
             with pytest.raises(dataflux.UnauthenticatedError) as raised:

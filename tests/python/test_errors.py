@@ -308,6 +308,28 @@ def test_a_copy_and_a_pickle_of_a_program_s_own_kind_have_all(how):
     assert (same.bucket, same.object, same.row, same.errno, same.filename) == ("b", "x", 7, errno.ENOENT, "gs://b/x")
 
 
+class Unmade(dataflux.NotFoundError):
+    def __init__(self, number):  # which leaves out that of its base
+        self.number = number
+
+
+class MadeOfTwo(dataflux.Error):
+    def __new__(cls, first, second):
+        return super().__new__(cls, first, second)
+
+    def __init__(self, first, second):
+        super().__init__("two")
+        self.both = first + second
+
+
+@pytest.mark.parametrize("how", [copy.copy, copy.deepcopy, lambda error: pickle.loads(pickle.dumps(error))])
+def test_a_kind_is_copied_however_it_is_made(how):
+    same = how(Unmade(5))
+    assert type(same) is Unmade and str(same) == str(Unmade(5)) and same.number == 5 and same.bucket == ""
+    same = how(MadeOfTwo(1, 2))
+    assert type(same) is MadeOfTwo and str(same) == "two" and same.both == 3
+
+
 def test_an_unknown_field_is_told():
     with pytest.raises(TypeError, match="no field 'objekt'"):
         dataflux.Error("text", objekt="x")

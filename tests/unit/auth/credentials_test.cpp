@@ -63,6 +63,19 @@ TEST_CASE("adc: a broken file that the variable names is the end of the search",
         "GOOGLE_APPLICATION_CREDENTIALS: credentials file /k.json: it is not valid JSON");
 }
 
+TEST_CASE("adc: a file's content in place of its path is refused, and not shown", "[auth]") {
+  for (const std::string& content : {robot_json(), " \n" + robot_json(), std::string("a\nb")}) {
+    test::scripted_environment machine("/home/u");
+    machine.variables["GOOGLE_APPLICATION_CREDENTIALS"] = content;
+    CHECK(refused(machine).code() == errc::invalid_argument);
+    CHECK(refused(machine).message() ==
+          "GOOGLE_APPLICATION_CREDENTIALS: what was given as the path of a credentials file is its "
+          "content: write that to a file, and give its path");
+    CHECK(auth::load_credentials_file(content, {}, machine).error().code() ==
+          errc::invalid_argument);
+  }
+}
+
 TEST_CASE("adc: an empty variable is as good as none", "[auth]") {
   test::scripted_environment machine("/home/u");
   machine.variables["GOOGLE_APPLICATION_CREDENTIALS"] = "";

@@ -69,16 +69,18 @@ TEST_CASE("token provider: what is a file's is no token, and what could be a pat
     return auth::access_token{token, test::some_time() + 1h};
   });
   const temporary_folder scratch;
-  const auto path = scratch.path / "key.json";
-  for (const std::string& legal :
-       {path.string(), std::string("/abc+/d.e~f=="), std::string("./a"), std::string("../a"),
-        std::string("~/a"), std::string("a.json")}) {
+  const auto path = scratch.path / "key";
+  for (const std::string& legal : {path.string(), std::string("/abc+/d.e~f=="),
+                                   std::string("a./b~/c.json="), std::string("a")}) {
     token = legal;
     CHECK(token_of(provider).value().value == legal);
   }
   std::ofstream(path) << "{}";
-  for (const std::string& file : {path.string(), scratch.path.string(), std::string("{\"type\":1}"),
-                                  "file://" + path.string()}) {
+  for (const std::string& file :
+       {path.string(), scratch.path.string(), std::string("{\"type\":1}"),
+        "file://" + path.string(), std::string("./key"), std::string("../key"),
+        std::string("~/key"), std::string("key.json"), std::string("/nowhere/KEY.JSON"),
+        std::string(".json"), std::string("gs://bucket/key")}) {
     token = file;
     const error why = token_of(provider).error();
     CHECK(why.code() == errc::invalid_argument);

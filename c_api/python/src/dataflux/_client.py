@@ -43,10 +43,11 @@ class Options:
     _times = ("connect_timeout", "first_byte_timeout", "stall_timeout", "token_limit")
 
     def __init__(self, given):
+        given = dict(given)
         for name in self._texts:
             value = given[name]
             if value is not None and not isinstance(value, str):
-                value = os.fspath(value) if name.endswith("_file") else value
+                given[name] = value = os.fspath(value) if name.endswith("_file") else value
                 if not isinstance(value, str):
                     raise TypeError(f"{name}: a str is needed, and not a {type(value).__name__}")
             if value is not None and "\0" in value:

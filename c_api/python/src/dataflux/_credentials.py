@@ -70,11 +70,10 @@ def _checked_token(token):
 
 
 def _is_of_a_file(token):
-    """As the library has it for every token: what no token begins with, or the path of a file that is
-    there. A token may have the form of a path."""
-    if token.startswith(("{", "file:")):
+    """As the library has it for every token. Base64 may begin with a slash: then a file has to be there."""
+    if token.startswith(("{", "file:", "./", "../", "~/")) or token.lower().endswith(".json") or "://" in token:
         return True
-    return (token.startswith(("/", "./", "../")) or token.endswith(".json")) and os.path.exists(token)
+    return token.startswith("/") and os.path.exists(token)
 
 
 def _expires_ns(expiry):

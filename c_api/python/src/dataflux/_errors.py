@@ -78,18 +78,19 @@ class Error(Exception):
         return f"gs://{self.bucket}/{self.object}" if self.bucket else ""
 
     def __str__(self) -> str:
-        return self._text
+        # A program's own kind may never have called __init__ of this one.
+        return self._text if "_text" in vars(self) else super().__str__()
 
     def __reduce__(self) -> Any:
         kept = dict(vars(self))
-        text = kept.pop("_text")
+        text = kept.pop("_text", str(self))
         fields = {name: kept.pop(name) for name in _FIELDS if name in kept}
         # What is left are notes, and what a program has put to it.
         return _again, (_plain(type(self)), text, fields), kept or None
 
 
 def _again(kind: Any, text: str, fields: dict[str, Any]) -> Any:
-    made = kind.__new__(kind, text)
+    made = Error.__new__(kind, text)
     Error.__init__(made, text, **fields)  # for a program's own kind may be made of something else
     return made
 
@@ -123,7 +124,7 @@ def _plain(kind):
 
 def _carried(kind):
     return _Carried, (_plain(kind), {name: value for name, value in kind._of.items()
-                                     if name != "_text" and isinstance(value, (str, int, float))})
+                                     if name != "_text" and type(value) in (str, int, float, bool)})
 
 
 class _Carried:

@@ -99,7 +99,8 @@ class FileReader(io.BufferedReader):
     It has one generation of the object. Reads in sequence are read ahead; long ones go straight into
     the caller's memory. It pickles, and works in a forked child, which opens that generation again.
 
-    Threads: any; read_at() and get_ranges() at once, the others one after another.
+    Threads: any; read_at() and get_ranges() at once, the others one after another. But lines, and text,
+    are for one thread at a time: io.BufferedReader, which makes lines, looks for them without its lock.
     """
 
     def __init__(self, reader: Reader, read_ahead: int = READ_AHEAD) -> None:

@@ -26,7 +26,9 @@ struct access_token {
 };
 
 /// May it go behind "Authorization: Bearer " at `now`? Errors: invalid_argument when it is empty,
-/// has control characters, has expired, or is the path of a file that is there, or its content.
+/// has control characters, has expired, or is JSON, a URL or a path: "./", "../", "~/" or "file:"
+/// before it, ".json" behind it, or "/" before it where there is such a file. Looks for that one
+/// alone.
 result<void> check_token(const access_token& token, system_time now);
 
 /// What a flow may know at one step.

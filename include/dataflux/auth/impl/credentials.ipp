@@ -234,6 +234,13 @@ DATAFLUX_INLINE result<credentials_ptr> load_credentials_file(const std::string&
                                                               const adc_options& options,
                                                               const environment& machine) {
   if (auto good = detail::validate(options); !good) return std::move(good).error();
+  // Which holds a private key, and errors name paths.
+  const std::size_t first = path.find_first_not_of(" \t\r\n");
+  if (first != std::string::npos && (path[first] == '{' || path.find('\n') != std::string::npos)) {
+    return error{errc::invalid_argument,
+                 "what was given as the path of a credentials file is its content: write that to a "
+                 "file, and give its path"};
+  }
   auto json = machine.read_file(path);
   if (!json) {
     return error{errc::unauthenticated, "cannot read credentials: " + json.error().message()};

@@ -106,8 +106,8 @@ class token_cache::refresher final : public http::exchange {
   }
 
   result<void> set_token(const access_token& token) {
+    if (auto good = check_token(token, wall_now()); !good) return good;  // may look for a file
     std::scoped_lock lock(mutex_);
-    if (auto good = check_token(token, wall_now()); !good) return good;
     install(token);
     end_wait();
     return {};

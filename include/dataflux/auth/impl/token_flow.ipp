@@ -1,23 +1,32 @@
 #pragma once
 
 #include <dataflux/auth/detail/token_flow.hpp>
+#include <dataflux/detail/letters.hpp>
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <string>
+#include <string_view>
 
 namespace dataflux::inline DATAFLUX_ABI::auth {
 
 namespace detail {
 
-/// A token has neither a colon nor a brace (RFC 6750 2.1), but it may have the form of a path: so
-/// of paths only one at which there is a file is none. What has no such form is not looked for,
-/// since whoever serves a file system sees the names that are asked for.
+/// A token has neither a colon nor a brace (RFC 6750 2.1), as URLs and JSON do. Base64, as many
+/// are, may begin with a slash: then it is a path only where there is a file. The other forms of a
+/// path are refused without a look, and nothing else is looked for.
 inline bool is_of_a_file(const std::string& token) noexcept {
-  if (token.starts_with('{') || token.starts_with("file:")) return true;
-  const bool path = token.starts_with('/') || token.starts_with("./") || token.starts_with("../") ||
-                    token.ends_with(".json");
-  return path && ::access(token.c_str(), F_OK) == 0;
+  for (const char* begin : {"{", "file:", "./", "../", "~/"}) {
+    if (token.starts_with(begin)) return true;
+  }
+  if (token.find("://") != std::string::npos) return true;
+  constexpr std::string_view end{".json"};
+  const bool json = token.size() >= end.size() &&
+                    std::equal(end.begin(), end.end(), token.end() - std::ptrdiff_t(end.size()),
+                               [](char a, char b) { return a == dataflux::detail::to_lower(b); });
+  return json || (token.starts_with('/') && ::access(token.c_str(), F_OK) == 0);
 }
 
 }  // namespace detail

@@ -33,6 +33,7 @@ class upload_file_job final : public call_coordinator<upload_file_job, uploaded_
   void fail(error why);
   /// A step was lost: what it led to is the end.
   void fall_short(error why);
+  void idle();
 
  private:
   enum class part_state : std::uint8_t { looking, wanted, ready, had };
@@ -68,7 +69,6 @@ class upload_file_job final : public call_coordinator<upload_file_job, uploaded_
   void ended(result<committed_object> outcome);
   void describe_end(result<committed_object> outcome);
   void close_for(error why);
-  void run_short(const error& why);
   void end();
   // On the strand, file_upload_resume.ipp: what was and what will be.
   void list_parts(std::uint32_t marker);

@@ -268,7 +268,7 @@ DATAFLUX_INLINE result<void> offset_state::finish(
 
 DATAFLUX_INLINE void offset_state::end_lost() noexcept {
   const std::scoped_lock lock(mutex);
-  failure = short_of_memory();
+  if (!failure) failure = short_of_memory();
   finished = false;
   aborted = false;
 }

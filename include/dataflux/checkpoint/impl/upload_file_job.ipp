@@ -271,6 +271,7 @@ DATAFLUX_INLINE void upload_file_job::close() {
 }
 
 DATAFLUX_INLINE void upload_file_job::end() {
+  if (!failure_ && !made_) failure_ = short_of_memory();
   if (failure_) return complete(*failure_);
   complete(std::move(got_));
 }
@@ -281,18 +282,14 @@ DATAFLUX_INLINE void upload_file_job::fail(error why) {
   if (upload_ != nullptr) upload_->fail(std::move(why));
 }
 
-/// What is short of something has no failure of its own to tell where the upload has one, nor when
-/// the object is made.
-DATAFLUX_INLINE void upload_file_job::run_short(const error& why) {
-  fail(why);
-  if (!failure_ && !made_) failure_ = why;
-}
-
 DATAFLUX_INLINE void upload_file_job::fall_short(error why) {
   if (!opened_) return close_for(std::move(why));
   fail(std::move(why));
   if (!closing_) within_memory([this] { advance(); });
 }
+
+/// A step was lost on its way, of which nobody hears any more: all else counts as one until end().
+DATAFLUX_INLINE void upload_file_job::idle() { end(); }
 
 /// Without an upload, or with one that could not be opened.
 DATAFLUX_INLINE void upload_file_job::close_for(error why) {
@@ -319,7 +316,7 @@ template <class Step, class Otherwise>
 void upload_file_job::on_file_thread(Step step, Otherwise otherwise) {
   const auto ends_by = [self = shared_from_this(), otherwise](const error& why) noexcept {
     const auto last = [otherwise, why](upload_file_job& here) mutable {
-      here.run_short(why);
+      here.fail(why);
       otherwise(here);
     };
     within_memory([&] { self->post_step(last); },
@@ -330,7 +327,7 @@ void upload_file_job::on_file_thread(Step step, Otherwise otherwise) {
   if (begun) return;
   if (!strand().is_current()) return ends_by(begun.error());
   // No thread is to be had: the little that a step does of a call that has failed is done here.
-  run_short(begun.error());
+  fail(begun.error());
   within_memory(step, [&] { ends_by(short_of_memory()); });
 }
 

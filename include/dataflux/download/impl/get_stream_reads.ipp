@@ -212,10 +212,13 @@ DATAFLUX_INLINE bool get_stream::ended(get_unit& unit, const error* why) {
 
 /// The same of one for several pieces, each of which may have failed.
 DATAFLUX_INLINE bool get_stream::ended(get_unit& unit) {
-  const auto late = std::find_if(unit.pieces.begin(), unit.pieces.end(), [](const get_piece& p) {
-    return p.failure && p.failure->code() == errc::deadline_exceeded;
-  });
-  return ended(unit, late == unit.pieces.end() ? nullptr : &*late->failure);
+  const error* late = nullptr;
+  for (const get_piece& p : unit.pieces) {
+    if (!p.failure || p.failure->code() != errc::deadline_exceeded) continue;
+    if (late != nullptr) late_.note(*late);
+    late = &*p.failure;
+  }
+  return ended(unit, late);
 }
 
 DATAFLUX_INLINE void get_stream::got(get_unit& unit, const result<read_summary>& outcome) {

@@ -358,8 +358,9 @@ DATAFLUX_INLINE error parse_error(const call_identity& call, const reply_facts& 
   e.with_object(about.object).with_generation(about.generation);
   e.with_reason(printable_text(words.reason, 200));
   e.with_request_id(printable_text(request_id, 200));
-  e.with_bucket_missing(code == errc::not_found && !about.session &&
-                        detail::is_missing_bucket(about, words));
+  const bool between = !about.source_bucket.empty() && about.source_bucket != about.bucket;
+  e.with_bucket_missing(code == errc::not_found && !about.session && !about.bucket.empty() &&
+                        !between && detail::is_missing_bucket(about, words));
   e.with_retryable(detail::may_succeed_later(facts, words.reason, code))
       .with_retry_after(facts.retry_after);
   return e;
