@@ -73,7 +73,7 @@ class connection_pool {
  private:
   friend class connection;
   void end_exchange(ref<exchange> e, exchange_report report) noexcept;
-  void end_unsent(ref<exchange> e, transport_failure failure, std::string detail) noexcept;
+  void end_unsent(ref<exchange> e, transport_failure failure, std::string_view detail) noexcept;
   /// The same where memory is short.
   void end_short(ref<exchange> e) noexcept;
   template <class End>

@@ -125,8 +125,10 @@ DATAFLUX_INLINE void connection_pool::end_wait(host_pool& pool, exchange& e) {
     detail = "the name was not resolved within the connect timeout; check the name servers";
   }
   ref<exchange> late = leave_line(pool, e);
-  if (pool.connecting > pool.waiting.size()) give_up_connecting(pool);
-  end_unsent(std::move(late), failure, std::move(detail));
+  dataflux::detail::within_memory([&] {
+    if (pool.connecting > pool.waiting.size()) give_up_connecting(pool);
+  });
+  end_unsent(std::move(late), failure, detail);
 }
 
 /// For how many of the line there is room for a connection, established ones apart.
@@ -166,12 +168,12 @@ DATAFLUX_INLINE void connection_pool::end_exchange(ref<exchange> e,
 
 /// The exchange is in no line and on no connection.
 DATAFLUX_INLINE void connection_pool::end_unsent(ref<exchange> e, transport_failure failure,
-                                                 std::string detail) noexcept {
+                                                 std::string_view detail) noexcept {
   exchange_report report;
   report.failure = failure;
   report.resent = e->resent_;
   dataflux::detail::within_memory(
-      [&] { report.detail = std::move(detail) + " (" + e->request.origin->to_string() + ")"; });
+      [&] { report.detail = std::string(detail) + " (" + e->request.origin->to_string() + ")"; });
   end_exchange(std::move(e), std::move(report));
 }
 
