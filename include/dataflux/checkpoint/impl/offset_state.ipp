@@ -117,8 +117,8 @@ DATAFLUX_INLINE void offset_state::begin_parts(std::vector<std::size_t> which, r
   }
   ++opening;
   // Its own memory is taken before it waits for that of parts.
-  auto answered = [self = shared_from_this(), buffers = std::vector<buffer>(which.size()),
-                   which = std::move(which),
+  std::vector<buffer> room(which.size());
+  auto answered = [self = shared_from_this(), buffers = std::move(room), which = std::move(which),
                    asker = std::move(asker)](result<void> granted) mutable {
     self->parts_opened(which, std::move(buffers), std::move(granted), asker);
   };

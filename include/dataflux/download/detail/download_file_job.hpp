@@ -24,7 +24,7 @@ class download_file_job final : public call_coordinator<download_file_job, downl
   void start() { coordinator::start(request_.bucket, request_.object); }
   void begin();
   /// A step was lost: what it led to is the end.
-  void fall_short(error why);
+  void fall_short(const error& why);
 
  private:
   // On the strand.

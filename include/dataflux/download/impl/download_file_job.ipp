@@ -233,7 +233,7 @@ DATAFLUX_INLINE void download_file_job::run_short(const error& why) noexcept {
   if (!failure_ && !published_) failure_ = why;
 }
 
-DATAFLUX_INLINE void download_file_job::fall_short(error why) {
+DATAFLUX_INLINE void download_file_job::fall_short(const error& why) {
   run_short(why);
   if (std::exchange(closing_, true)) return end();  // once is enough
   file_ ? on_file_thread(&download_file_job::close) : end();
