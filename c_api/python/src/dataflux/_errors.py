@@ -89,9 +89,11 @@ class Error(Exception):
         return _again, (_plain(type(self)), text, fields), kept or None
 
 
-def _again(kind: Any, text: str, fields: dict[str, Any]) -> Any:
+def _again(kind: Any, text: str, own: dict[str, Any]) -> Any:
     made = Error.__new__(kind, text)
-    Error.__init__(made, text, **fields)  # for a program's own kind may be made of something else
+    # Not by the kind itself, for a program's own may be made of something else.
+    Error.__init__(made, text, **{name: value for name, value in own.items() if name in _FIELDS})
+    vars(made).update(own)
     return made
 
 
@@ -135,11 +137,7 @@ class _Carried:
         self._kind, self._fields = kind, fields
 
     def __call__(self, text: str) -> Any:
-        own = dict(self._fields)
-        fields = {name: own.pop(name) for name in _FIELDS if name in own}
-        made = _again(self._kind, text, fields)
-        vars(made).update(own)
-        return made
+        return _again(self._kind, text, self._fields)
 
 
 class NotFoundError(Error, FileNotFoundError):

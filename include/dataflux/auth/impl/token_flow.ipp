@@ -1,12 +1,10 @@
 #pragma once
 
 #include <dataflux/auth/detail/token_flow.hpp>
-#include <dataflux/detail/letters.hpp>
+#include <dataflux/http/detail/message.hpp>
 
 #include <unistd.h>
 
-#include <algorithm>
-#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -23,9 +21,9 @@ inline bool is_of_a_file(const std::string& token) noexcept {
   }
   if (token.find("://") != std::string::npos) return true;
   constexpr std::string_view end{".json"};
-  const bool json = token.size() >= end.size() &&
-                    std::equal(end.begin(), end.end(), token.end() - std::ptrdiff_t(end.size()),
-                               [](char a, char b) { return a == dataflux::detail::to_lower(b); });
+  const std::string_view text = token;
+  const bool json = text.size() >= end.size() &&
+                    http::equals_ignoring_case(text.substr(text.size() - end.size()), end);
   return json || (token.starts_with('/') && ::access(token.c_str(), F_OK) == 0);
 }
 
