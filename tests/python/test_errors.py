@@ -4,14 +4,12 @@ import asyncio
 import copy
 import errno
 import pickle
-import threading
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
 import dataflux
 from dataflux import _errors
+from service import answering
 
 OF_FILES = {
     dataflux.NotFoundError: (FileNotFoundError, errno.ENOENT),
@@ -77,30 +75,9 @@ def test_what_was_tried_in_vain_says_what_to_do(emulator, bucket, client):
     assert "attempts 2" in said and said.endswith("; try again later, or allow more attempts (max_attempts)")
 
 
-@contextmanager
 def busy_service():
     """A service that cannot serve for half a minute, as it says."""
-
-    class Answer(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_GET(self):
-            self.send_response(503)
-            self.send_header("Retry-After", "30")
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-
-        def log_message(self, *_):
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Answer) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}"
-        finally:
-            server.shutdown()
-            thread.join()
+    return answering(503, {"Retry-After": "30"})
 
 
 def test_what_a_short_timeout_has_ended_is_no_matter_of_more_attempts():

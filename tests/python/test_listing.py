@@ -13,14 +13,12 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 import dataflux
-from service import wait_until
+from service import answering, wait_until
 
 SIZES = {
     "a": 0, "a/": 0, "a/1.bin": 1, "a/2.bin": 20, "a/2.txt": 21, "a/b/": 0, "a/b/3.bin": 300,
@@ -345,32 +343,9 @@ def test_numpy_has_the_rows_and_the_memory_lives_as_long_as_an_array(emulator, f
     assert list(frame.columns) == ["name", "size", "generation", "crc32c"] and len(frame) == 2500
 
 
-@contextmanager
 def listing_service(items):
     """A service that knows one page of a listing."""
-
-    class Answer(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_GET(self):
-            page = json.dumps({"items": items}).encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(page)))
-            self.end_headers()
-            self.wfile.write(page)
-
-        def log_message(self, *_):
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Answer) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}"
-        finally:
-            server.shutdown()
-            thread.join()
+    return answering(200, {"Content-Type": "application/json"}, json.dumps({"items": items}).encode())
 
 
 def test_a_checksum_that_the_service_does_not_give_is_none():
