@@ -19,7 +19,7 @@ COLD_LIMIT_S = 360.0
 SOURCE_LIMITS = {"compiled": (["-DDATAFLUX_COMPILED=1"], 2.5), "header-only": ([], 25.0)}
 SOURCE_LIMIT_MIB = 1024
 REBUILD_LIMIT_S = 30.0
-SOURCES = ["CMakeLists.txt", "CMakePresets.json", "cmake", "include", "src", "tests", "examples"]
+SOURCES = ["CMakeLists.txt", "CMakePresets.json", "cmake", "include", "src", "tests", "examples", "programs"]
 # Changed one at a time; the costliest is reported.
 CHANGED = ["codec/impl/json.ipp", "http/impl/http1.ipp", "exec/impl/budget.ipp"]
 

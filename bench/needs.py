@@ -38,8 +38,8 @@ PEER_TOOLS = {
     "google-cloud-go": ("go", r"^go ([\d.]+)$", "go.mod", "golang-go", 13),
 }
 PROGRAMS = {"dataflux_bench": "bench/macro/bench_load_server",
-            "dataflux_command": "examples/dataflux",
-            "dataflux-emulator": "tests/emulator/dataflux-emulator"}
+            "dataflux_command": "programs/dataflux",
+            "dataflux-emulator": "programs/dataflux-emulator"}
 CORES = {0, 1}  # the server's and the client's
 SPARE = 16 << 20  # for folders, and for what is beside the files
 

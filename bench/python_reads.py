@@ -41,7 +41,7 @@ def environment(folder):
     kept = {name: value for name, value in os.environ.items()
             if name != "STORAGE_EMULATOR_HOST" and not name.lower().endswith("_proxy")}
     return {"DATAFLUX_LIBRARY": str(folder / "libdataflux.so.0"), **kept,
-            "PYTHONPATH": str(needs.ROOT / "c_api/python/src")}
+            "PYTHONPATH": str(needs.ROOT / "python/src")}
 
 
 def cost(line):

@@ -3,6 +3,7 @@ option(DATAFLUX_BENCH "Build the benchmarks (Google Benchmark)" ON)
 option(DATAFLUX_FUZZ "Build the libFuzzer programs; needs clang and the fuzz preset's flags" OFF)
 include(cmake/programs.cmake)
 
+add_subdirectory(programs)
 enable_testing()
 add_subdirectory(tests)
 if(DATAFLUX_BENCH AND EXISTS ${PROJECT_SOURCE_DIR}/bench/CMakeLists.txt)

@@ -203,7 +203,7 @@ def environment_of(library):
     environment = dict(os.environ)
     if library:
         environment["DATAFLUX_LIBRARY"] = library
-        environment["PYTHONPATH"] = str(HERE.parents[1] / "c_api/python/src")
+        environment["PYTHONPATH"] = str(HERE.parents[1] / "python/src")
         environment["PYTHONDONTWRITEBYTECODE"] = "1"
     return environment
 

@@ -1,4 +1,4 @@
-#include <cli/command_table.hpp>
+#include <command/command_table.hpp>
 #include <support/catch.hpp>
 
 #include <map>

@@ -1,4 +1,4 @@
-#include <cli/location.hpp>
+#include <command/location.hpp>
 #include <support/catch.hpp>
 
 namespace location_test {

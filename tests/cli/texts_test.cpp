@@ -1,7 +1,7 @@
-#include <cli/age_text.hpp>
-#include <cli/outcome.hpp>
-#include <cli/range_text.hpp>
-#include <cli/retry_notice.hpp>
+#include <command/age_text.hpp>
+#include <command/outcome.hpp>
+#include <command/range_text.hpp>
+#include <command/retry_notice.hpp>
 #include <support/catch.hpp>
 #include <terminal/progress.hpp>
 

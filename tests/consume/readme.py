@@ -56,7 +56,7 @@ def main():
         arguments.add_argument(name, type=Path, required=True)
     arguments.add_argument("--compiler", required=True)
     options = arguments.parse_args()
-    emulator = options.build / "tests/emulator/dataflux-emulator"
+    emulator = options.build / "programs/dataflux-emulator"
     with tempfile.TemporaryDirectory(prefix="dataflux-readme-") as name:
         folder = Path(name)
         compile_pages(options, folder)

@@ -17,7 +17,7 @@ from pathlib import Path
 import venv  # venv.py of this folder
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCES = ("c_api/python/src", "c_api/python-dataflux-pytorch/src")
+SOURCES = ("python/src", "python-compat/src")
 NAMES = {"library": "DATAFLUX_LIBRARY", "emulator": "DATAFLUX_EMULATOR", "command": "DATAFLUX_COMMAND"}
 
 

@@ -14,14 +14,14 @@ import pytest
 import dataflux
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / "c_api" / "python"))
+sys.path.insert(0, str(ROOT / "python"))
 
 import stubs  # noqa: E402
 
 
 @pytest.mark.parametrize("path", stubs.stubs(), ids=lambda path: path.name)
 def test_the_stub_is_that_of_the_sources(path):
-    assert path.read_text() == stubs.stubs()[path], "run c_api/python/stubs.py --write"
+    assert path.read_text() == stubs.stubs()[path], "run python/stubs.py --write"
 
 
 def test_each_verb_has_a_form_for_tasks():

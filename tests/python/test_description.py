@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGE = ROOT / "c_api/python/src/dataflux"
+PACKAGE = ROOT / "python/src/dataflux"
 DESCRIPTION = json.loads((ROOT / "c_api/abi/dataflux.json").read_text())
 OPTIONS = [name for name, layout in DESCRIPTION["structs"].items()
            if layout["members"][0]["name"] == "struct_size"]

@@ -52,7 +52,7 @@ def script(tmp_path, emulator, bucket):
 
 def test_the_protocol_is_found_by_its_entry_point(tmp_path, emulator, bucket):
     bucket.put("x", b"content")
-    points = tomllib.loads((ROOT / "c_api/python/pyproject.toml").read_text())["project"][
+    points = tomllib.loads((ROOT / "python/pyproject.toml").read_text())["project"][
         "entry-points"]["fsspec.specs"]
     installed = tmp_path / "libdataflux-1.dist-info"
     installed.mkdir()

@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 SHEET = "docs/protocol.md"
-FOLDERS = ("include", "src", "tests", "examples", "bench", "docs", "cmake")
+FOLDERS = ("include", "src", "tests", "examples", "programs", "python", "bench", "docs", "cmake")
 SUFFIXES = {".hpp", ".ipp", ".cpp", ".h", ".c", ".py", ".md", ".cmake", ".txt"}
 # They have citations as examples.
 EXEMPT = {SHEET, "tests/style/citations.py", "tests/style/citations_test.py"}

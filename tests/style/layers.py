@@ -59,7 +59,7 @@ MOST_ON_FRONT_PAGE = 20
 # Of the lines of all public headers together, without blank ones, includes and conditions.
 LEAST_PROSE = 0.4
 # Trees outside of include/ that are written as users write.
-USER_CODE = ["examples", "tests/consume", "test_package", "docs", "README.md"]
+USER_CODE = ["examples", "programs", "tests/consume", "test_package", "docs", "README.md"]
 USER_SUFFIXES = {".hpp", ".cpp", ".md"}
 # What the coordinator's base does for all; so often it may be written in the library.
 WRITTEN_ONCE = {"deadline_from(": 2, "check_not_forked(": 4, "fork_generation()": 4,

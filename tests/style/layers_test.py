@@ -174,7 +174,7 @@ class Layers(unittest.TestCase):
 
     def test_users_see_public_headers_alone(self):
         hidden = "#include <dataflux/http/detail/characters.hpp>\n"
-        for name in ["examples/cli/cp.cpp", "tests/consume/main.cpp", "README.md", "docs/reading.md"]:
+        for name in ["programs/command/cp.cpp", "tests/consume/main.cpp", "README.md", "docs/reading.md"]:
             self.refused({name: hidden}, name, "no public header")
             self.refused({name: "#include <dataflux/gone.hpp>\n"}, name, "no public header")
             self.assertEqual(findings({name: "#include <dataflux/error.hpp>\n"}), [])

@@ -1,4 +1,4 @@
-"""`pip install ./c_api/python` builds the package by the system's compiler and libraries, and what it has
+"""`pip install ./python` builds the package by the system's compiler and libraries, and what it has
 built does its work in an environment of its own."""
 
 import os
@@ -12,7 +12,7 @@ import pytest
 from clean import LIMIT, bare_environment, make_environment
 
 ROOT = Path(__file__).resolve().parents[3]
-PACKAGE = ROOT / "c_api/python"
+PACKAGE = ROOT / "python"
 SMOKE = Path(__file__).with_name("smoke.py")
 
 

@@ -13,7 +13,7 @@ from clean import LIMIT, bare_environment, make_environment
 
 ROOT = Path(__file__).resolve().parents[3]
 SMOKE = Path(__file__).with_name("smoke.py")
-BUILD = ROOT / "c_api/python/wheel/build.py"
+BUILD = ROOT / "python/wheel/build.py"
 
 
 @pytest.fixture(scope="session")

@@ -103,7 +103,7 @@ def test_readme_of_data_loading(bucket, objects, none):
 @pytest.mark.without_tokens
 def test_our_readme_as_it_stands(bucket, client, emulator):
     client.put(bucket("train/0"), b"twelve bytes")
-    page = Path(__file__).resolve().parents[3] / "c_api/python-dataflux-pytorch/README.md"
+    page = Path(__file__).resolve().parents[3] / "python-compat/README.md"
     (sample,) = re.findall(r"^```python\n(.*?)^```$", page.read_text(), re.M | re.S)
     done = subprocess.run([sys.executable, "-c", sample.replace("my-bucket", bucket.name)], text=True,
                           timeout=200, capture_output=True, env={**os.environ, **emulator.environment})

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Types of what the package makes when it is first used, for type checkers.
 
-    c_api/python/stubs.py             prints them
-    c_api/python/stubs.py --write     writes them; a test compares
+    python/stubs.py             prints them
+    python/stubs.py --write     writes them; a test compares
 
 src/dataflux/_aio.pyi is of AsyncClient, whose verbs are those of Client but give awaitables. A verb
 that ends in `return self._run(...)` is written once, in a mixin of Client, and serves both clients:
@@ -24,8 +24,8 @@ from pathlib import Path
 SOURCE = Path(__file__).resolve().parent / "src" / "dataflux"
 STUB = SOURCE / "_aio.pyi"
 PACKAGE = SOURCE / "__init__.pyi"
-PAGE = SOURCE.parents[3] / "docs" / "python.md"
-_BEGIN, _END = "<!-- methods: by c_api/python/stubs.py -->", "<!-- methods: end -->"
+PAGE = SOURCE.parents[2] / "docs" / "python.md"
+_BEGIN, _END = "<!-- methods: by python/stubs.py -->", "<!-- methods: end -->"
 
 
 class Module:
@@ -224,7 +224,7 @@ def text():
             parts.append(declared(core, function, awaited=False))
     aio = Module("_aio").of_class("AsyncClient")
     documented = '    """' + ast.get_docstring(aio, clean=False) + '"""'
-    return ('"""Types of AsyncClient, by c_api/python/stubs.py of the sources of Client\'s verbs."""\n\n'
+    return ('"""Types of AsyncClient, by python/stubs.py of the sources of Client\'s verbs."""\n\n'
             + needed.text() + "\n\n\nclass AsyncClient:\n" + documented + "\n\n"
             + "\n\n".join(parts) + "\n")
 
@@ -266,7 +266,7 @@ def text_of_package():
             del needed.lines[module]
     exported = "\n".join(f"from .{where} import {name} as {name}"
                          for name, where in sorted(names.items(), key=lambda each: each[::-1]))
-    return ('"""Types of the package, by c_api/python/stubs.py of its sources."""\n\n'
+    return ('"""Types of the package, by python/stubs.py of its sources."""\n\n'
             "import builtins as _builtins\n" + needed.text() + "\n\n" + exported
             + "\n\n__version__: str\n\n\n" + "\n\n\n".join(parts) + "\n")
 

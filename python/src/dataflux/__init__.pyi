@@ -1,4 +1,4 @@
-"""Types of the package, by c_api/python/stubs.py of its sources."""
+"""Types of the package, by python/stubs.py of its sources."""
 
 import builtins as _builtins
 from ._file import HowToRead, HowToWrite

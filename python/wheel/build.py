@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Builds the portable wheel: all that it needs is inside, for x86_64 with glibc 2.28 or later.
 
-    c_api/python/wheel/build.py [--out DIR] [--fresh] [--jobs N]      prints the wheel's path
+    python/wheel/build.py [--out DIR] [--fresh] [--jobs N]      prints the wheel's path
 
 It needs Debian's packages nasm, perl, make and dpkg-dev; the compiler (zig), CMake and the rest come
 from PyPI. The libraries inside are built once for each recipe, and kept in the user's cache, as the
@@ -24,7 +24,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 PACKAGE = HERE.parent
-ROOT = PACKAGE.parents[1]
+ROOT = PACKAGE.parent
 sys.path[:0] = [str(HERE), str(ROOT / "tests/python")]
 
 

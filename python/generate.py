@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Declares the C ABI for ctypes, from its description.
 
-    c_api/python/generate.py             prints src/dataflux/_abi.py
-    c_api/python/generate.py --write     writes it; a test compares
+    python/generate.py             prints src/dataflux/_abi.py
+    python/generate.py --write     writes it; a test compares
 
 The module it makes has tables and no classes: _library.py makes a function, or a struct, of its row
 when that is first used, so that importing the package costs nothing for what a program leaves alone.
@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-DESCRIPTION = HERE.parent / "abi" / "dataflux.json"
+DESCRIPTION = HERE.parent / "c_api" / "abi" / "dataflux.json"
 MODULE = HERE / "src" / "dataflux" / "_abi.py"
 
 # A letter for each type, as _library.py reads it. All pointers are addresses but texts that are
@@ -48,7 +48,7 @@ def text():
                for name, s in abi["structs"].items()]
     constants = [(name.removeprefix("DATAFLUX_"), value) for name, value in
                  abi["constants"].items()]
-    return ('"""The C ABI, by c_api/python/generate.py from c_api/abi/dataflux.json. Letters are those of\n'
+    return ('"""The C ABI, by python/generate.py from c_api/abi/dataflux.json. Letters are those of\n'
             'the struct module; s is a text, P an address, v nothing; a function\'s first is its result."""\n\n'
             "FUNCTIONS = {\n" + rows(functions) + "}\n"
             "STRUCTS = {\n" + rows(structs) + "}\n"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks what a portable wheel holds: build.py does it after each build.
 
-    c_api/python/wheel/check.py WHEEL      prints a line for each fault; exit status 1 if there is any
+    python/wheel/check.py WHEEL      prints a line for each fault; exit status 1 if there is any
 
 It runs in the environment of requirements.txt, whose pyelftools reads programs.
 """
@@ -19,7 +19,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.gnuversions import GNUVerNeedSection
 
 HERE = Path(__file__).resolve().parent
-HEADER = HERE.parents[1] / "include/dataflux.h"
+HEADER = HERE.parents[1] / "c_api/include/dataflux.h"
 MODULES = HERE.parent / "src"
 LIBRARY = "dataflux/lib/libdataflux.so.0"
 PROGRAMS = ("dataflux/bin/dataflux", "dataflux/bin/dataflux-emulator")

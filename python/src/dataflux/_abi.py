@@ -1,4 +1,4 @@
-"""The C ABI, by c_api/python/generate.py from c_api/abi/dataflux.json. Letters are those of
+"""The C ABI, by python/generate.py from c_api/abi/dataflux.json. Letters are those of
 the struct module; s is a text, P an address, v nothing; a function's first is its result."""
 
 FUNCTIONS = {

@@ -1,4 +1,4 @@
-"""Types of AsyncClient, by c_api/python/stubs.py of the sources of Client's verbs."""
+"""Types of AsyncClient, by python/stubs.py of the sources of Client's verbs."""
 
 from ._async_file import AsyncFileWriter
 from ._async_file_reader import AsyncFileReader
