@@ -102,7 +102,7 @@ int run(dataflux::gcs::client& client, const main_job_options& job, const std::s
               job.original ? " with the files and by CRC32C" : " by CRC32C");
   std::printf(
       "\nAll of it worked. Next: ./dev demo --python, or --train (PyTorch); %s\n"
-      "To use it in a program: README.md, \"Use\".\n",
+      "To use it in a program: README.md.\n",
       job.original ? "./dev demo gs://BUCKET/PREFIX, on a bucket of yours."
                    : "docs/tuning.md, to make it faster.");
   return 0;

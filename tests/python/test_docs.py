@@ -1,4 +1,5 @@
-"""The samples of docs/python*.md, as they stand there; and the pictures of docs/."""
+"""The samples of docs/python*.md and README.md, as they stand there; and the pictures of docs/. Those that
+need torch are in with_torch/test_docs_torch.py."""
 
 import os
 import re
@@ -24,6 +25,24 @@ def test_samples_run_as_they_stand(page, emulator, tmp_path):
     done = subprocess.run([sys.executable, "-c", program], text=True, timeout=240, cwd=tmp_path,
                           capture_output=True, env={**os.environ, **emulator.environment})
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_sample_of_readme_runs_as_it_stands(emulator, tmp_path):
+    sample, _ = re.findall(r"^```python\n(.*?)^```$", (DOCS.parent / "README.md").read_text(), re.M | re.S)
+    emulator.add_bucket("my-bucket-readme")
+    with emulator.client() as client:
+        for number in range(3):
+            client.put(f"gs://my-bucket-readme/train/{number}", b"." * number)
+        client.put("gs://my-bucket-readme/other", b"is not listed")
+    done = subprocess.run([sys.executable, "-c", sample.replace("my-bucket", "my-bucket-readme")], text=True,
+                          timeout=60, cwd=tmp_path, capture_output=True,
+                          env={**os.environ, **emulator.environment})
+    assert (done.returncode, done.stdout) == (0, "train/0 0\ntrain/1 1\ntrain/2 2\n"), done.stderr
+
+
+def test_index_leads_to_every_page():
+    named = set(re.findall(r"\]\(([\w.-]+\.md)\)", (DOCS / "index.md").read_text()))
+    assert named == {page.name for page in DOCS.glob("*.md")} - {"index.md"}
 
 
 def test_pictures_are_those_of_the_script(tmp_path):

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import dataflux
+import dataflux.torch
 
 pytestmark = pytest.mark.without_tokens  # the samples have the clients of the environment
 
@@ -27,6 +28,23 @@ def test_samples_run_as_they_stand(emulator, tmp_path, pages, count):
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], text=True, timeout=200,
                           cwd=tmp_path, capture_output=True, env={**os.environ, **emulator.environment})
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_samples_of_readme_run_as_they_stand(emulator, tmp_path):
+    samples = re.findall(r"^```python\n(.*?)^```$", (DOCS.parent / "README.md").read_text(), re.M | re.S)
+    emulator.add_bucket("my-bucket-readme")
+    with emulator.client() as client:
+        for number in range(130):
+            client.put(f"gs://my-bucket-readme/train/{number:03}", b"%d" % number)
+        job = tmp_path / "train.py"
+        job.write_text("\n".join(samples).replace("my-bucket", "my-bucket-readme"))
+        done = subprocess.run([sys.executable, "-W", "ignore", job], text=True, timeout=200, cwd=tmp_path,
+                              capture_output=True, env={**os.environ, **emulator.environment})
+        assert done.returncode == 0, done.stdout + done.stderr
+        told = done.stdout.splitlines()
+        assert told[:2] == ["train/000 1", "train/001 1"] and len(told) == 133
+        assert told[130:] == ["64 samples", "64 samples", "2 samples"]
+        assert dataflux.torch.load("gs://my-bucket-readme/run/step-1.pt", client=client) == {"step": 1}
 
 
 def test_the_whole_job_goes_on_after_a_kill(emulator, bucket, tmp_path):
