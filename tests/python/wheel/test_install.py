@@ -102,6 +102,6 @@ def test_a_missing_compiler_is_named_with_its_package(tmp_path):
 
 
 def test_the_readme_names_the_packages_that_the_build_asks_for():
-    named = packages((PACKAGE / "README.md").read_text())
     asked = re.findall(r'^ *needed\("[^"]+" (\S+)', (PACKAGE / "needed.cmake").read_text(), re.MULTILINE)
-    assert sorted(named) == sorted([*asked, "python3-venv"])
+    for page in (PACKAGE / "README.md", PACKAGE.parent / "docs/python.md"):
+        assert sorted(packages(page.read_text())) == sorted([*asked, "python3-venv"])
