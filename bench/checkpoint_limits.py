@@ -5,8 +5,7 @@ ask for; requests for many small tensors; and how long async_save holds its call
 import statistics
 
 import checkpoint_programs
-import load_trace
-from checkpoint_programs import Counted, Failed, emulator, remove
+from checkpoint_programs import LINK, Counted, Failed, emulator, remove
 from report import row
 
 MIB, GIB = 1 << 20, 1 << 30
@@ -40,7 +39,7 @@ def memory(folder, client, options, show):
         for size in (least, most):
             title = f"{size / GIB:.3g} GiB"
             show(f"checkpoints, memory of {words}: {title}")
-            with emulator(folder, load_trace.LINK) as server:
+            with emulator(folder, LINK) as server:
                 for do in ("save", "load"):
                     # A process that has done the one would do the other with memory that it has.
                     client.world(1, server.endpoint, [form], size, tensors=do == "save")

@@ -1,5 +1,5 @@
 """The programs that the benchmark `checkpoints` runs: clients of Python, each a process with its ranks
-(peers/files/use_checkpoints.py), and our C++ (macro/checkpoint.cpp). They stay, and do what they are asked."""
+(peers/checkpoints/use_checkpoints.py), and our C++ (macro/checkpoint.cpp). They stay, and do what they are asked."""
 
 import json
 import pathlib
@@ -12,8 +12,9 @@ import folders
 import needs
 import python_reads
 
-PROGRAM = needs.CLIENTS / "files/use_checkpoints.py"
+PROGRAM = needs.CLIENTS / "checkpoints/use_checkpoints.py"
 LIMIT_S = 300  # of one answer
+LINK = ("--rtt", "20", "--connection-bandwidth", "50000000")
 
 
 class Failed(Exception):

@@ -5,21 +5,20 @@ bytes (macro/checkpoint.cpp), and with --peers by gcsfs, gcs-torch-dataflux and 
 states are smaller, since they are slower: rates are compared. The emulator is on core 0, with a round trip of 20 ms
 and 50 MB/s a connection; all ranks of a client share core 1. Then what does not depend on time:
 checkpoint_limits.py has memory, requests and bytes. It needs torch and lightning, which are installed
-below build/ (5.5 GB), those of the benchmark `pyfile`."""
+below build/ (5.5 GB)."""
 
 import statistics
 
 import checkpoint_limits
-import load_trace
 import needs
-import pyfile
-from checkpoint_programs import Cpp, Failed, Python, emulator, remove
+from checkpoint_programs import LINK, Cpp, Failed, Python, emulator, remove
 from report import row
 
 MIB, GIB = 1 << 20, 1 << 30
 SIZE, PEER_SIZE = 2 * GIB, 256 * MIB
 QUICK, PEER_QUICK = 256 * MIB, 112 * MIB
 RANKS = 4
+FIGURES = (("cpu_s", "CPU"), ("wall_s", "wall"))
 OURS, CPP, GCSFS, ORIGINAL, S3 = ("dataflux", "C++", "gcsfs", "gcs-torch-dataflux",
                                   "s3torchconnector")
 FORMS = {"file": "one file", "lightning": "CheckpointIO", "dcp": f"DCP, {RANKS} processes"}
@@ -82,7 +81,7 @@ def transfers(folder, pythons, options, show):
     """{(form, save or load): {client: [line]}}, and the sizes of the states."""
     found, sizes = {}, {}
     for ranks, forms in ((1, ["file", "lightning"]), (RANKS, ["dcp"])):
-        with emulator(folder, load_trace.LINK) as server:
+        with emulator(folder, LINK) as server:
             wanted = {name: (QUICK, PEER_QUICK) if options.quick else (SIZE, PEER_SIZE)
                       for name in pythons}
             wanted = {name: of[name != OURS] for name, of in wanted.items()}
@@ -112,7 +111,7 @@ def transfers(folder, pythons, options, show):
 def compare(found, sizes):
     rows = []
     for (form, do), lines in found.items():
-        for figure, word in pyfile.FIGURES:
+        for figure, word in FIGURES:
             cost = {name: [line[figure] / line["bytes"] * GIB for line in of]
                     for name, of in lines.items()}
             for name in (CPP, GCSFS, ORIGINAL, S3):
@@ -128,7 +127,7 @@ def compare(found, sizes):
 
 
 def measure_all(options, folder, show):
-    python, versions = needs.from_pypi("files")
+    python, versions = needs.from_pypi("checkpoints")
     if python is None:
         raise SystemExit("bench: checkpoints: torch and lightning are needed")
     names = [OURS, *((GCSFS, S3) if options.peers else ())]

@@ -10,13 +10,13 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import statistics
 import subprocess
 
 import folders
 import needs
 import png
 import report
-import tail
 
 RTT_S, CONNECTION_RATE, LINK, CONNECTIONS = 0.020, 50e6, 1.25e9, 256
 # Objects, bytes of each, times over, items of a batch.
@@ -43,6 +43,21 @@ SOCKET_LINK, SOCKET_CAP = LINK / SOCKET_SCALE ** 2, CAP // SOCKET_SCALE ** 2
 SOCKET_LARGE_CAP = CAP // SOCKET_SCALE  # for an object that is larger than SOCKET_CAP
 COLOURS = ((31, 119, 180), (44, 160, 44), (214, 39, 40))
 WIDTH, HEIGHT, LEFT, TOP = 300, 90, 70, 40
+
+
+def figure(name, values, aim, most=True):
+    """The median of all seeds beside its aim, which is a least value where not `most`."""
+    median = statistics.median(values)
+    return {"figure": name, "median": median, "least": min(values), "most": max(values), "aim": aim,
+            "met": median <= aim if most else median >= aim}
+
+
+def judged(found):
+    lines = [("figure", "median", "least", "most", "aim", "")]
+    for each in found:
+        lines.append((each["figure"], *(f"{each[key]:.4f}" for key in ("median", "least", "most")),
+                      f"{each['aim']:.4g}", "" if each["met"] else "missed"))
+    return report.aligned(lines, (0, 5))
 
 
 def network_rate(size):
@@ -116,16 +131,16 @@ def judgements(folder, seeds):
     def all_of(case, consumer, key):
         return [lines[case, consumer, seed][key] for seed in range(1, seeds + 1)]
 
-    found = [tail.figure("10 KB: times one by one, after the first second",
+    found = [figure("10 KB: times one by one, after the first second",
                          [rate / one_by_one for rate in all_of("10 KB", "fast", "rate_after")],
                          SMALL_AIM * CONNECTIONS, most=False)]
     for case in CASES:
         found += [
-            tail.figure(f"{case}: share of the network used, after the first second",
+            figure(f"{case}: share of the network used, after the first second",
                         all_of(case, "fast", "network_after"), NETWORK_AIM, most=False),
-            tail.figure(f"{case}: share of the time that the consumer waited",
+            figure(f"{case}: share of the time that the consumer waited",
                         all_of(case, "steps", "waited"), WAITED_AIM),
-            tail.figure(f"{case}: bytes held at most, of the cap",
+            figure(f"{case}: bytes held at most, of the cap",
                         [held / CAP for held in all_of(case, "steps", "peak_held")], 1)]
     return found
 
@@ -276,7 +291,7 @@ def run(folder, options, versions):
     result = {"bench": "epoch_sim", "versions": versions, "simulated": rows, "judged": found,
               "composing": compose, "socket": socket}
     (report.OUT / "epoch_sim.json").write_text(json.dumps(result, indent=1) + "\n")
-    print("\n".join([*table(rows), "", *tail.table(found), "",
+    print("\n".join([*table(rows), "", *judged(found), "",
                      *(compose_text(compose) if compose else []),
                      *(["", *socket_table(socket)] if socket else [])]))
     print(f"rate, bytes held and waiting over time: {report.OUT / 'epoch_sim.png'}\n", flush=True)

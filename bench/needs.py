@@ -1,6 +1,6 @@
 """What benchmarks need: Debian packages, built programs, other people's clients, room for files.
 
-TABLE holds what a benchmark needs beyond what all are built with (`bench_packages` of ./dev, the
+TABLE holds what a benchmark needs beyond what all are built with (`test_packages` of ./dev, the
 target dataflux_bench). `bench/run.py --packages` and `--targets` print it for ./dev.
 """
 
@@ -19,10 +19,7 @@ FROM_PYPI = ["python3-venv", "ca-certificates"]
 # By benchmark, and by the option with which alone it needs this: Debian packages, CMake targets.
 TABLE = {
     ("cp", None): (["rclone", *FROM_PYPI], ["dataflux_command", "dataflux-emulator"]),
-    ("trace", None): (FROM_PYPI, ["dataflux-emulator"]),
-    ("pyfile", None): ([], ["dataflux-emulator"]),
     ("dataloader", None): (FROM_PYPI, ["dataflux-emulator"]),
-    ("pyfile", "peers"): (FROM_PYPI, []),
     ("fsspec", None): (FROM_PYPI, ["dataflux-emulator"]),
     ("checkpoints", None): (FROM_PYPI, ["dataflux-emulator"]),
     ("list_socket", None): (FROM_PYPI, []),

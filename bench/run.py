@@ -11,7 +11,6 @@ What is compared is CPU time of all threads. NOTES.md says how to read the figur
 
 import argparse
 import json
-import os
 import pathlib
 import statistics
 import subprocess
@@ -26,16 +25,11 @@ import folders
 import list_sim
 import list_socket
 import load_sim
-import load_trace
 import needs
-import pyfile
 import python_reads
 import report
 import save
-import scale
 import share_sim
-import storm
-import tail
 from report import row
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -85,17 +79,13 @@ for name, count in [("many16k", 60000), ("one16k", 40000)]:
 GROUPS = {"languages": ["many16k_c", "one16k_c"], "get_many": ["many16k", "many100k"], "get_one": ["one1g", "file1g"],
           "verbs": ["stat", "delete", "insert"]}
 SCHEME_WORDS = {"http": "plain", "https": "TLS 1.3"}
-CANCEL_AIMS = {"cancel to completion": ("cancel_ms", 5.0), "destroy to joined": ("destroy_ms", 50.0)}
-SIMULATIONS = {"list_sim": list_sim, "share_sim": share_sim, "epoch_sim": epoch_sim, "tail": tail,
-               "storm": storm}
+SIMULATIONS = {"list_sim": list_sim, "share_sim": share_sim, "epoch_sim": epoch_sim}
 SUMMARIES = {"cp": folders.summary, "dataloader": dataloader.summary}  # lines below the table
 FILE_BYTES = 2 << 30  # of file1g: the new file beside the last one
 # What one function measures: of (options, folder, how progress is shown), rows and versions.
-WHOLE = {"cp": folders.measure, "trace": load_trace.measure, "pyfile": pyfile.measure_all,
-         "fsspec": filesystem.measure_all, "dataloader": dataloader.measure_all,
+WHOLE = {"cp": folders.measure, "fsspec": filesystem.measure_all, "dataloader": dataloader.measure_all,
          "checkpoints": checkpoints.measure_all}
-NAMES = [*CASES, *GROUPS, "cancel", "build", "save", *WHOLE, "micro", "sampler", "list_socket",
-         "scale", *SIMULATIONS]
+NAMES = [*CASES, *GROUPS, "build", "save", *WHOLE, "list_socket", *SIMULATIONS]
 
 
 class LoadServer:
@@ -221,36 +211,10 @@ def peers_of(options):
             if any(peer not in case.get("not_by", []) for case in cases)]
 
 
-def run_cancel(programs, server, options):
-    if "ours" not in programs:
-        return []
-    count = 100 if options.quick else 1000
-    samples = {title: [] for title in CANCEL_AIMS}
-    for _ in range(options.rounds):
-        line = measure(programs["ours"], server, "http", "cancel", count, 32)
-        for title, (key, _) in CANCEL_AIMS.items():
-            samples[title].append(line[f"{key}_p99"])
-    return [row(f"{title}, p99", "ms", statistics.median(samples[title]), "aim", aim,
-                [sample / aim for sample in samples[title]])
-            for title, (_, aim) in CANCEL_AIMS.items()]
-
-
-def run_micro(folder, which="*"):
-    """The Google Benchmark programs of bench/micro; their own tables and JSON."""
-    found = [path for path in sorted((folder / "bench/micro").glob(f"{which}_bench"))
-             if path.is_file() and os.access(path, os.X_OK)]
-    for program in found:
-        out = report.OUT / f"micro_{program.name}.json"
-        subprocess.run(["taskset", "-c", CLIENT_CORE, program, f"--benchmark_out={out}",
-                        "--benchmark_out_format=json"], check=True)
-    if not found:
-        print("bench: no micro benchmarks were built")
-
-
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"any of {', '.join(NAMES)}; "
-                        "default: the verbs' and cancel")
+                        "default: the verbs'")
     parser.add_argument("--peers", action="store_true",
                         help="also measure clients in other languages, where their tools are there")
     parser.add_argument("--rounds", type=int, default=5)
@@ -269,7 +233,7 @@ def parse_arguments():
         parser.error(f"unknown: {', '.join(sorted(unknown))}; known: {', '.join(NAMES)}")
     if options.rounds < 1:
         parser.error("--rounds: at least 1")
-    names = options.names or [name for name in CASES if "ours" not in CASES[name]] + ["cancel"]
+    names = options.names or [name for name in CASES if "ours" not in CASES[name]]
     options.names = names
     return options
 
@@ -294,14 +258,8 @@ def main():
     with needs.scratch(room) as scratch, \
             LoadServer(folder / "bench/macro/bench_load_server", scratch) as server:
         for name in options.names:
-            if name in ("micro", "sampler"):
-                run_micro(folder, "*" if name == "micro" else name)
-                continue
             if name in SIMULATIONS:
                 SIMULATIONS[name].run(folder, options, versions)
-                continue
-            if name == "scale":
-                scale.run(folder, options, versions, server, measure)
                 continue
             if name == "build":
                 rows = builds.measure(options)
@@ -315,8 +273,6 @@ def main():
             elif name == "list_socket":
                 rows, more = list_socket.measure_all(options, folder)
                 versions = {**versions, **more}
-            elif name == "cancel":
-                rows = run_cancel(programs, server, options)
             else:
                 rows = [row for each in cases_of([name])
                         for row in run_case(each, programs, server, options)]

@@ -1,5 +1,5 @@
 # Everything that only people who work on dataflux build: tests, benchmarks, examples.
-option(DATAFLUX_BENCH "Build the benchmarks (Google Benchmark)" ON)
+option(DATAFLUX_BENCH "Build the benchmarks" ON)
 option(DATAFLUX_FUZZ "Build the libFuzzer programs; needs clang and the fuzz preset's flags" OFF)
 include(cmake/programs.cmake)
 

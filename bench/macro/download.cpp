@@ -17,7 +17,6 @@
 
 #include "exchange.hpp"
 #include "our_client.hpp"
-#include "thread_times.hpp"
 
 namespace {
 
@@ -123,11 +122,7 @@ int main(int argc, char** argv) {
   }
   downloads client(given, batch);
   client.run(std::max<std::uint64_t>(given.warmup, given.count / 8), true);
-  const auto before = bench::thread_times();
-  const double reader_before = bench::own_time();
   const bench::stopwatch watch;
   const bench::tally done = client.run(given.count, false);
-  const double reader = bench::own_time() - reader_before;
-  watch.print(done, ", \"in_flight\": " + std::to_string(client.concurrency()) + ", \"reader\": " +
-                        std::to_string(reader) + ", \"threads\": " + bench::times_since(before));
+  watch.print(done, ", \"in_flight\": " + std::to_string(client.concurrency()));
 }

@@ -23,8 +23,6 @@ struct settings {
   double start_up{1};
   bool samples{false};
   dataflux::transfer_options transfer{};
-  std::size_t threads{0};
-  read_costs costs{};
   simulated_network network{};
   // Of other ways.
   rival_plan rival{};
@@ -63,25 +61,13 @@ epoch_plan plan_of(const settings& s) {
           .batch = s.batch,
           .step = s.step,
           .compose = s.compose ? std::optional(dataflux::compose_options{}) : std::nullopt,
-          .transfer = s.transfer,
-          .threads = s.threads,
-          .costs = s.costs};
+          .transfer = s.transfer};
 }
 
 void print_times(const epoch_sample& s, const char* after) {
   std::printf("\"seconds\": %.4f, \"items\": %llu, \"received\": %llu, \"waited\": %.4f%s", s.time,
               static_cast<unsigned long long>(s.items), static_cast<unsigned long long>(s.received),
               s.waited, after);
-}
-
-/// Of the time between them, how much each I/O thread was busy.
-void print_busy(const epoch_sample& start, const epoch_sample& end) {
-  std::printf(", \"busy\": [");
-  for (std::size_t i = 0; i < end.busy.size(); ++i) {
-    std::printf("%s%.4f", i == 0 ? "" : ", ",
-                (end.busy[i] - start.busy[i]) / (end.time - start.time));
-  }
-  std::printf("]");
 }
 
 void run_ours(const settings& s) {
@@ -105,7 +91,6 @@ void run_ours(const settings& s) {
               static_cast<unsigned long long>(o.composed),
               static_cast<unsigned long long>(o.requests),
               static_cast<unsigned long long>(o.peak_held), o.end().limit);
-  if (s.threads > 0) print_busy(start, last);
   if (s.samples) print_samples(o);
   std::printf("}\n");
 }
@@ -141,9 +126,6 @@ int main(int argc, char** argv) {
   app.add_option("--memory-cap", s.transfer.memory_cap);
   app.add_option("--slice", s.transfer.slice)->check(CLI::PositiveNumber);
   app.add_option("--max-concurrency", s.transfer.concurrency.max);
-  app.add_option("--threads", s.threads, "I/O threads of ours; 0: CPU is free");
-  app.add_option("--read-cpu", s.costs.transfer, "seconds of a read on its thread");
-  app.add_option("--strand-cpu", s.costs.strand, "seconds of a read on the strand");
   app.add_option("--round-trip", s.network.round_trip);
   app.add_option("--jitter", s.network.jitter);
   app.add_option("--rate-spread", s.network.rate_spread);

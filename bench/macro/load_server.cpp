@@ -322,7 +322,7 @@ class server {
       c->memory = replies_.large_whole;
     }
     c->block_at = first % bench::block_size;
-    c->block_left = name == 'h' ? bench::hung_after : last + 1 - first;
+    c->block_left = last + 1 - first;
   }
 
   /// HEAD of an object by the XML API: the head of a GET.

@@ -4,14 +4,10 @@
 #include <dataflux/auth/credentials.hpp>
 #include <dataflux/gcs/client.hpp>
 
-#include <algorithm>
 #include <atomic>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <semaphore>
-#include <stop_token>
 #include <utility>
 #include <vector>
 
@@ -163,121 +159,10 @@ class our_client {
   client_ptr client_;  // last: its end waits for completions, which use all of the above
 };
 
-using clock_type = std::chrono::steady_clock;
-
-double milliseconds(clock_type::duration d) {
-  return std::chrono::duration<double, std::milli>(d).count();
-}
-
-double percentile(std::vector<double> samples, double share) {
-  std::sort(samples.begin(), samples.end());
-  return samples.at(static_cast<std::size_t>(share * static_cast<double>(samples.size() - 1)));
-}
-
-/// Counts down to zero, which one thread waits for.
-class countdown {
- public:
-  explicit countdown(unsigned left) : left_(left) {}
-  void step() {
-    const std::scoped_lock lock(mutex_);
-    if (--left_ == 0) reached_.notify_all();
-  }
-  void wait() {
-    std::unique_lock lock(mutex_);
-    reached_.wait(lock, [this] { return left_ == 0; });
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable reached_;
-  unsigned left_;
-};
-
-/// Takes bytes and forgets them; says when the first have come.
-class watching_sink final : public dataflux::byte_sink {
- public:
-  explicit watching_sink(countdown& arrived) : arrived_(arrived) {}
-  dataflux::result<void> expect(std::uint64_t) override { return {}; }
-  dataflux::bytes_span prepare(std::size_t wanted) override {
-    return dataflux::bytes_span(memory_).first(std::min(wanted, memory_.size()));
-  }
-  dataflux::result<void> commit(std::size_t) override {
-    if (!std::exchange(seen_, true)) arrived_.step();
-    return {};
-  }
-  dataflux::result<void> rewind(std::uint64_t) override { return {}; }
-
- private:
-  countdown& arrived_;
-  std::vector<std::byte> memory_ = std::vector<std::byte>(65536);
-  bool seen_ = false;
-};
-
-/// Reads of an object whose body stops: once made, the first bytes of each are here.
-class hung_reads {
- public:
-  hung_reads(dataflux::gcs::client& client, unsigned count)
-      : arrived_(count), ended_(count), ended_at_(count) {
-    dataflux::read_request request;
-    request.bucket = bench::bucket;
-    request.object = bench::hung_object;
-    request.limits.stop = stop_.get_token();
-    for (unsigned i = 0; i < count; ++i) {
-      sinks_.push_back(std::make_unique<watching_sink>(arrived_));
-      client.start_read(request, *sinks_.back(), [this, i](const auto& done) {
-        if (done) fail("a hung read ended well");
-        ended_at_[i] = clock_type::now();
-        ended_.step();
-      });
-    }
-    arrived_.wait();
-  }
-
-  void cancel() { stop_.request_stop(); }
-  void wait_ended() { ended_.wait(); }
-  const std::vector<clock_type::time_point>& ended_at() const { return ended_at_; }
-
- private:
-  countdown arrived_, ended_;
-  std::stop_source stop_;
-  std::vector<std::unique_ptr<watching_sink>> sinks_;
-  std::vector<clock_type::time_point> ended_at_;
-};
-
-/// Cancels reads in flight, and destroys clients with reads in flight; prints both times.
-void run_cancel(const bench::options& given) {
-  std::vector<double> cancels, destroys;
-  const bench::stopwatch watch;
-  while (cancels.size() < given.count) {
-    client_ptr client = make_client(given);
-    {
-      hung_reads reads(*client, given.concurrency);
-      const auto start = clock_type::now();
-      reads.cancel();
-      reads.wait_ended();
-      for (const auto end : reads.ended_at()) cancels.push_back(milliseconds(end - start));
-    }
-    hung_reads reads(*client, given.concurrency);
-    const auto start = clock_type::now();
-    client.reset();
-    destroys.push_back(milliseconds(clock_type::now() - start));
-    reads.wait_ended();
-  }
-  watch.print({cancels.size() + destroys.size(), 0, 0, -1},
-              ", \"cancel_ms_p50\": " + std::to_string(percentile(cancels, 0.5)) +
-                  ", \"cancel_ms_p99\": " + std::to_string(percentile(cancels, 0.99)) +
-                  ", \"destroy_ms_p50\": " + std::to_string(percentile(destroys, 0.5)) +
-                  ", \"destroy_ms_p99\": " + std::to_string(percentile(destroys, 0.99)));
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
   const bench::options given = bench::parse_options(argc, argv);
-  if (given.name == "cancel") {
-    run_cancel(given);
-    return 0;
-  }
   our_client client(given);
   client.run(given.warmup, true);
   const std::string memory = given.name == "listpage" ? client.listing_memory() : std::string();

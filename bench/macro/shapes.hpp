@@ -17,8 +17,6 @@ inline constexpr std::string_view medium_object = "medium/n01440764/n01440764_10
 inline constexpr std::string_view large_object = "large/checkpoint/step-00001000/model.bin";
 /// As large, twice as long.
 inline constexpr std::string_view huge_object = "vast/checkpoint/step-00001000/model.bin";
-/// Like large, but its body stops in the middle.
-inline constexpr std::string_view hung_object = "hung/checkpoint/step-00001000/model.bin";
 inline constexpr std::string_view upload_object = "upload/checkpoint/step-00001000/model.bin";
 inline constexpr std::string_view upload_id = "VXBsb2FkIElE";
 
@@ -30,8 +28,6 @@ inline constexpr std::uint64_t huge_size = std::uint64_t{2} << 30;
 inline constexpr std::size_t part_size = std::size_t{32} << 20;
 /// Parts of an object that is saved from memory.
 inline constexpr std::size_t saved_parts = 64;
-/// A hung body stops after this many bytes.
-inline constexpr std::size_t hung_after = std::size_t{4} << 10;
 
 inline constexpr unsigned page_count = 100;
 inline constexpr unsigned page_items = 1000;

@@ -7,14 +7,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
-
-#include "simulated_threads.hpp"
 
 /// An epoch through the real getter, over a simulated network, in simulated time.
 
@@ -52,9 +49,6 @@ struct epoch_plan {
   dataflux::get_order order{dataflux::get_order::as_asked};
   std::optional<dataflux::compose_options> compose{};
   dataflux::transfer_options transfer{};
-  /// I/O threads whose CPUs may be the limit, and what a read costs them. 0: CPU is free.
-  std::size_t threads{0};
-  read_costs costs{};
 
   std::uint64_t items() const noexcept { return objects * epochs; }
 };
@@ -69,7 +63,6 @@ struct epoch_sample {
   std::uint64_t borrowed{0};
   int limit{0};
   std::size_t in_flight{0};
-  std::vector<double> busy{};  ///< CPU seconds of each I/O thread so far; the strand's is first
 };
 
 struct epoch_outcome {
@@ -96,12 +89,7 @@ struct epoch_outcome {
 class simulated_epoch {
  public:
   simulated_epoch(const simulated_network& network, const epoch_plan& plan)
-      : plan_(plan),
-        store_(clock_, network.options()),
-        threads_(plan.threads == 0
-                     ? nullptr
-                     : std::make_unique<threaded_store>(clock_, store_, plan.threads, plan.costs)),
-        context_(seen_store(), plan.transfer) {
+      : plan_(plan), store_(clock_, network.options()), context_(store_, plan.transfer) {
     for (std::uint64_t i = 0; i < plan.objects; ++i) {
       rows_.push_back({.object = name_of(i), .object_size = plan.bytes});
       rows_.back().generation =
@@ -141,10 +129,6 @@ class simulated_epoch {
     char text[32];
     std::snprintf(text, sizeof text, "train/%010llu", static_cast<unsigned long long>(i));
     return text;
-  }
-  dataflux::object_store& seen_store() noexcept {
-    if (threads_ != nullptr) return *threads_;
-    return store_;
   }
   double now() const { return std::chrono::duration<double>(clock_.now() - began_).count(); }
   std::optional<dataflux::get_request> pull() {
@@ -201,14 +185,12 @@ class simulated_epoch {
                                 .held = counters.held,
                                 .borrowed = counters.borrowed,
                                 .limit = counters.concurrency,
-                                .in_flight = counters.in_flight,
-                                .busy = threads_ ? threads_->busy() : std::vector<double>{}});
+                                .in_flight = counters.in_flight});
   }
 
   const epoch_plan plan_;
   dataflux::virtual_scheduler clock_{};
   dataflux::memory_store store_;
-  std::unique_ptr<threaded_store> threads_;
   dataflux::transfer_context context_;
   std::vector<dataflux::get_request> rows_{};
   std::optional<dataflux::getter> items_{};

@@ -12,8 +12,6 @@ import torch
 import torch.distributed as dist
 import torch.distributed.checkpoint as dcp
 
-import use_file
-
 
 class Client:
     """What is the same for all: one file by open(name, mode), a sharded state by writer() and
@@ -96,14 +94,17 @@ class Gcsfs(Client):
     def __init__(self, endpoint, bucket):
         super().__init__(endpoint, bucket)
         import fsspec
+        import gcsfs
 
-        self.open = use_file.Gcsfs(endpoint, bucket).open
         self._options = {"token": "anon", "endpoint_url": endpoint}
+        files = gcsfs.GCSFileSystem(**self._options)
+        self.open = lambda name, mode: files.open(f"{bucket}/{name}", mode)
         fsspec.config.conf["gs"] = self._options  # Lightning has no argument for it
 
     @staticmethod
     def imports():
-        os.environ["GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT"] = "false"  # as in use_file.py
+        # Else it asks by gRPC first what kind of bucket this is, which only the service answers.
+        os.environ["GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT"] = "false"
         import gcsfs  # noqa: F401
         import lightning.pytorch.plugins.io  # noqa: F401
 

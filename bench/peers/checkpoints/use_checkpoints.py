@@ -38,7 +38,6 @@ from torch.distributed.checkpoint.staging import DefaultStager, StagingOptions
 
 import checkpoint_clients
 import checkpoint_state
-import use_file
 
 
 class Planner(DefaultLoadPlanner):
@@ -67,12 +66,15 @@ def forget_peak():
     pathlib.Path("/proc/self/clear_refs").write_text("5")
 
 
-class ThreadClock:
-    def __init__(self):
-        self._wall, self._cpu = time.monotonic(), time.thread_time()
+class Clock:
+    """Wall time and CPU time, of the process or, by time.thread_time, of the caller's thread."""
+
+    def __init__(self, cpu=time.process_time):
+        self._cpu_now = cpu
+        self._wall, self._cpu = time.monotonic(), cpu()
 
     def stop(self):
-        return {"wall_s": time.monotonic() - self._wall, "cpu_s": time.thread_time() - self._cpu}
+        return {"wall_s": time.monotonic() - self._wall, "cpu_s": self._cpu_now() - self._cpu}
 
 
 class Rank:
@@ -104,10 +106,9 @@ class Rank:
             dist.barrier()
         before = resident("VmRSS")
         forget_peak()
-        clock = use_file.Clock()
+        clock = Clock()
         given = work()
-        line = clock.stop(1, self._state.size())
-        return {"wall_s": line["wall_s"], "cpu_s": line["cpu_s"], "bytes": self._state.size(),
+        return {**clock.stop(), "bytes": self._state.size(),
                 "over": resident("VmHWM") - before - own}, given
 
     def save(self, form, name):
@@ -126,14 +127,14 @@ class Rank:
         """What async_save takes before it returns, and torch's staging by itself: wall seconds, and CPU
         seconds of the calling thread."""
         stager = DefaultStager(StagingOptions(False, False, False, False))
-        clock = ThreadClock()
+        clock = Clock(time.thread_time)
         staged = stager.stage(self._tensors)
         alone = clock.stop()
         stager.close()
         del staged
         gc.collect()
         writer = self._client.writer(self._client.url(name))
-        clock = ThreadClock()
+        clock = Clock(time.thread_time)
         saving = dcp.async_save(self._tensors, storage_writer=writer, no_dist=self._mesh is None)
         held = clock.stop()
         getattr(saving, "upload_completion", saving).result()

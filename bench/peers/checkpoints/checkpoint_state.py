@@ -1,24 +1,34 @@
 """The states that the benchmark `checkpoints` saves and loads: tensors whose bytes follow from their
 names alone, so that any part of any of them can be made, and compared, wherever it is wanted."""
 
-import pathlib
-import sys
-
 import torch
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "traces"))
-import torch_model  # noqa: E402
 
 PERIOD = 1_000_003  # no row of any tensor is a multiple of it, so that no two rows are the same
 SMALL_ELEMENTS = 4096
+WIDTH, WORDS = 1024, 16_384
 _pattern = torch.arange(PERIOD, dtype=torch.float32)
 
 
+def model_shapes(layers):
+    """{name: shape} of a decoder with names as such models have, in the order of the model."""
+    out = {"model.embed.weight": [WORDS, WIDTH]}
+    of_layer = {
+        "ln_1.weight": [WIDTH], "ln_1.bias": [WIDTH], "attn.qkv.weight": [3 * WIDTH, WIDTH],
+        "attn.qkv.bias": [3 * WIDTH], "attn.out.weight": [WIDTH, WIDTH], "attn.out.bias": [WIDTH],
+        "ln_2.weight": [WIDTH], "ln_2.bias": [WIDTH], "mlp.up.weight": [4 * WIDTH, WIDTH],
+        "mlp.up.bias": [4 * WIDTH], "mlp.down.weight": [WIDTH, 4 * WIDTH],
+        "mlp.down.bias": [WIDTH]}
+    for layer in range(layers):
+        for name, shape in of_layer.items():
+            out[f"model.layers.{layer}.{name}"] = shape
+    return {**out, "model.ln_f.weight": [WIDTH], "model.ln_f.bias": [WIDTH]}
+
+
 def shapes(size):
-    """{name: shape} of the model of bench/traces with as many layers as make about `size` bytes."""
-    none = size_of(torch_model.shapes(0))
-    layer = size_of(torch_model.shapes(1)) - none
-    return torch_model.shapes(max(round((size - none) / layer), 1))
+    """{name: shape} of the model with as many layers as make about `size` bytes."""
+    none = size_of(model_shapes(0))
+    layer = size_of(model_shapes(1)) - none
+    return model_shapes(max(round((size - none) / layer), 1))
 
 
 def small_shapes(count):
