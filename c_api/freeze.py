@@ -4,7 +4,7 @@
     c_api/freeze.py     into c_api/abi/VERSION, in place of what was frozen before
 
 VERSION is that of CHANGELOG's first section, such as 0.1. tests/c_api/frozen.py holds the header of
-today, and the library, against it. HACKING.md, "The C ABI", says when to run it.
+today, and the library, against it. README.md says when to run it.
 """
 
 import re

@@ -1,4 +1,17 @@
-# What the library links; HACKING.md says why each was chosen.
+# What the library links, and why:
+#
+#   libcurl    connects: DNS, proxies, TLS, client certificates. Its transfers cost twice the CPU of ours
+#   OpenSSL    TLS records, signing tokens, base64, digests. Never cryptography of our own
+#   simdjson   JSON, On-Demand, instead of a tree of nodes for each page. `plain_text` reads resources and
+#              listing pages that the service writes plainly in one pass
+#   pugixml    XML replies of multipart uploads, instead of a scanner of ours or expat's callbacks
+#   ISA-L      CRC32C at 46-56 GB/s; a loop over SSE4.2's instruction does 9.7
+#
+# Tests and programs use Catch2 (2.13 or 3; one header in Debian 12), Google Benchmark, CLI11, and
+# Boost.Beast: the emulator's HTTP, which also judges our codec without sharing its mistakes.
+#
+# Catch2's header is included as <support/catch.hpp>; two sources of the emulator see Beast, one .ipp sees
+# each large header (<simdjson.h> costs 1.8 s a translation unit). OpenSSL's headers are cheap C.
 find_package(Threads REQUIRED)
 # Conan's version files refuse a later major version, here 8.
 find_package(CURL REQUIRED)

@@ -57,7 +57,7 @@ class Consumer:
 
     def strict(self):
         """clang's warnings are those of its syntax, at any -O; g++ 14 takes what it has inlined of a
-        whole library in one source for uninitialised (HACKING.md)."""
+        whole library in one source for uninitialised."""
         return STRICT[1:] if "clang" in self.compiler[-1] else []
 
     def compile(self, *arguments):

@@ -14,6 +14,18 @@
 #include <algorithm>
 #include <utility>
 
+/// A set has no state in this process. Members are uploaded directly, the manifest is written, and
+/// then the last object, which names the manifest, is created: that is the commit (set_commit).
+///
+/// A save over a set has its members and manifest in a folder of its own, and replaces the last
+/// object by its generation. Then replaced_removal removes what the commit's listings show of other
+/// saves, objects and open uploads: they know another generation and cannot be committed any more.
+/// A save that began after the listing is alive and stays. While a last object may still appear,
+/// its manifest stays.
+///
+/// set_scan is the one listing that open, list, keep_last and begin share. A member's metadata says
+/// that it is one (member_mark), so a killed save's members are known without another request.
+/// Open uploads have no metadata: names tell those of a save over a set (save_folder_of).
 namespace dataflux::inline DATAFLUX_ABI {
 
 namespace detail {

@@ -8,6 +8,18 @@
 #include <new>
 #include <utility>
 
+/// A checkpoint_writer is the face of an object_upload for one thread. It fills a part's buffer,
+/// sends it, and asks for the memory of the next one (try_write). What the strand answers lies in
+/// writer_room, which rings its bells; write() tries and waits in turns. A call's own limits
+/// arrive as a task of the strand (limit_watch).
+///
+/// The upload: stat the target, for the precondition; pieces with their CRC32C; commit or abort.
+/// upload_machine decides each step, and object_upload carries it out. One piece is a plain insert.
+/// More are parts of a temporary object that is compared and then moved; where temporary objects
+/// may not be moved or removed the upload is direct, and else resumable.
+///
+/// Tests: object_upload_test fails every verb at every step in simulated time; the integration
+/// test runs the emulator's faults against every request; tests/cli/killed.py kills processes.
 namespace dataflux::inline DATAFLUX_ABI {
 
 DATAFLUX_INLINE operation<checkpoint_writer> checkpoint_writer::submit_open(

@@ -21,6 +21,11 @@
 /// The queue ends with the last unit, by stop(): a failure or cancel(), or after time_passed(): the
 /// deadline. Then nothing more is started. settle() runs once, when no read is under way, and
 /// leaves the window.
+///
+/// In a steady stream an object costs no allocation (tests/memory). A read's state, names and place
+/// in line are used again; a name of a listing is a view, whose rows the item keeps alive. A read
+/// that waits for the network has no buffer: piece_sink takes one with the first byte, from slabs
+/// of 128 KiB, last in first out. The reader is woken once for what several turns have brought.
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// Units are used again, so that a steady stream allocates none.

@@ -12,6 +12,18 @@
 #include <memory>
 #include <system_error>
 
+/// A copy of a folder is one coordinator: after each reply or step, advance() begins what there is
+/// room for.
+///
+/// An upload walks the folder on threads for files and, with `resume`, meets the target's listing
+/// in the same order of names. A small file waits for upload memory, is read with up to 15 others
+/// in one step, and is one insert. A large file is an upload_file.
+///
+/// A download takes the listing page by page: it checks the name, makes the folder, compares the
+/// file. Then it collects small objects into streams of a getter; large ones are download_files.
+///
+/// Extra names are found by going through both sides once more. Nothing is removed where the source
+/// could not be read as a whole.
 namespace dataflux::inline DATAFLUX_ABI::detail {
 
 /// The memory of listed pages that nobody has taken yet.

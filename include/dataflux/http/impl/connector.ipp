@@ -24,6 +24,17 @@
 #include <curl/curl.h>
 #include <openssl/crypto.h>
 
+/// Why libcurl connects and we converse: names, happy eyeballs, proxies, TLS and client
+/// certificates are libcurl's work, once per connection. Requests and replies are ours (http1),
+/// from and into the caller's memory, at half of the CPU that a transfer of libcurl takes.
+///
+/// Over TLS libcurl shakes hands and receives the beginning of the first reply, because its session
+/// cache takes tickets inside its own calls only. Then we call OpenSSL (tls_stream). Through a
+/// proxy all bytes move by libcurl.
+///
+/// When a transfer begins, libcurl closes connections without a transfer that look dead or old. So
+/// adopt() receives once on a plain connection, which gives it a transfer; a TLS connection has one
+/// from its first reply on.
 namespace dataflux::inline DATAFLUX_ABI::http::detail {
 
 /// Once per process, before the first handle; never undone: others may use curl.
