@@ -1,34 +1,24 @@
 #pragma once
 
-/// The front page: what a program needs, by task. Each name is a contract of its own in the header
-/// that is included for it below; docs/ has a page for each group of tasks.
+/// The front page: what most programs need, and what there is when you need more. Each name has its
+/// contract in the header that is included for it below. docs/index.md names a page for each task.
 ///
-/// | to | there is |
+/// | most programs need | when you need more |
 /// |---|---|
-/// | reach the service | gcs::client, with credentials found (auth/credentials.hpp) or given |
-/// | list a bucket or a prefix | fast_list(), fast_lister; list_filter |
-/// | keep a listing, and see what changed | save_manifest(), manifest, refresh_manifest() |
-/// | share connections and memory | transfer_context: one for each client and process |
-/// | read very many objects | getter |
-/// | read one object into memory | get_one(); small ones by read_text(), read_bytes() |
-/// | read an object into a file, and back | download_file(), upload_file() |
-/// | shuffle a listing, and share it among ranks | sampler |
-/// | copy a folder up or down | upload_folder(), download_folder() |
-/// | write while bytes are made | checkpoint_writer; many threads at offsets: offset_writer |
-/// | read parts of an object, at random | checkpoint_reader |
-/// | save and restore state of many processes | checkpoint_set, latest_checkpoint_set() |
-/// | write a small object, or any other verb | gcs::client::insert(), run() |
-/// | remove very many objects | remove_objects() |
-/// | find and remove what killed processes have left | find_leftovers(), remove_leftovers() |
-/// | list the buckets of a project | list_all_buckets_request |
-/// | stop on Ctrl-C | interrupt_source |
-/// | see what happens | observer; log_observer writes it to stderr, event_ring keeps it |
-/// | measure it | gcs::client::snapshot(), to_json(), to_prometheus() |
-/// | know what failed | result, error |
+/// | gcs::client: reaches the service | auth/credentials.hpp; any verb by start() or run() |
+/// | transfer_context: its connections and memory | options: memory caps, requests in flight |
+/// | fast_list(): lists a prefix | fast_lister, list_filter, save_manifest(), refresh_manifest() |
+/// | getter: reads very many objects | ranges, options of a stream |
+/// | get_one(): reads one object | read_text(), read_bytes() for small ones; download_file() |
+/// | checkpoint_writer: saves | checkpoint_set for many processes; upload_file() |
+/// | checkpoint_reader: loads, from anywhere | latest_checkpoint_set(), checkpoint_set_reader |
+/// | upload_folder(), download_folder() | remove_objects(), find_leftovers(), remove_leftovers() |
+/// | sampler: the order of an epoch | windows, ranks, resuming |
+/// | result, error: what failed, and why | interrupt_source: stops on Ctrl-C |
+/// | log_observer: tells on stderr | observer, event_ring; gcs::client::snapshot() |
 ///
-/// Anything a store can do beyond that is a verb of object_store (store/object_store.hpp), which
-/// gcs::client is. <dataflux/exec/awaitable.hpp>, which nothing includes, has co_await for
-/// operations. <dataflux/testing.hpp> has a store in memory and a clock that tests move.
+/// All else that a store can do is a verb of object_store (store/object_store.hpp), which
+/// gcs::client is. <dataflux/testing.hpp> has a store in memory and a clock that tests move.
 
 #include <dataflux/auth/credentials.hpp>
 #include <dataflux/checkpoint/checkpoint_reader.hpp>

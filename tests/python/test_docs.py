@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+import dataflux
+
 pytestmark = pytest.mark.without_tokens  # the samples have the clients of the environment
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -43,6 +45,13 @@ def test_the_sample_of_readme_runs_as_it_stands(emulator, tmp_path):
 def test_index_leads_to_every_page():
     named = set(re.findall(r"\]\(([\w.-]+\.md)\)", (DOCS / "index.md").read_text()))
     assert named == {page.name for page in DOCS.glob("*.md")} - {"index.md"}
+
+
+def test_help_names_what_there_is():
+    table = re.findall(r"^    (.*)$", dataflux.__doc__, re.M)[2:]
+    named = {line.split("(")[0].split()[0] for line in table}
+    named |= set(re.findall(r"\b([a-z]+_[a-z_]+|[A-Z]\w+)\b", "\n".join(table)))
+    assert len(named) > 20 and not named - set(dir(dataflux))
 
 
 def test_pictures_are_those_of_the_script(tmp_path):

@@ -1,4 +1,22 @@
-"""dataflux: reads from Google Cloud Storage and writes to it, for training jobs."""
+"""Feeds training jobs from Google Cloud Storage, and saves their checkpoints there.
+
+    most programs need                      when you need more
+    ------------------                      ------------------
+    Client(...)       connections, limits   AsyncClient; emulator() for tests
+    list(url)         lists a prefix        list_batches, list_shared; save_manifest, open_manifest
+    get_many(...)     reads many objects    Listing.take, RowFeed
+    get(url)          reads one object      read_into, get_ranges, reader, download
+    open(url, "wb")   saves, loads          writer, put, upload; checkpoint_set, latest_set
+    upload_folder     copies folders        remove_prefix, find_leftovers, remove_leftovers
+    download_folder
+    Sampler           the order of an epoch
+    Error             what failed, and why  NotFoundError and other kinds; metrics, prometheus
+
+The functions are those of a default client: dataflux.get(url) is dataflux.client().get(url).
+help(dataflux.Client) has every option. dataflux.torch has datasets and checkpoints for PyTorch,
+dataflux.dcp and dataflux.lightning those of torch.distributed.checkpoint and Lightning,
+dataflux.fsspec a filesystem for gs:// URLs.
+"""
 
 from __future__ import annotations
 
