@@ -105,7 +105,7 @@ def timed(command, cwd):
 def compile_cost(folder, scratch, defines):
     """(CPU seconds, MiB) of compiling an example as a user does who includes the front page."""
     source = scratch / "reads.cpp"
-    example = (folder / "examples/02_read.cpp").read_text()
+    example = (folder / "examples/07_read.cpp").read_text()
     source.write_text(example.replace("dataflux/gcs/client.hpp", "dataflux/dataflux.hpp"))
     command = ["c++", "-std=c++20", "-O2", *defines, f"-I{folder}/include", "-c", source,
                "-o", scratch / "reads.o"]

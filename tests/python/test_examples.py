@@ -33,24 +33,24 @@ def test_every_example_is_tested_and_short():
         assert len(source.read_text().splitlines()) <= 40, source.name
 
 
-def test_01_list(run, bucket):
-    assert run("01_list.py", bucket("train/")) == \
+def test_03_list(run, bucket):
+    assert run("03_list.py", bucket("train/")) == \
         "           5  train/a\n          14  train/b\n2 objects, 19 bytes\n"
 
 
-def test_02_load(run, bucket):
-    assert run("02_load.py", bucket("train/")) == \
+def test_01_load(run, bucket):
+    assert run("01_load.py", bucket("train/")) == \
         "train/a: 5 bytes, b'first'\ntrain/b: 14 bytes, b'the seco'\n"
 
 
-def test_03_files(run, bucket):
-    assert run("03_files.py", bucket("x.zip")) == (
+def test_04_files(run, bucket):
+    assert run("04_files.py", bucket("x.zip")) == (
         "something went wrong in the midst: the object is as it was\n"
         "['first.txt', 'second.txt'] b'22'\n")
 
 
-def test_04_checkpoint_set(run, bucket):
-    assert run("04_checkpoint_set.py", bucket("run/1")) == (
+def test_02_checkpoint_set(run, bucket):
+    assert run("02_checkpoint_set.py", bucket("run/1")) == (
         "[('rank-0', 1000000), ('rank-1', 1000000), ('rank-2', 1000000), ('rank-3', 1000000)]\n"
         "b'\\x03\\x03\\x03\\x03'\n")
 

@@ -1,6 +1,6 @@
-/* 01: lists the objects of a bucket, by many calls at a time, and prints them from columns.
+/* 03: lists the objects of a bucket, by many calls at a time, and prints them from columns.
  *
- *     c_01_list BUCKET [PREFIX]
+ *     c_03_list BUCKET [PREFIX]
  *
  * Credentials are found as gcloud's own libraries find them (Application Default Credentials);
  * with STORAGE_EMULATOR_HOST set, an emulator is asked and none are needed. */

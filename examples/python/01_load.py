@@ -1,6 +1,6 @@
-"""02: reads every object below a prefix through one window, as a training loop does.
+"""01: reads every object below a prefix through one window, as a training loop does.
 
-    02_load.py gs://BUCKET/PREFIX
+    01_load.py gs://BUCKET/PREFIX
 
 An object that cannot be read does not end the others: on_error says what becomes of it.
 """

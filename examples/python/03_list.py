@@ -1,6 +1,6 @@
-"""01: lists the objects below a prefix, by many calls at a time.
+"""03: lists the objects below a prefix, by many calls at a time.
 
-    01_list.py gs://BUCKET/PREFIX
+    03_list.py gs://BUCKET/PREFIX
 """
 
 import sys

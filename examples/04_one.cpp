@@ -1,7 +1,7 @@
-/// 11: one huge object by ranges in parallel: into memory, and into a file that a second run would
+/// 04: one huge object by ranges in parallel: into memory, and into a file that a second run would
 /// go on with if the first one broke off.
 ///
-///     11_one BUCKET OBJECT FILE
+///     04_one BUCKET OBJECT FILE
 
 #include <dataflux/download/download_file.hpp>
 #include <dataflux/download/get_one.hpp>

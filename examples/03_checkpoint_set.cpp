@@ -1,8 +1,8 @@
-/// 13: sharded state: shards written at once, committed together, refused when they are not whole,
+/// 03: sharded state: shards written at once, committed together, refused when they are not whole,
 /// restored and compared; then only the newest set is kept. Ranks in different processes do the
 /// same: their records travel as text.
 ///
-///     13_checkpoint_set BUCKET PREFIX
+///     03_checkpoint_set BUCKET PREFIX
 
 #include <dataflux/checkpoint/checkpoint_sets.hpp>
 #include <dataflux/gcs/client.hpp>

@@ -1,6 +1,6 @@
-/// 09: saves a listing once, for jobs that start without listing; then tells what has changed.
+/// 06: saves a listing once, for jobs that start without listing; then tells what has changed.
 ///
-///     09_manifest BUCKET PREFIX FILE
+///     06_manifest BUCKET PREFIX FILE
 ///
 /// The first run writes FILE, later ones compare with it.
 

@@ -1,6 +1,6 @@
-/// 10: reads every object below a prefix through one window, as a training loop does.
+/// 01: reads every object below a prefix through one window, as a training loop does.
 ///
-///     10_many BUCKET PREFIX
+///     01_load BUCKET PREFIX
 
 #include <dataflux/download/getter.hpp>
 #include <dataflux/gcs/client.hpp>

@@ -1,7 +1,7 @@
-/// 06: writes a large object in parts, in parallel. An upload that is not completed must be
+/// 11: writes a large object in parts, in parallel. An upload that is not completed must be
 /// aborted: its parts are invisible, and billed for ever.
 ///
-///     06_multipart BUCKET NAME MIB
+///     11_multipart BUCKET NAME MIB
 
 #include <dataflux/gcs/client.hpp>
 

@@ -1,6 +1,6 @@
-/// 01: lists the objects of a bucket, by many calls at a time where there are many.
+/// 05: lists the objects of a bucket, by many calls at a time where there are many.
 ///
-///     01_list BUCKET [PREFIX]
+///     05_list BUCKET [PREFIX]
 ///
 /// Credentials are found as gcloud's own libraries find them (Application Default Credentials);
 /// with STORAGE_EMULATOR_HOST set, an emulator is asked and none are needed.

@@ -1,6 +1,6 @@
-/* 02: reads every object below a prefix through one window, as a training loop does.
+/* 01: reads every object below a prefix through one window, as a training loop does.
  *
- *     c_02_load BUCKET PREFIX */
+ *     c_01_load BUCKET PREFIX */
 #include <dataflux.h>
 
 #include <stdio.h>

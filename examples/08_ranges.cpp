@@ -1,7 +1,7 @@
-/// 03: reads one large object in ranges, in parallel, into one piece of memory, and checks the
+/// 08: reads one large object in ranges, in parallel, into one piece of memory, and checks the
 /// whole by joining the checksums of the ranges: no byte is checked twice.
 ///
-///     03_ranges BUCKET NAME [RANGE_SIZE]
+///     08_ranges BUCKET NAME [RANGE_SIZE]
 
 #include <dataflux/codec/crc32c.hpp>
 #include <dataflux/gcs/client.hpp>

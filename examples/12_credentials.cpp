@@ -1,10 +1,10 @@
-/// 07: says who one is. Without a word a client searches for Application Default Credentials, as
+/// 12: says who one is. Without a word a client searches for Application Default Credentials, as
 /// the other examples do: GOOGLE_APPLICATION_CREDENTIALS, gcloud's login, the machine's own
 /// account.
 ///
-///     07_credentials BUCKET default           those, said aloud
-///     07_credentials BUCKET file KEY_FILE     a service account's or an authorized user's file
-///     07_credentials BUCKET anonymous         public data
+///     12_credentials BUCKET default           those, said aloud
+///     12_credentials BUCKET file KEY_FILE     a service account's or an authorized user's file
+///     12_credentials BUCKET anonymous         public data
 ///
 /// ENDPOINT, when it is set, is asked instead of the service; CA_FILE says whom it is trusted by.
 

@@ -1,6 +1,6 @@
-"""04: the state of many processes, committed together: complete, or not there.
+"""02: the state of many processes, committed together: complete, or not there.
 
-    04_checkpoint_set.py gs://BUCKET/RUN/STEP
+    02_checkpoint_set.py gs://BUCKET/RUN/STEP
 """
 
 import sys

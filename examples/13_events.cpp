@@ -1,7 +1,7 @@
-/// 08: sees what the library does: an observer is told of every request, retry and log line, and a
+/// 13: sees what the library does: an observer is told of every request, retry and log line, and a
 /// client counts. The library itself never prints.
 ///
-///     08_events BUCKET NAME
+///     13_events BUCKET NAME
 
 #include <dataflux/download/get_one.hpp>
 #include <dataflux/gcs/client.hpp>

@@ -1,6 +1,6 @@
-"""03: an object as a file. It appears when the file is closed, whole, or not at all.
+"""04: an object as a file. It appears when the file is closed, whole, or not at all.
 
-    03_files.py gs://BUCKET/NAME
+    04_files.py gs://BUCKET/NAME
 """
 
 import sys

@@ -1,7 +1,7 @@
-/// 05: writes a stream of unknown length, and goes on after a break where the service says it got
+/// 10: writes a stream of unknown length, and goes on after a break where the service says it got
 /// to, as another process would that knows the session's URL.
 ///
-///     05_resumable BUCKET NAME MIB
+///     10_resumable BUCKET NAME MIB
 
 #include <dataflux/codec/crc32c.hpp>
 #include <dataflux/gcs/client.hpp>

@@ -1,7 +1,7 @@
-/// 12: a checkpoint written while it is being made, and read back: in order, from anywhere, and all
+/// 02: a checkpoint written while it is being made, and read back: in order, from anywhere, and all
 /// of it at once. It appears by commit() alone, whole and verified; Ctrl-C leaves nothing behind.
 ///
-///     12_checkpoint BUCKET OBJECT
+///     02_checkpoint BUCKET OBJECT
 
 #include <dataflux/checkpoint/checkpoint_reader.hpp>
 #include <dataflux/checkpoint/checkpoint_writer.hpp>

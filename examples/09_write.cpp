@@ -1,7 +1,7 @@
-/// 04: writes small objects: one that must not exist yet, then a change that must not run over
+/// 09: writes small objects: one that must not exist yet, then a change that must not run over
 /// somebody else's; and removes it.
 ///
-///     04_write BUCKET NAME
+///     09_write BUCKET NAME
 
 #include <dataflux/gcs/client.hpp>
 

@@ -1,6 +1,6 @@
-/// 02: reads many objects at once into memory of one's own, each checked by CRC32C.
+/// 07: reads many objects at once into memory of one's own, each checked by CRC32C.
 ///
-///     02_read BUCKET NAME...
+///     07_read BUCKET NAME...
 
 #include <dataflux/gcs/client.hpp>
 

@@ -1,6 +1,6 @@
-/* 03: an event loop of its own: poll(2) waits for answers and for lines of the standard input.
+/* 04: an event loop of its own: poll(2) waits for answers and for lines of the standard input.
  *
- *     c_03_event_loop BUCKET < NAMES
+ *     c_04_event_loop BUCKET < NAMES
  *
  * Each line is the name of an object; what is known of it is printed as soon as it is there. */
 #include <dataflux.h>

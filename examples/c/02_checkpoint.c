@@ -1,6 +1,6 @@
-/* 04: saves 64 MiB by a writer, and reads it back by ranges into other memory.
+/* 02: saves 64 MiB by a writer, and reads it back by ranges into other memory.
  *
- *     c_04_checkpoint BUCKET OBJECT */
+ *     c_02_checkpoint BUCKET OBJECT */
 #include <dataflux.h>
 
 #include <stdio.h>
