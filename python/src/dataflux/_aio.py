@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import wraps
 
 from ._async_open import AsyncFileVerbs
-from ._client import Client, Core, Telling, named_init
+from ._calls import left
+from ._client import Client, Core, named_init
 from ._errors import UnauthenticatedError
 from ._list import ListStream, list_options
 from ._loops import current
@@ -34,9 +35,6 @@ if TYPE_CHECKING:
     from ._progress import Progress
 
 
-_CATCH_UP = 1000  # milliseconds that the last counts may take to be known
-
-
 class AsyncClient(Core, AsyncFileVerbs, *Client.__bases__[1:]):
     """A client of Google Cloud Storage for programs with an event loop: of asyncio, of uvloop, of
     trio, and so of anyio. It has Client's methods and their arguments; each gives a coroutine, but
@@ -55,41 +53,26 @@ class AsyncClient(Core, AsyncFileVerbs, *Client.__bases__[1:]):
 
     _plain = ("metrics", "prometheus")  # they do not wait
 
-    async def _run(self, call, progress=None, told=None):
+    async def _run(self, work, progress=None, told=None):
         try:
+            if told is not None:
+                self._watched(work, progress, told)
             if self._opened is None:
                 await current().in_thread(self._handle)
             if self._options.source is not None:
-                return await self._run_with_tokens(call, progress, told)
-            if progress is None or progress is False:
-                return await current().run(self, call)
-            return await self._run_told(call, progress, told)
+                return await self._run_with_tokens(work)
+            return await current().run(self, work)
         except BaseException:
-            call.left()
+            left(work)
             raise
 
-    async def _run_told(self, call, progress, told):
-        telling = Telling(self, call, progress, told)
-        try:
-            loop = current()
-            value = await loop.run(self, call, telling.tick, telling.every)
-            for _ in range(_CATCH_UP):
-                if not telling.feed.behind():
-                    break
-                await loop.turn(0.001)
-            return value
-        finally:
-            telling.end()
-
-    async def _run_with_tokens(self, call, progress, told):
+    async def _run_with_tokens(self, work):
         handle, loop = self._handle(), current()
         tokens = self._tokens()
         if tokens is not None and tokens.lacking():
             await loop.in_thread(tokens.again, handle)
         try:
-            if progress is None or progress is False:
-                return await loop.run(self, call)
-            return await self._run_told(call, progress, told)
+            return await loop.run(self, work)
         except UnauthenticatedError as error:
             if tokens is not None:
                 tokens.explain(error)

@@ -1,5 +1,8 @@
-"""A call of the library: how it is begun, and what its end gives. The verbs make them (_verbs.py and
-others); Client waits for them by _wait.py, AsyncClient by _aio.py."""
+"""A call of the library: how it is begun, and what its end gives.
+
+What takes several calls is a body: a coroutine, written once, that awaits them. Two drivers run calls
+and bodies: that of threads (_wait.py) for Client, that of event loops (_loops.py) for AsyncClient.
+"""
 
 from __future__ import annotations
 
@@ -21,19 +24,24 @@ class Call:
     finish  finish(operation, record) -> the value; None gives None
     lent    memory that the call uses until its operation is free
     recover recover(error) -> the value of a call that failed so, or raises it; None raises it
+    watch   (progress, (verb, bucket, name)): who is told how far it is, and of what; None = nobody
 
     A value that is a Call is made next, and gives the value. What the record lends, it lends until
     `finish` has returned.
     """
 
-    __slots__ = ("begin", "finish", "lent", "recover", "begun")
+    __slots__ = ("begin", "finish", "lent", "recover", "watch", "begun")
 
     def __init__(self, begin, finish=None, lent=None, recover=None):
         self.begin = begin
         self.finish = finish
         self.lent = lent
         self.recover = recover
+        self.watch = None
         self.begun = False
+
+    def __await__(self):
+        return (yield self)  # to the driver, which sends the value
 
     def start(self, client, queue, tag, operation):
         """Begins it; `operation` is an empty OperationHandle. Raises what the call says at once. One
@@ -63,12 +71,47 @@ class Call:
         if release is not None:
             release()
 
-
     def left(self):
         """An exception has come out of whatever was to make it. Where it was never begun, nobody else
         lets go of what was lent."""
         if not self.begun:
             self.ended()
+
+
+class Body:
+    """Steps of a body. A driver makes the call that one gives, and steps with what has come of it."""
+
+    __slots__ = ("_body", "_failed", "value")
+
+    def __init__(self, body):
+        self._body = body
+        self._failed = []  # not a variable: it has the frame that has it
+        self.value = None
+
+    def step(self):
+        """What the body awaits next. StopIteration, with what it returns, at its end."""
+        if self._failed:
+            return self._body.throw(self._failed.pop())
+        value, self.value = self.value, None
+        return self._body.send(value)
+
+    def fails(self, why):
+        """The next step raises this where the body waits. False: the body has ended."""
+        if self._body.cr_frame is None:
+            return False
+        self._failed.append(why)
+        return True
+
+    def close(self):
+        self._body.close()
+
+
+def left(work):
+    """An exception has come out of whatever was to make a call, or to run a body."""
+    if isinstance(work, Call):
+        work.left()
+    else:
+        work.close()
 
 
 def failure(queue, record):

@@ -8,7 +8,7 @@ from weakref import WeakSet
 
 from . import _abi, _events, _threads
 from ._buckets import BucketVerbs
-from ._calls import Call, checked
+from ._calls import checked, left
 from ._errors import PreconditionError, UnauthenticatedError, taken
 from ._file import FileVerbs
 from ._get_many import GetManyVerbs
@@ -209,6 +209,16 @@ class Core:
         feed = self._feed
         return None if feed is None else feed.tokens
 
+    def _watched(self, call, progress, told):
+        """Whoever is to be told how far a call is, is told. `told`: (verb, bucket, name)."""
+        if progress is not None and progress is not False:
+            call.watch = progress, told
+
+    def _telling(self, call):
+        from ._progress import Telling
+
+        return Telling(self, call)
+
     def _checked(self, status, error):
         """Raises what `error`, an ErrorHandle, says where the status is not OK, with what gives tokens
         as the cause where it came of that."""
@@ -290,15 +300,16 @@ class Client(
 
     _may_wait = True
 
-    def _run(self, call: Call, progress=None, told=None):
+    def _run(self, work, progress=None, told=None):
+        """Makes a call, or runs a body, and gives what comes of it."""
         try:
+            if told is not None:
+                self._watched(work, progress, told)
             if self._options.source is not None:
-                return _run_with_tokens(self, call, progress, told)
-            if progress is None or progress is False:
-                return run(self, call)
-            return _run_told(self, call, progress, told)
+                return _run_with_tokens(self, work)
+            return run(self, work)
         except BaseException:
-            call.left()
+            left(work)
             raise
 
     def __enter__(self) -> Client:
@@ -326,62 +337,17 @@ def _again(kind, given):
     return kind(**given)
 
 
-def _run_with_tokens(client, call, progress, told):
+def _run_with_tokens(client, work):
     handle = client._handle()
     tokens = client._tokens()
-    silent = progress is None or progress is False
     if tokens is None:
-        return run(client, call) if silent else _run_told(client, call, progress, told)
+        return run(client, work)
     tokens.again(handle)
     try:
-        if silent:
-            return run(client, call)
-        return _run_told(client, call, progress, told)
+        return run(client, work)
     except UnauthenticatedError as error:
         tokens.explain(error)
         raise
-
-
-class Telling:
-    """Progress of a call that the library tells by events. Whoever waits for the call tells the
-    callable, so that what that raises reaches its caller. End it in a `finally`."""
-
-    def __init__(self, client, call, progress, told):
-        from . import _events, _progress
-
-        verb, bucket, name = (part.decode("utf-8", "replace") if isinstance(part, bytes)
-                              else part or "" for part in told)
-        self._teller = _progress.of(progress, f"{verb} gs://{bucket}/{name}",
-                                    "objects" if verb in ("listing", "remove") else "B")
-        client._handle()
-        self.feed = client._feed
-        if self.feed is None:
-            client._check_open()
-        self._sink, self._tag = _events.Sink(), None
-        self._begin, call.begin = call.begin, self._begun
-        self.every = _progress.EVERY
-
-    def _begun(self, client, queue, tag, out, err):
-        self._tag = tag
-        self.feed.watch(tag, self._sink)
-        return self._begin(client, queue, tag, out, err)
-
-    def tick(self):
-        self._teller.at(self._sink.done, self._sink.total)
-
-    def end(self):
-        self.feed.forget(self._tag)
-        self._teller.end(self._sink.done, self._sink.total)
-
-
-def _run_told(client, call, progress, told):
-    telling = Telling(client, call, progress, told)
-    try:
-        value = run(client, call, telling.tick, telling.every)
-        telling.feed.catch_up()
-        return value
-    finally:
-        telling.end()
 
 
 def _in_child():

@@ -1,4 +1,4 @@
-"""Where the calls of AsyncClient wait: each event loop has a queue, whose descriptor it watches.
+"""The driver of event loops: each has a queue, whose descriptor it watches.
 
 An operation that its task has let go of, being cancelled, is kept with the memory that it was lent
 until its record comes: freeing it before waits, and an event loop must not.
@@ -12,12 +12,13 @@ from struct import Struct
 
 from . import _threads, _wait
 from ._abi import RECORD_END
-from ._calls import FLAGS, RECORD, RECORD_SIZE, STATUS, TAG, Call, failure, returned
+from ._calls import FLAGS, RECORD, RECORD_SIZE, STATUS, TAG, Body, Call, failure, returned
 from ._handles import OperationHandle
 from ._library import Size, byref, library
 from ._wait import new_queue, tags
 
 BATCH = 64  # records that are taken at a time
+_CATCH_UP = 1000  # milliseconds that the last counts of a call may take to be known
 iter_unpack = Struct(RECORD).iter_unpack
 
 
@@ -79,7 +80,40 @@ class Loop:
         """Records were taken from the queue, and not yet gone through: an exception came between."""
         return self._number.value != 0
 
-    async def run(self, client, call, tick=None, every=0.1):
+    async def run(self, client, work):
+        """Makes a call and gives its value; or runs a body, and gives what it returns."""
+        if isinstance(work, Call):
+            return await self._made(client, work)
+        body = Body(work)
+        try:
+            while True:
+                try:
+                    call = body.step()
+                    body.value = await (self._made(client, call) if isinstance(call, Call)
+                                        else _Awaited(call))
+                except StopIteration as end:
+                    return end.value
+                except BaseException as why:
+                    if not body.fails(why):
+                        raise
+        finally:
+            body.close()
+
+    async def _made(self, client, call):
+        if call.watch is None:
+            return await self._run_one(client, call, None, 0)
+        telling = client._telling(call)
+        try:
+            value = await self._run_one(client, call, telling.tick, telling.every)
+            for _ in range(_CATCH_UP):
+                if not telling.feed.behind():
+                    break
+                await self.turn(0.001)
+            return value
+        finally:
+            telling.end()
+
+    async def _run_one(self, client, call, tick, every):
         """Makes a call and gives its value. `tick()` is called every `every` seconds."""
         idle = self._idle
         while True:
@@ -179,6 +213,18 @@ class Loop:
     def __del__(self):
         self.gone = True
         self._free_aside(self.left)
+
+
+class _Awaited:
+    """What a body has awaited of the event loop itself."""
+
+    __slots__ = ("_what",)
+
+    def __init__(self, what):
+        self._what = what
+
+    def __await__(self):
+        return (yield self._what)
 
 
 def forget(tag, entry, record):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import _thread
 from time import monotonic
 
-from . import _wait
+from . import _events, _wait
 from ._place import not_async, plain
 
 TYPE_CHECKING = False
@@ -125,3 +125,34 @@ class Teller:
 
 
 _of_parents = []  # of the processes that this one was forked from
+
+
+class Telling:
+    """Progress of a call that the library tells by events. Whoever waits for the call tells the
+    callable, so that what that raises reaches its caller. End it in a `finally`."""
+
+    def __init__(self, client, call):
+        progress, told = call.watch
+        verb, bucket, name = (part.decode("utf-8", "replace") if isinstance(part, bytes)
+                              else part or "" for part in told)
+        self._teller = of(progress, f"{verb} gs://{bucket}/{name}",
+                          "objects" if verb in ("listing", "remove") else "B")
+        client._handle()
+        self.feed = client._feed
+        if self.feed is None:
+            client._check_open()
+        self._sink, self._tag = _events.Sink(), None
+        self._begin, call.begin = call.begin, self._begun
+        self.every = EVERY
+
+    def _begun(self, client, queue, tag, out, err):
+        self._tag = tag
+        self.feed.watch(tag, self._sink)
+        return self._begin(client, queue, tag, out, err)
+
+    def tick(self):
+        self._teller.at(self._sink.done, self._sink.total)
+
+    def end(self):
+        self.feed.forget(self._tag)
+        self._teller.end(self._sink.done, self._sink.total)

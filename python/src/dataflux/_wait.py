@@ -1,5 +1,5 @@
-"""Waiting for calls on the thread that makes them. Each thread has a queue of its own; a signal ends
-a wait, so that Python's handlers run, and it goes on."""
+"""The driver of threads: it waits for calls on the thread that makes them. Each thread has a queue of
+its own; a signal ends a wait, so that Python's handlers run, and it goes on."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from operator import attrgetter, methodcaller
 from struct import Struct
 
 from ._abi import RECORD_END
-from ._calls import FLAGS, INTERRUPTED, RECORD, RECORD_SIZE, SLAB, STATUS, TAG, Call, failure
+from ._calls import FLAGS, INTERRUPTED, RECORD, RECORD_SIZE, SLAB, STATUS, TAG, Body, Call, failure
 from ._errors import taken
 from ._handles import ErrorHandle, OperationHandle, QueueHandle
 from ._library import Size, byref, library, method
@@ -112,11 +112,41 @@ def _record(queue, buffer, number, tag, tick, every_ns):
             raise AssertionError(f"dataflux_queue_next: {status}")
 
 
-def run(client, call, tick=None, every=0.1):
-    """Makes a call and gives its value. `tick()` is called every `every` seconds."""
-    while isinstance(call, Call):
-        call = _run_one(client, call, tick, every)
-    return call
+def run(client, work, tick=None, every=0.1):
+    """Makes a call and gives its value; `tick()` is called every `every` seconds. Or runs a body, and
+    gives what it returns."""
+    if isinstance(work, Call):
+        return _made(client, work, tick, every)
+    body = Body(work)
+    try:
+        while True:
+            try:
+                call = body.step()
+                if not isinstance(call, Call):
+                    raise RuntimeError("a body has waited for an event loop, and was run without one")
+                body.value = _made(client, call, None, every)
+            except StopIteration as end:
+                return end.value
+            except BaseException as why:
+                if not body.fails(why):
+                    raise
+    finally:
+        body.close()
+
+
+def _made(client, call, tick, every):
+    if call.watch is None:
+        while isinstance(call, Call):
+            call = _run_one(client, call, tick, every)
+        return call
+    telling = client._telling(call)
+    try:
+        while isinstance(call, Call):
+            call = _run_one(client, call, telling.tick, telling.every)
+        telling.feed.catch_up()
+        return call
+    finally:
+        telling.end()
 
 
 def _run_one(client, call, tick, every):
