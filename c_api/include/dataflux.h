@@ -1197,8 +1197,9 @@ DATAFLUX_API dataflux_status dataflux_set_commit(dataflux_set* set,
 DATAFLUX_API dataflux_status dataflux_set_open(dataflux_set* set, const char* last,
                                                dataflux_queue* queue, uint64_t tag,
                                                dataflux_operation** out, dataflux_error** err);
-/* Opens the newest complete set below the prefix, by the time of its commit. DATAFLUX_NOT_FOUND
- * when there is none. */
+/* Opens the newest complete set below the prefix, by the time of its commit. Newer sets that are
+ * damaged are passed over; dataflux_set_reader_json() names them. DATAFLUX_NOT_FOUND when there is
+ * no set; DATAFLUX_DATA_LOSS when all sets are damaged. */
 DATAFLUX_API dataflux_status dataflux_latest_set(dataflux_client* client,
                                                  const dataflux_set_options* options,
                                                  dataflux_queue* queue, uint64_t tag,
@@ -1214,7 +1215,9 @@ DATAFLUX_API dataflux_status dataflux_operation_take_set_reader(dataflux_operati
                                                                 dataflux_error** err);
 /* What is in it: "prefix", "last", "committed", "bytes", "members_folder", which is where its
  * members lie, with its slash; and "members" in order of names, each with "name", "size",
- * "generation" and "crc32c" in the forms of the service. Lives as long as the handle. */
+ * "generation" and "crc32c" in the forms of the service. Where dataflux_latest_set() passed over
+ * newer sets, "passed_over" has them, the newest first, as "damaged" of dataflux_list_sets(). Lives
+ * as long as the handle. */
 DATAFLUX_API dataflux_status dataflux_set_reader_json(const dataflux_set_reader* set,
                                                       const char** json, dataflux_error** err);
 /* Opens a member, or the last object, for reads: as it was when the set was opened, and each range

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 namespace dataflux_c {
 
@@ -20,6 +21,16 @@ void write_info(json_writer& w, const dataflux::checkpoint_set_info& info) {
   w.key("prefix").string(info.prefix).key("last").string(info.last);
   if (info.committed) w.key("committed").string(dataflux::to_string(*info.committed));
   decimal(w, "bytes", info.bytes);
+}
+void write_damaged(json_writer& w, const std::vector<dataflux::damaged_checkpoint_set>& sets) {
+  w.begin_array();
+  for (const auto& each : sets) {
+    w.begin_object();
+    write_info(w, each.set);
+    w.key("members").natural(each.set.members);
+    w.key("why").string(each.why.to_string()).end_object();
+  }
+  w.end_array();
 }
 
 }  // namespace
@@ -36,7 +47,12 @@ std::string json_of(const dataflux::checkpoint_set_reader& set) {
     w.key("generation").decimal_string(member.generation);
     w.key("crc32c").string(dataflux::codec::encode_crc32c(member.crc32c).view()).end_object();
   }
-  w.end_array().end_object();
+  w.end_array();
+  if (!set.passed_over().empty()) {
+    w.key("passed_over");
+    write_damaged(w, set.passed_over());
+  }
+  w.end_object();
   return std::move(w).take();
 }
 
@@ -48,14 +64,9 @@ std::string json_of(const dataflux::checkpoint_set_list& list) {
     write_info(w, set);
     w.key("members").natural(set.members).end_object();
   }
-  w.end_array().key("damaged").begin_array();
-  for (const auto& each : list.damaged) {
-    w.begin_object();
-    write_info(w, each.set);
-    w.key("members").natural(each.set.members);
-    w.key("why").string(each.why.to_string()).end_object();
-  }
-  w.end_array().key("unfinished").begin_array();
+  w.end_array().key("damaged");
+  write_damaged(w, list.damaged);
+  w.key("unfinished").begin_array();
   for (const auto& each : list.unfinished) {
     w.begin_object().key("prefix").string(each.prefix).key("objects").natural(each.objects);
     decimal(w, "bytes", each.bytes);

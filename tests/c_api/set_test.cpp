@@ -112,8 +112,21 @@ TEST_CASE("dataflux_list_sets, dataflux_latest_set, dataflux_keep_last_sets, dat
   CHECK(has(json, "run/step-2/"));
   CHECK(has(json, "run/step-4/"));
 
+  w.server.put("bkt", "run/step-3/rank-0", "overwritten");
+  const set_reader_ptr older = take_set(ended([&](auto queue, auto tag, auto op, auto err) {
+    return dataflux_latest_set(w.client.get(), &below_run, queue, tag, op, err);
+  }));
+  const char* known = nullptr;
+  REQUIRE(dataflux_set_reader_json(older.get(), &known, nullptr) == DATAFLUX_OK);
+  CHECK(has(known, R"({"prefix":"run/step-2/")"));
+  CHECK(has(known, R"("passed_over":[{"prefix":"run/step-3/")"));
   w.server.put("bkt", "run/step-2/rank-0", "overwritten");
   CHECK(has(list(), R"("damaged":[{"prefix":"run/step-2/")"));
+  ended(
+      [&](auto queue, auto tag, auto op, auto err) {
+        return dataflux_latest_set(w.client.get(), &below_run, queue, tag, op, err);
+      },
+      DATAFLUX_DATA_LOSS);
   json = json_of(ended([&](auto queue, auto tag, auto op, auto err) {
     return dataflux_remove_sets(w.client.get(), &below_run, queue, tag, op, err);
   }));

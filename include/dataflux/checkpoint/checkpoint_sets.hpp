@@ -63,12 +63,6 @@ struct keep_last_request {
   call_limits limits{};
 };
 
-struct damaged_checkpoint_set {
-  checkpoint_set_info set{};
-  /// What is missing, or has changed since the commit.
-  error why;
-};
-
 struct unfinished_checkpoint_set {
   /// With its slash: the set's; of a save over a set that save's own folder, such as
   /// "run/latest/.dataflux-save-0123456789abcdef/". Where a set was saved over, and something of
@@ -123,14 +117,15 @@ inline result<checkpoint_set_list> list_checkpoint_sets(object_store& store,
 ///     auto saved = latest_checkpoint_set(context, {.bucket = "bucket", .prefix = "run"});
 ///     if (!saved && saved.error().code() == errc::not_found) start_from_nothing();
 ///
-/// Damaged sets are passed over for the next older one, and so is a set that is removed
-/// meanwhile. When the last of those that were found has been removed, the prefix is listed
-/// again, for there may be a newer one.
+/// Damaged sets are passed over for the next older one, and checkpoint_set_reader::passed_over()
+/// names them: look there before training goes on from an older step. A set that is removed
+/// meanwhile is passed over as well. When the last of those that were found has been removed, the
+/// prefix is listed again, for there may be a newer one.
 ///
-/// Errors: not_found when there is no complete set, which says how many are damaged, and why
-/// the newest of them is; unimplemented when the newest one is of a later version; aborted,
-/// and retryable, when sets are removed as fast as they are found; else those of listing and
-/// reading. Lifetime: the reader keeps the context. Cost: a listing of the prefix, and
+/// Errors: not_found when there is no set; data_loss when all sets are damaged, which says how many
+/// those are, and why the newest of them is; unimplemented when the newest one is of a later
+/// version; aborted, and retryable, when sets are removed as fast as they are found; else those of
+/// listing and reading. Lifetime: the reader keeps the context. Cost: a listing of the prefix, and
 /// checkpoint_set::open() of the newest set; the manifests of older ones are not read, unless
 /// it is damaged.
 void start_latest_checkpoint_set(const transfer_context& context,

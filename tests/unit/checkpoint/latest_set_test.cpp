@@ -57,6 +57,7 @@ TEST_CASE("latest_checkpoint_set: the newest commit, whatever the names", "[chec
   const auto set = w.latest();
   REQUIRE(set);
   CHECK(set->info().prefix == "run/step-10/");
+  CHECK(set->passed_over().empty());
   CHECK(set->members().size() == 3);
   CHECK(set->members()[0].parts.size() == 2);
   CHECK(w.reads() == 1);
@@ -89,11 +90,18 @@ TEST_CASE("latest_checkpoint_set: damaged sets are passed over", "[checkpoint]")
   for (const char* step : {"1", "2", "3"}) w.commit_at(std::string("run/") + step + "/");
   w.store.put("bucket", "run/3/rank-1", dataflux::as_bytes("new"));
   w.remove_one("run/2/rank-0");
-  CHECK(w.latest_prefix() == "run/1/");
+  const auto older = w.latest();
+  REQUIRE(older);
+  CHECK(older->info().prefix == "run/1/");
+  REQUIRE(older->passed_over().size() == 2);
+  CHECK(older->passed_over()[0].set.prefix == "run/3/");
+  CHECK(older->passed_over()[0].why.message().find("\"rank-1\" has changed") != std::string::npos);
+  CHECK(older->passed_over()[1].set.prefix == "run/2/");
   w.remove_one("run/1/rank-0");
   const auto none = w.latest();
   REQUIRE_FALSE(none);
-  CHECK(none.error().code() == errc::not_found);
+  CHECK(none.error().code() == errc::data_loss);
+  CHECK_FALSE(none.error().retryable());
   CHECK(none.error().message().find("3 are damaged") != std::string::npos);
   CHECK(none.error().message().find("run/3/") != std::string::npos);
   CHECK(none.error().message().find("\"rank-1\" has changed") != std::string::npos);

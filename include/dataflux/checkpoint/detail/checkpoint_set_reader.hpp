@@ -2,6 +2,7 @@
 
 #include <dataflux/checkpoint/checkpoint_reader.hpp>
 #include <dataflux/checkpoint/detail/member_record.hpp>
+#include <dataflux/error.hpp>
 #include <dataflux/exec/operation.hpp>
 #include <dataflux/result.hpp>
 #include <dataflux/store/object_metadata.hpp>
@@ -28,9 +29,16 @@ struct checkpoint_set_info {
   std::uint64_t bytes{0};  ///< of members
 };
 
+struct damaged_checkpoint_set {
+  checkpoint_set_info set{};
+  /// What is missing, or has changed since the commit.
+  error why;
+};
+
 namespace detail {
+class latest_set;
 struct open_set;
-}
+}  // namespace detail
 
 /// A complete set as it was when it was opened: its last object and its manifest were there and
 /// whole, and every member had the size and CRC32C that the manifest tells. From then on the
@@ -51,6 +59,9 @@ class checkpoint_set_reader {
   const std::vector<member_record>& members() const noexcept;
   /// Null if there is none of this name. O(log members).
   const member_record* find(std::string_view name) const noexcept;
+  /// Newer sets that latest_checkpoint_set() found damaged, the newest first. Empty for a set that
+  /// was opened by its name. Valid as long as some copy of this.
+  const std::vector<damaged_checkpoint_set>& passed_over() const noexcept;
 
   /// A member, or the last object: as it was when the set was opened, whatever is there under its
   /// name now, and each range that is read compared by the checksums of its record. Of `how`
@@ -63,6 +74,8 @@ class checkpoint_set_reader {
                   object_store::completion<checkpoint_reader> done) const;
 
  private:
+  friend class detail::latest_set;
+
   std::shared_ptr<const detail::open_set> set_;
 };
 

@@ -5,8 +5,6 @@
 #include <dataflux/store/detail/coordinator.hpp>
 #include <dataflux/transfer/transfer_context.hpp>
 
-#include <cstddef>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,15 +26,15 @@ class latest_set final : public call_coordinator<latest_set, checkpoint_set_read
   void take_sets(result<set_scan_report> report);
   void open_next();
   void take_set(result<checkpoint_set_reader> set);
+  checkpoint_set_reader with_damage(const checkpoint_set_reader& set);
   void none_left();
 
   const transfer_context context_;
   const std::string bucket_;
   const std::string folder_;
-  std::vector<scanned_set> candidates_{};  ///< the newest at the end
-  std::optional<std::string> newest_damage_{};
-  std::size_t damaged_{0};
-  bool gone_{false};  ///< a candidate of this scan was removed
+  std::vector<scanned_set> candidates_{};          ///< the newest at the end
+  std::vector<damaged_checkpoint_set> damaged_{};  ///< the newest first
+  bool gone_{false};                               ///< a candidate of this scan was removed
   int scans_{0};
 };
 

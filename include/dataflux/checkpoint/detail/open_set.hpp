@@ -21,6 +21,7 @@ struct open_set {
   set_object last{};
   std::optional<std::uint32_t> last_crc32c{};
   std::vector<member_record> members{};
+  std::vector<damaged_checkpoint_set> passed_over{};
 };
 
 /// What a list shows of it.

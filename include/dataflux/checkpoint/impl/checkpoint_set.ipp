@@ -332,6 +332,7 @@ DATAFLUX_INLINE void checkpoint_set::start_open(
                                                             std::string(set->members_folder()),
                                                             set->last,
                                                             set->last_crc32c,
+                                                            {},
                                                             {}});
     opened->members = std::move(set->members);
     done(checkpoint_set_reader(std::move(opened)));

@@ -20,6 +20,10 @@ inline bool name_before(const member_record& record, std::string_view name) noex
 DATAFLUX_INLINE const checkpoint_set_info& checkpoint_set_reader::info() const noexcept {
   return set_->info;
 }
+DATAFLUX_INLINE const std::vector<damaged_checkpoint_set>& checkpoint_set_reader::passed_over()
+    const noexcept {
+  return set_->passed_over;
+}
 DATAFLUX_INLINE const std::string& checkpoint_set_reader::members_folder() const noexcept {
   return set_->members_folder;
 }

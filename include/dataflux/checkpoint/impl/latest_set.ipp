@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dataflux/checkpoint/detail/latest_set.hpp>
+#include <dataflux/checkpoint/detail/open_set.hpp>
 #include <dataflux/checkpoint/detail/record_text.hpp>
 
 #include <algorithm>
@@ -33,8 +34,7 @@ DATAFLUX_INLINE void latest_set::take_sets(result<set_scan_report> report) {
   if (!report) return complete(std::move(report).error());
   candidates_ = std::move(report->sets);
   std::sort(candidates_.begin(), candidates_.end(), committed_before);
-  newest_damage_.reset();
-  damaged_ = 0;
+  damaged_.clear();
   gone_ = false;
   open_next();
 }
@@ -51,17 +51,23 @@ DATAFLUX_INLINE void latest_set::open_next() {
 }
 
 DATAFLUX_INLINE void latest_set::take_set(result<checkpoint_set_reader> set) {
-  if (set) return complete(std::move(set));
+  if (set) return complete(damaged_.empty() ? std::move(set) : with_damage(*set));
   const error& why = set.error();
   if (why.code() == errc::failed_precondition) {
     gone_ = true;
   } else if (why.code() == errc::data_loss) {
-    if (damaged_++ == 0) newest_damage_ = candidates_.back().folder + ": " + why.message();
+    damaged_.push_back({info_of(candidates_.back()), why});
   } else {
     return complete(std::move(set));
   }
   candidates_.pop_back();
   open_next();
+}
+
+DATAFLUX_INLINE checkpoint_set_reader latest_set::with_damage(const checkpoint_set_reader& set) {
+  auto told = std::make_shared<open_set>(*set.set_);
+  told->passed_over = std::move(damaged_);
+  return checkpoint_set_reader(std::move(told));
 }
 
 DATAFLUX_INLINE void latest_set::none_left() {
@@ -70,9 +76,13 @@ DATAFLUX_INLINE void latest_set::none_left() {
   error why =
       gone_ ? error(errc::aborted, "sets " + where + " were removed as fast as they were found")
             : error(errc::not_found, "there is no complete checkpoint set " + where);
-  if (!gone_ && damaged_ > 0) {
-    why.with_message(why.message() + "; " + std::to_string(damaged_) +
-                     " are damaged, of which the newest is " + *newest_damage_);
+  // Who begins anew where nothing is found must not do so here.
+  if (!gone_ && !damaged_.empty()) {
+    const damaged_checkpoint_set& newest = damaged_.front();
+    why = error(errc::data_loss, "there is no complete checkpoint set " + where + "; " +
+                                     std::to_string(damaged_.size()) +
+                                     " are damaged, of which the newest is " + newest.set.prefix +
+                                     ": " + newest.why.message());
   }
   complete(why.with_bucket(bucket_).with_object(folder_).with_retryable(gone_));
 }
