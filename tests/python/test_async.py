@@ -325,3 +325,13 @@ def test_without_an_event_loop_it_says_so(opened, bucket):
         made = client.stat(bucket("x"))
         with pytest.raises(RuntimeError, match="event loop"):
             made.send(None)
+
+
+def test_each_verb_that_waits_is_a_coroutine_function():
+    """For frameworks that look: what is called without it would never be awaited."""
+    import inspect
+
+    gives = {"get_many", "list_batches", "checkpoint_set", "metrics", "prometheus", "close"}
+    for name, verb in inspect.getmembers(dataflux.AsyncClient, inspect.isfunction):
+        if not name.startswith("_"):
+            assert inspect.iscoroutinefunction(verb) == (name not in gives), name

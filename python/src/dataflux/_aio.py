@@ -5,8 +5,10 @@ from __future__ import annotations
 from functools import wraps
 
 from ._async_open import AsyncFileVerbs
-from ._calls import left
+from ._calls import Call, watched
 from ._client import Client, Core, named_init
+from ._driver import awaited as run_body
+from ._driver import left
 from ._errors import UnauthenticatedError
 from ._list import ListStream, list_options
 from ._loops import current
@@ -56,23 +58,26 @@ class AsyncClient(Core, AsyncFileVerbs, *Client.__bases__[1:]):
     async def _run(self, work, progress=None, told=None):
         try:
             if told is not None:
-                self._watched(work, progress, told)
-            if self._opened is None:
-                await current().in_thread(self._handle)
-            if self._options.source is not None:
-                return await self._run_with_tokens(work)
-            return await current().run(self, work)
+                watched(work, progress, *told)
+            if isinstance(work, Call):
+                return await self._made(work)
+            return await run_body(self._made, work)
         except BaseException:
             left(work)
             raise
 
-    async def _run_with_tokens(self, work):
-        handle, loop = self._handle(), current()
+    async def _made(self, call):
+        loop = current()
+        if self._opened is None:
+            await loop.in_thread(self._handle)
+        if self._options.source is None:
+            return await loop.run(self, call)
+        handle = self._handle()
         tokens = self._tokens()
         if tokens is not None and tokens.lacking():
             await loop.in_thread(tokens.again, handle)
         try:
-            return await loop.run(self, work)
+            return await loop.run(self, call)
         except UnauthenticatedError as error:
             if tokens is not None:
                 tokens.explain(error)
@@ -205,17 +210,28 @@ class AsyncClient(Core, AsyncFileVerbs, *Client.__bases__[1:]):
             await self.aclose()
 
 
-def _when_awaited(name):
-    """A verb that lends memory when it is awaited, so that a coroutine that nobody awaits lends none."""
-    verb = getattr(AsyncClient, name)
+def _awaited(verb):
+    """A verb of Client's as a coroutine function: what it lends, it lends when it is awaited."""
 
     @wraps(verb)
     async def awaited(self, *arguments, **named):
         return await verb(self, *arguments, **named)
 
-    setattr(AsyncClient, name, awaited)
+    return awaited
+
+
+_COROUTINE = 0x80  # inspect.CO_COROUTINE: importing that costs milliseconds
+
+
+def _verbs_of(kind):
+    """Makes coroutine functions of the verbs that a class has of Client, and that wait."""
+    for name in {name for base in Client.__bases__[1:] for name in vars(base)
+                 if not name.startswith("_")}:
+        verb = getattr(kind, name)
+        own = name in vars(kind) or verb.__code__.co_flags & _COROUTINE
+        if not (own or name in kind._plain):
+            setattr(kind, name, _awaited(verb))
 
 
 named_init(AsyncClient)
-for _name in ("put", "read_into", "get_ranges"):
-    _when_awaited(_name)
+_verbs_of(AsyncClient)

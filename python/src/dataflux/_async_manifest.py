@@ -37,5 +37,5 @@ class AsyncManifest(SavedListing):
         Arguments: as of Manifest.refresh().
         """
         found: Changes = await self._client._run(
-            self._refresh(parallelism, timeout), progress=progress, told=self._told())
+            self._refresh(parallelism, timeout, progress))
         return found

@@ -23,20 +23,17 @@ class Call:
     begin   begin(client, queue, tag, out, err) -> status: calls the function of the ABI
     finish  finish(operation, record) -> the value; None gives None
     lent    memory that the call uses until its operation is free
-    recover recover(error) -> the value of a call that failed so, or raises it; None raises it
     watch   (progress, (verb, bucket, name)): who is told how far it is, and of what; None = nobody
 
-    A value that is a Call is made next, and gives the value. What the record lends, it lends until
-    `finish` has returned.
+    What the record lends, it lends until `finish` has returned.
     """
 
-    __slots__ = ("begin", "finish", "lent", "recover", "watch", "begun")
+    __slots__ = ("begin", "finish", "lent", "watch", "begun")
 
-    def __init__(self, begin, finish=None, lent=None, recover=None):
+    def __init__(self, begin, finish=None, lent=None):
         self.begin = begin
         self.finish = finish
         self.lent = lent
-        self.recover = recover
         self.watch = None
         self.begun = False
 
@@ -54,15 +51,6 @@ class Call:
     def value(self, operation, record):
         return None if self.finish is None else self.finish(operation, record)
 
-    def failed(self, error):
-        """The value of a call that failed with that exception, or raises it."""
-        try:
-            if self.recover is None:
-                raise error
-            return self.recover(error)
-        finally:
-            del error  # it has this frame, by its traceback, and would keep all that its callers have
-
     def ended(self):
         """Lets go of what was lent, once the operation is free: a traceback that somebody keeps must
         not keep it."""
@@ -78,40 +66,11 @@ class Call:
             self.ended()
 
 
-class Body:
-    """Steps of a body. A driver makes the call that one gives, and steps with what has come of it."""
-
-    __slots__ = ("_body", "_failed", "value")
-
-    def __init__(self, body):
-        self._body = body
-        self._failed = []  # not a variable: it has the frame that has it
-        self.value = None
-
-    def step(self):
-        """What the body awaits next. StopIteration, with what it returns, at its end."""
-        if self._failed:
-            return self._body.throw(self._failed.pop())
-        value, self.value = self.value, None
-        return self._body.send(value)
-
-    def fails(self, why):
-        """The next step raises this where the body waits. False: the body has ended."""
-        if self._body.cr_frame is None:
-            return False
-        self._failed.append(why)
-        return True
-
-    def close(self):
-        self._body.close()
-
-
-def left(work):
-    """An exception has come out of whatever was to make a call, or to run a body."""
-    if isinstance(work, Call):
-        work.left()
-    else:
-        work.close()
+def watched(call, progress, verb, bucket, name):
+    """The call; `progress`, where it is wanted, is told how far it is."""
+    if progress is not None and progress is not False:
+        call.watch = progress, (verb, bucket, name)
+    return call
 
 
 def failure(queue, record):

@@ -8,7 +8,9 @@ from weakref import WeakSet
 
 from . import _abi, _events, _threads
 from ._buckets import BucketVerbs
-from ._calls import checked, left
+from ._calls import Call, checked, watched
+from ._driver import left
+from ._driver import run as run_body
 from ._errors import PreconditionError, UnauthenticatedError, taken
 from ._file import FileVerbs
 from ._get_many import GetManyVerbs
@@ -209,11 +211,6 @@ class Core:
         feed = self._feed
         return None if feed is None else feed.tokens
 
-    def _watched(self, call, progress, told):
-        """Whoever is to be told how far a call is, is told. `told`: (verb, bucket, name)."""
-        if progress is not None and progress is not False:
-            call.watch = progress, told
-
     def _telling(self, call):
         from ._progress import Telling
 
@@ -304,12 +301,26 @@ class Client(
         """Makes a call, or runs a body, and gives what comes of it."""
         try:
             if told is not None:
-                self._watched(work, progress, told)
-            if self._options.source is not None:
-                return _run_with_tokens(self, work)
-            return run(self, work)
+                watched(work, progress, *told)
+            if isinstance(work, Call):
+                return self._made(work)
+            return run_body(self._made, work)
         except BaseException:
             left(work)
+            raise
+
+    def _made(self, call):
+        if self._options.source is None:
+            return run(self, call)
+        handle = self._handle()
+        tokens = self._tokens()
+        if tokens is None:
+            return run(self, call)
+        tokens.again(handle)
+        try:
+            return run(self, call)
+        except UnauthenticatedError as error:
+            tokens.explain(error)
             raise
 
     def __enter__(self) -> Client:
@@ -335,19 +346,6 @@ named_init(Client)
 
 def _again(kind, given):
     return kind(**given)
-
-
-def _run_with_tokens(client, work):
-    handle = client._handle()
-    tokens = client._tokens()
-    if tokens is None:
-        return run(client, work)
-    tokens.again(handle)
-    try:
-        return run(client, work)
-    except UnauthenticatedError as error:
-        tokens.explain(error)
-        raise
 
 
 def _in_child():

@@ -12,7 +12,7 @@ from struct import Struct
 
 from . import _threads, _wait
 from ._abi import RECORD_END
-from ._calls import FLAGS, RECORD, RECORD_SIZE, STATUS, TAG, Body, Call, failure, returned
+from ._calls import FLAGS, RECORD, RECORD_SIZE, STATUS, TAG, failure, returned
 from ._handles import OperationHandle
 from ._library import Size, byref, library
 from ._wait import new_queue, tags
@@ -80,26 +80,8 @@ class Loop:
         """Records were taken from the queue, and not yet gone through: an exception came between."""
         return self._number.value != 0
 
-    async def run(self, client, work):
-        """Makes a call and gives its value; or runs a body, and gives what it returns."""
-        if isinstance(work, Call):
-            return await self._made(client, work)
-        body = Body(work)
-        try:
-            while True:
-                try:
-                    call = body.step()
-                    body.value = await (self._made(client, call) if isinstance(call, Call)
-                                        else _Awaited(call))
-                except StopIteration as end:
-                    return end.value
-                except BaseException as why:
-                    if not body.fails(why):
-                        raise
-        finally:
-            body.close()
-
-    async def _made(self, client, call):
+    async def run(self, client, call):
+        """Makes a call and gives its value."""
         if call.watch is None:
             return await self._run_one(client, call, None, 0)
         telling = client._telling(call)
@@ -116,40 +98,35 @@ class Loop:
     async def _run_one(self, client, call, tick, every):
         """Makes a call and gives its value. `tick()` is called every `every` seconds."""
         idle = self._idle
-        while True:
-            tag = next(tags)
-            operation = idle.pop() if idle else OperationHandle()
-            # In whatever order they are let go of, what was lent is there until the operation is
-            # freed.
-            operation.call = call
-            self.waiting[tag] = None
-            client._under_way[tag] = (operation, call)
-            try:
-                call.start(client._handle(), self.queue, tag, operation)
-                if tick is None:
-                    await self.record(tag)
-                else:
-                    while not await self.within(tag, every):
-                        tick()
-                record = self.came.pop(tag)
-            except BaseException as why:
-                await self._given_up(client, tag, operation, call, why)
-                raise
-            try:
-                if record[STATUS]:
-                    value = call.failed(failure(self.queue, record))
-                else:
-                    value = call.value(operation, record)
-            finally:
-                operation.free()
-                returned(record)
-                call.ended()
-                client._under_way.pop(tag, None)
-                operation.call = None
-                idle.append(operation)
-            if not isinstance(value, Call):
-                return value
-            call = value
+        tag = next(tags)
+        operation = idle.pop() if idle else OperationHandle()
+        # In whatever order they are let go of, what was lent is there until the operation is
+        # freed.
+        operation.call = call
+        self.waiting[tag] = None
+        client._under_way[tag] = (operation, call)
+        try:
+            call.start(client._handle(), self.queue, tag, operation)
+            if tick is None:
+                await self.record(tag)
+            else:
+                while not await self.within(tag, every):
+                    tick()
+            record = self.came.pop(tag)
+        except BaseException as why:
+            await self._given_up(client, tag, operation, call, why)
+            raise
+        try:
+            if record[STATUS]:
+                raise failure(self.queue, record)
+            return call.value(operation, record)
+        finally:
+            operation.free()
+            returned(record)
+            call.ended()
+            client._under_way.pop(tag, None)
+            operation.call = None
+            idle.append(operation)
 
     async def _given_up(self, client, tag, operation, call, why):
         """An exception has come before the record: cancellation, for one."""
@@ -213,18 +190,6 @@ class Loop:
     def __del__(self):
         self.gone = True
         self._free_aside(self.left)
-
-
-class _Awaited:
-    """What a body has awaited of the event loop itself."""
-
-    __slots__ = ("_what",)
-
-    def __init__(self, what):
-        self._what = what
-
-    def __await__(self):
-        return (yield self._what)
 
 
 def forget(tag, entry, record):

@@ -232,25 +232,22 @@ class SavedListing:
                     lambda operation, record:
                         Listing(Table(_take_listing(operation, record), self.bucket, self.prefix)))
 
-    def _refresh(self, parallelism, timeout):
+    def _refresh(self, parallelism, timeout, progress):
         if count_of(parallelism, "parallelism") >= 2**32:
             raise ValueError(f"parallelism: {parallelism} is out of range: less than 2**32")
         options = struct("refresh_options", parallelism=parallelism,
                          timeout_ns=nanoseconds(timeout))
 
-        def finish(operation, record):
-            changes = _take_changes(operation, record)
-            if not _needs_earlier(changes):
-                return Changes(changes, None, self.bucket)
-            rows = self._rows(0, None)
-            return Call(rows.begin, lambda operation, record:
-                        Changes(changes, rows.finish(operation, record), self.bucket))
+        call = Call(lambda client, queue, tag, out, err: library.manifest_refresh(
+            client, self._handle, byref(options), queue, tag, out, err), _take_changes)
+        if progress is not None and progress is not False:
+            call.watch = progress, ("listing", self.bucket, self.prefix)
+        return self._compared(call)
 
-        return Call(lambda client, queue, tag, out, err: library.manifest_refresh(
-            client, self._handle, byref(options), queue, tag, out, err), finish)
-
-    def _told(self):
-        return "listing", self.bucket, self.prefix
+    async def _compared(self, call):
+        changes = await call
+        before = await self._rows(0, None) if _needs_earlier(changes) else None
+        return Changes(changes, before, self.bucket)
 
     def row(self, index: int) -> Row:
         """One row, without a listing around it.
@@ -319,8 +316,7 @@ class Manifest(SavedListing):
             timeout: seconds for all of it; None = no limit.
             progress: True for a bar, or a callable: see Progress. It counts entries.
         """
-        return self._client._run(self._refresh(parallelism, timeout), progress=progress,
-                                 told=self._told())
+        return self._client._run(self._refresh(parallelism, timeout, progress))
 
 
 def opening_manifest(client, target, timeout, kind):

@@ -40,18 +40,12 @@ def _target(url, timeout, when, argument="target"):
     return object_options((bucket, name, 0), 0, timeout, when)
 
 
-def _fallback(value):
-    """For `recover`: that value where there is no such object."""
-
-    def recover(error):
-        try:
-            if isinstance(error, NotFoundError):
-                return value
-            raise error
-        finally:
-            del error  # see Call.failed()
-
-    return recover
+async def _unless_missing(call, value):
+    """What a call gives, and that value where there is no such object."""
+    try:
+        return await call
+    except NotFoundError:
+        return value
 
 
 class ObjectVerbs:
@@ -112,10 +106,10 @@ class ObjectVerbs:
         Raises: PermissionDeniedError and others, which do not say whether there is one.
         """
         options = object_options(object_place(url), generation, timeout, None, fields_of([]))
-        return self._run(Call(
+        return self._run(_unless_missing(Call(
             lambda client, queue, tag, out, err:
                 library.stat(client, byref(options), queue, tag, out, err),
-            lambda operation, record: True, recover=_fallback(False)))
+            lambda operation, record: True), False))
 
     def put(self, url: Place, data: Bytes, *, content_type: str | None = None,
             content_encoding: str | None = None, content_disposition: str | None = None,
@@ -177,10 +171,9 @@ class ObjectVerbs:
         when = conditions(if_generation_match, if_generation_not_match, if_metageneration_match,
                           if_metageneration_not_match)
         options = object_options(object_place(url), generation, timeout, when)
-        return self._run(Call(
-            lambda client, queue, tag, out, err:
-                library.remove(client, byref(options), queue, tag, out, err),
-            recover=_fallback(None) if none_is_fine else None))
+        call = Call(lambda client, queue, tag, out, err:
+                    library.remove(client, byref(options), queue, tag, out, err))
+        return self._run(_unless_missing(call, None) if none_is_fine else call)
 
     def copy(self, source: Place, target: Place, *, generation: int = 0,
              content_type: str | None = None, content_encoding: str | None = None,

@@ -29,15 +29,13 @@ class Columns:
 
 
 class Ranges:
-    """What was asked for, and the memory that it is read into, lent until each Call that has it has
-    let go of it by release()."""
+    """What was asked for, and the memory that it is read into, lent until release()."""
 
-    __slots__ = ("_rows", "_made", "_lent", "_calls")
+    __slots__ = ("_rows", "_made", "_lent")
 
     def __init__(self, ranges, into):
         self._rows = rows = [_range_of(each) for each in _each(ranges, "ranges")]
         self._lent = []
-        self._calls = 0
         self._made = [] if into is None else None
         if into is None:
             return
@@ -49,7 +47,7 @@ class Ranges:
                 raise ValueError("into: as many buffers as there are ranges are needed, of their "
                                  f"sizes, and not {len(sizes)} of {sizes[:10]} bytes")
         except BaseException:
-            self._let_go()
+            self.release()
             raise
 
     def _make(self, there):
@@ -71,24 +69,14 @@ class Ranges:
                 into = self._make(library.reader_size(reader))
             columns = Columns(self._rows, into)
         except BaseException:
-            self._let_go()
+            self.release()
             raise
-        return self.lent_to(Call(
-            lambda client, queue, tag, out, err: columns.read(reader, queue, tag, out, err),
-            lambda operation, record: self._made))
-
-    def lent_to(self, call):
-        """The Call, which has the memory until it has ended."""
-        self._calls += 1
-        call.lent = self
-        return call
+        return Call(lambda client, queue, tag, out, err:
+                    columns.read(reader, queue, tag, out, err),
+                    lambda operation, record: self._made, self)
 
     def release(self):
-        self._calls -= 1
-        if not self._calls:
-            self._let_go()
-
-    def _let_go(self):
+        """The memory is the caller's alone again."""
         for lent in self._lent:
             lent.release()
 

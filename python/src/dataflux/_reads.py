@@ -47,30 +47,37 @@ def _copied(operation, record):
     return ctypes.string_at(record[DATA], record[SIZE]) if record[SIZE] else b""
 
 
-def _at_its_size(options, offset, wanted):
-    """For `recover`: what may be larger than the client's memory for reads goes straight into its
-    bytes, once the object's size is known."""
+async def _whole(options, offset, wanted):
+    """What may be larger than the client's memory for reads goes straight into its bytes, once the
+    object's size is known."""
+    try:
+        return await _piece(options, offset, wanted)
+    except ResourceExhaustedError as error:
+        if error.http_status:
+            raise
+    there, options.generation = await Call(
+        lambda client, queue, tag, out, err: library.stat(
+            client, byref(options), queue, tag, out, err),
+        lambda operation, record: (record[SIZE], record[GENERATION]))
+    size = min(wanted, there - offset)
+    # Where nothing is there the service says what that is.
+    return await (_into_new_bytes(options, offset, size) if size > 0 else _piece(options, offset, 1))
 
-    def recover(error):
-        try:
-            if not isinstance(error, ResourceExhaustedError) or error.http_status:
-                raise error
-        finally:
-            del error  # see Call.failed()
 
-        def sized(operation, record):
-            options.generation = record[GENERATION]
-            size = min(wanted, record[SIZE] - offset)
-            if size > 0:
-                return _into_new_bytes(options, offset, size)
-            # Nothing is there: the service says what that is.
-            return Call(lambda client, queue, tag, out, err: library.get(
-                client, byref(options), offset, 1, queue, tag, out, err), _copied)
+def _piece(options, offset, size):
+    return Call(lambda client, queue, tag, out, err: library.get(
+        client, byref(options), offset, size, queue, tag, out, err), _copied)
 
-        return Call(lambda client, queue, tag, out, err: library.stat(
-            client, byref(options), queue, tag, out, err), sized)
 
-    return recover
+async def _of_one(opening, ranges, into):
+    """Ranges of an object that is opened for them."""
+    wanted = Ranges(ranges, into)
+    try:
+        reader = await opening
+    except BaseException:
+        wanted.release()
+        raise
+    return await wanted.read(reader)
 
 
 class ReadVerbs:
@@ -101,10 +108,7 @@ class ReadVerbs:
         size = getattr(url, "size", None) if options.generation else None
         if size is not None and generation == 0 and offset < count_of(size, "url: its size"):
             return self._run(_into_new_bytes(options, offset, min(wanted, size - offset)))
-        return self._run(Call(
-            lambda client, queue, tag, out, err: library.get(
-                client, byref(options), offset, wanted, queue, tag, out, err),
-            _copied, None, _at_its_size(options, offset, wanted)))
+        return self._run(_whole(options, offset, wanted))
 
     def read_into(self, url: Place, buffer: Buffer, *, offset: int = 0, generation: int = 0,
                   timeout: float | None = None) -> int:
@@ -164,8 +168,7 @@ class ReadVerbs:
         options = kind_of("reader_options")(
             OPTIONS_SIZE, bucket, name, count_of(generation, "generation") or of_place, 0, 0,
             nanoseconds(timeout))
-        wanted = Ranges(ranges, into)
-        return self._run(wanted.lent_to(Call(
+        return self._run(_of_one(Call(
             lambda client, queue, tag, out, err:
-                library.reader_open(client, byref(options), queue, tag, out, err),
-            lambda operation, record: wanted.read(take_reader(operation, record)))))
+                library.reader_open(client, byref(options), queue, tag, out, err), take_reader),
+            ranges, into))

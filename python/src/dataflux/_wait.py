@@ -7,13 +7,14 @@ import _thread
 import ctypes
 import os
 import sys
-from itertools import count
+from itertools import count, islice
 from operator import attrgetter, methodcaller
 from struct import Struct
 
 from ._abi import RECORD_END
-from ._calls import FLAGS, INTERRUPTED, RECORD, RECORD_SIZE, SLAB, STATUS, TAG, Body, Call, failure
-from ._errors import taken
+from ._calls import FLAGS, INTERRUPTED, RECORD, RECORD_SIZE, SLAB, STATUS, TAG, Call, failure, returned
+from ._driver import Body
+from ._errors import Error, taken
 from ._handles import ErrorHandle, OperationHandle, QueueHandle
 from ._library import Size, byref, library, method
 
@@ -96,14 +97,14 @@ def _new_parts():
 
 
 def _record(queue, buffer, number, tag, tick, every_ns):
-    """The record with that tag, which is in the buffer then, too. `tick` is called every so often
-    while there is none."""
+    """The record with that tag, None = any, which is in the buffer then, too. `tick` is called every so
+    often while there is none."""
     count = byref(number)
     while True:
         status = library.queue_next(queue, buffer, RECORD_SIZE, 1, every_ns, count)
         if status == 0 and number.value:
             record = unpack(buffer)
-            if record[TAG] == tag and record[FLAGS] & RECORD_END:
+            if (record[TAG] == tag or tag is None) and record[FLAGS] & RECORD_END:
                 return record
         elif status == 0:
             if tick is not None:
@@ -112,39 +113,15 @@ def _record(queue, buffer, number, tag, tick, every_ns):
             raise AssertionError(f"dataflux_queue_next: {status}")
 
 
-def run(client, work, tick=None, every=0.1):
-    """Makes a call and gives its value; `tick()` is called every `every` seconds. Or runs a body, and
-    gives what it returns."""
-    if isinstance(work, Call):
-        return _made(client, work, tick, every)
-    body = Body(work)
-    try:
-        while True:
-            try:
-                call = body.step()
-                if not isinstance(call, Call):
-                    raise RuntimeError("a body has waited for an event loop, and was run without one")
-                body.value = _made(client, call, None, every)
-            except StopIteration as end:
-                return end.value
-            except BaseException as why:
-                if not body.fails(why):
-                    raise
-    finally:
-        body.close()
-
-
-def _made(client, call, tick, every):
+def run(client, call, tick=None, every=0.1):
+    """Makes a call and gives its value. `tick()` is called every `every` seconds."""
     if call.watch is None:
-        while isinstance(call, Call):
-            call = _run_one(client, call, tick, every)
-        return call
+        return _run_one(client, call, tick, every)
     telling = client._telling(call)
     try:
-        while isinstance(call, Call):
-            call = _run_one(client, call, telling.tick, telling.every)
+        value = _run_one(client, call, telling.tick, telling.every)
         telling.feed.catch_up()
-        return call
+        return value
     finally:
         telling.end()
 
@@ -164,7 +141,7 @@ def _run_one(client, call, tick, every):
         record = _record(queue, buffer, number, tag, tick,
                          -1 if tick is None else int(every * 1e9))
         if record[STATUS]:
-            return call.failed(failure(queue, record))
+            raise failure(queue, record)
         return call.value(operation, record)
     finally:
         try:
@@ -177,3 +154,96 @@ def _run_one(client, call, tick, every):
         finally:
             # An interrupt may have come before the operation was freed: its end frees it.
             under_way.pop(tag, None)
+
+
+class _Together:
+    """Bodies, each of which has a call under way on one queue."""
+
+    def __init__(self, client):
+        self.client = client
+        self.queue = new_queue()
+        self.calls = {}  # by tag: (number, body, operation, call)
+        self.buffer, self.number = ctypes.create_string_buffer(RECORD_SIZE), Size()
+
+    def go_on(self, number, body):
+        """Begins the next call of a body. Where none follows: (number, what it has ended with)."""
+        while True:
+            try:
+                self._begin(number, body, body.step())
+                return None
+            except StopIteration as end:
+                return number, end.value
+            except BaseException as why:
+                if body.fails(why):
+                    continue
+                if not isinstance(why, Error):
+                    raise
+                return number, why.with_traceback(None)  # that has the frame that has all of them
+
+    def _begin(self, number, body, call):
+        tag = next(tags)
+        operation = OperationHandle()
+        operation.call = call  # freed before what was lent to it
+        self.calls[tag] = (number, body, operation, call)
+        self.client._under_way[tag] = (operation, call)
+        try:
+            call.start(self.client._handle(), self.queue, tag, operation)
+        except BaseException:
+            self._end(tag)
+            raise
+
+    def _end(self, tag):
+        number, body, operation, call = self.calls.pop(tag)
+        operation.free()
+        call.ended()
+        self.client._under_way.pop(tag, None)
+
+    def next(self):
+        """Goes on with the body whose call ends next; as go_on()."""
+        record = _record(self.queue, self.buffer, self.number, None, None, -1)
+        tag = record[TAG]
+        number, body, operation, call = self.calls[tag]
+        try:
+            if record[STATUS]:
+                raise failure(self.queue, record)
+            body.value = call.value(operation, record)
+        except BaseException as why:
+            body.fails(why)
+        finally:
+            operation.free()
+            returned(record)
+            self._end(tag)
+        return self.go_on(number, body)
+
+    def close(self):
+        for tag, (_, body, _, _) in list(self.calls.items()):
+            self._end(tag)
+            body.close()
+
+
+def run_all(client, works, count, tell=None, at_once=64):
+    """Makes so many calls, or runs so many bodies, several at a time on one queue. Gives what each has
+    ended with: its value, or the Error. tell(number, outcome) as they end."""
+    outcomes, left = [None] * count, count
+    numbered = enumerate(works)
+    together = _Together(client)
+    client._handle_for_stream(together.queue)
+    try:
+        while left:
+            ended = []
+            for number, work in islice(numbered, at_once - len(together.calls)):
+                body = Body(_alone(work) if isinstance(work, Call) else work)
+                ended.append(together.go_on(number, body))
+            ended = list(filter(None, ended)) or list(filter(None, [together.next()]))
+            for number, outcome in ended:
+                outcomes[number] = outcome
+                left -= 1
+                if tell is not None:
+                    tell(number, outcome)
+        return outcomes
+    finally:
+        together.close()
+
+
+async def _alone(call):
+    return await call

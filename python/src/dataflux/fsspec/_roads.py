@@ -4,16 +4,11 @@ of Awaiting comes by the caller's event loop."""
 
 from __future__ import annotations
 
-from itertools import chain, islice
-
-from .. import _wait
 from .._aio import AsyncClient
-from .._calls import FLAGS, INTERRUPTED, RECORD_SIZE, STATUS, TAG, Call, failure, returned
 from .._client import Client
 from .._errors import Error
-from .._handles import OperationHandle
-from .._library import Size, byref, library
 from .._loops import current
+from .._wait import run_all
 
 _LIMITED = frozenset(("stat", "exists", "delete", "copy", "move", "compose", "patch", "bucket",
                       "buckets", "list"))
@@ -32,14 +27,14 @@ def driven(coroutine):
     raise RuntimeError("a verb has waited for an event loop, and was called without one")
 
 
-class _Calls(*Client.__bases__[1:]):
-    """The verbs of a client, which give the Call instead of making it."""
+class _Works(*Client.__bases__[1:]):
+    """The verbs of a client, which give the call, or the body, instead of running it."""
 
-    def _run(self, call, progress=None, told=None):
-        return call
+    def _run(self, work, progress=None, told=None):
+        return work
 
 
-calls = _Calls()
+works = _Works()
 
 
 class Road:
@@ -58,9 +53,9 @@ class Road:
         if self.limit is not None and verb in _LIMITED:
             how.setdefault("timeout", self.limit)
 
-    def calls_of(self, verb, arguments):
-        """A Call for each of the arguments, (tuple, dict), made when it is asked for."""
-        make = getattr(calls, verb)
+    def works_of(self, verb, arguments):
+        """A call or a body for each of the arguments, (tuple, dict), made when it is asked for."""
+        make = getattr(works, verb)
         for positional, named in arguments:
             named = dict(named)
             self._limited(verb, named)
@@ -99,9 +94,9 @@ class Blocking(Road):
                     take(item)
 
     async def each(self, verb, arguments, tell=None, at_once=AT_ONCE):
-        """Makes a call for each of the arguments, many at a time, and gives what each has ended with:
+        """Runs a verb for each of the arguments, many at a time, and gives what each has ended with:
         its value, or the Error. tell(number, outcome) as they end."""
-        return _each(self.client, self.calls_of(verb, arguments), len(arguments), tell, at_once)
+        return run_all(self.client, self.works_of(verb, arguments), len(arguments), tell, at_once)
 
 
 class Awaiting(Road):
@@ -141,13 +136,13 @@ class Awaiting(Road):
     async def each(self, verb, arguments, tell=None, at_once=AT_ONCE):
         from asyncio import ensure_future, gather
 
-        numbered = enumerate(self.calls_of(verb, arguments))
+        numbered = enumerate(self.works_of(verb, arguments))
         outcomes = [None] * len(arguments)
 
         async def some():
-            for number, call in numbered:
+            for number, work in numbered:
                 try:
-                    outcome = await self.client._run(call)
+                    outcome = await self.client._run(work)
                 except Error as error:
                     outcome = error.with_traceback(None)  # that has this frame
                 outcomes[number] = outcome
@@ -162,93 +157,3 @@ class Awaiting(Road):
                 task.cancel()
             await gather(*tasks, return_exceptions=True)
         return outcomes
-
-
-class _UnderWay:
-    """Calls that were begun on one queue, by tag."""
-
-    def __init__(self, client):
-        self.client = client
-        self.queue = _wait.new_queue()
-        self.calls = {}  # by tag: (number, operation, call)
-
-    def start(self, number, call):
-        tag = next(_wait.tags)
-        operation = OperationHandle()
-        operation.call = call  # freed before what was lent to it
-        self.calls[tag] = (number, operation, call)
-        self.client._under_way[tag] = (operation, call)
-        try:
-            call.start(self.client._handle(), self.queue, tag, operation)
-        except BaseException:
-            self.end(tag)
-            raise
-
-    def end(self, tag):
-        number, operation, call = self.calls.pop(tag)
-        operation.free()
-        call.ended()
-        self.client._under_way.pop(tag, None)
-
-    def outcome(self, record):
-        """(number, what it has ended with): a Call where another one follows."""
-        tag = record[TAG]
-        number, operation, call = self.calls[tag]
-        try:
-            if record[STATUS]:
-                return number, call.failed(failure(self.queue, record))
-            return number, call.value(operation, record)
-        except Error as error:
-            return number, error.with_traceback(None)  # that has the frame that has all of them
-        finally:
-            operation.free()
-            returned(record)
-            self.end(tag)
-
-    def close(self):
-        for tag in list(self.calls):
-            self.end(tag)
-
-
-def _each(client, made, count, tell, at_once):
-    outcomes, left = [None] * count, count
-    numbered = enumerate(made)
-    under_way = _UnderWay(client)
-    client._handle_for_stream(under_way.queue)
-    try:
-        while left:
-            ended = []
-            for number, call in islice(numbered, at_once - len(under_way.calls)):
-                try:
-                    under_way.start(number, call)
-                except Error as error:
-                    ended.append((number, error.with_traceback(None)))
-            if not ended:
-                number, outcome = under_way.outcome(_next(under_way.queue))
-                if isinstance(outcome, Call):  # what follows: the room was its own
-                    numbered = chain([(number, outcome)], numbered)
-                else:
-                    ended.append((number, outcome))
-            for number, outcome in ended:
-                outcomes[number] = outcome
-                left -= 1
-                if tell is not None:
-                    tell(number, outcome)
-        return outcomes
-    finally:
-        under_way.close()
-
-
-def _next(queue):
-    """The record of the next call that has ended."""
-    import ctypes
-
-    buffer, number = ctypes.create_string_buffer(RECORD_SIZE), Size()
-    while True:
-        status = library.queue_next(queue, buffer, RECORD_SIZE, 1, -1, byref(number))
-        if status == 0 and number.value:
-            record = _wait.unpack(buffer)
-            if record[FLAGS] & _wait.RECORD_END:
-                return record
-        elif status not in (0, INTERRUPTED):
-            raise AssertionError(f"dataflux_queue_next: {status}")
