@@ -1,6 +1,7 @@
 #include <dataflux/gcs/detail/bucket_verbs.hpp>
 #include <dataflux/gcs/detail/change_verbs.hpp>
 #include <dataflux/gcs/detail/error_reply.hpp>
+#include <dataflux/gcs/detail/head_facts.hpp>
 #include <dataflux/gcs/detail/list_verb.hpp>
 #include <dataflux/gcs/detail/multipart_verbs.hpp>
 #include <dataflux/gcs/detail/object_verbs.hpp>

@@ -9,6 +9,7 @@
 #include <dataflux/http/detail/transport.hpp>
 #include <dataflux/observer.hpp>
 #include <dataflux/result.hpp>
+#include <dataflux/service/client_snapshot.hpp>
 #include <dataflux/store/bucket_requests.hpp>
 #include <dataflux/store/object_metadata.hpp>
 #include <dataflux/store/object_store.hpp>
@@ -20,6 +21,10 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+namespace dataflux::inline DATAFLUX_ABI::service::detail {
+class client_core;
+}
 
 namespace dataflux::inline DATAFLUX_ABI::gcs {
 
@@ -67,10 +72,6 @@ struct client_options {
   /// Told of every request, retry and log line; null = nobody. Outlives the client.
   dataflux::observer* observer{nullptr};
 };
-
-namespace detail {
-class client_core;
-}
 
 /// Google Cloud Storage as an object_store: the JSON API, and the XML API for multipart uploads.
 ///
@@ -184,30 +185,13 @@ class client final : public object_store {
   }
 
  private:
-  explicit client(ref<detail::client_core> core) noexcept;
-  ref<detail::client_core> core_;
+  explicit client(ref<service::detail::client_core> core) noexcept;
+  ref<service::detail::client_core> core_;
 };
 
 }  // namespace dataflux::inline DATAFLUX_ABI::gcs
 
-namespace dataflux::inline DATAFLUX_ABI {
-
-/// One JSON object with the members of client_snapshot, times in nanoseconds. A histogram has its
-/// count, sum, the quantiles 0.5, 0.9 and 0.99, and those buckets that are not empty as pairs of
-/// limit and count; null = longer than 137 s. `memory` may be null.
-std::string to_json(const client_snapshot& seen);
-/// The same in Prometheus' text format (version 0.0.4), names begin with "dataflux_". Times are in
-/// seconds, and a histogram has one bucket for each doubling.
-std::string to_prometheus(const client_snapshot& seen);
-
-}  // namespace dataflux::inline DATAFLUX_ABI
-
 #if !defined(DATAFLUX_COMPILED)
-#include <dataflux/gcs/impl/call.ipp>
-#include <dataflux/gcs/impl/call_outcome.ipp>
 #include <dataflux/gcs/impl/client.ipp>
-#include <dataflux/gcs/impl/client_core.ipp>
-#include <dataflux/gcs/impl/client_snapshot.ipp>
-#include <dataflux/gcs/impl/pace_line.ipp>
-#include <dataflux/gcs/impl/read_call.ipp>
+#include <dataflux/gcs/impl/dialect.ipp>
 #endif

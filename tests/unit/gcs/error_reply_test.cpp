@@ -14,7 +14,6 @@ using dataflux::errc;
 using dataflux::error;
 using dataflux::gcs::call_identity;
 using dataflux::gcs::parse_error;
-using dataflux::gcs::printable_text;
 
 namespace {
 
@@ -338,19 +337,10 @@ TEST_CASE("error_reply: bodies are cleaned, cut, and never show a token", "[gcs]
       reply(get_object,
             {400, "a\x01\x1b[31m\xc2\x85z \xff\xfe \xc3\xa4 Bearer abcdefghijklmnop.q-r_s= end"});
   CHECK(e.message() == "a [31m z ?? \xc3\xa4 Bearer [removed] end");
-  CHECK(printable_text("token=ya29.a0AfH6SMB and {\"t\":\"eyJhbGciOiJSUzI1NiJ9.e30.x\"}") ==
-        "token=[removed] and {\"t\":\"[removed]\"}");
-  CHECK(printable_text("PUT https://h/o?uploadType=resumable&upload_id=ADPycdu more") ==
-        "PUT https://h/o?uploadType=resumable&upload_id=[removed] more");
-  CHECK(printable_text("Bearer token missing, eyJ short") == "Bearer token missing, eyJ short");
 
   const error large = reply(get_object, {400, std::string(100'000, 'x')});
   CHECK(large.message().size() == 2048);
   CHECK(large.message().ends_with("xxx..."));
-  CHECK(printable_text("\xc3\xa4\xc3\xa4\xc3\xa4", 5) == "\xc3\xa4...");
-  CHECK(printable_text("\xc3\xa4\xc3\xa4\xc3\xa4", 4) == "...");
-  CHECK(printable_text("abc", 3) == "abc");
-  CHECK(printable_text("abcd", 2).size() <= 2);
 
   const error zipped = reply(get_object, {403, "\x1f\x8b\x08", {{"Content-Encoding", "gzip"}}});
   CHECK(says(zipped, "compressed (gzip)"));
@@ -366,7 +356,6 @@ TEST_CASE("error_reply: what the request kept secret is hidden in each form, and
   }
   CHECK(without_secret("AB+CD/EF", id) == "AB+CD/EF");
   CHECK(without_secret("100% of AB%2", id) == "100% of AB%2");
-  CHECK(printable_text("PUT /o?upload_id=AB%2BSECRET more") == "PUT /o?upload_id=[removed] more");
 
   const std::string_view secrets[]{id};
   const std::string long_text = std::string(2040, 'x') + "AB+CD/EF:gh";

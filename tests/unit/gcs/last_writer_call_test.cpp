@@ -1,4 +1,4 @@
-#include <dataflux/gcs/detail/last_writer.hpp>
+#include <dataflux/service/detail/last_writer.hpp>
 
 #include <support/catch.hpp>
 
@@ -160,7 +160,7 @@ TEST_CASE("last writer: what was written just before is told from what came sinc
     w.fates = "x";
     REQUIRE(w.insert());
     CHECK(w.conditions == "- 7 ");
-    CHECK(w.looks <= gcs::most_looks);
+    CHECK(w.looks <= dataflux::service::most_looks);
     world gone;
     gone.put(ago);
     gone.fates = "x";

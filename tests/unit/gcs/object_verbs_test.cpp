@@ -53,11 +53,11 @@ std::string body_of(const http::request& r) {
 
 template <class Verb>
 bool repeats(const typename Verb::request& r) {
-  return dataflux::gcs::may_be_repeated(dataflux::gcs::repeat_rule_of<Verb>, r);
+  return dataflux::service::may_be_repeated(dataflux::gcs::repeat_rule_of<Verb>, r);
 }
 template <class Verb>
 repeat_meaning meaning(int status) {
-  return dataflux::gcs::meaning_of(dataflux::gcs::repeat_rule_of<Verb>, status);
+  return dataflux::service::meaning_of(dataflux::gcs::repeat_rule_of<Verb>, status);
 }
 
 dataflux::gcs::insert_body prepared(const dataflux::insert_request& r) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dataflux/gcs/detail/reply_facts.hpp>
+#include <dataflux/gcs/detail/head_facts.hpp>
 #include <dataflux/http/detail/message.hpp>
 
 #include <cstddef>
@@ -18,21 +18,21 @@ inline dataflux::http::reply_head head_of(int status,
   return head;
 }
 
-inline dataflux::gcs::reply_facts facts_of(const dataflux::http::reply_head& head) {
-  dataflux::gcs::reply_facts facts;
+inline dataflux::service::reply_facts facts_of(const dataflux::http::reply_head& head) {
+  dataflux::service::reply_facts facts;
   dataflux::gcs::gather_facts(head, facts);
   return facts;
 }
 
 /// A whole reply that owns its facts; the body is borrowed.
 struct scripted_reply {
-  dataflux::gcs::reply_facts facts;
+  dataflux::service::reply_facts facts;
   std::string_view body;
 
   scripted_reply(int status, std::string_view text,
                  std::vector<dataflux::http::reply_head::field> fields = {})
       : facts(facts_of(head_of(status, std::move(fields), text.size()))), body(text) {}
-  dataflux::gcs::whole_reply whole() const {
+  dataflux::service::whole_reply whole() const {
     return {facts, dataflux::as_bytes(body), body.size()};
   }
 };

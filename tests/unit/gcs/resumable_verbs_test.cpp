@@ -245,7 +245,8 @@ TEST_CASE("resumable_cancel_verb: 499 is its success, and elsewhere says that it
   CHECK(resumable_cancel_verb::accepts(499));
   CHECK_FALSE(resumable_chunk_verb::accepts(499));
   const scripted_reply reply{499, ""};
-  const auto e = parse_error(resumable_chunk_verb::identity(last_chunk()), reply.facts, {});
+  const auto e =
+      dataflux::gcs::parse_error(resumable_chunk_verb::identity(last_chunk()), reply.facts, {});
   CHECK(e.code() == errc::not_found);
   CHECK(e.message().find("begin a new one") != std::string::npos);
 }

@@ -28,6 +28,7 @@ constexpr int no_limit = std::numeric_limits<int>::max();
 constexpr double almost_one = 0.999999999;
 
 attempt_outcome status(int code) { return {.http_status = code}; }
+attempt_outcome refused(int code) { return {.http_status = code, .mendable = true}; }
 attempt_outcome broken(transport_failure f) { return {.failure = f}; }
 
 http::retry_decision once(const attempt_outcome& outcome, bool idempotent = true) {
@@ -99,7 +100,7 @@ TEST_CASE("decide: what may do harm twice is not repeated", "[http]") {
   unsent.request_sent = false;
   CHECK(once(unsent, false).action == retry_action::retry);
   CHECK(once(status(429), false).action == retry_action::pace);
-  CHECK(once(status(401), false).action == retry_action::refresh_token);
+  CHECK(once(refused(401), false).action == retry_action::sign_again);
   CHECK(once(status(404)).reason == stop_reason::final_outcome);
   CHECK(once(status(200)).reason == stop_reason::final_outcome);
 }
@@ -167,7 +168,7 @@ TEST_CASE("decide: limits by time", "[http]") {
   CHECK(decide(policy, hurried, status(503), start, 0.1, nullptr).action == retry_action::retry);
   CHECK(decide(policy, hurried, status(429), start + 4s, 0.1, nullptr).reason ==
         stop_reason::elapsed);
-  CHECK(decide(policy, hurried, status(401), start + 4s, 0.1, nullptr).reason ==
+  CHECK(decide(policy, hurried, refused(401), start + 4s, 0.1, nullptr).reason ==
         stop_reason::elapsed);
   const retry_policy timeless{.max_elapsed = duration::max()};
   retry_state old{.started = start};
@@ -193,24 +194,31 @@ TEST_CASE("decide: Retry-After is a lower bound, and one that cannot be kept sto
 
 TEST_CASE("decide: the first 401 asks for a new token, the second is the answer", "[http]") {
   retry_state state{.started = start};
-  const auto first = decide({}, state, status(401), start, 0.5, nullptr);
-  CHECK(first.action == retry_action::refresh_token);
+  const auto first = decide({}, state, refused(401), start, 0.5, nullptr);
+  CHECK(first.action == retry_action::sign_again);
   CHECK(first.delay == 0s);
   CHECK(decide({}, state, status(503), start, 0.5, nullptr).action == retry_action::retry);
-  CHECK(decide({}, state, status(401), start, 0.5, nullptr).reason == stop_reason::final_outcome);
+  CHECK(decide({}, state, refused(401), start, 0.5, nullptr).reason == stop_reason::final_outcome);
+}
+
+TEST_CASE("decide: a refusal of any kind is signed once more where that may mend it", "[http]") {
+  retry_state state{.started = start};
+  CHECK(decide({}, state, refused(403), start, 0.5, nullptr).action == retry_action::sign_again);
+  CHECK(decide({}, state, refused(403), start, 0.5, nullptr).reason == stop_reason::final_outcome);
+  CHECK_FALSE(state.may_have_been_executed);
 }
 
 TEST_CASE("decide: after progress a 401 asks for a new token again (mend 15)", "[http]") {
   retry_state state{.started = start};
-  CHECK(decide({}, state, status(401), start, 0.5, nullptr).action == retry_action::refresh_token);
+  CHECK(decide({}, state, refused(401), start, 0.5, nullptr).action == retry_action::sign_again);
   state.progressed();
-  CHECK(decide({}, state, status(401), start, 0.5, nullptr).action == retry_action::refresh_token);
-  CHECK(decide({}, state, status(401), start, 0.5, nullptr).action == retry_action::stop);
+  CHECK(decide({}, state, refused(401), start, 0.5, nullptr).action == retry_action::sign_again);
+  CHECK(decide({}, state, refused(401), start, 0.5, nullptr).action == retry_action::stop);
 }
 
 TEST_CASE("decide: a 401 that no token mends is the answer (mend 21)", "[http]") {
   retry_state state{.started = start};
-  const attempt_outcome hopeless{.http_status = 401, .renewable = false};
+  const attempt_outcome hopeless{.http_status = 401};
   CHECK(decide({}, state, hopeless, start, 0.5, nullptr).reason == stop_reason::final_outcome);
   CHECK(state.attempts == 1);
 }

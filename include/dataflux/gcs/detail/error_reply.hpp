@@ -2,9 +2,9 @@
 
 #include <dataflux/bytes.hpp>
 #include <dataflux/error.hpp>
-#include <dataflux/gcs/detail/printable_text.hpp>
-#include <dataflux/gcs/detail/reply_facts.hpp>
 #include <dataflux/gcs/detail/verb.hpp>
+#include <dataflux/service/detail/printable_text.hpp>
+#include <dataflux/service/detail/reply_facts.hpp>
 
 #include <span>
 #include <string>

@@ -2,7 +2,7 @@
 
 #include <dataflux/bytes.hpp>
 #include <dataflux/codec/detail/json.hpp>
-#include <dataflux/gcs/detail/reply_facts.hpp>
+#include <dataflux/gcs/detail/verb.hpp>
 #include <dataflux/result.hpp>
 #include <dataflux/store/object_metadata.hpp>
 

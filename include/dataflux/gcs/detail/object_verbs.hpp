@@ -2,6 +2,7 @@
 
 #include <dataflux/gcs/detail/verb.hpp>
 #include <dataflux/result.hpp>
+#include <dataflux/service/detail/dialect.hpp>
 #include <dataflux/store/object_metadata.hpp>
 #include <dataflux/store/requests.hpp>
 
@@ -44,17 +45,10 @@ struct stat_verb {
   static result<value> parse(const request& r, const state&, const whole_reply& reply);
 };
 
-/// What a write finds that looks for what became of it.
-struct looked_object {
-  object_metadata object{};
-  /// By the service's clock, to the second.
-  std::optional<timestamp> served{};
-};
-
 /// A stat by a write, which asks for the time, too.
 struct look_verb {
   using request = stat_request;
-  using value = looked_object;
+  using value = service::looked_object;
   using state = no_state;
 
   static constexpr verb_info info{stat_verb::info};

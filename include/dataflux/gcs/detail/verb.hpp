@@ -1,100 +1,36 @@
 #pragma once
 
-#include <dataflux/error.hpp>
 #include <dataflux/gcs/detail/endpoint.hpp>
-#include <dataflux/gcs/detail/reply_facts.hpp>
-#include <dataflux/http/detail/message.hpp>
-#include <dataflux/http/detail/pacing.hpp>
-#include <dataflux/observer.hpp>
+#include <dataflux/service/detail/printable_text.hpp>
+#include <dataflux/service/detail/reply_facts.hpp>
+#include <dataflux/service/detail/text.hpp>
+#include <dataflux/service/detail/verb.hpp>
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
 #include <string_view>
 
-/// What every verb of the service has in common.
+/// What Google's verbs are written in: the words of service/detail/verb.hpp, and what build() is
+/// told of the client.
 ///
-/// A verb is a struct of static functions: how its request is built, how its reply is read. It has
-/// no clock and no socket; the client's call machine owns both and treats all verbs alike. When it
-/// may be sent again is a row of the table in gcs/detail/repeat_rules.hpp.
-///
-// clang-format off
-///     struct X_verb {
-///       using request = X_request;  // what the caller asked for
-///       using value = ...;          // what the caller gets
-///       using state = ...;          // what is made once per call and used by each attempt
-///       static constexpr verb_info info;
-///       static call_identity identity(const request&) noexcept;
-///       static result<state> prepare(const request&, const call_id&);
-///       static void build(const call_context&, const request&, const state&, http::request& out);
-///       static result<value> parse(const request&, const state&, const whole_reply&);
-///     };
-///
-/// And where a verb needs it (detail/verb_call.hpp finds out by itself):
-///
-///       static constexpr bool recycled = true;  // its calls come in streams, and are used again
-///       // Instead of the other prepare(): sets all of the state of an earlier call.
-///       static void prepare(const request&, const call_id&, state&);
-///       // parse() with a state& that gives a result<std::optional<value>>: nothing = go on with
-///       // the next request at once, and advanced() says whether something was achieved.
-///       static bool advanced(const state&) noexcept;
-///       static bool accepts(int status) noexcept;  // besides 2xx
-///       // Before the body of a success.
-///       static void read_head(const http::request& sent, const http::reply_head&, state&);
-///       static void before_retry(state&) noexcept;          // after an attempt that failed
-///       static constexpr bool damage_is_repeated = true;  // refused for its checksum: sent again
-///       static result<void> check(const call_context&, const request&);  // as validate()
-///       static bool continued(const state&) noexcept;       // may be repeated from now on
-///       static std::string_view secret(const request&) noexcept;  // never in an error
-///       // For rows with `looks`: is the object found under identity()'s name the one that the
-///       // call was to make? `source`: what became of witness(), for verbs that have one.
-///       static bool is_ours(const request&, const state&, const object_metadata& found[,
-///                           const result<object_metadata>& source]);
-///       static stat_request witness(const request&);
-///       static value resolved(object_metadata found);  // for a value that is another type
-///       // For rows with `last_writer`: makes what was found a condition; null = there is none.
-///       // False: then that is how the call ends.
-///       static bool pin(request&, const object_metadata* object, const object_metadata* source);
-///       static bool adds_up(const request&) noexcept;  // see looking_call
-///       static constexpr bool keeps_content = true;     // what is there is as old as its metadata
-///       static constexpr bool proof_is_equality = true; // is_ours() may hold for older ones, too
-///       static constexpr bool moves = true;             // told by its source
-///       static bool may_be_ours(const request&, const object_metadata& found); // with `moves`
-// clang-format on
-///
-/// The request has passed validate() (store/detail/validate.hpp); build() relies on it. `out` is
-/// reused: build() sets every member and keeps the capacity of its strings, so that a call's second
-/// attempt allocates nothing. It writes the verb's own header fields; those of every call
-/// (Authorization, User-Agent, x-goog-api-client) are added behind by the client. The User-Agent
-/// must not contain "gzip", which would make the service compress error bodies. `out.body` borrows
-/// from request and state: both stay where they are until the exchange is over.
-///
-/// parse() is for replies of 2xx; all others are read by parse_error(). Its errors carry no
-/// identity yet. An error that is retryable() comes from a reply that was cut or garbled
-/// (protocol.md 3.1); one of a write that carries a generation() (data_loss) names the object that
-/// was stored damaged and is to be removed (protocol.md 5.3).
+/// The User-Agent must not contain "gzip", which would make the service compress error bodies
+/// (protocol.md 1.2). A retryable error of parse() is one of protocol.md 3.1; what was stored
+/// damaged is removed as protocol.md 5.3 says.
 namespace dataflux::inline DATAFLUX_ABI::gcs {
 
-/// What the service counts together when it limits rates.
-using pacing_class = http::operation_class;
+using service::billing_class;
+using service::call_id;
+using service::call_identity;
+using service::no_state;
+using service::pacing_class;
+using service::printable_text;
+using service::reply_facts;
+using service::verb_info;
+using service::whole_reply;
 
-/// What the service charges. Every attempt that is answered counts.
-using billing_class = request_class;
-
-struct verb_info {
-  /// For errors, logs and counters: "objects.get".
-  std::string_view name{};
-  pacing_class pacing{pacing_class::metadata};
-  billing_class billing{billing_class::b};
-  /// The service may think for minutes before the first byte (protocol.md 2).
-  bool slow_reply{false};
-  /// Longest body of a reply worth receiving, in bytes; a longer one is no reply of this verb.
-  /// Zero for a body that goes to a sink.
-  std::size_t reply_limit{std::size_t{1} << 20U};
-};
-
-/// 128 random bits of one logical call, the same for all its attempts.
-using call_id = std::array<std::uint64_t, 2>;
+namespace detail {
+using service::detail::find_ignoring_case;
+using service::detail::starts_with_ignoring_case;
+using service::detail::trim;
+}  // namespace detail
 
 /// What build() needs to know of the client. Borrowed for the duration of the call.
 struct call_context {
@@ -107,26 +43,5 @@ struct call_context {
   /// Whose buckets are listed when a request names no project.
   std::string_view project{};
 };
-
-/// Names the thing that a call is about, for its errors. Borrowed from the request.
-struct call_identity {
-  std::string_view verb{};
-  std::string_view bucket{};
-  std::string_view object{};   ///< empty for a listing
-  std::int64_t generation{0};  ///< 0 = the live one
-  /// The write was to happen only if the object does not exist: 412 is errc::already_exists then.
-  bool create_only{false};
-  /// A request to an upload session, whose URL is a secret. So is the service's id of the request
-  /// then, since it is the session's: errors are without it.
-  bool session{false};
-  /// What the object is made of: an object that is not found is that one. No name = of several,
-  /// which the reply tells apart.
-  std::string_view source_bucket{};
-  std::string_view source{};
-  std::int64_t source_generation{0};  ///< 0 = the live one
-};
-
-/// The state of a verb that has none.
-struct no_state {};
 
 }  // namespace dataflux::inline DATAFLUX_ABI::gcs

@@ -2,17 +2,19 @@
 
 #include <dataflux/auth/credentials.hpp>
 #include <dataflux/auth/detail/environment.hpp>
+#include <dataflux/detail/or_default.hpp>
 #include <dataflux/exec/detail/blocking_worker.hpp>
 #include <dataflux/gcs/client.hpp>
 #include <dataflux/gcs/detail/bucket_verbs.hpp>
 #include <dataflux/gcs/detail/change_verbs.hpp>
-#include <dataflux/gcs/detail/client_core.hpp>
+#include <dataflux/gcs/detail/dialect.hpp>
 #include <dataflux/gcs/detail/list_verb.hpp>
 #include <dataflux/gcs/detail/multipart_verbs.hpp>
-#include <dataflux/gcs/detail/read_call.hpp>
+#include <dataflux/gcs/detail/read_verb.hpp>
 #include <dataflux/gcs/detail/resumable_verbs.hpp>
-#include <dataflux/gcs/detail/verb_call.hpp>
 #include <dataflux/http/curl_transport.hpp>
+#include <dataflux/service/detail/bearer_signer.hpp>
+#include <dataflux/service/detail/client_core.hpp>
 
 #include <string>
 #include <string_view>
@@ -21,6 +23,8 @@
 namespace dataflux::inline DATAFLUX_ABI::gcs {
 
 namespace detail {
+
+using service::detail::client_core;
 
 /// Where to go, and as whom.
 struct destination {
@@ -75,6 +79,17 @@ inline result<destination> find_destination(const client_options& o) {
   return destination{std::move(*where), std::move(found->credentials)};
 }
 
+/// The one that is asked for, else the one that the credentials say.
+inline std::string quota_project_of(const client_options& o, const auth::credentials_ptr& c) {
+  if (!o.quota_project.empty() || !c) return o.quota_project;
+  return c->facts().quota_project;
+}
+
+/// The one of the credentials, else the one whose quota is used.
+inline std::string project_of(const client_options& o, const auth::credentials_ptr& c) {
+  return c && !c->facts().project.empty() ? c->facts().project : quota_project_of(o, c);
+}
+
 /// What goes into header fields: each request would fail otherwise.
 inline result<void> check_fields(const client_options& o, const auth::credentials_ptr& c) {
   for (const auto& [name, value] :
@@ -89,11 +104,49 @@ inline result<void> check_fields(const client_options& o, const auth::credential
   return {};
 }
 
+inline service::detail::call_options call_options_of(client_options given) {
+  using o = client_options;
+  const client_options all =
+      dataflux::detail::with_defaults<&o::stall_timeout, &o::least_throughput,
+                                      &o::throughput_window, &o::first_byte_timeout,
+                                      &o::complete_timeout, &o::connect_timeout>(std::move(given));
+  return {.retry = all.retry,
+          .connect_timeout = all.connect_timeout,
+          .first_byte_timeout = all.first_byte_timeout,
+          .complete_timeout = all.complete_timeout,
+          .stall_timeout = all.stall_timeout,
+          .least_throughput = all.least_throughput,
+          .throughput_window = all.throughput_window,
+          .user_agent = all.user_agent,
+          .observer = all.observer};
+}
+
+inline ref<client_core> make_core(const client_options& o, destination to,
+                                  std::shared_ptr<http::transport> transport) {
+  dialect::settings how{.user_project = o.user_project,
+                        .quota_project = quota_project_of(o, to.credentials),
+                        .project = project_of(o, to.credentials),
+                        .takes_tokens = !to.where.is_emulator() || o.tokens_to_emulator};
+  auto who = std::make_unique<service::bearer_signer>(
+      std::move(to.credentials), *transport, auth::token_cache_options{.observer = o.observer});
+  return ref<client_core>::adopt(new client_core(
+      call_options_of(o), std::make_unique<const dialect>(std::move(to.where), std::move(how)),
+      std::move(who), std::move(transport)));
+}
+
+inline const dialect& dialect_of(const client_core& core) noexcept {
+  return static_cast<const dialect&>(*core.dialect);
+}
+
+inline auth::token_cache& tokens_of(client_core& core) noexcept {
+  return static_cast<service::bearer_signer&>(*core.signer).tokens();
+}
+
 inline result<void> takes_tokens(const client_core& core) {
   if (core.forked()) return forked_error("client");
-  if (core.where.is_emulator() && !core.options.tokens_to_emulator) {
+  if (!dialect_of(core).takes_tokens()) {
     return error{errc::failed_precondition,
-                 "this client is at an emulator, " + core.where.to_string() +
+                 "this client is at an emulator, " + dialect_of(core).endpoint().to_string() +
                      ", which gets no token unless tokens_to_emulator is set"};
   }
   return {};
@@ -101,7 +154,8 @@ inline result<void> takes_tokens(const client_core& core) {
 
 }  // namespace detail
 
-DATAFLUX_INLINE client::client(ref<detail::client_core> core) noexcept : core_(std::move(core)) {}
+DATAFLUX_INLINE client::client(ref<service::detail::client_core> core) noexcept
+    : core_(std::move(core)) {}
 
 DATAFLUX_INLINE result<std::shared_ptr<client>> client::create(client_options options) {
   auto where = detail::find_destination(options);
@@ -109,17 +163,14 @@ DATAFLUX_INLINE result<std::shared_ptr<client>> client::create(client_options op
   if (auto good = detail::check_fields(options, where->credentials); !good) {
     return std::move(good).error();
   }
-  // The core's copy of the options must not keep the transport: see ~client.
   std::shared_ptr<http::transport> transport = std::exchange(options.shared_transport, nullptr);
   if (transport == nullptr) {
     auto made = http::curl_transport::create(options.transport);
     if (!made) return std::move(made).error();
     transport = std::move(*made);
   }
-  auto core = ref<detail::client_core>::adopt(
-      new detail::client_core(std::move(options), std::move(where->where), std::move(transport),
-                              std::move(where->credentials)));
-  return std::shared_ptr<client>(new client(std::move(core)));
+  return std::shared_ptr<client>(
+      new client(detail::make_core(options, *std::move(where), std::move(transport))));
 }
 
 DATAFLUX_INLINE client::~client() {
@@ -144,16 +195,18 @@ DATAFLUX_INLINE client::~client() {
   }));
 }
 
-DATAFLUX_INLINE const gcs::endpoint& client::endpoint() const noexcept { return core_->where; }
+DATAFLUX_INLINE const gcs::endpoint& client::endpoint() const noexcept {
+  return detail::dialect_of(*core_).endpoint();
+}
 DATAFLUX_INLINE const counters& client::totals() const noexcept { return core_->totals; }
 DATAFLUX_INLINE client_snapshot client::snapshot() const { return core_->look(); }
 DATAFLUX_INLINE result<void> client::set_token(const auth::access_token& token) {
   if (auto good = detail::takes_tokens(*core_); !good) return good;
-  return core_->tokens->set_token(token);
+  return detail::tokens_of(*core_).set_token(token);
 }
 DATAFLUX_INLINE result<void> client::fail_token(const error& why) {
   if (auto good = detail::takes_tokens(*core_); !good) return good;
-  return core_->tokens->fail_token(why);
+  return detail::tokens_of(*core_).fail_token(why);
 }
 DATAFLUX_INLINE store_traits client::traits() const noexcept { return {}; }
 DATAFLUX_INLINE scheduler& client::executor() noexcept {
@@ -162,7 +215,7 @@ DATAFLUX_INLINE scheduler& client::executor() noexcept {
 
 DATAFLUX_INLINE void client::start(const read_request& request, byte_sink& sink,
                                    completion<read_summary> done) {
-  detail::read_call::start(core_, request, sink, std::move(done));
+  detail::read_call<read_verb>::start(core_, request, sink, std::move(done));
 }
 DATAFLUX_INLINE void client::start(const list_page_request& r,
                                    completion<dataflux::list_page> done) {

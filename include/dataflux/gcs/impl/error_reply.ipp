@@ -4,8 +4,8 @@
 #include <dataflux/codec/detail/secrets.hpp>
 #include <dataflux/codec/detail/xml.hpp>
 #include <dataflux/gcs/detail/error_reply.hpp>
-#include <dataflux/gcs/detail/text.hpp>
 #include <dataflux/http/detail/retry.hpp>
+#include <dataflux/service/detail/text.hpp>
 
 #include <algorithm>
 #include <optional>

@@ -2,7 +2,7 @@
 
 #include <dataflux/codec/crc32c.hpp>
 #include <dataflux/gcs/detail/goog_hash.hpp>
-#include <dataflux/gcs/detail/text.hpp>
+#include <dataflux/service/detail/text.hpp>
 
 namespace dataflux::inline DATAFLUX_ABI::gcs {
 
@@ -12,8 +12,8 @@ namespace detail {
 inline bool take_hash(std::string_view element, goog_hash& into) noexcept {
   const std::size_t equals = element.find('=');  // the first: base64 ends with more of them
   if (equals == std::string_view::npos) return true;
-  const std::string_view name = trim(element.substr(0, equals));
-  const std::string_view value = trim(element.substr(equals + 1));
+  const std::string_view name = service::detail::trim(element.substr(0, equals));
+  const std::string_view value = service::detail::trim(element.substr(equals + 1));
   if (http::equals_ignoring_case(name, "md5")) into.md5 = value;
   if (!http::equals_ignoring_case(name, "crc32c")) return true;
   const auto crc = codec::decode_crc32c(value);

@@ -59,11 +59,11 @@ DATAFLUX_INLINE result<object_metadata> stat_verb::parse(const request& r, const
   return found;
 }
 
-DATAFLUX_INLINE result<looked_object> look_verb::parse(const request& r, const state& none,
-                                                       const whole_reply& reply) {
+DATAFLUX_INLINE result<service::looked_object> look_verb::parse(const request& r, const state& none,
+                                                                const whole_reply& reply) {
   auto found = stat_verb::parse(r, none, reply);
   if (!found) return std::move(found).error();
-  return looked_object{*std::move(found), time_of(reply.facts)};
+  return service::looked_object{*std::move(found), time_of(reply.facts)};
 }
 
 DATAFLUX_INLINE void insert_verb::prepare(const request& r, const call_id& id, state& body) {

@@ -3,8 +3,8 @@
 #include <dataflux/gcs/detail/goog_hash.hpp>
 #include <dataflux/gcs/detail/read_verb.hpp>
 #include <dataflux/gcs/detail/target.hpp>
-#include <dataflux/gcs/detail/text.hpp>
 #include <dataflux/http/detail/characters.hpp>
+#include <dataflux/service/detail/text.hpp>
 #include <dataflux/store/resumable.hpp>
 
 #include <algorithm>

@@ -7,8 +7,8 @@
 #include <dataflux/gcs/detail/resource_writer.hpp>
 #include <dataflux/gcs/detail/resumable_verbs.hpp>
 #include <dataflux/gcs/detail/target.hpp>
-#include <dataflux/gcs/detail/text.hpp>
 #include <dataflux/http/detail/characters.hpp>
+#include <dataflux/service/detail/text.hpp>
 
 #include <string>
 #include <utility>

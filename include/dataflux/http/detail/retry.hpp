@@ -51,8 +51,9 @@ struct attempt_outcome {
   bool request_sent{true};
   /// There was nobody to send it to, and never was.
   bool nobody{false};
-  /// A 401 may be mended: a token was sent, and there is, or can be, another one.
-  bool renewable{true};
+  /// Another signature may mend a refusal: there is, or can be, another token, or the clock was
+  /// wrong. Such an attempt was not carried out.
+  bool mendable{false};
   /// The service's reason; a view for the duration of the call.
   std::string_view reason{};
   /// The Retry-After field, 0 when there was none.
@@ -60,10 +61,10 @@ struct attempt_outcome {
 };
 
 enum class retry_action : std::uint8_t {
-  stop,           ///< the outcome is the caller's answer
-  retry,          ///< again after the delay
-  refresh_token,  ///< again at once with a new token
-  pace,           ///< again through pacing, not before the delay
+  stop,        ///< the outcome is the caller's answer
+  retry,       ///< again after the delay
+  sign_again,  ///< again at once, with another signature
+  pace,        ///< again through pacing, not before the delay
 };
 
 /// Why it is not tried again.
@@ -91,20 +92,20 @@ struct retry_state {
   /// first success makes false (protocol.md 3.1).
   bool idempotent{true};
 
-  int attempts{0};        ///< made so far, counted by decide(); for error::attempts
-  int failures{0};        ///< in a row, since the last progress
-  int throttles{0};       ///< in a row
-  bool refreshed{false};  ///< the token was refreshed, since the last progress
+  int attempts{0};           ///< made so far, counted by decide(); for error::attempts
+  int failures{0};           ///< in a row, since the last progress
+  int throttles{0};          ///< in a row
+  bool signed_again{false};  ///< since the last progress
   /// An attempt whose outcome is not known may have been carried out. A later 412 of a create or
   /// 404 of a delete may then mean that it was: compare before reporting (protocol.md 3.1).
   bool may_have_been_executed{false};
 
   /// Bytes arrived or were stored before the attempt broke off: the next one continues after them,
   /// so the count of failures and the backoff begin anew, and a token that has expired meanwhile is
-  /// refreshed again. max_elapsed goes on; a caller whose bytes are kept sets `started`, too.
+  /// replaced again. max_elapsed goes on; a caller whose bytes are kept sets `started`, too.
   void progressed() noexcept {
     failures = throttles = 0;
-    refreshed = false;
+    signed_again = false;
   }
 };
 
@@ -141,7 +142,7 @@ class retry_budget {
 ///   and any delay that reaches the deadline, stop at once: waiting would not help.
 /// - A throttled request goes back to pacing; from its second rejection in a row on it also waits
 ///   its own backoff. Counts against the time limits only.
-/// - The first 401 asks for a new token where that is possible, the second stops.
+/// - The first refusal that another signature may mend asks for one, the second stops.
 /// Cost: some nanoseconds, no allocation.
 retry_decision decide(const retry_policy& policy, retry_state& state,
                       const attempt_outcome& outcome, time_point now, double uniform,

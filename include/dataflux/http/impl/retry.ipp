@@ -133,12 +133,11 @@ DATAFLUX_INLINE retry_decision decide(const retry_policy& policy, retry_state& s
       broke_off ? reply_class::transient : classify(outcome.http_status, outcome.reason);
   switch (kind) {
     case reply_class::final:
-      return detail::stop_because(stop_reason::final_outcome);
     case reply_class::unauthenticated:
-      if (state.refreshed || !outcome.renewable)
+      if (state.signed_again || !outcome.mendable)
         return detail::stop_because(stop_reason::final_outcome);
-      state.refreshed = true;
-      return detail::within_limits(policy, state, {retry_action::refresh_token}, duration{0}, now);
+      state.signed_again = true;
+      return detail::within_limits(policy, state, {retry_action::sign_again}, duration{0}, now);
     case reply_class::throttled: {
       const int own_waits = state.throttles++;
       const duration wait = own_waits == 0

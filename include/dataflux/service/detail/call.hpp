@@ -3,10 +3,10 @@
 #include <dataflux/detail/collecting_sink.hpp>
 #include <dataflux/detail/seconds.hpp>
 #include <dataflux/detail/short_of_memory.hpp>
-#include <dataflux/gcs/detail/client_core.hpp>
-#include <dataflux/gcs/detail/reply_facts.hpp>
-#include <dataflux/gcs/detail/verb.hpp>
 #include <dataflux/http/detail/transport.hpp>
+#include <dataflux/service/detail/client_core.hpp>
+#include <dataflux/service/detail/reply_facts.hpp>
+#include <dataflux/service/detail/verb.hpp>
 
 #include <array>
 #include <atomic>
@@ -15,23 +15,23 @@
 #include <optional>
 #include <stop_token>
 
-namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
+namespace dataflux::inline DATAFLUX_ABI::service::detail {
 
 /// What must move in that time.
-inline std::uint64_t least_bytes_in(const client_options& o, duration time) noexcept {
+inline std::uint64_t least_bytes_in(const call_options& o, duration time) noexcept {
   return static_cast<std::uint64_t>(static_cast<double>(o.least_throughput) * to_seconds(time));
 }
 
-/// One call of a verb with all its attempts: waits for a token and for its turn, sends, reads the
-/// reply, and decides what is next. What differs between verbs is in the virtual functions.
+/// One call of a verb with all its attempts: waits for a credential and for its turn, sends, reads
+/// the reply, and decides what is next. What differs between verbs is in the virtual functions.
 ///
 /// Made and launched on the caller's thread; from begin() on everything runs on one executor, so
 /// that nothing here needs a lock. It is kept alive by whatever will continue it: the transport, a
-/// timer, the token cache, or a posted task. Calls of a kind that comes in streams are kept by the
+/// timer, the signer, or a posted task. Calls of a kind that comes in streams are kept by the
 /// core when they have ended, and used again with the capacity of their strings.
 class call : public http::exchange {
  public:
-  /// `verb`: its number among the rows of gcs/detail/repeat_rules.hpp.
+  /// `verb`: its number among those of the dialect.
   call(const buffer_pool& buffers, std::size_t verb) : verb_(verb), body_(buffers) {}
 
   /// Registers the call and posts its beginning. `bad` = why it must fail before any request.
@@ -70,6 +70,8 @@ class call : public http::exchange {
   virtual result<progress> take_reply() = 0;
   /// What no error may show, whatever the service writes into its own.
   virtual std::string_view secret() const noexcept { return {}; }
+  /// See service::outgoing.
+  virtual std::string_view body_digest() const noexcept { return {}; }
   /// A body that is refused for its checksum has changed nothing, and is sent again.
   virtual bool damage_is_repeated() const noexcept { return false; }
   /// Before another attempt. An error ends the call.
@@ -118,7 +120,7 @@ class call : public http::exchange {
   DATAFLUX_INLINE void last_reference_gone() noexcept final;
   void reuse(ref<client_core> core) noexcept;
 
-  enum class phase : std::uint8_t { idle, token, turn, wait, exchange, finished };
+  enum class phase : std::uint8_t { idle, credential, turn, wait, exchange, finished };
   void finish_short() noexcept;
   void name(error& failure);
   void end_turn(http::pace_outcome outcome) noexcept;
@@ -126,8 +128,8 @@ class call : public http::exchange {
   void begin();
   void attempt() { attempt_at(executor->now()); }
   void attempt_at(time_point now);
-  void with_token(std::string_view authorization, time_point now);
-  void without_token(const error& e);
+  void with_credential(const credential_view& given, time_point now);
+  void without_credential(const error& e);
   void on_turn(time_point admitted);
   void send(time_point admitted);
   void watch_deadline();
@@ -140,6 +142,7 @@ class call : public http::exchange {
   void settle(const http::exchange_report& report);
   void settle(error e);
   bool sent_damaged(error& e);
+  bool may_be_mended(const error& e);
   void decide(const http::attempt_outcome& outcome, const error& e);
   error untried(error e, http::stop_reason reason) const;
   void fail_or_investigate(error e);
@@ -160,7 +163,7 @@ class call : public http::exchange {
   int status_{0};                 ///< of the attempt's reply, 0 until there is one
   int refusals_{0};
   int damaged_{0};
-  bool authorized_{false};         ///< the attempt carried `authorization_`
+  bool signed_{false};             ///< the attempt, with `credential_`
   std::uint64_t counted_sent_{0};  ///< of the attempt, in the client's totals already
   std::uint64_t counted_received_{0};
   http::retry_state retry_{};
@@ -172,8 +175,9 @@ class call : public http::exchange {
   time_point deadline_{never};
   duration timeout_{0};
   timer_id timer_{timer_id::none};
-  auth::authorization_wait token_wait_{auth::authorization_wait::none};
-  std::string authorization_{};
+  time_point signed_at_{};
+  signer_wait credential_wait_{signer_wait::none};
+  service::credential credential_{};
   std::optional<error> bad_{};
   std::optional<error> met_{};      ///< what the last attempt failed with that is made again
   std::optional<error> refusal_{};  ///< why the head or the body was not taken
@@ -188,4 +192,11 @@ class call : public http::exchange {
   call* previous_{nullptr};
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI::gcs::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::service::detail
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/service/impl/call.ipp>
+#include <dataflux/service/impl/call_outcome.ipp>
+#include <dataflux/service/impl/client_core.ipp>
+#include <dataflux/service/impl/pace_line.ipp>
+#endif

@@ -1,14 +1,15 @@
 #pragma once
 
-#include <dataflux/gcs/detail/looking_call.hpp>
+#include <dataflux/service/detail/looking_call.hpp>
 #include <dataflux/store/detail/validate.hpp>
 #include <dataflux/store/object_store.hpp>
 
 #include <optional>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
-namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
+namespace dataflux::inline DATAFLUX_ABI::service::detail {
 
 /// What `make` gives, made where it is converted: an object_metadata costs 400 instructions a move.
 template <class Make>
@@ -17,8 +18,8 @@ struct made_by {
   operator decltype(std::declval<const Make&>()())() const { return make(); }
 };
 
-/// A call whose reply is read as a whole: every verb but the read.
-template <class Verb>
+/// A call whose reply is read as a whole: every verb of a service but the read.
+template <class Dialect, class Verb>
 class verb_call final : public looking_call {
  public:
   using value = typename Verb::value;
@@ -37,12 +38,16 @@ class verb_call final : public looking_call {
   }
 
  private:
-  static constexpr repeat_rule rule = repeat_rule_of<Verb>;
+  static constexpr repeat_rule rule = Dialect::template rule_of<Verb>;
   static_assert(requires { &request_type::last_writer_wins; } ==
                 (rule.last_writer.older == look_verdict::again));
 
   friend class call;
-  explicit verb_call(const buffer_pool& buffers) : looking_call(buffers, verb_number<Verb>) {}
+  explicit verb_call(const buffer_pool& buffers)
+      : looking_call(buffers, Dialect::template number_of<Verb>) {}
+  decltype(auto) context() noexcept {
+    return static_cast<const Dialect&>(*core().dialect).context();
+  }
   bool recycled() const noexcept override {
     return requires { Verb::recycled; };
   }
@@ -62,11 +67,10 @@ class verb_call final : public looking_call {
 
   result<void> check() {
     if (auto valid = validate(request_); !valid) return valid;
-    if constexpr (requires { Verb::check(core().context(), request_); }) {
-      return Verb::check(core().context(), request_);
-    } else {
-      return {};
+    if constexpr (requires { Verb::check(context(), request_); }) {
+      return Verb::check(context(), request_);
     }
+    return {};
   }
 
   const verb_info& info() const noexcept override { return Verb::info; }
@@ -77,7 +81,7 @@ class verb_call final : public looking_call {
     }
     return may_be_repeated(rule, request_);
   }
-  void build() override { Verb::build(core().context(), request_, state_, request); }
+  void build() override { Verb::build(context(), request_, state_, request); }
   bool accepts(int status) const noexcept override {
     if constexpr (requires { Verb::accepts(status); }) {
       if (Verb::accepts(status)) return true;
@@ -85,11 +89,13 @@ class verb_call final : public looking_call {
     return call::accepts(status);
   }
   std::string_view secret() const noexcept override {
-    if constexpr (requires { Verb::secret(request_); }) {
-      return Verb::secret(request_);
-    } else {
-      return {};
-    }
+    if constexpr (requires { Verb::secret(request_); }) return Verb::secret(request_);
+    return {};
+  }
+
+  std::string_view body_digest() const noexcept override {
+    if constexpr (requires { Verb::body_digest(state_); }) return Verb::body_digest(state_);
+    return {};
   }
 
   result<byte_sink*> open_body(const http::reply_head& head) override {
@@ -141,7 +147,6 @@ class verb_call final : public looking_call {
     if constexpr (requires { Verb::before_retry(state_); }) Verb::before_retry(state_);
     return {};
   }
-
   bool investigate(const error& e, bool outcome_unknown) override {
     return look(rule, std::is_void_v<value>, outcome_.has_value(), e, outcome_unknown);
   }
@@ -242,8 +247,4 @@ class verb_call final : public looking_call {
   std::optional<result<stored_value>> outcome_{};  ///< a value, once it is known
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI::gcs::detail
-
-#if !defined(DATAFLUX_COMPILED)
-#include <dataflux/gcs/impl/verb_call.ipp>
-#endif
+}  // namespace dataflux::inline DATAFLUX_ABI::service::detail

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <dataflux/codec/detail/json_writer.hpp>
-#include <dataflux/gcs/client.hpp>
+#include <dataflux/service/client_snapshot.hpp>
 
 #include <array>
 #include <charconv>

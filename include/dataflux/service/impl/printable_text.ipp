@@ -3,14 +3,14 @@
 #include <dataflux/codec/detail/utf8.hpp>
 #include <dataflux/detail/escaped_text.hpp>
 #include <dataflux/detail/whole_characters.hpp>
-#include <dataflux/gcs/detail/printable_text.hpp>
-#include <dataflux/gcs/detail/text.hpp>
 #include <dataflux/http/detail/message.hpp>
+#include <dataflux/service/detail/printable_text.hpp>
+#include <dataflux/service/detail/text.hpp>
 
 #include <algorithm>
 #include <string>
 
-namespace dataflux::inline DATAFLUX_ABI::gcs {
+namespace dataflux::inline DATAFLUX_ABI::service {
 
 namespace detail {
 
@@ -90,4 +90,4 @@ DATAFLUX_INLINE std::string printable_text(std::string_view text, std::size_t li
   return out;
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::gcs
+}  // namespace dataflux::inline DATAFLUX_ABI::service

@@ -1,12 +1,12 @@
 #pragma once
 
-#include <dataflux/gcs/detail/verb_call.hpp>
+#include <dataflux/service/detail/looking_call.hpp>
 
 #include <optional>
 #include <string>
 #include <utility>
 
-namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
+namespace dataflux::inline DATAFLUX_ABI::service::detail {
 
 DATAFLUX_INLINE bool looking_call::look(const repeat_rule& rule, bool no_value, bool has_value,
                                         const error& e, bool outcome_unknown) {
@@ -48,16 +48,18 @@ DATAFLUX_INLINE void looking_call::look_at_object() {
   ++looks_;
   const call_identity about = identity();
   const time_point asked = executor->now();
-  verb_call<look_verb>::start(
-      ref<client_core>::share(&core()),
-      {.bucket = std::string(about.bucket),
-       .object = std::string(about.object),
-       .generation = about.generation,
-       .limits = remaining_limits()},
-      [self = ref<looking_call>::share(this), asked](result<looked_object> found) {
-        self->within_memory([&] { self->saw_object(std::move(found), asked); });
-      },
-      executor);
+  look({.bucket = std::string(about.bucket),
+        .object = std::string(about.object),
+        .generation = about.generation,
+        .limits = remaining_limits()},
+       [self = ref<looking_call>::share(this), asked](result<looked_object> found) {
+         self->within_memory([&] { self->saw_object(std::move(found), asked); });
+       });
+}
+
+DATAFLUX_INLINE void looking_call::look(const stat_request& at,
+                                        object_store::completion<looked_object> done) {
+  core().dialect->look(ref<client_core>::share(&core()), at, std::move(done), *executor);
 }
 
 DATAFLUX_INLINE void looking_call::saw_object(result<looked_object> found, time_point asked) {
@@ -86,20 +88,17 @@ DATAFLUX_INLINE void looking_call::note_time(const looked_object& found, time_po
 DATAFLUX_INLINE void looking_call::look_at_source(stat_request about) {
   about.limits = remaining_limits();
   const time_point asked = executor->now();
-  verb_call<look_verb>::start(
-      ref<client_core>::share(&core()), about,
-      [self = ref<looking_call>::share(this), asked](result<looked_object> source) {
-        self->within_memory([&] {
-          if (source) {
-            self->note_time(*source, asked);
-            self->seen_.source = std::move(source->object);
-          } else {
-            self->seen_.source = std::move(source).error();
-          }
-          self->conclude_look();
-        });
-      },
-      executor);
+  look(about, [self = ref<looking_call>::share(this), asked](result<looked_object> source) {
+    self->within_memory([&] {
+      if (source) {
+        self->note_time(*source, asked);
+        self->seen_.source = std::move(source->object);
+      } else {
+        self->seen_.source = std::move(source).error();
+      }
+      self->conclude_look();
+    });
+  });
 }
 
 DATAFLUX_INLINE void looking_call::conclude_look() {
@@ -137,7 +136,7 @@ DATAFLUX_INLINE error looking_call::replaced() const {
 /// What was stored is not what was sent: nobody must find it under this name.
 DATAFLUX_INLINE void looking_call::remove_damaged(const error& e) {
   const call_identity about = identity();
-  verb_call<remove_verb>::start(
+  core().dialect->remove(
       ref<client_core>::share(&core()),
       {.bucket = std::string(about.bucket),
        .object = std::string(about.object),
@@ -151,7 +150,7 @@ DATAFLUX_INLINE void looking_call::remove_damaged(const error& e) {
           self->finish(std::move(e));
         });
       },
-      executor);
+      *executor);
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::gcs::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::service::detail

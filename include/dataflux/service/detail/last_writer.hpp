@@ -11,7 +11,7 @@
 
 /// What a look at an object says to a write of which the last writer wins (`last_writer_wins` of a
 /// request) whose outcome is not known: decisions only, no clock and no socket.
-namespace dataflux::inline DATAFLUX_ABI::gcs {
+namespace dataflux::inline DATAFLUX_ABI::service {
 
 /// How old what was found is, against the first request of the call.
 enum class object_age : std::uint8_t {
@@ -34,6 +34,13 @@ struct last_writer_rule {
   look_verdict older{look_verdict::stands};
   look_verdict newer{look_verdict::stands};
 };
+
+/// What is there must be older than the call to be replaced.
+inline constexpr last_writer_rule last_writer_replaces{look_verdict::again, look_verdict::again,
+                                                       look_verdict::theirs};
+/// What was to go is gone, too, where something newer is there.
+inline constexpr last_writer_rule last_writer_removes{look_verdict::done, look_verdict::again,
+                                                      look_verdict::done};
 
 /// `found`: nothing where no object is there.
 constexpr look_verdict verdict_of(const last_writer_rule& rule,
@@ -138,4 +145,4 @@ inline constexpr duration between_looks = std::chrono::milliseconds(130);
 /// More than a second together.
 inline constexpr int most_looks = 10;
 
-}  // namespace dataflux::inline DATAFLUX_ABI::gcs
+}  // namespace dataflux::inline DATAFLUX_ABI::service

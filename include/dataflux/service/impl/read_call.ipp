@@ -1,8 +1,7 @@
 #pragma once
 
 #include <dataflux/codec/crc32c.hpp>
-#include <dataflux/gcs/detail/error_reply.hpp>
-#include <dataflux/gcs/detail/read_call.hpp>
+#include <dataflux/service/detail/read_call.hpp>
 #include <dataflux/store/detail/validate.hpp>
 
 #include <algorithm>
@@ -18,26 +17,25 @@
 /// the sink is rewound to 0 and the read starts over. take_reply() compares a whole object with its
 /// CRC32C; a mismatch is read once more, and then is data_loss. All of it is on the executor of the
 /// call.
-namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
+namespace dataflux::inline DATAFLUX_ABI::service::detail {
 
-DATAFLUX_INLINE void read_call::start(ref<client_core> core, const read_request& request,
-                                      byte_sink& sink, completion done) {
-  const ref<read_call> c = take<read_call>(std::move(core), read_verb::info);
-  c->request_ = request;
-  c->sink_ = &sink;
-  c->done_ = std::move(done);
-  c->cursor_ = {request.range, request.generation, false};
-  c->first_offset_ = c->expected_ = c->received_ = 0;
-  c->crc_ = 0;
-  c->begun_ = c->mismatched_ = false;
-  c->summary_ = {};
+DATAFLUX_INLINE void reading_call::begin(const read_request& what, byte_sink& sink,
+                                         completion done) {
+  request_ = what;
+  sink_ = &sink;
+  done_ = std::move(done);
+  cursor_ = {what.range, what.generation, false};
+  first_offset_ = expected_ = received_ = 0;
+  crc_ = 0;
+  begun_ = mismatched_ = false;
+  summary_ = {};
   std::optional<error> bad;
-  if (auto valid = validate(c->request_); !valid) bad = std::move(valid).error();
-  c->launch(c->request_.limits, std::move(bad));
+  if (auto valid = validate(request_); !valid) bad = std::move(valid).error();
+  launch(request_.limits, std::move(bad));
 }
 
-DATAFLUX_INLINE result<byte_sink*> read_call::open_body(const http::reply_head& head) {
-  auto parsed = read_verb::parse_head(cursor_, head);
+DATAFLUX_INLINE result<byte_sink*> reading_call::open_body(const http::reply_head& head) {
+  auto parsed = parse_head(head);
   if (!parsed) return std::move(parsed).error();
   if (parsed->transcoded) {
     if (!request_.decode_gzip) {
@@ -52,14 +50,14 @@ DATAFLUX_INLINE result<byte_sink*> read_call::open_body(const http::reply_head& 
     }
   }
   if (!parsed->discard_body && parsed->generation == 0 && !parsed->crc32c) {
-    return error(errc::internal,
-                 not_the_service("the reply carries neither a generation nor a checksum"));
+    return error(errc::internal, core().dialect->not_the_service(
+                                     "the reply carries neither a generation nor a checksum"));
   }
   if (auto begun = begin_body(*parsed); !begun) return std::move(begun).error();
   return parsed->discard_body ? nullptr : static_cast<byte_sink*>(this);
 }
 
-DATAFLUX_INLINE result<void> read_call::begin_body(const read_head& head) {
+DATAFLUX_INLINE result<void> reading_call::begin_body(const read_head& head) {
   if (begun_) {
     // A continuation must carry on where the first reply stopped, of the same object.
     if (head.offset != first_offset_ + received_ || head.generation != summary_.generation) {
@@ -78,14 +76,14 @@ DATAFLUX_INLINE result<void> read_call::begin_body(const read_head& head) {
   return {};
 }
 
-DATAFLUX_INLINE result<void> read_call::expect(std::uint64_t length) {
+DATAFLUX_INLINE result<void> reading_call::expect(std::uint64_t length) {
   static_cast<void>(length);  // the head has said more exactly how much is to come
   auto expected = sink_->expect(expected_ - received_);
   if (!expected) return refuse(expected.error());
   return expected;
 }
 
-DATAFLUX_INLINE bytes_span read_call::prepare(std::size_t wanted) {
+DATAFLUX_INLINE bytes_span reading_call::prepare(std::size_t wanted) {
   const std::uint64_t left = expected_ - received_;
   if (left == 0) {
     refuse(error(errc::internal, "the reply is longer than its head said"));
@@ -99,7 +97,7 @@ DATAFLUX_INLINE bytes_span read_call::prepare(std::size_t wanted) {
   return memory;
 }
 
-DATAFLUX_INLINE result<void> read_call::commit(std::size_t count) {
+DATAFLUX_INLINE result<void> reading_call::commit(std::size_t count) {
   crc_ = codec::crc32c_extend(crc_, {borrowed_, count});
   received_ += count;
   auto committed = sink_->commit(count);
@@ -107,11 +105,11 @@ DATAFLUX_INLINE result<void> read_call::commit(std::size_t count) {
   return committed;
 }
 
-DATAFLUX_INLINE result<void> read_call::rewind(std::uint64_t offset) {
+DATAFLUX_INLINE result<void> reading_call::rewind(std::uint64_t offset) {
   return sink_->rewind(offset);
 }
 
-DATAFLUX_INLINE result<call::progress> read_call::take_reply() {
+DATAFLUX_INLINE result<call::progress> reading_call::take_reply() {
   if (received_ != expected_ && expected_ != byte_range::to_end) {
     return error(errc::unavailable, "the reply ended after " + std::to_string(received_) + " of " +
                                         std::to_string(expected_) + " bytes")
@@ -130,7 +128,7 @@ DATAFLUX_INLINE result<call::progress> read_call::take_reply() {
       .with_retryable(again);
 }
 
-DATAFLUX_INLINE result<void> read_call::prepare_retry() {
+DATAFLUX_INLINE result<void> reading_call::prepare_retry() {
   const bool complete = begun_ && received_ == expected_;
   if (!begun_ || received_ == 0) {
     begun_ = false;
@@ -142,7 +140,7 @@ DATAFLUX_INLINE result<void> read_call::prepare_retry() {
   return {};
 }
 
-DATAFLUX_INLINE result<void> read_call::start_over() {
+DATAFLUX_INLINE result<void> reading_call::start_over() {
   if (auto rewound = sink_->rewind(0); !rewound) return rewound;
   cursor_ = {request_.range, summary_.generation, false};
   received_ = 0;
@@ -151,7 +149,7 @@ DATAFLUX_INLINE result<void> read_call::start_over() {
   return {};
 }
 
-DATAFLUX_INLINE void read_call::conclude(std::optional<error> failure) noexcept {
+DATAFLUX_INLINE void reading_call::conclude(std::optional<error> failure) noexcept {
   auto done = std::exchange(done_, {});
   summary_.bytes = received_;
   summary_.crc32c = crc_;
@@ -161,4 +159,4 @@ DATAFLUX_INLINE void read_call::conclude(std::optional<error> failure) noexcept 
       [&] { done(failure ? result<read_summary>(std::move(*failure)) : summary_); });
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::gcs::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::service::detail

@@ -1,52 +1,32 @@
 #pragma once
 
-#include <dataflux/gcs/detail/call.hpp>
-#include <dataflux/gcs/detail/resource_writer.hpp>
-#include <dataflux/version.hpp>
+#include <dataflux/service/detail/call.hpp>
 
 #include <algorithm>
 #include <utility>
 
-/// A call is in one of six phases. idle: one of its own functions runs. token: it waits for the
-/// token cache. turn: it stands in the line of its bucket and kind of request. exchange: the
+/// A call is in one of six phases. idle: one of its own functions runs. credential: it waits for
+/// the signer. turn: it stands in the line of its bucket and kind of request. exchange: the
 /// transport has it. wait: a timer runs before another attempt. finished.
 ///
 /// launch() runs on the caller's thread: it registers the call with the client and posts begin() to
-/// the call's executor, where all the rest is. attempt() asks for a token and then for a turn.
-/// send() builds the request. on_head() gives the sink of an accepted reply, or keeps the body of
-/// an error. on_done() ends the attempt: a good reply is taken, and the call is done or goes on at
-/// once. Everything else goes to settle() (call_outcome.ipp), which ends the call or leads back to
-/// attempt().
+/// the call's executor, where all the rest is. attempt() asks for a credential and then for a
+/// turn. send() builds the request and has it signed. on_head() gives the sink of an accepted
+/// reply, or keeps the body of an error. on_done() ends the attempt: a good reply is taken, and the
+/// call is done or goes on at once. Everything else goes to settle() (call_outcome.ipp), which ends
+/// the call or leads back to attempt().
 ///
 /// stop() comes from any thread and posts cancel_here(), which ends the phase that the call is in.
-/// The deadline ends token and turn by a timer, cuts wait short, and is the transport's in an
+/// The deadline ends credential and turn by a timer, cuts wait short, and is the transport's in an
 /// exchange. finish() runs once: it takes timer and stop back, calls the completion and leaves the
 /// client.
-namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
+namespace dataflux::inline DATAFLUX_ABI::service::detail {
 
 /// What is kept of the body of an error reply.
 inline constexpr std::size_t error_body_limit = std::size_t{64} << 10U;
 inline constexpr const char* passed_text = "the call's timeout has passed";
 /// What a call that waits for its next use keeps of its buffer.
 inline constexpr std::size_t kept_body_limit = std::size_t{4} << 10U;
-
-/// Telemetry (protocol.md 0.3): one id per call, the same on all its attempts.
-inline void add_api_client(const call_id& id, http::header_list& headers) {
-  constexpr std::string_view start{"gl-cpp/20 gccl/" DATAFLUX_VERSION " gccl-invocation-id/"};
-  call_id shown = id;  // a random UUID of RFC 9562
-  shown[0] = (shown[0] & ~std::uint64_t{0xf000}) | 0x4000U;
-  shown[1] = (shown[1] & ~(std::uint64_t{3} << 62U)) | (std::uint64_t{1} << 63U);
-  const hexadecimal digits{shown};
-  char text[start.size() + 36];
-  char* at = text + start.copy(text, start.size());
-  std::size_t from = 0;
-  for (const std::size_t group : {8U, 4U, 4U, 4U, 12U}) {
-    if (from != 0) *at++ = '-';
-    at += digits.view().copy(at, group, from);
-    from += group;
-  }
-  headers.add("x-goog-api-client", std::string_view{text, sizeof text});
-}
 
 /// Kept, it must not keep the core alive. One that could not begin goes, since whoever waits for it
 /// hears of that by the end of its completion.
@@ -107,8 +87,8 @@ DATAFLUX_INLINE void call::stop() noexcept {
 /// In the midst of a step. What the transport has ends by itself.
 DATAFLUX_INLINE void call::finish_short() noexcept {
   if (phase_ == phase::exchange || phase_ == phase::finished) return;
-  if (phase_ == phase::token) {
-    core_->tokens->cancel(std::exchange(token_wait_, auth::authorization_wait::none));
+  if (phase_ == phase::credential) {
+    core_->signer->cancel(std::exchange(credential_wait_, signer_wait::none));
   } else if (phase_ == phase::turn && !line_->leave(*this)) {
     return;
   }
@@ -133,23 +113,21 @@ DATAFLUX_INLINE void call::begin() {
   attempt_at(retry_.started);
 }
 
-/// Everything that has to be there before a connection is asked for: a token, and our turn.
+/// Everything that has to be there before a connection is asked for: a credential, and our turn.
 DATAFLUX_INLINE void call::attempt_at(time_point now) {
   begun_ = now;
   if (stopped()) return finish(stopped_error());
   if (deadline_ <= now) return deadline_here();
-  if (auto authorization = core_->tokens->try_get(now)) {
-    return with_token(*authorization, now);
-  }
-  phase_ = phase::token;
-  token_wait_ = core_->tokens->await(
-      *executor, [self = ref<call>::share(this)](result<std::string_view> authorization) {
-        self->token_wait_ = auth::authorization_wait::none;
-        if (self->phase_ != phase::token) return;
+  if (const auto given = core_->signer->try_get(now)) return with_credential(*given, now);
+  phase_ = phase::credential;
+  credential_wait_ = core_->signer->await(
+      *executor, [self = ref<call>::share(this)](result<credential_view> given) {
+        self->credential_wait_ = signer_wait::none;
+        if (self->phase_ != phase::credential) return;
         self->phase_ = phase::idle;
         self->within_memory([&] {
-          if (!authorization) return self->without_token(authorization.error());
-          self->with_token(*authorization, self->executor->now());
+          if (!given) return self->without_credential(given.error());
+          self->with_credential(*given, self->executor->now());
         });
       });
   watch_deadline();
@@ -160,13 +138,13 @@ DATAFLUX_INLINE void call::watch_deadline() {
   if (deadline_ == never || timer_ != timer_id::none) return;
   timer_ = executor->at(deadline_, [self = ref<call>::share(this)] {
     self->timer_ = timer_id::none;
-    if (self->phase_ != phase::token && self->phase_ != phase::turn) return;
+    if (self->phase_ != phase::credential && self->phase_ != phase::turn) return;
     self->within_memory([&self] { self->deadline_here(); });
   });
 }
 
-DATAFLUX_INLINE void call::with_token(std::string_view authorization, time_point now) {
-  authorization_.assign(authorization);
+DATAFLUX_INLINE void call::with_credential(const credential_view& given, time_point now) {
+  credential_.assign(given);
   line_->enter(*this, now);
   if (phase_ == phase::turn) watch_deadline();
 }
@@ -204,12 +182,19 @@ DATAFLUX_INLINE void call::send(time_point admitted) {
   admitted_ = admitted;
   admitted_to_line_ = true;
   build();
-  // A session may be at another host, which needs no token and must not get one.
-  authorized_ = !authorization_.empty() && request.origin == core_->where.origin();
-  if (authorized_) request.headers.add("Authorization", authorization_);
   request.headers.add(core_->own_fields);
-  add_api_client(id_, request.headers);
-  const client_options& o = core_->options;
+  core_->dialect->add_fields(id_, request.headers);
+  // A session may be at another host, which needs no signature and must not get one.
+  signed_ = core_->dialect->trusts(request);
+  if (signed_) {
+    signed_at_ = executor->now();
+    auto good = core_->signer->sign({request, body_digest()}, credential_);
+    if (!good) {
+      end_turn(http::pace_outcome::not_rejected);
+      return finish(std::move(good).error());
+    }
+  }
+  const call_options& o = core_->options;
   limits = {.connect = o.connect_timeout,
             .first_byte = info().slow_reply ? o.complete_timeout : o.first_byte_timeout,
             .stall = o.stall_timeout,
@@ -229,12 +214,12 @@ DATAFLUX_INLINE void call::send(time_point admitted) {
 DATAFLUX_INLINE result<byte_sink*> call::on_head(const http::reply_head& head) {
   status_ = head.status();
   if (!accepts(status_)) {
-    gather_facts(head, facts_);
+    core_->dialect->gather_facts(head, facts_);
     body_.reset(error_body_limit, collecting_sink::excess::drop);
     return &body_;
   }
   accepted_ = true;
-  if (info().reply_limit != 0) gather_facts(head, facts_);
+  if (info().reply_limit != 0) core_->dialect->gather_facts(head, facts_);
   auto sink = open_body(head);
   if (!sink) refusal_ = sink.error();
   return sink;
@@ -307,9 +292,9 @@ DATAFLUX_INLINE void call::report_attempt(const http::exchange_report& report, t
 /// Whatever the call is waiting for, it waits no more.
 DATAFLUX_INLINE void call::cancel_here() {
   switch (phase_) {
-    case phase::token:
+    case phase::credential:
       // If the handler is about to run it finds the phase changed and does nothing.
-      core_->tokens->cancel(std::exchange(token_wait_, auth::authorization_wait::none));
+      core_->signer->cancel(std::exchange(credential_wait_, signer_wait::none));
       return finish(stopped_error());
     case phase::turn:
       return line_->leave(*this) ? finish(stopped_error()) : void();  // or on_turn() checks
@@ -325,8 +310,8 @@ DATAFLUX_INLINE void call::cancel_here() {
 }
 
 DATAFLUX_INLINE void call::deadline_here() {
-  if (phase_ == phase::token) {
-    core_->tokens->cancel(std::exchange(token_wait_, auth::authorization_wait::none));
+  if (phase_ == phase::credential) {
+    core_->signer->cancel(std::exchange(credential_wait_, signer_wait::none));
   } else if (phase_ == phase::turn && !line_->leave(*this)) {
     return;  // its turn has come: on_turn() checks
   }
@@ -386,4 +371,4 @@ DATAFLUX_INLINE void call::finish(std::optional<error> failure) noexcept {
   core->leave(*this);
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::gcs::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::service::detail

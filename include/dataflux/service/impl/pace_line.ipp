@@ -1,12 +1,12 @@
 #pragma once
 
-#include <dataflux/gcs/detail/call.hpp>
-#include <dataflux/gcs/detail/pace_line.hpp>
+#include <dataflux/service/detail/call.hpp>
+#include <dataflux/service/detail/pace_line.hpp>
 
 #include <algorithm>
 #include <utility>
 
-namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
+namespace dataflux::inline DATAFLUX_ABI::service::detail {
 
 DATAFLUX_INLINE pace_line::pace_line(http::pacing::lane& lane, std::string_view bucket,
                                      http::operation_class kind)
@@ -80,4 +80,4 @@ DATAFLUX_INLINE void pace_line::serve(scheduler& here) {
   }
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::gcs::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::service::detail

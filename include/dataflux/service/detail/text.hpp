@@ -2,11 +2,13 @@
 
 #include <dataflux/http/detail/message.hpp>
 
+#include <algorithm>
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 /// Private: small readers of header fields and bodies.
-namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
+namespace dataflux::inline DATAFLUX_ABI::service::detail {
 
 inline std::string_view trim(std::string_view text) noexcept {
   constexpr std::string_view blanks{" \t\r\n"};
@@ -27,4 +29,16 @@ inline std::size_t find_ignoring_case(std::string_view text, std::string_view wa
   return std::string_view::npos;
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::gcs::detail
+/// "https://host" of "https://user:password@host/path?secret".
+inline std::string_view origin_in(std::string& url) {
+  const std::size_t scheme = url.find("://");
+  if (scheme == std::string::npos) return {};
+  const std::size_t start = scheme + 3;
+  url.erase(std::min(url.find_first_of("/?#", start), url.size()));
+  if (const std::size_t user = url.rfind('@'); user != std::string::npos && user >= start) {
+    url.erase(start, user + 1 - start);
+  }
+  return url;
+}
+
+}  // namespace dataflux::inline DATAFLUX_ABI::service::detail

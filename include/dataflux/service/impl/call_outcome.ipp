@@ -2,8 +2,7 @@
 
 #include <dataflux/codec/detail/secrets.hpp>
 #include <dataflux/detail/or_default.hpp>
-#include <dataflux/gcs/detail/call.hpp>
-#include <dataflux/gcs/detail/error_reply.hpp>
+#include <dataflux/service/detail/call.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -11,7 +10,7 @@
 #include <utility>
 
 /// What became of an attempt, and what is next.
-namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
+namespace dataflux::inline DATAFLUX_ABI::service::detail {
 
 /// An attempt that did nothing and may do better when it is made again.
 inline constexpr http::attempt_outcome nothing_carried_out{
@@ -21,11 +20,11 @@ inline constexpr http::attempt_outcome nothing_carried_out{
 inline constexpr int most_damaged = 2;
 
 /// What its endpoint may mend is tried again like a request. An endpoint's status says nothing of
-/// the object: the error of a token is never examined as the service's own is.
-DATAFLUX_INLINE void call::without_token(const error& e) {
+/// the object: the error of a credential is never examined as the service's own is.
+DATAFLUX_INLINE void call::without_credential(const error& e) {
   if (!e.retryable()) {
     error told = e;
-    if (e.http_status() == 0) tell_met(told);  // such as the refusal for which a token is missing
+    if (e.http_status() == 0) tell_met(told);  // such as the refusal for which one is missing
     return finish(std::move(told));
   }
   auto outcome = nothing_carried_out;
@@ -35,11 +34,11 @@ DATAFLUX_INLINE void call::without_token(const error& e) {
 }
 
 /// Some services repeat the token, or a session's URL or id, in their error's text; their id of a
-/// session's request is the session's, too.
+/// session's request is the session's, too. Of "Bearer TOKEN" the token is the secret.
 DATAFLUX_INLINE std::array<std::string_view, 2> call::secrets() const noexcept {
-  std::string_view token = authorization_;
-  token.remove_prefix(std::min(token.find(' ') + 1, token.size()));
-  return {secret(), token};
+  std::string_view sent = credential_.secret;
+  sent.remove_prefix(std::min(sent.find(' ') + 1, sent.size()));
+  return {secret(), sent};
 }
 
 /// What we say ourselves quotes what a server sent, too.
@@ -53,9 +52,10 @@ DATAFLUX_INLINE void call::keep_secret(error& e) const {
 
 /// A connection that ends without a word where nobody said that it is secure is often a port that
 /// wants TLS.
-inline std::string words_of_break(const http::exchange_report& report, const http::origin& to) {
+inline std::string words_of_break(const dialect& how, const http::exchange_report& report,
+                                  const http::origin& to) {
   if (report.failure == http::transport_failure::wrong_protocol) {
-    return not_the_service(report.detail);
+    return how.not_the_service(report.detail);
   }
   const bool without_a_word = report.request_sent && report.first_byte == never &&
                               !report.connection_reused && !to.tls &&
@@ -80,11 +80,12 @@ DATAFLUX_INLINE void call::settle(const http::exchange_report& report) {
     end_turn(http::pace_outcome::not_rejected);
     return settle(std::move(*refusal_));
   }
+  const dialect& how = *core_->dialect;
   error e = broke_off ? error(http::errc_from_failure(report.failure),
-                              words_of_break(report, *request.origin))
+                              words_of_break(how, report, *request.origin))
                             .with_retryable(http::may_be_retried(report.failure))
                             .with_http_status(status_)
-                      : parse_error(identity(), facts_, body_.bytes(), secrets());
+                      : how.parse_error(identity(), facts_, body_.bytes(), secrets());
   keep_secret(e);
   const bool rejected =
       !broke_off && http::classify(status_, e.reason()) == http::reply_class::throttled;
@@ -102,10 +103,19 @@ DATAFLUX_INLINE void call::settle(const http::exchange_report& report) {
           .failure = report.failure,
           .request_sent = sent,
           .nobody = broke_off && !sent && !core_->answered(),
-          .renewable = status_ != 401 || (authorized_ && core_->tokens->renewable(authorization_)),
+          .mendable = !broke_off && may_be_mended(e),
           .reason = e.reason(),
           .retry_after = broke_off ? duration::zero() : duration(facts_.retry_after)},
          e);
+}
+
+/// By another signature. A second refusal in a row is believed.
+DATAFLUX_INLINE bool call::may_be_mended(const error& e) {
+  if (!signed_ || retry_.signed_again || status_ < 400 || status_ > 499) return false;
+  return core_->signer->refused(credential_, {.status = status_,
+                                              .reason = e.reason(),
+                                              .date = facts_.date,
+                                              .age = executor->now() - signed_at_});
 }
 
 /// A reply of success that is not what it should be: cut or damaged on the way (retryable), or not
@@ -156,7 +166,6 @@ DATAFLUX_INLINE void call::decide(const http::attempt_outcome& outcome, const er
 DATAFLUX_INLINE void call::go_on(const error& e) {
   const http::retry_decision& next = next_step_;
   const bool throttled = next.action == http::retry_action::pace;
-  if (next.action == http::retry_action::refresh_token) core_->tokens->invalidate(authorization_);
   met_ = e;
   (throttled ? core_->totals.paced : core_->totals.retries).fetch_add(1, std::memory_order_relaxed);
   if (observer* const sees = core_->options.observer; sees != nullptr) {
@@ -173,4 +182,4 @@ DATAFLUX_INLINE void call::fail_or_investigate(error e) {
   finish(std::move(e));
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::gcs::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::service::detail

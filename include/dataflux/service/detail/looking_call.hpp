@@ -1,16 +1,16 @@
 #pragma once
 
-#include <dataflux/gcs/detail/call.hpp>
-#include <dataflux/gcs/detail/object_verbs.hpp>
-#include <dataflux/gcs/detail/repeat_rules.hpp>
-#include <dataflux/gcs/detail/reply_facts.hpp>
+#include <dataflux/service/detail/call.hpp>
+#include <dataflux/service/detail/repeat_rule.hpp>
+#include <dataflux/service/detail/reply_facts.hpp>
+#include <dataflux/store/object_store.hpp>
 #include <dataflux/store/resumable.hpp>
 
 #include <cstdint>
 #include <optional>
 #include <type_traits>
 
-namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
+namespace dataflux::inline DATAFLUX_ABI::service::detail {
 
 /// What a reply tells of an object.
 template <class Value>
@@ -83,6 +83,7 @@ class looking_call : public call {
 
  private:
   void begin_look(const error& e, bool may_repeat, bool refused);
+  void look(const stat_request& at, object_store::completion<looked_object> done);
   void look_at_object();
   void saw_object(result<looked_object> found, time_point asked);
   void look_at_source(stat_request about);
@@ -103,4 +104,8 @@ class looking_call : public call {
   std::uint64_t past_{0};  ///< when the call began: see known_past
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI::gcs::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::service::detail
+
+#if !defined(DATAFLUX_COMPILED)
+#include <dataflux/service/impl/looking_call.ipp>
+#endif

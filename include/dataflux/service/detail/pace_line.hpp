@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
+namespace dataflux::inline DATAFLUX_ABI::service::detail {
 
 class call;
 
@@ -49,4 +49,4 @@ class pace_line {
   bool armed_{false};
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI::gcs::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::service::detail

@@ -10,43 +10,39 @@
 #include <string>
 #include <string_view>
 
-namespace dataflux::inline DATAFLUX_ABI::gcs {
+namespace dataflux::inline DATAFLUX_ABI::service {
 
 /// What is kept of a reply's head until its body has come: the head's own views are valid only
 /// while it is handed out, and a verb (or parse_error) reads head and body together.
 ///
-/// Not needed for the head of a read that succeeds: see read_verb::parse_head.
+/// A dialect fills it in (dialect::gather_facts). Not needed for the head of a read that succeeds.
 struct reply_facts {
   int status{0};
   std::string content_type{};
   /// Of the body's transfer: "gzip" says that it cannot be read as text.
   std::string content_encoding{};
-  /// X-GUploader-UploadID, the service's id of this request.
+  /// The service's id of this request.
   std::string request_id{};
   /// With its quotes.
   std::string etag{};
   /// Of a redirect: scheme and host of where it points, without what may be a secret behind them.
   std::string redirect{};
-  /// What answered, when its header fields show that it is no Google Cloud Storage: "an S3 server".
-  /// A literal.
+  /// What answered, when its header fields show that it is another make of server than the
+  /// dialect's: "an S3 server". A literal.
   std::string_view stranger{};
-  /// Zero when not asked to wait; at most an hour. Only the form in seconds is read: the service
-  /// sends no other (protocol.md 3.2), and a date would need a clock.
+  /// Zero when not asked to wait; at most an hour. Only the form in seconds is read: a date would
+  /// need a clock.
   std::chrono::milliseconds retry_after{0};
   /// As it came; see time_of().
   std::string date{};
-  /// x-goog-generation, 0 when the reply has none.
+  /// Of the object, 0 when the reply has none.
   std::int64_t generation{0};
   std::int64_t metageneration{0};
-  /// x-goog-hash; an error when it could not be read. Verbs that rely on it pass that on.
+  /// Of the object; an error when it could not be read. Verbs that rely on it pass that on.
   result<std::optional<std::uint32_t>> crc32c{std::optional<std::uint32_t>{}};
 
   bool ok() const noexcept { return status >= 200 && status <= 299; }
 };
-
-/// Sets all of `out`, and uses the memory of its texts again. Never fails: fields that are missing
-/// or malformed are empty, but for the checksum. Cost: one pass over the head.
-void gather_facts(const http::reply_head& head, reply_facts& out);
 
 /// When the service answered, by its clock, to the second; nothing where its Date says nothing or
 /// is in another form than HTTP's own.
@@ -60,8 +56,8 @@ struct whole_reply {
   std::size_t capacity{0};
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI::gcs
+}  // namespace dataflux::inline DATAFLUX_ABI::service
 
 #if !defined(DATAFLUX_COMPILED)
-#include <dataflux/gcs/impl/reply_facts.ipp>
+#include <dataflux/service/impl/reply_facts.ipp>
 #endif

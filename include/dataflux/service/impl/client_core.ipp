@@ -1,9 +1,8 @@
 #pragma once
 
-#include <dataflux/detail/or_default.hpp>
 #include <dataflux/detail/system_entropy.hpp>
-#include <dataflux/gcs/detail/call.hpp>
-#include <dataflux/gcs/detail/client_core.hpp>
+#include <dataflux/service/detail/call.hpp>
+#include <dataflux/service/detail/client_core.hpp>
 #include <dataflux/version.hpp>
 
 #include <algorithm>
@@ -11,39 +10,24 @@
 #include <tuple>
 #include <utility>
 
-namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
+namespace dataflux::inline DATAFLUX_ABI::service::detail {
 
-inline http::header_list own_fields_of(const client_options& o) {
+inline http::header_list own_fields_of(const call_options& o) {
   const std::string own = "dataflux/" DATAFLUX_VERSION;
   http::header_list fields;
   fields.add("User-Agent", o.user_agent.empty() ? own : o.user_agent + " " + own);
   return fields;
 }
 
-DATAFLUX_INLINE std::string quota_project_of(const client_options& o,
-                                             const auth::credentials_ptr& c) {
-  if (!o.quota_project.empty() || !c) return o.quota_project;
-  return c->facts().quota_project;
-}
-
-DATAFLUX_INLINE std::string project_of(const client_options& o, const auth::credentials_ptr& c) {
-  return c && !c->facts().project.empty() ? c->facts().project : quota_project_of(o, c);
-}
-
-DATAFLUX_INLINE client_core::client_core(client_options o, gcs::endpoint e,
-                                         std::shared_ptr<http::transport> t,
-                                         auth::credentials_ptr credentials)
-    : options(dataflux::detail::with_defaults<
-              &client_options::stall_timeout, &client_options::least_throughput,
-              &client_options::throughput_window, &client_options::first_byte_timeout,
-              &client_options::complete_timeout, &client_options::connect_timeout>(std::move(o))),
-      where(std::move(e)),
+DATAFLUX_INLINE client_core::client_core(call_options o,
+                                         std::unique_ptr<const service::dialect> how,
+                                         std::unique_ptr<service::signer> who,
+                                         std::shared_ptr<http::transport> t)
+    : options(std::move(o)),
+      dialect(std::move(how)),
+      signer(std::move(who)),
       own_fields(own_fields_of(options)),
-      quota_project(quota_project_of(options, credentials)),
-      project(project_of(options, credentials)),
-      tokens(std::make_unique<auth::token_cache>(
-          std::move(credentials), *t, auth::token_cache_options{.observer = options.observer})),
-      latencies(t->threads()),
+      latencies(t->threads(), dialect->verbs()),
       owned_transport_(std::move(t)),
       transport_(owned_transport_.get()) {}
 
@@ -129,7 +113,7 @@ DATAFLUX_INLINE void client_core::close() {
 }
 
 DATAFLUX_INLINE void client_core::end_transport() {
-  tokens.reset();
+  signer.reset();
   owned_transport_.reset();
 }
 
@@ -159,4 +143,4 @@ DATAFLUX_INLINE bool client_core::put_back(call& c) noexcept {
   return true;
 }
 
-}  // namespace dataflux::inline DATAFLUX_ABI::gcs::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::service::detail

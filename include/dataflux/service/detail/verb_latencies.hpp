@@ -1,18 +1,18 @@
 #pragma once
 
 #include <dataflux/detail/latency_recorder.hpp>
-#include <dataflux/gcs/detail/repeat_rules.hpp>
 #include <dataflux/http/detail/transport.hpp>
 #include <dataflux/observer.hpp>
 
 #include <atomic>
 #include <cstddef>
-#include <iterator>
 #include <memory>
 #include <new>
+#include <span>
+#include <string_view>
 #include <vector>
 
-namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
+namespace dataflux::inline DATAFLUX_ABI::service::detail {
 
 /// The latencies of a client, by verb and I/O thread, so that each is written by one thread.
 ///
@@ -20,14 +20,16 @@ namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
 /// Memory: 2 KiB for each verb and thread that is used, from its first attempt on.
 class verb_latencies {
  public:
-  explicit verb_latencies(std::size_t threads) : threads_(threads), all_(verbs * threads) {}
+  /// `verbs`: their names, which outlive this.
+  verb_latencies(std::size_t threads, std::span<const std::string_view> verbs)
+      : verbs_(verbs), threads_(threads), all_(verbs.size() * threads) {}
   verb_latencies(const verb_latencies&) = delete;
   verb_latencies& operator=(const verb_latencies&) = delete;
   ~verb_latencies() {
     for (const auto& one : all_) delete one.load(std::memory_order_relaxed);
   }
 
-  /// An attempt of repeat_rules[verb] has ended, `begun` and `ended` by the clock of its thread.
+  /// An attempt of that verb has ended, `begun` and `ended` by the clock of its thread.
   /// Without memory for it, it is not counted.
   void add(std::size_t verb, time_point begun, const http::exchange_report& report,
            time_point ended) noexcept {
@@ -41,8 +43,8 @@ class verb_latencies {
   }
 
   void add_to(std::vector<verb_latency>& seen) const {
-    for (std::size_t verb = 0; verb < verbs; ++verb) {
-      verb_latency sum{.verb = repeat_rules[verb].verb};
+    for (std::size_t verb = 0; verb < verbs_.size(); ++verb) {
+      verb_latency sum{.verb = verbs_[verb]};
       bool any = false;
       for (std::size_t thread = 0; thread < threads_; ++thread) {
         const phases* const one = at(verb, thread).load(std::memory_order_acquire);
@@ -57,8 +59,6 @@ class verb_latencies {
   }
 
  private:
-  static constexpr std::size_t verbs = std::size(repeat_rules);
-
   struct phases {
     dataflux::detail::latency_recorder queued{};
     dataflux::detail::latency_recorder first_byte{};
@@ -82,8 +82,9 @@ class verb_latencies {
     return known;
   }
 
+  const std::span<const std::string_view> verbs_;
   const std::size_t threads_;
   std::vector<place> all_;
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI::gcs::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::service::detail

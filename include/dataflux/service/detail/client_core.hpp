@@ -1,23 +1,24 @@
 #pragma once
 
-#include <dataflux/auth/detail/token_cache.hpp>
 #include <dataflux/detail/buffer.hpp>
 #include <dataflux/detail/process_stamp.hpp>
 #include <dataflux/detail/ref.hpp>
-#include <dataflux/gcs/client.hpp>
-#include <dataflux/gcs/detail/endpoint.hpp>
-#include <dataflux/gcs/detail/last_writer.hpp>
-#include <dataflux/gcs/detail/pace_line.hpp>
-#include <dataflux/gcs/detail/verb.hpp>
-#include <dataflux/gcs/detail/verb_latencies.hpp>
 #include <dataflux/http/detail/message.hpp>
 #include <dataflux/http/detail/pacing.hpp>
 #include <dataflux/http/detail/retry.hpp>
 #include <dataflux/http/detail/transport.hpp>
 #include <dataflux/observer.hpp>
+#include <dataflux/service/detail/dialect.hpp>
+#include <dataflux/service/detail/last_writer.hpp>
+#include <dataflux/service/detail/pace_line.hpp>
+#include <dataflux/service/detail/signer.hpp>
+#include <dataflux/service/detail/verb.hpp>
+#include <dataflux/service/detail/verb_latencies.hpp>
 
 #include <atomic>
 #include <condition_variable>
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -25,29 +26,36 @@
 #include <string_view>
 #include <vector>
 
-namespace dataflux::inline DATAFLUX_ABI::gcs::detail {
+namespace dataflux::inline DATAFLUX_ABI::service::detail {
 
-/// The one that is asked for, else the one that the credentials say.
-std::string quota_project_of(const client_options& o, const auth::credentials_ptr& c);
-
-/// The one of the credentials, else the one whose quota is used.
-std::string project_of(const client_options& o, const auth::credentials_ptr& c);
+/// How calls are made: a client's options, with their defaults filled in by the client.
+struct call_options {
+  http::retry_policy retry{};
+  duration connect_timeout{};
+  duration first_byte_timeout{};
+  duration complete_timeout{};  ///< in place of it, for verbs with verb_info::slow_reply
+  duration stall_timeout{};
+  std::uint64_t least_throughput{};  ///< bytes a second over `throughput_window`
+  duration throughput_window{};
+  /// Before the library's own User-Agent.
+  std::string user_agent{};
+  dataflux::observer* observer{nullptr};
+};
 
 class call;
 
 /// What all calls of one client share, and the list of those that are under way.
 class client_core final : public ref_counted {
  public:
-  client_core(client_options o, gcs::endpoint e, std::shared_ptr<http::transport> t,
-              auth::credentials_ptr credentials);
+  client_core(call_options o, std::unique_ptr<const service::dialect> how,
+              std::unique_ptr<service::signer> who, std::shared_ptr<http::transport> t);
 
-  const client_options options;
-  const gcs::endpoint where;
+  const call_options options;
+  const std::unique_ptr<const service::dialect> dialect;
+  /// Null once the client has ended.
+  std::unique_ptr<service::signer> signer;
   /// Those header fields that all requests have.
   const http::header_list own_fields;
-  const std::string quota_project;
-  const std::string project;
-  std::unique_ptr<auth::token_cache> tokens;
   http::retry_budget retry_budget{};
   buffer_pool buffers{};
   counters totals{};
@@ -61,9 +69,6 @@ class client_core final : public ref_counted {
     if (!answered()) answered_.store(true, std::memory_order_relaxed);
   }
   bool forked() const noexcept;
-  call_context context() const noexcept {
-    return {where, options.user_project, quota_project, project};
-  }
   /// Uniform in [0, 1) and 128 bits; from a generator of the calling thread.
   static double random();
   static call_id random_id();
@@ -111,4 +116,4 @@ class client_core final : public ref_counted {
   DATAFLUX_INLINE ~client_core() override;
 };
 
-}  // namespace dataflux::inline DATAFLUX_ABI::gcs::detail
+}  // namespace dataflux::inline DATAFLUX_ABI::service::detail

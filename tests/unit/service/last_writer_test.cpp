@@ -1,4 +1,4 @@
-#include <dataflux/gcs/detail/repeat_rules.hpp>
+#include <dataflux/service/detail/last_writer.hpp>
 
 #include <support/catch.hpp>
 
@@ -12,22 +12,22 @@ namespace {
 
 using namespace std::chrono_literals;
 using dataflux::timestamp;
-using dataflux::gcs::first_moment;
-using dataflux::gcs::is_past;
-using dataflux::gcs::known_past;
-using dataflux::gcs::last_writer_removes;
-using dataflux::gcs::last_writer_replaces;
-using dataflux::gcs::look_verdict;
-using dataflux::gcs::object_age;
-using dataflux::gcs::verdict_of;
-using dataflux::gcs::verdict_of_move;
+using dataflux::service::first_moment;
+using dataflux::service::is_past;
+using dataflux::service::known_past;
+using dataflux::service::last_writer_removes;
+using dataflux::service::last_writer_replaces;
+using dataflux::service::look_verdict;
+using dataflux::service::object_age;
+using dataflux::service::verdict_of;
+using dataflux::service::verdict_of_move;
 constexpr std::optional<object_age> nothing{};
 
 timestamp at(std::chrono::milliseconds time) { return timestamp(1'000'000s + time); }
 
 }  // namespace
 
-TEST_CASE("last_writer: what is older is replaced, what is newer stays", "[gcs]") {
+TEST_CASE("last_writer: what is older is replaced, what is newer stays", "[service]") {
   CHECK(verdict_of(last_writer_replaces, nothing) == look_verdict::again);
   CHECK(verdict_of(last_writer_replaces, object_age::older) == look_verdict::again);
   CHECK(verdict_of(last_writer_replaces, object_age::newer) == look_verdict::theirs);
@@ -41,7 +41,7 @@ TEST_CASE("last_writer: what is older is replaced, what is newer stays", "[gcs]"
   CHECK(verdict_of({}, object_age::older) == look_verdict::stands);
 }
 
-TEST_CASE("last_writer: a move is told by both of its names", "[gcs]") {
+TEST_CASE("last_writer: a move is told by both of its names", "[service]") {
   const auto verdict = [](std::optional<object_age> target, std::optional<object_age> source) {
     return verdict_of_move(last_writer_replaces, target, source);
   };
@@ -63,7 +63,7 @@ TEST_CASE("last_writer: a move is told by both of its names", "[gcs]") {
   CHECK(verdict(newer, unknown) == look_verdict::unclear);
 }
 
-TEST_CASE("last_writer: the second of a reply says when a call began", "[gcs]") {
+TEST_CASE("last_writer: the second of a reply says when a call began", "[service]") {
   first_moment first;
   CHECK(first.age_of(at(0ms)) == object_age::unknown);  // nobody has told the time
   // The request was sent at 10.300 of the service's clock, the look at 10.500, its reply came at
@@ -89,7 +89,7 @@ TEST_CASE("last_writer: the second of a reply says when a call began", "[gcs]") 
   CHECK(first.age_of(at(10'320ms)) == object_age::newer);
 }
 
-TEST_CASE("last_writer: what a reply tells of is past, and what was made before it", "[gcs]") {
+TEST_CASE("last_writer: what a reply tells of is past, and what was made before it", "[service]") {
   const auto object = [](std::chrono::milliseconds created, std::int64_t generation) {
     dataflux::object_metadata o;
     o.generation = generation;
@@ -130,8 +130,8 @@ TEST_CASE("last_writer: what a reply tells of is past, and what was made before 
   CHECK(before(changed));
 }
 
-TEST_CASE("last_writer: the looks together see a whole second pass", "[gcs]") {
-  CHECK((dataflux::gcs::most_looks - 1) * dataflux::gcs::between_looks > 1s);
+TEST_CASE("last_writer: the looks together see a whole second pass", "[service]") {
+  CHECK((dataflux::service::most_looks - 1) * dataflux::service::between_looks > 1s);
 }
 
 }  // namespace last_writer_test

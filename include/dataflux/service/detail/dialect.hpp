@@ -1,0 +1,76 @@
+#pragma once
+
+#include <dataflux/bytes.hpp>
+#include <dataflux/detail/ref.hpp>
+#include <dataflux/error.hpp>
+#include <dataflux/exec/detail/scheduler.hpp>
+#include <dataflux/http/detail/message.hpp>
+#include <dataflux/service/detail/reply_facts.hpp>
+#include <dataflux/service/detail/verb.hpp>
+#include <dataflux/store/object_metadata.hpp>
+#include <dataflux/store/object_store.hpp>
+#include <dataflux/store/requests.hpp>
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace dataflux::inline DATAFLUX_ABI::service {
+
+namespace detail {
+class client_core;
+}
+
+/// What a write finds that looks for what became of it.
+struct looked_object {
+  object_metadata object{};
+  /// By the service's clock, to the second.
+  std::optional<timestamp> served{};
+};
+
+/// How one service speaks: all that calls must know of it and that is not a verb's own. One object
+/// for each client, made with what the client's options say (an endpoint, who pays).
+///
+/// verb_call and read_call know its type, and ask it for these besides:
+///
+///     // What Verb::build() is told of the client.
+///     Context context() const noexcept;
+///     // When that verb may be sent again, and the place of its name in verbs().
+///     template <class Verb> static constexpr repeat_rule rule_of;
+///     template <class Verb> static constexpr std::size_t number_of;
+///
+/// Threads: all members may be called from any thread.
+class dialect {
+ public:
+  dialect() = default;
+  dialect(const dialect&) = delete;
+  dialect& operator=(const dialect&) = delete;
+  virtual ~dialect() = default;
+
+  /// The names of all verbs, for the latencies. What it lists outlives the dialect.
+  virtual std::span<const std::string_view> verbs() const noexcept = 0;
+
+  /// Whether the place that a request goes to may learn who asks. Else it is not signed.
+  virtual bool trusts(const http::request& request) const noexcept = 0;
+  /// The fields that every request of a call has, besides the User-Agent. Before signing.
+  virtual void add_fields(const call_id& id, http::header_list& headers) const = 0;
+
+  /// Sets all of `out`, and uses the memory of its texts again. Never fails.
+  virtual void gather_facts(const http::reply_head& head, reply_facts& out) const = 0;
+  /// The error of a reply that is no success. `secrets` are blanked out in whatever form the
+  /// service repeats them; `body` may be a prefix of what was sent.
+  virtual error parse_error(const call_identity& call, const reply_facts& facts, bytes_view body,
+                            std::span<const std::string_view> secrets) const = 0;
+  /// "this does not look like ...: WHAT; check the endpoint and any proxy".
+  virtual std::string not_the_service(std::string_view what) const = 0;
+
+  /// Stats an object, by a call of `core` on `executor`, for a write whose outcome is not known.
+  virtual void look(ref<detail::client_core> core, const stat_request& at,
+                    object_store::completion<looked_object> done, scheduler& executor) const = 0;
+  /// Removes an object, by such a call.
+  virtual void remove(ref<detail::client_core> core, const remove_request& what,
+                      object_store::completion<void> done, scheduler& executor) const = 0;
+};
+
+}  // namespace dataflux::inline DATAFLUX_ABI::service

@@ -1,0 +1,11 @@
+#include <dataflux/service/client_snapshot.hpp>
+#include <dataflux/service/impl/bearer_signer.ipp>
+#include <dataflux/service/impl/call.ipp>
+#include <dataflux/service/impl/call_outcome.ipp>
+#include <dataflux/service/impl/client_core.ipp>
+#include <dataflux/service/impl/client_snapshot.ipp>
+#include <dataflux/service/impl/looking_call.ipp>
+#include <dataflux/service/impl/pace_line.ipp>
+#include <dataflux/service/impl/printable_text.ipp>
+#include <dataflux/service/impl/read_call.ipp>
+#include <dataflux/service/impl/reply_facts.ipp>
