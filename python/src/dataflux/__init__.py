@@ -36,8 +36,8 @@ if not getattr(_sys, "_is_gil_enabled", lambda: True)() \
 _WHERE = {
     "Client": "_client", "client": "_client",
     "AsyncClient": "_aio",
-    "AsyncFileReader": "_async_file_reader", "AsyncFileWriter": "_async_file",
-    "AsyncTextFileReader": "_async_text", "AsyncTextFileWriter": "_async_text",
+    "AsyncFileReader": "_async_files", "AsyncFileWriter": "_async_files",
+    "AsyncTextFileReader": "_async_files", "AsyncTextFileWriter": "_async_files",
     "AsyncGetMany": "_async_get_many", "AsyncListStream": "_async_list",
     "AsyncReader": "_async_reader", "AsyncWriter": "_async_writer",
     "AsyncManifest": "_async_manifest",

@@ -17,8 +17,10 @@ from typing import Any, Dict, FrozenSet, Iterable, List, Literal, Mapping, overl
 from typing_extensions import Buffer, Unpack
 
 from ._aio import AsyncClient as AsyncClient
-from ._async_file import AsyncFileWriter as AsyncFileWriter
-from ._async_file_reader import AsyncFileReader as AsyncFileReader
+from ._async_files import AsyncFileReader as AsyncFileReader
+from ._async_files import AsyncFileWriter as AsyncFileWriter
+from ._async_files import AsyncTextFileReader as AsyncTextFileReader
+from ._async_files import AsyncTextFileWriter as AsyncTextFileWriter
 from ._async_get_many import AsyncGetMany as AsyncGetMany
 from ._async_list import AsyncListStream as AsyncListStream
 from ._async_manifest import AsyncManifest as AsyncManifest
@@ -28,8 +30,6 @@ from ._async_sets import AsyncMemberFile as AsyncMemberFile
 from ._async_sets import AsyncMemberReader as AsyncMemberReader
 from ._async_sets import AsyncMemberWriter as AsyncMemberWriter
 from ._async_sets import AsyncSetReader as AsyncSetReader
-from ._async_text import AsyncTextFileReader as AsyncTextFileReader
-from ._async_text import AsyncTextFileWriter as AsyncTextFileWriter
 from ._async_writer import AsyncWriter as AsyncWriter
 from ._buckets import Bucket as Bucket
 from ._client import Client as Client

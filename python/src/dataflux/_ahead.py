@@ -56,9 +56,6 @@ class Ahead:
         self._window = _CHUNK
         self._process = _wait._process
 
-    def _begin(self, offset, lent):
-        return self._reader.begin(offset, lent)
-
     def fill(self, offset, address, size, lent):
         """Fills memory; the object does not end before."""
         in_sequence = self._goes_to(offset, size)
@@ -136,7 +133,7 @@ class Ahead:
         while start < limit:
             end = min(start + _CHUNK, reader.size)
             memory = self._spare.pop() if self._spare else bytearray(_CHUNK)
-            chunks.append(_Chunk(self._begin, start, end, memory))
+            chunks.append(_Chunk(reader.begin, start, end, memory))
             self._begun = start = end
 
     def _take(self, chunk, at, until, address):

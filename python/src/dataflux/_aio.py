@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import wraps
 
-from ._async_open import AsyncFileVerbs
+from ._async_files import AsyncFileVerbs
 from ._calls import Call, watched
 from ._client import Client, Core, named_init
 from ._driver import awaited as run_body

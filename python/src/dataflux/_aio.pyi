@@ -1,13 +1,11 @@
 """Types of AsyncClient, by python/stubs.py of the sources of Client's verbs."""
 
-from ._async_file import AsyncFileWriter
-from ._async_file_reader import AsyncFileReader
+from ._async_files import AsyncFileReader, AsyncFileWriter, AsyncTextFileReader, AsyncTextFileWriter
 from ._async_get_many import AsyncGetMany
 from ._async_list import AsyncListStream
 from ._async_manifest import AsyncManifest
 from ._async_reader import AsyncReader
 from ._async_sets import AsyncCheckpointSet, AsyncSetReader
-from ._async_text import AsyncTextFileReader, AsyncTextFileWriter
 from ._async_writer import AsyncWriter
 from ._buckets import Bucket
 from ._credentials import Credentials

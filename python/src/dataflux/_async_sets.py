@@ -3,8 +3,7 @@ together."""
 
 from __future__ import annotations
 
-from ._async_file import AsyncFileWriter
-from ._async_file_reader import AsyncFileReader
+from ._async_files import AsyncFileReader, AsyncFileWriter
 from ._async_reader import AsyncReader
 from ._async_writer import AsyncWriter
 from ._attributes import attributes as attributes_of

@@ -76,6 +76,13 @@ ErrorHandle = handle("error")
 EventsHandle = handle("events")
 
 
+def cancel(operation):
+    """Cancels an operation that another thread uses, and may free meanwhile."""
+    with _one_frees:
+        if operation:
+            library.operation_cancel(operation)
+
+
 def _in_child():
     global _one_frees
     _one_frees = _thread.RLock()  # another thread may have held it

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import weakref
+from functools import partial
 
 from . import _wait
-from ._loops import Loop
+from ._loops import AGAIN, Loop
 from ._library import library
 
 # id of an event loop: weak references to it and to its AsyncioLoop. Nothing here may keep either:
@@ -76,6 +77,18 @@ class AsyncioLoop(Loop):
     def in_thread(self, function, *arguments):
         return asyncio.get_running_loop().run_in_executor(None, function, *arguments)
 
+    def bell(self):
+        event = asyncio.Event()
+        # The thread must not keep the loop, either.
+        return event, partial(_ring, weakref.ref(asyncio.get_running_loop()), weakref.ref(event))
+
+    async def silent(self, event, stop):
+        while not event.is_set():
+            try:
+                await asyncio.wait_for(event.wait(), AGAIN)
+            except (asyncio.TimeoutError, asyncio.CancelledError):
+                stop()
+
     async def readable(self, fd):
         """Waits until a descriptor is readable."""
         loop = asyncio.get_running_loop()
@@ -85,6 +98,12 @@ class AsyncioLoop(Loop):
             await future
         finally:
             loop.remove_reader(fd)
+
+
+def _ring(loop, event):
+    loop, event = loop(), event()
+    if loop is not None and event is not None:
+        loop.call_soon_threadsafe(event.set)
 
 
 def _readable(future):

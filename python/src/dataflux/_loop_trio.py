@@ -3,12 +3,14 @@ all, and passes that on when it has what it waits for. So there is nothing to be
 
 from __future__ import annotations
 
+from functools import partial
+
 import trio
-from trio.lowlevel import Abort, RunVar, current_task, reschedule, wait_readable, \
-    wait_task_rescheduled
+from trio.lowlevel import Abort, RunVar, current_task, current_trio_token, reschedule, \
+    wait_readable, wait_task_rescheduled
 
 from . import _wait
-from ._loops import Loop
+from ._loops import AGAIN, Loop
 
 _loop = RunVar("dataflux")
 
@@ -83,6 +85,17 @@ class TrioLoop(Loop):
 
     def in_thread(self, function, *arguments):
         return trio.to_thread.run_sync(function, *arguments)
+
+    def bell(self):
+        event = trio.Event()
+        return event, partial(current_trio_token().run_sync_soon, event.set)
+
+    async def silent(self, event, stop):
+        with trio.CancelScope(shield=True):
+            while not event.is_set():
+                with trio.move_on_after(AGAIN):
+                    await event.wait()
+                stop()
 
     async def readable(self, fd):
         """Waits until a descriptor is readable."""

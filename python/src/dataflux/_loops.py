@@ -18,6 +18,7 @@ from ._library import Size, byref, library
 from ._wait import new_queue, tags
 
 BATCH = 64  # records that are taken at a time
+AGAIN = 0.05  # seconds after which a thread that has not stopped is told again
 _CATCH_UP = 1000  # milliseconds that the last counts of a call may take to be known
 iter_unpack = Struct(RECORD).iter_unpack
 
@@ -52,7 +53,9 @@ class Loop:
     # Of a framework: wake(who); record(tag), an awaitable that ends when the record came;
     # within(tag, seconds), whether it came in that time;
     # settled(tag), the same, which being cancelled does not end; readable(fd); turn(seconds), which
-    # lets other tasks run; shielded(function, limit), which a task that is cancelled can await.
+    # lets other tasks run; shielded(function, limit), which a task that is cancelled can await;
+    # bell(), an event, and what sets it from any thread; silent(event, stop), which calls stop()
+    # until it is set, and which being cancelled does not end.
 
     def drain(self):
         """Hands out records that are there, at most a batch; the descriptor stays readable as long
@@ -153,6 +156,29 @@ class Loop:
             self.waiting.pop(tag, None)
             self.came.pop(tag, None)
 
+    async def on_thread(self, function, stop):
+        """What a function gives, which is called on a thread. Cancelled, it calls stop() until the
+        thread has done with it; a coroutine that is being closed cannot wait, and calls it once."""
+        ended, ring = self.bell()
+        outcome = []
+        _threads.use(_on_thread, function, outcome, ring)
+        try:
+            await ended.wait()
+            value, error = outcome[0]
+        except BaseException as why:
+            stop()
+            if not isinstance(why, GeneratorExit):
+                await self.silent(ended, stop)
+            raise
+        finally:
+            outcome.clear()  # an exception has the frame that has it
+        try:
+            if error is not None:
+                raise error
+            return value
+        finally:
+            del error
+
     def leave(self, tag, entry):
         """Nobody waits for it any more. Its record may be there already."""
         record = self.came.pop(tag, None)
@@ -190,6 +216,17 @@ class Loop:
     def __del__(self):
         self.gone = True
         self._free_aside(self.left)
+
+
+def _on_thread(function, outcome, ring):
+    try:
+        outcome.append((function(), None))
+    except BaseException as why:
+        outcome.append((None, why))
+    try:
+        ring()
+    except RuntimeError:
+        pass  # the event loop is closed
 
 
 def forget(tag, entry, record):

@@ -13,6 +13,9 @@ import os
 
 _LIMIT = 30.0  # seconds that a thread may take to begin
 
+_IDLE = 5.0  # seconds that a thread waits for another call
+
+_waiting = []  # of threads that use() may use again: by what each is given its next call
 _beginning = {}  # by id: a lock that is held until a thread has begun
 _ended = False
 
@@ -42,6 +45,36 @@ def _run(begun, function, arguments):
     function(*arguments)
 
 
+def use(function, *arguments):
+    """As begin(), by a thread that waits behind such a call, where there is one: starting one costs
+    more than short calls do."""
+    try:
+        put = _waiting.pop()
+    except IndexError:
+        begin(_serve, function, arguments)
+    else:
+        put((function, arguments))
+
+
+def _serve(function, arguments):
+    from _queue import Empty, SimpleQueue
+
+    mine = SimpleQueue()
+    put = mine.put
+    while True:
+        function(*arguments)
+        function = arguments = None  # it keeps nothing of them
+        _waiting.append(put)
+        try:
+            function, arguments = mine.get(timeout=_IDLE)
+        except Empty:
+            try:
+                _waiting.remove(put)
+                return
+            except ValueError:  # it was taken in the meantime
+                function, arguments = mine.get()
+
+
 def no_more():
     """The interpreter ends: no thread is begun from now on, and all that were have begun."""
     global _ended
@@ -52,6 +85,7 @@ def no_more():
 
 def _in_child():
     _beginning.clear()  # they are the parent's
+    _waiting.clear()
 
 
 os.register_at_fork(after_in_child=_in_child)
