@@ -9,8 +9,9 @@ from Go by cgo and from Rust by bindgen; under --full only, for the compilers th
 (only include/ copied), subdirectory (add_subdirectory), examples (every numbered one with nothing but
 dataflux.hpp, optimised and without a warning), cxx17 (one error for each header), vcpkg (its port, run
 by vcpkg.cmake; under --full only, since it builds the library anew), mixing (header-only and compiled
-objects in one program must not link). All in a folder outside the source tree. Exit status 77: not
-asked for.
+objects in one program must not link), pip (`pip install ./python`, and the sdist; under --full only,
+since it builds the library anew). All in a folder outside the source tree. Exit status 77: not asked
+for.
 """
 
 import argparse
@@ -18,6 +19,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 from pathlib import Path
 
@@ -202,6 +204,37 @@ class Consumer:
             if len(errors) != 2 or "needs C++20" not in errors[0] or "needs-c++20" not in errors[1]:
                 sys.exit(f"{header} by -std=c++17:\n{done.stderr[:2000]}")
 
+    def pip(self):
+        """`pip install ./python`, without the programs and not optimised; and whether the sdist has all
+        that the build of the whole package asks for."""
+        self.only_in_full()
+        self.call(sys.executable, "-m", "venv", "environment")
+        python = self.folder / "environment/bin/python"
+        self.call(python, "-m", "pip", "-q", "--disable-pip-version-check", "install", "build",
+                  "scikit-build-core", "cmake", "ninja")
+        self.call(python, "-m", "build", "-q", "--sdist", "--no-isolation", "-o", "dist",
+                  self.source / "python")
+        with tarfile.open(next((self.folder / "dist").glob("*.tar.gz"))) as packed:
+            packed.extractall(self.folder / "unpacked")
+        unpacked = next((self.folder / "unpacked").iterdir())
+        self.call("cmake", "-G", "Ninja", "-S", unpacked, "-B", "whole")
+        # Ninja ends where a source is missing.
+        self.call("ninja", "-C", "whole", "-n", "dataflux_package")
+        self.environment["PATH"] = f"{python.parent}{os.pathsep}{self.environment['PATH']}"
+        self.call(python, "-m", "pip", "-q", "--disable-pip-version-check", "install",
+                  "--no-build-isolation", "-Ccmake.build-type=None",
+                  "-Ccmake.define.DATAFLUX_PROGRAMS=OFF", self.source / "python")
+        emulator = Emulator(self.emulator, "bucket")
+        try:
+            self.environment["STORAGE_EMULATOR_HOST"] = emulator.endpoint
+            emulator.put("one", b"1")
+            said = self.call(python, "-I", "-c",
+                             "import dataflux; print([row.name for row in dataflux.list('gs://bucket/')])")
+            if said != "['one']\n":
+                sys.exit(f"the installed package listed: {said}")
+        finally:
+            emulator.close()
+
     def headers(self):
         shutil.copytree(self.source / "include", self.folder / "include")
         flags = self.call("pkg-config", "--cflags", "--libs", *DEPENDENCIES).split()
@@ -236,12 +269,13 @@ class Consumer:
 def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("way", choices=["find_package", "pkg_config", "c", "bindings", "headers",
-                                           "subdirectory", "examples", "cxx17", "vcpkg", "mixing"])
+                                           "subdirectory", "examples", "cxx17", "vcpkg", "mixing",
+                                           "pip"])
     arguments.add_argument("--source", type=Path, required=True)
     arguments.add_argument("--build", type=Path, required=True)
     arguments.add_argument("--compiler", required=True)
     arguments.add_argument("--launcher", default="")
-    arguments.add_argument("--emulator", help="dataflux-emulator, for `bindings`")
+    arguments.add_argument("--emulator", help="dataflux-emulator, for `bindings` and `pip`")
     options = arguments.parse_args()
     with tempfile.TemporaryDirectory(prefix="dataflux-consume-") as folder:
         getattr(Consumer(options, Path(folder)), options.way)()
