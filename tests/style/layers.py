@@ -48,8 +48,6 @@ FORBIDDEN = [(re.compile(pattern), why) for pattern, why in FORBIDDEN]
 ALLOWED_MACRO = re.compile(r"DATAFLUX_COMPILED|\bARROW_C_(DATA|STREAM)_INTERFACE\b")
 POOR_NAME = re.compile(r"(utils?|common|misc|helpers?)(_|\.|$)")
 LINE_LIMIT = {".hpp": 250, ".ipp": 400}
-# Coroutines are the user's choice: he includes this header himself, and no other one does.
-OPT_IN = {"dataflux/exec/awaitable.hpp"}
 INCLUDE = re.compile(r"\s*#\s*include\s*([<\"])([^>\"]+)[>\"]")
 # What a user may include; and how many of those the front page names.
 MOST_PUBLIC_HEADERS = 55
@@ -165,9 +163,6 @@ class Check:
         seen = self.sources.get(target)
         if seen is None:
             self.say(source, number, f"<{target}> does not exist")
-            return
-        if target in OPT_IN:
-            self.say(source, number, f"<{target}> is for users to include, and for no other header")
             return
         if target in FRONT_PAGES:
             self.say(source, number, "a front page is for users, who want all of it")

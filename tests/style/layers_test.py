@@ -198,13 +198,6 @@ class Layers(unittest.TestCase):
                                  for high in ("download", "list")])
         self.refused({"HACKING.md": "# Working on it\n"}, "HACKING.md", "no picture")
 
-    def test_an_opt_in_header_is_for_users_alone(self):
-        awaitable = {"include/dataflux/exec/awaitable.hpp": "#pragma once\n#include <coroutine>\n"}
-        self.assertEqual(findings(awaitable), [])
-        line = "#include <dataflux/exec/awaitable.hpp>"
-        self.refused(awaitable | self.with_line("include/dataflux/list/fast_list.hpp", line),
-                     "include/dataflux/list/fast_list.hpp:2", "for users to include")
-
 
 if __name__ == "__main__":
     unittest.main()
